@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUDA executor: a stream, a workspace that is kept between calls, and a pinned word or two for
+// results that are returned. Needs nvcc; header-only, links the CUDA runtime.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <tilefold/detail/cuda/launch.cuh>
+#include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/workspace.cuh>
+#include <tilefold/error.hpp>
+#include <tilefold/host.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold {
+
+namespace detail::cuda {
+
+// thrust's contiguous iterators (device_vector's, device_ptr) hand out their raw pointer through a
+// function found by argument-dependent lookup, so thrust itself need not be included here.
+template <class It>
+concept unwraps_to_pointer = !std::is_pointer_v<It> && requires(const It& it) {
+  requires std::is_pointer_v<decltype(try_unwrap_contiguous_iterator(it))>;
+};
+
+/// The raw pointer inside an iterator over contiguous memory; any other iterator as it is.
+template <class It>
+auto unwrap(const It& it) {
+  if constexpr (unwraps_to_pointer<It>) {
+    return try_unwrap_contiguous_iterator(it);
+  } else if constexpr (std::contiguous_iterator<It>) {
+    return std::to_address(it);
+  } else {
+    return it;
+  }
+}
+
+/// Pinned host memory for one result, kept between calls.
+class pinned_slot {
+ public:
+  pinned_slot() = default;
+  pinned_slot(pinned_slot&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  pinned_slot& operator=(pinned_slot&&) = delete;  // one owner
+  ~pinned_slot() { release(); }
+
+  void* reserve(std::size_t bytes) {
+    if (bytes > bytes_) {
+      void* memory = nullptr;
+      check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
+      release();
+      memory_ = memory;
+      bytes_ = bytes;
+    }
+    return memory_;
+  }
+
+ private:
+  void release() noexcept {
+    if (memory_ != nullptr && cudaFreeHost(memory_) != cudaSuccess) (void)cudaGetLastError();
+  }
+
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+// Enough for any result of the library's own reducers; a larger one grows it once.
+inline constexpr std::size_t result_bytes = 256;
+
+inline int current_device() {
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice (is there a CUDA device?)");
+  return device;
+}
+
+/// The device that a stream belongs to; the special streams belong to the current one.
+inline int device_of(cudaStream_t stream) {
+#if CUDART_VERSION >= 12080
+  if (stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread) {
+    int device = 0;
+    check(cudaStreamGetDevice(stream, &device), "cudaStreamGetDevice");
+    return device;
+  }
+#endif
+  return current_device();
+}
+
+inline device_info query(int device) {
+  device_info info{device, 0, false};
+  int pageable = 0;
+  check(cudaDeviceGetAttribute(&info.num_sms, cudaDevAttrMultiProcessorCount, device),
+        "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device),
+        "cudaDeviceGetAttribute");
+  info.pageable_access = pageable != 0;
+  return info;
+}
+
+inline bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace detail::cuda
+
+/// Runs folds on one GPU, in the order of one stream.
+///
+/// - Stream: cuda_executor() makes its own on the current device (ordered with the legacy default
+///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
+///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine.
+/// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is needed,
+///   kept between calls. It grows in stream order from a memory resource, cudaMallocAsync unless
+///   another is given (which must then outlive the executor); reserve() grows it ahead of time and
+///   use_workspace() takes the caller's memory, after which calls that fit allocate nothing.
+/// - One launch per fold, any n. Asynchronous calls can be captured into a CUDA graph once the
+///   workspace is large enough; a graph uses the executor's workspace, so the executor must outlive
+///   it, must not grow meanwhile, and two such graphs must not run at the same time.
+/// - Threads: one executor serves one thread at a time. Any number of executors may run at once.
+/// - After an exception the executor is as before and can be used again (unless CUDA reports an
+///   error that ends the context).
+template <class Build>
+class basic_cuda_executor {
+ public:
+  using executor_concept = executor_tag;
+
+  /// An executor with a stream of its own on the current device.
+  explicit basic_cuda_executor(device_memory_resource& resource = default_memory_resource())
+      : gpu_(detail::cuda::query(detail::cuda::current_device())), workspace_(resource) {
+    detail::cuda::check(cudaStreamCreate(&stream_), "cudaStreamCreate");
+    owns_stream_ = true;
+  }
+
+  /// An executor that works in `stream`, on the device the stream belongs to.
+  explicit basic_cuda_executor(cudaStream_t stream,
+                               device_memory_resource& resource = default_memory_resource())
+      : gpu_(detail::cuda::query(detail::cuda::device_of(stream))),
+        workspace_(resource),
+        stream_(stream) {}
+
+  basic_cuda_executor(basic_cuda_executor&& other) noexcept
+      : gpu_(other.gpu_),
+        workspace_(std::move(other.workspace_)),
+        result_(std::move(other.result_)),
+        stream_(std::exchange(other.stream_, nullptr)),
+        owns_stream_(std::exchange(other.owns_stream_, false)) {}
+  // Not assignable: the target's workspace would have to be freed in a stream that may be gone.
+  basic_cuda_executor& operator=(basic_cuda_executor&&) = delete;
+
+  ~basic_cuda_executor() {
+    workspace_.release(stream_);
+    if (owns_stream_ && cudaStreamDestroy(stream_) != cudaSuccess) (void)cudaGetLastError();
+  }
+
+  cudaStream_t stream() const { return stream_; }
+  int device() const { return gpu_.device; }
+
+  /// Blocks until all work of the stream is done; throws cuda_error if any of it failed.
+  void synchronize() const {
+    detail::cuda::check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+  }
+
+  /// Bytes of workspace that a fold of n items with accumulators of `accumulator_bytes` bytes can
+  /// need under any default policy for items of `item_bytes` bytes.
+  static std::int64_t workspace_bytes(std::int64_t n, std::int64_t item_bytes,
+                                      std::int64_t accumulator_bytes) {
+    const int bytes = static_cast<int>(item_bytes);
+    return std::max(
+        detail::cuda::demand(detail::cuda::large_policy(bytes), n, accumulator_bytes).bytes(),
+        detail::cuda::demand(detail::cuda::small_policy(bytes), n, accumulator_bytes).bytes());
+  }
+
+  std::int64_t workspace_bytes() const { return workspace_.bytes(); }
+
+  /// Makes sure that the workspace holds at least `bytes` bytes.
+  void reserve(std::int64_t bytes) {
+    if (bytes < 0) {
+      throw invalid_range_error("tilefold: cannot reserve " + std::to_string(bytes) + " bytes");
+    }
+    if (bytes <= workspace_.bytes()) return;
+    const detail::cuda::device_scope scope(gpu_.device);
+    if (detail::cuda::is_capturing(stream_)) {
+      throw capture_error("tilefold: the stream is being captured and the workspace holds " +
+                          std::to_string(workspace_.bytes()) + " of " + std::to_string(bytes) +
+                          " bytes: call reserve(" + std::to_string(bytes) +
+                          ") before the capture begins");
+    }
+    workspace_.grow(bytes, stream_);
+  }
+
+  /// Works in the caller's device memory from now on: `bytes` bytes at `memory`, aligned to 256.
+  /// It must outlive the executor's work; a call that needs more allocates again.
+  void use_workspace(void* memory, std::int64_t bytes) {
+    const detail::cuda::device_scope scope(gpu_.device);
+    detail::cuda::require_device_access(memory, "workspace", gpu_.device, gpu_.pageable_access);
+    if (bytes < 512 || reinterpret_cast<std::uintptr_t>(memory) % 256 != 0) {
+      throw memory_space_error("tilefold: a workspace needs at least 512 bytes aligned to 256; got " +
+                               std::to_string(bytes) + " bytes at " + detail::cuda::hex(memory));
+    }
+    workspace_.adopt(memory, bytes, stream_);
+  }
+
+  /// The iterator as kernels read it: contiguous ones as raw pointers. Throws if this GPU cannot
+  /// follow the pointer.
+  template <class It>
+  auto readable(const It& first, const char* what) const {
+    auto raw = detail::cuda::unwrap(first);
+    if constexpr (std::is_pointer_v<decltype(raw)>) {
+      detail::cuda::require_device_access(raw, what, gpu_.device, gpu_.pageable_access);
+    }
+    return raw;
+  }
+
+  /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
+  template <class Policy, class Source, class Reducer, class Init>
+  typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
+                                std::int64_t n) {
+    using result = typename Reducer::result;
+    const detail::cuda::device_scope scope(gpu_.device);
+    if (detail::cuda::is_capturing(stream_)) {
+      throw capture_error(
+          "tilefold: the stream is being captured, and a call that returns its value would have to "
+          "wait for it; use reduce_into");
+    }
+    auto* out = static_cast<result*>(
+        result_.reserve(std::max(sizeof(result), detail::cuda::result_bytes)));
+    launch<Policy>(source, reducer, init, n, out);
+    detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
+    return *out;
+  }
+
+  /// The same, written through `out` in the order of the stream.
+  template <class Policy, class Source, class Reducer, class Init, class Out>
+  void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                 const Out& out) {
+    const detail::cuda::device_scope scope(gpu_.device);
+    launch<Policy>(source, reducer, init, n, readable(out, "out"));
+  }
+
+  /// Writes `value` through `out` in the order of the stream.
+  template <class T, class Out>
+  void store(const T& value, const Out& out) {
+    const detail::cuda::device_scope scope(gpu_.device);
+    detail::cuda::launch_store<Build>(value, readable(out, "out"), stream_);
+  }
+
+ private:
+  template <class Policy, class Source, class Reducer, class Init, class Out>
+  void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+              Out out) {
+    const auto provide = [this](const detail::cuda::workspace_demand& demand)
+        -> const detail::cuda::workspace& {
+      if (!demand.fits(workspace_.bytes())) {
+        reserve(std::max(demand.bytes(), detail::cuda::least_workspace_bytes));
+      }
+      return workspace_;
+    };
+    detail::cuda::launch_fold<Build, Policy>(source, reducer, init, n, out, gpu_, stream_, provide);
+  }
+
+  detail::cuda::device_info gpu_;
+  detail::cuda::workspace workspace_;
+  detail::cuda::pinned_slot result_;
+  cudaStream_t stream_ = nullptr;
+  bool owns_stream_ = false;
+};
+
+using cuda_executor = basic_cuda_executor<detail::cuda::this_build>;
+
+namespace detail {
+
+// From here on the host executor of this program knows a device pointer when it sees one.
+inline const bool host_pointer_guard_is_set =
+    (host_pointer_guard.store(&cuda::refuse_device_memory, std::memory_order_release), true);
+
+/// The calling thread's executor for the current device and default stream, made on first use.
+template <class Build>
+basic_cuda_executor<Build>& default_cuda_executor(cudaStream_t stream) {
+  thread_local std::vector<std::unique_ptr<basic_cuda_executor<Build>>> executors;
+  const auto device = static_cast<std::size_t>(cuda::current_device());
+  if (device >= executors.size()) executors.resize(device + 1);
+  if (!executors[device]) executors[device] = std::make_unique<basic_cuda_executor<Build>>(stream);
+  return *executors[device];
+}
+
+// thrust marks iterators over device memory by their category, a template of three arguments whose
+// first is not the standard tag. Iterators of any system (counting, constant) count as the host's.
+template <class Category>
+inline constexpr bool device_category = false;
+template <template <class, class, class> class Combined, class First, class System, class Traversal>
+inline constexpr bool device_category<Combined<First, System, Traversal>> =
+    !std::is_same_v<First, std::random_access_iterator_tag>;
+template <class It>
+concept device_iterator =
+    !std::is_pointer_v<It> &&
+    device_category<typename std::iterator_traits<It>::iterator_category>;
+
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+inline constexpr bool per_thread_default_stream = true;
+#else
+inline constexpr bool per_thread_default_stream = false;
+#endif
+
+/// Under nvcc: raw pointers and spans go where their memory is, thrust's device iterators to the
+/// GPU, every other iterator to the host (which refuses device memory).
+template <class Build, class HostMode, bool PerThread>
+struct cuda_dispatch {
+  template <class... Functors, class It, class Use>
+  static auto with_executor(const It& first, Use use) {
+    if constexpr (wraps_any_pointer<It> || cuda::unwraps_to_pointer<It>) {
+      const auto pointer = cuda::unwrap(first);
+      const auto space = cuda::place_of(pointer).space;
+      const bool on_gpu =
+          space == cuda::memory_space::device || space == cuda::memory_space::managed;
+      if constexpr ((device_only<Functors> || ...)) {
+        if (!on_gpu) {
+          throw memory_space_error("tilefold: " + cuda::hex(pointer) +
+                                   " is host memory, but the operator is a __device__ lambda");
+        }
+        return use(gpu());
+      } else {
+        if (on_gpu) return use(gpu());
+        return use(basic_host_executor<HostMode>{});
+      }
+    } else if constexpr (device_iterator<It>) {
+      return use(gpu());
+    } else {
+      return use(basic_host_executor<HostMode>{});
+    }
+  }
+
+ private:
+  static basic_cuda_executor<Build>& gpu() {
+    return default_cuda_executor<Build>(PerThread ? cudaStreamPerThread : cudaStreamLegacy);
+  }
+};
+
+}  // namespace detail
+
+}  // namespace tilefold

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a source and a policy to one launch: which policy by default, how much scratch, and the
+// launch itself. Host code.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/workspace.cuh>
+#include <tilefold/error.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// What the library knows of a GPU.
+struct device_info {
+  int device;
+  int num_sms;
+  bool pageable_access;
+};
+
+template <class Source>
+inline constexpr int item_bytes = 0;
+template <std::size_t... Index, class... Its>
+inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>> =
+    (static_cast<int>(sizeof(std::iter_value_t<Its>)) + ...);
+
+constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
+
+/// Many items: 128 bytes in flight per thread hide the memory's latency (docs/tuning.md).
+constexpr tile_policy large_policy(int bytes) {
+  return {256, std::clamp(floor_power_of_two(128 / bytes), 1, 64)};
+}
+/// Few items: short threads, so that they spread over the SMs.
+constexpr tile_policy small_policy(int bytes) {
+  return {256, std::clamp(floor_power_of_two(32 / bytes), 1, 32)};
+}
+
+/// Large tiles per SM from which on they are used.
+inline constexpr int large_tiles_per_sm = 2;
+
+inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
+
+/// Scratch for n items under a policy.
+constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64_t acc_bytes) {
+  const std::int64_t group = group_size(policy);
+  std::int64_t partials = 0;
+  std::int64_t arrivals = 0;
+  for (std::int64_t count = tree::num_blocks(n, policy.tile()); count > 1;) {
+    const std::int64_t groups = tree::num_blocks(count, group);
+    partials += count;
+    arrivals += groups;
+    count = groups;
+  }
+  return {partials * acc_bytes, arrivals * static_cast<std::int64_t>(sizeof(unsigned))};
+}
+
+// Devices whose occupancy is remembered; more than a machine has.
+inline constexpr int known_devices = 64;
+using occupancy_cache = std::atomic<int>[known_devices];
+
+/// Blocks of `kernel` that the GPU holds at once; asked once per device.
+template <class Kernel>
+std::int64_t resident_blocks(Kernel kernel, int nt, const device_info& gpu,
+                             occupancy_cache& known) {
+  std::atomic<int>& cached = known[gpu.device % known_devices];
+  int per_sm = cached.load(std::memory_order_relaxed);
+  if (per_sm == 0) {
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, nt, 0),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    per_sm = std::max(per_sm, 1);
+    cached.store(per_sm, std::memory_order_relaxed);
+  }
+  return std::int64_t{per_sm} * gpu.num_sms;
+}
+
+/// Launches the fold of n >= 1 items under `Policy`. `provide(demand)` returns the workspace.
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n, Out out,
+            const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  static_assert(std::is_trivially_copyable_v<acc>,
+                "tilefold: on a GPU the accumulator must be trivially copyable");
+  const std::int64_t tiles = tree::num_blocks(n, Policy.tile());
+  if (tiles > max_tiles) {
+    throw invalid_range_error("tilefold: " + std::to_string(n) + " items are " +
+                              std::to_string(tiles) + " tiles of " + std::to_string(Policy.tile()) +
+                              ", more than one launch can cover");
+  }
+  const workspace& space = provide(demand(Policy, n, sizeof(acc)));
+  scratch<acc> memory{reinterpret_cast<acc*>(space.partials()),
+                      reinterpret_cast<unsigned*>(space.arrivals())};
+  unfused<Reducer> device_reducer{reducer, 0u};
+  const auto kernel = &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
+  // The arguments by address, as the runtime's C interface takes them: its return value is this
+  // launch's own, where <<<>>> leaves it mixed with earlier errors.
+  static occupancy_cache occupancy;
+  const auto blocks = std::min(tiles, resident_blocks(kernel, Policy.nt, gpu, occupancy));
+  tile_shares shares{static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks)};
+  void* arguments[] = {const_cast<Source*>(&source), &device_reducer, const_cast<Init*>(&init),
+                       &out, &n, &shares, &memory};
+  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
+                         dim3(Policy.nt), arguments, 0, stream),
+        "launch of the tile kernel");
+}
+
+/// The same under the policy that the caller chose or, by default, that fits n and the GPU.
+template <class Build, class Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                 Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  if constexpr (std::is_same_v<Policy, default_policy>) {
+    constexpr tile_policy large = large_policy(item_bytes<Source>);
+    constexpr tile_policy small = small_policy(item_bytes<Source>);
+    if (n >= std::int64_t{large.tile()} * gpu.num_sms * large_tiles_per_sm) {
+      launch<Build, large>(source, reducer, init, n, out, gpu, stream, provide);
+    } else {
+      launch<Build, small>(source, reducer, init, n, out, gpu, stream, provide);
+    }
+  } else {
+    launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
+  }
+}
+
+/// Writes one value in the order of a stream.
+template <class Build, class T, class Out>
+__global__ void store_kernel(T value, Out out) {
+  write(out, value);
+}
+
+template <class Build, class T, class Out>
+void launch_store(T value, Out out, cudaStream_t stream) {
+  void* arguments[] = {&value, &out};
+  const auto kernel = &store_kernel<Build, T, Out>;
+  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(1), dim3(1), arguments, 0,
+                         stream),
+        "launch of the store kernel");
+}
+
+}  // namespace tilefold::detail::cuda

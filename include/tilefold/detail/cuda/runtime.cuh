@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUDA runtime as the library meets it: error codes become exceptions, the current device is
+// put back, pointers are asked where they live. Host code only.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <string>
+
+#include <tilefold/error.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Throws cuda_error if `code` is a failure. The runtime's "last error" is cleared, so that the
+/// caller's next check does not find our failure again.
+inline void check(cudaError_t code, const char* what) {
+  if (code == cudaSuccess) return;
+  (void)cudaGetLastError();
+  throw cuda_error(std::string("tilefold: ") + what + " failed: " + cudaGetErrorName(code) + " (" +
+                       cudaGetErrorString(code) + ")",
+                   static_cast<int>(code));
+}
+
+/// Makes a device current for a scope.
+class device_scope {
+ public:
+  explicit device_scope(int device) {
+    check(cudaGetDevice(&previous_), "cudaGetDevice");
+    if (previous_ != device) check(cudaSetDevice(device), "cudaSetDevice");
+    changed_ = previous_ != device;
+  }
+  ~device_scope() {
+    if (changed_) (void)cudaSetDevice(previous_);
+  }
+  // Restores in one place only.
+  device_scope(const device_scope&) = delete;
+  device_scope& operator=(const device_scope&) = delete;
+
+ private:
+  int previous_ = 0;
+  bool changed_ = false;
+};
+
+enum class memory_space { host, pinned, managed, device };
+
+struct pointer_place {
+  memory_space space;
+  int device;
+};
+
+/// Where `pointer` leads. Without a usable GPU every pointer is a host pointer.
+inline pointer_place place_of(const void* pointer) {
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return {memory_space::host, -1};
+  }
+  switch (attributes.type) {
+    case cudaMemoryTypeDevice: return {memory_space::device, attributes.device};
+    case cudaMemoryTypeManaged: return {memory_space::managed, attributes.device};
+    case cudaMemoryTypeHost: return {memory_space::pinned, attributes.device};
+    default: return {memory_space::host, -1};
+  }
+}
+
+inline std::string hex(const void* pointer) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", pointer);
+  return text;
+}
+
+/// Throws unless kernels on `device` can follow `pointer`.
+inline void require_device_access(const void* pointer, const char* what, int device,
+                                  bool pageable_access) {
+  if (pointer == nullptr) {
+    throw null_pointer_error(std::string("tilefold: ") + what +
+                             " is a null pointer, but there is something to read or write");
+  }
+  const pointer_place place = place_of(pointer);
+  if (place.space == memory_space::host && !pageable_access) {
+    throw memory_space_error(std::string("tilefold: ") + what + " = " + hex(pointer) +
+                             " is not memory that GPU " + std::to_string(device) +
+                             " can reach (pageable host memory, or no valid pointer); use the host "
+                             "executor, or device, managed or pinned memory");
+  }
+  if (place.space == memory_space::device && place.device != device) {
+    throw memory_space_error(std::string("tilefold: ") + what + " = " + hex(pointer) +
+                             " is memory of GPU " + std::to_string(place.device) +
+                             ", but the executor runs on GPU " + std::to_string(device));
+  }
+}
+
+/// The host executor's guard: a host that knows no CUDA must not touch device memory.
+inline void refuse_device_memory(const void* pointer) {
+  const pointer_place place = place_of(pointer);
+  if (place.space == memory_space::device) {
+    throw memory_space_error("tilefold: " + hex(pointer) + " is memory of GPU " +
+                             std::to_string(place.device) +
+                             ", which the host executor cannot read; use a cuda_executor, or "
+                             "compile this call with nvcc");
+  }
+}
+
+}  // namespace tilefold::detail::cuda

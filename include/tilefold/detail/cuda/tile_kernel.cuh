@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One launch from items to the scalar. As many blocks as the GPU holds share the tiles evenly, each
+// a run of neighbouring ones; a tile's value is a partial. Whoever completes a group of partials
+// folds it to one partial of the next level, and so up. Groups are aligned powers of two, so this is
+// the neighbour tree again. Nothing waits: a block that completes no group leaves.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+
+#include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Architectures that this translation unit is compiled for, as a type. Part of every kernel's and
+/// executor's type: the linker may merge equal templates of two objects, and must not take a kernel
+/// that was compiled for other GPUs.
+template <int... Archs>
+struct build {};
+using this_build = build<__CUDA_ARCH_LIST__>;
+
+// Partials that a thread folds when its block is the last of a group.
+inline constexpr int group_vt = 4;
+
+/// Partials per group.
+TILEFOLD_HD constexpr int group_size(tile_policy policy) { return policy.nt * group_vt; }
+
+/// Scratch of one launch: a partial per tile, per group of tiles, per group of groups...; an arrival
+/// counter per group of each level, zero before the launch and zero again after it.
+template <class Acc>
+struct scratch {
+  Acc* partials;
+  unsigned* arrivals;
+};
+
+/// How the tiles are dealt out: block b has `share` of them, the first `extra` blocks one more.
+struct tile_shares {
+  unsigned share;
+  unsigned extra;
+
+  __device__ unsigned first(unsigned block) const { return block * share + min(block, extra); }
+};
+
+/// The reducer as the kernels use it: results of operators and lifts that may contain a
+/// multiplication are made opaque (words.cuh).
+template <class Reducer>
+struct unfused : Reducer {
+  unsigned zero;
+
+#pragma nv_exec_check_disable
+  template <class... Values>
+  __device__ __forceinline__ typename Reducer::accumulator lift(const Values&... values) const {
+    if constexpr (Reducer::lift_may_fuse) {
+      return opaque(Reducer::lift(values...), zero);
+    } else {
+      return Reducer::lift(values...);
+    }
+  }
+  __device__ __forceinline__ typename Reducer::accumulator combine(
+      const typename Reducer::accumulator& a, const typename Reducer::accumulator& b) const {
+    if constexpr (Reducer::combine_may_fuse) {
+      return opaque(Reducer::combine(a, b), zero);
+    } else {
+      return Reducer::combine(a, b);
+    }
+  }
+};
+
+/// Folds partials: they are accumulators already.
+template <class Reducer>
+struct partials_reducer {
+  using accumulator = typename Reducer::accumulator;
+  static constexpr bool commutative = Reducer::commutative;
+  const Reducer& reducer;
+
+  __device__ __forceinline__ const accumulator& lift(const accumulator& value) const {
+    return value;
+  }
+  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+    return reducer.combine(a, b);
+  }
+};
+
+/// Counts `arrived` more partials of a group of `group_count` as written by this block, and tells in
+/// every thread whether that completed the group. `completed` is shared memory.
+__device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_count,
+                                       bool& completed) {
+  if (threadIdx.x == 0) {
+    __threadfence();  // release: this block's partials are visible before its arrival is
+    completed = atomicAdd(arrivals, arrived) + arrived == group_count;
+    if (completed) {
+      *arrivals = 0;    // nobody else comes; zero for the next launch
+      __threadfence();  // acquire: the others' partials are visible after their arrival
+    }
+  }
+  __syncthreads();
+  return completed;
+}
+
+/// Writes a result through `out`, converted to what it holds if it says so (an output iterator need
+/// not).
+template <class Out, class T>
+__device__ __forceinline__ void write(Out out, const T& result) {
+  if constexpr (std::is_void_v<std::iter_value_t<Out>>) {
+    *out = result;
+  } else {
+    *out = convert<std::iter_value_t<Out>>(result);
+  }
+}
+
+/// One block's work in a launch.
+template <tile_policy Policy, class Source, class Reducer, class Init, class Out>
+class block_work {
+  using acc = typename Reducer::accumulator;
+  using full_tile = tile_fold<Policy, true, Source, Reducer>;
+  using cut_tile = tile_fold<Policy, false, Source, Reducer>;
+  using partials_source = detail::source<const acc*>;
+  using group_reducer = partials_reducer<Reducer>;
+  static constexpr unsigned group = group_size(Policy);
+  using group_fold = tile_fold<tile_policy{Policy.nt, group_vt}, false, partials_source,
+                               group_reducer>;
+
+ public:
+  // Two sets of warp values, used in turn: a warp may write the next tile's while the first warp
+  // still reads this one's, and a barrier per tile is enough.
+  struct shared_memory {
+    slot<acc> warp_values[2][Policy.nt / warp_size];
+    bool completed;
+  };
+
+  const Source& source;
+  const Reducer& reducer;
+  const Init& init;
+  const Out& out;
+  std::int64_t n;
+  shared_memory& shared;
+
+  __device__ __forceinline__ void run(const tile_shares& shares, scratch<acc> memory) {
+    const unsigned begin = shares.first(blockIdx.x);
+    const unsigned end = shares.first(blockIdx.x + 1);
+    const unsigned tiles = shares.first(gridDim.x);
+    if (tiles == 1) {
+      finish_with(cut_tile::fold(source, reducer, 0, items_in(0), warp_values(0)));
+      return;
+    }
+    fold_tiles(memory.partials, begin, end);
+    for (unsigned t = begin; t < end;) {
+      const unsigned next = min(end, (t / group + 1) * group);
+      climb(memory, tiles, t / group, next - t);
+      t = next;
+    }
+  }
+
+ private:
+  __device__ __forceinline__ acc* warp_values(unsigned turn) {
+    return &shared.warp_values[turn % 2][0].value;
+  }
+
+  // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
+  __device__ __forceinline__ void fold_tiles(acc* partials, unsigned t, unsigned end) {
+#pragma unroll 1
+    for (; t < end && is_whole(t); ++t) {
+      keep(partials + t,
+           full_tile::fold(source, reducer, first_item(t), Policy.tile(), warp_values(t)));
+    }
+#pragma unroll 1
+    for (; t < end; ++t) {
+      keep(partials + t,
+           cut_tile::fold(source, reducer, first_item(t), items_in(t), warp_values(t)));
+    }
+  }
+
+  __device__ bool is_whole(unsigned t) const {
+    return first_item(t + 1) + full_tile::overread_items(source) <= n;
+  }
+  __device__ static void keep(acc* partial, const acc& value) {
+    if (threadIdx.x == 0) new (partial) acc(value);
+  }
+  __device__ static std::int64_t first_item(unsigned t) {
+    return std::int64_t{t} * Policy.tile();
+  }
+  __device__ int items_in(unsigned t) const {
+    return static_cast<int>(min(n - first_item(t), std::int64_t{Policy.tile()}));
+  }
+
+  // Arrives at group `g` of `count` partials with `arrived` of them; as long as that completes
+  // groups, folds them and goes on one level up.
+  __device__ __forceinline__ void climb(scratch<acc> memory, unsigned count, unsigned g,
+                                        unsigned arrived) {
+    while (true) {
+      const unsigned num_groups = (count + group - 1) / group;
+      const unsigned group_count = min(group, count - g * group);
+      const bool completed =
+          arrive(memory.arrivals + g, arrived, group_count, shared.completed);
+      // Read by all before the next arrival writes it.
+      __syncthreads();
+      if (!completed) return;
+      const acc value = group_fold::fold(partials_source{{memory.partials}}, group_reducer{reducer},
+                                         std::int64_t{g} * group, static_cast<int>(group_count),
+                                         warp_values(0));
+      if (num_groups == 1) {
+        finish_with(value);
+        return;
+      }
+      memory.partials += count;
+      memory.arrivals += num_groups;
+      keep(memory.partials + g, value);
+      count = num_groups;
+      g /= group;
+      arrived = 1;
+    }
+  }
+
+  __device__ __forceinline__ void finish_with(const acc& value) {
+    if (threadIdx.x == 0) write(out, finish(reducer, init, value));
+  }
+};
+
+/// Blocks that one SM shall hold at least: 768 threads with 128 bytes each in flight are what hides
+/// the memory's latency. Large accumulators need the registers themselves.
+constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
+  return acc_bytes > 8 ? 1 : std::max(1, 768 / nt);
+}
+
+// The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose template
+// argument is of class type.
+template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(Nt, min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
+    tile_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
+                tile_shares shares, scratch<typename Reducer::accumulator> memory) {
+  using work = block_work<tile_policy{Nt, Vt}, Source, Reducer, Init, Out>;
+  __shared__ typename work::shared_memory shared;
+  work{source, reducer, init, out, n, shared}.run(shares, memory);
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loads of full tiles. A warp reads rows of 32 packets; a lane's packet is `Width` neighbouring
+// items, as many as make 16-byte loads. Memory that is not 16-byte aligned is read in the same
+// aligned loads and shifted into place in registers, so alignment changes neither the layout nor
+// any bit. Iterators that are not plain pointers are read item by item.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::cuda {
+
+inline constexpr int load_bytes = 16;
+
+constexpr int gcd(int a, int b) { return b == 0 ? a : gcd(b, a % b); }
+
+// Items per packet at which packets of T are whole 16-byte loads.
+template <class T>
+inline constexpr int natural_width = load_bytes / gcd(load_bytes, static_cast<int>(sizeof(T)));
+
+template <class It>
+inline constexpr bool loads_packets =
+    std::is_pointer_v<It> && std::is_trivially_copyable_v<std::remove_pointer_t<It>>;
+
+template <class It>
+inline constexpr int iterator_width = 1;
+template <class T>
+inline constexpr int iterator_width<T*> = loads_packets<T*> ? natural_width<T> : 1;
+
+// A packet bigger than this costs more registers than its loads are worth.
+inline constexpr int max_packet_bytes = 64;
+
+/// Items per packet for iterators read in step by threads of vt items.
+template <class... Its>
+constexpr int packet_width(int vt) {
+  constexpr int item_bytes =
+      std::max({loads_packets<Its> ? static_cast<int>(sizeof(std::iter_value_t<Its>)) : 1 ...});
+  int width = std::max({iterator_width<Its>...});
+  while (width > 1 && (width > vt || width * item_bytes > max_packet_bytes)) width /= 2;
+  return width;
+}
+
+// Rows packets of one lane, read through iterator It; the lane's packet of row r starts at item
+// `first` + r * row_items. `load_rows` takes rows that exist as a whole, with all lanes of the warp.
+// `load_part` takes the first `available` items of one packet, which may be none or more than there
+// are; the others stay undefined.
+template <class It, int Rows, int Width>
+class lane_items {
+  using value = std::iter_value_t<It>;
+
+ public:
+  __device__ static bool overreads(const It&) { return false; }
+
+  __device__ __forceinline__ void load_rows(const It& it, std::int64_t first) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) load_part(it, first + r * warp_size * Width, r, Width);
+  }
+  __device__ __forceinline__ void load_part(const It& it, std::int64_t first, int r,
+                                            int available) {
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      if (j < available) values_.put(r * Width + j, element(it, first + j));
+    }
+  }
+  __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
+
+ private:
+  registers<value, Rows * Width> values_;
+};
+
+template <int Bytes>
+struct alignas(Bytes % load_bytes == 0 ? load_bytes : Bytes) packet {
+  unsigned word[Bytes / 4];
+};
+
+template <class T, int Width>
+concept packs_into_loads =
+    loads_packets<T*> && ((Width * sizeof(T)) % load_bytes == 0 || Width * sizeof(T) == 4 ||
+                          Width * sizeof(T) == 8);
+
+template <class T, int Rows, int Width>
+  requires packs_into_loads<T, Width>
+class lane_items<T*, Rows, Width> {
+  using value = std::remove_cv_t<T>;
+  static constexpr int bytes = Width * static_cast<int>(sizeof(T));
+  static constexpr bool can_shift = bytes % load_bytes == 0;
+  static constexpr unsigned alignment = can_shift ? load_bytes : bytes;
+  using packet = cuda::packet<bytes>;
+  struct items {
+    value item[Width];
+  };
+
+  __device__ static unsigned misalignment(const T* p) {
+    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p)) & (alignment - 1);
+  }
+
+ public:
+  // Shifting rows into place takes the 16 bytes that follow them.
+  __device__ static bool overreads(const T* p) { return can_shift && misalignment(p) != 0; }
+
+  __device__ __forceinline__ void load_rows(const T* p, std::int64_t first) {
+    const unsigned offset = misalignment(p);
+    if (offset == 0) {
+      load_aligned(reinterpret_cast<const packet*>(p + first));
+    } else if constexpr (can_shift) {
+      const auto* aligned =
+          reinterpret_cast<const packet*>(reinterpret_cast<const char*>(p + first) - offset);
+      load_aligned(aligned);
+      shift_rows(aligned, offset);
+    } else {
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) load_part(p, first + r * warp_size * Width, r, Width);
+    }
+  }
+
+  __device__ __forceinline__ void load_part(const T* p, std::int64_t first, int r, int available) {
+    if (available >= Width && misalignment(p) == 0) {
+      packets_[r] = *reinterpret_cast<const packet*>(p + first);
+      return;
+    }
+    packet built{};
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      if (j < available) insert(built, j, p[first + j]);
+    }
+    packets_[r] = built;
+  }
+
+  __device__ __forceinline__ value get(int r, int j) const {
+    return __builtin_bit_cast(items, packets_[r]).item[j];
+  }
+
+ private:
+  // Item j of a packet whose bytes are still zero there, word by word so that it stays in registers.
+  __device__ __forceinline__ static void insert(packet& target, int j, const value& item) {
+    const words<value> w = to_words(item);
+    constexpr int size = static_cast<int>(sizeof(T));
+    if constexpr (size % 4 == 0) {
+#pragma unroll
+      for (int i = 0; i < size / 4; ++i) target.word[j * (size / 4) + i] = w.word[i];
+    } else {
+#pragma unroll
+      for (int i = 0; i < size; ++i) {
+        const int at = j * size + i;
+        target.word[at / 4] |= ((w.word[i / 4] >> (i % 4 * 8)) & 0xffu) << (at % 4 * 8);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void load_aligned(const packet* lane_first) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) packets_[r] = lane_first[r * warp_size];
+  }
+
+  // Each lane holds the aligned packets that begin `offset` bytes too early; what it lacks at their
+  // ends is what the next lane holds at its beginnings. After lane 31 comes lane 0 of the next row.
+  __device__ __forceinline__ void shift_rows(const packet* lane_first, unsigned offset) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    lacking after{};
+    if (lane == 0) after = *reinterpret_cast<const lacking*>(lane_first + Rows * warp_size);
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      lacking next;
+#pragma unroll
+      for (int i = 0; i < lacking_words; ++i) {
+        const unsigned of_next_row = r + 1 < Rows ? packets_[(r + 1) % Rows].word[i] : after.word[i];
+        const unsigned sent = lane == 0 ? of_next_row : packets_[r].word[i];
+        next.word[i] = __shfl_sync(full_warp, sent, (lane + 1) % warp_size);
+      }
+      packets_[r] = shifted(packets_[r], next, offset);
+    }
+  }
+
+  // Words that a packet can lack: it starts at a multiple of T's alignment.
+  static constexpr int lacking_words =
+      alignof(T) < load_bytes ? (load_bytes - static_cast<int>(alignof(T)) + 3) / 4 : 1;
+  struct lacking {
+    unsigned word[lacking_words];
+  };
+
+  // Bytes [offset, offset + bytes) of a packet and what follows it; 0 < offset < 16.
+  __device__ __forceinline__ static packet shifted(const packet& own, const lacking& next,
+                                                   unsigned offset) {
+    constexpr int n = bytes / 4;
+    constexpr int all = n + lacking_words;
+    unsigned w[all];
+#pragma unroll
+    for (int i = 0; i < all; ++i) w[i] = i < n ? own.word[i % n] : next.word[i < n ? 0 : i - n];
+    packet result;
+    if constexpr (alignof(T) >= 8) {  // 8 is the only offset there is
+#pragma unroll
+      for (int i = 0; i < n; ++i) result.word[i] = w[(i + 2) % all];
+    } else {
+#pragma unroll
+      for (int i = 0; i + 2 < all; ++i) w[i] = (offset & 8) ? w[i + 2] : w[i];
+#pragma unroll
+      for (int i = 0; i + 1 < all; ++i) w[i] = (offset & 4) ? w[i + 1] : w[i];
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        result.word[i] =
+            alignof(T) < 4 ? __funnelshift_r(w[i], w[(i + 1) % all], (offset & 3) * 8) : w[i];
+      }
+    }
+    return result;
+  }
+
+  packet packets_[Rows];
+};
+
+template <std::size_t Index, class Items>
+struct items_leaf {
+  Items items;
+};
+
+/// Rows packets of one lane from every iterator of a source, lifted on the way out.
+template <class Source, int Rows, int Width>
+class lane_rows;
+
+template <std::size_t... Index, class... Its, int Rows, int Width>
+class lane_rows<source_of<std::index_sequence<Index...>, Its...>, Rows, Width>
+    : items_leaf<Index, lane_items<Its, Rows, Width>>... {
+  using source_type = source_of<std::index_sequence<Index...>, Its...>;
+  template <std::size_t I, class Items>
+  __device__ __forceinline__ static Items& leaf(items_leaf<I, Items>& l) {
+    return l.items;
+  }
+  template <std::size_t I, class Items>
+  __device__ __forceinline__ static const Items& leaf(const items_leaf<I, Items>& l) {
+    return l.items;
+  }
+  template <std::size_t I>
+  __device__ __forceinline__ static const auto& iterator(const source_type& source) {
+    return source_type::template iterator<I>(source);
+  }
+
+ public:
+  /// Whether `load_rows` touches memory beyond the rows.
+  __device__ static bool overreads(const source_type& source) {
+    return (lane_items<Its, Rows, Width>::overreads(iterator<Index>(source)) || ...);
+  }
+  __device__ __forceinline__ void load_rows(const source_type& source, std::int64_t first) {
+    (leaf<Index>(*this).load_rows(iterator<Index>(source), first), ...);
+  }
+  __device__ __forceinline__ void load_part(const source_type& source, std::int64_t first, int r,
+                                            int available) {
+    (leaf<Index>(*this).load_part(iterator<Index>(source), first, r, available), ...);
+  }
+  template <class Reducer>
+  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer, int r,
+                                                                int j) const {
+    return reducer.lift(leaf<Index>(*this).get(r, j)...);
+  }
+};
+
+}  // namespace tilefold::detail::cuda

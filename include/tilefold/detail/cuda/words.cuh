@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values as registers see them: arrays of 32-bit words that can be shuffled, selected and stored
+// without the value's type taking part. Device code only; values are trivially copyable.
+#pragma once
+
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+
+namespace tilefold::detail::cuda {
+
+inline constexpr int warp_size = 32;
+inline constexpr unsigned full_warp = 0xffffffffu;
+
+/// Storage for a T that need not be default constructible nor assignable.
+template <class T>
+union slot {
+  T value;
+  TILEFOLD_HD slot() {}
+  TILEFOLD_HD void put(const T& v) { new (&value) T(v); }
+};
+
+/// N of them; indexed by constants only, so that they stay in registers.
+template <class T, int N>
+struct registers {
+  slot<T> slots[N];
+  TILEFOLD_HD const T& operator[](int i) const { return slots[i].value; }
+  TILEFOLD_HD void put(int i, const T& v) { slots[i].put(v); }
+};
+
+template <class T>
+struct words {
+  static constexpr int count = (static_cast<int>(sizeof(T)) + 3) / 4;
+  unsigned word[count];
+};
+
+template <class T>
+__device__ __forceinline__ words<T> to_words(const T& value) {
+  words<T> result;
+  if constexpr (sizeof(T) % 4 == 0) {
+    result = __builtin_bit_cast(words<T>, value);
+  } else {
+    result.word[words<T>::count - 1] = 0;
+    std::memcpy(&result, &value, sizeof(T));
+  }
+  return result;
+}
+
+template <class T>
+__device__ __forceinline__ T from_words(const words<T>& source) {
+  if constexpr (sizeof(T) % 4 == 0) {
+    return __builtin_bit_cast(T, source);
+  } else {
+    slot<T> result;
+    std::memcpy(&result.value, &source, sizeof(T));
+    return result.value;
+  }
+}
+
+/// The value that lane (mine ^ mask) holds. All 32 lanes take part.
+template <class T>
+__device__ __forceinline__ T shuffle_xor(const T& value, int mask) {
+  words<T> w = to_words(value);
+#pragma unroll
+  for (int i = 0; i < words<T>::count; ++i) w.word[i] = __shfl_xor_sync(full_warp, w.word[i], mask);
+  return from_words<T>(w);
+}
+
+/// condition ? a : b, word by word: a select between addresses would force both into memory.
+template <class T>
+__device__ __forceinline__ T select(bool condition, const T& a, const T& b) {
+  const words<T> x = to_words(a);
+  const words<T> y = to_words(b);
+  words<T> w;
+#pragma unroll
+  for (int i = 0; i < words<T>::count; ++i) w.word[i] = condition ? x.word[i] : y.word[i];
+  return from_words<T>(w);
+}
+
+/// The same value, of which the compiler no longer knows where it came from; `zero` is 0, which
+/// only the launch knows. Keeps a multiplication on one side from being fused with an addition on
+/// the other: whether two operations meet in one thread depends on the tile shape, and that must
+/// not move a bit.
+template <class T>
+__device__ __forceinline__ T opaque(const T& value, unsigned zero) {
+  words<T> w = to_words(value);
+#pragma unroll
+  for (int i = 0; i < words<T>::count; ++i) w.word[i] ^= zero;
+  return from_words<T>(w);
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device memory for partials and arrival counters, kept between calls. Grows in the order of one stream;
+// never shrinks. Counters lie at the front of a block of memory, in a region whose size depends
+// on the block's size alone, so that no call's partials ever lie where another call's counters do:
+// they are zeroed once, when the block arrives, and every launch leaves them zero.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/error.hpp>
+
+namespace tilefold {
+
+/// Where an executor takes device memory from. Implement it to use a pool of your own; both
+/// functions work in the order of `stream`. `allocate` returns at least `bytes` bytes aligned to
+/// 256, or throws (allocation_error, say).
+class device_memory_resource {
+ public:
+  virtual ~device_memory_resource() = default;
+  virtual void* allocate(std::int64_t bytes, cudaStream_t stream) = 0;
+  virtual void deallocate(void* memory, std::int64_t bytes, cudaStream_t stream) noexcept = 0;
+};
+
+/// cudaMallocAsync and cudaFreeAsync: the device's default memory pool.
+class async_memory_resource final : public device_memory_resource {
+ public:
+  void* allocate(std::int64_t bytes, cudaStream_t stream) override {
+    void* memory = nullptr;
+    const cudaError_t code = cudaMallocAsync(&memory, static_cast<std::size_t>(bytes), stream);
+    if (code == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      throw allocation_error(
+          "tilefold: the device has no " + std::to_string(bytes) + " bytes of workspace left",
+          bytes);
+    }
+    detail::cuda::check(code, "cudaMallocAsync");
+    return memory;
+  }
+  void deallocate(void* memory, std::int64_t, cudaStream_t stream) noexcept override {
+    // Fails when the process is ending and the driver is gone, which frees the memory as well.
+    if (cudaFreeAsync(memory, stream) != cudaSuccess) (void)cudaGetLastError();
+  }
+};
+
+/// The resource that executors use unless they are given another.
+inline device_memory_resource& default_memory_resource() {
+  static async_memory_resource resource;
+  return resource;
+}
+
+namespace detail::cuda {
+
+constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// The part of a workspace of `bytes` bytes that holds arrival counters.
+constexpr std::int64_t arrivals_region(std::int64_t bytes) {
+  return std::min(align_up(bytes / 32 + 1), bytes / 256 * 256);
+}
+
+/// What one launch needs.
+struct workspace_demand {
+  std::int64_t partial_bytes;
+  std::int64_t arrival_bytes;
+
+  /// Smallest workspace that serves it.
+  constexpr std::int64_t bytes() const {
+    if (partial_bytes == 0) return 0;
+    std::int64_t total = align_up(std::max(partial_bytes / 31 * 32, arrival_bytes * 32)) + 512;
+    while (!fits(total)) total += 256;
+    return total;
+  }
+  constexpr bool fits(std::int64_t total) const {
+    return partial_bytes == 0 || (arrival_bytes <= arrivals_region(total) &&
+                                  partial_bytes <= total - arrivals_region(total));
+  }
+};
+
+// What a workspace grows to at least, so that a shorter range in smaller tiles does not need more.
+inline constexpr std::int64_t least_workspace_bytes = 65536;
+
+class workspace {
+ public:
+  explicit workspace(device_memory_resource& resource) : resource_(&resource) {}
+  workspace(workspace&& other) noexcept
+      : resource_(other.resource_),
+        memory_(std::exchange(other.memory_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        owned_(std::exchange(other.owned_, false)) {}
+  // One owner: the memory is given back once. Moving in would have to free on a stream it does not
+  // know.
+  workspace& operator=(workspace&&) = delete;
+
+  std::int64_t bytes() const { return bytes_; }
+  char* arrivals() const { return memory_; }
+  char* partials() const { return memory_ + arrivals_region(bytes_); }
+
+  /// At least `bytes` bytes. The old memory is kept if the new cannot be had.
+  void grow(std::int64_t bytes, cudaStream_t stream) {
+    auto* memory = static_cast<char*>(resource_->allocate(bytes, stream));
+    const cudaError_t code = zero_arrivals(memory, bytes, stream);
+    if (code != cudaSuccess) {
+      resource_->deallocate(memory, bytes, stream);
+      check(code, "cudaMemsetAsync");
+    }
+    release(stream);
+    memory_ = memory;
+    bytes_ = bytes;
+    owned_ = true;
+  }
+
+  /// Uses memory of the caller's from now on.
+  void adopt(void* memory, std::int64_t bytes, cudaStream_t stream) {
+    check(zero_arrivals(static_cast<char*>(memory), bytes, stream), "cudaMemsetAsync");
+    release(stream);
+    memory_ = static_cast<char*>(memory);
+    bytes_ = bytes;
+  }
+
+  void release(cudaStream_t stream) noexcept {
+    if (owned_) resource_->deallocate(memory_, bytes_, stream);
+    memory_ = nullptr;
+    bytes_ = 0;
+    owned_ = false;
+  }
+
+ private:
+  static cudaError_t zero_arrivals(char* memory, std::int64_t bytes, cudaStream_t stream) {
+    return cudaMemsetAsync(memory, 0, static_cast<std::size_t>(arrivals_region(bytes)), stream);
+  }
+
+  device_memory_resource* resource_;
+  char* memory_ = nullptr;
+  std::int64_t bytes_ = 0;
+  bool owned_ = false;
+};
+
+}  // namespace detail::cuda
+
+}  // namespace tilefold

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the host executor runs when only headers are used: on the calling thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <tilefold/detail/host/fold.hpp>
+#include <tilefold/error.hpp>
+
+namespace tilefold::detail::host {
+
+// More than any machine has; a number beyond it is a mistake.
+inline constexpr int max_threads = 4096;
+
+inline void require_thread_count(int threads) {
+  if (threads < 1 || threads > max_threads) {
+    throw invalid_range_error("tilefold::host_executor: the number of threads must be 1 to " +
+                              std::to_string(max_threads) + ", not " + std::to_string(threads));
+  }
+}
+
+class serial {
+ public:
+  serial() = default;
+  explicit serial(int threads) { require_thread_count(threads); }
+
+  int threads() const { return 1; }
+
+  /// The fold of elements [0, n), n >= 1.
+  template <class Source, class Reducer>
+  typename Reducer::accumulator fold(const Source& elements, const Reducer& reducer,
+                                     std::int64_t n) const {
+    return host::fold(elements, reducer, 0, n);
+  }
+};
+
+}  // namespace tilefold::detail::host

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which folds the library tilefold::host holds precompiled, with vector instructions chosen when
+// the program runs: the library's own operators over contiguous arrays of arithmetic types. Only
+// the threaded mode of the executor asks; header-only use never refers to the functions declared
+// here.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include <tilefold/half.hpp>
+#include <tilefold/op.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::host {
+
+enum class simd_type {
+  none,
+  boolean,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float16,
+  brain16,
+  float32,
+  float64,
+};
+
+enum class simd_op {
+  none,
+  plus,
+  multiplies,
+  minimum,
+  maximum,
+  minimum_number,
+  maximum_number,
+  bit_and,
+  bit_or,
+  bit_xor,
+  dot,  // plus over the products of two arrays
+};
+
+/// Folds n >= 1 items of an array (of two, read in step, for dot) and stores the accumulator.
+using simd_fold = void (*)(const void* first, const void* second, std::int64_t n, void* result);
+
+/// The precompiled fold for the vector instructions of this machine, or null if there is none.
+simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator);
+
+/// Names of the instruction sets that this machine can choose from, best first. For tests.
+std::vector<const char*> simd_targets();
+
+/// Makes find_simd_fold() use the named set; null goes back to the best. Not while a fold runs.
+void use_simd_target(const char* name);
+
+template <class T>
+constexpr simd_type simd_type_of() {
+  if constexpr (std::same_as<T, bool>) {
+    return simd_type::boolean;
+  } else if constexpr (std::integral<T> && sizeof(T) <= 8) {
+    constexpr int rank = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 2 : sizeof(T) == 4 ? 4 : 6;
+    return static_cast<simd_type>(static_cast<int>(simd_type::int8) + rank +
+                                  (std::is_signed_v<T> ? 0 : 1));
+  } else if constexpr (std::same_as<T, half> || std::same_as<T, ::__half>) {
+    return simd_type::float16;
+  } else if constexpr (std::same_as<T, bfloat16> || std::same_as<T, ::__nv_bfloat16>) {
+    return simd_type::brain16;
+  } else if constexpr (std::same_as<T, float>) {
+    return simd_type::float32;
+  } else if constexpr (std::same_as<T, double>) {
+    return simd_type::float64;
+  } else {
+    return simd_type::none;
+  }
+}
+
+template <class Op>
+inline constexpr simd_op simd_op_of = simd_op::none;
+template <>
+inline constexpr simd_op simd_op_of<plus> = simd_op::plus;
+template <>
+inline constexpr simd_op simd_op_of<multiplies> = simd_op::multiplies;
+template <>
+inline constexpr simd_op simd_op_of<minimum> = simd_op::minimum;
+template <>
+inline constexpr simd_op simd_op_of<maximum> = simd_op::maximum;
+template <>
+inline constexpr simd_op simd_op_of<minimum_number> = simd_op::minimum_number;
+template <>
+inline constexpr simd_op simd_op_of<maximum_number> = simd_op::maximum_number;
+template <>
+inline constexpr simd_op simd_op_of<bit_and> = simd_op::bit_and;
+template <>
+inline constexpr simd_op simd_op_of<bit_or> = simd_op::bit_or;
+template <>
+inline constexpr simd_op simd_op_of<bit_xor> = simd_op::bit_xor;
+
+/// What to ask find_simd_fold() for a reducer over these iterators; `op` is none if it is no use.
+struct simd_key {
+  simd_op op = simd_op::none;
+  simd_type value = simd_type::none;
+  simd_type accumulator = simd_type::none;
+};
+
+template <class Reducer, class... Its>
+inline constexpr simd_key simd_key_of{};
+
+template <class Acc, class Op, std::contiguous_iterator It>
+inline constexpr simd_key simd_key_of<op_reducer<Acc, Op, as_is>, It>{
+    simd_op_of<Op>, simd_type_of<std::iter_value_t<It>>(), simd_type_of<Acc>()};
+
+template <std::floating_point T, std::contiguous_iterator It1, std::contiguous_iterator It2>
+requires std::same_as<T, std::iter_value_t<It1>> && std::same_as<T, std::iter_value_t<It2>>
+inline constexpr simd_key simd_key_of<op_reducer<T, plus, multiplies>, It1, It2>{
+    simd_op::dot, simd_type_of<T>(), simd_type_of<T>()};
+
+constexpr bool worth_asking(simd_key key) {
+  return key.op != simd_op::none && key.value != simd_type::none &&
+         key.accumulator != simd_type::none;
+}
+
+/// A precompiled fold bound to its input; false if there is none.
+template <class Acc>
+class bound_simd_fold {
+ public:
+  bound_simd_fold() = default;
+
+  template <class It, class... Second>
+  bound_simd_fold(simd_fold fold, const It& first, const Second&... second)
+      : fold_(fold),
+        item_bytes_(sizeof(std::iter_value_t<It>)),
+        arrays_{reinterpret_cast<const std::byte*>(std::to_address(first)),
+                reinterpret_cast<const std::byte*>(std::to_address(second))...} {}
+
+  explicit operator bool() const { return fold_ != nullptr; }
+
+  /// Elements [first, first + n) as a sequence of their own; n >= 1.
+  Acc operator()(std::int64_t first, std::int64_t n) const {
+    const std::int64_t offset = first * item_bytes_;
+    std::array<std::byte, sizeof(Acc)> result;
+    fold_(arrays_[0] + offset, arrays_[1] == nullptr ? nullptr : arrays_[1] + offset, n,
+          result.data());
+    return __builtin_bit_cast(Acc, result);
+  }
+
+ private:
+  simd_fold fold_ = nullptr;
+  std::int64_t item_bytes_ = 0;
+  const std::byte* arrays_[2] = {nullptr, nullptr};
+};
+
+}  // namespace tilefold::detail::host

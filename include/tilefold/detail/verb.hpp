@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every verb does around the primitives: reads its arguments (operator, initial value or
+// neither; range or pair of iterators), counts the items, settles the empty range, and hands a
+// source and a reducer to the executor.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/accumulator.hpp>
+#include <tilefold/error.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail {
+
+// Looser than std::random_access_iterator, which some device iterators do not model.
+template <class It>
+concept item_iterator =
+    !executor<It> && requires(const It& it, std::int64_t i) {
+      typename std::iter_value_t<It>;
+      { it - it } -> std::convertible_to<std::int64_t>;
+      it[static_cast<std::iter_difference_t<It>>(i)];
+    };
+
+template <class R>
+concept item_range = !executor<R> && requires(R& range) {
+  { std::begin(range) } -> item_iterator;
+  { std::end(range) } -> std::same_as<decltype(std::begin(range))>;
+};
+
+template <item_range R>
+using range_iterator_t = decltype(std::begin(std::declval<R&>()));
+
+template <class X, class T>
+concept operator_for =
+    binary_op_on<normalized_op_t<X>,
+                 counted_value_t<X, typename normalized_op<X>::argument, T>>;
+
+// Whether the third argument of reduce() is an operator; says so in one sentence if it is nothing.
+template <class X, class T>
+constexpr bool is_operator() {
+  constexpr bool op = operator_for<X, T>;
+  // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the same.
+  constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
+  constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
+                        (narrow && (converts_to<X, T> || converts_to<T, X>));
+  static_assert(op || init,
+                "tilefold: the argument after the range must be an operator callable with two "
+                "values of the range, or an initial value that converts to or from them");
+  return op;
+}
+
+template <class It>
+std::int64_t count_items(const char* verb, const It& first, const It& last) {
+  const auto n = static_cast<std::int64_t>(last - first);
+  if (n < 0) {
+    throw invalid_range_error("tilefold::" + std::string(verb) + ": last lies " +
+                              std::to_string(-n) + " items before first");
+  }
+  return n;
+}
+
+template <class Op>
+std::string operator_name() {
+  const std::string name = __PRETTY_FUNCTION__;
+  const auto begin = name.find("Op = ");
+  if (begin == std::string::npos) return "the operator";
+  const auto end = name.find_first_of(";]", begin);
+  return name.substr(begin + 5, end - begin - 5);
+}
+
+/// The value of an empty range, not projected: the initial value, else the operator's identity.
+template <class Acc, class Op, class Init>
+Acc empty_fold(const char* verb, const Init& init) {
+  if constexpr (!std::same_as<Init, no_init>) {
+    return init;
+  } else if constexpr (has_identity<Op, Acc>) {
+    return op_traits<Op, Acc>::identity();
+  } else {
+    throw empty_range_error("tilefold::" + std::string(verb) +
+                            ": the range is empty, there is no initial value, and no identity is "
+                            "known for " +
+                            operator_name<Op>());
+  }
+}
+
+/// Everything a fold needs but the executor.
+template <class Named, class Op, class Lift, class Init, class... Its>
+struct fold_types {
+  static_assert(result_known<Op> && result_known<Lift>,
+                "tilefold: a __device__ lambda must name its result, [] __device__(...) -> T, for "
+                "the host compiler cannot know it; or make it __host__ __device__");
+  using value = call_result_t<Lift, std::iter_value_t<Its>...>;
+  using accumulator = accumulator_t<Named, Op, value, Init>;
+  using op = normalized_op_t<Op>;
+  static_assert(binary_op_on<op, accumulator>,
+                "tilefold: the operator cannot be called with two accumulators; name a fitting "
+                "accumulator type: reduce<Acc>(...)");
+  static_assert(converts_to<value, accumulator>,
+                "tilefold: the values of the range do not convert to the accumulator type");
+  using reducer = op_reducer<accumulator, op, Lift>;
+  using init = std::conditional_t<std::same_as<Init, no_init>, no_init, accumulator>;
+};
+
+template <class Acc, class Init>
+auto convert_init(const Init& init) {
+  if constexpr (std::same_as<Init, no_init>) {
+    return init;
+  } else {
+    return convert<Acc>(init);
+  }
+}
+
+/// The value of a fold over n elements of iterators `its`, read in step.
+template <class Named, class Executor, class Init, class Op, class Lift, class... Its>
+auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& init, const Op& op,
+                const Lift& lift, Its... its) {
+  using types = fold_types<Named, Op, Lift, Init, Its...>;
+  using acc = typename types::accumulator;
+  using parts = executor_parts<std::remove_cvref_t<Executor>>;
+  const typename types::reducer reducer{normalize(op), lift};
+  const auto start = convert_init<acc>(init);
+  if (n == 0) return reducer.project(empty_fold<acc, typename types::op>(verb, start));
+  auto&& base = parts::base(exec);
+  return base.template fold<typename parts::policy>(
+      source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
+      start, n);
+}
+
+/// The same, written through `out` in the executor's order of work.
+template <class Named, class Executor, class Out, class Init, class Op, class Lift, class... Its>
+void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const Init& init,
+             const Op& op, const Lift& lift, Its... its) {
+  using types = fold_types<Named, Op, Lift, Init, Its...>;
+  using acc = typename types::accumulator;
+  using parts = executor_parts<std::remove_cvref_t<Executor>>;
+  const typename types::reducer reducer{normalize(op), lift};
+  const auto start = convert_init<acc>(init);
+  auto&& base = parts::base(exec);
+  if (n == 0) {
+    base.store(reducer.project(empty_fold<acc, typename types::op>(verb, start)), out);
+    return;
+  }
+  base.template fold_into<typename parts::policy>(
+      source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
+      start, n, out);
+}
+
+}  // namespace tilefold::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The exceptions that tilefold throws. Each message names the value that was wrong. After any of
+// them nothing has been written through an output, no memory is lost and the executor can be used
+// again (a sticky CUDA error excepted: the CUDA context itself is then beyond repair).
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include <tilefold/config.hpp>
+
+namespace tilefold {
+
+/// Base of every exception thrown by tilefold.
+class error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// last < first, a negative count, or a count that no launch can cover.
+class invalid_range_error : public error {
+ public:
+  using error::error;
+};
+
+/// A null pointer where n > 0 items were announced, or a null output.
+class null_pointer_error : public error {
+ public:
+  using error::error;
+};
+
+/// An empty range without an initial value, folded with an op whose identity is unknown.
+class empty_range_error : public error {
+ public:
+  using error::error;
+};
+
+/// A pointer into memory that the chosen executor cannot read or write, or that another GPU owns.
+class memory_space_error : public error {
+ public:
+  using error::error;
+};
+
+/// Memory that could not be had; `bytes()` is the size that was asked for.
+class allocation_error : public error {
+ public:
+  allocation_error(const std::string& what, long long bytes) : error(what), bytes_(bytes) {}
+  long long bytes() const noexcept { return bytes_; }
+
+ private:
+  long long bytes_;
+};
+
+/// A call that cannot be recorded while its stream is being captured into a CUDA graph.
+class capture_error : public error {
+ public:
+  using error::error;
+};
+
+/// A CUDA runtime call or launch that failed; `code()` is the cudaError_t as an int.
+class cuda_error : public error {
+ public:
+  cuda_error(const std::string& what, int code) : error(what), code_(code) {}
+  int code() const noexcept { return code_; }
+
+ private:
+  int code_;
+};
+
+}  // namespace tilefold

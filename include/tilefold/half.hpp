@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// 16-bit floating storage types that need no CUDA header, and the list of narrow floating types
+// that the library knows (CUDA's own among them, by forward declaration, so that what a template
+// means never depends on which headers came first). Conversions are exact to float and round to
+// nearest even from float, bit for bit the same on host and device.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+
+struct __half;
+struct __nv_bfloat16;
+struct __nv_fp8_e4m3;
+struct __nv_fp8_e5m2;
+
+namespace tilefold {
+
+/// IEEE 754 binary16 as storage: convert to float to compute.
+struct half {
+  std::uint16_t bits;
+
+  half() = default;
+  TILEFOLD_HD explicit half(float value);
+  TILEFOLD_HD explicit operator float() const;
+};
+
+/// bfloat16 (the upper half of a binary32) as storage: convert to float to compute.
+struct bfloat16 {
+  std::uint16_t bits;
+
+  bfloat16() = default;
+  TILEFOLD_HD explicit bfloat16(float value);
+  TILEFOLD_HD explicit operator float() const {
+    return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) << 16);
+  }
+};
+
+template <class T>
+inline constexpr bool is_narrow_float =
+    std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, ::__half> ||
+    std::is_same_v<T, ::__nv_bfloat16> || std::is_same_v<T, ::__nv_fp8_e4m3> ||
+    std::is_same_v<T, ::__nv_fp8_e5m2>;
+
+namespace detail {
+
+TILEFOLD_HD inline std::uint16_t half_bits_from_float(float value) {
+  const auto f = __builtin_bit_cast(std::uint32_t, value);
+  const std::uint32_t sign = (f >> 16) & 0x8000u;
+  const std::uint32_t magnitude = f & 0x7fffffffu;
+  std::uint32_t h;
+  if (magnitude > 0x7f800000u) {
+    h = 0x7e00u;  // NaN: one quiet pattern, no payload
+  } else if (magnitude >= 0x477ff000u) {
+    h = 0x7c00u;  // 65520 and above round to infinity
+  } else if (magnitude >= 0x38800000u) {
+    // Normal: rebias the exponent by 127 - 15 and round the 13 lost bits to nearest even.
+    const std::uint32_t rebased = magnitude - 0x38000000u;
+    h = (rebased + 0xfffu + ((rebased >> 13) & 1u)) >> 13;
+  } else if (magnitude > 0x33000000u) {
+    // Subnormal half: the significand shifted to units of 2^-24, rounded to nearest even.
+    const std::uint32_t shift = 126u - (magnitude >> 23);
+    const std::uint32_t significand = (magnitude & 0x7fffffu) | 0x800000u;
+    const std::uint32_t kept = significand >> shift;
+    const std::uint32_t lost = significand & ((1u << shift) - 1u);
+    const std::uint32_t halfway = 1u << (shift - 1u);
+    h = kept + ((lost > halfway || (lost == halfway && (kept & 1u))) ? 1u : 0u);
+  } else {
+    h = 0;  // at most half the smallest subnormal: rounds to zero
+  }
+  return static_cast<std::uint16_t>(sign | h);
+}
+
+TILEFOLD_HD inline float float_from_half_bits(std::uint16_t h) {
+#if defined(__CUDA_ARCH__)
+  float f;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
+  return f;
+#else
+  const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
+  const std::uint32_t exponent = (h >> 10) & 0x1fu;
+  const std::uint32_t significand = h & 0x3ffu;
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(significand) * 0x1p-24f;  // exact
+    return __builtin_bit_cast(float, sign | __builtin_bit_cast(std::uint32_t, magnitude));
+  }
+  const std::uint32_t rebased = exponent == 31 ? 255u : exponent + 112u;
+  return __builtin_bit_cast(float, sign | (rebased << 23) | (significand << 13));
+#endif
+}
+
+}  // namespace detail
+
+TILEFOLD_HD inline half::half(float value) : bits(detail::half_bits_from_float(value)) {}
+
+TILEFOLD_HD inline half::operator float() const { return detail::float_from_half_bits(bits); }
+
+TILEFOLD_HD inline bfloat16::bfloat16(float value) {
+  const auto f = __builtin_bit_cast(std::uint32_t, value);
+  const bool nan = (f & 0x7fffffffu) > 0x7f800000u;
+  const std::uint32_t rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
+  bits = nan ? std::uint16_t{0x7fc0} : static_cast<std::uint16_t>(rounded);
+}
+
+}  // namespace tilefold

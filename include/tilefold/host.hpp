@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host executor. Compiles with a plain C++ compiler and no CUDA anywhere. Used header-only it
+// runs on one thread; linked with the library tilefold::host (which defines TILEFOLD_HOST_LIBRARY)
+// it runs on all cores through oneTBB. The bits are the same.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <type_traits>
+
+#include <tilefold/detail/host/serial.hpp>
+#include <tilefold/detail/root_pointer.hpp>
+#include <tilefold/error.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+
+#if defined(TILEFOLD_HOST_LIBRARY)
+#include <tilefold/detail/host/threaded.hpp>
+#endif
+
+namespace tilefold {
+
+namespace detail {
+
+// Set by the CUDA side of a program, if it has one: throws if a pointer is device memory. So a
+// device pointer is refused with a message in a translation unit that knows no CUDA.
+using pointer_guard = void (*)(const void*);
+inline std::atomic<pointer_guard> host_pointer_guard{nullptr};
+
+template <class It>
+void require_host_access(const It& it, const char* what) {
+  const void* root = const_cast<const void*>(root_pointer(it));
+  if (wraps_any_pointer<It> && root == nullptr) {
+    throw null_pointer_error(std::string("tilefold: ") + what +
+                             " is a null pointer, but there is something to read or write");
+  }
+  const pointer_guard guard = host_pointer_guard.load(std::memory_order_acquire);
+  if (guard != nullptr && root != nullptr) guard(root);
+}
+
+namespace host {
+
+// Part of the executor's type, so that a program that mixes both kinds of translation unit has two
+// sets of templates and not one with two meanings.
+#if defined(TILEFOLD_HOST_LIBRARY)
+using mode = threaded;
+#else
+using mode = serial;
+#endif
+
+}  // namespace host
+
+}  // namespace detail
+
+/// Folds host memory. Cheap to make and to copy; copies share their threads. One executor may be
+/// used from several threads at once.
+///
+/// Mode is `detail::host::threaded` in a program that links tilefold::host, else
+/// `detail::host::serial`, which runs everything on the calling thread and takes a number of
+/// threads only so that the same code compiles.
+template <class Mode>
+class basic_host_executor {
+ public:
+  using executor_concept = executor_tag;
+
+  /// All cores. (Within a oneTBB arena of the program's own: all of that arena's threads.)
+  basic_host_executor() = default;
+
+  /// At most `threads` threads, the caller's among them, and never more than oneTBB was allowed;
+  /// throws invalid_range_error unless 1 <= threads <= 4096.
+  explicit basic_host_executor(int threads) : mode_(threads) {}
+
+  /// How many threads may take part; 1 if the library tilefold::host is not linked. Short ranges
+  /// are folded on the calling thread.
+  int threads() const { return mode_.threads(); }
+
+  /// The iterator as this executor reads it; throws if it cannot.
+  template <class It>
+  It readable(It first, const char* what) const {
+    detail::require_host_access(first, what);
+    return first;
+  }
+
+  /// The projected fold of elements [0, n) of `source`, n >= 1.
+  template <class Policy, class Source, class Reducer, class Init>
+  typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
+                                std::int64_t n) const {
+    return detail::finish(reducer, init, mode_.fold(source, reducer, n));
+  }
+
+  /// The same, written through `out` before the call returns.
+  template <class Policy, class Source, class Reducer, class Init, class Out>
+  void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                 Out out) const {
+    store(fold<Policy>(source, reducer, init, n), out);
+  }
+
+  /// Writes `value` through `out`.
+  template <class T, class Out>
+  void store(const T& value, Out out) const {
+    detail::require_host_access(out, "out");
+    *out = detail::convert<std::iter_value_t<Out>>(value);
+  }
+
+ private:
+  Mode mode_;
+};
+
+using host_executor = basic_host_executor<detail::host::mode>;
+
+}  // namespace tilefold

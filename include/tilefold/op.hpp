@@ -1,0 +1,662 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operators: the library's own functors, what is known about an operator (its traits), and how
+// std:: functors, which device code cannot call, become ours.
+//
+// An operator is any associative callable op(a, b). Commutativity is not asked for: operands stay
+// in the order of the range.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+#include <tilefold/half.hpp>
+
+// std::plus and its kin. All of <functional> costs every user 0.4 s of nvcc's time; libstdc++ has
+// them in a header of their own.
+#if __has_include(<bits/stl_function.h>)
+#include <bits/stl_function.h>
+#else
+#include <functional>
+#endif
+
+namespace tilefold {
+
+namespace detail {
+
+template <class T>
+concept wrapping_integer = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
+
+template <class T>
+concept floating = std::floating_point<T> || is_narrow_float<T>;
+
+// std::complex, cuda::std::complex and thrust::complex alike: two reals, in this order, no more.
+// Their members cannot be called in device code without a special compiler flag, their bits can.
+template <class T>
+concept complex_like = std::is_class_v<T> && std::is_trivially_copyable_v<T> && requires(T z) {
+  typename T::value_type;
+  { z.real() } -> std::convertible_to<typename T::value_type>;
+  { z.imag() } -> std::convertible_to<typename T::value_type>;
+  requires std::floating_point<typename T::value_type>;
+  requires sizeof(T) == 2 * sizeof(typename T::value_type);
+};
+
+template <class Real>
+struct real_pair {
+  Real re, im;
+};
+
+// At least `unsigned`, so that promotion cannot smuggle a signed (overflowing) type back in.
+template <wrapping_integer T>
+using modular_t = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
+
+// On the host, a value of its own: the compiler may not fuse the operation that made it with the
+// one that uses it (g++ contracts a * b + c where the target has FMA; clang does so only inside one
+// expression). nvcc's front end knows no barrier, so there an empty instruction stands in for it.
+template <std::floating_point T>
+TILEFOLD_HD T host_rounded(T value) {
+#if defined(__CUDA_ARCH__)
+  return value;
+#elif defined(__CUDACC__) && defined(__x86_64__)
+  if constexpr (sizeof(T) <= 8) asm("" : "+x"(value));
+  return value;
+#elif defined(__CUDACC__) && defined(__aarch64__)
+  if constexpr (sizeof(T) <= 8) asm("" : "+w"(value));
+  return value;
+#elif defined(__GNUC__) && !defined(__clang__)
+  return __builtin_assoc_barrier(value);
+#else
+  return value;
+#endif
+}
+
+// One rounding each, never fused with a neighbouring operation (nvcc contracts by default).
+TILEFOLD_HD inline float rounded_sum(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fadd_rn(a, b);
+#else
+  return a + b;
+#endif
+}
+TILEFOLD_HD inline double rounded_sum(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dadd_rn(a, b);
+#else
+  return a + b;
+#endif
+}
+TILEFOLD_HD inline float rounded_product(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fmul_rn(a, b);
+#else
+  return host_rounded(a * b);
+#endif
+}
+TILEFOLD_HD inline double rounded_product(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dmul_rn(a, b);
+#else
+  return host_rounded(a * b);
+#endif
+}
+inline long double rounded_sum(long double a, long double b) { return a + b; }
+inline long double rounded_product(long double a, long double b) { return a * b; }
+
+template <floating T>
+TILEFOLD_HD bool is_nan(T x) {
+  if constexpr (is_narrow_float<T>) {
+    const float f = static_cast<float>(x);
+    return f != f;
+  } else {
+    return x != x;
+  }
+}
+
+template <int Bytes>
+struct signed_of_size;
+template <>
+struct signed_of_size<1> {
+  using type = std::int8_t;
+};
+template <>
+struct signed_of_size<2> {
+  using type = std::int16_t;
+};
+template <>
+struct signed_of_size<4> {
+  using type = std::int32_t;
+};
+template <>
+struct signed_of_size<8> {
+  using type = std::int64_t;
+};
+
+// IEEE 754 totalOrder on everything but NaN as an integer comparison: -0 < +0, and the same answer
+// on every machine.
+template <floating T>
+TILEFOLD_HD auto order_key(T x) {
+  using key = typename signed_of_size<sizeof(T)>::type;
+  const auto bits = __builtin_bit_cast(key, x);
+  constexpr int sign_shift = 8 * static_cast<int>(sizeof(T)) - 1;
+  const auto mask = static_cast<std::make_unsigned_t<key>>(bits >> sign_shift);
+  return static_cast<key>(bits ^ static_cast<key>(static_cast<std::make_unsigned_t<key>>(mask >> 1)));
+}
+
+template <class T>
+TILEFOLD_HD bool ordered_less(const T& a, const T& b) {
+  if constexpr (std::floating_point<T> && sizeof(T) > 8) {
+    return a < b || (a == b && __builtin_signbit(a) > __builtin_signbit(b));
+  } else if constexpr (floating<T>) {
+    return order_key(a) < order_key(b);
+  } else {
+    return a < b;
+  }
+}
+
+// As constants: device code may use their values, but cannot call numeric_limits.
+template <class T>
+inline constexpr T infinity = std::numeric_limits<T>::infinity();
+template <class T>
+inline constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+template <class T>
+inline constexpr T largest = std::numeric_limits<T>::max();
+template <class T>
+inline constexpr T smallest = std::numeric_limits<T>::lowest();
+
+#if defined(__CUDA_ARCH__)
+// PTX min and max: -0 < +0; a NaN operand is ignored, or wins with .NaN, which is there from sm_80
+// on, and for float only.
+template <bool NanWins>
+__device__ float device_min(float a, float b) {
+  float result;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (NanWins) {
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+  }
+#endif
+  asm("min.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return NanWins && ((a != a) | (b != b)) ? nan<float> : result;
+}
+template <bool NanWins>
+__device__ float device_max(float a, float b) {
+  float result;
+#if __CUDA_ARCH__ >= 800
+  if constexpr (NanWins) {
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+  }
+#endif
+  asm("max.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return NanWins && ((a != a) | (b != b)) ? nan<float> : result;
+}
+template <bool NanWins>
+__device__ double device_min(double a, double b) {
+  double result;
+  asm("min.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
+  return NanWins && ((a != a) | (b != b)) ? nan<double> : result;
+}
+template <bool NanWins>
+__device__ double device_max(double a, double b) {
+  double result;
+  asm("max.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
+  return NanWins && ((a != a) | (b != b)) ? nan<double> : result;
+}
+#endif
+
+template <class T>
+inline constexpr bool has_min_instruction = std::same_as<T, float> || std::same_as<T, double>;
+
+// IEEE 754-2019 minimum (NanWins) or minimumNumber; -0 < +0. Two NaNs count as the same.
+template <bool NanWins, class T>
+TILEFOLD_HD T lesser(const T& a, const T& b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (has_min_instruction<T>) return device_min<NanWins>(a, b);
+#endif
+  if constexpr (floating<T>) {
+    if (is_nan(a)) return NanWins ? a : b;
+    if (is_nan(b)) return NanWins ? b : a;
+  }
+  return ordered_less(b, a) ? b : a;
+}
+
+// IEEE 754-2019 maximum (NanWins) or maximumNumber; -0 < +0. Two NaNs count as the same.
+template <bool NanWins, class T>
+TILEFOLD_HD T greater(const T& a, const T& b) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (has_min_instruction<T>) return device_max<NanWins>(a, b);
+#endif
+  if constexpr (floating<T>) {
+    if (is_nan(a)) return NanWins ? a : b;
+    if (is_nan(b)) return NanWins ? b : a;
+  }
+  return ordered_less(a, b) ? b : a;
+}
+
+template <class T>
+concept addable = wrapping_integer<T> || floating<T> || complex_like<T> || requires(const T& a) {
+  { a + a } -> std::convertible_to<T>;
+};
+template <class T>
+concept multipliable = wrapping_integer<T> || floating<T> || complex_like<T> || requires(const T& a) {
+  { a * a } -> std::convertible_to<T>;
+};
+template <class T>
+concept orderable = floating<T> || (!complex_like<T> && requires(const T& a) {
+                      { a < a } -> std::convertible_to<bool>;
+                    });
+
+}  // namespace detail
+
+/// a + b. Integers wrap modulo 2^bits; floating values are rounded once, never fused.
+struct plus {
+  template <detail::addable T>
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    if constexpr (detail::wrapping_integer<T>) {
+      using U = detail::modular_t<T>;
+      return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    } else if constexpr (is_narrow_float<T>) {
+      return static_cast<T>(detail::rounded_sum(static_cast<float>(a), static_cast<float>(b)));
+    } else if constexpr (std::floating_point<T>) {
+      return detail::rounded_sum(a, b);
+    } else if constexpr (detail::complex_like<T>) {
+      using pair = detail::real_pair<typename T::value_type>;
+      const auto x = __builtin_bit_cast(pair, a);
+      const auto y = __builtin_bit_cast(pair, b);
+      return __builtin_bit_cast(
+          T, (pair{detail::rounded_sum(x.re, y.re), detail::rounded_sum(x.im, y.im)}));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+/// a * b. Integers wrap modulo 2^bits; floating values are rounded once; complex products are the
+/// four-product formula without fused operations or recovery of infinities.
+struct multiplies {
+  template <detail::multipliable T>
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    if constexpr (detail::wrapping_integer<T>) {
+      using U = detail::modular_t<T>;
+      return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
+    } else if constexpr (is_narrow_float<T>) {
+      return static_cast<T>(detail::rounded_product(static_cast<float>(a), static_cast<float>(b)));
+    } else if constexpr (std::floating_point<T>) {
+      return detail::rounded_product(a, b);
+    } else if constexpr (detail::complex_like<T>) {
+      using pair = detail::real_pair<typename T::value_type>;
+      const auto x = __builtin_bit_cast(pair, a);
+      const auto y = __builtin_bit_cast(pair, b);
+      const auto re = detail::rounded_sum(detail::rounded_product(x.re, y.re),
+                                          -detail::rounded_product(x.im, y.im));
+      const auto im = detail::rounded_sum(detail::rounded_product(x.re, y.im),
+                                          detail::rounded_product(x.im, y.re));
+      return __builtin_bit_cast(T, (pair{re, im}));
+    } else {
+      return a * b;
+    }
+  }
+};
+
+/// IEEE 754-2019 minimum: a NaN operand wins, -0 < +0. Any type with < works.
+struct minimum {
+  template <detail::orderable T>
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    return detail::lesser<true>(a, b);
+  }
+};
+
+/// IEEE 754-2019 maximum: a NaN operand wins, -0 < +0. Any type with < works.
+struct maximum {
+  template <detail::orderable T>
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    return detail::greater<true>(a, b);
+  }
+};
+
+/// IEEE 754-2019 minimumNumber: a NaN operand is a missing value, -0 < +0.
+struct minimum_number {
+  template <detail::orderable T>
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    return detail::lesser<false>(a, b);
+  }
+};
+
+/// IEEE 754-2019 maximumNumber: a NaN operand is a missing value, -0 < +0.
+struct maximum_number {
+  template <detail::orderable T>
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    return detail::greater<false>(a, b);
+  }
+};
+
+/// a & b
+struct bit_and {
+  template <std::integral T>
+  TILEFOLD_HD T operator()(T a, T b) const {
+    return static_cast<T>(a & b);
+  }
+};
+
+/// a | b
+struct bit_or {
+  template <std::integral T>
+  TILEFOLD_HD T operator()(T a, T b) const {
+    return static_cast<T>(a | b);
+  }
+};
+
+/// a ^ b
+struct bit_xor {
+  template <std::integral T>
+  TILEFOLD_HD T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
+};
+
+/// a && b, as bool
+struct logical_and {
+  template <class T>
+    requires std::constructible_from<bool, const T&>
+  TILEFOLD_HD bool operator()(const T& a, const T& b) const {
+    return static_cast<bool>(a) && static_cast<bool>(b);
+  }
+};
+
+/// a || b, as bool
+struct logical_or {
+  template <class T>
+    requires std::constructible_from<bool, const T&>
+  TILEFOLD_HD bool operator()(const T& a, const T& b) const {
+    return static_cast<bool>(a) || static_cast<bool>(b);
+  }
+};
+
+/// What the library may assume about `Op` on accumulators of type T. The default assumes nothing,
+/// which is always right. Specialise it for an operator of your own to tell more:
+///
+/// - `commutative`: op(a, b) and op(b, a) have the same bits (two NaNs count as the same).
+/// - `order_free`: the result is the same for every order of evaluation. Floating plus is not.
+/// - `separately_rounded`: no multiplication in op whose result a compiler could fuse with an
+///   addition outside op, so that op needs no guard against contraction.
+/// - `static T identity()`: op(identity(), x) has the bits of x for every x; the value of an empty
+///   range. Leave it out if there is none.
+template <class Op, class T>
+struct op_traits {
+  static constexpr bool commutative = false;
+  static constexpr bool order_free = false;
+  static constexpr bool separately_rounded = false;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool exact_arithmetic = std::integral<T>;
+
+// Ours: commutative on every type whose arithmetic we know, never assumed of a class.
+template <class T>
+struct known_op_traits {
+  static constexpr bool commutative = std::integral<T> || floating<T> || complex_like<T>;
+  static constexpr bool order_free = exact_arithmetic<T>;
+  static constexpr bool separately_rounded = commutative;
+};
+
+template <class T>
+struct selection_traits {
+  static constexpr bool commutative = std::integral<T> || floating<T>;
+  static constexpr bool order_free = commutative;
+  static constexpr bool separately_rounded = commutative;
+};
+
+// numeric_limits knows nothing of the narrow types; their extremes come through float.
+template <class T>
+TILEFOLD_HD T highest() {
+  if constexpr (std::is_floating_point_v<T>) {
+    return infinity<T>;
+  } else if constexpr (is_narrow_float<T>) {
+    return static_cast<T>(infinity<float>);
+  } else {
+    return largest<T>;
+  }
+}
+
+template <class T>
+TILEFOLD_HD T lowest() {
+  if constexpr (std::is_floating_point_v<T>) {
+    return -infinity<T>;
+  } else if constexpr (is_narrow_float<T>) {
+    return static_cast<T>(-infinity<float>);
+  } else {
+    return smallest<T>;
+  }
+}
+
+// The bits of the one NaN that results use. Conversion from a float NaN would not do: processors
+// disagree about what it gives.
+template <class T>
+inline constexpr std::uint16_t nan_bits = 0;
+template <>
+inline constexpr std::uint16_t nan_bits<half> = 0x7e00;
+template <>
+inline constexpr std::uint16_t nan_bits<::__half> = 0x7e00;
+template <>
+inline constexpr std::uint16_t nan_bits<bfloat16> = 0x7fc0;
+template <>
+inline constexpr std::uint16_t nan_bits<::__nv_bfloat16> = 0x7fc0;
+template <>
+inline constexpr std::uint16_t nan_bits<::__nv_fp8_e4m3> = 0x7f;
+template <>
+inline constexpr std::uint16_t nan_bits<::__nv_fp8_e5m2> = 0x7e;
+
+template <class T>
+TILEFOLD_HD T quiet_nan() {
+  if constexpr (std::is_floating_point_v<T>) {
+    return nan<T>;
+  } else if constexpr (sizeof(T) == 2) {
+    return __builtin_bit_cast(T, nan_bits<T>);
+  } else {
+    return __builtin_bit_cast(T, static_cast<std::uint8_t>(nan_bits<T>));
+  }
+}
+
+template <class T>
+concept has_extremes = std::integral<T> || floating<T>;
+
+template <class T>
+concept arithmetic_like = std::integral<T> || floating<T> || complex_like<T>;
+
+}  // namespace detail
+
+template <class T>
+struct op_traits<plus, T> : detail::known_op_traits<T> {
+  // -0 and not +0: -0 + x is x for every x, while +0 + -0 is +0.
+  TILEFOLD_HD static T identity()
+    requires detail::arithmetic_like<T>
+  {
+    if constexpr (detail::complex_like<T>) {
+      using real = typename T::value_type;
+      return __builtin_bit_cast(T, (detail::real_pair<real>{-real{0}, -real{0}}));
+    } else if constexpr (is_narrow_float<T>) {
+      return static_cast<T>(-0.0f);
+    } else if constexpr (std::floating_point<T>) {
+      return -T{0};
+    } else {
+      return T{0};
+    }
+  }
+};
+
+template <class T>
+struct op_traits<multiplies, T> : detail::known_op_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires(std::integral<T> || detail::floating<T>)
+  {
+    return static_cast<T>(1.0f);
+  }
+};
+
+template <class T>
+struct op_traits<minimum, T> : detail::selection_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires detail::has_extremes<T>
+  {
+    return detail::highest<T>();
+  }
+};
+
+template <class T>
+struct op_traits<maximum, T> : detail::selection_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires detail::has_extremes<T>
+  {
+    return detail::lowest<T>();
+  }
+};
+
+// Where NaN is a missing value, "nothing" is NaN: minimum_number(NaN, x) is x.
+template <class T>
+struct op_traits<minimum_number, T> : detail::selection_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires detail::has_extremes<T>
+  {
+    if constexpr (detail::floating<T>) {
+      return detail::quiet_nan<T>();
+    } else {
+      return detail::highest<T>();
+    }
+  }
+};
+
+template <class T>
+struct op_traits<maximum_number, T> : detail::selection_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires detail::has_extremes<T>
+  {
+    if constexpr (detail::floating<T>) {
+      return detail::quiet_nan<T>();
+    } else {
+      return detail::lowest<T>();
+    }
+  }
+};
+
+template <class T>
+struct op_traits<bit_and, T> : detail::known_op_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires std::integral<T>
+  {
+    if constexpr (std::is_same_v<T, bool>) {
+      return true;
+    } else {
+      return static_cast<T>(~T{0});
+    }
+  }
+};
+
+template <class T>
+struct op_traits<bit_or, T> : detail::known_op_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires std::integral<T>
+  {
+    return T{0};
+  }
+};
+
+template <class T>
+struct op_traits<bit_xor, T> : op_traits<bit_or, T> {};
+
+template <class T>
+struct op_traits<logical_and, T> : detail::known_op_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires std::same_as<T, bool>
+  {
+    return true;
+  }
+};
+
+template <class T>
+struct op_traits<logical_or, T> : detail::known_op_traits<T> {
+  TILEFOLD_HD static T identity()
+    requires std::same_as<T, bool>
+  {
+    return false;
+  }
+};
+
+namespace detail {
+
+template <class Op, class T>
+concept has_identity = requires {
+  { op_traits<Op, T>::identity() } -> std::convertible_to<T>;
+};
+
+// std:: functors are constexpr host functions: a kernel cannot call them without a compiler flag
+// that a library must not ask for. `argument` is the X of std::plus<X>, void for std::plus<>.
+template <class Op>
+struct normalized_op {
+  using type = Op;
+  using argument = void;
+  static constexpr bool known = false;
+};
+template <class Ours, class X = void>
+struct known_op {
+  using type = Ours;
+  using argument = X;
+  static constexpr bool known = true;
+};
+template <class X>
+struct normalized_op<std::plus<X>> : known_op<plus, X> {};
+template <class X>
+struct normalized_op<std::multiplies<X>> : known_op<multiplies, X> {};
+template <class X>
+struct normalized_op<std::bit_and<X>> : known_op<bit_and, X> {};
+template <class X>
+struct normalized_op<std::bit_or<X>> : known_op<bit_or, X> {};
+template <class X>
+struct normalized_op<std::bit_xor<X>> : known_op<bit_xor, X> {};
+template <class X>
+struct normalized_op<std::logical_and<X>> : known_op<logical_and, X> {};
+template <class X>
+struct normalized_op<std::logical_or<X>> : known_op<logical_or, X> {};
+template <>
+struct normalized_op<plus> : known_op<plus> {};
+template <>
+struct normalized_op<multiplies> : known_op<multiplies> {};
+template <>
+struct normalized_op<minimum> : known_op<minimum> {};
+template <>
+struct normalized_op<maximum> : known_op<maximum> {};
+template <>
+struct normalized_op<minimum_number> : known_op<minimum_number> {};
+template <>
+struct normalized_op<maximum_number> : known_op<maximum_number> {};
+template <>
+struct normalized_op<bit_and> : known_op<bit_and> {};
+template <>
+struct normalized_op<bit_or> : known_op<bit_or> {};
+template <>
+struct normalized_op<bit_xor> : known_op<bit_xor> {};
+template <>
+struct normalized_op<logical_and> : known_op<logical_and> {};
+template <>
+struct normalized_op<logical_or> : known_op<logical_or> {};
+
+template <class Op>
+using normalized_op_t = typename normalized_op<Op>::type;
+
+// An operator that is one of ours is stateless: make it anew. Anything else is passed through.
+template <class Op>
+TILEFOLD_HD normalized_op_t<Op> normalize(const Op& op) {
+  if constexpr (normalized_op<Op>::known) {
+    return {};
+  } else {
+    return op;
+  }
+}
+
+}  // namespace detail
+
+}  // namespace tilefold

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce: one value of a range. Backend-neutral; the executor folds.
+#pragma once
+
+#include <tilefold/detail/verb.hpp>
+#include <tilefold/dispatch.hpp>
+
+namespace tilefold {
+
+/// Folds the items of [first, last) with an associative operator, in the order of the range.
+///
+///     reduce([exec,] first, last)              sum
+///     reduce([exec,] first, last, op)          op over the items
+///     reduce([exec,] first, last, init)        init + sum
+///     reduce([exec,] first, last, init, op)    op(init, op over the items)
+///     reduce([exec,] range, ...)               the same over a range
+///     reduce<Acc>(...)                         computed and returned in type Acc
+///
+/// - Order: the neighbour tree (docs/order.md) on every executor, so equal input gives equal bits
+///   wherever and however it runs. `op` need not be commutative.
+/// - Parameters: random-access iterators; host memory for the host executor; device, managed or
+///   pinned memory (or a device-callable iterator) for a CUDA executor. `op` is callable as
+///   op(acc, acc), on the device where that is where it runs. Without an executor the memory
+///   decides: device and managed memory and thrust's device iterators go to the GPU, else the host.
+/// - Result: the accumulator type, see accumulator.hpp; a NaN result is the canonical quiet NaN. The
+///   call is synchronous: it has finished when the value is there.
+/// - Empty range: `init`, else the operator's identity (-0.0 for a floating sum), else
+///   empty_range_error.
+/// - Workspace: none of the caller's; see the executor. Work: n lifts, n - 1 combines.
+/// - Throws invalid_range_error (last < first), null_pointer_error, empty_range_error,
+///   memory_space_error, allocation_error, capture_error, cuda_error.
+template <class Acc = void, executor Exec, detail::item_iterator It>
+auto reduce(Exec&& exec, It first, It last) {
+  const auto n = detail::count_items("reduce", first, last);
+  return detail::fold_value<Acc>("reduce", exec, n, detail::no_init{}, plus{}, detail::as_is{},
+                                 first);
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It, class OpOrInit>
+auto reduce(Exec&& exec, It first, It last, OpOrInit op_or_init) {
+  const auto n = detail::count_items("reduce", first, last);
+  if constexpr (detail::is_operator<OpOrInit, std::iter_value_t<It>>()) {
+    return detail::fold_value<Acc>("reduce", exec, n, detail::no_init{}, op_or_init,
+                                   detail::as_is{}, first);
+  } else {
+    return detail::fold_value<Acc>("reduce", exec, n, op_or_init, plus{}, detail::as_is{}, first);
+  }
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op>
+auto reduce(Exec&& exec, It first, It last, Init init, Op op) {
+  const auto n = detail::count_items("reduce", first, last);
+  return detail::fold_value<Acc>("reduce", exec, n, init, op, detail::as_is{}, first);
+}
+
+template <class Acc = void, executor Exec, detail::item_range Range, class... InitOp>
+  requires(sizeof...(InitOp) <= 2)
+auto reduce(Exec&& exec, Range&& range, InitOp... init_op) {
+  return tilefold::reduce<Acc>(exec, std::begin(range), std::end(range), init_op...);
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
+          class... InitOp>
+  requires(sizeof...(InitOp) <= 2)
+auto reduce(It first, It last, InitOp... init_op) {
+  return Dispatch::template with_executor<InitOp...>(first, [&](auto&& exec) {
+    return tilefold::reduce<Acc>(exec, first, last, init_op...);
+  });
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
+          class... InitOp>
+  requires(sizeof...(InitOp) <= 2) &&
+          (!(std::same_as<InitOp, detail::range_iterator_t<Range>> || ...))
+auto reduce(Range&& range, InitOp... init_op) {
+  return tilefold::reduce<Acc, Dispatch>(std::begin(range), std::end(range), init_op...);
+}
+
+/// The same fold, written through `out` instead of returned.
+///
+///     reduce_into(exec, first, last, out)              sum
+///     reduce_into(exec, first, last, out, op)
+///     reduce_into(exec, first, last, out, init)
+///     reduce_into(exec, first, last, out, init, op)
+///
+/// On a CUDA executor the call is asynchronous in its stream: `out` is a device, managed or pinned
+/// pointer, or a device-callable iterator; it and the input must live until the stream has passed
+/// the call, and *out is valid then. The value is converted to the value type of `out`. Nothing is
+/// written if the call throws. Everything else as for reduce().
+template <class Acc = void, executor Exec, detail::item_iterator It, class Out>
+void reduce_into(Exec&& exec, It first, It last, Out out) {
+  const auto n = detail::count_items("reduce_into", first, last);
+  detail::fold_to<Acc>("reduce_into", exec, n, out, detail::no_init{}, plus{}, detail::as_is{},
+                       first);
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It, class Out, class OpOrInit>
+void reduce_into(Exec&& exec, It first, It last, Out out, OpOrInit op_or_init) {
+  const auto n = detail::count_items("reduce_into", first, last);
+  if constexpr (detail::is_operator<OpOrInit, std::iter_value_t<It>>()) {
+    detail::fold_to<Acc>("reduce_into", exec, n, out, detail::no_init{}, op_or_init,
+                         detail::as_is{}, first);
+  } else {
+    detail::fold_to<Acc>("reduce_into", exec, n, out, op_or_init, plus{}, detail::as_is{}, first);
+  }
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It, class Out, class Init,
+          class Op>
+void reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op) {
+  const auto n = detail::count_items("reduce_into", first, last);
+  detail::fold_to<Acc>("reduce_into", exec, n, out, init, op, detail::as_is{}, first);
+}
+
+}  // namespace tilefold

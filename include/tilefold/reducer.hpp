@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a fold computes, and over what. A reducer lifts an element into an accumulator, combines two
+// accumulators, and projects the last one to the result. A source is where the elements come from:
+// one or more random-access iterators that are read at the same index. Both are plain values that
+// host and device code share.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/accumulator.hpp>
+#include <tilefold/config.hpp>
+#include <tilefold/op.hpp>
+
+namespace tilefold::detail {
+
+// A NaN has many bit patterns and machines disagree about which one an operation makes; a result
+// has one.
+template <class T>
+TILEFOLD_HD T canonical(const T& value) {
+  if constexpr (floating<T>) {
+    return is_nan(value) ? quiet_nan<T>() : value;
+  } else if constexpr (complex_like<T>) {
+    using pair = real_pair<typename T::value_type>;
+    const auto z = __builtin_bit_cast(pair, value);
+    return __builtin_bit_cast(T, (pair{canonical(z.re), canonical(z.im)}));
+  } else {
+    return value;
+  }
+}
+
+/// What convert() can do.
+template <class From, class To>
+concept converts_to = std::constructible_from<To, From> || (complex_like<To> && complex_like<From>) ||
+                      (is_narrow_float<From> && std::constructible_from<To, float>);
+
+/// static_cast, also between complex types, whose converting constructors device code cannot call,
+/// and from narrow floats to whatever float converts to.
+template <class To, class From>
+TILEFOLD_HD To convert(const From& value) {
+  if constexpr (complex_like<To> && complex_like<From> && !std::same_as<To, From>) {
+    using real = typename To::value_type;
+    const auto z = __builtin_bit_cast(real_pair<typename From::value_type>, value);
+    return __builtin_bit_cast(
+        To, (real_pair<real>{static_cast<real>(z.re), static_cast<real>(z.im)}));
+  } else if constexpr (is_narrow_float<From> && !std::same_as<To, From>) {
+    return static_cast<To>(static_cast<float>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+template <class T>
+concept floating_or_complex = std::floating_point<T> || complex_like<T>;
+
+/// What a user's function returned, closed to fusion with the operator (host; a GPU backend does
+/// the same in its own way).
+template <floating_or_complex T>
+TILEFOLD_HD T own_value(const T& value) {
+  if constexpr (complex_like<T>) {
+    using pair = real_pair<typename T::value_type>;
+    const auto z = __builtin_bit_cast(pair, value);
+    return __builtin_bit_cast(T, (pair{host_rounded(z.re), host_rounded(z.im)}));
+  } else {
+    return host_rounded(value);
+  }
+}
+
+/// Lift of a plain reduction: the element itself, converted.
+struct as_is {
+  template <class T>
+  TILEFOLD_HD const T& operator()(const T& value) const {
+    return value;
+  }
+};
+
+/// The reducer made of an operator and a lift.
+template <class Acc, class Op, class Lift = as_is>
+struct op_reducer {
+  using accumulator = Acc;
+  using result = Acc;
+
+  static constexpr bool commutative = op_traits<Op, Acc>::commutative;
+  // Whether a compiler could fuse across a lift or a combine, so that a backend has to keep them
+  // apart (see op_traits::separately_rounded).
+  static constexpr bool lift_may_fuse = !std::same_as<Lift, as_is> && !std::integral<Acc> &&
+                                        !op_traits<Lift, Acc>::separately_rounded;
+  static constexpr bool combine_may_fuse =
+      !op_traits<Op, Acc>::separately_rounded && !std::integral<Acc>;
+
+  Op op;
+  Lift lift_op;
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... Values>
+  TILEFOLD_HD Acc lift(const Values&... values) const {
+    if constexpr (lift_may_fuse && floating_or_complex<Acc>) {
+      return own_value(convert<Acc>(lift_op(values...)));
+    } else {
+      return convert<Acc>(lift_op(values...));
+    }
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
+    if constexpr (combine_may_fuse && floating_or_complex<Acc>) {
+      return own_value(convert<Acc>(op(a, b)));
+    } else {
+      return convert<Acc>(op(a, b));
+    }
+  }
+
+  TILEFOLD_HD result project(const Acc& value) const { return canonical(value); }
+};
+
+/// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.
+template <class Reducer, class Init>
+TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, const Init& init,
+                                            const typename Reducer::accumulator& folded) {
+  if constexpr (std::same_as<Init, no_init>) {
+    return reducer.project(folded);
+  } else {
+    return reducer.project(reducer.combine(init, folded));
+  }
+}
+
+// Element i as a value of the iterator's value type; proxies (thrust::device_reference,
+// vector<bool>::reference) are converted, real references are passed on.
+template <class It>
+using element_t =
+    std::conditional_t<std::is_lvalue_reference_v<std::iter_reference_t<It>>,
+                       const std::iter_value_t<It>&, std::iter_value_t<It>>;
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class It>
+TILEFOLD_HD element_t<It> element(const It& first, std::int64_t i) {
+  return static_cast<element_t<It>>(first[static_cast<std::iter_difference_t<It>>(i)]);
+}
+
+template <std::size_t Index, class It>
+struct source_leaf {
+  It first;
+};
+
+template <class Indices, class... Its>
+struct source_of;
+
+template <std::size_t... Index, class... Its>
+struct source_of<std::index_sequence<Index...>, Its...> : source_leaf<Index, Its>... {
+  template <std::size_t I, class It>
+  TILEFOLD_HD static const It& iterator(const source_leaf<I, It>& leaf) {
+    return leaf.first;
+  }
+
+  template <class Reducer>
+  TILEFOLD_HD typename Reducer::accumulator lift(const Reducer& reducer, std::int64_t i) const {
+    return reducer.lift(element(iterator<Index>(*this), i)...);
+  }
+};
+
+/// One or more iterators read in step; the reducer lifts one element of each into an accumulator.
+template <class... Its>
+using source = source_of<std::index_sequence_for<Its...>, Its...>;
+
+}  // namespace tilefold::detail
