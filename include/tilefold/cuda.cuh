@@ -173,13 +173,12 @@ class basic_cuda_executor {
   }
 
   /// Bytes of workspace that a fold of n items with accumulators of `accumulator_bytes` bytes can
-  /// need under any default policy for items of `item_bytes` bytes.
+  /// need under the default policy for items of `item_bytes` bytes.
   static std::int64_t workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                       std::int64_t accumulator_bytes) {
-    const int bytes = static_cast<int>(item_bytes);
-    return std::max(
-        detail::cuda::demand(detail::cuda::large_policy(bytes), n, accumulator_bytes).bytes(),
-        detail::cuda::demand(detail::cuda::small_policy(bytes), n, accumulator_bytes).bytes());
+    return detail::cuda::demand(detail::cuda::policy_for(static_cast<int>(item_bytes)), n,
+                                accumulator_bytes)
+        .bytes();
   }
 
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }

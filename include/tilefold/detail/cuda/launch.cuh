@@ -36,17 +36,13 @@ inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
-/// Many items: 128 bytes in flight per thread hide the memory's latency (docs/tuning.md).
-constexpr tile_policy large_policy(int bytes) {
-  return {256, std::clamp(floor_power_of_two(128 / bytes), 1, 64)};
+/// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide
+/// the memory's latency, and a tile of 32 KiB makes the work between tiles small (docs/tuning.md).
+constexpr tile_policy policy_for(int bytes) {
+  // Accumulators of more than 16 bytes want more registers than 512 threads leave them.
+  if (bytes > 16) return {128, std::clamp(floor_power_of_two(512 / bytes), 1, 16)};
+  return {512, std::clamp(floor_power_of_two(64 / bytes), 1, 64)};
 }
-/// Few items: short threads, so that they spread over the SMs.
-constexpr tile_policy small_policy(int bytes) {
-  return {256, std::clamp(floor_power_of_two(32 / bytes), 1, 32)};
-}
-
-/// Large tiles per SM from which on they are used.
-inline constexpr int large_tiles_per_sm = 2;
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
 
@@ -114,19 +110,14 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
         "launch of the tile kernel");
 }
 
-/// The same under the policy that the caller chose or, by default, that fits n and the GPU.
+/// The same under the policy that the caller chose or, by default, that fits the items.
 template <class Build, class Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   if constexpr (std::is_same_v<Policy, default_policy>) {
-    constexpr tile_policy large = large_policy(item_bytes<Source>);
-    constexpr tile_policy small = small_policy(item_bytes<Source>);
-    if (n >= std::int64_t{large.tile()} * gpu.num_sms * large_tiles_per_sm) {
-      launch<Build, large>(source, reducer, init, n, out, gpu, stream, provide);
-    } else {
-      launch<Build, small>(source, reducer, init, n, out, gpu, stream, provide);
-    }
+    launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu, stream,
+                                                  provide);
   } else {
     launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
   }

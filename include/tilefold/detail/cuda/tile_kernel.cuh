@@ -143,11 +143,8 @@ class block_work {
     const unsigned begin = shares.first(blockIdx.x);
     const unsigned end = shares.first(blockIdx.x + 1);
     const unsigned tiles = shares.first(gridDim.x);
-    if (tiles == 1) {
-      finish_with(cut_tile::fold(source, reducer, 0, items_in(0), warp_values(0)));
-      return;
-    }
-    fold_tiles(memory.partials, begin, end);
+    fold_tiles(memory.partials, begin, end, tiles);
+    if (tiles == 1) return;
     for (unsigned t = begin; t < end;) {
       const unsigned next = min(end, (t / group + 1) * group);
       climb(memory, tiles, t / group, next - t);
@@ -161,24 +158,31 @@ class block_work {
   }
 
   // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
-  __device__ __forceinline__ void fold_tiles(acc* partials, unsigned t, unsigned end) {
+  __device__ __forceinline__ void fold_tiles(acc* partials, unsigned t, unsigned end,
+                                             unsigned tiles) {
 #pragma unroll 1
     for (; t < end && is_whole(t); ++t) {
-      keep(partials + t,
-           full_tile::fold(source, reducer, first_item(t), Policy.tile(), warp_values(t)));
+      keep(full_tile::fold(source, reducer, first_item(t), Policy.tile(), warp_values(t)),
+           partials + t, tiles);
     }
 #pragma unroll 1
     for (; t < end; ++t) {
-      keep(partials + t,
-           cut_tile::fold(source, reducer, first_item(t), items_in(t), warp_values(t)));
+      keep(cut_tile::fold(source, reducer, first_item(t), items_in(t), warp_values(t)),
+           partials + t, tiles);
     }
   }
 
   __device__ bool is_whole(unsigned t) const {
     return first_item(t + 1) + full_tile::overread_items(source) <= n;
   }
-  __device__ static void keep(acc* partial, const acc& value) {
-    if (threadIdx.x == 0) new (partial) acc(value);
+  // The value of one node among `count` of its level: a partial, or the fold if it is the only one.
+  __device__ __forceinline__ void keep(const acc& value, acc* partial, unsigned count) {
+    if (threadIdx.x != 0) return;
+    if (count > 1) {
+      new (partial) acc(value);
+    } else {
+      write(out, finish(reducer, init, value));
+    }
   }
   __device__ static std::int64_t first_item(unsigned t) {
     return std::int64_t{t} * Policy.tile();
@@ -191,39 +195,30 @@ class block_work {
   // groups, folds them and goes on one level up.
   __device__ __forceinline__ void climb(scratch<acc> memory, unsigned count, unsigned g,
                                         unsigned arrived) {
-    while (true) {
+    while (count > 1) {
       const unsigned num_groups = (count + group - 1) / group;
       const unsigned group_count = min(group, count - g * group);
-      const bool completed =
-          arrive(memory.arrivals + g, arrived, group_count, shared.completed);
+      const bool completed = arrive(memory.arrivals + g, arrived, group_count, shared.completed);
       // Read by all before the next arrival writes it.
       __syncthreads();
       if (!completed) return;
-      const acc value = group_fold::fold(partials_source{{memory.partials}}, group_reducer{reducer},
-                                         std::int64_t{g} * group, static_cast<int>(group_count),
-                                         warp_values(0));
-      if (num_groups == 1) {
-        finish_with(value);
-        return;
-      }
+      keep(group_fold::fold(partials_source{{memory.partials}}, group_reducer{reducer},
+                            std::int64_t{g} * group, static_cast<int>(group_count),
+                            warp_values(0)),
+           memory.partials + count + g, num_groups);
       memory.partials += count;
       memory.arrivals += num_groups;
-      keep(memory.partials + g, value);
       count = num_groups;
       g /= group;
       arrived = 1;
     }
   }
-
-  __device__ __forceinline__ void finish_with(const acc& value) {
-    if (threadIdx.x == 0) write(out, finish(reducer, init, value));
-  }
 };
 
-/// Blocks that one SM shall hold at least: 768 threads with 128 bytes each in flight are what hides
+/// Blocks that one SM shall hold at least: 1024 threads with 64 bytes each in flight are what hides
 /// the memory's latency. Large accumulators need the registers themselves.
 constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
-  return acc_bytes > 8 ? 1 : std::max(1, 768 / nt);
+  return acc_bytes > 8 ? 1 : 1024 / nt;
 }
 
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose template

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
@@ -30,11 +32,6 @@ template <bool MayFuse, class T>
   }
 }
 
-template <class Reducer, class T>
-[[gnu::always_inline]] inline T combine(const Reducer& reducer, const T& a, const T& b) {
-  return apart<Reducer::combine_may_fuse, T>(reducer.combine(a, b));
-}
-
 // Element i as an accumulator; the element itself, not a copy, where it is one already.
 template <class Source, class Reducer>
 typename Reducer::accumulator leaf(const Source& elements, const Reducer& reducer, std::int64_t i) {
@@ -47,59 +44,35 @@ requires std::same_as<std::iter_reference_t<It>, Acc&> ||
   return element(elements.template iterator<0>(elements), i);
 }
 
-// Reads ahead where the elements are known to lie in a row: left to itself, hardware fetches more
-// slowly for the many runs of a block than for one long loop (docs/host.md).
+// More than this is not expected to be in a cache, before or after.
+inline constexpr std::int64_t streaming_bytes = std::int64_t{1} << 25;
+
 template <class Source>
-void prefetch_elements(const Source&, std::int64_t, std::int64_t) {}
-template <std::contiguous_iterator It>
-void prefetch_elements(const source<It>& elements, std::int64_t first, std::int64_t n) {
-  constexpr std::uintptr_t distance = 4096;
-  constexpr auto size = static_cast<std::int64_t>(sizeof(std::iter_value_t<It>));
-  const auto begin =
-      reinterpret_cast<std::uintptr_t>(std::to_address(elements.template iterator<0>(elements)));
-  // May point past the array, harmlessly; so it must not be formed as a pointer into it.
-  const auto ahead = begin + static_cast<std::uintptr_t>(first * size) + distance;
-  for (std::int64_t line = 0; line < n * size; line += 64) {
-    __builtin_prefetch(reinterpret_cast<const void*>(ahead + static_cast<std::uintptr_t>(line)));
-  }
+bool is_streaming(const Source&, std::int64_t) {
+  return false;
+}
+template <std::size_t... Index, class... Its>
+bool is_streaming(const source_of<std::index_sequence<Index...>, Its...>&, std::int64_t n) {
+  return n >= streaming_bytes / static_cast<std::int64_t>((sizeof(std::iter_value_t<Its>) + ...));
 }
 
-// The elements of a run, a power of two, are independent enough to hide an operation's latency and
-// few enough to stay in registers.
-template <class T>
-inline constexpr int run_level = sizeof(T) <= 32 ? 3 : 2;
-
-inline constexpr int runs_per_block = 32;
-
-// The node of `Level` whose first element is `i`; all its 2^Level elements exist.
-template <int Level, class Source, class Reducer>
-[[gnu::always_inline]] inline typename Reducer::accumulator fold_run(const Source& elements,
-                                                                     const Reducer& reducer,
-                                                                     std::int64_t i) {
-  if constexpr (Level == 0) {
-    return leaf(elements, reducer, i);
-  } else if constexpr (Level == 1) {
-    return combine<Reducer, typename Reducer::accumulator>(reducer, leaf(elements, reducer, i),
-                                                           leaf(elements, reducer, i + 1));
-  } else {
-    const auto left = fold_run<Level - 1>(elements, reducer, i);
-    const auto right = fold_run<Level - 1>(elements, reducer, i + (std::int64_t{1} << (Level - 1)));
-    return combine(reducer, left, right);
-  }
-}
-
-// The node of `Level` of which only the first n elements exist, 1 <= n < 2^Level.
-template <int Level, class Source, class Reducer>
-typename Reducer::accumulator fold_part(const Source& elements, const Reducer& reducer,
-                                        std::int64_t i, std::int64_t n) {
-  if constexpr (Level <= 1) {
-    return leaf(elements, reducer, i);
-  } else {
-    constexpr std::int64_t half = std::int64_t{1} << (Level - 1);
-    if (n < half) return fold_part<Level - 1>(elements, reducer, i, n);
-    const auto left = fold_run<Level - 1>(elements, reducer, i);
-    if (n == half) return left;
-    return combine(reducer, left, fold_part<Level - 1>(elements, reducer, i + half, n - half));
+// Asks for what a run's worth of elements will be some runs later, if they lie in a row. Hardware
+// does so by itself, but fetches more slowly for the many runs of a block than for one loop, and
+// does not know that streaming data need not fill the outer caches (docs/host.md).
+template <class It>
+void prefetch_run(const It& first, std::int64_t i, std::int64_t run, bool streaming) {
+  if constexpr (std::contiguous_iterator<It>) {
+    constexpr auto size = static_cast<std::int64_t>(sizeof(std::iter_value_t<It>));
+    constexpr std::int64_t distance = 4096;
+    constexpr std::int64_t line = 64;
+    if (run * size < line && (i / run) % (line / (run * size)) != 0) return;
+    // May point past the array, harmlessly; so it must not be formed as a pointer into it.
+    const auto ahead = reinterpret_cast<std::uintptr_t>(std::to_address(first)) +
+                       static_cast<std::uintptr_t>(i * size + distance);
+    for (std::int64_t byte = 0; byte < run * size; byte += line) {
+      const auto at = reinterpret_cast<const void*>(ahead + static_cast<std::uintptr_t>(byte));
+      streaming ? __builtin_prefetch(at, 0, 0) : __builtin_prefetch(at, 0, 3);
+    }
   }
 }
 
@@ -110,59 +83,124 @@ union value_array {
   T values[N];
 };
 
-// At most a block of elements, for accumulators that can be copied about.
-template <class Source, class Reducer>
-typename Reducer::accumulator fold_block(const Source& elements, const Reducer& reducer,
-                                         std::int64_t first, std::int64_t n) {
-  using accumulator = typename Reducer::accumulator;
-  constexpr int level = run_level<accumulator>;
-  constexpr std::int64_t run = std::int64_t{1} << level;
-  value_array<accumulator, runs_per_block> array;
-  accumulator* const values = array.values;
-  int count = 0;
-  for (; n >= run; n -= run, first += run) {
-    prefetch_elements(elements, first, run);
-    std::construct_at(&values[count++], fold_run<level>(elements, reducer, first));
-  }
-  if (n > 0) std::construct_at(&values[count++], fold_part<level>(elements, reducer, first, n));
-  for (; count > 1; count = (count + 1) / 2) {
-    for (int i = 0; i < count / 2; ++i) {
-      values[i] = combine(reducer, values[2 * i], values[2 * i + 1]);
-    }
-    if (count % 2 != 0) values[count / 2] = values[count - 1];
-  }
-  return values[0];
-}
-
 template <class Reducer>
-inline constexpr bool order_free = false;
+inline constexpr bool is_order_free = false;
 template <class Acc, class Op, class Lift>
-inline constexpr bool order_free<op_reducer<Acc, Op, Lift>> = op_traits<Op, Acc>::order_free;
+inline constexpr bool is_order_free<op_reducer<Acc, Op, Lift>> = op_traits<Op, Acc>::order_free;
 
-/// Folds elements [first, first + n) as a sequence of its own; n >= 1.
+/// The fold of ranges of one source with one reducer.
+template <class Source, class Reducer>
+class scalar_fold {
+ public:
+  using accumulator = typename Reducer::accumulator;
+
+  scalar_fold(const Source& elements, const Reducer& reducer, bool streaming)
+      : elements_(elements), reducer_(reducer), streaming_(streaming) {}
+
+  /// Elements [first, first + n) as a sequence of their own; n >= 1.
+  accumulator operator()(std::int64_t first, std::int64_t n) const {
+    if constexpr (is_order_free<Reducer> && !std::integral<accumulator>) {
+      return fold_in_sequence(first, n);
+    } else if constexpr (std::is_trivially_copyable_v<accumulator> && sizeof(accumulator) <= 256) {
+      return n <= block ? fold_block(first, n) : fold_halves(first, n);
+    } else {
+      return n == 1 ? leaf(elements_, reducer_, first) : fold_halves(first, n);
+    }
+  }
+
+ private:
+  // The elements of a run, a power of two, are independent enough to hide an operation's latency
+  // and few enough to stay in registers.
+  static constexpr int run_level = sizeof(accumulator) <= 32 ? 3 : 2;
+  static constexpr std::int64_t run = std::int64_t{1} << run_level;
+  static constexpr int runs_per_block = 32;
+  static constexpr std::int64_t block = runs_per_block * run;
+
+  [[gnu::always_inline]] accumulator combine(const accumulator& a, const accumulator& b) const {
+    return apart<Reducer::combine_may_fuse>(reducer_.combine(a, b));
+  }
+
+  accumulator fold_halves(std::int64_t first, std::int64_t n) const {
+    const std::int64_t split = tree::left_size(n);
+    const accumulator left = (*this)(first, split);
+    const accumulator right = (*this)(first + split, n - split);
+    return combine(left, right);
+  }
+
+  // For minima and the like: in a sequence their branches can be foretold, in a tree they cannot.
+  accumulator fold_in_sequence(std::int64_t first, std::int64_t n) const {
+    accumulator value = leaf(elements_, reducer_, first);
+    for (std::int64_t i = 1; i < n; ++i) {
+      value = combine(value, leaf(elements_, reducer_, first + i));
+    }
+    return value;
+  }
+
+  // At most a block.
+  accumulator fold_block(std::int64_t first, std::int64_t n) const {
+    if (n <= 0) __builtin_unreachable();
+    value_array<accumulator, runs_per_block> array;
+    accumulator* const values = array.values;
+    int count = 0;
+    for (; n >= run; n -= run, first += run) {
+      prefetch(elements_, first);
+      std::construct_at(&values[count++], fold_run<run_level>(first));
+    }
+    if (n > 0) std::construct_at(&values[count++], fold_part<run_level>(first, n));
+    for (; count > 1; count = (count + 1) / 2) {
+      for (int i = 0; i < count / 2; ++i) values[i] = combine(values[2 * i], values[2 * i + 1]);
+      if (count % 2 != 0) values[count / 2] = values[count - 1];
+    }
+    return values[0];
+  }
+
+  // The node of `Level` whose first element is `i`; all its 2^Level elements exist.
+  template <int Level>
+  [[gnu::always_inline]] accumulator fold_run(std::int64_t i) const {
+    if constexpr (Level == 0) {
+      return leaf(elements_, reducer_, i);
+    } else if constexpr (Level == 1) {
+      return combine(leaf(elements_, reducer_, i), leaf(elements_, reducer_, i + 1));
+    } else {
+      // Left before right, so that memory is read in ascending order.
+      const accumulator left = fold_run<Level - 1>(i);
+      const accumulator right = fold_run<Level - 1>(i + (std::int64_t{1} << (Level - 1)));
+      return combine(left, right);
+    }
+  }
+
+  // The node of `Level` of which only the first n elements exist, 1 <= n < 2^Level.
+  template <int Level>
+  accumulator fold_part(std::int64_t i, std::int64_t n) const {
+    if constexpr (Level <= 1) {
+      return leaf(elements_, reducer_, i);
+    } else {
+      constexpr std::int64_t half = std::int64_t{1} << (Level - 1);
+      if (n < half) return fold_part<Level - 1>(i, n);
+      const accumulator left = fold_run<Level - 1>(i);
+      if (n == half) return left;
+      return combine(left, fold_part<Level - 1>(i + half, n - half));
+    }
+  }
+
+  template <std::size_t... Index, class... Its>
+  void prefetch(const source_of<std::index_sequence<Index...>, Its...>& elements,
+                std::int64_t i) const {
+    (prefetch_run(elements.template iterator<Index>(elements), i, run, streaming_), ...);
+  }
+  template <class Other>
+  void prefetch(const Other&, std::int64_t) const {}
+
+  const Source& elements_;
+  const Reducer& reducer_;
+  bool streaming_;
+};
+
+/// The fold of elements [first, first + n) of `elements`, n >= 1, on the calling thread.
 template <class Source, class Reducer>
 typename Reducer::accumulator fold(const Source& elements, const Reducer& reducer,
                                    std::int64_t first, std::int64_t n) {
-  using accumulator = typename Reducer::accumulator;
-  if constexpr (order_free<Reducer> && !std::integral<accumulator>) {
-    // A selection: one after the other, its branches are foretold; in a tree they are not.
-    accumulator value = leaf(elements, reducer, first);
-    for (std::int64_t i = 1; i < n; ++i) {
-      value = combine<Reducer, accumulator>(reducer, value, leaf(elements, reducer, first + i));
-    }
-    return value;
-  } else {
-    if constexpr (std::is_trivially_copyable_v<accumulator> && sizeof(accumulator) <= 256) {
-      constexpr std::int64_t block = std::int64_t{runs_per_block} << run_level<accumulator>;
-      if (n <= block) return fold_block(elements, reducer, first, n);
-    } else {
-      if (n == 1) return leaf(elements, reducer, first);
-    }
-    const std::int64_t split = tree::left_size(n);
-    const accumulator left = fold(elements, reducer, first, split);
-    const accumulator right = fold(elements, reducer, first + split, n - split);
-    return combine(reducer, left, right);
-  }
+  return scalar_fold<Source, Reducer>(elements, reducer, is_streaming(elements, n))(first, n);
 }
 
 }  // namespace tilefold::detail::host

@@ -50,24 +50,28 @@ class threaded {
     constexpr simd_key key = simd_key_of<Reducer, Its...>;
     if constexpr (worth_asking(key)) {
       if (const simd_fold fold = find_simd_fold(key.op, key.value, key.accumulator)) {
-        const bound_simd_fold<accumulator> bound(fold,
+        const bound_simd_fold<accumulator> bound(fold, is_streaming(elements, n),
                                                  elements.template iterator<Index>(elements)...);
-        return fold_blocks(reducer, n, simd_block<Its...>, bound);
+        return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
     }
-    return fold_blocks(reducer, n, scalar_block, [&](std::int64_t first, std::int64_t count) {
-      return host::fold(elements, reducer, first, count);
-    });
+    const scalar_fold fold(elements, reducer, is_streaming(elements, n));
+    return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
   }
 
  private:
   using block_function = void (*)(void* context, std::int64_t block);
 
-  // Long enough to be worth a task, a microsecond or two; in items (docs/host.md).
-  static constexpr std::int64_t scalar_block = std::int64_t{1} << 13;
+  // A block is worth a task (1 to 4 us), and a range of fewer than eight is not worth waking a
+  // thread for, which takes about 20 us (docs/host.md).
+  static constexpr std::int64_t simd_block_bytes = std::int64_t{1} << 17;
+  static constexpr std::int64_t scalar_block_bytes = std::int64_t{1} << 16;
+  static constexpr std::int64_t min_blocks = 8;
+
   template <class It, class...>
-  static constexpr std::int64_t simd_block =
-      std::int64_t{1} << (17 - std::bit_width(sizeof(std::iter_value_t<It>) - 1));
+  static constexpr std::int64_t items_in(std::int64_t bytes) {
+    return std::max<std::int64_t>(bytes >> std::bit_width(sizeof(std::iter_value_t<It>) - 1), 1);
+  }
 
   // Enough blocks for every thread to find work to the end, few enough for the last fold.
   static constexpr std::int64_t max_blocks = 4096;
@@ -75,7 +79,7 @@ class threaded {
   template <class Reducer, class Fold>
   typename Reducer::accumulator fold_blocks(const Reducer& reducer, std::int64_t n,
                                             std::int64_t block, const Fold& fold) const {
-    if (n < 2 * block || threads() == 1) return fold(std::int64_t{0}, n);
+    if (n < min_blocks * block || threads() == 1) return fold(std::int64_t{0}, n);
     while (tree::num_blocks(n, block) > max_blocks) block *= 2;
     const std::int64_t count = tree::num_blocks(n, block);
     std::vector<std::optional<typename Reducer::accumulator>> values(
