@@ -121,7 +121,8 @@ inline bool is_capturing(cudaStream_t stream) {
 /// - Stream: cuda_executor() makes its own on the current device (ordered with the legacy default
 ///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
 ///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine.
-/// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is needed,
+/// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
+/// needed,
 ///   kept between calls. It grows in stream order from a memory resource, cudaMallocAsync unless
 ///   another is given (which must then outlive the executor); reserve() grows it ahead of time and
 ///   use_workspace() takes the caller's memory, after which calls that fit allocate nothing.
@@ -205,8 +206,9 @@ class basic_cuda_executor {
     const detail::cuda::device_scope scope(gpu_.device);
     detail::cuda::require_device_access(memory, "workspace", gpu_.device, gpu_.pageable_access);
     if (bytes < 512 || reinterpret_cast<std::uintptr_t>(memory) % 256 != 0) {
-      throw memory_space_error("tilefold: a workspace needs at least 512 bytes aligned to 256; got " +
-                               std::to_string(bytes) + " bytes at " + detail::cuda::hex(memory));
+      throw memory_space_error(
+          "tilefold: a workspace needs at least 512 bytes aligned to 256; got " +
+          std::to_string(bytes) + " bytes at " + detail::cuda::hex(memory));
     }
     workspace_.adopt(memory, bytes, stream_);
   }
@@ -233,8 +235,8 @@ class basic_cuda_executor {
           "tilefold: the stream is being captured, and a call that returns its value would have to "
           "wait for it; use reduce_into");
     }
-    auto* out = static_cast<result*>(
-        result_.reserve(std::max(sizeof(result), detail::cuda::result_bytes)));
+    auto* out =
+        static_cast<result*>(result_.reserve(std::max(sizeof(result), detail::cuda::result_bytes)));
     launch<Policy>(source, reducer, init, n, out);
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
     return *out;
@@ -259,8 +261,8 @@ class basic_cuda_executor {
   template <class Policy, class Source, class Reducer, class Init, class Out>
   void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
               Out out) {
-    const auto provide = [this](const detail::cuda::workspace_demand& demand)
-        -> const detail::cuda::workspace& {
+    const auto provide =
+        [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {
         reserve(std::max(demand.bytes(), detail::cuda::least_workspace_bytes));
       }
@@ -303,8 +305,7 @@ inline constexpr bool device_category<Combined<First, System, Traversal>> =
     !std::is_same_v<First, std::random_access_iterator_tag>;
 template <class It>
 concept device_iterator =
-    !std::is_pointer_v<It> &&
-    device_category<typename std::iterator_traits<It>::iterator_category>;
+    !std::is_pointer_v<It> && device_category<typename std::iterator_traits<It>::iterator_category>;
 
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
 inline constexpr bool per_thread_default_stream = true;

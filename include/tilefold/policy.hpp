@@ -26,8 +26,8 @@ struct tile_policy {
 namespace detail {
 
 constexpr bool valid(tile_policy p) {
-  return tree::is_power_of_two(p.nt) && tree::is_power_of_two(p.vt) && p.nt >= 32 &&
-         p.nt <= 1024 && p.vt <= 256;
+  return tree::is_power_of_two(p.nt) && tree::is_power_of_two(p.vt) && p.nt >= 32 && p.nt <= 1024 &&
+         p.vt <= 256;
 }
 
 }  // namespace detail

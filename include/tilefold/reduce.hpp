@@ -23,7 +23,8 @@ namespace tilefold {
 ///   pinned memory (or a device-callable iterator) for a CUDA executor. `op` is callable as
 ///   op(acc, acc), on the device where that is where it runs. Without an executor the memory
 ///   decides: device and managed memory and thrust's device iterators go to the GPU, else the host.
-/// - Result: the accumulator type, see accumulator.hpp; a NaN result is the canonical quiet NaN. The
+/// - Result: the accumulator type, see accumulator.hpp; a NaN result is the canonical quiet NaN.
+/// The
 ///   call is synchronous: it has finished when the value is there.
 /// - Empty range: `init`, else the operator's identity (-0.0 for a floating sum), else
 ///   empty_range_error.
@@ -55,25 +56,21 @@ auto reduce(Exec&& exec, It first, It last, Init init, Op op) {
 }
 
 template <class Acc = void, executor Exec, detail::item_range Range, class... InitOp>
-  requires(sizeof...(InitOp) <= 2)
-auto reduce(Exec&& exec, Range&& range, InitOp... init_op) {
+requires(sizeof...(InitOp) <= 2) auto reduce(Exec&& exec, Range&& range, InitOp... init_op) {
   return tilefold::reduce<Acc>(exec, std::begin(range), std::end(range), init_op...);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
           class... InitOp>
-  requires(sizeof...(InitOp) <= 2)
-auto reduce(It first, It last, InitOp... init_op) {
-  return Dispatch::template with_executor<InitOp...>(first, [&](auto&& exec) {
-    return tilefold::reduce<Acc>(exec, first, last, init_op...);
-  });
+requires(sizeof...(InitOp) <= 2) auto reduce(It first, It last, InitOp... init_op) {
+  return Dispatch::template with_executor<InitOp...>(
+      first, [&](auto&& exec) { return tilefold::reduce<Acc>(exec, first, last, init_op...); });
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
           class... InitOp>
-  requires(sizeof...(InitOp) <= 2) &&
-          (!(std::same_as<InitOp, detail::range_iterator_t<Range>> || ...))
-auto reduce(Range&& range, InitOp... init_op) {
+requires(sizeof...(InitOp) <= 2) && (!(std::same_as<InitOp, detail::range_iterator_t<Range>> ||
+                                       ...)) auto reduce(Range&& range, InitOp... init_op) {
   return tilefold::reduce<Acc, Dispatch>(std::begin(range), std::end(range), init_op...);
 }
 

@@ -36,7 +36,7 @@ TILEFOLD_HD T canonical(const T& value) {
 
 /// What convert() can do.
 template <class From, class To>
-concept converts_to = std::constructible_from<To, From> || (complex_like<To> && complex_like<From>) ||
+concept converts_to = std::constructible_from<To, From> ||(complex_like<To>&& complex_like<From>) ||
                       (is_narrow_float<From> && std::constructible_from<To, float>);
 
 /// static_cast, also between complex types, whose converting constructors device code cannot call,
@@ -46,8 +46,8 @@ TILEFOLD_HD To convert(const From& value) {
   if constexpr (complex_like<To> && complex_like<From> && !std::same_as<To, From>) {
     using real = typename To::value_type;
     const auto z = __builtin_bit_cast(real_pair<typename From::value_type>, value);
-    return __builtin_bit_cast(
-        To, (real_pair<real>{static_cast<real>(z.re), static_cast<real>(z.im)}));
+    return __builtin_bit_cast(To,
+                              (real_pair<real>{static_cast<real>(z.re), static_cast<real>(z.im)}));
   } else if constexpr (is_narrow_float<From> && !std::same_as<To, From>) {
     return static_cast<To>(static_cast<float>(value));
   } else {
@@ -136,9 +136,8 @@ TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, const Init& 
 // Element i as a value of the iterator's value type; proxies (thrust::device_reference,
 // vector<bool>::reference) are converted, real references are passed on.
 template <class It>
-using element_t =
-    std::conditional_t<std::is_lvalue_reference_v<std::iter_reference_t<It>>,
-                       const std::iter_value_t<It>&, std::iter_value_t<It>>;
+using element_t = std::conditional_t<std::is_lvalue_reference_v<std::iter_reference_t<It>>,
+                                     const std::iter_value_t<It>&, std::iter_value_t<It>>;
 
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable

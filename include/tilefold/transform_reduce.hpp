@@ -3,76 +3,17 @@
 // transform_reduce: folds f(item), or f(item1, item2) of two ranges in step (a dot product).
 #pragma once
 
-#include <concepts>
-#include <cstdint>
-#include <iterator>
-#include <type_traits>
-
+#include <tilefold/detail/pair_function.hpp>
 #include <tilefold/detail/verb.hpp>
 #include <tilefold/dispatch.hpp>
 
 namespace tilefold {
 
-namespace detail {
-
-// Where operands of two arithmetic types meet: no narrower than either, and wide enough that a
-// product of int8 or half neither wraps nor rounds in those.
-template <class A, class B>
-struct meeting : std::common_type<widened_t<A>, widened_t<B>> {};
-template <std::integral A, std::integral B>
-requires(sizeof(A) < 4 && sizeof(B) < 4 && std::is_signed_v<A> != std::is_signed_v<B> &&
-         !std::same_as<A, bool> && !std::same_as<B, bool>) struct meeting<A, B> {
-  using type = std::int32_t;
-};
-
-// A functor of ours as the function of two ranges, called where its operands meet; X is what
-// std::multiplies<X> asks for, or void.
-template <class Op, class X>
-struct meeting_op {
-  template <class A, class B>
-  requires requires { typename meeting<A, B>::type; }
-  TILEFOLD_HD auto operator()(const A& a, const B& b) const {
-    using common =
-        typename std::conditional_t<std::is_void_v<X>, meeting<A, B>, std::type_identity<X>>::type;
-    return Op{}(convert<common>(a), convert<common>(b));
-  }
-};
-
-// The function that is called for items of types A and B when the caller names F.
-template <class F, class A, class B>
-struct pair_function {
-  using type = F;
-};
-template <class F, class A, class B>
-requires(normalized_op<F>::known) struct pair_function<F, A, B> {
-  using argument = typename normalized_op<F>::argument;
-  static constexpr bool as_they_are =
-      std::same_as<A, B> && std::same_as<A, counted_value_t<F, argument, widened_t<A>>>;
-  using type =
-      std::conditional_t<as_they_are, normalized_op_t<F>, meeting_op<normalized_op_t<F>, argument>>;
-};
-
-template <class F, class It1, class It2>
-using pair_function_t =
-    typename pair_function<F, std::iter_value_t<It1>, std::iter_value_t<It2>>::type;
-
-template <class F, class It1, class It2>
-pair_function_t<F, It1, It2> pair_function_of(const F& f) {
-  if constexpr (normalized_op<F>::known) {
-    return {};
-  } else {
-    return f;
-  }
-}
-
-}  // namespace detail
-
 /// Folds what a function makes of the items, in the order of the range.
 ///
 ///     transform_reduce([exec,] first, last, init, op, f)              op(init, op over f(item))
 ///     transform_reduce([exec,] first1, last1, first2, init, op, f)    ... over f(item1, item2)
-///     transform_reduce([exec,] first1, last1, first2, init)           dot product: plus,
-///     multiplies
+///     transform_reduce([exec,] first1, last1, first2, init)           dot product
 ///
 /// The two ranges may have different value types; the second must hold as many items as the first.
 /// An f that is a functor of tilefold or std, such as the dot product's multiplies, is called in
@@ -83,7 +24,7 @@ pair_function_t<F, It1, It2> pair_function_of(const F& f) {
 /// the caller's own (docs/numerics.md, strict_fp). Everything else, errors and the empty range
 /// included, as for reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op, class F>
-  requires detail::function_on<F, std::iter_value_t<It>>
+requires detail::function_on<F, std::iter_value_t<It>>
 auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first, last);
   return detail::fold_value<Acc>("transform_reduce", exec, n, init, op, f, first);
@@ -91,8 +32,8 @@ auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           class Init, class Op, class F>
-  requires detail::function_on<detail::pair_function_t<F, It1, It2>, std::iter_value_t<It1>,
-                               std::iter_value_t<It2>>
+requires detail::function_on<detail::pair_function_t<F, It1, It2>, std::iter_value_t<It1>,
+                             std::iter_value_t<It2>>
 auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first1, last1);
   return detail::fold_value<Acc>("transform_reduce", exec, n, init, op,
@@ -107,11 +48,30 @@ auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init)
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
           class... Rest>
-  requires(sizeof...(Rest) >= 2)
-auto transform_reduce(It first, It last, Rest... rest) {
+requires(sizeof...(Rest) >= 2) auto transform_reduce(It first, It last, Rest... rest) {
   return Dispatch::template with_executor<Rest...>(first, [&](auto&& exec) {
     return tilefold::transform_reduce<Acc>(exec, first, last, rest...);
   });
+}
+
+/// The same folds, written through `out` instead of returned, as reduce_into() does.
+///
+///     transform_reduce_into(exec, first, last, out, init, op, f)
+///     transform_reduce_into(exec, first1, last1, first2, out, init, op, f)
+template <class Acc = void, executor Exec, detail::item_iterator It, class Out, class Init,
+          class Op, class F>
+void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op, F f) {
+  const auto n = detail::count_items("transform_reduce_into", first, last);
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, init, op, f, first);
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
+          class Out, class Init, class Op, class F>
+void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init,
+                           Op op, F f) {
+  const auto n = detail::count_items("transform_reduce_into", first1, last1);
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, init, op,
+                       detail::pair_function_of<F, It1, It2>(f), first1, first2);
 }
 
 }  // namespace tilefold

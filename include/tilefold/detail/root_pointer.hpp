@@ -14,8 +14,7 @@
 namespace tilefold::detail {
 
 template <class It>
-concept span_iterator =
-    std::contiguous_iterator<It> &&
+concept span_iterator = std::contiguous_iterator<It> &&
     std::same_as<It,
                  typename std::span<std::remove_reference_t<std::iter_reference_t<It>>>::iterator>;
 
@@ -25,7 +24,7 @@ inline constexpr bool wraps_any_pointer = std::is_pointer_v<It> || span_iterator
 
 template <class It>
 concept iterator_adaptor = requires(const It& it) {
-  { *it.base() };
+  {*it.base()};
 };
 
 template <class It>

@@ -21,15 +21,14 @@ namespace tilefold::detail {
 
 // Looser than std::random_access_iterator, which some device iterators do not model.
 template <class It>
-concept item_iterator =
-    !executor<It> && requires(const It& it, std::int64_t i) {
-      typename std::iter_value_t<It>;
-      { it - it } -> std::convertible_to<std::int64_t>;
-      it[static_cast<std::iter_difference_t<It>>(i)];
-    };
+concept item_iterator = !executor<It> && requires(const It& it, std::int64_t i) {
+  typename std::iter_value_t<It>;
+  { it - it } -> std::convertible_to<std::int64_t>;
+  it[static_cast<std::iter_difference_t<It>>(i)];
+};
 
 template <class R>
-concept item_range = !executor<R> && requires(R& range) {
+concept item_range = !executor<R> && requires(R & range) {
   { std::begin(range) } -> item_iterator;
   { std::end(range) } -> std::same_as<decltype(std::begin(range))>;
 };
@@ -39,14 +38,14 @@ using range_iterator_t = decltype(std::begin(std::declval<R&>()));
 
 template <class X, class T>
 concept operator_for =
-    binary_op_on<normalized_op_t<X>,
-                 counted_value_t<X, typename normalized_op<X>::argument, T>>;
+    binary_op_on<normalized_op_t<X>, counted_value_t<X, typename normalized_op<X>::argument, T>>;
 
 // Whether the third argument of reduce() is an operator; says so in one sentence if it is nothing.
 template <class X, class T>
 constexpr bool is_operator() {
   constexpr bool op = operator_for<X, T>;
-  // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the same.
+  // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the
+  // same.
   constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
   constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
                         (narrow && (converts_to<X, T> || converts_to<T, X>));

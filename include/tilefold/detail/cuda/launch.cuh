@@ -97,14 +97,20 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
   scratch<acc> memory{reinterpret_cast<acc*>(space.partials()),
                       reinterpret_cast<unsigned*>(space.arrivals())};
   unfused<Reducer> device_reducer{reducer, 0u};
-  const auto kernel = &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
+  const auto kernel =
+      &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
   // The arguments by address, as the runtime's C interface takes them: its return value is this
   // launch's own, where <<<>>> leaves it mixed with earlier errors.
   static occupancy_cache occupancy;
   const auto blocks = std::min(tiles, resident_blocks(kernel, Policy.nt, gpu, occupancy));
   tile_shares shares{static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks)};
-  void* arguments[] = {const_cast<Source*>(&source), &device_reducer, const_cast<Init*>(&init),
-                       &out, &n, &shares, &memory};
+  void* arguments[] = {const_cast<Source*>(&source),
+                       &device_reducer,
+                       const_cast<Init*>(&init),
+                       &out,
+                       &n,
+                       &shares,
+                       &memory};
   check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
                          dim3(Policy.nt), arguments, 0, stream),
         "launch of the tile kernel");

@@ -58,10 +58,14 @@ inline pointer_place place_of(const void* pointer) {
     return {memory_space::host, -1};
   }
   switch (attributes.type) {
-    case cudaMemoryTypeDevice: return {memory_space::device, attributes.device};
-    case cudaMemoryTypeManaged: return {memory_space::managed, attributes.device};
-    case cudaMemoryTypeHost: return {memory_space::pinned, attributes.device};
-    default: return {memory_space::host, -1};
+    case cudaMemoryTypeDevice:
+      return {memory_space::device, attributes.device};
+    case cudaMemoryTypeManaged:
+      return {memory_space::managed, attributes.device};
+    case cudaMemoryTypeHost:
+      return {memory_space::pinned, attributes.device};
+    default:
+      return {memory_space::host, -1};
   }
 }
 

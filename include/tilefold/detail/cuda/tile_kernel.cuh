@@ -2,8 +2,8 @@
 //
 // One launch from items to the scalar. As many blocks as the GPU holds share the tiles evenly, each
 // a run of neighbouring ones; a tile's value is a partial. Whoever completes a group of partials
-// folds it to one partial of the next level, and so up. Groups are aligned powers of two, so this is
-// the neighbour tree again. Nothing waits: a block that completes no group leaves.
+// folds it to one partial of the next level, and so up. Groups are aligned powers of two, so this
+// is the neighbour tree again. Nothing waits: a block that completes no group leaves.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ inline constexpr int group_vt = 4;
 /// Partials per group.
 TILEFOLD_HD constexpr int group_size(tile_policy policy) { return policy.nt * group_vt; }
 
-/// Scratch of one launch: a partial per tile, per group of tiles, per group of groups...; an arrival
-/// counter per group of each level, zero before the launch and zero again after it.
+/// Scratch of one launch: a partial per tile, per group of tiles, per group of groups...; an
+/// arrival counter per group of each level, zero before the launch and zero again after it.
 template <class Acc>
 struct scratch {
   Acc* partials;
@@ -85,8 +85,8 @@ struct partials_reducer {
   }
 };
 
-/// Counts `arrived` more partials of a group of `group_count` as written by this block, and tells in
-/// every thread whether that completed the group. `completed` is shared memory.
+/// Counts `arrived` more partials of a group of `group_count` as written by this block, and tells
+/// in every thread whether that completed the group. `completed` is shared memory.
 __device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_count,
                                        bool& completed) {
   if (threadIdx.x == 0) {
@@ -121,8 +121,8 @@ class block_work {
   using partials_source = detail::source<const acc*>;
   using group_reducer = partials_reducer<Reducer>;
   static constexpr unsigned group = group_size(Policy);
-  using group_fold = tile_fold<tile_policy{Policy.nt, group_vt}, false, partials_source,
-                               group_reducer>;
+  using group_fold =
+      tile_fold<tile_policy{Policy.nt, group_vt}, false, partials_source, group_reducer>;
 
  public:
   // Two sets of warp values, used in turn: a warp may write the next tile's while the first warp
@@ -184,9 +184,7 @@ class block_work {
       write(out, finish(reducer, init, value));
     }
   }
-  __device__ static std::int64_t first_item(unsigned t) {
-    return std::int64_t{t} * Policy.tile();
-  }
+  __device__ static std::int64_t first_item(unsigned t) { return std::int64_t{t} * Policy.tile(); }
   __device__ int items_in(unsigned t) const {
     return static_cast<int>(min(n - first_item(t), std::int64_t{Policy.tile()}));
   }
@@ -203,8 +201,7 @@ class block_work {
       __syncthreads();
       if (!completed) return;
       keep(group_fold::fold(partials_source{{memory.partials}}, group_reducer{reducer},
-                            std::int64_t{g} * group, static_cast<int>(group_count),
-                            warp_values(0)),
+                            std::int64_t{g} * group, static_cast<int>(group_count), warp_values(0)),
            memory.partials + count + g, num_groups);
       memory.partials += count;
       memory.arrivals += num_groups;
@@ -221,10 +218,11 @@ constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
   return acc_bytes > 8 ? 1 : 1024 / nt;
 }
 
-// The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose template
-// argument is of class type.
+// The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose
+// template argument is of class type.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(Nt, min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
+__global__ void __launch_bounds__(Nt,
+                                  min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
     tile_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
                 tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using work = block_work<tile_policy{Nt, Vt}, Source, Reducer, Init, Out>;

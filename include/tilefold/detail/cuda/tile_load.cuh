@@ -27,7 +27,7 @@ inline constexpr int natural_width = load_bytes / gcd(load_bytes, static_cast<in
 
 template <class It>
 inline constexpr bool loads_packets =
-    std::is_pointer_v<It> && std::is_trivially_copyable_v<std::remove_pointer_t<It>>;
+    std::is_pointer_v<It>&& std::is_trivially_copyable_v<std::remove_pointer_t<It>>;
 
 template <class It>
 inline constexpr int iterator_width = 1;
@@ -48,9 +48,9 @@ constexpr int packet_width(int vt) {
 }
 
 // Rows packets of one lane, read through iterator It; the lane's packet of row r starts at item
-// `first` + r * row_items. `load_rows` takes rows that exist as a whole, with all lanes of the warp.
-// `load_part` takes the first `available` items of one packet, which may be none or more than there
-// are; the others stay undefined.
+// `first` + r * row_items. `load_rows` takes rows that exist as a whole, with all lanes of the
+// warp. `load_part` takes the first `available` items of one packet, which may be none or more than
+// there are; the others stay undefined.
 template <class It, int Rows, int Width>
 class lane_items {
   using value = std::iter_value_t<It>;
@@ -81,12 +81,11 @@ struct alignas(Bytes % load_bytes == 0 ? load_bytes : Bytes) packet {
 };
 
 template <class T, int Width>
-concept packs_into_loads =
-    loads_packets<T*> && ((Width * sizeof(T)) % load_bytes == 0 || Width * sizeof(T) == 4 ||
-                          Width * sizeof(T) == 8);
+concept packs_into_loads = loads_packets<T*> &&
+    ((Width * sizeof(T)) % load_bytes == 0 || Width * sizeof(T) == 4 || Width * sizeof(T) == 8);
 
 template <class T, int Rows, int Width>
-  requires packs_into_loads<T, Width>
+requires packs_into_loads<T, Width>
 class lane_items<T*, Rows, Width> {
   using value = std::remove_cv_t<T>;
   static constexpr int bytes = Width * static_cast<int>(sizeof(T));
@@ -138,7 +137,8 @@ class lane_items<T*, Rows, Width> {
   }
 
  private:
-  // Item j of a packet whose bytes are still zero there, word by word so that it stays in registers.
+  // Item j of a packet whose bytes are still zero there, word by word so that it stays in
+  // registers.
   __device__ __forceinline__ static void insert(packet& target, int j, const value& item) {
     const words<value> w = to_words(item);
     constexpr int size = static_cast<int>(sizeof(T));
@@ -170,7 +170,8 @@ class lane_items<T*, Rows, Width> {
       lacking next;
 #pragma unroll
       for (int i = 0; i < lacking_words; ++i) {
-        const unsigned of_next_row = r + 1 < Rows ? packets_[(r + 1) % Rows].word[i] : after.word[i];
+        const unsigned of_next_row =
+            r + 1 < Rows ? packets_[(r + 1) % Rows].word[i] : after.word[i];
         const unsigned sent = lane == 0 ? of_next_row : packets_[r].word[i];
         next.word[i] = __shfl_sync(full_warp, sent, (lane + 1) % warp_size);
       }

@@ -52,8 +52,8 @@ class row_fold {
   ///
   /// One shuffle tree per row would cost 5 * Rows shuffles. Instead rows are merged pairwise while
   /// lanes are halved: at lane bit b, lanes with the bit clear keep the even row and lanes with it
-  /// set the odd one, each sending the other row's value across. After log2(Rows) steps a lane holds
-  /// one row's node; the remaining lane bits and then the rows follow. Rows - 1 + 5 shuffles.
+  /// set the odd one, each sending the other row's value across. After log2(Rows) steps a lane
+  /// holds one row's node; the remaining lane bits and then the rows follow. Rows - 1 + 5 shuffles.
   __device__ __forceinline__ acc fold(const registers<acc, Rows>& values) const {
     return fold_row_bits<0>(fold_lane_bits<row_bits>(merge<0>(values)));
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device memory for partials and arrival counters, kept between calls. Grows in the order of one stream;
-// never shrinks. Counters lie at the front of a block of memory, in a region whose size depends
-// on the block's size alone, so that no call's partials ever lie where another call's counters do:
-// they are zeroed once, when the block arrives, and every launch leaves them zero.
+// Device memory for partials and arrival counters, kept between calls. Grows in the order of one
+// stream; never shrinks. Counters lie at the front of a block of memory, in a region whose size
+// depends on the block's size alone, so that no call's partials ever lie where another call's
+// counters do: they are zeroed once, when the block arrives, and every launch leaves them zero.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -136,8 +136,9 @@ class scalar_fold {
     return value;
   }
 
-  // At most a block.
-  accumulator fold_block(std::int64_t first, std::int64_t n) const {
+  // At most a block. Not inlined: where g++ sees a short array and this code together, it warns of
+  // accesses past the array that never happen.
+  [[gnu::noinline]] accumulator fold_block(std::int64_t first, std::int64_t n) const {
     if (n <= 0) __builtin_unreachable();
     value_array<accumulator, runs_per_block> array;
     accumulator* const values = array.values;

@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tables and plots of what tilefold_gpu_benchmark or tilefold_host_benchmark wrote as JSON.
+
+Needs Python 3.9 and nothing else for the tables; the plots need matplotlib and are left out, with a
+word on stderr, where it is missing. Times are medians over a contestant's repetitions.
+"""
+import argparse
+import json
+import math
+import pathlib
+import re
+import statistics
+import sys
+from dataclasses import dataclass, field
+
+OURS = "tilefold"
+CEILING = "read"  # the shape whose contestants only read
+NO_PART_OF_THE_NAME = re.compile(r"(real_time|manual_time|process_time|[a-z_]+:.*)$")
+TIMES = ("real_time", "lower_quartile", "upper_quartile")
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+@dataclass
+class Times:
+    """Of one contestant at one n, in seconds."""
+    all: list = field(default_factory=list)
+    bytes: float = 0.0
+
+    @property
+    def median(self):
+        return statistics.median(self.all)
+
+    @property
+    def spread(self):
+        """From the first to the third quartile, as a share of the median."""
+        ordered = sorted(self.all)
+        outer = len(ordered) // 4
+        return (ordered[-1 - outer] - ordered[outer]) / self.median
+
+
+@dataclass
+class Row:
+    """All contestants in one shape and mode at one n."""
+    shape: str
+    mode: str
+    n: int
+    contestants: dict = field(default_factory=dict)
+    ceiling: float = None  # seconds
+
+    @property
+    def bytes(self):
+        return next(iter(self.contestants.values())).bytes
+
+    def best_peer(self):
+        peers = {who: t for who, t in self.contestants.items() if not who.startswith(OURS)}
+        return min(peers, key=lambda who: peers[who].median, default=None)
+
+    def ratio(self):
+        """The best peer's time in units of ours: above 1 we are faster."""
+        peer = self.best_peer()
+        if peer is None or OURS not in self.contestants:
+            return None
+        return self.contestants[peer].median / self.contestants[OURS].median
+
+
+def split_name(name):
+    """shape, mode, contestant, n of a run's name; the host's names have no mode."""
+    parts = [p for p in name.split("/") if not NO_PART_OF_THE_NAME.match(p)]
+    if len(parts) == 3:
+        parts.insert(1, "host")
+    if len(parts) != 4 or not parts[3].isdigit():
+        raise ValueError(f"'{name}' is not shape/[mode/]contestant/n")
+    return parts[0], parts[1], parts[2], int(parts[3])
+
+
+def add_entry(rows, entry):
+    """Takes one repetition, or the median one with the quartiles as counters."""
+    shape, mode, who, n = split_name(entry.get("run_name", entry["name"]))
+    unit = SECONDS[entry["time_unit"]]
+    row = rows.setdefault((shape, mode, n), Row(shape, mode, n))
+    times = row.contestants.setdefault(who, Times())
+    times.all += [entry[k] * unit for k in TIMES if k in entry]
+    times.bytes = entry["bytes_per_second"] * entry["real_time"] * unit
+
+
+def attach_ceilings(rows):
+    """Moves the plain reads out of the rows, and the fastest for as many bytes into them."""
+    fastest = {}
+    for row in [r for r in rows if r.shape == CEILING]:
+        key = (row.mode, round(row.bytes))
+        fastest[key] = min([t.median for t in row.contestants.values()] + [fastest.get(key, math.inf)])
+    kept = [r for r in rows if r.shape != CEILING]
+    for row in kept:
+        row.ceiling = fastest.get((row.mode, round(row.bytes)))
+    return kept
+
+
+def load(path):
+    """The context and the rows of a JSON file, rows in the order of their shapes in the file."""
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file)
+    rows = {}
+    for entry in data["benchmarks"]:
+        if entry.get("run_type", "iteration") == "iteration" and not entry.get("error_occurred"):
+            add_entry(rows, entry)
+    if not rows:
+        raise ValueError("it holds no measurements")
+    return data["context"], attach_ceilings(sorted_rows(rows.values()))
+
+
+def sorted_rows(rows):
+    """Repetitions may come in any order: by name, mode and n, sums of floats first."""
+    first = ["float_sum", "double_sum"]
+    rank = {shape: i for i, shape in enumerate(first)}
+    return sorted(rows, key=lambda r: (rank.get(r.shape, len(first)), r.shape, r.mode, r.n))
+
+
+# ---- tables
+
+
+def power(n):
+    exponent = n.bit_length() - 1
+    return f"2^{exponent}" if n == 1 << exponent else str(n)
+
+
+def fixed(value, digits):
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def percent(value):
+    return "" if value is None else f"{100 * value:.1f}%"
+
+
+def table(header, lines):
+    rule = ["---"] + ["--:"] * (len(header) - 1)
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in [header, rule, *lines])
+
+
+def row_cells(row):
+    ours = row.contestants.get(OURS)
+    peer = row.best_peer()
+    name = row.shape if row.mode == "host" else f"{row.shape}, {row.mode}"
+    if ours is None:
+        return None
+    return [
+        name, power(row.n), fixed(ours.median * 1e6, 2), fixed(row.bytes / ours.median / 1e9, 1),
+        percent(row.ceiling and row.ceiling / ours.median), peer or "",
+        fixed(peer and row.contestants[peer].median * 1e6, 2), fixed(row.ratio(), 3),
+        percent(ours.spread), percent(peer and row.contestants[peer].spread)
+    ]
+
+
+def row_table(rows):
+    header = ["shape", "n", "us", "GB/s", "of ceiling", "best peer", "peer us", "ratio", "spread",
+              "peer spread"]
+    return table(header, [cells for cells in map(row_cells, rows) if cells])
+
+
+def largest(rows):
+    """Of every shape and mode the row of the largest n; of synchronous calls all."""
+    last = {(r.shape, r.mode): r for r in rows}
+    return [r for r in rows if r.mode == "sync" or last[r.shape, r.mode] is r]
+
+
+def ratio_table(rows, most_items):
+    groups = {}
+    for row in rows:
+        if row.ratio() is not None and row.n <= most_items:
+            groups.setdefault((row.shape, row.mode), []).append(row)
+    lines = []
+    for (shape, mode), members in groups.items():
+        worst = min(members, key=Row.ratio)
+        mean = statistics.geometric_mean(r.ratio() for r in members)
+        name = shape if mode == "host" else f"{shape}, {mode}"
+        lines.append([name, str(len(members)), fixed(mean, 3), fixed(worst.ratio(), 3), power(worst.n)])
+    return table(["shape", "sizes", "geometric mean", "worst", "at n"], lines)
+
+
+def markdown(context, rows, everything):
+    told = [f"{k} {v}" for k, v in context.items() if isinstance(v, str) and k not in PRIVATE]
+    return "\n".join([
+        "# tilefold against its peers\n",
+        ", ".join(told) + ".\n",
+        "Ratio: the best peer's time in units of tilefold's, so above 1 tilefold is faster. Ceiling: the "
+        "fastest kernel that only reads as many bytes, started the same way; for synchronous calls an "
+        "empty kernel and the wait for it. Spread: the middle half of the repetitions, of the median.\n",
+        "## " + ("All sizes" if everything else "The largest inputs, and synchronous calls") + "\n",
+        row_table(rows if everything else largest(rows)),
+        "## Ratio over all n up to 2^26\n",
+        ratio_table(rows, 1 << 26),
+    ])
+
+
+# Of Google Benchmark's own context: tells of the machine's place, not of its speed.
+PRIVATE = {"host_name", "executable"}
+
+# ---- plots
+
+
+def curves(rows, value):
+    """{contestant: ([n], [value(row, contestant's times)])} of the rows of one shape and mode."""
+    result = {}
+    for row in rows:
+        for who, times in row.contestants.items():
+            xs, ys = result.setdefault(who, ([], []))
+            xs.append(row.n)
+            ys.append(value(row, times))
+    return result
+
+
+def gigabytes(row, times):
+    return row.bytes / times.median / 1e9
+
+
+def microseconds(_, times):
+    return times.median * 1e6
+
+
+def panels(rows, modes, most_items):
+    """The rows by title of their panel: two or more sizes of one shape and mode."""
+    result = {}
+    for row in rows:
+        if row.mode in modes and row.n <= most_items:
+            title = row.shape if row.mode in ("graph", "host") else f"{row.shape}, {row.mode}"
+            result.setdefault(title, []).append(row)
+    return {title: members for title, members in result.items() if len(members) > 1}
+
+
+def draw_panel(axes, title, rows, value):
+    for who, (xs, ys) in sorted(curves(rows, value).items(), key=lambda item: item[0] != OURS):
+        ours = who.startswith(OURS)
+        axes.plot(xs, ys, label=who, linewidth=2 if ours else 1, marker="." if ours else "")
+    ceiling = [(r.n, value(r, Times([r.ceiling]))) for r in rows if r.ceiling]
+    if ceiling:
+        axes.plot(*zip(*ceiling), "k:", linewidth=1, label="plain read")
+    axes.set_xscale("log", base=2)
+    axes.set_title(title, fontsize=9)
+    axes.tick_params(labelsize=7)
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=6)
+
+
+def draw(plt, path, by_title, value, unit):
+    """One figure of small panels; nothing if there is nothing to show."""
+    if not by_title:
+        return False
+    columns = min(3, len(by_title))
+    lines = math.ceil(len(by_title) / columns)
+    figure, grid = plt.subplots(lines, columns, figsize=(3.6 * columns, 2.6 * lines), squeeze=False)
+    flat = [axes for line in grid for axes in line]
+    for axes, (title, rows) in zip(flat, by_title.items()):
+        draw_panel(axes, title, rows, value)
+    for axes in flat[len(by_title):]:
+        axes.set_visible(False)
+    figure.supylabel(unit, fontsize=9)
+    figure.supxlabel("items", fontsize=9)
+    figure.tight_layout()
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+    return True
+
+
+def plot(rows, stem):
+    """Writes STEM_bandwidth.png and STEM_latency.png; the paths that were written."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    figures = [
+        (f"{stem}_bandwidth.png", panels(rows, {"graph", "host"}, math.inf), gigabytes, "GB/s"),
+        (f"{stem}_latency.png", panels(rows, {"graph", "stream", "hot"}, 1 << 20),
+         microseconds, "us"),
+    ]
+    return [path for path, *what in figures if draw(pyplot, path, *what)]
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("json", help="what --benchmark_out wrote")
+    parser.add_argument("--all", action="store_true", help="a line for every n, not the largest alone")
+    parser.add_argument("--out", metavar="STEM",
+                        help="write STEM.md and STEM_*.png, and not the tables to stdout")
+    given = parser.parse_args(arguments)
+    try:
+        context, rows = load(given.json)
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        print(f"report.py: {given.json}: {problem!r}", file=sys.stderr)
+        return 2
+    text = markdown(context, rows, given.all)
+    if not given.out:
+        print(text)
+        return 0
+    pathlib.Path(given.out).parent.mkdir(parents=True, exist_ok=True)
+    pathlib.Path(given.out + ".md").write_text(text, encoding="utf-8")
+    try:
+        plot(rows, given.out)
+    except ImportError:
+        print("report.py: no plots without matplotlib", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The input: item i is a function of i alone, so that memory can be filled anew at any time. Both
+// signs, magnitudes over many binades, never zero.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+#include <tilefold/half.hpp>
+
+#include "contestant.hpp"
+
+namespace bench {
+
+/// 64 bits without visible pattern (the finaliser of splitmix64).
+TILEFOLD_HD inline std::uint64_t scrambled(index i) {
+  std::uint64_t x = static_cast<std::uint64_t>(i + 1) * 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// A finite floating value from random bits: sign, one of `binades` exponents around 1, significand.
+template <class Word>
+TILEFOLD_HD Word float_bits(std::uint64_t random, int significand_bits, int bias, int binades) {
+  const auto exponent = static_cast<std::uint64_t>(bias - binades / 2) + (random >> 40) % binades;
+  const std::uint64_t significand = (random ^ random << 21) & ((1ull << significand_bits) - 1);
+  return static_cast<Word>((random >> 63) << (8 * sizeof(Word) - 1) | exponent << significand_bits |
+                           significand);
+}
+
+template <class T>
+struct mixed {
+  using item = T;
+  TILEFOLD_HD static T at(index i) {
+    const std::uint64_t random = scrambled(i);
+    if constexpr (std::is_same_v<T, float>) {
+      return __builtin_bit_cast(T, float_bits<std::uint32_t>(random, 23, 127, 20));
+    } else if constexpr (std::is_same_v<T, double>) {
+      return __builtin_bit_cast(T, float_bits<std::uint64_t>(random, 52, 1023, 20));
+    } else if constexpr (std::is_same_v<T, tilefold::half>) {
+      return __builtin_bit_cast(T, float_bits<std::uint16_t>(random, 10, 15, 14));
+    } else if constexpr (std::is_same_v<T, tilefold::bfloat16>) {
+      return __builtin_bit_cast(T, float_bits<std::uint16_t>(random, 7, 127, 20));
+    } else {
+      const T value = static_cast<T>(random);
+      return value == 0 ? T{1} : value;
+    }
+  }
+};
+
+/// Floats of which every other one, at random, is missing (NaN).
+struct half_missing {
+  using item = float;
+  TILEFOLD_HD static float at(index i) {
+    const bool missing = scrambled(~i) & 1;
+    return missing ? __builtin_bit_cast(float, 0x7fc00000u) : mixed<float>::at(i);
+  }
+};
+
+template <class Content>
+__global__ void fill_kernel(typename Content::item* items, index n) {
+  const index step = index{gridDim.x} * blockDim.x;
+  for (index i = index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
+    items[i] = Content::at(i);
+  }
+}
+
+/// Fills `bytes` bytes of device memory, from the first item on.
+template <class Content>
+void fill(void* memory, index bytes, cudaStream_t stream) {
+  using item = typename Content::item;
+  fill_kernel<Content><<<2048, 256, 0, stream>>>(static_cast<item*>(memory),
+                                                 bytes / static_cast<index>(sizeof(item)));
+  check(cudaGetLastError(), "filling the input");
+}
+
+}  // namespace bench

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a result is right. The expected value comes from a plain kernel of the benchmark's own:
+// one thread for each run of items, wide arithmetic, the runs' values joined in order on the host.
+// What a fold may be off by is the rounding error that is to be expected of it, not the worst that
+// could be.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <tilefold/config.hpp>
+
+#include "contestant.hpp"
+#include "quad.hpp"
+
+namespace bench {
+
+// ---- rules: what a shape computes, lifted into a wide partial; n items, or n pairs from 2n items
+
+/// A sum to twice double's precision, and the sum of squares that error estimates need.
+struct wide_sum {
+  double sum, lost, squares;
+
+  TILEFOLD_HD static wide_sum of(double x) { return {x, 0, x * x}; }
+  TILEFOLD_HD friend wide_sum operator+(const wide_sum& a, const wide_sum& b) {
+    const double sum = a.sum + b.sum;
+    const double from_b = sum - a.sum;
+    const double lost = (a.sum - (sum - from_b)) + (b.sum - from_b);
+    return {sum, a.lost + b.lost + lost, a.squares + b.squares};
+  }
+};
+
+/// Empty, or how `got` differs from the expected sum of n values.
+template <class Acc>
+std::string sum_error(Acc got, const wide_sum& expected, index n) {
+  // Roundings are random: a tree's error has a standard deviation of about
+  // epsilon * sqrt(squares * log2 n), that of a plain loop over 2000 items and a tree 6 times that.
+  const double error = static_cast<double>(got) - (expected.sum + expected.lost);
+  const double allowed = 128 * std::numeric_limits<Acc>::epsilon() *
+                         std::sqrt(expected.squares * (std::log2(static_cast<double>(n)) + 1));
+  if (std::abs(error) <= allowed) return {};
+  char text[128];
+  std::snprintf(text, sizeof text, "got %.17g, off by %.3g where %.3g is allowed",
+                static_cast<double>(got), error, allowed);
+  return text;
+}
+
+inline std::string value_error(bool right, double got, double expected) {
+  if (right) return {};
+  char text[128];
+  std::snprintf(text, sizeof text, "got %.17g, expected %.17g", got, expected);
+  return text;
+}
+
+template <class T, class Acc>
+struct floating_sum {
+  using partial = wide_sum;
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const T* items, index i, index) {
+    if constexpr (std::is_same_v<T, double>) {
+      return wide_sum::of(items[i]);
+    } else {
+      return wide_sum::of(static_cast<float>(items[i]));
+    }
+  }
+  TILEFOLD_HD static partial combine(const partial& a, const partial& b) { return a + b; }
+  static std::string error(Acc got, const partial& expected, index n) {
+    return sum_error(got, expected, n);
+  }
+};
+
+struct dot_product {
+  using partial = wide_sum;
+  static constexpr int arrays = 2;
+  TILEFOLD_HD static partial lift(const float* items, index i, index n) {
+    return wide_sum::of(static_cast<double>(items[i]) * items[n + i]);
+  }
+  TILEFOLD_HD static partial combine(const partial& a, const partial& b) { return a + b; }
+  static std::string error(float got, const partial& expected, index n) {
+    return sum_error(got, expected, n);
+  }
+};
+
+struct quad_sum {
+  struct partial {
+    wide_sum x, y, z, w;
+  };
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const quad* items, index i, index) {
+    const quad q = items[i];
+    return {wide_sum::of(q.x), wide_sum::of(q.y), wide_sum::of(q.z), wide_sum::of(q.w)};
+  }
+  TILEFOLD_HD static partial combine(const partial& a, const partial& b) {
+    return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+  }
+  static std::string error(const quad& got, const partial& expected, index n) {
+    return sum_error(got.x, expected.x, n) + sum_error(got.y, expected.y, n) +
+           sum_error(got.z, expected.z, n) + sum_error(got.w, expected.w, n);
+  }
+};
+
+/// Modulo 2^bits.
+template <class T, class Acc>
+struct integer_sum {
+  using partial = std::uint64_t;
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const T* items, index i, index) {
+    return static_cast<partial>(items[i]);
+  }
+  TILEFOLD_HD static partial combine(partial a, partial b) { return a + b; }
+  static std::string error(Acc got, partial expected, index) {
+    const auto right = static_cast<Acc>(expected);
+    return value_error(got == right, static_cast<double>(got), static_cast<double>(right));
+  }
+};
+
+template <class T, bool Largest>
+struct extreme {
+  using partial = T;
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const T* items, index i, index) { return items[i]; }
+  TILEFOLD_HD static partial combine(partial a, partial b) { return (a < b) == Largest ? b : a; }
+  static std::string error(T got, partial expected, index) {
+    return value_error(got == expected, got, expected);
+  }
+};
+
+/// The last item that is not NaN: right only if the order is kept.
+struct last_present {
+  using partial = float;
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const float* items, index i, index) { return items[i]; }
+  TILEFOLD_HD static partial combine(partial a, partial b) { return b == b ? b : a; }
+  static std::string error(float got, partial expected, index) {
+    return value_error(got == expected, got, expected);
+  }
+};
+
+/// All 32-bit words, folded with xor into a word of which every bit is set.
+struct parity {
+  using partial = std::uint32_t;
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const std::uint32_t* items, index i, index) { return items[i]; }
+  TILEFOLD_HD static partial combine(partial a, partial b) { return a ^ b; }
+  static std::string error(std::uint32_t got, partial expected, index) {
+    return value_error(got == ~expected, got, ~expected);
+  }
+};
+
+// ---- the reference fold
+
+template <class Rule, class T>
+__global__ void fold_runs(const T* items, index n, index run, typename Rule::partial* partials) {
+  const index which = index{blockIdx.x} * blockDim.x + threadIdx.x;
+  const index first = which * run;
+  if (first >= n) return;
+  typename Rule::partial value = Rule::lift(items, first, n);
+  for (index i = first + 1; i < first + run && i < n; ++i) {
+    value = Rule::combine(value, Rule::lift(items, i, n));
+  }
+  partials[which] = value;
+}
+
+/// What n items at call.first fold to. Blocks.
+template <class Rule, class T>
+typename Rule::partial expected_value(const fold_call& call) {
+  using partial = typename Rule::partial;
+  constexpr index most_runs = 1 << 16;
+  constexpr int nt = 128;
+  const index run = std::max<index>(64, (call.n + most_runs - 1) / most_runs);
+  const index runs = (call.n + run - 1) / run;
+  const std::size_t bytes = static_cast<std::size_t>(runs) * sizeof(partial);
+  if (bytes > call.scratch_bytes) throw std::runtime_error("the reference needs more scratch");
+  auto* partials = static_cast<partial*>(call.scratch);
+  fold_runs<Rule><<<static_cast<unsigned>((runs + nt - 1) / nt), nt, 0, call.stream>>>(
+      call.items<T>(), call.n, run, partials);
+  check(cudaGetLastError(), "launch of the reference");
+  std::vector<partial> values(static_cast<std::size_t>(runs));
+  check(cudaMemcpyAsync(values.data(), partials, bytes, cudaMemcpyDefault, call.stream),
+        "copy of the reference");
+  check(cudaStreamSynchronize(call.stream), "the reference");
+  partial value = values.front();
+  for (std::size_t i = 1; i < values.size(); ++i) value = Rule::combine(value, values[i]);
+  return value;
+}
+
+// ---- judges
+
+/// Knows the expected values of one shape. A window is one of the places where n items may begin.
+class judge {
+ public:
+  virtual ~judge() = default;
+  /// Learns what call.n items at call.first, window `window` of their input, fold to.
+  virtual void learn(const fold_call& call, int window) = 0;
+  /// Empty, or what is wrong with the result at `got` (host memory).
+  virtual std::string error(const void* got, index n, int window, bool host_bits) const = 0;
+};
+
+template <class Rule, class T, class Acc>
+class rule_judge final : public judge {
+ public:
+  using host_fold = std::function<Acc(const T*, index)>;
+
+  explicit rule_judge(host_fold host = nullptr) : host_(std::move(host)) {}
+
+  void learn(const fold_call& call, int window) override {
+    const auto key = std::make_pair(call.n, window);
+    if (!expected_.contains(key)) expected_.emplace(key, expected_value<Rule, T>(call));
+    if (host_ && window == 0 && call.n <= most_on_host && !host_values_.contains(call.n)) {
+      host_values_.emplace(call.n, fold_on_host(call));
+    }
+  }
+
+  std::string error(const void* got, index n, int window, bool host_bits) const override {
+    Acc value;
+    std::memcpy(&value, got, sizeof value);
+    const std::string wrong = Rule::error(value, expected_.at({n, window}), n);
+    if (!wrong.empty() || !host_bits || window != 0) return wrong;
+    const auto host = host_values_.find(n);
+    if (host == host_values_.end()) return {};
+    return std::memcmp(&value, &host->second, sizeof value) == 0 ? "" : "not the host's bits";
+  }
+
+ private:
+  // Beyond this the copy would take longer than the benchmark. Both default tilings are below.
+  static constexpr index most_on_host = index{1} << 24;
+
+  Acc fold_on_host(const fold_call& call) const {
+    std::vector<T> items(static_cast<std::size_t>(call.n * Rule::arrays));
+    check(cudaMemcpyAsync(items.data(), call.first, items.size() * sizeof(T), cudaMemcpyDefault,
+                          call.stream),
+          "copy of the input");
+    check(cudaStreamSynchronize(call.stream), "copy of the input");
+    return host_(items.data(), call.n);
+  }
+
+  host_fold host_;
+  std::map<std::pair<index, int>, typename Rule::partial> expected_;
+  std::map<index, Acc> host_values_;
+};
+
+}  // namespace bench

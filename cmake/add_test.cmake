@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# tilefold_add_test(<name> SOURCES <file>... LIBS <target>... [PREFIX <text>] [GPU])
+#
+# One GoogleTest program. Host programs appear in CTest test by test; a GPU program is one entry with
+# the label gpu, because each process would make a CUDA context anew, and never shares the GPU.
+include_guard()
+include(GoogleTest)
+
+function(tilefold_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GPU" "PREFIX" "SOURCES;LIBS")
+  add_executable(${name} ${arg_SOURCES})
+  tilefold_own_target(${name})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/test)
+  if(arg_GPU)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS gpu RESOURCE_LOCK gpu)
+  else()
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${arg_PREFIX}")
+  endif()
+endfunction()
+
+# tilefold_add_header_tests(<name> <pattern> <extension> <target>...)
+#
+# Every header that matches the pattern compiles alone, and including it twice does no harm: one
+# generated source each. CMake's own check (VERIFY_INTERFACE_HEADER_SETS) passes over .cuh files.
+function(tilefold_add_header_tests name pattern extension)
+  set(root ${PROJECT_SOURCE_DIR}/include)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${root} ${root}/${pattern})
+  set(sources "")
+  foreach(header IN LISTS headers)
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${header}.${extension})
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n#include <${header}>\n")
+    list(APPEND sources ${source})
+  endforeach()
+  if(sources)
+    add_library(${name} OBJECT ${sources})
+    tilefold_own_target(${name})
+    target_link_libraries(${name} PRIVATE ${ARGN})
+  endif()
+endfunction()

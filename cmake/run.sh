@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# The main job in one command: installs what is missing, builds the tool, and folds measured data (the
+# elevation grid of the Jacksboro fault, from the U.S. Geological Survey, as Debian's matplotlib ships
+# it) and one generated GiB. Run it again at any time.
+set -eu
+cd "$(dirname "$0")/.."
+. cmake/setup.sh
+
+need cmake ninja-build g++ libtbb-dev libhwy-dev libcli11-dev nlohmann-json3-dev \
+  python-matplotlib-data
+if has_gpu; then export CUDAARCHS="${CUDAARCHS:-native}"; fi
+step cmake --workflow --preset run
+
+tool=$PWD/build/run/src/tool/tilefold
+samples=/usr/share/matplotlib/mpl-data/sample_data
+data=build/run/data
+mkdir -p $data
+
+echo
+echo "Elevation in metres, 344 x 403 points around the Jacksboro fault:"
+# An .npz file is a zip archive, which CMake can unpack.
+[ -e $samples/jacksboro_fault_dem.npz ] ||
+  give_up "$samples/jacksboro_fault_dem.npz is missing: apt-get install --reinstall python-matplotlib-data"
+(cd $data && step cmake -E tar xf $samples/jacksboro_fault_dem.npz elevation.npy)
+for op in sum min max; do
+  step "$tool" reduce --op $op --check $data/elevation.npy
+done
+
+echo
+echo "Throughput, 1 GiB of float32:"
+[ -e $data/1GiB.npy ] || step "$tool" generate --dtype float32 --bytes 1GiB $data/1GiB.npy
+step "$tool" reduce --op sum $data/1GiB.npy

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+#
+# Sourced by the scripts that a user runs (sh, in the repository's root): installs what is missing, and
+# says nothing about what is there. Debian's package names; where they are not known, what is already
+# installed decides.
+
+# Ends the script with one line that says what to do.
+give_up() {
+  echo "tilefold: $*" >&2
+  exit 1
+}
+
+# A command counts however it was installed, a library when Debian's package is there.
+is_there() {
+  case $1 in
+    cmake) command -v cmake >/dev/null ;;
+    ninja-build) command -v ninja >/dev/null ;;
+    g++) command -v c++ >/dev/null ;;
+    python3 | clang-format | pkg-config) command -v "$1" >/dev/null ;;
+    *) [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ] ;;
+  esac
+}
+
+# need PACKAGE...: afterwards they are all there.
+need() {
+  missing=
+  for package; do
+    is_there "$package" || missing="$missing $package"
+  done
+  if [ -n "$missing" ] && command -v apt-get >/dev/null; then
+    install_packages "$missing"
+  elif [ -n "$missing" ] && ! command -v dpkg-query >/dev/null; then
+    # No Debian: libraries are CMake's to find or to fetch, commands must be there.
+    for package in $missing; do
+      case $package in
+        cmake | ninja-build | g++ | python3) give_up "please install $package, then run this again" ;;
+      esac
+    done
+  elif [ -n "$missing" ]; then
+    give_up "please install$missing, then run this again"
+  fi
+  if command -v cmake >/dev/null; then need_cmake_325; fi
+}
+
+install_packages() {
+  as_root=
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || give_up "as root, run: apt-get install$1"
+    as_root=sudo
+  fi
+  echo "tilefold: installing$1"
+  mkdir -p build
+  # A broken source among the system's own must not stop us: the install below tells.
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >build/apt.log 2>&1 || true
+  # shellcheck disable=SC2086 # a list of words
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $1 \
+    >>build/apt.log 2>&1 ||
+    give_up "apt-get could not install$1: see build/apt.log, mend it, then run this again"
+}
+
+need_cmake_325() {
+  version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\.[0-9]*\).*/\1/p')
+  if [ "${version%%.*}" -lt 3 ] || { [ "${version%%.*}" = 3 ] && [ "${version#*.}" -lt 25 ]; }; then
+    give_up "cmake $version is too old: put 3.25 or later on PATH, then run this again"
+  fi
+}
+
+# A GPU that answers; then its own architecture is what to compile for.
+has_gpu() {
+  command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1
+}
+
+# One cmake or ctest step; its own output has said what failed, the last line says what to do.
+step() {
+  "$@" || give_up "'$*' failed: see the first error above"
+}

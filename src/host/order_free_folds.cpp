@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folds whose result no order of evaluation can change, with vector instructions: integers (sums
+// and products wrap), and minima and maxima, which compare floating items as integer keys. Compiled
+// once for every instruction set; simd_folds.cpp chooses among them.
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include <tilefold/detail/host/simd.hpp>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/host/order_free_folds.cpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include "src/host/array_items-inl.hpp"
+#include "src/host/simd_folds.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tilefold::detail::host {
+namespace HWY_NAMESPACE {
+
+#if TILEFOLD_SIMD_TARGET
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Vector operators on integer lanes; op is the scalar twin, which also knows the identity.
+template <class Op>
+struct lane_op;
+template <>
+struct lane_op<plus> {
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    return hn::Add(a, b);
+  }
+};
+template <>
+struct lane_op<multiplies> {
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    return hn::Mul(a, b);
+  }
+};
+template <>
+struct lane_op<minimum> {
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    return hn::Min(a, b);
+  }
+};
+template <>
+struct lane_op<maximum> {
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    return hn::Max(a, b);
+  }
+};
+template <>
+struct lane_op<bit_and> {
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    return hn::And(a, b);
+  }
+};
+template <>
+struct lane_op<bit_or> {
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    return hn::Or(a, b);
+  }
+};
+template <>
+struct lane_op<bit_xor> {
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    return hn::Xor(a, b);
+  }
+};
+
+// The integer that a lane ends as: itself modulo the accumulator's size.
+template <class Acc>
+struct integer_result {
+  template <class Lane>
+  static Acc of(Lane lane) {
+    return static_cast<Acc>(lane);
+  }
+};
+
+/// One fold: Items says what vector i of the input is, Op combines lanes, Result ends it.
+template <class Items, class Op, class Result>
+class order_free_fold {
+ public:
+  static void run(const void* first, const void* second, std::int64_t n, bool streaming,
+                  void* result) {
+    const auto value = Result::of(fold_lanes(fold_vectors(Items(first, second), n, streaming)));
+    std::memcpy(result, &value, sizeof value);
+  }
+
+ private:
+  using tag = typename Items::tag;
+  using lane = hn::TFromD<tag>;
+  using vector = hn::Vec<tag>;
+
+  // Independent chains, so that the latency of one operation does not count.
+  static constexpr int chains = 8;
+  static constexpr std::int64_t step = Items::step;
+
+  HWY_INLINE static vector combine(vector a, vector b) { return lane_op<Op>::apply(a, b); }
+
+  HWY_INLINE static vector fold_vectors(const Items& items, std::int64_t n, bool streaming) {
+    const vector identity = hn::Set(tag(), op_traits<Op, lane>::identity());
+    vector v[chains];
+    for (vector& chain : v) chain = identity;
+    std::int64_t i = 0;
+    for (; i + chains * step <= n; i += chains * step) {
+      items.template prefetch<chains>(i, streaming);
+      for (int k = 0; k < chains; ++k) v[k] = combine(v[k], items.load(i + k * step));
+    }
+    for (; i + step <= n; i += step) v[0] = combine(v[0], items.load(i));
+    if (i < n) v[1] = combine(v[1], items.load_some(i, n - i, identity));
+    for (int half = chains / 2; half > 0; half /= 2) {
+      for (int k = 0; k < half; ++k) v[k] = combine(v[k], v[k + half]);
+    }
+    return v[0];
+  }
+
+  HWY_INLINE static lane fold_lanes(vector v) {
+    constexpr std::size_t lanes = hn::MaxLanes(tag());
+    HWY_ALIGN lane values[lanes];
+    hn::Store(v, tag(), values);
+    for (std::size_t k = 1; k < lanes; ++k) values[0] = Op()(values[0], values[k]);
+    return values[0];
+  }
+};
+
+template <class Raw, class Lane, class Acc, class Conversion = no_conversion>
+simd_fold integer_fold(simd_op op) {
+  using items = array_items<Raw, Lane, Conversion>;
+  using result = integer_result<Acc>;
+  switch (op) {
+    case simd_op::plus:
+      return order_free_fold<items, plus, result>::run;
+    case simd_op::multiplies:
+      if constexpr (sizeof(Lane) >= 4) return order_free_fold<items, multiplies, result>::run;
+      return nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+template <class T>
+simd_fold selection_fold(simd_op op) {
+  using items = array_items<T, T>;
+  switch (op) {
+    case simd_op::minimum:
+    case simd_op::minimum_number:
+      return order_free_fold<items, minimum, integer_result<T>>::run;
+    case simd_op::maximum:
+    case simd_op::maximum_number:
+      return order_free_fold<items, maximum, integer_result<T>>::run;
+    default:
+      return nullptr;
+  }
+}
+
+template <class U>
+simd_fold bit_fold(simd_op op) {
+  using items = array_items<U, U>;
+  switch (op) {
+    case simd_op::bit_and:
+      return order_free_fold<items, bit_and, integer_result<U>>::run;
+    case simd_op::bit_or:
+      return order_free_fold<items, bit_or, integer_result<U>>::run;
+    case simd_op::bit_xor:
+      return order_free_fold<items, bit_xor, integer_result<U>>::run;
+    default:
+      return nullptr;
+  }
+}
+
+// What a binary floating format of Significand bits looks like as a signed integer.
+template <class Int, int Significand>
+struct float_bits {
+  static constexpr Int magnitude = std::numeric_limits<Int>::max();
+  static constexpr Int infinity = static_cast<Int>(magnitude - ((Int{1} << Significand) - 1));
+  static constexpr Int quiet_nan = static_cast<Int>(infinity | (Int{1} << (Significand - 1)));
+};
+
+// Integer keys in the order of the floating values, -0 below +0; as order_key() makes them, except
+// that every NaN has the key which makes the operator treat it as it should: last in line where a
+// NaN is a missing value, first where it wins. No other value has that key.
+template <class Int, int Significand, bool NanIsHighest>
+struct key_order {
+  static constexpr Int nan_key =
+      NanIsHighest ? std::numeric_limits<Int>::max() : std::numeric_limits<Int>::min();
+  using layout = float_bits<Int, Significand>;
+
+  template <class D, class V>
+  HWY_INLINE static V convert(D d, V bits) {
+    const hn::RebindToUnsigned<D> du;
+    const auto sign = hn::BroadcastSignBit(bits);
+    const auto flip = hn::BitCast(d, hn::ShiftRight<1>(hn::BitCast(du, sign)));
+    const auto magnitude = hn::And(bits, hn::Set(d, layout::magnitude));
+    const auto nan = hn::Gt(magnitude, hn::Set(d, layout::infinity));
+    return hn::IfThenElse(nan, hn::Set(d, nan_key), hn::Xor(bits, flip));
+  }
+
+  static Int of(Int key) {
+    if (key == nan_key) return layout::quiet_nan;
+    return static_cast<Int>(key < 0 ? key ^ layout::magnitude : key);
+  }
+};
+
+template <class Int, int Significand>
+simd_fold float_selection_fold(simd_op op) {
+  using nan_high = key_order<Int, Significand, true>;
+  using nan_low = key_order<Int, Significand, false>;
+  switch (op) {
+    case simd_op::minimum:
+      return order_free_fold<array_items<Int, Int, nan_low>, minimum, nan_low>::run;
+    case simd_op::maximum:
+      return order_free_fold<array_items<Int, Int, nan_high>, maximum, nan_high>::run;
+    case simd_op::minimum_number:
+      return order_free_fold<array_items<Int, Int, nan_high>, minimum, nan_high>::run;
+    case simd_op::maximum_number:
+      return order_free_fold<array_items<Int, Int, nan_low>, maximum, nan_low>::run;
+    default:
+      return nullptr;
+  }
+}
+
+// The accumulator is the value type.
+simd_fold same_type_fold(simd_op op, simd_type type) {
+  const bool bits = op == simd_op::bit_and || op == simd_op::bit_or || op == simd_op::bit_xor;
+  const bool arithmetic = op == simd_op::plus || op == simd_op::multiplies;
+  switch (type) {
+    case simd_type::boolean:
+      return bits ? bit_fold<std::uint8_t>(op) : nullptr;
+    case simd_type::int8:
+      return bits ? bit_fold<std::uint8_t>(op) : selection_fold<std::int8_t>(op);
+    case simd_type::uint8:
+      return bits ? bit_fold<std::uint8_t>(op) : selection_fold<std::uint8_t>(op);
+    case simd_type::int16:
+      return bits ? bit_fold<std::uint16_t>(op) : selection_fold<std::int16_t>(op);
+    case simd_type::uint16:
+      return bits ? bit_fold<std::uint16_t>(op) : selection_fold<std::uint16_t>(op);
+    case simd_type::int32:
+    case simd_type::uint32:
+      if (bits) return bit_fold<std::uint32_t>(op);
+      if (arithmetic) return integer_fold<std::uint32_t, std::uint32_t, std::uint32_t>(op);
+      return type == simd_type::int32 ? selection_fold<std::int32_t>(op)
+                                      : selection_fold<std::uint32_t>(op);
+    case simd_type::int64:
+    case simd_type::uint64:
+      if (bits) return bit_fold<std::uint64_t>(op);
+      if (arithmetic) return integer_fold<std::uint64_t, std::uint64_t, std::uint64_t>(op);
+      return type == simd_type::int64 ? selection_fold<std::int64_t>(op)
+                                      : selection_fold<std::uint64_t>(op);
+    case simd_type::float16:
+      return float_selection_fold<std::int16_t, 10>(op);
+    case simd_type::brain16:
+      return float_selection_fold<std::int16_t, 7>(op);
+    case simd_type::float32:
+      return float_selection_fold<std::int32_t, 23>(op);
+    case simd_type::float64:
+      return float_selection_fold<std::int64_t, 52>(op);
+    default:
+      return nullptr;
+  }
+}
+
+constexpr bool is_integer_of(simd_type type, int bytes) {
+  const int rank = bytes == 4 ? 4 : 6;
+  const int first = static_cast<int>(simd_type::int8) + rank;
+  return static_cast<int>(type) == first || static_cast<int>(type) == first + 1;
+}
+
+template <bool Signed>
+simd_fold byte_sum(simd_type accumulator) {
+  if (is_integer_of(accumulator, 4)) {
+    return order_free_fold<byte_sums<Signed>, plus, integer_result<std::uint32_t>>::run;
+  }
+  if (is_integer_of(accumulator, 8)) {
+    return order_free_fold<byte_sums<Signed>, plus, integer_result<std::uint64_t>>::run;
+  }
+  return nullptr;
+}
+
+// The accumulator is wider than the value: sums and products only.
+simd_fold widening_fold(simd_op op, simd_type value, simd_type accumulator) {
+  if (op == simd_op::plus) {
+    if (value == simd_type::int8) return byte_sum<true>(accumulator);
+    if (value == simd_type::uint8 || value == simd_type::boolean)
+      return byte_sum<false>(accumulator);
+  }
+  if (is_integer_of(accumulator, 4)) {
+    if (value == simd_type::int16) {
+      return integer_fold<std::int16_t, std::int32_t, std::uint32_t, widening>(op);
+    }
+    if (value == simd_type::uint16) {
+      return integer_fold<std::uint16_t, std::uint32_t, std::uint32_t, widening>(op);
+    }
+  }
+  if (is_integer_of(accumulator, 8)) {
+    if (value == simd_type::int32) {
+      return integer_fold<std::int32_t, std::int64_t, std::uint64_t, widening>(op);
+    }
+    if (value == simd_type::uint32) {
+      return integer_fold<std::uint32_t, std::uint64_t, std::uint64_t, widening>(op);
+    }
+  }
+  return nullptr;
+}
+
+simd_fold find_order_free_fold(simd_op op, simd_type value, simd_type accumulator) {
+  return value == accumulator ? same_type_fold(op, value) : widening_fold(op, value, accumulator);
+}
+
+#else
+
+simd_fold find_order_free_fold(simd_op, simd_type, simd_type) { return nullptr; }
+
+#endif  // TILEFOLD_SIMD_TARGET
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tilefold::detail::host
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tilefold::detail::host {
+
+HWY_EXPORT(find_order_free_fold);
+
+simd_fold order_free_fold_for(simd_op op, simd_type value, simd_type accumulator) {
+  return HWY_DYNAMIC_DISPATCH(find_order_free_fold)(op, value, accumulator);
+}
+
+}  // namespace tilefold::detail::host
+#endif  // HWY_ONCE

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chooses among the precompiled vector folds, by operator and types and by what the machine can do.
+#include "src/host/simd_folds.hpp"
+
+#include <cstring>
+#include <string>
+
+#include <hwy/highway.h>
+#include <tilefold/error.hpp>
+
+namespace tilefold::detail::host {
+
+simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator) {
+  const bool floating_arithmetic =
+      (op == simd_op::plus || op == simd_op::multiplies || op == simd_op::dot) &&
+      (accumulator == simd_type::float32 || accumulator == simd_type::float64);
+  return floating_arithmetic ? tree_fold_for(op, value, accumulator)
+                             : order_free_fold_for(op, value, accumulator);
+}
+
+std::vector<const char*> simd_targets() {
+  std::vector<const char*> names;
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    names.push_back(hwy::TargetName(target));
+  }
+  return names;
+}
+
+void use_simd_target(const char* name) {
+  hwy::SetSupportedTargetsForTest(0);
+  if (name != nullptr) {
+    std::int64_t wanted = 0;
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+      if (std::strcmp(hwy::TargetName(target), name) == 0) wanted = target;
+    }
+    if (wanted == 0) {
+      throw error("tilefold: this machine has no vector instruction set named " +
+                  std::string(name));
+    }
+    hwy::SetSupportedTargetsForTest(wanted);
+  }
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+}  // namespace tilefold::detail::host

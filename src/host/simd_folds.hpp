@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the translation units of vector folds offer each other: the fold for the instruction set in
+// use, or null.
+#pragma once
+
+#include <tilefold/detail/host/simd.hpp>
+
+namespace tilefold::detail::host {
+
+/// Floating sums and products, and dot products, in the fold order.
+simd_fold tree_fold_for(simd_op op, simd_type value, simd_type accumulator);
+
+/// What no order of evaluation can change: integers, minima and maxima.
+simd_fold order_free_fold_for(simd_op op, simd_type value, simd_type accumulator);
+
+}  // namespace tilefold::detail::host

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The neighbour tree over floating items with vector instructions. Two neighbouring vectors become
+// one by a combine of their even with their odd lanes, which is one level of the tree. Compiled
+// once for every instruction set; simd_folds.cpp chooses among them. Must be compiled with
+// -ffp-contract=off.
+#include <cstdint>
+#include <cstring>
+
+#include <tilefold/detail/host/simd.hpp>
+#include <tilefold/tree.hpp>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "src/host/tree_folds.cpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include "src/host/array_items-inl.hpp"
+#include "src/host/merge-inl.hpp"
+#include "src/host/simd_folds.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tilefold::detail::host {
+namespace HWY_NAMESPACE {
+
+#if TILEFOLD_SIMD_TARGET
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct vector_plus {
+  static constexpr float identity = -0.0f;
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    return hn::Add(a, b);
+  }
+};
+
+struct vector_multiplies {
+  static constexpr float identity = 1.0f;
+  template <class V>
+  HWY_INLINE static V apply(V a, V b) {
+    return hn::Mul(a, b);
+  }
+};
+
+/// One fold: Items says what vector i of the input is, Op combines.
+template <class Items, class Op>
+class tree_fold {
+ public:
+  static void run(const void* first, const void* second, std::int64_t n, bool streaming,
+                  void* result) {
+    const lane value = tree_fold(Items(first, second), streaming).fold(n);
+    std::memcpy(result, &value, sizeof value);
+  }
+
+ private:
+  using tag = typename Items::tag;
+  using lane = hn::TFromD<tag>;
+  using vector = hn::Vec<tag>;
+
+  static constexpr std::int64_t lanes = hn::MaxLanes(tag());
+  static constexpr int lane_levels = tree::floor_log2(lanes);
+
+  // The vectors of a group fold into one in registers; the groups of a block into one in the
+  // first-level cache. A block is a whole number of cycles (merge-inl.hpp).
+  static constexpr int group_level = lane_levels >= 4 ? 4 : 3;
+  static constexpr int block_level = (5 + lane_levels) / lane_levels * lane_levels;
+  static constexpr int group = 1 << group_level;
+  static constexpr int groups_per_block = 1 << (block_level - group_level);
+  static constexpr std::int64_t group_items = group * lanes;
+  static constexpr std::int64_t block = groups_per_block * group_items;
+
+  tree_fold(Items items, bool streaming) : items_(items), streaming_(streaming) {}
+
+  HWY_INLINE static vector identity() { return hn::Set(tag(), static_cast<lane>(Op::identity)); }
+
+  HWY_INLINE static lane combine(lane a, lane b) {
+    return hn::GetLane(Op::apply(hn::Set(tag(), a), hn::Set(tag(), b)));
+  }
+
+  template <int Level>
+  HWY_INLINE static vector merge(vector a, vector b) {
+    return Op::apply(even_lanes<Level>(tag(), a, b), odd_lanes<Level>(tag(), a, b));
+  }
+
+  // The node over 2^Level vectors from item i on. Left before right, so that memory is read in
+  // ascending order, for which hardware prefetches.
+  template <int Level>
+  HWY_INLINE vector fold_vectors(std::int64_t i) const {
+    if constexpr (Level == 0) {
+      return items_.load(i);
+    } else {
+      const vector left = fold_vectors<Level - 1>(i);
+      const vector right = fold_vectors<Level - 1>(i + (lanes << (Level - 1)));
+      return merge<Level - 1>(left, right);
+    }
+  }
+
+  // The node of level End over `count` nodes of `Level`. For an absent right operand stands a
+  // vector of identities: op(x, identity) has the bits of x.
+  template <int Level, int End>
+  HWY_INLINE static vector fold_nodes(vector* v, int count) {
+    if constexpr (Level == End) {
+      return v[0];
+    } else {
+      if (count % 2 != 0) v[count++] = identity();
+      for (int i = 0; i < count / 2; ++i) v[i] = merge<Level>(v[2 * i], v[2 * i + 1]);
+      return fold_nodes<Level + 1, End>(v, count / 2);
+    }
+  }
+
+  // Fewer items than a group, at least one.
+  HWY_NOINLINE vector fold_partial_group(std::int64_t first, std::int64_t n) const {
+    vector v[group + 1];
+    int count = 0;
+    for (; n >= lanes; n -= lanes, first += lanes) v[count++] = items_.load(first);
+    if (n > 0) v[count++] = items_.load_some(first, n, identity());
+    return fold_nodes<0, group_level>(v, count);
+  }
+
+  template <int Levels>
+  HWY_INLINE static lane fold_lanes(vector v) {
+    if constexpr (Levels == 0) {
+      return hn::GetLane(v);
+    } else {
+      return fold_lanes<Levels - 1>(merge<lane_levels - Levels>(v, v));
+    }
+  }
+
+  // At most a block.
+  HWY_INLINE lane fold_block(std::int64_t first, std::int64_t n) const {
+    vector v[groups_per_block + 1];
+    int count = 0;
+    for (; n >= group_items; n -= group_items, first += group_items) {
+      items_.template prefetch<group>(first, streaming_);
+      v[count++] = fold_vectors<group_level>(first);
+    }
+    if (n > 0) v[count++] = fold_partial_group(first, n);
+    return fold_lanes<lane_levels>(fold_nodes<group_level, block_level>(v, count));
+  }
+
+  lane fold(std::int64_t n) const {
+    // The values of finished blocks that wait for their right neighbour: one per level.
+    lane waiting[64];
+    int depth = 0;
+    std::int64_t first = 0;
+    for (; n - first >= block; first += block) {
+      lane value = fold_block(first, block);
+      for (std::int64_t i = first / block; i & 1; i >>= 1) value = combine(waiting[--depth], value);
+      waiting[depth++] = value;
+    }
+    lane value = first < n ? fold_block(first, n - first) : waiting[--depth];
+    while (depth > 0) value = combine(waiting[--depth], value);
+    return value;
+  }
+
+  Items items_;
+  bool streaming_;
+};
+
+template <class Items>
+simd_fold tree_fold_by_op(simd_op op) {
+  if (op == simd_op::plus) return tree_fold<Items, vector_plus>::run;
+  if (op == simd_op::multiplies) return tree_fold<Items, vector_multiplies>::run;
+  return nullptr;
+}
+
+simd_fold find_tree_fold(simd_op op, simd_type value, simd_type accumulator) {
+  using type = simd_type;
+  if (op == simd_op::dot) {
+    return value == type::float32 ? tree_fold<product_items<float>, vector_plus>::run
+                                  : tree_fold<product_items<double>, vector_plus>::run;
+  }
+  if (accumulator == type::float64) {
+    if (value == type::float64) return tree_fold_by_op<array_items<double, double>>(op);
+    if (value == type::float32) return tree_fold_by_op<array_items<float, double, widening>>(op);
+  }
+  if (accumulator == type::float32) {
+    if (value == type::float32) return tree_fold_by_op<array_items<float, float>>(op);
+    if (value == type::float16)
+      return tree_fold_by_op<array_items<std::uint16_t, float, float16_to_float>>(op);
+    if (value == type::brain16)
+      return tree_fold_by_op<array_items<std::uint16_t, float, brain16_to_float>>(op);
+  }
+  return nullptr;
+}
+
+#else
+
+simd_fold find_tree_fold(simd_op, simd_type, simd_type) { return nullptr; }
+
+#endif  // TILEFOLD_SIMD_TARGET
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tilefold::detail::host
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tilefold::detail::host {
+
+HWY_EXPORT(find_tree_fold);
+
+simd_fold tree_fold_for(simd_op op, simd_type value, simd_type accumulator) {
+  return HWY_DYNAMIC_DISPATCH(find_tree_fold)(op, value, accumulator);
+}
+
+}  // namespace tilefold::detail::host
+#endif  // HWY_ONCE

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The subcommands, each as its options and a function that runs it and returns the exit code.
+// An option that makes no sense throws input_error; trouble with one file is reported on standard
+// error and does not keep the other files from being processed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tilefold::tool {
+
+inline constexpr int exit_success = 0;
+inline constexpr int exit_wrong = 1;      // a check found a result that must not be
+inline constexpr int exit_bad_input = 2;  // something could not be done
+
+struct reduce_options {
+  std::string op = "sum";
+  std::string on = "auto";
+  std::string raw;  // element type of raw binary; empty: .npy files
+  std::int64_t offset_bytes = 0;
+  int threads = 0;  // 0: all cores
+  int repeats = 5;
+  bool check = false;
+  bool json = false;
+  std::vector<std::string> files;
+};
+
+int run_reduce(const reduce_options& options);
+
+struct generate_options {
+  std::string type = "float32";
+  std::int64_t bytes = 0;
+  std::uint64_t seed = 1;
+  std::string file;
+};
+
+int run_generate(const generate_options& options);
+
+}  // namespace tilefold::tool

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tilefold generate: writes a .npy file of pseudo-random items whose magnitudes and signs are
+// mixed, so that a wrong order of additions shows. The same seed gives the same file everywhere.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "commands.hpp"
+#include "format.hpp"
+#include "input_error.hpp"
+#include "npy.hpp"
+#include "progress.hpp"
+
+namespace tilefold::tool {
+
+namespace {
+
+volatile std::sig_atomic_t caught_signal = 0;
+
+// While it lives, an interrupt only sets a flag, so that the unfinished file can be removed.
+class signals_deferred {
+ public:
+  signals_deferred() {
+    struct sigaction action = {};
+    action.sa_handler = [](int signal) { caught_signal = signal; };
+    for (int i = 0; i < count; ++i) sigaction(signals[i], &action, &before_[i]);
+  }
+  signals_deferred(const signals_deferred&) = delete;
+  signals_deferred& operator=(const signals_deferred&) = delete;
+  ~signals_deferred() {
+    for (int i = 0; i < count; ++i) sigaction(signals[i], &before_[i], nullptr);
+  }
+
+ private:
+  static constexpr int count = 3;
+  static constexpr int signals[count] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[count];
+};
+
+[[noreturn]] void fail_with_errno(const std::string& what) {
+  throw input_error(what + ": " + std::generic_category().message(errno));
+}
+
+// Writes beside `path` and takes its place only when complete.
+class replacement_file {
+ public:
+  explicit replacement_file(const std::string& path) : path_(path), part_(path + ".part") {
+    struct stat status;
+    // A rename would replace a device or a FIFO, and fail on a directory only after all the work.
+    if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+      throw input_error(S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
+    }
+    fd_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd_ < 0) fail_with_errno("cannot create " + in_quotes(part_));
+  }
+  replacement_file(const replacement_file&) = delete;
+  replacement_file& operator=(const replacement_file&) = delete;
+  ~replacement_file() {
+    if (fd_ >= 0) close(fd_);
+    if (!committed_) unlink(part_.c_str());
+  }
+
+  void write(const char* data, std::size_t bytes) {
+    while (bytes > 0) {
+      const ssize_t written = ::write(fd_, data, bytes);
+      if (written < 0 && errno == EINTR && caught_signal == 0) continue;
+      if (written < 0) fail_with_errno("cannot write " + in_quotes(part_));
+      data += written;
+      bytes -= static_cast<std::size_t>(written);
+    }
+  }
+
+  void commit() {
+    const int fd = std::exchange(fd_, -1);
+    if (close(fd) != 0) fail_with_errno("cannot write " + in_quotes(part_));
+    if (rename(part_.c_str(), path_.c_str()) != 0)
+      fail_with_errno("cannot rename " + in_quotes(part_));
+    committed_ = true;
+  }
+
+ private:
+  std::string path_;
+  std::string part_;
+  int fd_ = -1;
+  bool committed_ = false;
+};
+
+// Random sign and significand, exponent uniform in [-Spread, Spread]: finite, normal, not zero.
+template <class Word, int SignificandBits, int Bias, int Spread>
+Word mixed_float_bits(std::uint64_t random) {
+  constexpr std::uint64_t choices = 2 * Spread + 1;
+  constexpr int used = SignificandBits + 1;
+  constexpr int rest = std::min(64 - used, 32);
+  const std::uint64_t significand = random & ((std::uint64_t{1} << SignificandBits) - 1);
+  const std::uint64_t sign = random >> SignificandBits & 1;
+  const std::uint64_t exponent = Bias - Spread + ((random >> (64 - rest)) * choices >> rest);
+  return static_cast<Word>(sign << (8 * sizeof(Word) - 1) | exponent << SignificandBits |
+                           significand);
+}
+
+// Random magnitudes as well as random digits: the high bits are shifted out by a random number.
+template <class Integer>
+Integer mixed_integer(std::mt19937_64& random) {
+  constexpr int digits = std::numeric_limits<Integer>::digits;
+  const std::uint64_t choice = random();
+  const std::uint64_t source = sizeof(Integer) == 8 ? random() : choice << 32;
+  const int shift = static_cast<int>((choice >> 32) * digits >> 32);
+  const auto magnitude = static_cast<Integer>(source >> (64 - digits) >> shift);
+  const Integer nonzero = magnitude == 0 ? Integer{1} : magnitude;
+  const bool negative = std::is_signed_v<Integer> && (choice >> 32 & 1) != 0;
+  return negative ? static_cast<Integer>(-nonzero) : nonzero;
+}
+
+template <class T>
+T mixed_value(std::mt19937_64& random) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return random() >> 63 != 0;
+  } else if constexpr (std::is_integral_v<T>) {
+    return mixed_integer<T>(random);
+  } else if constexpr (std::is_same_v<T, half>) {
+    return __builtin_bit_cast(half, mixed_float_bits<std::uint16_t, 10, 15, 6>(random()));
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    return __builtin_bit_cast(bfloat16, mixed_float_bits<std::uint16_t, 7, 127, 20>(random()));
+  } else if constexpr (std::is_same_v<T, float>) {
+    return __builtin_bit_cast(float, mixed_float_bits<std::uint32_t, 23, 127, 20>(random()));
+  } else if constexpr (std::is_same_v<T, double>) {
+    return __builtin_bit_cast(double, mixed_float_bits<std::uint64_t, 52, 1023, 40>(random()));
+  } else {
+    using real = typename T::value_type;
+    const real re = mixed_value<real>(random);
+    return {re, mixed_value<real>(random)};
+  }
+}
+
+void throw_if_interrupted() {
+  if (caught_signal != 0) throw input_error("interrupted, nothing written");
+}
+
+template <class T>
+void write_items(replacement_file& out, const generate_options& options, std::int64_t count) {
+  constexpr std::int64_t chunk = (std::int64_t{1} << 22) / static_cast<std::int64_t>(sizeof(T));
+  std::mt19937_64 random(options.seed);
+  const auto items = std::make_unique<T[]>(static_cast<std::size_t>(std::min(chunk, count)));
+  progress bar("writing", options.file, options.bytes);
+  for (std::int64_t done = 0; done < count;) {
+    const std::int64_t now = std::min(chunk, count - done);
+    std::generate_n(items.get(), now, [&] { return mixed_value<T>(random); });
+    throw_if_interrupted();
+    out.write(reinterpret_cast<const char*>(items.get()),
+              static_cast<std::size_t>(now) * sizeof(T));
+    done += now;
+    bar.advance_to(done * static_cast<std::int64_t>(sizeof(T)));
+  }
+}
+
+dtype find_npy_type(const std::string& name) {
+  const auto type = find_by_name(dtype_rows, name);
+  if (!type) {
+    throw input_error("unknown dtype " + in_quotes(name) + "; known: " + list_names(dtype_rows));
+  }
+  if (*type == dtype::bfloat16) throw input_error(".npy files cannot hold bfloat16");
+  return *type;
+}
+
+void write_file(const generate_options& options, dtype type, std::int64_t count) {
+  const signals_deferred deferred;
+  replacement_file out(options.file);
+  const std::string header = make_npy_header(type, count);
+  out.write(header.data(), header.size());
+  visit(type, [&]<class T>(std::type_identity<T>) { write_items<T>(out, options, count); });
+  throw_if_interrupted();
+  out.commit();
+}
+
+}  // namespace
+
+int run_generate(const generate_options& options) {
+  const dtype type = find_npy_type(options.type);
+  const int item_bytes = row_of(type).bytes;
+  if (options.bytes < 0) {
+    throw input_error("--bytes " + std::to_string(options.bytes) + " is negative");
+  }
+  if (options.bytes % item_bytes != 0) {
+    throw input_error("--bytes " + std::to_string(options.bytes) +
+                      " is not a whole number of items of " + std::to_string(item_bytes) +
+                      " bytes (" + options.type + ")");
+  }
+  const std::int64_t count = options.bytes / item_bytes;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    write_file(options, type, count);
+  } catch (const std::exception& error) {
+    std::cerr << "tilefold: " << one_line(options.file) << ": " << one_line(error.what()) << '\n';
+    return caught_signal != 0 ? 128 + caught_signal : exit_bad_input;
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::cout << one_line(options.file) << ": wrote " << count << " items of " << options.type << ", "
+            << format_bytes(options.bytes) << ", seed " << options.seed << ", in "
+            << format_seconds(seconds) << '\n';
+  return exit_success;
+}
+
+}  // namespace tilefold::tool

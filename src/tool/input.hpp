@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a file's name to items in memory: maps the file, reads it once (with a progress bar), and
+// converts only what cannot be used in place. Items are then native-endian, aligned for their type
+// and in C order. POSIX only (mmap).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "npy.hpp"
+#include "tables.hpp"
+
+namespace tilefold::tool {
+
+/// A regular file's whole contents, read-only, for as long as the object lives.
+class mapped_file {
+ public:
+  /// Throws input_error if the file cannot be read or is not a regular file.
+  explicit mapped_file(const std::string& path);
+  mapped_file(mapped_file&& other) noexcept;
+  mapped_file& operator=(mapped_file&&) = delete;
+  ~mapped_file();
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+/// How to read a file that has no header.
+struct raw_layout {
+  item_type items;
+  std::int64_t offset_bytes;
+};
+
+/// The items of one file. Owns them.
+struct array {
+  dtype type;
+  std::int64_t count;
+  std::vector<std::int64_t> shape;
+  const std::byte* data;  // count items, valid as long as the array
+  double load_seconds;
+  std::vector<std::string> notes;  // what a reader of the result should know about the input
+
+  mapped_file file;
+  std::unique_ptr<std::byte[]> converted;
+};
+
+/// Reads a .npy file, or raw binary if a layout is given. Throws input_error.
+array load_array(const std::string& path, const std::optional<raw_layout>& raw);
+
+}  // namespace tilefold::tool

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of the tool `tilefold`: parses it and calls the subcommand.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include <tilefold/config.hpp>
+
+#include "commands.hpp"
+#include "input_error.hpp"
+#include "tables.hpp"
+
+namespace {
+
+using namespace tilefold::tool;
+
+constexpr const char* footer =
+    "Examples:\n"
+    "  tilefold reduce --op sum elevation.npy\n"
+    "  tilefold reduce --op max --on host --threads 4 --check a.npy b.npy\n"
+    "  tilefold reduce --op sum --raw float32 --offset 512 record.bin\n"
+    "  tilefold reduce --op sum --json a.npy\n"
+    "  tilefold generate --dtype float32 --bytes 1GiB big.npy\n"
+    "\n"
+    "Exit code: 0 all done, 1 a --check found a wrong result, 2 something could not be done\n"
+    "(one line on standard error says what; the other files are processed all the same).";
+
+std::string version() {
+  return "tilefold " + std::to_string(TILEFOLD_VERSION_MAJOR) + "." +
+         std::to_string(TILEFOLD_VERSION_MINOR) + "." + std::to_string(TILEFOLD_VERSION_PATCH);
+}
+
+CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
+  CLI::App* command = app.add_subcommand(
+      "reduce", "Fold the items of each file to one value, the same bits on every executor");
+  command->add_option("--op", options.op, "Operator: " + list_names(op_rows))
+      ->capture_default_str();
+  command->add_option("--on", options.on, "Executor: host, cuda, or auto (cuda if there is a GPU)")
+      ->capture_default_str();
+  command->add_flag("--check", options.check,
+                    "Also compute the result another way (CUB on the GPU, a serial loop on the "
+                    "host) and print the difference");
+  command->add_flag("--json", options.json, "Print one JSON object a line");
+  command
+      ->add_option("--raw,--dtype", options.raw,
+                   "The files are raw binary of this type, by name or NumPy code ('>f4'): " +
+                       list_names(dtype_rows))
+      ->type_name("TYPE");
+  command->add_option("--offset", options.offset_bytes, "Skip that much of a raw file's start")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("BYTES");
+  command->add_option("--threads", options.threads, "Threads of the host executor; 0: all cores")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  command->add_option("--repeats", options.repeats, "Time the fastest of so many calls")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("FILE", options.files, ".npy files, or raw binary with --raw")->required();
+  return command;
+}
+
+CLI::App* add_generate(CLI::App& app, generate_options& options) {
+  CLI::App* command = app.add_subcommand(
+      "generate", "Write a .npy file of pseudo-random items of mixed magnitudes and signs");
+  command->add_option("--dtype", options.type, "Element type")->capture_default_str();
+  command->add_option("--bytes", options.bytes, "Size of all items together, such as 1GiB")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("SIZE")
+      ->required();
+  command->add_option("--seed", options.seed, "Same seed, same file")->capture_default_str();
+  command->add_option("FILE", options.file, "The file to write or replace")->required();
+  return command;
+}
+
+int fail(const std::string& what) {
+  std::cout.flush();
+  std::cerr << "tilefold: " << one_line(what) << '\n';
+  return exit_bad_input;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Reductions in one fold order: the same bits on every CPU and GPU.", "tilefold");
+  reduce_options reduce;
+  generate_options generate;
+  app.set_version_flag("--version", version());
+  app.require_subcommand(0, 1);  // none is complained of below, after any stray word
+  app.footer(footer);
+  CLI::App* const reduce_command = add_reduce(app, reduce);
+  CLI::App* const generate_command = add_generate(app, generate);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return fail(std::string(error.what()) + " (see tilefold --help)");
+  }
+  if (reduce_command->parsed()) return run_reduce(reduce);
+  if (generate_command->parsed()) return run_generate(generate);
+  return fail("say what to do: tilefold reduce or tilefold generate (see tilefold --help)");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int exit_code;
+  try {
+    exit_code = run(argc, argv);
+  } catch (const std::exception& error) {
+    return fail(error.what());
+  }
+  std::cout.flush();
+  if (!std::cout) return fail("cannot write to standard output");
+  return exit_code;
+}

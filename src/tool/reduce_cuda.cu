@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reductions of the tool on a GPU: copies the items there and folds them with
+// tilefold::reduce_into. Kernels are what takes nvcc's time, so there is one tile policy, and
+// operators and types whose results have the same bits share a kernel.
+#include <tilefold/tilefold.cuh>
+
+#include <algorithm>
+#include <string>
+
+#include "backend.hpp"
+#include "cuda_reference.cuh"
+#include "cuda_support.cuh"
+#include "progress.hpp"
+#include "timing.hpp"
+
+namespace tilefold::tool {
+
+namespace {
+
+__global__ void probe() {}
+
+// The name of the GPU that is to be used; throws no_gpu_error if there is none.
+std::string require_gpu() {
+  // Without a driver the runtime only says that its version is insufficient.
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+    cudaGetLastError();
+    throw no_gpu_error("no CUDA driver is installed");
+  }
+  int device = 0;
+  cudaDeviceProp properties;
+  cudaError_t status = cudaGetDeviceCount(&device);
+  if (status == cudaSuccess) status = cudaGetDevice(&device);
+  if (status == cudaSuccess) status = cudaGetDeviceProperties(&properties, device);
+  if (status != cudaSuccess) {
+    cudaGetLastError();
+    throw no_gpu_error(cudaGetErrorString(status));
+  }
+  cudaFuncAttributes attributes;
+  if (cudaFuncGetAttributes(&attributes, probe) != cudaSuccess) {
+    cudaGetLastError();
+    throw no_gpu_error("this tilefold has no code for the " + std::string(properties.name) +
+                       " (sm_" + std::to_string(properties.major) +
+                       std::to_string(properties.minor) + ")");
+  }
+  return properties.name;
+}
+
+void copy_to_gpu(const fold_job& job, std::size_t bytes, void* to) {
+  constexpr std::size_t chunk = std::size_t{64} << 20;
+  progress bar("copying to the GPU", job.name, static_cast<std::int64_t>(bytes));
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t now = std::min(chunk, bytes - done);
+    check_cuda(cudaMemcpy(static_cast<std::byte*>(to) + done, job.data + done, now,
+                          cudaMemcpyHostToDevice),
+               "copying to the GPU");
+    done += now;
+    bar.advance_to(static_cast<std::int64_t>(done));
+  }
+}
+
+// The type to read items of type Item as. Wrapping sums and products do not depend on the sign at
+// the accumulator's width, bitwise operators not at any, and bools compare as bytes do.
+template <op_kind Op, class Item>
+constexpr auto item_of_kernel() {
+  constexpr domain needs = row_of(Op).needs;
+  if constexpr (std::is_same_v<Item, bool> && needs == domain::ordered) {
+    return std::type_identity<std::uint8_t>{};
+  } else if constexpr (!std::is_integral_v<Item> || std::is_same_v<Item, bool>) {
+    return std::type_identity<Item>{};
+  } else if constexpr (needs == domain::integral || (needs == domain::any && sizeof(Item) >= 4)) {
+    return std::type_identity<std::make_unsigned_t<Item>>{};
+  } else {
+    return std::type_identity<Item>{};
+  }
+}
+
+// The operator to fold them with: integers have no NaN to be treated in two ways.
+template <op_kind Op, class Item, class Functor>
+constexpr auto functor_of_kernel(Functor functor) {
+  if constexpr (std::is_integral_v<Item> && Op == op_kind::minimum_number) {
+    return minimum{};
+  } else if constexpr (std::is_integral_v<Item> && Op == op_kind::maximum_number) {
+    return maximum{};
+  } else {
+    return functor;
+  }
+}
+
+// The result type of tilefold::reduce, without instantiating it.
+template <class Functor, class Item>
+using result_of_reduce = detail::accumulator_t<void, Functor, Item, detail::no_init>;
+
+class cuda_backend final : public backend {
+ public:
+  cuda_backend() : name_(require_gpu()) {}
+
+  std::string name() const override { return name_; }
+
+  fold_result run(const fold_job& job) override {
+    const std::size_t bytes =
+        static_cast<std::size_t>(job.count) * static_cast<std::size_t>(row_of(job.type).bytes);
+    const device_buffer items(bytes);
+    const double copy_seconds = wall_seconds([&] { copy_to_gpu(job, bytes, items.get()); });
+    fold_result result = fold(job, items.get());
+    result.copy_seconds = copy_seconds;
+    if (job.check && job.count > 0) {
+      result.check = check_with_cub(job, items.get(), result.value, executor_.stream());
+    }
+    return result;
+  }
+
+ private:
+  fold_result fold(const fold_job& job, const void* items) {
+    return visit(job.op, [&](auto op, auto functor) {
+      return visit(job.type, [&]<class Item>(std::type_identity<Item>) -> fold_result {
+        if constexpr (fits(op, dtype_of<Item>::value)) {
+          using item = typename decltype(item_of_kernel<op, Item>())::type;
+          using result = result_of_reduce<decltype(functor), Item>;
+          return fold<result>(job, functor_of_kernel<op, Item>(functor),
+                              static_cast<const item*>(items));
+        } else {
+          throw std::logic_error("operator does not fit the type");
+        }
+      });
+    });
+  }
+
+  template <class Result, class Functor, class Item>
+  fold_result fold(const fold_job& job, Functor functor, const Item* items) {
+    using accumulator = result_of_reduce<Functor, Item>;
+    // What the library takes for many items, which is where the time is worth knowing.
+    const auto executor =
+        with_policy<detail::cuda::policy_for(static_cast<int>(sizeof(Item)))>(executor_);
+    const device_buffer out(sizeof(accumulator));
+    auto* const device_out = static_cast<accumulator*>(out.get());
+    const auto call = [&] { reduce_into(executor, items, items + job.count, device_out, functor); };
+    call();  // the first call also loads the kernel and allocates the workspace
+    const timing time = fastest_of(job.repeats, [&] { return seconds_on_stream(call); });
+    Result value;
+    static_assert(sizeof(Result) == sizeof(accumulator));
+    check_cuda(cudaMemcpy(&value, device_out, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return {scalar::of(value), time.seconds, time.calls, "CUDA events", 0, {}};
+  }
+
+  template <class Call>
+  double seconds_on_stream(Call call) {
+    start_.record(executor_.stream());
+    call();
+    stop_.record(executor_.stream());
+    stop_.wait();
+    return stop_.seconds_since(start_);
+  }
+
+  std::string name_;  // first, since it throws where there is no GPU
+  cuda_executor executor_;
+  event start_, stop_;
+};
+
+}  // namespace
+
+std::unique_ptr<backend> make_cuda_backend() { return std::make_unique<cuda_backend>(); }
+
+}  // namespace tilefold::tool

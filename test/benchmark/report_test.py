@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""benchmark/report.py on small JSON files as both benchmark programs write them. Needs no matplotlib:
+where it draws, a stand-in takes notes."""
+import contextlib
+import io
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmark"))
+sys.dont_write_bytecode = True
+import report  # noqa: E402  (found through the path above)
+
+
+def gpu_entry(shape, mode, who, n, bytes_, us, low=None, high=None):
+    name = f"{shape}/{mode}/{who}/{n}/iterations:5/manual_time"
+    return {
+        "name": name, "run_name": name, "run_type": "iteration", "repetitions": 15,
+        "repetition_index": 7, "threads": 1, "iterations": 5, "real_time": us, "cpu_time": 1.0,
+        "time_unit": "us", "bytes_per_second": bytes_ / us * 1e6, "lower_quartile": low or us,
+        "upper_quartile": high or us
+    }
+
+
+def host_entry(shape, who, n, bytes_, ns, index, **more):
+    name = f"{shape}/{who}/{n}/real_time"
+    return {
+        "name": name, "run_name": name, "run_type": "iteration", "repetitions": 3,
+        "repetition_index": index, "threads": 1, "iterations": 100, "real_time": ns, "cpu_time": ns,
+        "time_unit": "ns", "bytes_per_second": bytes_ / ns * 1e9, **more
+    }
+
+
+def gpu_file():
+    big, small = 1 << 28, 1 << 12
+    return [
+        gpu_entry("float_sum", "graph", "tilefold", big, 4 * big, 200.0, 199.0, 203.0),
+        gpu_entry("float_sum", "graph", "cub-3.0", big, 4 * big, 240.0),
+        gpu_entry("float_sum", "graph", "cub-3.5", big, 4 * big, 210.0),
+        gpu_entry("float_sum", "graph", "tilefold", small, 4 * small, 2.0),
+        gpu_entry("float_sum", "graph", "cub-3.0", small, 4 * small, 1.0),
+        gpu_entry("float_sum", "graph", "tilefold", 1 << 14, 4 << 14, 2.0),
+        gpu_entry("float_sum", "graph", "cub-3.0", 1 << 14, 4 << 14, 4.0),
+        gpu_entry("read", "graph", "4-in-flight", big, 4 * big, 190.0),
+        gpu_entry("read", "graph", "8-in-flight", big, 4 * big, 180.0),
+        gpu_entry("half_sum", "graph", "tilefold", 2 * big, 4 * big, 200.0),
+        gpu_entry("float_sum", "sync", "tilefold", 1000, 4000, 8.0),
+        gpu_entry("float_sum", "sync", "tilefold-no-executor", 1000, 4000, 6.0),
+        gpu_entry("float_sum", "sync", "thrust-3.0", 1000, 4000, 20.0),
+        gpu_entry("float_sum", "sync", "tilefold", 10**6, 4 * 10**6, 10.0),
+        gpu_entry("float_sum", "sync", "thrust-3.0", 10**6, 4 * 10**6, 25.0),
+        gpu_entry("read", "sync", "empty-kernel", 1000, 4000, 6.0),
+    ]
+
+
+def host_file():
+    n = 1 << 20
+    entries = [host_entry("double_sum", "tilefold", n, 8 * n, t, i)
+               for i, t in enumerate([100e3, 110e3, 90e3])]
+    entries += [host_entry("double_sum", "tbb", n, 8 * n, t, i)
+                for i, t in enumerate([210e3, 200e3, 190e3])]
+    entries.append(host_entry("double_sum", "std", n, 8 * n, 1.0, 0, error_occurred=True))
+    mean = host_entry("double_sum", "tilefold", n, 8 * n, 5.0, 0)
+    return entries + [{**mean, "run_type": "aggregate", "aggregate_name": "mean"}]
+
+
+class ReportTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, entries):
+        path = self.folder / "results.json"
+        context = {"date": "2025-01-31", "device": "Some GPU", "host_name": "secret", "num_cpus": 2}
+        path.write_text(json.dumps({"context": context, "benchmarks": entries}), encoding="utf-8")
+        return str(path)
+
+    def run_report(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = report.main(list(arguments))
+        return code, out.getvalue(), err.getvalue()
+
+    def cells(self, text, shape, n):
+        """The cells of the first line for a shape and n."""
+        for line in text.splitlines():
+            found = [cell.strip() for cell in line.strip("|").split("|")]
+            if found[:2] == [shape, n]:
+                return found
+        self.fail(f"no line for {shape} at {n} in\n{text}")
+
+    def test_line_of_a_large_input(self):
+        code, text, _ = self.run_report(self.write(gpu_file()))
+        self.assertEqual(code, 0)
+        # 2^30 bytes in 200 us; the fastest read takes 180, the faster cub 210; quartiles 4 us apart.
+        self.assertEqual(
+            self.cells(text, "float_sum, graph", "2^28"),
+            ["float_sum, graph", "2^28", "200.00", "5368.7", "90.0%", "cub-3.5", "210.00", "1.050",
+             "2.0%", "0.0%"])
+
+    def test_ceiling_is_found_by_bytes_and_a_peer_may_be_missing(self):
+        _, text, _ = self.run_report(self.write(gpu_file()))
+        cells = self.cells(text, "half_sum, graph", "2^29")
+        self.assertEqual(cells[4:8], ["90.0%", "", "", ""])
+
+    def test_synchronous_calls_are_all_shown_against_the_peers_and_the_empty_kernel(self):
+        _, text, _ = self.run_report(self.write(gpu_file()))
+        cells = self.cells(text, "float_sum, sync", "1000")
+        self.assertEqual(cells[4:8], ["75.0%", "thrust-3.0", "20.00", "2.500"])
+        self.assertEqual(self.cells(text, "float_sum, sync", "1000000")[7], "2.500")
+
+    def test_all_sizes_only_on_demand(self):
+        path = self.write(gpu_file())
+        self.assertNotIn("| 2^12 | 2.00 |", self.run_report(path)[1])
+        self.assertIn("| 2^12 | 2.00 |", self.run_report(path, "--all")[1])
+
+    def test_geometric_mean_and_worst_leave_out_n_beyond_2_26(self):
+        _, text, _ = self.run_report(self.write(gpu_file()))
+        self.assertEqual(self.cells(text, "float_sum, graph", "2"),
+                         ["float_sum, graph", "2", "1.000", "0.500", "2^12"])
+
+    def test_context_is_told_but_not_the_machine(self):
+        _, text, _ = self.run_report(self.write(gpu_file()))
+        self.assertIn("date 2025-01-31, device Some GPU.", text)
+        self.assertNotIn("secret", text)
+
+    def test_host_file_with_every_repetition(self):
+        _, text, _ = self.run_report(self.write(host_file()))
+        self.assertEqual(
+            self.cells(text, "double_sum", "2^20"),
+            ["double_sum", "2^20", "100.00", "83.9", "", "tbb", "200.00", "2.000", "20.0%", "10.0%"])
+
+    def test_quartiles_of_many_repetitions(self):
+        times = report.Times([10.0, 1.0, 9.0, 10.0, 11.0, 12.0, 10.0, 50.0])
+        self.assertEqual(times.median, 10.0)
+        self.assertAlmostEqual(times.spread, 0.1)
+
+    def test_bad_files_get_one_line_and_code_2(self):
+        entry = gpu_file()[0]
+        bad = {"no.json": None, "text.json": "not json", "list.json": "[]",
+               "empty.json": '{"context": {}, "benchmarks": []}',
+               "name.json": json.dumps({"context": {}, "benchmarks": [{**entry, "run_name": "x/y"}]}),
+               "unit.json": json.dumps({"context": {}, "benchmarks": [{**entry, "time_unit": "h"}]})}
+        for name, text in bad.items():
+            path = self.folder / name
+            if text is not None:
+                path.write_text(text, encoding="utf-8")
+            code, out, err = self.run_report(str(path))
+            self.assertEqual((code, out, err.count("\n")), (2, "", 1), name)
+            self.assertIn(name, err)
+
+    def test_tables_without_matplotlib(self):
+        stem = self.folder / "new" / "gpu"
+        with mock.patch.dict(sys.modules, {"matplotlib": None}):
+            code, out, err = self.run_report(self.write(gpu_file()), "--out", str(stem))
+        self.assertEqual((code, out), (0, ""))
+        self.assertIn("no plots without matplotlib", err)
+        self.assertIn("# tilefold against its peers", pathlib.Path(f"{stem}.md").read_text("utf-8"))
+
+    def test_plots(self):
+        figures = []
+
+        def subplots(lines, columns, **_):
+            figure, grid = mock.MagicMock(), [[mock.MagicMock() for _ in range(columns)]
+                                              for _ in range(lines)]
+            figures.append((figure, grid))
+            return figure, grid
+
+        pyplot = mock.MagicMock(subplots=subplots)
+        stem = str(self.folder / "gpu")
+        with mock.patch.dict(sys.modules, {"matplotlib": mock.MagicMock(pyplot=pyplot)}):
+            self.run_report(self.write(gpu_file()), "--out", stem)
+        saved = [figure.savefig.call_args[0][0] for figure, _ in figures]
+        self.assertEqual(saved, [f"{stem}_bandwidth.png", f"{stem}_latency.png"])
+        bandwidth, latency = ({call.kwargs.get("label"): call.args for call in
+                               grid[0][0].plot.call_args_list} for _, grid in figures)
+        self.assertEqual(set(bandwidth), {"tilefold", "cub-3.0", "cub-3.5", "plain read"})
+        self.assertEqual(bandwidth["tilefold"][0], [1 << 12, 1 << 14, 1 << 28])
+        self.assertAlmostEqual(bandwidth["tilefold"][1][2], 5368.70912)
+        self.assertEqual(latency["cub-3.0"][0], [1 << 12, 1 << 14])
+        for got, expected in zip(latency["cub-3.0"][1], [1.0, 4.0]):
+            self.assertAlmostEqual(got, expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

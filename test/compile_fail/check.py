@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Compiles one case twice: as it stands it must compile; with TILEFOLD_MUST_FAIL defined it must not,
+# and an error must match the regular expression of its `// expect:` line.
+#
+#     python3 check.py CASE COMPILER [OPTION]...
+import re
+import subprocess
+import sys
+
+
+def compile_case(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def complaint(case, command):
+    """What is wrong with the case, or None."""
+    with open(case, encoding="utf-8") as source:
+        expected = re.search(r"^// expect: (.+)$", source.read(), re.MULTILINE)
+    if not expected:
+        return f"{case} has no line '// expect: REGEX'"
+    control = compile_case(command + [case])
+    if control.returncode != 0:
+        return f"the control does not compile:\n{control.stdout}"
+    bad = compile_case(command + ["-DTILEFOLD_MUST_FAIL", case])
+    if bad.returncode == 0:
+        return "it compiles, but must not"
+    errors = [line for line in bad.stdout.splitlines() if "error" in line]
+    if not any(re.search(expected[1], line) for line in errors):
+        return f"no error matches '{expected[1]}':\n{bad.stdout}"
+    return None
+
+
+if __name__ == "__main__":
+    problem = complaint(sys.argv[1], sys.argv[2:])
+    if problem:
+        sys.exit(problem)

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// More items than 32 bits count: nothing wraps, in the number of items, in their indices, in their
+// addresses. The oracle folds one block of 2^20 items of each kind and then the blocks, which is
+// the same tree.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <thrust/iterator/constant_iterator.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.cuh>
+
+#include "conformance/conformance.hpp"
+#include "support/device.cuh"
+#include "support/order.hpp"
+
+namespace tilefold::test {
+namespace {
+
+constexpr std::int64_t one = 1;
+constexpr std::int64_t block = one << 20;
+
+const std::int64_t sizes[] = {(one << 31) - 1,          one << 31,          (one << 31) + 1,
+                              (one << 32) - 5,          one << 32,          (one << 32) + 1,
+                              (one << 32) + block + 77, (one << 33) + 12345};
+
+TEST(CudaLarge, CountsEveryItem) {
+  cuda_executor exec;
+  const auto ones = thrust::make_constant_iterator(std::int64_t{1});
+  const auto indices = thrust::make_counting_iterator(std::int64_t{0});
+  for (const std::int64_t n : sizes) {
+    EXPECT_EQ(reduce(exec, ones, ones + n), n);
+    const auto last = static_cast<std::uint64_t>(n - 1);
+    const std::uint64_t sum = n % 2 == 0 ? static_cast<std::uint64_t>(n / 2) * last
+                                         : static_cast<std::uint64_t>(n) * (last / 2);
+    EXPECT_EQ(static_cast<std::uint64_t>(reduce(exec, indices, indices + n)), sum) << "n = " << n;
+    EXPECT_EQ(reduce(exec, indices, indices + n, maximum{}), n - 1);
+  }
+}
+
+// Item i stands for the block it lies in, so that a block out of place shows.
+struct block_of_index {
+  TILEFOLD_HD std::uint32_t operator()(std::int64_t i) const {
+    return static_cast<std::uint32_t>(i >> 20);
+  }
+};
+
+// The fold of `count` items that are all `leaf`.
+lifted_hash repeated(const lifted_hash& leaf, std::int64_t count) {
+  running_fold<lifted_node_hash, lifted_hash> fold{lifted_node_hash{}};
+  for (std::int64_t i = 0; i < count; ++i) fold.push(leaf);
+  return fold.value();
+}
+
+lifted_hash whole_block_of(const lifted_hash& leaf) {
+  lifted_hash value = leaf;
+  for (std::int64_t items = 1; items < block; items *= 2) value = node_hash{}(value, value);
+  return value;
+}
+
+TEST(CudaLarge, KeepsTheOrder) {
+  cuda_executor exec;
+  const auto first = thrust::make_transform_iterator(
+      thrust::make_counting_iterator(std::int64_t{0}), block_of_index{});
+  for (const std::int64_t n : sizes) {
+    std::vector<lifted_hash> blocks;
+    for (std::int64_t b = 0; b < n / block; ++b) {
+      blocks.push_back(whole_block_of(static_cast<std::uint32_t>(b)));
+    }
+    if (n % block != 0) {
+      blocks.push_back(repeated(static_cast<std::uint32_t>(n / block), n % block));
+    }
+    const lifted_hash expected = neighbour_tree(lifted_node_hash{}, blocks);
+    EXPECT_EQ(reduce(exec, first, first + n, lifted_node_hash{}), expected) << "n = " << n;
+  }
+}
+
+TEST(CudaLarge, ReadsOneRealArrayOfMoreThanFourGibibytes) {
+  const std::int64_t n = (one << 32) + 3 * block + 12347;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  must(cudaMemGetInfo(&free_bytes, &total_bytes));
+  if (free_bytes < static_cast<std::size_t>(n) + (std::size_t{1} << 30)) {
+    GTEST_SKIP() << "needs 5.3 GB of free device memory";
+  }
+  // The same 2^20 bytes over and over, but one byte changed in a few blocks, some of them 2^32 and
+  // 2^31 bytes apart.
+  std::vector<std::uint8_t> bytes;
+  for (std::int64_t i = 0; i < block; ++i) bytes.push_back(order_byte(i));
+  const std::vector<std::int64_t> changed{
+      5, (one << 31) + 5, (one << 31) + block + 6, (one << 32) - 1, (one << 32) + block + 9, n - 1};
+  gpu_array<std::uint8_t> array(n + 1);
+  for (const std::int64_t start : {0, 1}) {
+    std::uint8_t* first = array.data() + start;
+    for (std::int64_t at = 0; at < n; at += block) {
+      must(cudaMemcpyAsync(first + at, bytes.data(),
+                           static_cast<std::size_t>(std::min(block, n - at)), cudaMemcpyDefault,
+                           cudaStreamLegacy));
+    }
+    const auto leaf = [&](std::int64_t i) {
+      const auto byte = bytes[static_cast<std::size_t>(i % block)];
+      const bool flipped = std::find(changed.begin(), changed.end(), i) != changed.end();
+      return lifted_hash(static_cast<std::uint32_t>(flipped ? byte ^ 1 : byte));
+    };
+    for (const std::int64_t i : changed) {
+      const auto byte = static_cast<std::uint8_t>(bytes[static_cast<std::size_t>(i % block)] ^ 1);
+      must(cudaMemcpy(first + i, &byte, 1, cudaMemcpyDefault));
+    }
+    const auto fold_of_block = [&](std::int64_t b) {
+      running_fold<lifted_node_hash, lifted_hash> fold{lifted_node_hash{}};
+      for (std::int64_t i = b * block; i < std::min(n, (b + 1) * block); ++i) fold.push(leaf(i));
+      return fold.value();
+    };
+    const lifted_hash ordinary = fold_of_block(1);
+    std::vector<lifted_hash> blocks(static_cast<std::size_t>((n + block - 1) / block), ordinary);
+    blocks.back() = fold_of_block(static_cast<std::int64_t>(blocks.size()) - 1);
+    for (const std::int64_t i : changed)
+      blocks[static_cast<std::size_t>(i / block)] = fold_of_block(i / block);
+    const std::uint8_t* constant = first;
+    cuda_executor exec;
+    exec.synchronize();
+    EXPECT_EQ(reduce(exec, constant, constant + n, lifted_node_hash{}),
+              neighbour_tree(lifted_node_hash{}, blocks))
+        << "start = " << start;
+  }
+}
+
+}  // namespace
+}  // namespace tilefold::test

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fold order on a GPU along its other paths: items of other sizes and alignments, accumulators
+// of 4 bytes, operators that commute, iterators that are no pointers, transforms of one and of two
+// ranges, initial values, and the shapes that the executor chooses by itself.
+#include <cstdint>
+#include <vector>
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <gtest/gtest.h>
+
+#include "support/device_order.cuh"
+#include "support/seed.hpp"
+
+namespace tilefold::test {
+namespace {
+
+// An item whose every word shows in its hash.
+template <class Word, int N>
+struct hashed_item {
+  Word word[N];
+  TILEFOLD_HD operator lifted_hash() const {
+    tree_hash hash{0, 0};
+    for (int i = 0; i < N; ++i) {
+      hash = {mixed_bits(hash.low + word[i]), mixed_bits(hash.high ^ word[i])};
+    }
+    return hash;
+  }
+};
+
+template <class Item>
+struct item_bits;
+template <class Word, int N>
+struct item_bits<hashed_item<Word, N>> {
+  using word = Word;
+  static constexpr int count = N;
+};
+
+template <class Item>
+Item item_at(std::int64_t i) {
+  using bits = item_bits<Item>;
+  Item item;
+  for (int k = 0; k < bits::count; ++k) {
+    item.word[k] = static_cast<typename bits::word>(
+        mixed_bits(static_cast<std::uint64_t>(i) * 64 + static_cast<std::uint64_t>(k)));
+  }
+  return item;
+}
+
+const std::vector<std::int64_t>& sizes() {
+  static const std::vector<std::int64_t> all = landmark_sizes(16, 60, seed());
+  return all;
+}
+
+template <class Item>
+class CudaOrderOfItems : public ::testing::Test {
+ protected:
+  template <tile_policy Policy>
+  void check(int shift) {
+    const std::int64_t n = sizes().back();
+    std::vector<Item> items;
+    for (std::int64_t i = 0; i < n; ++i) items.push_back(item_at<Item>(i));
+    gpu_array<Item> array(n + shift);
+    array.assign(items.data(), n, shift);
+    const auto expected = prefix_folds(
+        node_hash{}, [](std::int64_t i) -> tree_hash { return lifted_hash(item_at<Item>(i)); },
+        sizes());
+    cuda_executor base;
+    const auto exec = with_policy<Policy>(base);
+    EXPECT_TRUE(
+        same_folds(device_folds(base, exec, array.data() + shift, sizes(), lifted_node_hash{}),
+                   expected, sizes()))
+        << "shift = " << shift << " items";
+  }
+};
+
+using item_types = ::testing::Types<
+    hashed_item<std::uint16_t, 1>, hashed_item<std::uint8_t, 3>, hashed_item<std::uint8_t, 4>,
+    hashed_item<std::uint16_t, 3>, hashed_item<std::uint64_t, 1>, hashed_item<std::uint32_t, 3>,
+    hashed_item<std::uint64_t, 2>, hashed_item<std::uint32_t, 5>, hashed_item<std::uint64_t, 3>,
+    hashed_item<std::uint8_t, 31>, hashed_item<std::uint32_t, 12>, hashed_item<std::uint64_t, 8>>;
+TYPED_TEST_SUITE(CudaOrderOfItems, item_types);
+
+TYPED_TEST(CudaOrderOfItems, IsTheOraclesWhereverTheyStart) {
+  for (int shift = 0; shift < 8; ++shift) this->template check<tile_policy{256, 16}>(shift);
+  for (int shift = 0; shift < 8; ++shift) this->template check<tile_policy{64, 2}>(shift);
+}
+
+std::vector<tree_hash> index_folds() { return prefix_folds(node_hash{}, leaf_hash, sizes()); }
+
+gpu_array<std::uint32_t> index_array(std::int64_t n) {
+  std::vector<std::uint32_t> items;
+  for (std::int64_t i = 0; i < n; ++i) items.push_back(static_cast<std::uint32_t>(i));
+  return gpu_array<std::uint32_t>(items);
+}
+
+// The kinds of policy once more, for paths that need not be compiled for all of them.
+using some_policies = ::testing::Types<policy_case<32, 4>, policy_case<128, 16>,
+                                       policy_case<256, 1>, policy_case<512, 32>>;
+
+template <class Policy>
+class CudaOrderOfPaths : public ::testing::Test {
+ protected:
+  cuda_executor base_;
+};
+TYPED_TEST_SUITE(CudaOrderOfPaths, some_policies);
+
+TYPED_TEST(CudaOrderOfPaths, OperatorsThatCommute) {
+  const auto exec = with_policy<TypeParam::value>(this->base_);
+  const auto items = index_array(sizes().back());
+  const auto expected = prefix_folds(
+      swappable_node_hash{}, [](std::int64_t i) { return lifted_hash(leaf_hash(i)); }, sizes());
+  EXPECT_TRUE(
+      same_folds(device_folds(this->base_, exec, items.data(), sizes(), swappable_node_hash{}),
+                 expected, sizes()));
+}
+
+TYPED_TEST(CudaOrderOfPaths, AccumulatorsOfFourBytes) {
+  const auto exec = with_policy<TypeParam::value>(this->base_);
+  const auto items = index_array(sizes().back());
+  const auto expected = prefix_folds(
+      short_node_hash{}, [](std::int64_t i) { return static_cast<std::uint32_t>(i); }, sizes());
+  EXPECT_TRUE(same_folds(device_folds(this->base_, exec, items.data(), sizes(), short_node_hash{}),
+                         expected, sizes()));
+}
+
+TYPED_TEST(CudaOrderOfPaths, IteratorsThatAreNoPointers) {
+  const auto exec = with_policy<TypeParam::value>(this->base_);
+  const auto first = thrust::make_counting_iterator(std::uint32_t{0});
+  EXPECT_TRUE(same_folds(device_folds(this->base_, exec, first, sizes(), lifted_node_hash{}),
+                         index_folds(), sizes()));
+}
+
+struct leaf_of_index {
+  TILEFOLD_HD tree_hash operator()(std::uint32_t index) const { return leaf_hash(index); }
+};
+
+struct leaf_of_halves {
+  TILEFOLD_HD tree_hash operator()(std::uint8_t low, std::uint32_t high) const {
+    return leaf_hash(low + 256 * std::int64_t{high});
+  }
+};
+
+TYPED_TEST(CudaOrderOfPaths, TransformsOfOneRangeAndAnInitialValue) {
+  const auto exec = with_policy<TypeParam::value>(this->base_);
+  const auto items = index_array(sizes().back());
+  const tree_hash init{1, 2};
+  const auto expected = index_folds();
+  for (std::size_t i = 0; i < sizes().size(); ++i) {
+    const tree_hash got = transform_reduce(exec, items.begin(), items.begin() + sizes()[i], init,
+                                           node_hash{}, leaf_of_index{});
+    ASSERT_EQ(got, node_hash{}(init, expected[i])) << "n = " << sizes()[i];
+  }
+}
+
+TYPED_TEST(CudaOrderOfPaths, TransformsOfTwoRangesAtDifferentAlignments) {
+  const auto exec = with_policy<TypeParam::value>(this->base_);
+  const std::int64_t n = sizes().back();
+  std::vector<std::uint8_t> low;
+  std::vector<std::uint32_t> high;
+  for (std::int64_t i = 0; i < n; ++i) {
+    low.push_back(static_cast<std::uint8_t>(i % 256));
+    high.push_back(static_cast<std::uint32_t>(i / 256));
+  }
+  const tree_hash init{3, 4};
+  const auto expected = index_folds();
+  gpu_array<std::uint8_t> lows(n + 16);
+  gpu_array<std::uint32_t> highs(n + 4);
+  for (const auto& [low_shift, high_shift] : {std::pair{0, 0}, {5, 0}, {0, 3}, {15, 1}}) {
+    lows.assign(low.data(), n, low_shift);
+    highs.assign(high.data(), n, high_shift);
+    const std::uint8_t* first1 = lows.data() + low_shift;
+    const std::uint32_t* first2 = highs.data() + high_shift;
+    for (std::size_t i = 0; i < sizes().size(); ++i) {
+      const tree_hash got = transform_reduce(exec, first1, first1 + sizes()[i], first2, init,
+                                             node_hash{}, leaf_of_halves{});
+      ASSERT_EQ(got, node_hash{}(init, expected[i]))
+          << "n = " << sizes()[i] << ", shifts " << low_shift << " and " << high_shift;
+    }
+  }
+}
+
+TEST(CudaOrder, IsTheSameUnderTheDefaultPolicies) {
+  // 2^25 items of four bytes are several of any tile for every block that a GPU holds.
+  auto all = landmark_sizes(22, 40, seed());
+  for (const std::int64_t n : {(1 << 25) - 1, 1 << 25, (1 << 25) + 54321}) all.push_back(n);
+  const auto items = index_array(all.back());
+  cuda_executor exec;
+  EXPECT_TRUE(same_folds(device_folds(exec, exec, items.data(), all, lifted_node_hash{}),
+                         prefix_folds(node_hash{}, leaf_hash, all), all));
+}
+
+TEST(CudaOrder, HoldsOverManyLevelsOfPartials) {
+  // Tiles of 32 items and groups of 128 partials: four levels from 2^19 items on.
+  const std::vector<std::int64_t> all{(1 << 19) - 1, 1 << 19, (1 << 19) + 1, (1 << 24) - 31,
+                                      (1 << 24) + 33};
+  const auto first = thrust::make_counting_iterator(std::uint32_t{0});
+  cuda_executor base;
+  const auto exec = with_policy<tile_policy{32, 1}>(base);
+  EXPECT_TRUE(same_folds(device_folds(base, exec, first, all, lifted_node_hash{}),
+                         prefix_folds(node_hash{}, leaf_hash, all), all));
+}
+
+TEST(CudaOrder, EmptyRangesGiveTheInitialValue) {
+  cuda_executor exec;
+  const tree_hash init{5, 6};
+  const auto items = index_array(1);
+  EXPECT_EQ(
+      transform_reduce(exec, items.begin(), items.begin(), init, node_hash{}, leaf_of_index{}),
+      init);
+}
+
+}  // namespace
+}  // namespace tilefold::test

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small runs over every path of the kernels, for compute-sanitizer, which slows them down a hundred
+// times: full and cut tiles, aligned and shifted loads that end with the allocation, one and
+// several levels of partials, wide and odd items, transforms, empty ranges, graphs.
+#include <cstdint>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.cuh>
+
+#include "conformance/conformance.hpp"
+#include "support/device_order.cuh"
+
+namespace tilefold::test {
+namespace {
+
+template <class Policy>
+class Sanitize : public ::testing::Test {};
+using sanitized_policies =
+    ::testing::Types<policy_case<32, 1>, policy_case<64, 16>, policy_case<256, 32>>;
+TYPED_TEST_SUITE(Sanitize, sanitized_policies);
+
+TYPED_TEST(Sanitize, Loads) {
+  cuda_executor base;
+  const auto exec = with_policy<TypeParam::value>(base);
+  // One tile, cut; two whole tiles of each larger shape, so that the last full load ends with the
+  // allocation; a bit more, which makes two levels of partials for the smallest tiles.
+  const std::vector<std::int64_t> sizes{1, 33, 1000, 2048, 16384, 20000};
+  std::vector<std::uint8_t> bytes;
+  for (std::int64_t i = 0; i < sizes.back(); ++i) bytes.push_back(order_byte(i));
+  const auto expected = prefix_folds(
+      node_hash{}, [](std::int64_t i) { return leaf_hash(order_byte(i)); }, sizes);
+  for (const int start : {0, 1, 4, 15}) {
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      // The range ends where the allocation ends.
+      gpu_array<std::uint8_t> array(start + sizes[i]);
+      must(cudaMemset(array.data(), 0, static_cast<std::size_t>(array.size())));
+      array.assign(bytes.data(), sizes[i], start);
+      const std::uint8_t* first = array.data() + start;
+      const lifted_hash got = reduce(exec, first, first + sizes[i], lifted_node_hash{});
+      ASSERT_EQ(got, expected[i]) << "n = " << sizes[i] << ", start = " << start;
+    }
+  }
+}
+
+TYPED_TEST(Sanitize, OddItems) {
+  using item = words<std::uint8_t, 3>;
+  cuda_executor base;
+  const auto exec = with_policy<TypeParam::value>(base);
+  const auto items = make_items<item>(pattern::mixed, 9000);
+  for (const std::int64_t n : {5, 2000, 9000}) {
+    const std::vector<item> some(items.begin(), items.begin() + n);
+    const gpu_array<item> array(some);
+    EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.end(), mix_words{}),
+                          reference::fold<item>(mix_words{}, some)));
+  }
+}
+
+TYPED_TEST(Sanitize, Transforms) {
+  cuda_executor base;
+  const auto exec = with_policy<TypeParam::value>(base);
+  const auto a = make_items<float>(pattern::mixed, 9001);
+  gpu_array<float> array(a);
+  std::vector<float> products;
+  for (std::size_t i = 0; i < 9000; ++i) products.push_back(reference::rounded(a[i] * a[i + 1]));
+  EXPECT_TRUE(same_bits(
+      transform_reduce(exec, array.begin(), array.begin() + 9000, array.begin() + 1, -0.0f),
+      -0.0f + reference::fold<float>(reference::plus{}, products)));
+}
+
+TEST(SanitizeExecutor, DefaultTilesAndManyCallsInFlight) {
+  cuda_executor exec;
+  const auto items = make_items<double>(pattern::mixed, 50000);
+  const gpu_array<double> array(items);
+  const std::vector<std::int64_t> sizes{50000, 1, 777, 30000, 5, 50000, 12000};
+  gpu_array<double> out(static_cast<std::int64_t>(sizes.size()));
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    reduce_into(exec, array.begin(), array.begin() + sizes[i], out.data() + i);
+  }
+  exec.synchronize();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::vector<double> some(items.begin(), items.begin() + sizes[i]);
+    EXPECT_TRUE(same_bits(out.to_host()[i], reference::fold<double>(reference::plus{}, some)));
+  }
+  EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.begin()), -0.0));
+}
+
+TEST(SanitizeExecutor, Graphs) {
+  cuda_executor exec;
+  const auto items = make_items<double>(pattern::mixed, 50000);
+  const gpu_array<double> array(items);
+  gpu_array<double> out(1);
+  exec.reserve(cuda_executor::workspace_bytes(50000, sizeof(double), sizeof(double)));
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t launchable = nullptr;
+  must(cudaStreamBeginCapture(exec.stream(), cudaStreamCaptureModeThreadLocal));
+  reduce_into(exec, array.begin(), array.end(), out.data());
+  must(cudaStreamEndCapture(exec.stream(), &graph));
+  must(cudaGraphInstantiate(&launchable, graph, 0));
+  must(cudaGraphLaunch(launchable, exec.stream()));
+  must(cudaGraphLaunch(launchable, exec.stream()));
+  exec.synchronize();
+  EXPECT_TRUE(same_bits(out.to_host()[0], reference::fold<double>(reference::plus{}, items)));
+  must(cudaGraphExecDestroy(launchable));
+  must(cudaGraphDestroy(graph));
+}
+
+}  // namespace
+}  // namespace tilefold::test

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The layer law: a header includes headers of lower floors, or of an earlier line of its own floor;
+# detail/host and detail/cuda never include each other. A header without a floor is an error, too.
+# `python3 layer_law_test.py INCLUDE_DIR` checks a tree; the law itself is tried on planted breaches.
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+# Floors from the ground up; in a floor, line by line; headers on one line may include each other.
+FLOORS = [
+    [["config.hpp"], ["error.hpp"]],
+    [["tree.hpp"], ["detail/root_pointer.hpp"], ["half.hpp"], ["op.hpp"], ["policy.hpp"]],
+    [["accumulator.hpp"], ["reducer.hpp"], ["detail/pair_function.hpp"], ["detail/verb.hpp"], ["detail/host/*.hpp", "detail/cuda/*"]],
+    [["host.hpp"], ["cuda.cuh"], ["dispatch.hpp"]],
+    [["reduce.hpp"], ["transform_reduce.hpp"]],
+    [["tilefold.hpp"], ["tilefold.cuh"]],
+]
+INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:tilefold/)([^>\"]+)[>\"]", re.MULTILINE)
+
+
+def place(header):
+    """(floor, line) of a header, or None."""
+    for floor, lines in enumerate(FLOORS):
+        for line, patterns in enumerate(lines):
+            if any(pathlib.PurePath(header).match(pattern) for pattern in patterns):
+                return floor, line
+    return None
+
+
+def backend(header):
+    return header.split("/")[1] if header.startswith(("detail/host/", "detail/cuda/")) else None
+
+
+def complaint(header, included):
+    here, there = place(header), place(included)
+    if there is None:
+        return f"{header} includes {included}, which has no floor"
+    if there > here or (there == here and backend(header) is None):
+        return f"{header} (floor {here[0]}) includes {included} (floor {there[0]})"
+    if None not in (backend(header), backend(included)) and backend(header) != backend(included):
+        return f"{header} includes {included}: host and CUDA are strangers"
+    return None
+
+
+def breaches(root):
+    """Every breach of the law in a directory that holds tilefold/."""
+    root = pathlib.Path(root) / "tilefold"
+    found = []
+    for path in sorted(p for p in root.rglob("*") if p.suffix in (".hpp", ".cuh")):
+        header = path.relative_to(root).as_posix()
+        if place(header) is None:
+            found.append(f"{header} has no floor")
+            continue
+        for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
+            found += filter(None, [complaint(header, included)])
+    return found
+
+
+class LayerLaw(unittest.TestCase):
+    include_dir = None
+
+    def test_the_tree_keeps_it(self):
+        self.assertTrue((pathlib.Path(self.include_dir) / "tilefold/config.hpp").is_file())
+        self.assertEqual(breaches(self.include_dir), [])
+
+    def breaches_of(self, files):
+        with tempfile.TemporaryDirectory() as directory:
+            for name, included in files.items():
+                path = pathlib.Path(directory) / "tilefold" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(f"#  include <tilefold/{included}>\n", encoding="utf-8")
+            return breaches(directory)
+
+    def test_breaches_are_found(self):
+        self.assertEqual(len(self.breaches_of({"tree.hpp": "host.hpp"})), 1)
+        self.assertEqual(len(self.breaches_of({"half.hpp": "op.hpp"})), 1)
+        self.assertEqual(len(self.breaches_of({"op.hpp": "op.hpp"})), 1)
+        self.assertEqual(len(self.breaches_of({"new.hpp": "config.hpp"})), 1)
+        self.assertEqual(len(self.breaches_of({"host.hpp": "nothing.hpp"})), 1)
+        self.assertEqual(len(self.breaches_of({"detail/cuda/a.cuh": "detail/host/b.hpp"})), 1)
+        self.assertEqual(len(self.breaches_of({"detail/host/a.hpp": "detail/cuda/b.cuh"})), 1)
+
+    def test_lawful_includes_pass(self):
+        self.assertEqual(self.breaches_of({"op.hpp": "half.hpp", "host.hpp": "detail/host/a.hpp"}), [])
+        self.assertEqual(self.breaches_of({"detail/cuda/a.cuh": "detail/cuda/b.cuh"}), [])
+
+
+if __name__ == "__main__":
+    LayerLaw.include_dir = sys.argv.pop(1)
+    unittest.main()
