@@ -107,10 +107,10 @@ Acc std_sum(const T* p, index n) {
 template <class Acc, class T>
 Acc tbb_sum(const T* p, index n) {
   const auto body = [p](const tbb::blocked_range<index>& range, Acc sum) {
-    const index begin = range.begin();
-    const index end = range.end();
+    const T* const first = p + range.begin();
+    const auto count = static_cast<index>(range.size());
 #pragma omp simd reduction(+ : sum)
-    for (index i = begin; i < end; ++i) sum += static_cast<Acc>(value_of(p[i]));
+    for (index i = 0; i < count; ++i) sum += static_cast<Acc>(value_of(first[i]));
     return sum;
   };
   return tbb::parallel_reduce(tbb::blocked_range<index>(0, n), Acc{}, body, std::plus<>());
@@ -132,10 +132,10 @@ float std_min(const float* p, index n) {
 
 float tbb_min(const float* p, index n) {
   const auto body = [p](const tbb::blocked_range<index>& range, float least) {
-    const index begin = range.begin();
-    const index end = range.end();
+    const float* const first = p + range.begin();
+    const auto count = static_cast<index>(range.size());
 #pragma omp simd reduction(min : least)
-    for (index i = begin; i < end; ++i) least = smaller(least, p[i]);
+    for (index i = 0; i < count; ++i) least = smaller(least, first[i]);
     return least;
   };
   return tbb::parallel_reduce(tbb::blocked_range<index>(0, n), p[0], body, smaller);
@@ -154,10 +154,11 @@ float std_dot(const float* p, const float* q, index n) {
 
 float tbb_dot(const float* p, const float* q, index n) {
   const auto body = [p, q](const tbb::blocked_range<index>& range, float sum) {
-    const index begin = range.begin();
-    const index end = range.end();
+    const float* const x = p + range.begin();
+    const float* const y = q + range.begin();
+    const auto count = static_cast<index>(range.size());
 #pragma omp simd reduction(+ : sum)
-    for (index i = begin; i < end; ++i) sum += p[i] * q[i];
+    for (index i = 0; i < count; ++i) sum += x[i] * y[i];
     return sum;
   };
   return tbb::parallel_reduce(tbb::blocked_range<index>(0, n), 0.0f, body, std::plus<>());
@@ -173,9 +174,7 @@ float omp_dot(const float* p, const float* q, index n) {
 affine_map<float> tbb_compose(const affine_map<float>* p, index n) {
   const composition op;
   const auto body = [p, op](const tbb::blocked_range<index>& range, affine_map<float> value) {
-    const index begin = range.begin();
-    const index end = range.end();
-    for (index i = begin; i < end; ++i) value = op(value, p[i]);
+    for (index i = range.begin(); i < range.end(); ++i) value = op(value, p[i]);
     return value;
   };
   return tbb::parallel_reduce(tbb::blocked_range<index>(0, n), affine_map<float>{1, 0, 0, 0}, body,

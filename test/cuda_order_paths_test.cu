@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fold order on a GPU along its other paths: items of other sizes and alignments, accumulators
-// of 4 bytes, operators that commute, iterators that are no pointers, transforms of one and of two
-// ranges, initial values, and the shapes that the executor chooses by itself.
+// The fold order on a GPU along its other paths: accumulators of 4 bytes, operators that commute,
+// iterators that are no pointers, transforms of one and of two ranges, initial values, and the
+// shapes that the executor chooses by itself.
 #include <cstdint>
 #include <vector>
 
 #include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
 
 #include <gtest/gtest.h>
 
@@ -17,75 +16,9 @@
 namespace tilefold::test {
 namespace {
 
-// An item whose every word shows in its hash.
-template <class Word, int N>
-struct hashed_item {
-  Word word[N];
-  TILEFOLD_HD operator lifted_hash() const {
-    tree_hash hash{0, 0};
-    for (int i = 0; i < N; ++i) {
-      hash = {mixed_bits(hash.low + word[i]), mixed_bits(hash.high ^ word[i])};
-    }
-    return hash;
-  }
-};
-
-template <class Item>
-struct item_bits;
-template <class Word, int N>
-struct item_bits<hashed_item<Word, N>> {
-  using word = Word;
-  static constexpr int count = N;
-};
-
-template <class Item>
-Item item_at(std::int64_t i) {
-  using bits = item_bits<Item>;
-  Item item;
-  for (int k = 0; k < bits::count; ++k) {
-    item.word[k] = static_cast<typename bits::word>(
-        mixed_bits(static_cast<std::uint64_t>(i) * 64 + static_cast<std::uint64_t>(k)));
-  }
-  return item;
-}
-
 const std::vector<std::int64_t>& sizes() {
   static const std::vector<std::int64_t> all = landmark_sizes(16, 60, seed());
   return all;
-}
-
-template <class Item>
-class CudaOrderOfItems : public ::testing::Test {
- protected:
-  template <tile_policy Policy>
-  void check(int shift) {
-    const std::int64_t n = sizes().back();
-    std::vector<Item> items;
-    for (std::int64_t i = 0; i < n; ++i) items.push_back(item_at<Item>(i));
-    gpu_array<Item> array(n + shift);
-    array.assign(items.data(), n, shift);
-    const auto expected = prefix_folds(
-        node_hash{}, [](std::int64_t i) -> tree_hash { return lifted_hash(item_at<Item>(i)); },
-        sizes());
-    cuda_executor base;
-    const auto exec = with_policy<Policy>(base);
-    EXPECT_TRUE(
-        same_folds(device_folds(base, exec, array.data() + shift, sizes(), lifted_node_hash{}),
-                   expected, sizes()))
-        << "shift = " << shift << " items";
-  }
-};
-
-using item_types = ::testing::Types<
-    hashed_item<std::uint16_t, 1>, hashed_item<std::uint8_t, 3>, hashed_item<std::uint8_t, 4>,
-    hashed_item<std::uint16_t, 3>, hashed_item<std::uint64_t, 1>, hashed_item<std::uint32_t, 3>,
-    hashed_item<std::uint64_t, 2>, hashed_item<std::uint32_t, 5>, hashed_item<std::uint64_t, 3>,
-    hashed_item<std::uint8_t, 31>, hashed_item<std::uint32_t, 12>, hashed_item<std::uint64_t, 8>>;
-TYPED_TEST_SUITE(CudaOrderOfItems, item_types);
-
-TYPED_TEST(CudaOrderOfItems, IsTheOraclesWhereverTheyStart) {
-  for (int shift = 0; shift < 8; ++shift) this->template check<tile_policy{256, 16}>(shift);
-  for (int shift = 0; shift < 8; ++shift) this->template check<tile_policy{64, 2}>(shift);
 }
 
 std::vector<tree_hash> index_folds() { return prefix_folds(node_hash{}, leaf_hash, sizes()); }

@@ -132,11 +132,19 @@ TEST_F(CudaCalls, TransformAndFold) {
       expected));
 }
 
+struct squared {
+  TILEFOLD_HD float operator()(float x) const { return x * x; }
+};
+
+struct added {
+  TILEFOLD_HD float operator()(float x, float y) const { return x + y; }
+};
+
 TEST_F(CudaCalls, TransformAndFoldInto) {
   const auto a = make_items<float>(pattern::mixed, 70001, 7);
   gpu_array<float> device_a(a);
   gpu_array<float> out(2);
-  const auto square = [] __host__ __device__(float x) { return x * x; };
+  const squared square;
   transform_reduce_into(executor_, device_a.begin(), device_a.end(), out.data(), 3.0f, plus{},
                         square);
   transform_reduce_into(executor_, device_a.begin(), device_a.end(), device_a.begin(),
@@ -146,6 +154,24 @@ TEST_F(CudaCalls, TransformAndFoldInto) {
   const float expected = transform_reduce(host, a.begin(), a.end(), 3.0f, plus{}, square);
   EXPECT_TRUE(same_bits(out.to_host()[0], expected));
   EXPECT_TRUE(same_bits(out.to_host()[1], expected)) << "a dot product with itself";
+}
+
+// The product at the end of the transform and the user's own sum meet in one thread or not, as the
+// tile shape has it; the compiler must not make one rounding of the two where they do.
+TEST_F(CudaCalls, DoNotFuseTheTransformWithTheSum) {
+  const added add;
+  const squared square;
+  const auto items = make_items<float>(pattern::mixed, 30011, 8);
+  gpu_array<float> array(items);
+  const float expected =
+      transform_reduce(host_executor(), items.begin(), items.end(), 0.0f, add, square);
+  const auto agrees = [&](auto&& exec) {
+    return same_bits(transform_reduce(exec, array.begin(), array.end(), 0.0f, add, square),
+                     expected);
+  };
+  EXPECT_TRUE(agrees(executor_));
+  EXPECT_TRUE(agrees(with_policy<tile_policy{32, 1}>(executor_)));
+  EXPECT_TRUE(agrees(with_policy<tile_policy{128, 8}>(executor_)));
 }
 
 TEST_F(CudaCalls, NeverWriteTheInput) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 // One lane is no vector, and vectors whose length the compiler does not know cannot be kept in
@@ -30,19 +31,13 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Far enough ahead for DRAM to answer in time; streaming data goes past the outer caches, which it
-// would only fill. What this is worth: docs/host.md. May point past the array, harmlessly.
-inline constexpr std::uintptr_t prefetch_bytes = 4096;
+// Far enough ahead for DRAM to answer in time (docs/host.md); may point past the array, harmlessly.
+inline constexpr std::uintptr_t prefetch_bytes = 8192;
 
-HWY_INLINE void prefetch_lines(const void* p, std::size_t bytes, bool streaming) {
+HWY_INLINE void prefetch_lines(const void* p, std::size_t bytes) {
   const std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(p) + prefetch_bytes;
   for (std::size_t line = 0; line < bytes; line += 64) {
-    const void* const at = reinterpret_cast<const void*>(ahead + line);
-    if (streaming) {
-      __builtin_prefetch(at, 0, 0);
-    } else {
-      __builtin_prefetch(at, 0, 3);
-    }
+    hwy::Prefetch(reinterpret_cast<const char*>(ahead + line));
   }
 }
 
@@ -118,8 +113,8 @@ class array_items {
 
   /// For a reader that takes the next `Vectors` vectors together.
   template <int Vectors>
-  HWY_INLINE void prefetch(std::int64_t i, bool streaming) const {
-    prefetch_lines(first_ + i, Vectors * step * sizeof(Raw), streaming);
+  HWY_INLINE void prefetch(std::int64_t i) const {
+    prefetch_lines(first_ + i, Vectors * step * sizeof(Raw));
   }
 
  private:
@@ -147,9 +142,9 @@ class product_items {
   }
 
   template <int Vectors>
-  HWY_INLINE void prefetch(std::int64_t i, bool streaming) const {
-    first_.template prefetch<Vectors>(i, streaming);
-    second_.template prefetch<Vectors>(i, streaming);
+  HWY_INLINE void prefetch(std::int64_t i) const {
+    first_.template prefetch<Vectors>(i);
+    second_.template prefetch<Vectors>(i);
   }
 
  private:
@@ -177,8 +172,8 @@ class byte_sums {
   }
 
   template <int Vectors>
-  HWY_INLINE void prefetch(std::int64_t i, bool streaming) const {
-    prefetch_lines(first_ + i, Vectors * step, streaming);
+  HWY_INLINE void prefetch(std::int64_t i) const {
+    prefetch_lines(first_ + i, Vectors * step);
   }
 
  private:

@@ -93,9 +93,8 @@ struct integer_result {
 template <class Items, class Op, class Result>
 class order_free_fold {
  public:
-  static void run(const void* first, const void* second, std::int64_t n, bool streaming,
-                  void* result) {
-    const auto value = Result::of(fold_lanes(fold_vectors(Items(first, second), n, streaming)));
+  static void run(const void* first, const void* second, std::int64_t n, void* result) {
+    const auto value = Result::of(fold_lanes(fold_vectors(Items(first, second), n)));
     std::memcpy(result, &value, sizeof value);
   }
 
@@ -110,13 +109,13 @@ class order_free_fold {
 
   HWY_INLINE static vector combine(vector a, vector b) { return lane_op<Op>::apply(a, b); }
 
-  HWY_INLINE static vector fold_vectors(const Items& items, std::int64_t n, bool streaming) {
+  HWY_INLINE static vector fold_vectors(const Items& items, std::int64_t n) {
     const vector identity = hn::Set(tag(), op_traits<Op, lane>::identity());
     vector v[chains];
     for (vector& chain : v) chain = identity;
     std::int64_t i = 0;
     for (; i + chains * step <= n; i += chains * step) {
-      items.template prefetch<chains>(i, streaming);
+      items.template prefetch<chains>(i);
       for (int k = 0; k < chains; ++k) v[k] = combine(v[k], items.load(i + k * step));
     }
     for (; i + step <= n; i += step) v[0] = combine(v[0], items.load(i));

@@ -48,9 +48,8 @@ struct vector_multiplies {
 template <class Items, class Op>
 class tree_fold {
  public:
-  static void run(const void* first, const void* second, std::int64_t n, bool streaming,
-                  void* result) {
-    const lane value = tree_fold(Items(first, second), streaming).fold(n);
+  static void run(const void* first, const void* second, std::int64_t n, void* result) {
+    const lane value = tree_fold(Items(first, second)).fold(n);
     std::memcpy(result, &value, sizeof value);
   }
 
@@ -71,7 +70,7 @@ class tree_fold {
   static constexpr std::int64_t group_items = group * lanes;
   static constexpr std::int64_t block = groups_per_block * group_items;
 
-  tree_fold(Items items, bool streaming) : items_(items), streaming_(streaming) {}
+  explicit tree_fold(Items items) : items_(items) {}
 
   HWY_INLINE static vector identity() { return hn::Set(tag(), static_cast<lane>(Op::identity)); }
 
@@ -133,7 +132,7 @@ class tree_fold {
     vector v[groups_per_block + 1];
     int count = 0;
     for (; n >= group_items; n -= group_items, first += group_items) {
-      items_.template prefetch<group>(first, streaming_);
+      items_.template prefetch<group>(first);
       v[count++] = fold_vectors<group_level>(first);
     }
     if (n > 0) v[count++] = fold_partial_group(first, n);
@@ -156,7 +155,6 @@ class tree_fold {
   }
 
   Items items_;
-  bool streaming_;
 };
 
 template <class Items>

@@ -44,34 +44,20 @@ requires std::same_as<std::iter_reference_t<It>, Acc&> ||
   return element(elements.template iterator<0>(elements), i);
 }
 
-// More than this is not expected to be in a cache, before or after.
-inline constexpr std::int64_t streaming_bytes = std::int64_t{1} << 25;
-
-template <class Source>
-bool is_streaming(const Source&, std::int64_t) {
-  return false;
-}
-template <std::size_t... Index, class... Its>
-bool is_streaming(const source_of<std::index_sequence<Index...>, Its...>&, std::int64_t n) {
-  return n >= streaming_bytes / static_cast<std::int64_t>((sizeof(std::iter_value_t<Its>) + ...));
-}
-
 // Asks for what a run's worth of elements will be some runs later, if they lie in a row. Hardware
-// does so by itself, but fetches more slowly for the many runs of a block than for one loop, and
-// does not know that streaming data need not fill the outer caches (docs/host.md).
+// does so by itself, but not early enough (docs/host.md).
 template <class It>
-void prefetch_run(const It& first, std::int64_t i, std::int64_t run, bool streaming) {
+void prefetch_run(const It& first, std::int64_t i, std::int64_t run) {
   if constexpr (std::contiguous_iterator<It>) {
     constexpr auto size = static_cast<std::int64_t>(sizeof(std::iter_value_t<It>));
-    constexpr std::int64_t distance = 4096;
+    constexpr std::int64_t distance = 8192;
     constexpr std::int64_t line = 64;
     if (run * size < line && (i / run) % (line / (run * size)) != 0) return;
     // May point past the array, harmlessly; so it must not be formed as a pointer into it.
     const auto ahead = reinterpret_cast<std::uintptr_t>(std::to_address(first)) +
                        static_cast<std::uintptr_t>(i * size + distance);
     for (std::int64_t byte = 0; byte < run * size; byte += line) {
-      const auto at = reinterpret_cast<const void*>(ahead + static_cast<std::uintptr_t>(byte));
-      streaming ? __builtin_prefetch(at, 0, 0) : __builtin_prefetch(at, 0, 3);
+      __builtin_prefetch(reinterpret_cast<const void*>(ahead + static_cast<std::uintptr_t>(byte)));
     }
   }
 }
@@ -94,8 +80,8 @@ class scalar_fold {
  public:
   using accumulator = typename Reducer::accumulator;
 
-  scalar_fold(const Source& elements, const Reducer& reducer, bool streaming)
-      : elements_(elements), reducer_(reducer), streaming_(streaming) {}
+  scalar_fold(const Source& elements, const Reducer& reducer)
+      : elements_(elements), reducer_(reducer) {}
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
@@ -187,21 +173,20 @@ class scalar_fold {
   template <std::size_t... Index, class... Its>
   void prefetch(const source_of<std::index_sequence<Index...>, Its...>& elements,
                 std::int64_t i) const {
-    (prefetch_run(elements.template iterator<Index>(elements), i, run, streaming_), ...);
+    (prefetch_run(elements.template iterator<Index>(elements), i, run), ...);
   }
   template <class Other>
   void prefetch(const Other&, std::int64_t) const {}
 
   const Source& elements_;
   const Reducer& reducer_;
-  bool streaming_;
 };
 
 /// The fold of elements [first, first + n) of `elements`, n >= 1, on the calling thread.
 template <class Source, class Reducer>
 typename Reducer::accumulator fold(const Source& elements, const Reducer& reducer,
                                    std::int64_t first, std::int64_t n) {
-  return scalar_fold<Source, Reducer>(elements, reducer, is_streaming(elements, n))(first, n);
+  return scalar_fold<Source, Reducer>(elements, reducer)(first, n);
 }
 
 }  // namespace tilefold::detail::host

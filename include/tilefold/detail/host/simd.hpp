@@ -53,9 +53,7 @@ enum class simd_op {
 };
 
 /// Folds n >= 1 items of an array (of two, read in step, for dot) and stores the accumulator.
-/// `streaming` says that they are part of more than a cache holds.
-using simd_fold = void (*)(const void* first, const void* second, std::int64_t n, bool streaming,
-                           void* result);
+using simd_fold = void (*)(const void* first, const void* second, std::int64_t n, void* result);
 
 /// The precompiled fold for the vector instructions of this machine, or null if there is none.
 simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator);
@@ -139,9 +137,8 @@ class bound_simd_fold {
   bound_simd_fold() = default;
 
   template <class It, class... Second>
-  bound_simd_fold(simd_fold fold, bool streaming, const It& first, const Second&... second)
+  bound_simd_fold(simd_fold fold, const It& first, const Second&... second)
       : fold_(fold),
-        streaming_(streaming),
         item_bytes_(sizeof(std::iter_value_t<It>)),
         arrays_{reinterpret_cast<const std::byte*>(std::to_address(first)),
                 reinterpret_cast<const std::byte*>(std::to_address(second))...} {}
@@ -152,14 +149,13 @@ class bound_simd_fold {
   Acc operator()(std::int64_t first, std::int64_t n) const {
     const std::int64_t offset = first * item_bytes_;
     std::array<std::byte, sizeof(Acc)> result;
-    fold_(arrays_[0] + offset, arrays_[1] == nullptr ? nullptr : arrays_[1] + offset, n, streaming_,
+    fold_(arrays_[0] + offset, arrays_[1] == nullptr ? nullptr : arrays_[1] + offset, n,
           result.data());
     return __builtin_bit_cast(Acc, result);
   }
 
  private:
   simd_fold fold_ = nullptr;
-  bool streaming_ = false;
   std::int64_t item_bytes_ = 0;
   const std::byte* arrays_[2] = {nullptr, nullptr};
 };

@@ -50,12 +50,12 @@ class threaded {
     constexpr simd_key key = simd_key_of<Reducer, Its...>;
     if constexpr (worth_asking(key)) {
       if (const simd_fold fold = find_simd_fold(key.op, key.value, key.accumulator)) {
-        const bound_simd_fold<accumulator> bound(fold, is_streaming(elements, n),
+        const bound_simd_fold<accumulator> bound(fold,
                                                  elements.template iterator<Index>(elements)...);
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
     }
-    const scalar_fold fold(elements, reducer, is_streaming(elements, n));
+    const scalar_fold fold(elements, reducer);
     return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
   }
 
