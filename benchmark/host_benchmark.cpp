@@ -14,8 +14,10 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <random>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -205,12 +207,14 @@ bool close(const affine_map<float>& got, const affine_map<double>& expected) {
 template <class Fold, class Check>
 void contest(const std::string& what, const std::string& who, index item_bytes, Fold fold,
              Check check) {
+  const auto checked = std::make_shared<std::set<index>>();
   const auto run = [=](benchmark::State& state) {
     const index n = state.range(0);
-    if (!check(fold(n), n)) {
+    if (checked->count(n) == 0 && !check(fold(n), n)) {
       state.SkipWithError("wrong result");
       return;
     }
+    checked->insert(n);
     for (auto _ : state) benchmark::DoNotOptimize(fold(n));
     state.SetBytesProcessed(state.iterations() * n * item_bytes);
   };
@@ -375,8 +379,8 @@ void register_all() {
 int main(int argc, char** argv) {
   // Defaults that the command line can change: each contestant's turns scattered over the run.
   std::string interleave = "--benchmark_enable_random_interleaving=true";
-  std::string repetitions = "--benchmark_repetitions=9";
-  std::string time = "--benchmark_min_time=0.05";
+  std::string repetitions = "--benchmark_repetitions=21";
+  std::string time = "--benchmark_min_time=0.02";
   std::vector<char*> args{argv[0], interleave.data(), repetitions.data(), time.data()};
   args.insert(args.end(), argv + 1, argv + argc);
   int count = static_cast<int>(args.size());

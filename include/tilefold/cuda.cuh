@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <iterator>
@@ -161,8 +162,14 @@ class basic_cuda_executor {
   basic_cuda_executor& operator=(basic_cuda_executor&&) = delete;
 
   ~basic_cuda_executor() {
+    // The special streams are those of the current device. Errors here have nobody to go to: the
+    // driver is gone, or the context is.
+    int current = gpu_.device;
+    if (cudaGetDevice(&current) != cudaSuccess) (void)cudaGetLastError();
+    if (current != gpu_.device) (void)cudaSetDevice(gpu_.device);
     workspace_.release(stream_);
     if (owns_stream_ && cudaStreamDestroy(stream_) != cudaSuccess) (void)cudaGetLastError();
+    if (current != gpu_.device) (void)cudaSetDevice(current);
   }
 
   cudaStream_t stream() const { return stream_; }
@@ -170,6 +177,7 @@ class basic_cuda_executor {
 
   /// Blocks until all work of the stream is done; throws cuda_error if any of it failed.
   void synchronize() const {
+    const detail::cuda::device_scope scope(gpu_.device);
     detail::cuda::check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
 
@@ -204,6 +212,10 @@ class basic_cuda_executor {
   /// It must outlive the executor's work; a call that needs more allocates again.
   void use_workspace(void* memory, std::int64_t bytes) {
     const detail::cuda::device_scope scope(gpu_.device);
+    if (detail::cuda::is_capturing(stream_)) {
+      throw capture_error(
+          "tilefold: the stream is being captured: call use_workspace before the capture begins");
+    }
     detail::cuda::require_device_access(memory, "workspace", gpu_.device, gpu_.pageable_access);
     if (bytes < 512 || reinterpret_cast<std::uintptr_t>(memory) % 256 != 0) {
       throw memory_space_error(
@@ -307,15 +319,9 @@ template <class It>
 concept device_iterator =
     !std::is_pointer_v<It> && device_category<typename std::iterator_traits<It>::iterator_category>;
 
-#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
-inline constexpr bool per_thread_default_stream = true;
-#else
-inline constexpr bool per_thread_default_stream = false;
-#endif
-
 /// Under nvcc: raw pointers and spans go where their memory is, thrust's device iterators to the
 /// GPU, every other iterator to the host (which refuses device memory).
-template <class Build, class HostMode, bool PerThread>
+template <class Build, class HostMode>
 struct cuda_dispatch {
   template <class... Functors, class It, class Use>
   static auto with_executor(const It& first, Use use) {
@@ -324,8 +330,9 @@ struct cuda_dispatch {
       const auto space = cuda::place_of(pointer).space;
       const bool on_gpu =
           space == cuda::memory_space::device || space == cuda::memory_space::managed;
+      const bool gpu_can_read = on_gpu || space == cuda::memory_space::pinned || pointer == nullptr;
       if constexpr ((device_only<Functors> || ...)) {
-        if (!on_gpu) {
+        if (!gpu_can_read) {
           throw memory_space_error("tilefold: " + cuda::hex(pointer) +
                                    " is host memory, but the operator is a __device__ lambda");
         }
@@ -343,7 +350,8 @@ struct cuda_dispatch {
 
  private:
   static basic_cuda_executor<Build>& gpu() {
-    return default_cuda_executor<Build>(PerThread ? cudaStreamPerThread : cudaStreamLegacy);
+    return default_cuda_executor<Build>(Build::per_thread_stream ? cudaStreamPerThread
+                                                                 : cudaStreamLegacy);
   }
 };
 

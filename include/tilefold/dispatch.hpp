@@ -24,7 +24,7 @@ struct host_dispatch {
 };
 
 #if defined(__CUDACC__)
-using default_dispatch = cuda_dispatch<cuda::this_build, host::mode, per_thread_default_stream>;
+using default_dispatch = cuda_dispatch<cuda::this_build, host::mode>;
 #else
 using default_dispatch = host_dispatch<host::mode>;
 #endif

@@ -32,13 +32,14 @@ inline std::atomic<pointer_guard> host_pointer_guard{nullptr};
 
 template <class It>
 void require_host_access(const It& it, const char* what) {
-  const void* root = const_cast<const void*>(root_pointer(it));
-  if (wraps_any_pointer<It> && root == nullptr) {
-    throw null_pointer_error(std::string("tilefold: ") + what +
-                             " is a null pointer, but there is something to read or write");
-  }
   const pointer_guard guard = host_pointer_guard.load(std::memory_order_acquire);
-  if (guard != nullptr && root != nullptr) guard(root);
+  detail::visit_roots(it, [&](const volatile void* root) {
+    if (wraps_any_pointer<It> && root == nullptr) {
+      throw null_pointer_error(std::string("tilefold: ") + what +
+                               " is a null pointer, but there is something to read or write");
+    }
+    if (guard != nullptr && root != nullptr) guard(const_cast<const void*>(root));
+  });
 }
 
 namespace host {
@@ -102,7 +103,7 @@ class basic_host_executor {
   template <class T, class Out>
   void store(const T& value, Out out) const {
     detail::require_host_access(out, "out");
-    *out = detail::convert<std::iter_value_t<Out>>(value);
+    *out = detail::output_value<Out>(value);
   }
 
  private:

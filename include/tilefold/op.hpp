@@ -151,7 +151,7 @@ TILEFOLD_HD bool ordered_less(const T& a, const T& b) {
   if constexpr (std::floating_point<T> && sizeof(T) > 8) {
     return a < b || (a == b && __builtin_signbit(a) > __builtin_signbit(b));
   } else if constexpr (floating<T>) {
-    return order_key(a) < order_key(b);
+    return detail::order_key(a) < detail::order_key(b);
   } else {
     return a < b;
   }
@@ -218,10 +218,10 @@ TILEFOLD_HD T lesser(const T& a, const T& b) {
   if constexpr (has_min_instruction<T>) return device_min<NanWins>(a, b);
 #endif
   if constexpr (floating<T>) {
-    if (is_nan(a)) return NanWins ? a : b;
-    if (is_nan(b)) return NanWins ? b : a;
+    if (detail::is_nan(a)) return NanWins ? a : b;
+    if (detail::is_nan(b)) return NanWins ? b : a;
   }
-  return ordered_less(b, a) ? b : a;
+  return detail::ordered_less(b, a) ? b : a;
 }
 
 // IEEE 754-2019 maximum (NanWins) or maximumNumber; -0 < +0. Two NaNs count as the same.
@@ -231,10 +231,10 @@ TILEFOLD_HD T greater(const T& a, const T& b) {
   if constexpr (has_min_instruction<T>) return device_max<NanWins>(a, b);
 #endif
   if constexpr (floating<T>) {
-    if (is_nan(a)) return NanWins ? a : b;
-    if (is_nan(b)) return NanWins ? b : a;
+    if (detail::is_nan(a)) return NanWins ? a : b;
+    if (detail::is_nan(b)) return NanWins ? b : a;
   }
-  return ordered_less(a, b) ? b : a;
+  return detail::ordered_less(a, b) ? b : a;
 }
 
 template <class T>

@@ -24,11 +24,11 @@ namespace tilefold::detail {
 template <class T>
 TILEFOLD_HD T canonical(const T& value) {
   if constexpr (floating<T>) {
-    return is_nan(value) ? quiet_nan<T>() : value;
+    return detail::is_nan(value) ? quiet_nan<T>() : value;
   } else if constexpr (complex_like<T>) {
     using pair = real_pair<typename T::value_type>;
     const auto z = __builtin_bit_cast(pair, value);
-    return __builtin_bit_cast(T, (pair{canonical(z.re), canonical(z.im)}));
+    return __builtin_bit_cast(T, (pair{detail::canonical(z.re), detail::canonical(z.im)}));
   } else {
     return value;
   }
@@ -79,6 +79,18 @@ struct as_is {
   }
 };
 
+/// The same for items that an iterator computes: what it multiplied last must not be fused with the
+/// operator's first addition, so unlike as_is it counts as a function of the user's.
+struct as_computed {
+  template <class T>
+  TILEFOLD_HD const T& operator()(const T& value) const {
+    return value;
+  }
+};
+
+template <class It>
+inline constexpr bool computes_items = !std::is_lvalue_reference_v<std::iter_reference_t<It>>;
+
 /// The reducer made of an operator and a lift.
 template <class Acc, class Op, class Lift = as_is>
 struct op_reducer {
@@ -102,9 +114,9 @@ struct op_reducer {
   template <class... Values>
   TILEFOLD_HD Acc lift(const Values&... values) const {
     if constexpr (lift_may_fuse && floating_or_complex<Acc>) {
-      return own_value(convert<Acc>(lift_op(values...)));
+      return detail::own_value(detail::convert<Acc>(lift_op(values...)));
     } else {
-      return convert<Acc>(lift_op(values...));
+      return detail::convert<Acc>(lift_op(values...));
     }
   }
 
@@ -113,13 +125,13 @@ struct op_reducer {
 #endif
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
     if constexpr (combine_may_fuse && floating_or_complex<Acc>) {
-      return own_value(convert<Acc>(op(a, b)));
+      return detail::own_value(detail::convert<Acc>(op(a, b)));
     } else {
-      return convert<Acc>(op(a, b));
+      return detail::convert<Acc>(op(a, b));
     }
   }
 
-  TILEFOLD_HD result project(const Acc& value) const { return canonical(value); }
+  TILEFOLD_HD result project(const Acc& value) const { return detail::canonical(value); }
 };
 
 /// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.
@@ -130,6 +142,23 @@ TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, const Init& 
     return reducer.project(folded);
   } else {
     return reducer.project(reducer.combine(init, folded));
+  }
+}
+
+template <class Out>
+concept has_value_type = requires {
+  typename std::iter_value_t<Out>;
+}
+&&!std::is_void_v<std::iter_value_t<Out>>;
+
+/// What is assigned through `out` for a result: converted to what it holds, if it says so (an
+/// output iterator need not), and then once more with the one NaN.
+template <class Out, class T>
+TILEFOLD_HD auto output_value(const T& result) {
+  if constexpr (has_value_type<Out>) {
+    return detail::canonical(detail::convert<std::iter_value_t<Out>>(result));
+  } else {
+    return result;
   }
 }
 
@@ -164,7 +193,7 @@ struct source_of<std::index_sequence<Index...>, Its...> : source_leaf<Index, Its
 
   template <class Reducer>
   TILEFOLD_HD typename Reducer::accumulator lift(const Reducer& reducer, std::int64_t i) const {
-    return reducer.lift(element(iterator<Index>(*this), i)...);
+    return reducer.lift(detail::element(iterator<Index>(*this), i)...);
   }
 };
 

@@ -41,6 +41,17 @@ HWY_INLINE void prefetch_lines(const void* p, std::size_t bytes) {
   }
 }
 
+// In a register, read from memory once. Compilers like to make the load a part of each instruction
+// that uses the value, and a second read of a line that is still on its way slows the stream down
+// to half (docs/host.md).
+template <class V>
+HWY_INLINE V read_once(V v) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && (HWY_COMPILER_GCC || HWY_COMPILER_CLANG)
+  asm("" : "+v"(v.raw));
+#endif
+  return v;
+}
+
 struct no_conversion {
   template <class D, class V>
   HWY_INLINE static V convert(D, V v) {
@@ -100,7 +111,7 @@ class array_items {
 
   /// The items [i, i + step).
   HWY_INLINE vector load(std::int64_t i) const {
-    return Conversion::convert(tag(), hn::LoadU(raw_tag(), first_ + i));
+    return Conversion::convert(tag(), read_once(hn::LoadU(raw_tag(), first_ + i)));
   }
 
   /// The items [i, i + n), 0 < n < step, and then `absent`.
@@ -141,11 +152,9 @@ class product_items {
     return hn::Mul(first_.load_some(i, n, absent), second_.load_some(i, n, one));
   }
 
+  // Two streams at once are better left to the hardware (docs/host.md).
   template <int Vectors>
-  HWY_INLINE void prefetch(std::int64_t i) const {
-    first_.template prefetch<Vectors>(i);
-    second_.template prefetch<Vectors>(i);
-  }
+  HWY_INLINE void prefetch(std::int64_t) const {}
 
  private:
   array_items<T, T> first_, second_;

@@ -35,7 +35,7 @@ struct meeting_op {
   TILEFOLD_HD auto operator()(const A& a, const B& b) const {
     using common =
         typename std::conditional_t<std::is_void_v<X>, meeting<A, B>, std::type_identity<X>>::type;
-    return Op{}(convert<common>(a), convert<common>(b));
+    return Op{}(detail::convert<common>(a), detail::convert<common>(b));
   }
 };
 

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <iterator>
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace tilefold::detail {
 
@@ -29,24 +31,41 @@ concept iterator_adaptor = requires(const It& it) {
 
 template <class It>
 concept zipped_iterators = requires(const It& it) {
-  get<0>(it.get_iterator_tuple());
+  std::tuple_size<std::remove_cvref_t<decltype(it.get_iterator_tuple())>>::value;
 };
 
-/// The root of `it`, or null if none can be seen (a generator, or an adaptor that hides it).
+/// Calls visit(pointer) for every root of `it`; for none if none can be seen (a generator, or an
+/// adaptor that hides it).
+template <class It, class Visit>
+void visit_roots(const It& it, const Visit& visit);
+
+template <std::size_t Index = 0, class Tuple, class Visit>
+void visit_roots_of_each(const Tuple& iterators, const Visit& visit) {
+  if constexpr (Index < std::tuple_size<Tuple>::value) {
+    detail::visit_roots(get<Index>(iterators), visit);
+    detail::visit_roots_of_each<Index + 1>(iterators, visit);
+  }
+}
+
 template <class It>
-const volatile void* root_pointer(const It& it) {
+inline constexpr bool is_std_reverse = false;
+template <class It>
+inline constexpr bool is_std_reverse<std::reverse_iterator<It>> = true;
+
+template <class It, class Visit>
+void visit_roots(const It& it, const Visit& visit) {
   if constexpr (std::is_pointer_v<It>) {
-    return it;
+    visit(static_cast<const volatile void*>(it));
   } else if constexpr (std::contiguous_iterator<It>) {
-    return std::to_address(it);
+    visit(static_cast<const volatile void*>(std::to_address(it)));
   } else if constexpr (requires { requires std::is_pointer_v<decltype(it.get())>; }) {
-    return it.get();  // thrust::device_ptr
+    visit(static_cast<const volatile void*>(it.get()));  // thrust::device_ptr
+  } else if constexpr (is_std_reverse<It>) {
+    detail::visit_roots(it.base() - 1, visit);  // base() may be the end of the memory
   } else if constexpr (iterator_adaptor<It>) {
-    return root_pointer(it.base());
+    detail::visit_roots(it.base(), visit);
   } else if constexpr (zipped_iterators<It>) {
-    return root_pointer(get<0>(it.get_iterator_tuple()));
-  } else {
-    return nullptr;
+    detail::visit_roots_of_each(it.get_iterator_tuple(), visit);
   }
 }
 

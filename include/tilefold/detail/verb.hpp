@@ -103,16 +103,33 @@ struct fold_types {
                 "accumulator type: reduce<Acc>(...)");
   static_assert(converts_to<value, accumulator>,
                 "tilefold: the values of the range do not convert to the accumulator type");
-  using reducer = op_reducer<accumulator, op, Lift>;
+  using lift = std::conditional_t<std::same_as<Lift, as_is> && (computes_items<Its> || ...),
+                                  as_computed, Lift>;
+  using reducer = op_reducer<accumulator, op, lift>;
   using init = std::conditional_t<std::same_as<Init, no_init>, no_init, accumulator>;
 };
+
+template <class Wanted, class Lift>
+Wanted make_lift(const Lift& lift) {
+  if constexpr (std::same_as<Wanted, Lift>) {
+    return lift;
+  } else {
+    return {};
+  }
+}
 
 template <class Acc, class Init>
 auto convert_init(const Init& init) {
   if constexpr (std::same_as<Init, no_init>) {
     return init;
   } else {
-    return convert<Acc>(init);
+    // A value of its own: where it was computed inline, it must not be fused with the last combine.
+    const Acc start = detail::convert<Acc>(init);
+    if constexpr (floating_or_complex<Acc>) {
+      return detail::own_value(start);
+    } else {
+      return start;
+    }
   }
 }
 
@@ -123,9 +140,10 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& i
   using types = fold_types<Named, Op, Lift, Init, Its...>;
   using acc = typename types::accumulator;
   using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  const typename types::reducer reducer{normalize(op), lift};
-  const auto start = convert_init<acc>(init);
-  if (n == 0) return reducer.project(empty_fold<acc, typename types::op>(verb, start));
+  const typename types::reducer reducer{detail::normalize(op),
+                                        detail::make_lift<typename types::lift>(lift)};
+  const auto start = detail::convert_init<acc>(init);
+  if (n == 0) return reducer.project(detail::empty_fold<acc, typename types::op>(verb, start));
   auto&& base = parts::base(exec);
   return base.template fold<typename parts::policy>(
       source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
@@ -139,11 +157,12 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const I
   using types = fold_types<Named, Op, Lift, Init, Its...>;
   using acc = typename types::accumulator;
   using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  const typename types::reducer reducer{normalize(op), lift};
-  const auto start = convert_init<acc>(init);
+  const typename types::reducer reducer{detail::normalize(op),
+                                        detail::make_lift<typename types::lift>(lift)};
+  const auto start = detail::convert_init<acc>(init);
   auto&& base = parts::base(exec);
   if (n == 0) {
-    base.store(reducer.project(empty_fold<acc, typename types::op>(verb, start)), out);
+    base.store(reducer.project(detail::empty_fold<acc, typename types::op>(verb, start)), out);
     return;
   }
   base.template fold_into<typename parts::policy>(

@@ -129,7 +129,8 @@ class tile_fold {
     for (int step = 1; step < shape.width; step *= 2) {
 #pragma unroll
       for (int j = 0; j < shape.width; j += 2 * step) {
-        items.put(j, combine<Full>(reducer_, items[j], items[j + step], item + j + step, count_));
+        items.put(
+            j, cuda::combine<Full>(reducer_, items[j], items[j + step], item + j + step, count_));
       }
     }
     return items[0];
@@ -142,9 +143,9 @@ class tile_fold {
     node.put(0, value);
 #pragma unroll
     for (int bit = 0; (1 << bit) < num_warps; ++bit) {
-      const acc received = shuffle_xor(node[0], 1 << bit);
-      node.put(0, combine_lanes<Full>(reducer, node[0], received, (warp >> bit) & 1,
-                                      tree::right_half(warp, bit + 1) * warp_items, count));
+      const acc received = cuda::shuffle_xor(node[0], 1 << bit);
+      node.put(0, cuda::combine_lanes<Full>(reducer, node[0], received, (warp >> bit) & 1,
+                                            tree::right_half(warp, bit + 1) * warp_items, count));
     }
     return node[0];
   }

@@ -125,14 +125,14 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu, stream,
                                                   provide);
   } else {
-    launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
+    cuda::launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
   }
 }
 
 /// Writes one value in the order of a stream.
 template <class Build, class T, class Out>
 __global__ void store_kernel(T value, Out out) {
-  write(out, value);
+  cuda::write(out, value);
 }
 
 template <class Build, class T, class Out>

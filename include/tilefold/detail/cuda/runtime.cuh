@@ -53,10 +53,14 @@ struct pointer_place {
 /// Where `pointer` leads. Without a usable GPU every pointer is a host pointer.
 inline pointer_place place_of(const void* pointer) {
   cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+  const cudaError_t code = cudaPointerGetAttributes(&attributes, pointer);
+  if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver ||
+      code == cudaErrorStubLibrary || code == cudaErrorInvalidValue) {
     (void)cudaGetLastError();
     return {memory_space::host, -1};
   }
+  // Anything else is an error of earlier work: the answer is not known, and host it must not be.
+  check(code, "cudaPointerGetAttributes");
   switch (attributes.type) {
     case cudaMemoryTypeDevice:
       return {memory_space::device, attributes.device};

@@ -16,12 +16,18 @@
 
 namespace tilefold::detail::cuda {
 
-/// Architectures that this translation unit is compiled for, as a type. Part of every kernel's and
-/// executor's type: the linker may merge equal templates of two objects, and must not take a kernel
-/// that was compiled for other GPUs.
-template <int... Archs>
-struct build {};
-using this_build = build<__CUDA_ARCH_LIST__>;
+/// How this translation unit is compiled, as a type: for which architectures, and what the default
+/// stream is. Part of every kernel's and executor's type: the linker may merge equal templates of
+/// two objects, and must not take a kernel that was compiled for other GPUs.
+template <bool PerThreadStream, int... Archs>
+struct build {
+  static constexpr bool per_thread_stream = PerThreadStream;
+};
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+using this_build = build<true, __CUDA_ARCH_LIST__>;
+#else
+using this_build = build<false, __CUDA_ARCH_LIST__>;
+#endif
 
 // Partials that a thread folds when its block is the last of a group.
 inline constexpr int group_vt = 4;
@@ -55,7 +61,7 @@ struct unfused : Reducer {
   template <class... Values>
   __device__ __forceinline__ typename Reducer::accumulator lift(const Values&... values) const {
     if constexpr (Reducer::lift_may_fuse) {
-      return opaque(Reducer::lift(values...), zero);
+      return cuda::opaque(Reducer::lift(values...), zero);
     } else {
       return Reducer::lift(values...);
     }
@@ -63,7 +69,7 @@ struct unfused : Reducer {
   __device__ __forceinline__ typename Reducer::accumulator combine(
       const typename Reducer::accumulator& a, const typename Reducer::accumulator& b) const {
     if constexpr (Reducer::combine_may_fuse) {
-      return opaque(Reducer::combine(a, b), zero);
+      return cuda::opaque(Reducer::combine(a, b), zero);
     } else {
       return Reducer::combine(a, b);
     }
@@ -105,11 +111,7 @@ __device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, uns
 /// not).
 template <class Out, class T>
 __device__ __forceinline__ void write(Out out, const T& result) {
-  if constexpr (std::is_void_v<std::iter_value_t<Out>>) {
-    *out = result;
-  } else {
-    *out = convert<std::iter_value_t<Out>>(result);
-  }
+  *out = detail::output_value<Out>(result);
 }
 
 /// One block's work in a launch.
@@ -181,7 +183,7 @@ class block_work {
     if (count > 1) {
       new (partial) acc(value);
     } else {
-      write(out, finish(reducer, init, value));
+      cuda::write(out, detail::finish(reducer, init, value));
     }
   }
   __device__ static std::int64_t first_item(unsigned t) { return std::int64_t{t} * Policy.tile(); }

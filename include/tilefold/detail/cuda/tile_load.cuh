@@ -66,7 +66,7 @@ class lane_items {
                                             int available) {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
-      if (j < available) values_.put(r * Width + j, element(it, first + j));
+      if (j < available) values_.put(r * Width + j, detail::element(it, first + j));
     }
   }
   __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
@@ -140,7 +140,7 @@ class lane_items<T*, Rows, Width> {
   // Item j of a packet whose bytes are still zero there, word by word so that it stays in
   // registers.
   __device__ __forceinline__ static void insert(packet& target, int j, const value& item) {
-    const words<value> w = to_words(item);
+    const words<value> w = cuda::to_words(item);
     constexpr int size = static_cast<int>(sizeof(T));
     if constexpr (size % 4 == 0) {
 #pragma unroll

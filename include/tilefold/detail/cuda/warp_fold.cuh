@@ -27,8 +27,8 @@ __device__ __forceinline__ Acc combine_lanes(const Reducer& reducer, const Acc& 
   if constexpr (Full && Reducer::commutative) {
     return reducer.combine(mine, other);
   } else {
-    return combine<Full>(reducer, select(upper, other, mine), select(upper, mine, other),
-                         right_first, count);
+    return cuda::combine<Full>(reducer, cuda::select(upper, other, mine),
+                               cuda::select(upper, mine, other), right_first, count);
   }
 }
 
@@ -75,10 +75,11 @@ class row_fold {
       registers<acc, N / 2> merged;
 #pragma unroll
       for (int i = 0; i < N / 2; ++i) {
-        const acc kept = select(upper, values[2 * i + 1], values[2 * i]);
-        const acc sent = select(upper, values[2 * i], values[2 * i + 1]);
-        merged.put(i, combine_lanes<Full>(reducer_, kept, shuffle_xor(sent, 1 << Bit), upper,
-                                          lane_right<Bit>((i << (Bit + 1)) + my_row), count_));
+        const acc kept = cuda::select(upper, values[2 * i + 1], values[2 * i]);
+        const acc sent = cuda::select(upper, values[2 * i], values[2 * i + 1]);
+        merged.put(
+            i, cuda::combine_lanes<Full>(reducer_, kept, cuda::shuffle_xor(sent, 1 << Bit), upper,
+                                         lane_right<Bit>((i << (Bit + 1)) + my_row), count_));
       }
       return merge<Bit + 1>(merged);
     }
@@ -89,9 +90,9 @@ class row_fold {
     if constexpr (Bit == lane_bits) {
       return value;
     } else {
-      return fold_lane_bits<Bit + 1>(
-          combine_lanes<Full>(reducer_, value, shuffle_xor(value, 1 << Bit), (lane_ >> Bit) & 1,
-                              lane_right<Bit>(lane_ & (Rows - 1)), count_));
+      return fold_lane_bits<Bit + 1>(cuda::combine_lanes<Full>(
+          reducer_, value, cuda::shuffle_xor(value, 1 << Bit), (lane_ >> Bit) & 1,
+          lane_right<Bit>(lane_ & (Rows - 1)), count_));
     }
   }
 
@@ -101,8 +102,8 @@ class row_fold {
       return value;
     } else {
       const int right = first_ + tree::right_half(lane_ & (Rows - 1), Bit + 1) * row_items;
-      return fold_row_bits<Bit + 1>(combine_lanes<Full>(
-          reducer_, value, shuffle_xor(value, 1 << Bit), (lane_ >> Bit) & 1, right, count_));
+      return fold_row_bits<Bit + 1>(cuda::combine_lanes<Full>(
+          reducer_, value, cuda::shuffle_xor(value, 1 << Bit), (lane_ >> Bit) & 1, right, count_));
     }
   }
 

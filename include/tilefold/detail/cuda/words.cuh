@@ -63,7 +63,7 @@ __device__ __forceinline__ T from_words(const words<T>& source) {
 /// The value that lane (mine ^ mask) holds. All 32 lanes take part.
 template <class T>
 __device__ __forceinline__ T shuffle_xor(const T& value, int mask) {
-  words<T> w = to_words(value);
+  words<T> w = cuda::to_words(value);
 #pragma unroll
   for (int i = 0; i < words<T>::count; ++i) w.word[i] = __shfl_xor_sync(full_warp, w.word[i], mask);
   return from_words<T>(w);
@@ -72,8 +72,8 @@ __device__ __forceinline__ T shuffle_xor(const T& value, int mask) {
 /// condition ? a : b, word by word: a select between addresses would force both into memory.
 template <class T>
 __device__ __forceinline__ T select(bool condition, const T& a, const T& b) {
-  const words<T> x = to_words(a);
-  const words<T> y = to_words(b);
+  const words<T> x = cuda::to_words(a);
+  const words<T> y = cuda::to_words(b);
   words<T> w;
 #pragma unroll
   for (int i = 0; i < words<T>::count; ++i) w.word[i] = condition ? x.word[i] : y.word[i];
@@ -86,7 +86,7 @@ __device__ __forceinline__ T select(bool condition, const T& a, const T& b) {
 /// not move a bit.
 template <class T>
 __device__ __forceinline__ T opaque(const T& value, unsigned zero) {
-  words<T> w = to_words(value);
+  words<T> w = cuda::to_words(value);
 #pragma unroll
   for (int i = 0; i < words<T>::count; ++i) w.word[i] ^= zero;
   return from_words<T>(w);

@@ -23,7 +23,7 @@ namespace tilefold::detail::host {
 template <bool MayFuse, class T>
 [[gnu::always_inline]] inline T apart(T value) {
   if constexpr (MayFuse && floating_or_complex<T>) {
-    return own_value(value);
+    return detail::own_value(value);
   } else {
 #if defined(__GNUC__) && !defined(__clang__) && (defined(__FMA__) || !defined(__x86_64__))
     if constexpr (MayFuse && std::is_trivially_copyable_v<T>) asm("" : "+m"(value));
@@ -35,13 +35,13 @@ template <bool MayFuse, class T>
 // Element i as an accumulator; the element itself, not a copy, where it is one already.
 template <class Source, class Reducer>
 typename Reducer::accumulator leaf(const Source& elements, const Reducer& reducer, std::int64_t i) {
-  return apart<Reducer::lift_may_fuse>(elements.lift(reducer, i));
+  return host::apart<Reducer::lift_may_fuse>(elements.lift(reducer, i));
 }
 template <class It, class Acc, class Op>
 requires std::same_as<std::iter_reference_t<It>, Acc&> ||
     std::same_as<std::iter_reference_t<It>, const Acc&> const Acc& leaf(
         const source<It>& elements, const op_reducer<Acc, Op, as_is>&, std::int64_t i) {
-  return element(elements.template iterator<0>(elements), i);
+  return detail::element(elements.template iterator<0>(elements), i);
 }
 
 // Asks for what a run's worth of elements will be some runs later, if they lie in a row. Hardware
@@ -90,7 +90,7 @@ class scalar_fold {
     } else if constexpr (std::is_trivially_copyable_v<accumulator> && sizeof(accumulator) <= 256) {
       return n <= block ? fold_block(first, n) : fold_halves(first, n);
     } else {
-      return n == 1 ? leaf(elements_, reducer_, first) : fold_halves(first, n);
+      return n == 1 ? host::leaf(elements_, reducer_, first) : fold_halves(first, n);
     }
   }
 
@@ -103,7 +103,7 @@ class scalar_fold {
   static constexpr std::int64_t block = runs_per_block * run;
 
   [[gnu::always_inline]] accumulator combine(const accumulator& a, const accumulator& b) const {
-    return apart<Reducer::combine_may_fuse>(reducer_.combine(a, b));
+    return host::apart<Reducer::combine_may_fuse>(reducer_.combine(a, b));
   }
 
   accumulator fold_halves(std::int64_t first, std::int64_t n) const {
@@ -115,9 +115,9 @@ class scalar_fold {
 
   // For minima and the like: in a sequence their branches can be foretold, in a tree they cannot.
   accumulator fold_in_sequence(std::int64_t first, std::int64_t n) const {
-    accumulator value = leaf(elements_, reducer_, first);
+    accumulator value = host::leaf(elements_, reducer_, first);
     for (std::int64_t i = 1; i < n; ++i) {
-      value = combine(value, leaf(elements_, reducer_, first + i));
+      value = combine(value, host::leaf(elements_, reducer_, first + i));
     }
     return value;
   }
@@ -145,9 +145,9 @@ class scalar_fold {
   template <int Level>
   [[gnu::always_inline]] accumulator fold_run(std::int64_t i) const {
     if constexpr (Level == 0) {
-      return leaf(elements_, reducer_, i);
+      return host::leaf(elements_, reducer_, i);
     } else if constexpr (Level == 1) {
-      return combine(leaf(elements_, reducer_, i), leaf(elements_, reducer_, i + 1));
+      return combine(host::leaf(elements_, reducer_, i), host::leaf(elements_, reducer_, i + 1));
     } else {
       // Left before right, so that memory is read in ascending order.
       const accumulator left = fold_run<Level - 1>(i);
@@ -160,7 +160,7 @@ class scalar_fold {
   template <int Level>
   accumulator fold_part(std::int64_t i, std::int64_t n) const {
     if constexpr (Level <= 1) {
-      return leaf(elements_, reducer_, i);
+      return host::leaf(elements_, reducer_, i);
     } else {
       constexpr std::int64_t half = std::int64_t{1} << (Level - 1);
       if (n < half) return fold_part<Level - 1>(i, n);
