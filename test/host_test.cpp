@@ -3,10 +3,12 @@
 // The host executor seen from outside, on one thread and, with the library, on several: how it is
 // made, what it reads and writes, what it says about mistakes.
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <limits>
-#include <ranges>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -62,26 +64,43 @@ void for_each_executor(Body body) {
   body(basic_host_executor<detail::host::serial>());
 }
 
+// Makes its elements when asked.
+class leaf_iterator {
+ public:
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = tree_hash;
+  using difference_type = std::ptrdiff_t;
+  using pointer = void;
+  using reference = tree_hash;
+
+  explicit leaf_iterator(std::int64_t index) : index_(index) {}
+  tree_hash operator[](std::ptrdiff_t i) const { return leaf_hash(index_ + i); }
+  tree_hash operator*() const { return leaf_hash(index_); }
+  std::ptrdiff_t operator-(const leaf_iterator& other) const { return index_ - other.index_; }
+
+ private:
+  std::int64_t index_;
+};
+
 TEST(HostExecutor, FoldsElementsOfAnyKindOfIterator) {
   const std::int64_t n = 70001;
   const auto leaves = leaf_hashes(n);
   const auto expected = neighbour_tree(node_hash(), leaves);
   const std::deque<tree_hash> deque(leaves.begin(), leaves.end());
   const std::vector<tree_hash> backwards(leaves.rbegin(), leaves.rend());
-  const auto made = std::views::iota(std::int64_t{0}, n) |
-                    std::views::transform([](std::int64_t i) { return leaf_hash(i); });
+  std::vector<std::int64_t> indices(leaves.size());
+  std::iota(indices.begin(), indices.end(), 0);
+  const std::vector<tree_hash> rest(leaves.begin() + 1, leaves.end());
   for_each_executor([&](const auto& exec) {
     EXPECT_EQ(reduce(exec, leaves, node_hash()), expected);
     EXPECT_EQ(reduce(exec, leaves.data(), leaves.data() + n, node_hash()), expected);
     EXPECT_EQ(reduce(exec, std::span(leaves), node_hash()), expected);
     EXPECT_EQ(reduce(exec, deque.begin(), deque.end(), node_hash()), expected);
     EXPECT_EQ(reduce(exec, backwards.rbegin(), backwards.rend(), node_hash()), expected);
-    EXPECT_EQ(reduce(exec, made.begin(), made.end(), node_hash()), expected);
-    EXPECT_EQ(
-        transform_reduce(exec, std::views::iota(1, 70001).begin(), std::views::iota(1, 70001).end(),
-                         leaf_hash(0), node_hash(), [](int i) { return leaf_hash(i); }),
-        node_hash()(leaf_hash(0),
-                    neighbour_tree(node_hash(), std::vector(leaves.begin() + 1, leaves.end()))));
+    EXPECT_EQ(reduce(exec, leaf_iterator(0), leaf_iterator(n), node_hash()), expected);
+    EXPECT_EQ(transform_reduce(exec, indices.begin() + 1, indices.end(), leaf_hash(0), node_hash(),
+                               leaf_hash),
+              node_hash()(leaf_hash(0), neighbour_tree(node_hash(), rest)));
   });
 }
 
