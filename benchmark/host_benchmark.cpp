@@ -388,7 +388,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(count, args.data())) return 1;
   benchmark::AddCustomContext("compiler", __VERSION__);
   benchmark::AddCustomContext("rivals are compiled for", instruction_set());
-  benchmark::AddCustomContext("tilefold's vectors", tilefold::detail::host::simd_targets().front());
+  benchmark::AddCustomContext("tilefold's vectors", tilefold::detail::host::simd_target(0));
   benchmark::AddCustomContext("threads", std::to_string(tilefold::host_executor().threads()));
   register_all();
   ratio_reporter reporter;

@@ -3,6 +3,8 @@
 // Chooses among the precompiled vector folds, by operator and types and by what the machine can do.
 #include "src/host/simd_folds.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -19,12 +21,10 @@ simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator) {
                              : order_free_fold_for(op, value, accumulator);
 }
 
-std::vector<const char*> simd_targets() {
-  std::vector<const char*> names;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    names.push_back(hwy::TargetName(target));
-  }
-  return names;
+const char* simd_target(int index) {
+  const auto targets = hwy::SupportedAndGeneratedTargets();
+  const auto i = static_cast<std::size_t>(index);
+  return i < targets.size() ? hwy::TargetName(targets[i]) : nullptr;
 }
 
 void use_simd_target(const char* name) {

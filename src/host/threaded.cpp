@@ -8,6 +8,7 @@
 #include <tilefold/detail/host/serial.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
@@ -19,24 +20,31 @@ namespace tilefold::detail::host {
 
 namespace tbb = oneapi::tbb;
 
-class thread_arena : public tbb::task_arena {
- public:
+struct arena_handle::counted_arena : tbb::task_arena {
   using tbb::task_arena::task_arena;
+  std::atomic<int> owners{1};
 };
 
-threaded::threaded(int threads) : threads_(threads) {
+arena_handle::arena_handle(int threads) : threads_(threads) {
   require_thread_count(threads);
   // oneTBB would print a warning if it were asked for more than it may have.
   const auto allowed =
       tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-  arena_ = std::make_shared<thread_arena>(std::min(threads, static_cast<int>(allowed)));
+  arena_ = new counted_arena(std::min(threads, static_cast<int>(allowed)));
 }
 
-int threaded::threads() const {
-  return arena_ ? threads_ : tbb::this_task_arena::max_concurrency();
+void arena_handle::retain() const { arena_->owners.fetch_add(1, std::memory_order_relaxed); }
+
+void arena_handle::release() const {
+  if (arena_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete arena_;
 }
 
-void threaded::for_each_block(std::int64_t count, block_function function, void* context) const {
+int arena_handle::threads() const {
+  return arena_ != nullptr ? threads_ : tbb::this_task_arena::max_concurrency();
+}
+
+void arena_handle::for_each(std::int64_t count, void (*function)(void* context, std::int64_t i),
+                            void* context) const {
   const auto run = [&] {
     // A group of its own: if the caller's is cancelled half way, this fold still needs every block.
     tbb::task_group_context group(tbb::task_group_context::isolated);
@@ -50,7 +58,7 @@ void threaded::for_each_block(std::int64_t count, block_function function, void*
   // Isolated: while it waits for the last blocks the calling thread takes up nothing else, which
   // might want a lock that the caller holds.
   const auto isolated = [&] { tbb::this_task_arena::isolate(run); };
-  if (arena_) {
+  if (arena_ != nullptr) {
     arena_->execute(isolated);
   } else {
     isolated();

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -131,9 +131,11 @@ class scalar_fold {
     int count = 0;
     for (; n >= run; n -= run, first += run) {
       prefetch(elements_, first);
-      std::construct_at(&values[count++], fold_run<run_level>(first));
+      ::new (static_cast<void*>(&values[count++])) accumulator(fold_run<run_level>(first));
     }
-    if (n > 0) std::construct_at(&values[count++], fold_part<run_level>(first, n));
+    if (n > 0) {
+      ::new (static_cast<void*>(&values[count++])) accumulator(fold_part<run_level>(first, n));
+    }
     for (; count > 1; count = (count + 1) / 2) {
       for (int i = 0; i < count / 2; ++i) values[i] = combine(values[2 * i], values[2 * i + 1]);
       if (count % 2 != 0) values[count / 2] = values[count - 1];

@@ -6,14 +6,11 @@
 // here.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <type_traits>
-#include <vector>
 
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
@@ -58,8 +55,9 @@ using simd_fold = void (*)(const void* first, const void* second, std::int64_t n
 /// The precompiled fold for the vector instructions of this machine, or null if there is none.
 simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator);
 
-/// Names of the instruction sets that this machine can choose from, best first. For tests.
-std::vector<const char*> simd_targets();
+/// The instruction sets that this machine can choose from, by name: 0 is the best; null is past the
+/// last. For tests and benchmarks.
+const char* simd_target(int index);
 
 /// Makes find_simd_fold() use the named set; null goes back to the best. Not while a fold runs.
 void use_simd_target(const char* name);
@@ -130,12 +128,10 @@ constexpr bool worth_asking(simd_key key) {
          key.accumulator != simd_type::none;
 }
 
-/// A precompiled fold bound to its input; false if there is none.
+/// A precompiled fold together with its input.
 template <class Acc>
 class bound_simd_fold {
  public:
-  bound_simd_fold() = default;
-
   template <class It, class... Second>
   bound_simd_fold(simd_fold fold, const It& first, const Second&... second)
       : fold_(fold),
@@ -143,20 +139,20 @@ class bound_simd_fold {
         arrays_{reinterpret_cast<const std::byte*>(std::to_address(first)),
                 reinterpret_cast<const std::byte*>(std::to_address(second))...} {}
 
-  explicit operator bool() const { return fold_ != nullptr; }
-
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   Acc operator()(std::int64_t first, std::int64_t n) const {
+    struct {
+      alignas(Acc) std::byte bytes[sizeof(Acc)];
+    } result;
     const std::int64_t offset = first * item_bytes_;
-    std::array<std::byte, sizeof(Acc)> result;
     fold_(arrays_[0] + offset, arrays_[1] == nullptr ? nullptr : arrays_[1] + offset, n,
-          result.data());
+          result.bytes);
     return __builtin_bit_cast(Acc, result);
   }
 
  private:
-  simd_fold fold_ = nullptr;
-  std::int64_t item_bytes_ = 0;
+  simd_fold fold_;
+  std::int64_t item_bytes_;
   const std::byte* arrays_[2] = {nullptr, nullptr};
 };
 

@@ -5,14 +5,11 @@
 // values once more by the calling thread. Only programs that link the library may use it.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <iterator>
+#include <new>
 #include <utility>
-#include <vector>
 
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/simd.hpp>
@@ -20,26 +17,83 @@
 
 namespace tilefold::detail::host {
 
-class thread_arena;
-
-/// Values of blocks, waiting to be folded; gives each away once.
+/// The values of blocks, which threads make in any order and a fold then takes. (Standard
+/// containers would do; their headers would make up a good part of the time to compile a
+/// reduction.)
 template <class T>
-struct block_values {
-  std::vector<std::optional<T>>& values;
+class block_values {
+ public:
+  explicit block_values(std::int64_t count) : slots_(new slot[static_cast<std::size_t>(count)]) {}
+  ~block_values() { delete[] slots_; }
+  block_values(const block_values&) = delete;
+  block_values& operator=(const block_values&) = delete;
+
+  void make(std::int64_t i, T value) const {
+    ::new (static_cast<void*>(&slots_[i].value)) T(std::move(value));
+    slots_[i].made = true;
+  }
 
   template <class Reducer>
   T lift(const Reducer&, std::int64_t i) const {
-    return std::move(*values[static_cast<std::size_t>(i)]);
+    return std::move(slots_[i].value);
   }
+
+ private:
+  struct slot {
+    slot() {}
+    ~slot() {
+      if (made) value.~T();
+    }
+    bool made = false;
+    union {
+      T value;
+    };
+  };
+
+  slot* slots_;
+};
+
+/// A oneTBB arena of a number of threads, shared by all copies; or none.
+class arena_handle {
+ public:
+  arena_handle() = default;
+  explicit arena_handle(int threads);
+  arena_handle(const arena_handle& other) : arena_(other.arena_), threads_(other.threads_) {
+    if (arena_ != nullptr) retain();
+  }
+  arena_handle& operator=(arena_handle other) noexcept {
+    std::swap(arena_, other.arena_);
+    std::swap(threads_, other.threads_);
+    return *this;
+  }
+  ~arena_handle() {
+    if (arena_ != nullptr) release();
+  }
+
+  /// Calls function(context, i) for every i in [0, count), on up to threads() threads; what one of
+  /// the calls throws is thrown to the caller.
+  void for_each(std::int64_t count, void (*function)(void* context, std::int64_t i),
+                void* context) const;
+
+  int threads() const;
+
+ private:
+  struct counted_arena;
+
+  void retain() const;
+  void release() const;
+
+  counted_arena* arena_ = nullptr;
+  int threads_ = 0;
 };
 
 class threaded {
  public:
   /// All threads that oneTBB grants the caller: every core, unless the program has said otherwise.
   threaded() = default;
-  explicit threaded(int threads);
+  explicit threaded(int threads) : arena_(threads) {}
 
-  int threads() const;
+  int threads() const { return arena_.threads(); }
 
   /// The fold of elements [0, n), n >= 1.
   template <std::size_t... Index, class... Its, class Reducer>
@@ -60,17 +114,17 @@ class threaded {
   }
 
  private:
-  using block_function = void (*)(void* context, std::int64_t block);
-
   // A block is worth a task (1 to 4 us), and a range of fewer than eight is not worth waking a
   // thread for, which takes about 20 us (docs/host.md).
   static constexpr std::int64_t simd_block_bytes = std::int64_t{1} << 17;
   static constexpr std::int64_t scalar_block_bytes = std::int64_t{1} << 16;
   static constexpr std::int64_t min_blocks = 8;
 
+  // A power of two.
   template <class It, class...>
   static constexpr std::int64_t items_in(std::int64_t bytes) {
-    return std::max<std::int64_t>(bytes >> std::bit_width(sizeof(std::iter_value_t<It>) - 1), 1);
+    const auto size = static_cast<std::int64_t>(sizeof(std::iter_value_t<It>));
+    return size < bytes ? std::int64_t{1} << tree::floor_log2(bytes / size) : 1;
   }
 
   // Enough blocks for every thread to find work to the end, few enough for the last fold.
@@ -82,25 +136,19 @@ class threaded {
     if (n < min_blocks * block || threads() == 1) return fold(std::int64_t{0}, n);
     while (tree::num_blocks(n, block) > max_blocks) block *= 2;
     const std::int64_t count = tree::num_blocks(n, block);
-    std::vector<std::optional<typename Reducer::accumulator>> values(
-        static_cast<std::size_t>(count));
+    const block_values<typename Reducer::accumulator> values(count);
     auto one_block = [&](std::int64_t i) {
       const std::int64_t first = i * block;
-      values[static_cast<std::size_t>(i)].emplace(fold(first, std::min(block, n - first)));
+      values.make(i, fold(first, n - first < block ? n - first : block));
     };
     using body = decltype(one_block);
-    for_each_block(
+    arena_.for_each(
         count, [](void* context, std::int64_t i) { (*static_cast<body*>(context))(i); },
         &one_block);
-    return host::fold(block_values<typename Reducer::accumulator>{values}, reducer, 0, count);
+    return host::fold(values, reducer, 0, count);
   }
 
-  // Calls function(context, i) for every i in [0, count), on up to threads() threads; what one of
-  // the calls throws is thrown to the caller.
-  void for_each_block(std::int64_t count, block_function function, void* context) const;
-
-  int threads_ = 0;
-  std::shared_ptr<thread_arena> arena_;
+  arena_handle arena_;
 };
 
 }  // namespace tilefold::detail::host
