@@ -6,11 +6,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -20,6 +18,7 @@
 #include <tilefold/detail/cuda/launch.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
@@ -247,8 +246,8 @@ class basic_cuda_executor {
           "tilefold: the stream is being captured, and a call that returns its value would have to "
           "wait for it; use reduce_into");
     }
-    auto* out =
-        static_cast<result*>(result_.reserve(std::max(sizeof(result), detail::cuda::result_bytes)));
+    auto* out = static_cast<result*>(
+        result_.reserve(detail::larger(sizeof(result), detail::cuda::result_bytes)));
     launch<Policy>(source, reducer, init, n, out);
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
     return *out;
@@ -276,7 +275,7 @@ class basic_cuda_executor {
     const auto provide =
         [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {
-        reserve(std::max(demand.bytes(), detail::cuda::least_workspace_bytes));
+        reserve(detail::larger(demand.bytes(), detail::cuda::least_workspace_bytes));
       }
       return workspace_;
     };
@@ -301,11 +300,12 @@ inline const bool host_pointer_guard_is_set =
 /// The calling thread's executor for the current device and default stream, made on first use.
 template <class Build>
 basic_cuda_executor<Build>& default_cuda_executor(cudaStream_t stream) {
-  thread_local std::vector<std::unique_ptr<basic_cuda_executor<Build>>> executors;
-  const auto device = static_cast<std::size_t>(cuda::current_device());
-  if (device >= executors.size()) executors.resize(device + 1);
-  if (!executors[device]) executors[device] = std::make_unique<basic_cuda_executor<Build>>(stream);
-  return *executors[device];
+  thread_local std::vector<basic_cuda_executor<Build>> executors;
+  const int device = cuda::current_device();
+  for (auto& executor : executors) {
+    if (executor.device() == device) return executor;
+  }
+  return executors.emplace_back(stream);
 }
 
 // thrust marks iterators over device memory by their category, a template of three arguments whose

@@ -8,7 +8,6 @@
 #include <concepts>
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>

@@ -4,13 +4,13 @@
 // folded in registers, then their values through shared memory by the first warp.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -29,8 +29,8 @@ template <class Acc, std::size_t... Index, class... Its>
 constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index...>, Its...>*) {
   const int width = packet_width<Its...>(vt);
   const int item_bytes = (static_cast<int>(sizeof(std::iter_value_t<Its>)) + ...);
-  const int row_bytes = std::max(width * item_bytes, static_cast<int>(sizeof(Acc)));
-  int rows = std::min(vt / width, 16);
+  const int row_bytes = detail::larger(width * item_bytes, static_cast<int>(sizeof(Acc)));
+  int rows = detail::smaller(vt / width, 16);
   while (rows > 1 && rows * row_bytes > row_bytes_budget) rows /= 2;
   return {width, rows, vt / (width * rows)};
 }

@@ -6,7 +6,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -15,6 +14,7 @@
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -40,8 +40,14 @@ constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_lo
 /// the memory's latency, and a tile of 32 KiB makes the work between tiles small (docs/tuning.md).
 constexpr tile_policy policy_for(int bytes) {
   // Accumulators of more than 16 bytes want more registers than 512 threads leave them.
-  if (bytes > 16) return {128, std::clamp(floor_power_of_two(512 / bytes), 1, 16)};
-  return {512, std::clamp(floor_power_of_two(64 / bytes), 1, 64)};
+  if (bytes > 16) return {128, detail::bounded(floor_power_of_two(512 / bytes), 1, 16)};
+  return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
+}
+
+/// The one tile that short ranges are folded in: a load of 16 bytes per thread, by as many threads
+/// as a block can have.
+constexpr tile_policy short_policy_for(int bytes) {
+  return {bytes > 16 ? 512 : 1024, detail::bounded(floor_power_of_two(16 / bytes), 1, 16)};
 }
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
@@ -73,7 +79,7 @@ std::int64_t resident_blocks(Kernel kernel, int nt, const device_info& gpu,
   if (per_sm == 0) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, nt, 0),
           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    per_sm = std::max(per_sm, 1);
+    per_sm = detail::larger(per_sm, 1);
     cached.store(per_sm, std::memory_order_relaxed);
   }
   return std::int64_t{per_sm} * gpu.num_sms;
@@ -102,7 +108,7 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
   // The arguments by address, as the runtime's C interface takes them: its return value is this
   // launch's own, where <<<>>> leaves it mixed with earlier errors.
   static occupancy_cache occupancy;
-  const auto blocks = std::min(tiles, resident_blocks(kernel, Policy.nt, gpu, occupancy));
+  const auto blocks = detail::smaller(tiles, resident_blocks(kernel, Policy.nt, gpu, occupancy));
   tile_shares shares{static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks)};
   void* arguments[] = {const_cast<Source*>(&source),
                        &device_reducer,
@@ -116,14 +122,35 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
         "launch of the tile kernel");
 }
 
-/// The same under the policy that the caller chose or, by default, that fits the items.
+/// Launches the fold of 1 <= n <= Policy.tile() items by one block. No workspace.
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out>
+void launch_one_tile(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                     Out out, cudaStream_t stream) {
+  unfused<Reducer> device_reducer{reducer, 0u};
+  int count = static_cast<int>(n);
+  const auto kernel =
+      &one_tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
+  const auto warps = tree::num_blocks(n, warp_size * Policy.vt);
+  void* arguments[] = {const_cast<Source*>(&source), &device_reducer, const_cast<Init*>(&init),
+                       &out, &count};
+  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(1),
+                         dim3(static_cast<unsigned>(warps * warp_size)), arguments, 0, stream),
+        "launch of the one-tile kernel");
+}
+
+/// The same under the policy that the caller chose or, by default, that fits the items and n.
 template <class Build, class Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   if constexpr (std::is_same_v<Policy, default_policy>) {
-    launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu, stream,
-                                                  provide);
+    constexpr tile_policy one_tile = short_policy_for(item_bytes<Source>);
+    if (n <= one_tile.tile()) {
+      cuda::launch_one_tile<Build, one_tile>(source, reducer, init, n, out, stream);
+    } else {
+      cuda::launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu,
+                                                          stream, provide);
+    }
   } else {
     cuda::launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
   }

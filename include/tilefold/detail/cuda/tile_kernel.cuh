@@ -232,4 +232,17 @@ __global__ void __launch_bounds__(Nt,
   work{source, reducer, init, out, n, shared}.run(shares, memory);
 }
 
+/// The fold of n items that one tile covers, by one block without partials: for short ranges the
+/// launch itself is most of the time. A block of fewer than Nt threads will do where its warps
+/// cover n.
+template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(Nt)
+    one_tile_kernel(Source source, Reducer reducer, Init init, Out out, int n) {
+  using acc = typename Reducer::accumulator;
+  __shared__ slot<acc> warp_values[Nt / warp_size];
+  const acc value = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer>::fold(
+      source, reducer, 0, n, &warp_values[0].value);
+  if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value));
+}
+
 }  // namespace tilefold::detail::cuda

@@ -6,13 +6,13 @@
 // any bit. Iterators that are not plain pointers are read item by item.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
 #include <utility>
 
 #include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::cuda {
@@ -40,9 +40,9 @@ inline constexpr int max_packet_bytes = 64;
 /// Items per packet for iterators read in step by threads of vt items.
 template <class... Its>
 constexpr int packet_width(int vt) {
-  constexpr int item_bytes =
-      std::max({loads_packets<Its> ? static_cast<int>(sizeof(std::iter_value_t<Its>)) : 1 ...});
-  int width = std::max({iterator_width<Its>...});
+  constexpr int item_bytes = detail::larger(
+      (loads_packets<Its> ? static_cast<int>(sizeof(std::iter_value_t<Its>)) : 1)...);
+  int width = detail::larger(iterator_width<Its>...);
   while (width > 1 && (width > vt || width * item_bytes > max_packet_bytes)) width /= 2;
   return width;
 }

@@ -8,12 +8,12 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold {
@@ -61,7 +61,7 @@ constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256
 
 /// The part of a workspace of `bytes` bytes that holds arrival counters.
 constexpr std::int64_t arrivals_region(std::int64_t bytes) {
-  return std::min(align_up(bytes / 32 + 1), bytes / 256 * 256);
+  return detail::smaller(align_up(bytes / 32 + 1), bytes / 256 * 256);
 }
 
 /// What one launch needs.
@@ -72,7 +72,8 @@ struct workspace_demand {
   /// Smallest workspace that serves it.
   constexpr std::int64_t bytes() const {
     if (partial_bytes == 0) return 0;
-    std::int64_t total = align_up(std::max(partial_bytes / 31 * 32, arrival_bytes * 32)) + 512;
+    std::int64_t total =
+        align_up(detail::larger(partial_bytes / 31 * 32, arrival_bytes * 32)) + 512;
     while (!fits(total)) total += 256;
     return total;
   }
