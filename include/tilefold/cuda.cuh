@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <tilefold/detail/cuda/launch.cuh>
+#include <tilefold/detail/cuda/launch_forest.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -261,6 +262,19 @@ class basic_cuda_executor {
     launch<Policy>(source, reducer, init, n, readable(out, "out"));
   }
 
+  /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the
+  /// stream; `empty` (not projected) stands for trees without elements. `most_trees` >= 1 is the
+  /// number of trees, or a bound where only the GPU knows it.
+  template <class Policy, class Forest, class Reducer, class Init, class Out>
+  void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
+                   const Init& init, const typename Reducer::accumulator& empty, const Out& out) {
+    const detail::cuda::device_scope scope(gpu_.device);
+    const auto raw_out = readable(out, "out");
+    const detail::cuda::forest_job<Forest, Reducer, Init, std::remove_const_t<decltype(raw_out)>>
+        job{forest, {reducer, 0u}, init, empty, raw_out, gpu_, stream_};
+    detail::cuda::launch_forest_by<Build, Policy>(job, most_trees, provider());
+  }
+
   /// Writes `value` through `out` in the order of the stream.
   template <class T, class Out>
   void store(const T& value, const Out& out) {
@@ -269,17 +283,20 @@ class basic_cuda_executor {
   }
 
  private:
-  template <class Policy, class Source, class Reducer, class Init, class Out>
-  void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
-              Out out) {
-    const auto provide =
-        [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
+  auto provider() {
+    return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {
         reserve(detail::larger(demand.bytes(), detail::cuda::least_workspace_bytes));
       }
       return workspace_;
     };
-    detail::cuda::launch_fold<Build, Policy>(source, reducer, init, n, out, gpu_, stream_, provide);
+  }
+
+  template <class Policy, class Source, class Reducer, class Init, class Out>
+  void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+              Out out) {
+    detail::cuda::launch_fold<Build, Policy>(source, reducer, init, n, out, gpu_, stream_,
+                                             provider());
   }
 
   detail::cuda::device_info gpu_;

@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 
+#include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/error.hpp>
@@ -98,6 +99,27 @@ class basic_host_executor {
                  Out out) const {
     store(fold<Policy>(source, reducer, init, n), out);
   }
+
+  /// Writes the projected fold of every tree i of `forest` through out[i]; `empty` (not projected)
+  /// stands for trees without elements. Done when the call returns.
+  template <class Policy, class Forest, class Reducer, class Init, class Out>
+  void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer, const Init& init,
+                   const typename Reducer::accumulator& empty, const Out& out) const {
+    detail::require_host_access(out, "out");
+    const auto write = [&](std::int64_t i, const typename Reducer::result& value) {
+      *detail::starting_at(out, i) = detail::output_value<Out>(value);
+    };
+    using accumulator = typename Reducer::accumulator;
+    mode_.fold_forest(
+        forest, reducer,
+        [&](std::int64_t i, const accumulator& folded) {
+          write(i, detail::finish(reducer, init, folded));
+        },
+        [&](std::int64_t i) { write(i, reducer.project(empty)); });
+  }
+
+  /// Returns at once: this executor's work is done when a call returns.
+  void synchronize() const {}
 
   /// Writes `value` through `out`.
   template <class T, class Out>

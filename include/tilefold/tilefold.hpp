@@ -4,4 +4,5 @@
 #pragma once
 
 #include <tilefold/reduce.hpp>
+#include <tilefold/segmented_reduce.hpp>
 #include <tilefold/transform_reduce.hpp>

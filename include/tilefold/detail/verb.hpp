@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/forest.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -168,6 +169,56 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const I
   base.template fold_into<typename parts::policy>(
       source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
       start, n, out);
+}
+
+template <class T>
+T count_of(const char* verb, const char* what, T n) {
+  if (n < 0) {
+    throw invalid_range_error("tilefold::" + std::string(verb) + ": " + what + " is " +
+                              std::to_string(n));
+  }
+  return n;
+}
+
+/// Calls use(init, op) with what the last arguments of a verb mean: nothing (a sum), an operator,
+/// an initial value, or an initial value and an operator.
+template <class T, class Use>
+auto with_init_and_op(const Use& use) {
+  return use(no_init{}, plus{});
+}
+template <class T, class Use, class OpOrInit>
+auto with_init_and_op(const Use& use, const OpOrInit& op_or_init) {
+  if constexpr (detail::is_operator<OpOrInit, T>()) {
+    return use(no_init{}, op_or_init);
+  } else {
+    return use(op_or_init, plus{});
+  }
+}
+template <class T, class Use, class Init, class Op>
+auto with_init_and_op(const Use& use, const Init& init, const Op& op) {
+  return use(init, op);
+}
+
+/// Folds every tree of make_forest(source of the readable iterators) through `out`. `most_trees` is
+/// the number of trees, or a bound where only the executor's memory knows it.
+template <class Named, class Executor, class MakeForest, class Out, class Init, class Op,
+          class... Its>
+void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees, Out out,
+               const Init& init, const Op& op, const Its&... its) {
+  using types = fold_types<Named, Op, as_is, Init, Its...>;
+  using acc = typename types::accumulator;
+  using parts = executor_parts<std::remove_cvref_t<Executor>>;
+  static_assert(!std::same_as<Init, no_init> || has_identity<typename types::op, acc>,
+                "tilefold: a segment may be empty, so give an initial value, or an operator whose "
+                "identity is known (op_traits)");
+  const typename types::reducer reducer{detail::normalize(op), {}};
+  const auto start = detail::convert_init<acc>(init);
+  if (most_trees == 0) return;
+  auto&& base = parts::base(exec);
+  base.template fold_forest<typename parts::policy>(
+      make_forest(
+          base, source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}),
+      most_trees, reducer, start, detail::empty_fold<acc, typename types::op>("", start), out);
 }
 
 }  // namespace tilefold::detail

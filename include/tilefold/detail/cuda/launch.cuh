@@ -44,10 +44,11 @@ constexpr tile_policy policy_for(int bytes) {
   return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
-/// The one tile that short ranges are folded in: a load of 16 bytes per thread, by as many threads
-/// as a block can have.
+/// The one tile that short ranges are folded in, by as many warps of it as they need: what its
+/// launch saves, the partials and arrivals of several tiles, is more than more threads would.
 constexpr tile_policy short_policy_for(int bytes) {
-  return {bytes > 16 ? 512 : 1024, detail::bounded(floor_power_of_two(16 / bytes), 1, 16)};
+  if (bytes > 16) return {256, policy_for(bytes).vt};
+  return {1024, policy_for(bytes).vt};
 }
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();

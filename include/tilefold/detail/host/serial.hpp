@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/error.hpp>
 
@@ -33,6 +34,20 @@ class serial {
   typename Reducer::accumulator fold(const Source& elements, const Reducer& reducer,
                                      std::int64_t n) const {
     return host::fold(elements, reducer, 0, n);
+  }
+
+  /// Calls keep(i, fold of tree i) or, for an empty tree, none(i), for every tree of a forest.
+  template <class Forest, class Reducer, class Keep, class None>
+  void fold_forest(const Forest& forest, const Reducer& reducer, const Keep& keep,
+                   const None& none) const {
+    for (std::int64_t i = 0; i < forest.size(); ++i) {
+      const std::int64_t n = forest.count(i);
+      if (n <= 0) {
+        none(i);
+      } else {
+        keep(i, host::fold(forest.tree(i), reducer, 0, n));
+      }
+    }
   }
 };
 

@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/tree.hpp>
@@ -113,12 +114,89 @@ class threaded {
     return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
   }
 
+  /// Calls keep(i, fold of tree i) or, for an empty tree, none(i), for every tree of a forest; on
+  /// any thread, in any order.
+  template <class Forest, class Reducer, class Keep, class None>
+  void fold_forest(const Forest& forest, const Reducer& reducer, const Keep& keep,
+                   const None& none) const {
+    using elements = typename Forest::source_type;
+    const std::int64_t trees = forest.size();
+    const std::int64_t block = (trees + blocks_of_trees - 1) / blocks_of_trees;
+    const std::int64_t count = tree::num_blocks(trees, block);
+    // Trees that all threads shall share come afterwards, one by one.
+    const block_values<bool> has_long(count);
+    auto one_block = [&](std::int64_t b) {
+      bool found_long = false;
+      const std::int64_t first = b * block;
+      const std::int64_t last = first + block < trees ? first + block : trees;
+      for (std::int64_t i = first; i < last; ++i) {
+        const std::int64_t n = forest.count(i);
+        if (n <= 0) {
+          none(i);
+        } else if (is_long<elements>(n)) {
+          found_long = true;
+        } else {
+          keep(i, fold_tree(forest.tree(i), reducer, n));
+        }
+      }
+      has_long.make(b, found_long);
+    };
+    using body = decltype(one_block);
+    if (threads() == 1 || count == 1) {
+      for (std::int64_t b = 0; b < count; ++b) one_block(b);
+    } else {
+      arena_.for_each(
+          count, [](void* context, std::int64_t b) { (*static_cast<body*>(context))(b); },
+          &one_block);
+    }
+    for (std::int64_t b = 0; b < count; ++b) {
+      if (!has_long.lift(reducer, b)) continue;
+      for (std::int64_t i = b * block; i < trees && i < (b + 1) * block; ++i) {
+        const std::int64_t n = forest.count(i);
+        if (is_long<elements>(n)) keep(i, fold(forest.tree(i), reducer, n));
+      }
+    }
+  }
+
  private:
   // A block is worth a task (1 to 4 us), and a range of fewer than eight is not worth waking a
   // thread for, which takes about 20 us (docs/host.md).
   static constexpr std::int64_t simd_block_bytes = std::int64_t{1} << 17;
   static constexpr std::int64_t scalar_block_bytes = std::int64_t{1} << 16;
   static constexpr std::int64_t min_blocks = 8;
+
+  // Enough for every thread to find work to the end.
+  static constexpr std::int64_t blocks_of_trees = 4096;
+
+  // Shorter trees are not worth the call of a vector fold.
+  static constexpr std::int64_t least_simd_items = 32;
+
+  template <class Elements>
+  static constexpr std::int64_t long_items = 0;
+  template <std::size_t... Index, class... Its>
+  static constexpr std::int64_t long_items<source_of<std::index_sequence<Index...>, Its...>> =
+      min_blocks* items_in<Its...>(simd_block_bytes);
+  template <class Elements>
+  static bool is_long(std::int64_t n) {
+    return n >= long_items<Elements>;
+  }
+
+  // A tree of at least one element on the calling thread.
+  template <std::size_t... Index, class... Its, class Reducer>
+  static typename Reducer::accumulator fold_tree(
+      const source_of<std::index_sequence<Index...>, Its...>& elements, const Reducer& reducer,
+      std::int64_t n) {
+    using accumulator = typename Reducer::accumulator;
+    constexpr simd_key key = simd_key_of<Reducer, Its...>;
+    if constexpr (worth_asking(key)) {
+      static const simd_fold fold = find_simd_fold(key.op, key.value, key.accumulator);
+      if (fold != nullptr && n >= least_simd_items) {
+        return bound_simd_fold<accumulator>(fold, elements.template iterator<Index>(elements)...)(
+            0, n);
+      }
+    }
+    return host::fold(elements, reducer, 0, n);
+  }
 
   // A power of two.
   template <class It, class...>

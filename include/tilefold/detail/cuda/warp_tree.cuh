@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trees of staged items (warp_stage.cuh): a run of them by one lane, a tree by a group of lanes,
+// and a tree of any length by a warp. Device code.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/warp_fold.cuh>
+#include <tilefold/detail/cuda/warp_stage.cuh>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Partial results of a long fold, one per level of the tree, held by lane `level`: the value of
+/// 2^level blocks waits there for its right neighbour. All lanes of the warp push the same values.
+template <class Reducer>
+class warp_stack {
+  using acc = typename Reducer::accumulator;
+
+ public:
+  __device__ warp_stack(const Reducer& reducer)
+      : reducer_(reducer), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+
+  __device__ void push(acc value) {
+    int level = 0;
+    for (unsigned bits = count_; bits & 1; bits >>= 1) {
+      new (&value) acc(reducer_.combine(waiting(level++), value));
+    }
+    if (lane_ == level) waiting_.put(value);
+    ++count_;
+  }
+
+  /// The fold of everything pushed, at least one value; the same in every lane.
+  __device__ acc value() const {
+    int level = __ffs(static_cast<int>(count_)) - 1;
+    acc result = waiting(level);
+    for (unsigned bits = count_ >> (level + 1); bits != 0; bits >>= 1) {
+      ++level;
+      if (bits & 1) new (&result) acc(reducer_.combine(waiting(level), result));
+    }
+    return result;
+  }
+
+ private:
+  __device__ acc waiting(int level) const {
+    words<acc> w = cuda::to_words(waiting_.value);
+#pragma unroll
+    for (int i = 0; i < words<acc>::count; ++i) {
+      w.word[i] = __shfl_sync(full_warp, w.word[i], level);
+    }
+    return from_words<acc>(w);
+  }
+
+  const Reducer& reducer_;
+  const int lane_;
+  slot<acc> waiting_;
+  unsigned count_ = 0;
+};
+
+/// Smallest k with 2^k >= x, x >= 0.
+__device__ __forceinline__ int ceil_log2(int x) { return x <= 1 ? 0 : 32 - __clz(x - 1); }
+
+/// Folds trees among the items that `stage` holds.
+template <class Stage, class Source, class Reducer>
+class staged_fold {
+  using acc = typename Reducer::accumulator;
+  static constexpr int packet = 8;
+  // Levels above a packet that a run of staged items can have.
+  static constexpr int levels = tree::floor_log2(Stage::capacity / packet) + 1;
+
+ public:
+  const Stage& stage;
+  const Source& source;  // as it was staged
+  const Reducer& reducer;
+
+  /// The tree of items [first, first + n), n <= capacity, folded by 2^lane_bits neighbouring lanes;
+  /// this one is number `lane` among them. All lanes of the warp take part, with n = 0 if they have
+  /// no tree. The result is the same in every lane of the group.
+  __device__ __forceinline__ acc operator()(int first, int n, int lane, int lane_bits) const {
+    // Each lane folds an aligned block.
+    const int block_bits = cuda::ceil_log2((n + (1 << lane_bits) - 1) >> lane_bits);
+    const int begin = lane << block_bits;
+    slot<acc> node;
+    if (begin < n) node.put(run(first + begin, detail::smaller(1 << block_bits, n - begin)));
+    for (int bit = 0; bit < lane_bits; ++bit) {
+      const acc received = cuda::shuffle_xor(node.value, 1 << bit);
+      node.put(cuda::combine_lanes<false>(reducer, node.value, received, (lane >> bit) & 1,
+                                          tree::right_half(lane, bit + 1) << block_bits, n));
+    }
+    return node.value;
+  }
+
+ private:
+  __device__ __forceinline__ acc item(int i) const { return stage.lift(reducer, source, i); }
+  __device__ __forceinline__ acc pair(const acc& left, const acc& right) const {
+    return reducer.combine(left, right);
+  }
+  __device__ __forceinline__ acc four(int i) const {
+    return pair(pair(item(i), item(i + 1)), pair(item(i + 2), item(i + 3)));
+  }
+
+  // The tree of n >= 1 items by one lane: packets of eight, and a stack of what waits for a right
+  // neighbour. Lanes that run side by side push at the same time, so its branches are uniform.
+  __device__ __forceinline__ acc run(int first, int n) const {
+    registers<acc, levels> waiting;
+    const int packets = n / packet;
+    for (int p = 0; p < packets; ++p) {
+      push<0>(waiting, p, pair(four(first), four(first + 4)));
+      first += packet;
+    }
+    slot<acc> value;
+    bool any = n & 3;
+    if (any) value.put(few(first + (n & 4), n & 3));
+    if (n & 4) {
+      const acc left = four(first);
+      value.put(any ? pair(left, value.value) : left);
+      any = true;
+    }
+#pragma unroll
+    for (int level = 0; level < levels; ++level) {
+      if (packets >> level == 0) break;
+      if ((packets >> level) & 1) {
+        value.put(any ? pair(waiting[level], value.value) : waiting[level]);
+        any = true;
+      }
+    }
+    return value.value;
+  }
+
+  // 1 to 3 items.
+  __device__ __forceinline__ acc few(int i, int n) const {
+    slot<acc> value;
+    value.put(item(i));
+    if (n > 1) value.put(pair(value.value, item(i + 1)));
+    if (n > 2) value.put(pair(value.value, item(i + 2)));
+    return value.value;
+  }
+
+  // Packet p's value meets those that wait.
+  template <int Level>
+  __device__ __forceinline__ void push(registers<acc, levels>& waiting, int p,
+                                       const acc& value) const {
+    if constexpr (Level + 1 == levels) {
+      waiting.put(Level, value);
+    } else if ((p >> Level) & 1) {
+      push<Level + 1>(waiting, p, pair(waiting[Level], value));
+    } else {
+      waiting.put(Level, value);
+    }
+  }
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many sequences to be folded to one value each: a forest. Tree i is the first count(i) elements of
+// the source tree(i). Where all trees lie in one range (`in_one_range`), tree i starts at its
+// element first(i). Plain values that host and device code share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include <tilefold/config.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail {
+
+/// An iterator `n` elements on.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class It>
+TILEFOLD_HD It starting_at(const It& first, std::int64_t n) {
+  return first + static_cast<std::iter_difference_t<It>>(n);
+}
+
+template <std::size_t... Index, class... Its>
+TILEFOLD_HD source<Its...> starting_at(
+    const source_of<std::index_sequence<Index...>, Its...>& elements, std::int64_t n) {
+  using source_type = source<Its...>;
+  return {{detail::starting_at(source_type::template iterator<Index>(elements), n)}...};
+}
+
+/// Trees that are segments of one range, each from begins[i] to ends[i]. Gaps, overlaps and any
+/// order are fine.
+template <class Source, class Begins, class Ends>
+struct segment_forest {
+  using source_type = Source;
+  static constexpr bool in_one_range = true;
+  static constexpr bool equal_lengths = false;
+
+  Source source;
+  Begins begins;
+  Ends ends;
+  std::int64_t num_trees;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t first(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(begins, i));
+  }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(ends, i)) - first(i);
+  }
+  TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
+};
+
+/// Trees of `length` elements each, one after the other.
+template <class Source>
+struct equal_forest {
+  using source_type = Source;
+  static constexpr bool in_one_range = true;
+  static constexpr bool equal_lengths = true;
+
+  Source source;
+  std::int64_t num_trees;
+  std::int64_t length;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t first(std::int64_t i) const { return i * length; }
+  TILEFOLD_HD std::int64_t count(std::int64_t) const { return length; }
+  TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
+};
+
+/// Trees that are arrays of their own: lengths[i] elements from pointers[i] on.
+template <class Pointers, class Lengths>
+struct array_forest {
+  using source_type = source<std::iter_value_t<Pointers>>;
+  static constexpr bool in_one_range = false;
+  static constexpr bool equal_lengths = false;
+
+  Pointers pointers;
+  Lengths lengths;
+  std::int64_t num_trees;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(lengths, i));
+  }
+  TILEFOLD_HD source_type tree(std::int64_t i) const { return {{detail::element(pointers, i)}}; }
+};
+
+/// Segments whose number is known only when those that wrote them are done: tree i is from
+/// offsets[i] to offsets[i + 1], the last one to `num_items`.
+template <class Source, class Offset>
+struct run_forest {
+  using source_type = Source;
+  static constexpr bool in_one_range = true;
+  static constexpr bool equal_lengths = false;
+
+  Source source;
+  const Offset* offsets;
+  const Offset* num_trees;
+  std::int64_t num_items;
+
+  TILEFOLD_HD std::int64_t size() const { return static_cast<std::int64_t>(*num_trees); }
+  TILEFOLD_HD std::int64_t first(std::int64_t i) const {
+    return static_cast<std::int64_t>(offsets[i]);
+  }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
+    const std::int64_t end = i + 1 < size() ? static_cast<std::int64_t>(offsets[i + 1]) : num_items;
+    return end - first(i);
+  }
+  TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
+};
+
+}  // namespace tilefold::detail

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fold order of forests on a GPU: every segment's value spells the neighbour tree of that
+// segment alone, whatever its length, place and neighbours.
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <thrust/iterator/counting_iterator.h>
+
+#include <gtest/gtest.h>
+
+#include "support/device_order.cuh"
+#include "support/seed.hpp"
+
+namespace tilefold::test {
+namespace {
+
+using segments = std::vector<std::pair<std::int64_t, std::int64_t>>;  // begin, end
+
+const lifted_hash initial{leaf_hash(std::int64_t{1} << 40)};
+
+lifted_hash tree_of(std::int64_t begin, std::int64_t end) {
+  if (begin >= end) return initial;
+  running_fold<lifted_node_hash, lifted_hash> fold(lifted_node_hash{});
+  for (std::int64_t i = begin; i < end; ++i) fold.push(lifted_hash(leaf_hash(i)));
+  return lifted_node_hash{}(initial, fold.value());
+}
+
+std::vector<lifted_hash> trees_of(const segments& all) {
+  std::vector<lifted_hash> expected;
+  for (const auto& [begin, end] : all) expected.push_back(tree_of(begin, end));
+  return expected;
+}
+
+::testing::AssertionResult same_trees(const std::vector<lifted_hash>& got,
+                                      const std::vector<lifted_hash>& expected,
+                                      const segments& all) {
+  std::size_t wrong = 0;
+  ::testing::AssertionResult result = ::testing::AssertionFailure();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (got[i] == expected[i]) continue;
+    if (++wrong <= 5) {
+      result << "segment " << i << " [" << all[i].first << ", " << all[i].second << ") ";
+    }
+  }
+  if (wrong == 0) return ::testing::AssertionSuccess();
+  return result << wrong << " of " << all.size() << " segments are wrong";
+}
+
+// Items that are their own index, `shift` items past an aligned address.
+class index_items {
+ public:
+  explicit index_items(std::int64_t n) : storage_(n + 64) {
+    std::vector<std::uint32_t> items;
+    for (std::int64_t i = 0; i < n; ++i) items.push_back(static_cast<std::uint32_t>(i));
+    for (int shift = 0; shift < 4; ++shift) {
+      arrays_.emplace_back(n + 4);
+      must(cudaMemcpy(arrays_.back().data() + shift, items.data(),
+                      static_cast<std::size_t>(n) * sizeof(std::uint32_t), cudaMemcpyDefault));
+    }
+  }
+  const std::uint32_t* at(int shift) const {
+    return arrays_[static_cast<std::size_t>(shift)].data() + shift;
+  }
+
+ private:
+  gpu_array<std::uint32_t> storage_;
+  std::vector<gpu_array<std::uint32_t>> arrays_;
+};
+
+template <class Offset, class Exec, class It>
+std::vector<lifted_hash> folded(cuda_executor& base, Exec&& exec, It first, const segments& all) {
+  std::vector<Offset> begins, ends;
+  for (const auto& [begin, end] : all) {
+    begins.push_back(static_cast<Offset>(begin));
+    ends.push_back(static_cast<Offset>(end));
+  }
+  const gpu_array<Offset> device_begins(begins), device_ends(ends);
+  gpu_array<lifted_hash> out(static_cast<std::int64_t>(all.size()));
+  must(cudaMemset(out.data(), 0xee, all.size() * sizeof(lifted_hash)));
+  segmented_reduce_into(exec, first, device_begins.data(), device_ends.data(), all.size(),
+                        out.data(), initial, lifted_node_hash{});
+  base.synchronize();
+  return out.to_host();
+}
+
+// Segments one after the other, as offsets describe them.
+segments in_a_row(const std::vector<std::int64_t>& lengths) {
+  segments all;
+  std::int64_t end = 0;
+  for (const std::int64_t length : lengths) {
+    all.emplace_back(end, end + length);
+    end += length;
+  }
+  return all;
+}
+
+class CudaForest : public ::testing::Test {
+ protected:
+  cuda_executor exec_;
+};
+
+TEST_F(CudaForest, EveryLengthUpTo300AndAroundPowersOfTwo) {
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t n = 0; n <= 300; ++n) lengths.push_back(n);
+  for (const std::int64_t n : landmark_sizes(17, 40, seed())) lengths.push_back(n);
+  const segments all = in_a_row(lengths);
+  const index_items items(all.back().second);
+  const auto expected = trees_of(all);
+  for (int shift = 0; shift < 4; ++shift) {
+    EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, items.at(shift), all), expected, all))
+        << "shift " << shift;
+  }
+  EXPECT_TRUE(same_trees(
+      folded<std::int32_t>(exec_, with_policy<tile_policy{64, 4}>(exec_), items.at(1), all),
+      expected, all));
+}
+
+// Enough segments for batches of 32, and long ones among them.
+TEST_F(CudaForest, ManySegmentsOfRandomShapes) {
+  std::mt19937_64 bits(seed());
+  for (const int longest_level : {1, 2, 3, 4, 5, 6, 8}) {
+    std::vector<std::int64_t> lengths;
+    std::int64_t total = 0;
+    while (static_cast<std::int64_t>(lengths.size()) < 300000 && total < 3000000) {
+      std::int64_t length = static_cast<std::int64_t>(bits() % (std::uint64_t{1} << longest_level));
+      if (bits() % 5 == 0) length = 0;
+      if (bits() % 50000 == 0) length = 100000 + static_cast<std::int64_t>(bits() % 100000);
+      if (bits() % 5000 == 0) length = static_cast<std::int64_t>(bits() % 20000);
+      lengths.push_back(length);
+      total += length;
+    }
+    const segments all = in_a_row(lengths);
+    const index_items items(all.back().second);
+    const auto expected = trees_of(all);
+    EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, items.at(0), all), expected, all))
+        << "lengths below 2^" << longest_level;
+    EXPECT_TRUE(same_trees(folded<std::uint32_t>(exec_, exec_, items.at(3), all), expected, all))
+        << "lengths below 2^" << longest_level;
+  }
+}
+
+TEST_F(CudaForest, GapsOverlapsAndAnyOrder) {
+  std::mt19937_64 bits(seed());
+  const std::int64_t n = 1 << 18;
+  const index_items items(n);
+  for (const std::size_t count : {1, 2, 31, 33, 1000, 40000}) {
+    segments all;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto begin = static_cast<std::int64_t>(bits() % n);
+      const std::int64_t longest = std::min<std::int64_t>(n - begin, count < 40 ? n : 200);
+      const auto length = static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(longest));
+      all.emplace_back(begin, begin + length);
+    }
+    all.emplace_back(5, 5);
+    EXPECT_TRUE(
+        same_trees(folded<std::int64_t>(exec_, exec_, items.at(2), all), trees_of(all), all))
+        << count << " segments";
+  }
+}
+
+// More units than there are slots for their values: the rest is folded tree by tree.
+TEST_F(CudaForest, MoreLongSegmentsThanTheQueueHolds) {
+  const std::int64_t n = 200000;
+  const index_items items(n);
+  segments all;
+  for (int i = 0; i < 6000; ++i) all.emplace_back(i % 64, n - i % 32);
+  std::vector<lifted_hash> expected;
+  segments distinct(all.begin(), all.begin() + 64);
+  const auto trees = trees_of(distinct);
+  for (std::size_t i = 0; i < all.size(); ++i) expected.push_back(trees[i % 64]);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, items.at(1), all), expected, all));
+  }
+}
+
+TEST_F(CudaForest, EqualLengths) {
+  const std::int64_t n = 1 << 20;
+  const index_items items(n);
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t length = 0; length <= 140; ++length) lengths.push_back(length);
+  for (const std::int64_t length :
+       {255,  256,  257,  511,  512,   513,   1000,  1024,  1025,   2048,   4095,
+        4096, 8191, 8192, 8193, 16384, 16385, 40000, 65536, 100001, 1 << 20}) {
+    lengths.push_back(length);
+  }
+  for (const std::int64_t length : lengths) {
+    for (const std::int64_t most : {3, 100, 20000}) {
+      const std::int64_t count = std::min(most, length == 0 ? most : n / length);
+      segments all;
+      for (std::int64_t i = 0; i < count; ++i) all.emplace_back(i * length, (i + 1) * length);
+      const auto expected = trees_of(all);
+      for (const int shift : {0, 1}) {
+        gpu_array<lifted_hash> out(count);
+        must(cudaMemset(out.data(), 0xee, static_cast<std::size_t>(count) * sizeof(lifted_hash)));
+        segmented_reduce_into(exec_, items.at(shift), count, length, out.data(), initial,
+                              lifted_node_hash{});
+        exec_.synchronize();
+        ASSERT_TRUE(same_trees(out.to_host(), expected, all))
+            << "length " << length << ", shift " << shift;
+      }
+    }
+  }
+}
+
+TEST_F(CudaForest, IteratorsThatAreNoPointers) {
+  std::mt19937_64 bits(seed());
+  std::vector<std::int64_t> lengths;
+  for (int i = 0; i < 5000; ++i) lengths.push_back(static_cast<std::int64_t>(bits() % 100));
+  lengths.push_back(50000);
+  const segments all = in_a_row(lengths);
+  const auto first = thrust::make_counting_iterator(std::uint32_t{0});
+  EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, first, all), trees_of(all), all));
+}
+
+// The same segment at every offset, alone and among others, has one value: that of reduce().
+TEST_F(CudaForest, PlaceAndBatchDoNotMatter) {
+  std::mt19937_64 bits(seed());
+  std::vector<float> items(5000);
+  for (float& x : items) x = static_cast<float>(static_cast<double>(bits()) * 1e-15 - 9000.0);
+  const gpu_array<float> array(20000);
+  for (const std::int64_t length : {1, 7, 31, 64, 100, 129, 1000, 4999}) {
+    for (int offset = 0; offset < 128; offset += (length > 200 ? 17 : 1)) {
+      must(cudaMemcpy(array.data() + offset, items.data(),
+                      static_cast<std::size_t>(length) * sizeof(float), cudaMemcpyDefault));
+      const float* const first = array.data() + offset;
+      const float expected = reduce(exec_, first, first + length);
+      for (const int batch : {1, 5, 4096}) {
+        std::vector<std::int64_t> begins(static_cast<std::size_t>(batch)), ends;
+        for (std::size_t i = 0; i < begins.size(); ++i) {
+          begins[i] = static_cast<std::int64_t>(bits() % 100);
+          ends.push_back(begins[i] + static_cast<std::int64_t>(bits() % 2000));
+        }
+        const std::size_t chosen = bits() % begins.size();
+        begins[chosen] = offset;
+        ends[chosen] = offset + length;
+        const gpu_array<std::int64_t> device_begins(begins), device_ends(ends);
+        gpu_array<float> out(batch);
+        segmented_reduce(exec_, array.data(), device_begins.data(), device_ends.data(), batch,
+                         out.data());
+        const float got = out.to_host()[chosen];
+        ASSERT_EQ(__builtin_bit_cast(std::uint32_t, got),
+                  __builtin_bit_cast(std::uint32_t, expected))
+            << "length " << length << ", offset " << offset << ", batch " << batch;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilefold::test

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Segmented reductions on the host: every segment's value is that of reduce() over the segment
+// alone, and of the oracle.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.hpp>
+
+#include "support/oracle.hpp"
+#include "support/order.hpp"
+#include "support/seed.hpp"
+
+namespace tilefold::test {
+namespace {
+
+// Lengths that follow each other: many short ones, some empty, a few long ones.
+std::vector<std::int64_t> mixed_lengths(int count) {
+  std::mt19937_64 bits(seed());
+  std::vector<std::int64_t> lengths{0, 1, 2, 3, 31, 32, 33, 300000};
+  for (int i = 0; i < count; ++i) {
+    const auto level = bits() % 8;
+    lengths.push_back(static_cast<std::int64_t>(bits() % (std::uint64_t{1} << level)));
+    if (i % 1000 == 0) lengths.push_back(static_cast<std::int64_t>(bits() % 300000));
+  }
+  return lengths;
+}
+
+template <class Offset>
+std::vector<Offset> offsets_of(const std::vector<std::int64_t>& lengths) {
+  std::vector<Offset> offsets{0};
+  for (const auto length : lengths) offsets.push_back(static_cast<Offset>(offsets.back() + length));
+  return offsets;
+}
+
+std::vector<float> mixed_floats(std::int64_t n) {
+  std::mt19937_64 bits(seed());
+  std::vector<float> items;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float magnitude = std::ldexp(1.0f, static_cast<int>(bits() % 40) - 20);
+    items.push_back((bits() % 2 == 0 ? magnitude : -magnitude) * (1.0f + 0.001f * (bits() % 997)));
+  }
+  return items;
+}
+
+bool same_bits(float a, float b) {
+  return __builtin_bit_cast(std::uint32_t, a) == __builtin_bit_cast(std::uint32_t, b);
+}
+
+template <class Offset, class Exec>
+void folds_floats_like_reduce(const Exec& exec) {
+  const auto lengths = mixed_lengths(5000);
+  const auto offsets = offsets_of<Offset>(lengths);
+  const auto items = mixed_floats(static_cast<std::int64_t>(offsets.back()));
+  std::vector<float> out(lengths.size(), 7.0f);
+  segmented_reduce(exec, items.data(), offsets.begin(), lengths.size(), out.begin());
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const std::vector<float> alone(items.begin() + static_cast<std::int64_t>(offsets[i]),
+                                   items.begin() + static_cast<std::int64_t>(offsets[i + 1]));
+    const float expected =
+        alone.empty() ? -0.0f : neighbour_tree([](float a, float b) { return a + b; }, alone);
+    ASSERT_TRUE(same_bits(out[i], expected)) << "segment " << i << " of " << lengths[i];
+    ASSERT_TRUE(same_bits(reduce(exec, alone), expected)) << "segment " << i;
+  }
+}
+
+TEST(SegmentedReduce, SumsEachSegmentAsReduceDoes) {
+  folds_floats_like_reduce<std::int32_t>(host_executor());
+  folds_floats_like_reduce<std::uint64_t>(host_executor(3));
+  folds_floats_like_reduce<std::int64_t>(host_executor(1));
+}
+
+TEST(SegmentedReduce, KeepsTheOrderOfEachSegment) {
+  const auto lengths = mixed_lengths(3000);
+  const auto offsets = offsets_of<std::int64_t>(lengths);
+  std::vector<std::uint32_t> items;
+  for (std::int64_t i = 0; i < offsets.back(); ++i) items.push_back(static_cast<std::uint32_t>(i));
+  const lifted_hash initial{leaf_hash(std::int64_t{1} << 40)};
+  std::vector<lifted_hash> out(lengths.size());
+  segmented_reduce(host_executor(), items.begin(), offsets.begin(), lengths.size(), out.begin(),
+                   initial, lifted_node_hash{});
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    running_fold<lifted_node_hash, lifted_hash> fold(lifted_node_hash{});
+    for (std::int64_t k = offsets[i]; k < offsets[i + 1]; ++k) {
+      fold.push(lifted_hash(leaf_hash(k)));
+    }
+    const lifted_hash expected =
+        lengths[i] == 0 ? initial : lifted_node_hash{}(initial, fold.value());
+    ASSERT_EQ(out[i], expected) << "segment " << i << " of " << lengths[i];
+  }
+}
+
+TEST(SegmentedReduce, TakesGapsAndOverlaps) {
+  const std::vector<int> items{1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<std::uint8_t> begins{0, 2, 7, 5, 3}, ends{8, 4, 8, 5, 6};
+  std::vector<int> out(5);
+  segmented_reduce(items.begin(), begins.begin(), ends.begin(), 5, out.begin());
+  EXPECT_EQ(out, (std::vector<int>{36, 7, 8, 0, 15}));
+}
+
+TEST(SegmentedReduce, TakesEqualLengths) {
+  const auto items = mixed_floats(100000);
+  for (const std::int64_t size : {0, 1, 3, 64, 1000, 33333, 100000}) {
+    const std::int64_t count = size == 0 ? 5 : 100000 / size;
+    std::vector<float> out(static_cast<std::size_t>(count), 7.0f);
+    segmented_reduce(host_executor(), items.data(), count, size, out.data(), maximum{});
+    for (std::int64_t i = 0; i < count; ++i) {
+      const float* const first = items.data() + i * size;
+      const float expected = size == 0 ? -std::numeric_limits<float>::infinity()
+                                       : *std::max_element(first, first + size);
+      ASSERT_TRUE(same_bits(out[static_cast<std::size_t>(i)], expected)) << size << ", " << i;
+    }
+  }
+}
+
+TEST(SegmentedReduce, NamesTheAccumulatorAndTakesAnInitialValue) {
+  const std::vector<std::int8_t> items{100, 100, 100, -1};
+  std::vector<std::int64_t> out(2);
+  segmented_reduce<std::int64_t>(items.begin(), 2, 2, out.begin(), 1000);
+  EXPECT_EQ(out, (std::vector<std::int64_t>{1200, 1099}));
+}
+
+TEST(SegmentedReduce, WritesNothingForNoSegments) {
+  std::vector<float> items{1.0f}, out{5.0f};
+  segmented_reduce(items.begin(), 0, 10, out.begin());
+  segmented_reduce(items.begin(), out.begin(), 0, out.begin());
+  EXPECT_EQ(out[0], 5.0f);
+}
+
+TEST(SegmentedReduce, RefusesNegativeNumbersAndNullPointers) {
+  std::vector<float> items{1.0f, 2.0f}, out(2);
+  const auto message = [&](auto call) -> std::string {
+    try {
+      call();
+    } catch (const error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([&] { segmented_reduce(items.data(), -3, 1, out.data()); }),
+            "tilefold::segmented_reduce: the number of segments is -3");
+  EXPECT_EQ(message([&] { segmented_reduce(items.data(), 1, -1, out.data()); }),
+            "tilefold::segmented_reduce: the segment size is -1");
+  const float* const nothing = nullptr;
+  EXPECT_NE(message([&] { segmented_reduce(nothing, 1, 1, out.data()); }).find("null"),
+            std::string::npos);
+  const int* const no_offsets = nullptr;
+  EXPECT_NE(
+      message([&] { segmented_reduce(items.data(), no_offsets, 1, out.data()); }).find("begins"),
+      std::string::npos);
+  EXPECT_EQ(out, (std::vector<float>{0.0f, 0.0f}));
+}
+
+}  // namespace
+}  // namespace tilefold::test
