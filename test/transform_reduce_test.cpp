@@ -154,5 +154,36 @@ TEST(TransformReduceErrors, AreThoseOfReduce) {
                null_pointer_error);
 }
 
+TEST(TransformReduceErrors, NameTheRangeThatIsWrong) {
+  const std::vector<int> x{1, 2};
+  const int* null = nullptr;
+  const auto message_of = [](auto call) -> std::string {
+    try {
+      call();
+    } catch (const null_pointer_error& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  };
+  const auto same = [](int a) { return a; };
+  int out = 0;
+  const host_executor host;
+  const auto of_one =
+      message_of([&] { (void)tilefold::transform_reduce(null, null + 2, 0, plus{}, same); });
+  EXPECT_NE(of_one.find(": first is"), std::string::npos) << of_one;
+  const auto of_first =
+      message_of([&] { (void)tilefold::transform_reduce(null, null + 2, x.data(), 0); });
+  EXPECT_NE(of_first.find(": first1 is"), std::string::npos) << of_first;
+  const auto of_second =
+      message_of([&] { (void)tilefold::transform_reduce(x.data(), x.data() + 2, null, 0); });
+  EXPECT_NE(of_second.find(": first2 is"), std::string::npos) << of_second;
+  const auto of_into = message_of([&] {
+    tilefold::transform_reduce_into(host, x.data(), x.data() + 2, null, &out, 0, plus{},
+                                    multiplies{});
+  });
+  EXPECT_NE(of_into.find(": first2 is"), std::string::npos) << of_into;
+  EXPECT_EQ(out, 0);
+}
+
 }  // namespace
 }  // namespace tilefold

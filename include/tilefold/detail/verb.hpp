@@ -6,6 +6,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -133,6 +134,19 @@ auto convert_init(const Init& init) {
   }
 }
 
+// What messages call iterator `index` of `count`, as the verbs' own parameters are called.
+constexpr const char* name_of_iterator(std::size_t index, std::size_t count) {
+  if (count == 1) return "first";
+  return index == 0 ? "first1" : "first2";
+}
+
+/// The source of iterators `its` as the executor reads them; throws if it cannot.
+template <class Executor, std::size_t... Index, class... Its>
+auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&... its) {
+  return source<decltype(exec.readable(its, ""))...>{
+      {exec.readable(its, detail::name_of_iterator(Index, sizeof...(Its)))}...};
+}
+
 /// The value of a fold over n elements of iterators `its`, read in step.
 template <class Named, class Executor, class Init, class Op, class Lift, class... Its>
 auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& init, const Op& op,
@@ -146,8 +160,7 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& i
   if (n == 0) return reducer.project(detail::empty_fold<acc, typename types::op>(verb, start));
   auto&& base = parts::base(exec);
   return base.template fold<typename parts::policy>(
-      source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
-      start, n);
+      detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start, n);
 }
 
 /// The same, written through `out` in the executor's order of work.
@@ -166,8 +179,8 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const I
     return;
   }
   base.template fold_into<typename parts::policy>(
-      source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
-      start, n, out);
+      detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start, n,
+      out);
 }
 
 }  // namespace tilefold::detail
