@@ -24,7 +24,6 @@ namespace tilefold {
 /// the caller's own (docs/numerics.md, strict_fp). Everything else, errors and the empty range
 /// included, as for reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op, class F>
-requires detail::function_on<F, std::iter_value_t<It>>
 auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first, last);
   return detail::fold_value<Acc>("transform_reduce", exec, n, init, op, f, first);
@@ -32,8 +31,6 @@ auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           class Init, class Op, class F>
-requires detail::function_on<detail::pair_function_t<F, It1, It2>, std::iter_value_t<It1>,
-                             std::iter_value_t<It2>>
 auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first1, last1);
   return detail::fold_value<Acc>("transform_reduce", exec, n, init, op,

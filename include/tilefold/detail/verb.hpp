@@ -90,6 +90,35 @@ Acc empty_fold(const char* verb, const Init& init) {
   }
 }
 
+// Whether an operator tells an accumulator for values of type T: ours have theirs by rule, any
+// other is asked what it returns.
+template <class Op, class T>
+concept operator_on_values =
+    normalized_op<Op>::known || operator_for<Op, T> || binary_op_on<Op, widened_t<T>>;
+
+template <class F, class... Values>
+concept value_function_on =
+    function_on<F, Values...> && !std::is_void_v<call_result_t<F, Values...>>;
+
+// Says in one sentence what cannot be called. Where it returns false nothing else of the fold is
+// instantiated, for a page of errors would hide the sentence.
+template <class Named, class Op, class Lift, class... Its>
+constexpr bool foldable() {
+  constexpr bool function = value_function_on<Lift, std::iter_value_t<Its>...>;
+  static_assert(function,
+                "tilefold: the function must be callable with an item of each range and return a "
+                "value");
+  if constexpr (function && std::is_void_v<Named>) {
+    constexpr bool op = operator_on_values<Op, call_result_t<Lift, std::iter_value_t<Its>...>>;
+    static_assert(op,
+                  "tilefold: the operator must be callable with two values of the range; if it "
+                  "takes accumulators only, name their type: reduce<Acc>(...)");
+    return op;
+  } else {
+    return function;
+  }
+}
+
 /// Everything a fold needs but the executor.
 template <class Named, class Op, class Lift, class Init, class... Its>
 struct fold_types {
@@ -151,36 +180,41 @@ auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&..
 template <class Named, class Executor, class Init, class Op, class Lift, class... Its>
 auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& init, const Op& op,
                 const Lift& lift, Its... its) {
-  using types = fold_types<Named, Op, Lift, Init, Its...>;
-  using acc = typename types::accumulator;
-  using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  const typename types::reducer reducer{detail::normalize(op),
-                                        detail::make_lift<typename types::lift>(lift)};
-  const auto start = detail::convert_init<acc>(init);
-  if (n == 0) return reducer.project(detail::empty_fold<acc, typename types::op>(verb, start));
-  auto&& base = parts::base(exec);
-  return base.template fold<typename parts::policy>(
-      detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start, n);
+  if constexpr (detail::foldable<Named, Op, Lift, Its...>()) {
+    using types = fold_types<Named, Op, Lift, Init, Its...>;
+    using acc = typename types::accumulator;
+    using parts = executor_parts<std::remove_cvref_t<Executor>>;
+    const typename types::reducer reducer{detail::normalize(op),
+                                          detail::make_lift<typename types::lift>(lift)};
+    const auto start = detail::convert_init<acc>(init);
+    if (n == 0) return reducer.project(detail::empty_fold<acc, typename types::op>(verb, start));
+    auto&& base = parts::base(exec);
+    return base.template fold<typename parts::policy>(
+        detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start,
+        n);
+  }
 }
 
 /// The same, written through `out` in the executor's order of work.
 template <class Named, class Executor, class Out, class Init, class Op, class Lift, class... Its>
 void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const Init& init,
              const Op& op, const Lift& lift, Its... its) {
-  using types = fold_types<Named, Op, Lift, Init, Its...>;
-  using acc = typename types::accumulator;
-  using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  const typename types::reducer reducer{detail::normalize(op),
-                                        detail::make_lift<typename types::lift>(lift)};
-  const auto start = detail::convert_init<acc>(init);
-  auto&& base = parts::base(exec);
-  if (n == 0) {
-    base.store(reducer.project(detail::empty_fold<acc, typename types::op>(verb, start)), out);
-    return;
+  if constexpr (detail::foldable<Named, Op, Lift, Its...>()) {
+    using types = fold_types<Named, Op, Lift, Init, Its...>;
+    using acc = typename types::accumulator;
+    using parts = executor_parts<std::remove_cvref_t<Executor>>;
+    const typename types::reducer reducer{detail::normalize(op),
+                                          detail::make_lift<typename types::lift>(lift)};
+    const auto start = detail::convert_init<acc>(init);
+    auto&& base = parts::base(exec);
+    if (n == 0) {
+      base.store(reducer.project(detail::empty_fold<acc, typename types::op>(verb, start)), out);
+      return;
+    }
+    base.template fold_into<typename parts::policy>(
+        detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start, n,
+        out);
   }
-  base.template fold_into<typename parts::policy>(
-      detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start, n,
-      out);
 }
 
 }  // namespace tilefold::detail
