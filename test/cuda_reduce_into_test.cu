@@ -20,6 +20,10 @@
 namespace tilefold::test {
 namespace {
 
+struct times_itself {
+  TILEFOLD_HD int operator()(int x) const { return x * x; }
+};
+
 class CudaCalls : public ::testing::Test {
  protected:
   template <class T>
@@ -58,6 +62,24 @@ TEST_F(CudaCalls, WriteTheValue) {
   EXPECT_EQ(written(out), 16);
   reduce_into(executor_, small_.begin(), small_.end(), out.data(), 10, maximum{});
   EXPECT_EQ(written(out), 10);
+}
+
+TEST_F(CudaCalls, TakeRangesToo) {
+  gpu_array<int> out(1);
+  reduce_into(executor_, small_, out.data());
+  EXPECT_EQ(written(out), 6);
+  reduce_into(executor_, small_, out.data(), minimum{});
+  EXPECT_EQ(written(out), 1);
+  reduce_into(executor_, small_, out.data(), 10);
+  EXPECT_EQ(written(out), 16);
+  reduce_into(with_policy<tile_policy{32, 1}>(executor_), small_, out.data(), 10, maximum{});
+  EXPECT_EQ(written(out), 10);
+  EXPECT_EQ(transform_reduce(executor_, small_, 100, plus{}, times_itself{}), 114);
+  EXPECT_EQ(tilefold::transform_reduce(small_, 100, plus{}, times_itself{}), 114);
+  transform_reduce_into(executor_, small_, out.data(), 100, plus{}, times_itself{});
+  EXPECT_EQ(written(out), 114);
+  transform_reduce_into(executor_, small_.begin(), small_.end(), small_.begin(), out.data(), 100);
+  EXPECT_EQ(written(out), 114);
 }
 
 TEST_F(CudaCalls, InitialValueStandsLeftOfTheTree) {

@@ -265,6 +265,54 @@ TEST(ReduceInto, WritesThroughTheOutput) {
   EXPECT_EQ(outs[0], 6.5);
 }
 
+TEST(ReduceInto, TakesRanges) {
+  const std::vector<float> x = test::make_items<float>(test::pattern::mixed, 1001);
+  host_executor exec;
+  float out = 0;
+  reduce_into(exec, x, &out);
+  EXPECT_TRUE(same_bits(out, tilefold::reduce(x)));
+  reduce_into(exec, x, &out, minimum{});
+  EXPECT_TRUE(same_bits(out, tilefold::reduce(x, minimum{})));
+  reduce_into(exec, x, &out, 2.5f);
+  EXPECT_TRUE(same_bits(out, tilefold::reduce(x, 2.5f)));
+  reduce_into(exec, std::span<const float>(x), &out, 2.5f, maximum{});
+  EXPECT_TRUE(same_bits(out, tilefold::reduce(x, 2.5f, maximum{})));
+  std::vector<double> wide(1);
+  reduce_into<double>(with_policy<tile_policy{32, 1}>(exec), x, wide.begin());
+  EXPECT_TRUE(same_bits(wide[0], tilefold::reduce<double>(x)));
+  const std::vector<float> none;
+  reduce_into(exec, none, &out, 7.5f);
+  EXPECT_EQ(out, 7.5f);
+  EXPECT_THROW(reduce_into(exec, none, &out, subtract{}), empty_range_error);
+  EXPECT_EQ(out, 7.5f);
+}
+
+// An array is also a pointer to its first item, as `out` may be one to an item of that type.
+TEST(ReduceInto, TellsArraysFromPointers) {
+  const int x[] = {3, 1, 2};
+  int y[] = {3, 1, 2};
+  host_executor exec;
+  int out = 0;
+  reduce_into(exec, x, &out);
+  EXPECT_EQ(out, 6);
+  reduce_into(exec, y, &out);
+  EXPECT_EQ(out, 6);
+  reduce_into(exec, y, &out, 10);
+  EXPECT_EQ(out, 16);
+  reduce_into(exec, y, &out, maximum{});
+  EXPECT_EQ(out, 3);
+  reduce_into(exec, y, &out, [](int a, int b) { return 10 * a + b; });
+  EXPECT_EQ(out, 312);
+  reduce_into(exec, y, &out, 10, multiplies{});
+  EXPECT_EQ(out, 60);
+  reduce_into(exec, y, y + 2, &out);
+  EXPECT_EQ(out, 4);
+  reduce_into(exec, y, y + 2, &out, 10);
+  EXPECT_EQ(out, 14);
+  reduce_into(exec, y, y + 2, &out, 10, maximum{});
+  EXPECT_EQ(out, 10);
+}
+
 TEST(ReduceInto, WritesNothingIfItThrows) {
   const std::vector<int> x{3, 1, 2};
   host_executor exec;

@@ -34,6 +34,15 @@ concept item_range = !executor<R> && requires(R & range) {
   { std::end(range) } -> std::same_as<decltype(std::begin(range))>;
 };
 
+// What a result is written through: a pointer or an output iterator. Neither a number is one nor a
+// lambda (which * makes a function of), so that for an array reduce_into(exec, array, &out, 10) is
+// not read as (exec, first, last, out).
+template <class Out>
+concept output = requires(Out& out) {
+  *out;
+  requires !std::is_function_v<std::remove_reference_t<decltype(*out)>>;
+};
+
 template <item_range R>
 using range_iterator_t = decltype(std::begin(std::declval<R&>()));
 
