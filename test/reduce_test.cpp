@@ -233,6 +233,42 @@ TEST(ReduceNaN, IsCanonicalWhateverWentIn) {
   EXPECT_EQ(tilefold::reduce(std::vector<float>{odd, 3, 2}, minimum_number{}), 2.0f);
 }
 
+// What is written is converted first, and the NaN made canonical in the type it is written in.
+TEST(ReduceNaN, IsCanonicalInTheTypeOfTheOutput) {
+  const host_executor exec;
+  const double odd = std::bit_cast<double>(0xfff8000012345678ull);
+  for (const auto& x :
+       {std::vector<double>{odd}, std::vector<double>{1.0, odd, 2.0},
+        std::vector<double>{INFINITY, -INFINITY}, std::vector<double>{1e308, 1e308, -INFINITY}}) {
+    double wide = 0;
+    float narrow = 0;
+    half narrower;
+    bfloat16 brain;
+    reduce_into(exec, x, &wide);
+    reduce_into(exec, x, &narrow);
+    reduce_into(exec, x, &narrower);
+    reduce_into(exec, x, &brain);
+    EXPECT_TRUE(same_bits(wide, std::numeric_limits<double>::quiet_NaN()));
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(narrow), 0x7fc00000u);
+    EXPECT_EQ(narrower.bits, 0x7e00);
+    EXPECT_EQ(brain.bits, 0x7fc0);
+  }
+}
+
+TEST(ReduceInto, OverflowsToInfinityInTheTypeOfTheOutput) {
+  const host_executor exec;
+  float narrow = 0;
+  half narrower;
+  for (const double sign : {1.0, -1.0}) {
+    reduce_into(exec, std::vector<double>{sign * 1e300, sign * 1e300}, &narrow);
+    EXPECT_TRUE(same_bits(narrow, static_cast<float>(sign) * INFINITY));
+    reduce_into(exec, std::vector<double>{sign * 65504.0, sign * 16.0}, &narrower);
+    EXPECT_EQ(narrower.bits, sign > 0 ? 0x7c00 : 0xfc00) << "halfway to 65536 rounds to even";
+    reduce_into(exec, std::vector<double>{sign * 65504.0, sign * 15.5}, &narrower);
+    EXPECT_EQ(narrower.bits, sign > 0 ? 0x7bff : 0xfbff);
+  }
+}
+
 TEST(ReduceInitialValue, IsTheLeftOperandOfTheRoot) {
   const std::vector<float> x = test::make_items<float>(test::pattern::mixed, 1001);
   const float init = 1.0e6f;
