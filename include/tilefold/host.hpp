@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 
+#include <tilefold/detail/host/float_mode.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/error.hpp>
@@ -89,6 +90,7 @@ class basic_host_executor {
   template <class Policy, class Source, class Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) const {
+    detail::host::require_float_mode<typename Reducer::accumulator>();
     return detail::finish(reducer, init, mode_.fold(source, reducer, n));
   }
 
