@@ -6,10 +6,15 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <cuda_runtime.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/tuple.h>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +48,17 @@ bool gpu_reads_pageable_memory() {
   must(cudaDeviceGetAttribute(&yes, cudaDevAttrPageableMemoryAccess, 0));
   return yes != 0;
 }
+
+struct negation {
+  TILEFOLD_HD float operator()(float x) const { return -x; }
+};
+
+struct second_of_pair {
+  template <class Pair>
+  TILEFOLD_HD float operator()(const Pair& pair) const {
+    return thrust::get<1>(pair);
+  }
+};
 
 class CudaFaults : public ::testing::Test {
  protected:
@@ -141,6 +157,65 @@ TEST_F(CudaFaults, HostMemoryGivenToTheGpu) {
   EXPECT_THROW(reduce_into(executor_, array_.begin(), array_.end(), &on_the_stack),
                memory_space_error);
   EXPECT_EQ(on_the_stack, 1.5f);
+}
+
+// An adaptor is only as good as what it adapts. (A sum of negated items is the negated sum.)
+TEST_F(CudaFaults, HostMemoryInsideAdaptorsGivenToTheGpu) {
+  const auto negated = thrust::make_transform_iterator(items_.data(), negation{});
+  const auto pairs = thrust::make_zip_iterator(thrust::make_tuple(array_.data(), items_.data()));
+  const auto counted = thrust::make_permutation_iterator(
+      items_.data(), thrust::make_counting_iterator(std::int64_t{0}));
+  const std::vector<int> order{2, 0, 1};
+  const auto permuted = thrust::make_permutation_iterator(array_.data(), order.data());
+  const std::int64_t n = array_.size();
+  const second_of_pair second;
+  if (gpu_reads_pageable_memory()) {
+    EXPECT_TRUE(same_bits(reduce(executor_, negated, negated + n), -expected_));
+    EXPECT_TRUE(
+        same_bits(transform_reduce(executor_, pairs, pairs + n, -0.0f, plus{}, second), expected_));
+    EXPECT_TRUE(same_bits(reduce(executor_, counted, counted + n), expected_));
+    EXPECT_TRUE(
+        same_bits(reduce(executor_, permuted, permuted + 3), items_[2] + items_[0] + items_[1]));
+    return;
+  }
+  const auto text = message_of<memory_space_error>(
+      [&] { reduce_into(executor_, negated, negated + n, out_.data()); });
+  EXPECT_TRUE(contains(text, "0x")) << text;
+  EXPECT_TRUE(contains(text, "first")) << text;
+  EXPECT_THROW((void)reduce(executor_, negated + 3, negated + n), memory_space_error);
+  EXPECT_THROW((void)transform_reduce(executor_, pairs, pairs + n, 0.0f, plus{}, second),
+               memory_space_error);
+  EXPECT_THROW((void)reduce(executor_, counted, counted + n), memory_space_error);
+  EXPECT_THROW((void)reduce(executor_, permuted, permuted + 3), memory_space_error);
+  const auto dot = message_of<memory_space_error>(
+      [&] { (void)transform_reduce(executor_, array_.begin(), array_.end(), negated, 0.0f); });
+  EXPECT_TRUE(contains(dot, "first2")) << dot;
+}
+
+TEST_F(CudaFaults, DeviceMemoryInsideAdaptorsGivenToTheHost) {
+  const host_executor host;
+  const auto pairs = thrust::make_zip_iterator(thrust::make_tuple(items_.data(), array_.data()));
+  static_assert(detail::zipped_iterators<std::remove_const_t<decltype(pairs)>>);
+  const second_of_pair second;
+  const auto text = message_of<memory_space_error>(
+      [&] { (void)transform_reduce(host, pairs, pairs + 3, 0.0f, plus{}, second); });
+  EXPECT_TRUE(contains(text, "0x")) << text;
+  const auto swapped = thrust::make_zip_iterator(thrust::make_tuple(array_.data(), items_.data()));
+  EXPECT_THROW((void)transform_reduce(host, swapped, swapped + 3, 0.0f, plus{}, second),
+               memory_space_error);
+  const auto seconds = thrust::make_transform_iterator(pairs, second);
+  EXPECT_THROW((void)reduce(host, seconds, seconds + 3), memory_space_error);
+  EXPECT_THROW((void)tilefold::reduce(seconds, seconds + 3), memory_space_error)
+      << "no executor named: the zip iterator counts as the host's";
+  const auto counted = thrust::make_permutation_iterator(
+      array_.data(), thrust::make_counting_iterator(std::int64_t{0}));
+  EXPECT_THROW((void)reduce(host, counted, counted + 3), memory_space_error);
+  // Host memory in both members is no fault.
+  const auto here = thrust::make_zip_iterator(thrust::make_tuple(items_.data(), items_.data()));
+  EXPECT_TRUE(
+      same_bits(transform_reduce(host, here, here + static_cast<std::int64_t>(items_.size()), -0.0f,
+                                 plus{}, second),
+                expected_));
 }
 
 TEST_F(CudaFaults, DeviceMemoryGivenToTheHost) {

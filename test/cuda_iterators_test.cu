@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every kind of iterator over device data gives the bits that a pointer to the same items gives.
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -166,6 +168,76 @@ TEST_F(CudaIterators, Reverse) {
   const std::vector<float> backwards(items_.rbegin(), items_.rend());
   const auto first = thrust::make_reverse_iterator(array_.data() + n);
   EXPECT_TRUE(same_bits(reduce(executor_, first, first + n), folded(backwards)));
+}
+
+// Reads base[offset + i]: what an adaptor starts from need not be an item.
+class offset_iterator {
+ public:
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = float;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const float*;
+  using reference = const float&;
+
+  TILEFOLD_HD offset_iterator(const float* base, std::ptrdiff_t offset)
+      : base_(base), offset_(offset) {}
+  TILEFOLD_HD const float* base() const { return base_; }
+  TILEFOLD_HD const float& operator*() const { return base_[offset_]; }
+  TILEFOLD_HD const float& operator[](std::ptrdiff_t i) const { return base_[offset_ + i]; }
+  TILEFOLD_HD offset_iterator operator+(std::ptrdiff_t i) const { return {base_, offset_ + i}; }
+  TILEFOLD_HD std::ptrdiff_t operator-(const offset_iterator& other) const {
+    return offset_ - other.offset_;
+  }
+
+ private:
+  const float* base_;
+  std::ptrdiff_t offset_;
+};
+
+// A generator that has a pointer to show, and follows it nowhere.
+class null_based_iterator {
+ public:
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = std::int64_t;
+  using difference_type = std::ptrdiff_t;
+  using pointer = void;
+  using reference = std::int64_t;
+
+  TILEFOLD_HD explicit null_based_iterator(std::int64_t at) : at_(at) {}
+  TILEFOLD_HD const float* base() const { return nullptr; }
+  TILEFOLD_HD std::int64_t operator*() const { return at_; }
+  TILEFOLD_HD std::int64_t operator[](std::ptrdiff_t i) const { return at_ + i; }
+  TILEFOLD_HD std::ptrdiff_t operator-(const null_based_iterator& other) const {
+    return at_ - other.at_;
+  }
+
+ private:
+  std::int64_t at_;
+};
+
+// As many bytes as the driver gives out at once, so that nothing of this array's follows its end.
+TEST_F(CudaIterators, MayStartBeforeOrBehindTheirMemory) {
+  constexpr std::int64_t whole = std::int64_t{1} << 20;
+  const auto items = make_items<float>(pattern::mixed, whole, 9);
+  const gpu_array<float> array(items);
+  const std::vector<float> backwards(items.rbegin(), items.rend());
+  const auto reversed = thrust::make_reverse_iterator(array.data() + whole);
+  EXPECT_TRUE(same_bits(reduce(executor_, reversed, reversed + whole), folded(backwards)));
+  const offset_iterator from_the_end(array.data() + whole, -whole);
+  EXPECT_TRUE(same_bits(reduce(executor_, from_the_end, from_the_end + whole), folded(items)));
+  const offset_iterator from_one(array.data() - 1, 1);
+  EXPECT_TRUE(same_bits(reduce(executor_, from_one, from_one + whole), folded(items)));
+  const null_based_iterator first(0);
+  EXPECT_EQ(reduce(executor_, first, null_based_iterator(whole)), whole * (whole - 1) / 2);
+}
+
+TEST_F(CudaIterators, WriteThroughAdaptorsToo) {
+  gpu_array<float> out(2);
+  const auto order = thrust::make_counting_iterator(std::int64_t{1});
+  reduce_into(executor_, array_.begin(), array_.end(),
+              thrust::make_permutation_iterator(out.data(), order));
+  executor_.synchronize();
+  EXPECT_TRUE(same_bits(out.to_host()[1], expected_));
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+#include <cuda_fp16.h>
+
 #include <gtest/gtest.h>
 
 #include <tilefold/tilefold.cuh>
@@ -19,6 +21,10 @@
 
 namespace tilefold::test {
 namespace {
+
+struct times_itself {
+  TILEFOLD_HD int operator()(int x) const { return x * x; }
+};
 
 class CudaCalls : public ::testing::Test {
  protected:
@@ -60,6 +66,24 @@ TEST_F(CudaCalls, WriteTheValue) {
   EXPECT_EQ(written(out), 10);
 }
 
+TEST_F(CudaCalls, TakeRangesToo) {
+  gpu_array<int> out(1);
+  reduce_into(executor_, small_, out.data());
+  EXPECT_EQ(written(out), 6);
+  reduce_into(executor_, small_, out.data(), minimum{});
+  EXPECT_EQ(written(out), 1);
+  reduce_into(executor_, small_, out.data(), 10);
+  EXPECT_EQ(written(out), 16);
+  reduce_into(with_policy<tile_policy{32, 1}>(executor_), small_, out.data(), 10, maximum{});
+  EXPECT_EQ(written(out), 10);
+  EXPECT_EQ(transform_reduce(executor_, small_, 100, plus{}, times_itself{}), 114);
+  EXPECT_EQ(tilefold::transform_reduce(small_, 100, plus{}, times_itself{}), 114);
+  transform_reduce_into(executor_, small_, out.data(), 100, plus{}, times_itself{});
+  EXPECT_EQ(written(out), 114);
+  transform_reduce_into(executor_, small_.begin(), small_.end(), small_.begin(), out.data(), 100);
+  EXPECT_EQ(written(out), 114);
+}
+
 TEST_F(CudaCalls, InitialValueStandsLeftOfTheTree) {
   const float folded = reference::fold<float>(reference::plus{}, items_);
   for (const float init : {1.0e6f, -0.0f, 3.0e-30f, -INFINITY}) {
@@ -92,6 +116,56 @@ TEST_F(CudaCalls, WriteToEveryKindOfMemory) {
   EXPECT_EQ(wide.to_host()[0], static_cast<double>(expected));
   const std::vector<float> nine(items_.begin(), items_.begin() + 9);
   EXPECT_EQ(narrow.to_host()[0].bits, half(reference::fold<float>(reference::plus{}, nine)).bits);
+}
+
+// The GPU makes NaNs of its own in every conversion; what is written is the output type's one NaN.
+TEST_F(CudaCalls, WriteOneNaNInTheTypeOfTheOutput) {
+  const double odd = std::bit_cast<double>(0xfff8000012345678ull);
+  for (const auto& x :
+       {std::vector<double>{odd}, std::vector<double>{1.0, odd, 2.0},
+        std::vector<double>{INFINITY, -INFINITY}, std::vector<double>{1e308, 1e308, -INFINITY}}) {
+    gpu_array<double> array(x);
+    gpu_array<double> wide(2);
+    gpu_array<float> narrow(2);
+    gpu_array<half> narrower(2);
+    gpu_array<__half> cuda_half(2);
+    gpu_array<bfloat16> brain(2);
+    reduce_into(executor_, array, wide.data());
+    reduce_into(executor_, array, narrow.data());
+    reduce_into(executor_, array, narrower.data());
+    reduce_into(executor_, array, cuda_half.data());
+    reduce_into(executor_, array, brain.data());
+    // The value of an empty range takes another way to its output.
+    reduce_into(executor_, array.begin(), array.begin(), wide.data() + 1, odd);
+    reduce_into(executor_, array.begin(), array.begin(), narrow.data() + 1, odd);
+    reduce_into(executor_, array.begin(), array.begin(), narrower.data() + 1, odd);
+    reduce_into(executor_, array.begin(), array.begin(), cuda_half.data() + 1, odd);
+    reduce_into(executor_, array.begin(), array.begin(), brain.data() + 1, odd);
+    executor_.synchronize();
+    for (const std::size_t i : {0u, 1u}) {
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(wide.to_host()[i]), 0x7ff8000000000000ull);
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(narrow.to_host()[i]), 0x7fc00000u);
+      EXPECT_EQ(narrower.to_host()[i].bits, 0x7e00);
+      EXPECT_EQ(std::bit_cast<std::uint16_t>(cuda_half.to_host()[i]), 0x7e00);
+      EXPECT_EQ(brain.to_host()[i].bits, 0x7fc0);
+    }
+  }
+}
+
+TEST_F(CudaCalls, OverflowToInfinityInTheTypeOfTheOutput) {
+  gpu_array<float> narrow(1);
+  gpu_array<half> narrower(1);
+  for (const double sign : {1.0, -1.0}) {
+    gpu_array<double> huge(std::vector<double>{sign * 1e300, sign * 1e300});
+    reduce_into(executor_, huge, narrow.data());
+    EXPECT_TRUE(same_bits(written(narrow), static_cast<float>(sign) * INFINITY));
+    gpu_array<double> halfway(std::vector<double>{sign * 65504.0, sign * 16.0});
+    reduce_into(executor_, halfway, narrower.data());
+    EXPECT_EQ(written(narrower).bits, sign > 0 ? 0x7c00 : 0xfc00);
+    gpu_array<double> below(std::vector<double>{sign * 65504.0, sign * 15.5});
+    reduce_into(executor_, below, narrower.data());
+    EXPECT_EQ(written(narrower).bits, sign > 0 ? 0x7bff : 0xfbff);
+  }
 }
 
 TEST_F(CudaCalls, OnEmptyRanges) {

@@ -4,6 +4,7 @@
 // executors can still be destroyed. A program of its own, since nothing on the GPU works
 // afterwards.
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -49,6 +50,7 @@ TEST(CudaStickyError, IsReportedByEveryCallAndLeavesExecutorsDestructible) {
     cuda_executor bystander;
     EXPECT_EQ(reduce(exec, good.begin(), good.end(), trapping_plus{}), 1000.0f);
     EXPECT_EQ(reduce(bystander, good.begin(), good.end()), 1000.0f);
+    EXPECT_EQ(tilefold::reduce(good.begin(), good.end()), 1000.0f);
 
     expect_cuda_error([&] { (void)reduce(exec, bad.begin(), bad.end(), trapping_plus{}); });
     expect_cuda_error([&] { (void)reduce(exec, good.begin(), good.end()); });
@@ -56,6 +58,19 @@ TEST(CudaStickyError, IsReportedByEveryCallAndLeavesExecutorsDestructible) {
     expect_cuda_error([&] { exec.synchronize(); });
     expect_cuda_error([&] { exec.reserve(1 << 26); });
     expect_cuda_error([] { const cuda_executor another; });
+
+    // Calls that name no executor: where the memory is cannot be found out any more, and the host
+    // must not try. A thread of its own has no executor for them yet.
+    const auto without_executor = [&] {
+      expect_cuda_error([&] { (void)tilefold::reduce(good.begin(), good.end()); });
+      expect_cuda_error([&] { (void)tilefold::reduce(good.begin(), good.end(), 1.0f, maximum{}); });
+      expect_cuda_error(
+          [&] { (void)tilefold::transform_reduce(good.begin(), good.end(), good.begin(), 0.0f); });
+    };
+    without_executor();
+    std::thread(without_executor).join();
+    expect_cuda_error(
+        [&] { reduce_into(bystander, good.begin(), good.end(), out.data(), 1.0f, maximum{}); });
   }
 }
 

@@ -233,6 +233,42 @@ TEST(ReduceNaN, IsCanonicalWhateverWentIn) {
   EXPECT_EQ(tilefold::reduce(std::vector<float>{odd, 3, 2}, minimum_number{}), 2.0f);
 }
 
+// What is written is converted first, and the NaN made canonical in the type it is written in.
+TEST(ReduceNaN, IsCanonicalInTheTypeOfTheOutput) {
+  const host_executor exec;
+  const double odd = std::bit_cast<double>(0xfff8000012345678ull);
+  for (const auto& x :
+       {std::vector<double>{odd}, std::vector<double>{1.0, odd, 2.0},
+        std::vector<double>{INFINITY, -INFINITY}, std::vector<double>{1e308, 1e308, -INFINITY}}) {
+    double wide = 0;
+    float narrow = 0;
+    half narrower;
+    bfloat16 brain;
+    reduce_into(exec, x, &wide);
+    reduce_into(exec, x, &narrow);
+    reduce_into(exec, x, &narrower);
+    reduce_into(exec, x, &brain);
+    EXPECT_TRUE(same_bits(wide, std::numeric_limits<double>::quiet_NaN()));
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(narrow), 0x7fc00000u);
+    EXPECT_EQ(narrower.bits, 0x7e00);
+    EXPECT_EQ(brain.bits, 0x7fc0);
+  }
+}
+
+TEST(ReduceInto, OverflowsToInfinityInTheTypeOfTheOutput) {
+  const host_executor exec;
+  float narrow = 0;
+  half narrower;
+  for (const double sign : {1.0, -1.0}) {
+    reduce_into(exec, std::vector<double>{sign * 1e300, sign * 1e300}, &narrow);
+    EXPECT_TRUE(same_bits(narrow, static_cast<float>(sign) * INFINITY));
+    reduce_into(exec, std::vector<double>{sign * 65504.0, sign * 16.0}, &narrower);
+    EXPECT_EQ(narrower.bits, sign > 0 ? 0x7c00 : 0xfc00) << "halfway to 65536 rounds to even";
+    reduce_into(exec, std::vector<double>{sign * 65504.0, sign * 15.5}, &narrower);
+    EXPECT_EQ(narrower.bits, sign > 0 ? 0x7bff : 0xfbff);
+  }
+}
+
 TEST(ReduceInitialValue, IsTheLeftOperandOfTheRoot) {
   const std::vector<float> x = test::make_items<float>(test::pattern::mixed, 1001);
   const float init = 1.0e6f;
@@ -263,6 +299,54 @@ TEST(ReduceInto, WritesThroughTheOutput) {
   EXPECT_EQ(out, 7);
   reduce_into<double>(exec, x.begin(), x.end(), outs.begin(), 0.5);
   EXPECT_EQ(outs[0], 6.5);
+}
+
+TEST(ReduceInto, TakesRanges) {
+  const std::vector<float> x = test::make_items<float>(test::pattern::mixed, 1001);
+  host_executor exec;
+  float out = 0;
+  reduce_into(exec, x, &out);
+  EXPECT_TRUE(same_bits(out, tilefold::reduce(x)));
+  reduce_into(exec, x, &out, minimum{});
+  EXPECT_TRUE(same_bits(out, tilefold::reduce(x, minimum{})));
+  reduce_into(exec, x, &out, 2.5f);
+  EXPECT_TRUE(same_bits(out, tilefold::reduce(x, 2.5f)));
+  reduce_into(exec, std::span<const float>(x), &out, 2.5f, maximum{});
+  EXPECT_TRUE(same_bits(out, tilefold::reduce(x, 2.5f, maximum{})));
+  std::vector<double> wide(1);
+  reduce_into<double>(with_policy<tile_policy{32, 1}>(exec), x, wide.begin());
+  EXPECT_TRUE(same_bits(wide[0], tilefold::reduce<double>(x)));
+  const std::vector<float> none;
+  reduce_into(exec, none, &out, 7.5f);
+  EXPECT_EQ(out, 7.5f);
+  EXPECT_THROW(reduce_into(exec, none, &out, subtract{}), empty_range_error);
+  EXPECT_EQ(out, 7.5f);
+}
+
+// An array is also a pointer to its first item, as `out` may be one to an item of that type.
+TEST(ReduceInto, TellsArraysFromPointers) {
+  const int x[] = {3, 1, 2};
+  int y[] = {3, 1, 2};
+  host_executor exec;
+  int out = 0;
+  reduce_into(exec, x, &out);
+  EXPECT_EQ(out, 6);
+  reduce_into(exec, y, &out);
+  EXPECT_EQ(out, 6);
+  reduce_into(exec, y, &out, 10);
+  EXPECT_EQ(out, 16);
+  reduce_into(exec, y, &out, maximum{});
+  EXPECT_EQ(out, 3);
+  reduce_into(exec, y, &out, [](int a, int b) { return 10 * a + b; });
+  EXPECT_EQ(out, 312);
+  reduce_into(exec, y, &out, 10, multiplies{});
+  EXPECT_EQ(out, 60);
+  reduce_into(exec, y, y + 2, &out);
+  EXPECT_EQ(out, 4);
+  reduce_into(exec, y, y + 2, &out, 10);
+  EXPECT_EQ(out, 14);
+  reduce_into(exec, y, y + 2, &out, 10, maximum{});
+  EXPECT_EQ(out, 10);
 }
 
 TEST(ReduceInto, WritesNothingIfItThrows) {

@@ -51,6 +51,23 @@ TEST(TransformReduceCalls, OfTwoRanges) {
             6.0);
 }
 
+TEST(TransformReduceCalls, TakeRanges) {
+  const std::vector<int> x{3, 1, 2};
+  int plain[] = {3, 1, 2};
+  const auto square = [](int a) { return a * a; };
+  host_executor exec;
+  EXPECT_EQ(tilefold::transform_reduce(exec, x, 100, plus{}, square), 114);
+  EXPECT_EQ(tilefold::transform_reduce(x, 100, plus{}, square), 114);
+  EXPECT_EQ(tilefold::transform_reduce(exec, std::span(x), 0, maximum{}, square), 9);
+  EXPECT_EQ(tilefold::transform_reduce<double>(exec, x, 0.5, plus{}, square), 14.5);
+  EXPECT_EQ(tilefold::transform_reduce(exec, std::vector<int>{}, 5, plus{}, square), 5);
+  EXPECT_EQ(tilefold::transform_reduce(exec, plain, 100, plus{}, square), 114);
+  EXPECT_EQ(tilefold::transform_reduce(plain, 100, plus{}, square), 114);
+  EXPECT_EQ(tilefold::transform_reduce(exec, plain, plain + 2, 100, plus{}, square), 110);
+  EXPECT_EQ(tilefold::transform_reduce(exec, plain, plain + 2, plain, 100), 110);
+  EXPECT_EQ(tilefold::transform_reduce(plain, plain + 2, plain, 100), 110);
+}
+
 TEST(TransformReduceAccumulator, IsChosenFromTheFunctionsResult) {
   const std::vector<std::int8_t> x(1000, 100);
   const auto same = [](std::int8_t a) { return a; };
@@ -142,6 +159,29 @@ TEST(TransformReduceInto, WritesWhatTransformReduceReturns) {
   EXPECT_TRUE(
       same_bits(dot, tilefold::transform_reduce(host, a.begin(), a.end(), b.begin(), 3.0f)));
   EXPECT_NE(dot, squares);
+  float short_form = 0;
+  tilefold::transform_reduce_into(host, a.begin(), a.end(), b.begin(), &short_form, 3.0f);
+  EXPECT_TRUE(same_bits(short_form, dot));
+  double wide = 0;
+  tilefold::transform_reduce_into<double>(host, a.begin(), a.end(), b.begin(), &wide, 3.0f);
+  EXPECT_TRUE(same_bits(
+      wide, tilefold::transform_reduce<double>(host, a.begin(), a.end(), b.begin(), 3.0f)));
+  float of_range = 0;
+  tilefold::transform_reduce_into(host, a, &of_range, 3.0f, plus{}, square);
+  EXPECT_TRUE(same_bits(of_range, squares));
+}
+
+TEST(TransformReduceInto, TellsArraysFromPointers) {
+  int x[] = {3, 1, 2};
+  const auto square = [](int a) { return a * a; };
+  const host_executor host;
+  int out = 0;
+  tilefold::transform_reduce_into(host, x, &out, 100, plus{}, square);
+  EXPECT_EQ(out, 114);
+  tilefold::transform_reduce_into(host, x, x + 2, &out, 100, plus{}, square);
+  EXPECT_EQ(out, 110);
+  tilefold::transform_reduce_into(host, x, x + 2, x, &out, 100);
+  EXPECT_EQ(out, 110);
 }
 
 TEST(TransformReduceErrors, AreThoseOfReduce) {
@@ -152,6 +192,37 @@ TEST(TransformReduceErrors, AreThoseOfReduce) {
                invalid_range_error);
   EXPECT_THROW((void)tilefold::transform_reduce(x.data(), x.data() + 2, null, 0),
                null_pointer_error);
+}
+
+TEST(TransformReduceErrors, NameTheRangeThatIsWrong) {
+  const std::vector<int> x{1, 2};
+  const int* null = nullptr;
+  const auto message_of = [](auto call) -> std::string {
+    try {
+      call();
+    } catch (const null_pointer_error& e) {
+      return e.what();
+    }
+    return "nothing was thrown";
+  };
+  const auto same = [](int a) { return a; };
+  int out = 0;
+  const host_executor host;
+  const auto of_one =
+      message_of([&] { (void)tilefold::transform_reduce(null, null + 2, 0, plus{}, same); });
+  EXPECT_NE(of_one.find(": first is"), std::string::npos) << of_one;
+  const auto of_first =
+      message_of([&] { (void)tilefold::transform_reduce(null, null + 2, x.data(), 0); });
+  EXPECT_NE(of_first.find(": first1 is"), std::string::npos) << of_first;
+  const auto of_second =
+      message_of([&] { (void)tilefold::transform_reduce(x.data(), x.data() + 2, null, 0); });
+  EXPECT_NE(of_second.find(": first2 is"), std::string::npos) << of_second;
+  const auto of_into = message_of([&] {
+    tilefold::transform_reduce_into(host, x.data(), x.data() + 2, null, &out, 0, plus{},
+                                    multiplies{});
+  });
+  EXPECT_NE(of_into.find(": first2 is"), std::string::npos) << of_into;
+  EXPECT_EQ(out, 0);
 }
 
 }  // namespace

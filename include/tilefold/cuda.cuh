@@ -20,6 +20,7 @@
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
@@ -226,12 +227,17 @@ class basic_cuda_executor {
   }
 
   /// The iterator as kernels read it: contiguous ones as raw pointers. Throws if this GPU cannot
-  /// follow the pointer.
+  /// follow the pointer, or one that an adaptor is seen to start from.
   template <class It>
   auto readable(const It& first, const char* what) const {
     auto raw = detail::cuda::unwrap(first);
     if constexpr (std::is_pointer_v<decltype(raw)>) {
       detail::cuda::require_device_access(raw, what, gpu_.device, gpu_.pageable_access);
+    } else {
+      detail::visit_roots(raw, [&](const volatile void* root) {
+        detail::cuda::require_device_access_near(const_cast<const void*>(root), what, gpu_.device,
+                                                 gpu_.pageable_access);
+      });
     }
     return raw;
   }

@@ -58,6 +58,13 @@ class capture_error : public error {
   using error::error;
 };
 
+/// The processor is set to treat subnormal numbers as zero, which moves bits of a floating fold.
+/// Looked for on x86, in builds without NDEBUG (docs/numerics.md).
+class float_mode_error : public error {
+ public:
+  using error::error;
+};
+
 /// A CUDA runtime call or launch that failed; `code()` is the cudaError_t as an int.
 class cuda_error : public error {
  public:

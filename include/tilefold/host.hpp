@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/host/float_mode.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/error.hpp>
@@ -90,6 +91,7 @@ class basic_host_executor {
   template <class Policy, class Source, class Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) const {
+    detail::host::require_float_mode<typename Reducer::accumulator>();
     return detail::finish(reducer, init, mode_.fold(source, reducer, n));
   }
 
@@ -105,6 +107,7 @@ class basic_host_executor {
   template <class Policy, class Forest, class Reducer, class Init, class Out>
   void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer, const Init& init,
                    const typename Reducer::accumulator& empty, const Out& out) const {
+    detail::host::require_float_mode<typename Reducer::accumulator>();
     detail::require_host_access(out, "out");
     const auto write = [&](std::int64_t i, const typename Reducer::result& value) {
       *detail::starting_at(out, i) = detail::output_value<Out>(value);

@@ -55,18 +55,20 @@ using modular_t = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
 
 // On the host, a value of its own: the compiler may not fuse the operation that made it with the
 // one that uses it (g++ contracts a * b + c where the target has FMA; clang does so only inside one
-// expression). nvcc's front end knows no barrier, so there an empty instruction stands in for it.
+// expression). An empty instruction stands between the two: g++ 12 loses __builtin_assoc_barrier
+// where it vectorises, and nvcc's front end does not know it. Without FMA the barrier is for
+// functions that are inlined into one compiled for another target.
 template <std::floating_point T>
 TILEFOLD_HD T host_rounded(T value) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) || (defined(__clang__) && !defined(__CUDACC__))
   return value;
-#elif defined(__CUDACC__) && defined(__x86_64__)
+#elif defined(__FMA__) || defined(__FMA4__) || (defined(__x86_64__) && defined(__CUDACC__))
   if constexpr (sizeof(T) <= 8) asm("" : "+x"(value));
   return value;
-#elif defined(__CUDACC__) && defined(__aarch64__)
+#elif defined(__aarch64__)
   if constexpr (sizeof(T) <= 8) asm("" : "+w"(value));
   return value;
-#elif defined(__GNUC__) && !defined(__clang__)
+#elif defined(__GNUC__) && !defined(__CUDACC__)
   return __builtin_assoc_barrier(value);
 #else
   return value;

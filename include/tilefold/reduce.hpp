@@ -24,13 +24,13 @@ namespace tilefold {
 ///   op(acc, acc), on the device where that is where it runs. Without an executor the memory
 ///   decides: device and managed memory and thrust's device iterators go to the GPU, else the host.
 /// - Result: the accumulator type, see accumulator.hpp; a NaN result is the canonical quiet NaN.
-/// The
-///   call is synchronous: it has finished when the value is there.
+///   The call is synchronous: it has finished when the value is there.
 /// - Empty range: `init`, else the operator's identity (-0.0 for a floating sum), else
 ///   empty_range_error.
 /// - Workspace: none of the caller's; see the executor. Work: n lifts, n - 1 combines.
 /// - Throws invalid_range_error (last < first), null_pointer_error, empty_range_error,
-///   memory_space_error, allocation_error, capture_error, cuda_error.
+///   memory_space_error, allocation_error, capture_error, cuda_error; in builds without NDEBUG
+///   also float_mode_error.
 template <class Acc = void, executor Exec, detail::item_iterator It>
 auto reduce(Exec&& exec, It first, It last) {
   const auto n = detail::count_items("reduce", first, last);
@@ -80,19 +80,21 @@ requires(sizeof...(InitOp) <= 2) && (!(std::same_as<InitOp, detail::range_iterat
 ///     reduce_into(exec, first, last, out, op)
 ///     reduce_into(exec, first, last, out, init)
 ///     reduce_into(exec, first, last, out, init, op)
+///     reduce_into(exec, range, out, ...)               the same over a range
 ///
 /// On a CUDA executor the call is asynchronous in its stream: `out` is a device, managed or pinned
 /// pointer, or a device-callable iterator; it and the input must live until the stream has passed
 /// the call, and *out is valid then. The value is converted to the value type of `out`. Nothing is
 /// written if the call throws. Everything else as for reduce().
-template <class Acc = void, executor Exec, detail::item_iterator It, class Out>
+template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out>
 void reduce_into(Exec&& exec, It first, It last, Out out) {
   const auto n = detail::count_items("reduce_into", first, last);
   detail::fold_to<Acc>("reduce_into", exec, n, out, detail::no_init{}, plus{}, detail::as_is{},
                        first);
 }
 
-template <class Acc = void, executor Exec, detail::item_iterator It, class Out, class OpOrInit>
+template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out,
+          class OpOrInit>
 void reduce_into(Exec&& exec, It first, It last, Out out, OpOrInit op_or_init) {
   const auto n = detail::count_items("reduce_into", first, last);
   if constexpr (detail::is_operator<OpOrInit, std::iter_value_t<It>>()) {
@@ -103,11 +105,18 @@ void reduce_into(Exec&& exec, It first, It last, Out out, OpOrInit op_or_init) {
   }
 }
 
-template <class Acc = void, executor Exec, detail::item_iterator It, class Out, class Init,
+template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Init,
           class Op>
 void reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op) {
   const auto n = detail::count_items("reduce_into", first, last);
   detail::fold_to<Acc>("reduce_into", exec, n, out, init, op, detail::as_is{}, first);
+}
+
+template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out,
+          class... InitOp>
+requires(sizeof...(InitOp) <= 2) void reduce_into(Exec&& exec, Range&& range, Out out,
+                                                  InitOp... init_op) {
+  tilefold::reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init_op...);
 }
 
 }  // namespace tilefold

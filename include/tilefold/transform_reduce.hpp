@@ -14,6 +14,7 @@ namespace tilefold {
 ///     transform_reduce([exec,] first, last, init, op, f)              op(init, op over f(item))
 ///     transform_reduce([exec,] first1, last1, first2, init, op, f)    ... over f(item1, item2)
 ///     transform_reduce([exec,] first1, last1, first2, init)           dot product
+///     transform_reduce([exec,] range, init, op, f)                    of one range
 ///
 /// The two ranges may have different value types; the second must hold as many items as the first.
 /// An f that is a functor of tilefold or std, such as the dot product's multiplies, is called in
@@ -24,7 +25,6 @@ namespace tilefold {
 /// the caller's own (docs/numerics.md, strict_fp). Everything else, errors and the empty range
 /// included, as for reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op, class F>
-requires detail::function_on<F, std::iter_value_t<It>>
 auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first, last);
   return detail::fold_value<Acc>("transform_reduce", exec, n, init, op, f, first);
@@ -32,8 +32,6 @@ auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           class Init, class Op, class F>
-requires detail::function_on<detail::pair_function_t<F, It1, It2>, std::iter_value_t<It1>,
-                             std::iter_value_t<It2>>
 auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first1, last1);
   return detail::fold_value<Acc>("transform_reduce", exec, n, init, op,
@@ -46,6 +44,13 @@ auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init)
   return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, init, plus{}, multiplies{});
 }
 
+// The constraint on f tells an array, followed by anything, from the first of two iterators.
+template <class Acc = void, executor Exec, detail::item_range Range, class Init, class Op, class F>
+requires detail::function_on<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+auto transform_reduce(Exec&& exec, Range&& range, Init init, Op op, F f) {
+  return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range), init, op, f);
+}
+
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
           class... Rest>
 requires(sizeof...(Rest) >= 2) auto transform_reduce(It first, It last, Rest... rest) {
@@ -54,11 +59,20 @@ requires(sizeof...(Rest) >= 2) auto transform_reduce(It first, It last, Rest... 
   });
 }
 
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
+          class Init, class Op, class F>
+requires detail::function_on<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+auto transform_reduce(Range&& range, Init init, Op op, F f) {
+  return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range), init, op, f);
+}
+
 /// The same folds, written through `out` instead of returned, as reduce_into() does.
 ///
 ///     transform_reduce_into(exec, first, last, out, init, op, f)
 ///     transform_reduce_into(exec, first1, last1, first2, out, init, op, f)
-template <class Acc = void, executor Exec, detail::item_iterator It, class Out, class Init,
+///     transform_reduce_into(exec, first1, last1, first2, out, init)
+///     transform_reduce_into(exec, range, out, init, op, f)
+template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Init,
           class Op, class F>
 void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce_into", first, last);
@@ -66,12 +80,26 @@ void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, O
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          class Out, class Init, class Op, class F>
+          detail::output Out, class Init, class Op, class F>
 void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init,
                            Op op, F f) {
   const auto n = detail::count_items("transform_reduce_into", first1, last1);
   detail::fold_to<Acc>("transform_reduce_into", exec, n, out, init, op,
                        detail::pair_function_of<F, It1, It2>(f), first1, first2);
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
+          detail::output Out, class Init>
+void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init) {
+  tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, plus{},
+                                       multiplies{});
+}
+
+template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out, class Init,
+          class Op, class F>
+requires detail::function_on<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+void transform_reduce_into(Exec&& exec, Range&& range, Out out, Init init, Op op, F f) {
+  tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init, op, f);
 }
 
 }  // namespace tilefold

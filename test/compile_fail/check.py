@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Compiles one case twice: as it stands it must compile; with TILEFOLD_MUST_FAIL defined it must not,
-# and an error must match the regular expression of its `// expect:` line.
+# and an error must match the regular expression of its `// expect:` line, and none that of a
+# `// never:` line, if there is one.
 #
 #     python3 check.py CASE COMPILER [OPTION]...
 import re
@@ -16,7 +17,9 @@ def compile_case(command):
 def complaint(case, command):
     """What is wrong with the case, or None."""
     with open(case, encoding="utf-8") as source:
-        expected = re.search(r"^// expect: (.+)$", source.read(), re.MULTILINE)
+        text = source.read()
+    expected = re.search(r"^// expect: (.+)$", text, re.MULTILINE)
+    never = re.search(r"^// never: (.+)$", text, re.MULTILINE)
     if not expected:
         return f"{case} has no line '// expect: REGEX'"
     control = compile_case(command + [case])
@@ -28,6 +31,8 @@ def complaint(case, command):
     errors = [line for line in bad.stdout.splitlines() if "error" in line]
     if not any(re.search(expected[1], line) for line in errors):
         return f"no error matches '{expected[1]}':\n{bad.stdout}"
+    if never and any(re.search(never[1], line) for line in errors):
+        return f"an error matches '{never[1]}':\n{bad.stdout}"
     return None
 
 

@@ -33,6 +33,18 @@ concept zipped_iterators = requires(const It& it) {
   std::tuple_size<std::remove_cvref_t<decltype(it.get_iterator_tuple())>>::value;
 };
 
+// thrust's permutation iterator hides the pointer that it picks items from. Where it picks them by
+// a count, the address of its first item is found without reading anything.
+template <class It>
+inline constexpr bool picks_by_count = false;
+template <template <class, class> class Permutation, class T, class Index>
+inline constexpr bool picks_by_count<Permutation<T*, Index>> =
+    requires(const Permutation<T*, Index>& it) {
+  requires std::is_same_v<std::remove_cvref_t<decltype(it.base())>, Index>;
+  requires std::is_integral_v<std::remove_cvref_t<decltype(it.base().base())>>;
+  requires std::is_same_v<decltype(*it), T&>;
+};
+
 /// Calls visit(pointer) for every root of `it`; for none if none can be seen (a generator, or an
 /// adaptor that hides it).
 template <class It, class Visit>
@@ -61,6 +73,8 @@ void visit_roots(const It& it, const Visit& visit) {
     visit(static_cast<const volatile void*>(it.get()));  // thrust::device_ptr
   } else if constexpr (is_std_reverse<It>) {
     detail::visit_roots(it.base() - 1, visit);  // base() may be the end of the memory
+  } else if constexpr (picks_by_count<It>) {
+    visit(static_cast<const volatile void*>(std::addressof(*it)));
   } else if constexpr (iterator_adaptor<It>) {
     detail::visit_roots(it.base(), visit);
   } else if constexpr (zipped_iterators<It>) {

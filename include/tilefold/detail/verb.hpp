@@ -6,6 +6,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -32,6 +33,15 @@ template <class R>
 concept item_range = !executor<R> && requires(R & range) {
   { std::begin(range) } -> item_iterator;
   { std::end(range) } -> std::same_as<decltype(std::begin(range))>;
+};
+
+// What a result is written through: a pointer or an output iterator. Neither a number is one nor a
+// lambda (which * makes a function of), so that for an array reduce_into(exec, array, &out, 10) is
+// not read as (exec, first, last, out).
+template <class Out>
+concept output = requires(Out& out) {
+  *out;
+  requires !std::is_function_v<std::remove_reference_t<decltype(*out)>>;
 };
 
 template <item_range R>
@@ -90,6 +100,35 @@ Acc empty_fold(const char* verb, const Init& init) {
   }
 }
 
+// Whether an operator tells an accumulator for values of type T: ours have theirs by rule, any
+// other is asked what it returns.
+template <class Op, class T>
+concept operator_on_values =
+    normalized_op<Op>::known || operator_for<Op, T> || binary_op_on<Op, widened_t<T>>;
+
+template <class F, class... Values>
+concept value_function_on =
+    function_on<F, Values...> && !std::is_void_v<call_result_t<F, Values...>>;
+
+// Says in one sentence what cannot be called. Where it returns false nothing else of the fold is
+// instantiated, for a page of errors would hide the sentence.
+template <class Named, class Op, class Lift, class... Its>
+constexpr bool foldable() {
+  constexpr bool function = value_function_on<Lift, std::iter_value_t<Its>...>;
+  static_assert(function,
+                "tilefold: the function must be callable with an item of each range and return a "
+                "value");
+  if constexpr (function && std::is_void_v<Named>) {
+    constexpr bool op = operator_on_values<Op, call_result_t<Lift, std::iter_value_t<Its>...>>;
+    static_assert(op,
+                  "tilefold: the operator must be callable with two values of the range; if it "
+                  "takes accumulators only, name their type: reduce<Acc>(...)");
+    return op;
+  } else {
+    return function;
+  }
+}
+
 /// Everything a fold needs but the executor.
 template <class Named, class Op, class Lift, class Init, class... Its>
 struct fold_types {
@@ -134,41 +173,58 @@ auto convert_init(const Init& init) {
   }
 }
 
+// What messages call iterator `index` of `count`, as the verbs' own parameters are called.
+constexpr const char* name_of_iterator(std::size_t index, std::size_t count) {
+  if (count == 1) return "first";
+  return index == 0 ? "first1" : "first2";
+}
+
+/// The source of iterators `its` as the executor reads them; throws if it cannot.
+template <class Executor, std::size_t... Index, class... Its>
+auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&... its) {
+  return source<decltype(exec.readable(its, ""))...>{
+      {exec.readable(its, detail::name_of_iterator(Index, sizeof...(Its)))}...};
+}
+
 /// The value of a fold over n elements of iterators `its`, read in step.
 template <class Named, class Executor, class Init, class Op, class Lift, class... Its>
 auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& init, const Op& op,
                 const Lift& lift, Its... its) {
-  using types = fold_types<Named, Op, Lift, Init, Its...>;
-  using acc = typename types::accumulator;
-  using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  const typename types::reducer reducer{detail::normalize(op),
-                                        detail::make_lift<typename types::lift>(lift)};
-  const auto start = detail::convert_init<acc>(init);
-  if (n == 0) return reducer.project(detail::empty_fold<acc, typename types::op>(verb, start));
-  auto&& base = parts::base(exec);
-  return base.template fold<typename parts::policy>(
-      source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
-      start, n);
+  if constexpr (detail::foldable<Named, Op, Lift, Its...>()) {
+    using types = fold_types<Named, Op, Lift, Init, Its...>;
+    using acc = typename types::accumulator;
+    using parts = executor_parts<std::remove_cvref_t<Executor>>;
+    const typename types::reducer reducer{detail::normalize(op),
+                                          detail::make_lift<typename types::lift>(lift)};
+    const auto start = detail::convert_init<acc>(init);
+    if (n == 0) return reducer.project(detail::empty_fold<acc, typename types::op>(verb, start));
+    auto&& base = parts::base(exec);
+    return base.template fold<typename parts::policy>(
+        detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start,
+        n);
+  }
 }
 
 /// The same, written through `out` in the executor's order of work.
 template <class Named, class Executor, class Out, class Init, class Op, class Lift, class... Its>
 void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const Init& init,
              const Op& op, const Lift& lift, Its... its) {
-  using types = fold_types<Named, Op, Lift, Init, Its...>;
-  using acc = typename types::accumulator;
-  using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  const typename types::reducer reducer{detail::normalize(op),
-                                        detail::make_lift<typename types::lift>(lift)};
-  const auto start = detail::convert_init<acc>(init);
-  auto&& base = parts::base(exec);
-  if (n == 0) {
-    base.store(reducer.project(detail::empty_fold<acc, typename types::op>(verb, start)), out);
-    return;
+  if constexpr (detail::foldable<Named, Op, Lift, Its...>()) {
+    using types = fold_types<Named, Op, Lift, Init, Its...>;
+    using acc = typename types::accumulator;
+    using parts = executor_parts<std::remove_cvref_t<Executor>>;
+    const typename types::reducer reducer{detail::normalize(op),
+                                          detail::make_lift<typename types::lift>(lift)};
+    const auto start = detail::convert_init<acc>(init);
+    auto&& base = parts::base(exec);
+    if (n == 0) {
+      base.store(reducer.project(detail::empty_fold<acc, typename types::op>(verb, start)), out);
+      return;
+    }
+    base.template fold_into<typename parts::policy>(
+        detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start, n,
+        out);
   }
-  base.template fold_into<typename parts::policy>(
-      source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
-      start, n, out);
 }
 
 template <class T>

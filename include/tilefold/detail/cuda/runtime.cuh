@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -79,14 +80,9 @@ inline std::string hex(const void* pointer) {
   return text;
 }
 
-/// Throws unless kernels on `device` can follow `pointer`.
-inline void require_device_access(const void* pointer, const char* what, int device,
-                                  bool pageable_access) {
-  if (pointer == nullptr) {
-    throw null_pointer_error(std::string("tilefold: ") + what +
-                             " is a null pointer, but there is something to read or write");
-  }
-  const pointer_place place = place_of(pointer);
+/// Throws unless kernels on `device` can follow `pointer`, which leads to `place`.
+inline void require_reachable(pointer_place place, const void* pointer, const char* what,
+                              int device, bool pageable_access) {
   if (place.space == memory_space::host && !pageable_access) {
     throw memory_space_error(std::string("tilefold: ") + what + " = " + hex(pointer) +
                              " is not memory that GPU " + std::to_string(device) +
@@ -98,6 +94,39 @@ inline void require_device_access(const void* pointer, const char* what, int dev
                              " is memory of GPU " + std::to_string(place.device) +
                              ", but the executor runs on GPU " + std::to_string(device));
   }
+}
+
+/// The same of a pointer whose place is not known yet, and which must not be null.
+inline void require_device_access(const void* pointer, const char* what, int device,
+                                  bool pageable_access) {
+  if (pointer == nullptr) {
+    throw null_pointer_error(std::string("tilefold: ") + what +
+                             " is a null pointer, but there is something to read or write");
+  }
+  require_reachable(place_of(pointer), pointer, what, device, pageable_access);
+}
+
+// Whether `pointer` is in memory that the runtime knows, or next to some. Pointers are legal one
+// past the end of their memory (a reverse iterator's is there), and those of iterators that count
+// from one lie an item before its start.
+inline pointer_place nearest_place(const void* pointer) {
+  constexpr std::intptr_t largest_item = 64;
+  constexpr std::intptr_t offsets[] = {0, -1, largest_item};
+  for (const std::intptr_t offset : offsets) {
+    const auto address =
+        reinterpret_cast<std::uintptr_t>(pointer) + static_cast<std::uintptr_t>(offset);
+    const pointer_place place = place_of(reinterpret_cast<const void*>(address));
+    if (place.space != memory_space::host) return place;
+  }
+  return {memory_space::host, -1};
+}
+
+/// The same for a pointer that an adaptor starts from: it need not be that of an item, and a null
+/// one may be part of an address. So it is refused only if no GPU memory is anywhere near.
+inline void require_device_access_near(const void* pointer, const char* what, int device,
+                                       bool pageable_access) {
+  if (pointer == nullptr) return;
+  require_reachable(nearest_place(pointer), pointer, what, device, pageable_access);
 }
 
 /// The host executor's guard: a host that knows no CUDA must not touch device memory.
