@@ -171,14 +171,14 @@ class threaded {
   // Shorter trees are not worth the call of a vector fold.
   static constexpr std::int64_t least_simd_items = 32;
 
-  template <class Elements>
-  static constexpr std::int64_t long_items = 0;
   template <std::size_t... Index, class... Its>
-  static constexpr std::int64_t long_items<source_of<std::index_sequence<Index...>, Its...>> =
-      min_blocks* items_in<Its...>(simd_block_bytes);
+  static constexpr std::int64_t long_items(
+      const source_of<std::index_sequence<Index...>, Its...>*) {
+    return min_blocks * items_in<Its...>(simd_block_bytes);
+  }
   template <class Elements>
   static bool is_long(std::int64_t n) {
-    return n >= long_items<Elements>;
+    return n >= long_items(static_cast<const Elements*>(nullptr));
   }
 
   // A tree of at least one element on the calling thread.
