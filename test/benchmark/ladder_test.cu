@@ -270,6 +270,16 @@ TEST(ladder, the_farthest_of_points) {
   expect_exact(points, ladder::farthest_point{{3, -7, 11}});
 }
 
+// Few and small runs, for compute-sanitizer: each rung's smallest and largest blocks.
+TEST(SanitizeLadder, EveryRung) {
+  auto rungs = sum_rungs<std::uint32_t>();
+  for (auto& which : rungs) which.threads = {which.threads.front(), which.threads.back()};
+  expect_exact(rungs, make_items<std::uint32_t>(pattern::mixed, 5000, seed()),
+               ladder::sum<std::uint32_t>{}, [](int threads) {
+                 return std::vector<index>{1, 2 * threads, 2 * threads + 1, 4999};
+               });
+}
+
 // ---- floats
 
 /// Of a sum of n numbers in which none goes through more than `depth` additions, the error is at
