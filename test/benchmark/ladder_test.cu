@@ -26,14 +26,19 @@ using ladder::setting;
 
 // ---- the rungs as one kind of thing
 
+/// Passes until one value is left, each block folding up to `per_block`.
+index passes(index n, index per_block) {
+  index count = 0;
+  for (index left = n; left > 1; left = (left + per_block - 1) / per_block) ++count;
+  return count;
+}
+
+index log2_ceiling(index x) { return passes(x, 2); }
+
 /// Additions between an item and the result: a tree over a block's `per_block` items, pass upon
-/// pass. Items that are filled up with the identity add nothing.
+/// pass. What is filled up with the identity adds nothing.
 index tree_depth(index n, index per_block) {
-  index depth = 0;
-  for (index left = n; left > 1; left = (left + per_block - 1) / per_block) {
-    depth += static_cast<index>(std::ceil(std::log2(static_cast<double>(per_block))));
-  }
-  return depth;
+  return passes(n, per_block) * log2_ceiling(per_block);
 }
 
 /// The same for a grid of at most 1024 blocks whose threads first add up what they meet, one of
@@ -41,7 +46,7 @@ index tree_depth(index n, index per_block) {
 index strided_depth(index n, index per_block) {
   const index blocks = std::min<index>((n + per_block - 1) / per_block, 1024);
   const auto pass = [per_block](index count, index grid) {
-    return (count + grid * per_block - 1) / (grid * per_block) + 1 + tree_depth(per_block, 2);
+    return (count + grid * per_block - 1) / (grid * per_block) + 1 + log2_ceiling(per_block);
   };
   return pass(n, blocks) + pass(blocks, 1);
 }
@@ -91,7 +96,7 @@ std::vector<rung<T, Op>> generic_rungs() {
        },
        {128},
        // 7 additions in a thread, 10 in two warps' trees; then 3 and 10 a pass.
-       [](index n, int) { return 17 + 13 * tree_depth((n + 1023) / 1024, 2048); }},
+       [](index n, int) { return 17 + 13 * passes((n + 1023) / 1024, 2048); }},
   };
 }
 
@@ -101,7 +106,7 @@ std::vector<rung<T, ladder::sum<T>>> sum_rungs() {
   auto rungs = generic_rungs<T, ladder::sum<T>>();
   rungs.push_back({"interleaved_modulo", [](auto... call) { ladder::interleaved_modulo(call...); },
                    from_1,
-                   [](index n, int threads) { return n / threads + 2 + tree_depth(threads, 2); }});
+                   [](index n, int threads) { return n / threads + 2 + log2_ceiling(threads); }});
   rungs.push_back({"atomic_per_block", [](auto... call) { ladder::atomic_per_block(call...); },
                    whole_warps,
                    [](index n, int threads) { return 1024 + strided_depth(n, threads) + 10; }});

@@ -112,7 +112,7 @@ TEST(tune, refuses_what_it_has_no_kernels_for) {
       "cannot tune for type 'bfloat16'; known: int8, int32, float16, float32, float64");
   expect_complaint({"tune", "--type", "float32,float31"}, "'float31'");
   expect_complaint({"tune", "--op", "sum,max"}, "cannot tune for op 'max'; known: sum, min");
-  expect_complaint({"tune", "--op", ""}, "--op");
+  expect_complaint({"tune", "--op", ""}, "cannot tune for op ''");
   expect_complaint({"tune", "elevation.npy"}, "elevation.npy");
 }
 
