@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 OURS = "tilefold"
 CEILING = "read"  # the shape whose contestants only read
+LADDER = "ladder_"  # shapes whose contestants are the classic kernels, numbered, and all of us
 NO_PART_OF_THE_NAME = re.compile(r"(real_time|manual_time|process_time|[a-z_]+:.*)$")
 TIMES = ("real_time", "lower_quartile", "upper_quartile")
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -177,6 +178,40 @@ def ratio_table(rows, most_items):
     return table(["shape", "sizes", "geometric mean", "worst", "at n"], lines)
 
 
+def is_ladder(row):
+    return row.shape.startswith(LADDER)
+
+
+def ladders(rows):
+    """The rows of each ladder by its name, n ascending."""
+    result = {}
+    for row in filter(is_ladder, rows):
+        result.setdefault(row.shape, []).append(row)
+    return result
+
+
+def rungs(rows):
+    """The contestants of a ladder from the first rung up: the numbered ones, ours, then the peers."""
+    names = {who for row in rows for who in row.contestants}
+    return sorted(names, key=lambda who: (not who[0].isdigit(), not who.startswith(OURS), who))
+
+
+def rung_cells(who, rows):
+    """GB/s at each n, and the share of the ceiling at the last; blank where it cannot take n."""
+    times = [row.contestants.get(who) for row in rows]
+    last = rows[-1].ceiling and times[-1] and rows[-1].ceiling / times[-1].median
+    return [who, *(fixed(t and gigabytes(row, t), 1) for row, t in zip(rows, times)), percent(last)]
+
+
+def ladder_tables(rows):
+    parts = []
+    for shape, members in ladders(rows).items():
+        header = [shape, *(power(row.n) for row in members), "of ceiling"]
+        parts.append("## The ladder: GB/s of every classic kernel at each n\n")
+        parts.append(table(header, [rung_cells(who, members) for who in rungs(members)]))
+    return parts
+
+
 def markdown(context, rows, everything):
     told = [f"{k} {v}" for k, v in context.items() if isinstance(v, str) and k not in PRIVATE]
     return "\n".join([
@@ -189,6 +224,7 @@ def markdown(context, rows, everything):
         row_table(rows if everything else largest(rows)),
         "## Ratio over all n up to 2^26\n",
         ratio_table(rows, 1 << 26),
+        *ladder_tables(rows),
     ])
 
 
@@ -221,7 +257,7 @@ def panels(rows, modes, most_items):
     """The rows by title of their panel: two or more sizes of one shape and mode."""
     result = {}
     for row in rows:
-        if row.mode in modes and row.n <= most_items:
+        if row.mode in modes and row.n <= most_items and not is_ladder(row):
             title = row.shape if row.mode in ("graph", "host") else f"{row.shape}, {row.mode}"
             result.setdefault(title, []).append(row)
     return {title: members for title, members in result.items() if len(members) > 1}
@@ -262,8 +298,43 @@ def draw(plt, path, by_title, value, unit):
     return True
 
 
+def draw_bars(axes, row, order):
+    """Bars of GB/s, the first rung on top; no bar where a rung cannot take n."""
+    for place, who in enumerate(order):
+        if who in row.contestants:
+            axes.barh(place, gigabytes(row, row.contestants[who]),
+                      color="tab:blue" if who.startswith(OURS) else "silver")
+    if row.ceiling:
+        axes.axvline(gigabytes(row, Times([row.ceiling])), color="k", linestyle=":", linewidth=1)
+    axes.set_yticks(range(len(order)), labels=order)
+    axes.set_ylim(len(order) - 0.5, -0.5)
+    axes.set_title(f"{power(row.n)} items", fontsize=9)
+    axes.tick_params(labelsize=7)
+    axes.grid(axis="x", alpha=0.3)
+
+
+def draw_ladder(plt, path, by_shape):
+    """One line of panels for each ladder, one panel for each n; nothing without a ladder."""
+    if not by_shape:
+        return False
+    columns = max(len(rows) for rows in by_shape.values())
+    figure, grid = plt.subplots(len(by_shape), columns, figsize=(1.4 + 2.4 * columns, 3.6 * len(by_shape)),
+                                squeeze=False, sharey="row")
+    for line, rows in zip(grid, by_shape.values()):
+        for axes, row in zip(line, rows):
+            draw_bars(axes, row, rungs(rows))
+        for axes in line[len(rows):]:
+            axes.set_visible(False)
+    figure.supxlabel("GB/s (dotted: plain read)", fontsize=9)
+    figure.tight_layout()
+    figure.savefig(path, dpi=80)
+    plt.close(figure)
+    return True
+
+
 def plot(rows, stem):
-    """Writes STEM_bandwidth.png and STEM_latency.png; the paths that were written."""
+    """Writes STEM_bandwidth.png, STEM_latency.png and STEM_ladder.png, each if there is something
+    to show; the paths that were written."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -272,7 +343,9 @@ def plot(rows, stem):
         (f"{stem}_latency.png", panels(rows, {"graph", "stream", "hot"}, 1 << 20),
          microseconds, "us"),
     ]
-    return [path for path, *what in figures if draw(pyplot, path, *what)]
+    written = [path for path, *what in figures if draw(pyplot, path, *what)]
+    path = f"{stem}_ladder.png"
+    return written + [path] * draw_ladder(pyplot, path, ladders(rows))
 
 
 def main(arguments=None):

@@ -26,6 +26,7 @@ bench::contestant sum() {
 const bench::peer_entry entries[] = {
     {"float_sum", sum<float, float>()},
     {"float_sum_off_by_one", sum<float, float>()},
+    {"ladder_float_sum", sum<float, float>()},
     {"double_sum", sum<double, double>()},
     {"int32_sum", sum<std::int32_t, std::int32_t>()},
     {"int64_sum", sum<std::int64_t, std::int64_t>()},

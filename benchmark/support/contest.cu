@@ -22,7 +22,10 @@ std::vector<index> powers(int first, int last, int step) {
   return sizes;
 }
 
-std::vector<index> sizes_of(mode how, bool quick) {
+std::vector<index> sizes_of(const shape& what, mode how, bool quick) {
+  if (!what.sizes.empty()) {
+    return quick ? std::vector{what.sizes.front(), what.sizes.back()} : what.sizes;
+  }
   switch (how) {
     case mode::graph:
       return quick ? powers(12, 28, 4) : powers(10, 30, 2);
@@ -212,11 +215,11 @@ std::vector<measurement> select(const shapes& all, const shape& read, const sess
   std::set<std::pair<mode, index>> read_bytes;
   for (const shape& what : all) {
     for (const mode how : what.modes) {
-      for (const index n : sizes_of(how, choice.quick)) {
+      for (const index n : sizes_of(what, how, choice.quick)) {
         if (what.bytes(n) > most_bytes || !gpu.fits(what, n)) continue;
         for (const contestant& who : what.contestants) {
           const measurement m{&what, &who, how, n};
-          if (!takes_part(who, how) || !filter.passes(m.name())) continue;
+          if (!takes_part(who, how) || n > who.most_items || !filter.passes(m.name())) continue;
           chosen.push_back(m);
           read_bytes.insert({how, what.bytes(n)});
         }

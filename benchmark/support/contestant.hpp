@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -53,6 +54,7 @@ struct contestant {
   fold blocking;  // *out, host memory, holds the value on return; empty if there is no such form
   bool host_bits = false;  // promises the bits of tilefold's host executor
   bool has_value = true;   // false for an empty kernel, which has nothing to check
+  index most_items = std::numeric_limits<index>::max();  // that it can fold
 };
 
 /// The contestants from elsewhere, by the name of the shape that they compete in.

@@ -41,6 +41,7 @@ struct shape {
   void (*fill)(void* memory, index bytes, cudaStream_t stream) = nullptr;
   std::shared_ptr<judge> rules;
   std::vector<mode> modes{mode::graph};
+  std::vector<index> sizes;  // in place of those that go with the mode
   std::vector<contestant> contestants;
 
   index bytes(index n) const { return n * item_bytes; }
@@ -53,6 +54,7 @@ void add_sums(shapes& all, cudaStream_t stream);
 void add_narrow_sums(shapes& all, cudaStream_t stream);
 void add_operators(shapes& all, cudaStream_t stream);
 void add_iterators(shapes& all, cudaStream_t stream);
+void add_ladder(shapes& all, cudaStream_t stream);
 
 /// Plain reading, which nothing can be faster than. n counts 32-bit words here.
 shape plain_read();

@@ -38,4 +38,13 @@ struct generate_options {
 
 int run_generate(const generate_options& options);
 
+struct tune_options {
+  std::vector<std::string> types{"float32"};
+  std::vector<std::string> ops{"sum"};
+  bool quick = false;
+  std::string out;  // empty: no header
+};
+
+int run_tune(const tune_options& options);
+
 }  // namespace tilefold::tool

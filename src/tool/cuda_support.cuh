@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tool's CUDA sources share: error checks, and owners of device memory and events.
+// What the tool's CUDA sources share: error checks, which GPU, and owners of device memory and
+// events.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,6 +18,9 @@ inline void check_cuda(cudaError_t status, const char* what) {
   cudaGetLastError();  // forget it, lest the next file be blamed for it
   throw cuda_error(std::string(what) + ": " + cudaGetErrorString(status), static_cast<int>(status));
 }
+
+/// The name of the GPU that is to be used; throws no_gpu_error (backend.hpp) if there is none.
+std::string require_gpu();
 
 class device_buffer {
  public:

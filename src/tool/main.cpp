@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "input_error.hpp"
 #include "tables.hpp"
+#include "tuning.hpp"
 
 namespace {
 
@@ -23,8 +24,9 @@ constexpr const char* footer =
     "  tilefold reduce --op sum --raw float32 --offset 512 record.bin\n"
     "  tilefold reduce --op sum --json a.npy\n"
     "  tilefold generate --dtype float32 --bytes 1GiB big.npy\n"
+    "  tilefold tune --type float32,float16 --op sum,min --out tuned.hpp\n"
     "\n"
-    "Exit code: 0 all done, 1 a --check found a wrong result, 2 something could not be done\n"
+    "Exit code: 0 all done, 1 a check found a wrong result, 2 something could not be done\n"
     "(one line on standard error says what; the other files are processed all the same).";
 
 std::string version() {
@@ -75,6 +77,24 @@ CLI::App* add_generate(CLI::App& app, generate_options& options) {
   return command;
 }
 
+CLI::App* add_tune(CLI::App& app, tune_options& options) {
+  CLI::App* command = app.add_subcommand(
+      "tune",
+      "Measure tile policies on this GPU; they decide speed and leave the bits as they are");
+  command->add_option("--type", options.types, "Item types: " + tunable_types())
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--op", options.ops, "Operators: " + tunable_ops())
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_flag("--quick", options.quick, "Fewer and smaller sizes");
+  command
+      ->add_option("--out", options.out,
+                   "Write a header with the fastest policy of each, for tilefold::with_policy")
+      ->type_name("FILE");
+  return command;
+}
+
 int fail(const std::string& what) {
   std::cout.flush();
   std::cerr << "tilefold: " << one_line(what) << '\n';
@@ -85,11 +105,13 @@ int run(int argc, char** argv) {
   CLI::App app("Reductions in one fold order: the same bits on every CPU and GPU.", "tilefold");
   reduce_options reduce;
   generate_options generate;
+  tune_options tune;
   app.set_version_flag("--version", version());
   app.require_subcommand(0, 1);  // none is complained of below, after any stray word
   app.footer(footer);
   CLI::App* const reduce_command = add_reduce(app, reduce);
   CLI::App* const generate_command = add_generate(app, generate);
+  CLI::App* const tune_command = add_tune(app, tune);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version
@@ -99,7 +121,8 @@ int run(int argc, char** argv) {
   }
   if (reduce_command->parsed()) return run_reduce(reduce);
   if (generate_command->parsed()) return run_generate(generate);
-  return fail("say what to do: tilefold reduce or tilefold generate (see tilefold --help)");
+  if (tune_command->parsed()) return run_tune(tune);
+  return fail("say what to do: tilefold reduce, generate or tune (see tilefold --help)");
 }
 
 }  // namespace

@@ -18,35 +18,6 @@ namespace tilefold::tool {
 
 namespace {
 
-__global__ void probe() {}
-
-// The name of the GPU that is to be used; throws no_gpu_error if there is none.
-std::string require_gpu() {
-  // Without a driver the runtime only says that its version is insufficient.
-  int driver = 0;
-  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
-    cudaGetLastError();
-    throw no_gpu_error("no CUDA driver is installed");
-  }
-  int device = 0;
-  cudaDeviceProp properties;
-  cudaError_t status = cudaGetDeviceCount(&device);
-  if (status == cudaSuccess) status = cudaGetDevice(&device);
-  if (status == cudaSuccess) status = cudaGetDeviceProperties(&properties, device);
-  if (status != cudaSuccess) {
-    cudaGetLastError();
-    throw no_gpu_error(cudaGetErrorString(status));
-  }
-  cudaFuncAttributes attributes;
-  if (cudaFuncGetAttributes(&attributes, probe) != cudaSuccess) {
-    cudaGetLastError();
-    throw no_gpu_error("this tilefold has no code for the " + std::string(properties.name) +
-                       " (sm_" + std::to_string(properties.major) +
-                       std::to_string(properties.minor) + ")");
-  }
-  return properties.name;
-}
-
 void copy_to_gpu(const fold_job& job, std::size_t bytes, void* to) {
   constexpr std::size_t chunk = std::size_t{64} << 20;
   progress bar("copying to the GPU", job.name, static_cast<std::int64_t>(bytes));

@@ -56,6 +56,16 @@ def gpu_file():
     ]
 
 
+def ladder_file():
+    """Repetitions come in any order, and a rung may not take every n."""
+    big, small = 1 << 26, 1 << 11
+    times = {"cub-3.0": 61.0, "tilefold": 60.0, "10_teaching_naive": 400.0, "02_interleaved": 500.0}
+    entries = [gpu_entry("ladder_float_sum", "graph", who, n, 4 * n, us if n == big else us / 10)
+               for n in (big, small) for who, us in times.items()]
+    entries.append(gpu_entry("ladder_float_sum", "graph", "09_in_place", small, 4 * small, 4.0))
+    return entries + [gpu_entry("read", "graph", "4-in-flight", big, 4 * big, 50.0)]
+
+
 def host_file():
     n = 1 << 20
     entries = [host_entry("double_sum", "tilefold", n, 8 * n, t, i)
@@ -124,6 +134,20 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(self.cells(text, "float_sum, graph", "2"),
                          ["float_sum, graph", "2", "1.000", "0.500", "2^12"])
 
+    def test_ladder_table_climbs_from_the_first_rung_to_the_peers(self):
+        _, text, _ = self.run_report(self.write(gpu_file() + ladder_file()))
+        table = text[text.index("## The ladder"):].splitlines()
+        lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table if "|" in line]
+        self.assertEqual(lines[0], ["ladder_float_sum", "2^11", "2^26", "of ceiling"])
+        self.assertEqual([line[0] for line in lines[2:]],
+                         ["02_interleaved", "09_in_place", "10_teaching_naive", "tilefold", "cub-3.0"])
+        self.assertEqual(lines[2], ["02_interleaved", "0.2", "536.9", "10.0%"])
+        self.assertEqual(lines[3], ["09_in_place", "2.0", "", ""])
+        self.assertEqual(lines[5], ["tilefold", "1.4", "4473.9", "83.3%"])
+
+    def test_no_ladder_no_table(self):
+        self.assertNotIn("## The ladder", self.run_report(self.write(gpu_file()))[1])
+
     def test_context_is_told_but_not_the_machine(self):
         _, text, _ = self.run_report(self.write(gpu_file()))
         self.assertIn("date 2025-01-31, device Some GPU.", text)
@@ -162,7 +186,8 @@ class ReportTest(unittest.TestCase):
         self.assertIn("no plots without matplotlib", err)
         self.assertIn("# tilefold against its peers", pathlib.Path(f"{stem}.md").read_text("utf-8"))
 
-    def test_plots(self):
+    def drawn(self, entries):
+        """The stem and, by the end of their files' names, the panels of the figures."""
         figures = []
 
         def subplots(lines, columns, **_):
@@ -174,17 +199,32 @@ class ReportTest(unittest.TestCase):
         pyplot = mock.MagicMock(subplots=subplots)
         stem = str(self.folder / "gpu")
         with mock.patch.dict(sys.modules, {"matplotlib": mock.MagicMock(pyplot=pyplot)}):
-            self.run_report(self.write(gpu_file()), "--out", stem)
-        saved = [figure.savefig.call_args[0][0] for figure, _ in figures]
-        self.assertEqual(saved, [f"{stem}_bandwidth.png", f"{stem}_latency.png"])
+            self.run_report(self.write(entries), "--out", stem)
+        return {figure.savefig.call_args[0][0].removeprefix(stem): grid for figure, grid in figures}
+
+    def test_plots(self):
+        figures = self.drawn(gpu_file())
+        self.assertEqual(list(figures), ["_bandwidth.png", "_latency.png"])
         bandwidth, latency = ({call.kwargs.get("label"): call.args for call in
-                               grid[0][0].plot.call_args_list} for _, grid in figures)
+                               grid[0][0].plot.call_args_list} for grid in figures.values())
         self.assertEqual(set(bandwidth), {"tilefold", "cub-3.0", "cub-3.5", "plain read"})
         self.assertEqual(bandwidth["tilefold"][0], [1 << 12, 1 << 14, 1 << 28])
         self.assertAlmostEqual(bandwidth["tilefold"][1][2], 5368.70912)
         self.assertEqual(latency["cub-3.0"][0], [1 << 12, 1 << 14])
         for got, expected in zip(latency["cub-3.0"][1], [1.0, 4.0]):
             self.assertAlmostEqual(got, expected)
+
+    def test_ladder_plot_has_a_bar_a_rung_and_stays_out_of_the_other_plots(self):
+        figures = self.drawn(ladder_file())
+        self.assertEqual(list(figures), ["_ladder.png"])
+        small, big = figures["_ladder.png"][0]
+        self.assertEqual([call.args[0] for call in small.barh.call_args_list], [0, 1, 2, 3, 4])
+        # The second rung of five takes no large n.
+        places, lengths = zip(*(call.args for call in big.barh.call_args_list))
+        self.assertEqual(places, (0, 2, 3, 4))
+        self.assertAlmostEqual(lengths[2], 4473.9, places=1)
+        self.assertAlmostEqual(big.axvline.call_args[0][0], 5368.7, places=1)
+        small.axvline.assert_not_called()
 
 
 if __name__ == "__main__":

@@ -303,7 +303,7 @@ TEST(cli, options_that_make_no_sense) {
   expect_complaint({"reduce", "--frobnicate", file}, "--frobnicate");
   expect_complaint({"reduce"}, "FILE");
   expect_complaint({"frobnicate"}, "frobnicate");
-  expect_complaint({}, "tilefold reduce or tilefold generate");
+  expect_complaint({}, "tilefold reduce, generate or tune");
 }
 
 TEST(cli, without_a_gpu_cuda_is_refused) {
