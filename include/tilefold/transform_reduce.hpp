@@ -14,6 +14,8 @@ namespace tilefold {
 ///     transform_reduce([exec,] first, last, init, op, f)              op(init, op over f(item))
 ///     transform_reduce([exec,] first1, last1, first2, init, op, f)    ... over f(item1, item2)
 ///     transform_reduce([exec,] first1, last1, first2, init)           dot product
+///     transform_reduce([exec,] first1, last1, first2, reducer)        a reducer of two ranges
+///     transform_reduce([exec,] first, last, reducer, f)               reducer over f(item)
 ///
 /// The two ranges may have different value types; the second must hold as many items as the first.
 /// An f that is a functor of tilefold or std, such as the dot product's multiplies, is called in
@@ -41,9 +43,23 @@ auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init,
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          class Init>
-auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init) {
-  return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, init, plus{}, multiplies{});
+          class InitOrReducer>
+auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrReducer last_argument) {
+  if constexpr (reducer<InitOrReducer>) {
+    const auto n = detail::count_items("transform_reduce", first1, last1);
+    return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, last_argument,
+                                   detail::as_is{}, first1, first2);
+  } else {
+    return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, last_argument, plus{},
+                                           multiplies{});
+  }
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It, reducer R, class F>
+requires detail::function_on<F, std::iter_value_t<It>>
+auto transform_reduce(Exec&& exec, It first, It last, R r, F f) {
+  const auto n = detail::count_items("transform_reduce", first, last);
+  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, r, f, first);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
@@ -58,6 +74,8 @@ requires(sizeof...(Rest) >= 2) auto transform_reduce(It first, It last, Rest... 
 ///
 ///     transform_reduce_into(exec, first, last, out, init, op, f)
 ///     transform_reduce_into(exec, first1, last1, first2, out, init, op, f)
+///     transform_reduce_into(exec, first1, last1, first2, out, reducer)
+///     transform_reduce_into(exec, first, last, out, reducer, f)
 template <class Acc = void, executor Exec, detail::item_iterator It, class Out, class Init,
           class Op, class F>
 void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op, F f) {
@@ -72,6 +90,19 @@ void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out o
   const auto n = detail::count_items("transform_reduce_into", first1, last1);
   detail::fold_to<Acc>("transform_reduce_into", exec, n, out, init, op,
                        detail::pair_function_of<F, It1, It2>(f), first1, first2);
+}
+
+template <executor Exec, detail::item_iterator It1, detail::item_iterator It2, class Out, reducer R>
+void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, R r) {
+  const auto n = detail::count_items("transform_reduce_into", first1, last1);
+  detail::fold_to<void>("transform_reduce_into", exec, n, out, detail::no_init{}, r,
+                        detail::as_is{}, first1, first2);
+}
+
+template <executor Exec, detail::item_iterator It, class Out, reducer R, class F>
+void transform_reduce_into(Exec&& exec, It first, It last, Out out, R r, F f) {
+  const auto n = detail::count_items("transform_reduce_into", first, last);
+  detail::fold_to<void>("transform_reduce_into", exec, n, out, detail::no_init{}, r, f, first);
 }
 
 }  // namespace tilefold

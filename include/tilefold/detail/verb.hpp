@@ -2,7 +2,7 @@
 //
 // What every verb does around the primitives: reads its arguments (operator, initial value or
 // neither; range or pair of iterators), counts the items, settles the empty range, and hands a
-// source and a reducer to the executor.
+// source and a reducer to the executor. Where an operator goes, a public reducer goes as well.
 #pragma once
 
 #include <concepts>
@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -40,19 +41,24 @@ template <class X, class T>
 concept operator_for =
     binary_op_on<normalized_op_t<X>, counted_value_t<X, typename normalized_op<X>::argument, T>>;
 
-// Whether the third argument of reduce() is an operator; says so in one sentence if it is nothing.
+// Whether the third argument of reduce() is an operator (or reducer); says so in one sentence if it
+// is nothing.
 template <class X, class T>
 constexpr bool is_operator() {
-  constexpr bool op = operator_for<X, T>;
-  // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the
-  // same.
-  constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
-  constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
-                        (narrow && (converts_to<X, T> || converts_to<T, X>));
-  static_assert(op || init,
-                "tilefold: the argument after the range must be an operator callable with two "
-                "values of the range, or an initial value that converts to or from them");
-  return op;
+  if constexpr (reducer<X>) {
+    return true;
+  } else {
+    constexpr bool op = operator_for<X, T>;
+    // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the
+    // same.
+    constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
+    constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
+                          (narrow && (converts_to<X, T> || converts_to<T, X>));
+    static_assert(op || init,
+                  "tilefold: the argument after the range must be an operator callable with two "
+                  "values of the range, or an initial value that converts to or from them");
+    return op;
+  }
 }
 
 template <class It>
@@ -74,18 +80,33 @@ std::string operator_name() {
   return name.substr(begin + 5, end - begin - 5);
 }
 
-/// The value of an empty range, not projected: the initial value, else the operator's identity.
-template <class Acc, class Op, class Init>
-Acc empty_fold(const char* verb, const Init& init) {
-  if constexpr (!std::same_as<Init, no_init>) {
-    return init;
-  } else if constexpr (has_identity<Op, Acc>) {
-    return op_traits<Op, Acc>::identity();
+[[noreturn]] inline void throw_empty(const char* verb, const std::string& name) {
+  throw empty_range_error("tilefold::" + std::string(verb) +
+                          ": the range is empty, there is no initial value, and no identity is "
+                          "known for " +
+                          name);
+}
+
+template <class Lift, class... Its>
+using wanted_lift_t = std::conditional_t<std::same_as<Lift, as_is> && (computes_items<Its> || ...),
+                                         as_computed, Lift>;
+
+template <class Wanted, class Lift>
+Wanted make_lift(const Lift& lift) {
+  if constexpr (std::same_as<Wanted, Lift>) {
+    return lift;
   } else {
-    throw empty_range_error("tilefold::" + std::string(verb) +
-                            ": the range is empty, there is no initial value, and no identity is "
-                            "known for " +
-                            operator_name<Op>());
+    return {};
+  }
+}
+
+/// Whether reducer R can lift values of these types, or what Lift makes of them.
+template <class R, class Lift, class... Values>
+constexpr bool lifts_items() {
+  if constexpr (std::same_as<Lift, as_is>) {
+    return detail::lifts_values<R, Values...>();
+  } else {
+    return detail::lifts_values<R, call_result_t<Lift, Values...>>();
   }
 }
 
@@ -103,20 +124,75 @@ struct fold_types {
                 "accumulator type: reduce<Acc>(...)");
   static_assert(converts_to<value, accumulator>,
                 "tilefold: the values of the range do not convert to the accumulator type");
-  using lift = std::conditional_t<std::same_as<Lift, as_is> && (computes_items<Its> || ...),
-                                  as_computed, Lift>;
-  using reducer = op_reducer<accumulator, op, lift>;
-  using init = std::conditional_t<std::same_as<Init, no_init>, no_init, accumulator>;
+  using lift = wanted_lift_t<Lift, Its...>;
+  using bound = op_reducer<accumulator, op, lift>;
+
+  static bound bind(const Op& op, const Lift& lift) {
+    return {detail::normalize(op), detail::make_lift<fold_types::lift>(lift)};
+  }
+
+  /// The value of an empty range, not projected.
+  static accumulator empty(const char* verb, const bound&) {
+    if constexpr (has_identity<op, accumulator>) {
+      return op_traits<op, accumulator>::identity();
+    } else {
+      detail::throw_empty(verb, operator_name<op>());
+    }
+  }
+
+  template <class Readable>
+  static auto make_source(const Readable& readable, const Its&... its) {
+    return source<decltype(readable(its))...>{{readable(its)}...};
+  }
 };
 
-template <class Wanted, class Lift>
-Wanted make_lift(const Lift& lift) {
-  if constexpr (std::same_as<Wanted, Lift>) {
-    return lift;
-  } else {
-    return {};
+// The same for a public reducer.
+template <class Named, reducer R, class Lift, class Init, class... Its>
+struct fold_types<Named, R, Lift, Init, Its...> {
+  static_assert(std::is_void_v<Named>,
+                "tilefold: a reducer chooses its accumulator by itself: reduce(...) without <Acc>");
+  static_assert(result_known<Lift>,
+                "tilefold: a __device__ lambda must name its result, [] __device__(...) -> T, for "
+                "the host compiler cannot know it; or make it __host__ __device__");
+  static_assert(lifts_items<R, Lift, std::iter_value_t<Its>...>(),
+                "tilefold: the reducer's lift cannot be called with the values of the range (or of "
+                "as many ranges as there are)");
+  using lift = wanted_lift_t<Lift, Its...>;
+  using bound = bound_reducer<R, lift, std::iter_value_t<Its>...>;
+  using accumulator = typename bound::accumulator;
+  static_assert(std::same_as<Init, no_init> || converts_to<Init, accumulator>,
+                "tilefold: the initial value of a reducer must convert to its accumulator");
+
+  static bound bind(const R& r, const Lift& lift) {
+    return {r, detail::make_lift<fold_types::lift>(lift)};
   }
-}
+
+  static accumulator empty(const char* verb, const bound& b) {
+    if constexpr (has_reducer_identity<R, accumulator>) {
+      return b.reducer.template identity<accumulator>();
+    } else {
+      detail::throw_empty(verb, operator_name<R>());
+    }
+  }
+
+  template <class Readable>
+  static auto make_source(const Readable& readable, const Its&... its) {
+    if constexpr (is_indexed<R>) {
+      return source<index_iterator, decltype(readable(its))...>{{index_iterator{}},
+                                                                {readable(its)}...};
+    } else {
+      return source<decltype(readable(its))...>{{readable(its)}...};
+    }
+  }
+};
+
+// A reducer that is an operator and nothing else is that operator, with all its fast ways.
+template <class Named, operator_reducer R, class Lift, class Init, class... Its>
+struct fold_types<Named, R, Lift, Init, Its...>
+    : fold_types<Named, typename R::plain_op, Lift, Init, Its...> {
+  using base = fold_types<Named, typename R::plain_op, Lift, Init, Its...>;
+  static auto bind(const R&, const Lift& lift) { return base::bind(typename R::plain_op{}, lift); }
+};
 
 template <class Acc, class Init>
 auto convert_init(const Init& init) {
@@ -133,21 +209,29 @@ auto convert_init(const Init& init) {
   }
 }
 
-/// The value of a fold over n elements of iterators `its`, read in step.
+/// The unprojected value of an empty range: the initial value, else the identity, else an error.
+template <class Types, class Bound, class Init>
+typename Types::accumulator empty_fold(const char* verb, const Bound& bound, const Init& start) {
+  if constexpr (std::same_as<Init, no_init>) {
+    return Types::empty(verb, bound);
+  } else {
+    return start;
+  }
+}
+
+/// The value of a fold over n elements of iterators `its`, read in step; Op may be a reducer.
 template <class Named, class Executor, class Init, class Op, class Lift, class... Its>
 auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& init, const Op& op,
                 const Lift& lift, Its... its) {
   using types = fold_types<Named, Op, Lift, Init, Its...>;
-  using acc = typename types::accumulator;
   using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  const typename types::reducer reducer{detail::normalize(op),
-                                        detail::make_lift<typename types::lift>(lift)};
-  const auto start = detail::convert_init<acc>(init);
-  if (n == 0) return reducer.project(detail::empty_fold<acc, typename types::op>(verb, start));
+  const auto bound = types::bind(op, lift);
+  const auto start = detail::convert_init<typename types::accumulator>(init);
+  if (n == 0) return bound.project(detail::empty_fold<types>(verb, bound, start));
   auto&& base = parts::base(exec);
-  return base.template fold<typename parts::policy>(
-      source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
-      start, n);
+  const auto readable = [&](const auto& it) { return base.readable(it, "first"); };
+  return base.template fold<typename parts::policy>(types::make_source(readable, its...), bound,
+                                                    start, n);
 }
 
 /// The same, written through `out` in the executor's order of work.
@@ -155,19 +239,17 @@ template <class Named, class Executor, class Out, class Init, class Op, class Li
 void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const Init& init,
              const Op& op, const Lift& lift, Its... its) {
   using types = fold_types<Named, Op, Lift, Init, Its...>;
-  using acc = typename types::accumulator;
   using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  const typename types::reducer reducer{detail::normalize(op),
-                                        detail::make_lift<typename types::lift>(lift)};
-  const auto start = detail::convert_init<acc>(init);
+  const auto bound = types::bind(op, lift);
+  const auto start = detail::convert_init<typename types::accumulator>(init);
   auto&& base = parts::base(exec);
   if (n == 0) {
-    base.store(reducer.project(detail::empty_fold<acc, typename types::op>(verb, start)), out);
+    base.store(bound.project(detail::empty_fold<types>(verb, bound, start)), out);
     return;
   }
-  base.template fold_into<typename parts::policy>(
-      source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}, reducer,
-      start, n, out);
+  const auto readable = [&](const auto& it) { return base.readable(it, "first"); };
+  base.template fold_into<typename parts::policy>(types::make_source(readable, its...), bound,
+                                                  start, n, out);
 }
 
 }  // namespace tilefold::detail
