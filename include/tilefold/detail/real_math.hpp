@@ -30,6 +30,13 @@ TILEFOLD_HD inline double rounded_sqrt(double x) {
 #endif
 }
 
+/// sqrt(a b) for a, b >= 0, also where the product leaves the range of a double.
+TILEFOLD_HD inline double root_of_product(double a, double b) {
+  const double product = rounded_product(a, b);
+  if (product > 0x1p-900 && product < 0x1p1000) return rounded_sqrt(product);
+  return rounded_product(rounded_sqrt(a), rounded_sqrt(b));
+}
+
 /// a * b + c, rounded once.
 TILEFOLD_HD inline double fused_sum(double a, double b, double c) {
 #if defined(__CUDA_ARCH__)
@@ -76,7 +83,7 @@ TILEFOLD_HD double horner(double x, const double (&c)[N]) {
 inline constexpr double ln2_high = 0x1.62e42feep-1;
 inline constexpr double ln2_low = 0x1.a39ef35793c76p-33;
 
-/// e^x within 1 ulp (measured: 0.52 where the result is normal); exact at 0 and the infinities.
+/// e^x within 1 ulp (measured: 0.87); exact at 0 and the infinities.
 ///
 /// x = k ln 2 + r with |r| <= ln 2 / 2, and e^r as 1 + r + r^2 / 2! + ... + r^13 / 13!, whose
 /// remainder is below 2^-57.
@@ -100,7 +107,7 @@ TILEFOLD_HD inline double exponential(double x) {
   return rounded_product(rounded_product(e_r, power_of_two(half)), power_of_two(exponent - half));
 }
 
-/// ln x within 1 ulp; -infinity at 0, NaN below it.
+/// ln x within 1 ulp (measured: 0.88); -infinity at 0, NaN below it.
 ///
 /// x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), s = f / (2 + f), and
 /// ln(1 + f) = 2 artanh s = f - s (f - 2 s^2 (1/3 + s^2 / 5 + ... + s^20 / 23)), whose remainder is

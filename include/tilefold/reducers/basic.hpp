@@ -10,6 +10,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 

@@ -57,14 +57,14 @@ struct compensated_reducer {
   }
   template <class T>
   TILEFOLD_HD T project(const sum_with_error<T>& s) const {
-    // Infinities have no error: the difference of two of them is not one.
-    const bool finite = rounded_sum(s.sum, -s.sum) == T{0};
-    return detail::canonical(finite ? rounded_sum(s.sum, s.error) : s.sum);
+    // Infinities have no error: the difference of two of them is not one. Nor has -0.
+    const bool has_error = rounded_sum(s.sum, -s.sum) == T{0} && s.error != T{0};
+    return detail::canonical(has_error ? rounded_sum(s.sum, s.error) : s.sum);
   }
   template <class Acc>
   TILEFOLD_HD Acc identity() const {
     using T = decltype(Acc::sum);
-    return {-T{0}, -T{0}};
+    return {-T{0}, T{0}};
   }
 };
 
@@ -80,10 +80,7 @@ struct compensated_sum : detail::compensated_reducer {
   template <class T>
   requires(std::same_as<detail::widened_t<T>, float> || std::same_as<T, double>)
       TILEFOLD_HD detail::sum_with_error<detail::widened_t<T>> lift(const T& value)
-  const {
-    // Not +0: -0 and -0 make -0.
-    return {detail::convert<detail::widened_t<T>>(value), -detail::widened_t<T>{0}};
-  }
+  const { return {detail::convert<detail::widened_t<T>>(value), detail::widened_t<T>{0}}; }
 };
 
 /// The dot product of two ranges as if computed in twice the precision; floats (and narrower types)

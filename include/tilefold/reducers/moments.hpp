@@ -296,9 +296,7 @@ struct covariance : detail::covariance_base {
 /// constant.
 struct correlation : detail::covariance_base {
   TILEFOLD_HD double project(const detail::covariance_state& state) const {
-    // Two roots: the product of the sums could leave the range of a double.
-    const double scale =
-        detail::rounded_product(detail::rounded_sqrt(state.xx), detail::rounded_sqrt(state.yy));
+    const double scale = detail::root_of_product(state.xx, state.yy);
     return detail::canonical(detail::rounded_quotient(state.xy, scale));
   }
 };

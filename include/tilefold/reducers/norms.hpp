@@ -70,10 +70,10 @@ struct plain_squares {
   template <class T>
   TILEFOLD_HD static plain_squares of(const T& value) {
     const auto x = detail::convert<double>(value);
-    return {rounded_product(x, x)};
+    return plain_squares{rounded_product(x, x)};
   }
   TILEFOLD_HD static plain_squares sum(const plain_squares& a, const plain_squares& b) {
-    return {rounded_sum(a.total, b.total)};
+    return plain_squares{rounded_sum(a.total, b.total)};
   }
   TILEFOLD_HD static double root_of_mean(const plain_squares& s, double count) {
     return rounded_sqrt(rounded_quotient(s.total, count));
@@ -240,8 +240,7 @@ struct cosine : detail::norm_reducer {
             detail::rounded_sum(a.xy, b.xy)};
   }
   TILEFOLD_HD double project(const detail::cosine_state& s) const {
-    const double scale =
-        detail::rounded_product(detail::rounded_sqrt(s.xx), detail::rounded_sqrt(s.yy));
+    const double scale = detail::root_of_product(s.xx, s.yy);
     return detail::canonical(detail::rounded_quotient(s.xy, scale));
   }
 };
