@@ -46,10 +46,6 @@ void append_bytes(std::string& bytes, const r::best_elements<T, K>& x) {
   append_bytes(bytes, x.size());
   for (std::int64_t i = 0; i < x.size(); ++i) append_bytes(bytes, x[i]);
 }
-template <std::size_t... I, class... T>
-void append_bytes(std::string& bytes, const detail::pack_of<std::index_sequence<I...>, T...>& x) {
-  (append_bytes(bytes, x.template get<I>()), ...);
-}
 inline void append_bytes(std::string& bytes, const r::mean_and_variance& x) {
   append_bytes(bytes, x.mean);
   append_bytes(bytes, x.variance);
@@ -57,6 +53,10 @@ inline void append_bytes(std::string& bytes, const r::mean_and_variance& x) {
 inline void append_bytes(std::string& bytes, const r::max_and_sum& x) {
   append_bytes(bytes, x.max);
   append_bytes(bytes, x.sum);
+}
+template <std::size_t... I, class... T>
+void append_bytes(std::string& bytes, const detail::pack_of<std::index_sequence<I...>, T...>& x) {
+  (append_bytes(bytes, x.template get<I>()), ...);
 }
 template <class T>
 void append_bytes(std::string& bytes, const T& value) {
