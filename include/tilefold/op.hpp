@@ -55,15 +55,16 @@ using modular_t = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
 
 // On the host, a value of its own: the compiler may not fuse the operation that made it with the
 // one that uses it (g++ contracts a * b + c where the target has FMA; clang does so only inside one
-// expression). nvcc's front end knows no barrier, so there an empty instruction stands in for it.
+// expression). nvcc's front end knows no barrier, and g++ forgets its own when it vectorizes, so
+// where there is FMA an empty instruction stands in for it.
 template <std::floating_point T>
 TILEFOLD_HD T host_rounded(T value) {
 #if defined(__CUDA_ARCH__)
   return value;
-#elif defined(__CUDACC__) && defined(__x86_64__)
+#elif defined(__x86_64__) && (defined(__CUDACC__) || (defined(__FMA__) && !defined(__clang__)))
   if constexpr (sizeof(T) <= 8) asm("" : "+x"(value));
   return value;
-#elif defined(__CUDACC__) && defined(__aarch64__)
+#elif defined(__aarch64__) && (defined(__CUDACC__) || !defined(__clang__))
   if constexpr (sizeof(T) <= 8) asm("" : "+w"(value));
   return value;
 #elif defined(__GNUC__) && !defined(__clang__)

@@ -32,6 +32,11 @@ std::string bits_of_three(const R& reducer) {
       reducer.project(reducer.combine(reducer.combine(lifted(3, 0), lifted(-2, 1)), lifted(7, 2))));
 }
 
+void expect_same(const std::string& fused, const std::string& alone, const char* first,
+                 const char* second) {
+  EXPECT_EQ(fused, alone) << first << " with " << second;
+}
+
 template <class T, class First>
 struct fused_with {
   const char* first_name;
@@ -40,8 +45,8 @@ struct fused_with {
 
   template <class Second>
   void operator()(const char* name, const Second& second) const {
-    EXPECT_EQ(bits_of_three<T>(r::fuse(first, second)), alone + bits_of_three<T>(second))
-        << first_name << " with " << name;
+    expect_same(bits_of_three<T>(r::fuse(first, second)), alone + bits_of_three<T>(second),
+                first_name, name);
   }
 };
 
