@@ -10,15 +10,14 @@ struct total {
   float value;
 };
 
-auto sum(const std::vector<float>& values) {
-  return tilefold::reduce(values,
-                          tilefold::reducers::make_reducer([](float x) { return total{x}; },
 #if defined(TILEFOLD_MUST_FAIL)
-                                                           [](float a, float b) { return a + b; },
+const auto combine = [](float a, float b) { return a + b; };
 #else
-                                                            [](total a, total b) {
-                                                              return total{a.value + b.value};
-                                                            },
+const auto combine = [](total a, total b) { return total{a.value + b.value}; };
 #endif
-                                                           [](total t) { return t.value; }));
+
+auto sum(const std::vector<float>& values) {
+  const auto lift = [](float x) { return total{x}; };
+  const auto project = [](total t) { return t.value; };
+  return tilefold::reduce(values, tilefold::reducers::make_reducer(lift, combine, project));
 }

@@ -10,13 +10,14 @@ struct total {
   float value;
 };
 
-auto sum(const std::vector<float>& values) {
-  return tilefold::reduce(values, tilefold::reducers::make_reducer(
-                                      [](float x) { return total{x}; },
-                                      [](total a, total b) { return total{a.value + b.value}; },
 #if defined(TILEFOLD_MUST_FAIL)
-                                      [](float x) { return x; }));
+const auto project = [](float x) { return x; };
 #else
-                                      [](total t) { return t.value; }));
+const auto project = [](total t) { return t.value; };
 #endif
+
+auto sum(const std::vector<float>& values) {
+  const auto lift = [](float x) { return total{x}; };
+  const auto combine = [](total a, total b) { return total{a.value + b.value}; };
+  return tilefold::reduce(values, tilefold::reducers::make_reducer(lift, combine, project));
 }

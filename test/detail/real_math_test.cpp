@@ -43,7 +43,7 @@ TEST_F(RealMath, ExponentialIsWithinOneUnitInTheLastPlace) {
     const double x = uniform(random, -range, i % 4 == 2 ? 0.0 : std::min(range, 709.7));
     const long double error = ulps(detail::exponential(x), std::exp(static_cast<long double>(x)));
     worst = std::max(worst, error);
-    ASSERT_LE(error, 0.92L) << x;
+    ASSERT_LE(error, 0.94L) << x;
   }
   RecordProperty("worst_ulps", std::to_string(worst));
 }
@@ -56,7 +56,7 @@ TEST_F(RealMath, LogarithmIsWithinOneUnitInTheLastPlace) {
     if (!(x > 0) || std::isinf(x)) continue;
     const long double error = ulps(detail::logarithm(x), std::log(static_cast<long double>(x)));
     worst = std::max(worst, error);
-    ASSERT_LE(error, 0.92L) << x;
+    ASSERT_LE(error, 1.0L) << x;
   }
   RecordProperty("worst_ulps", std::to_string(worst));
 }
