@@ -13,9 +13,12 @@ import unittest
 FLOORS = [
     [["config.hpp"], ["error.hpp"]],
     [["tree.hpp"], ["detail/extremes.hpp"], ["detail/root_pointer.hpp"], ["half.hpp"], ["op.hpp"], ["policy.hpp"]],
-    [["accumulator.hpp"], ["reducer.hpp"], ["detail/pair_function.hpp"], ["detail/forest.hpp"], ["detail/verb.hpp"], ["detail/host/*.hpp", "detail/cuda/*"]],
+    [["accumulator.hpp"], ["reducer.hpp"], ["detail/pair_function.hpp"], ["detail/bound_reducer.hpp"],
+     ["detail/forest.hpp"], ["detail/verb.hpp"], ["detail/pack.hpp", "detail/real_math.hpp"], ["reducers/basic.hpp"],
+     ["reducers/arg.hpp"], ["reducers/*.hpp"], ["detail/host/*.hpp", "detail/cuda/*"]],
     [["host.hpp"], ["cuda.cuh"], ["dispatch.hpp"]],
-    [["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"]],
+    [["detail/reducer_verb.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["inner_product.hpp"],
+     ["count.hpp", "extrema.hpp", "statistics.hpp"]],
     [["tilefold.hpp"], ["tilefold.cuh"]],
 ]
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:tilefold/)([^>\"]+)[>\"]", re.MULTILINE)

@@ -127,6 +127,23 @@ TEST(SegmentedReduce, NamesTheAccumulatorAndTakesAnInitialValue) {
   EXPECT_EQ(out, (std::vector<std::int64_t>{1200, 1099}));
 }
 
+TEST(SegmentedReduce, TakesReducersAndCountsIndicesFromTheSegment) {
+  const std::vector<float> items{3, 1, 2, 5, 4, 0, 7, -7, 9};
+  const std::vector<int> offsets{0, 3, 3, 9};
+  const auto at_minimum = reducers::arg_min{};
+  std::vector<reducers::indexed_value<float>> out(3);
+  const auto none = at_minimum.lift(100.0f, std::int64_t{-1});
+  segmented_reduce(items.begin(), offsets.begin(), 3, out.begin(), none, at_minimum);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto alone = tilefold::reduce(items.begin() + offsets[i], items.begin() + offsets[i + 1],
+                                        none, at_minimum);
+    EXPECT_EQ(out[i].value, alone.value) << i;
+    EXPECT_EQ(out[i].index, alone.index) << i;
+  }
+  EXPECT_EQ(out[2].index, 4);
+  EXPECT_EQ(out[1].index, -1);
+}
+
 TEST(SegmentedReduce, WritesNothingForNoSegments) {
   std::vector<float> items{1.0f}, out{5.0f};
   segmented_reduce(items.begin(), 0, 10, out.begin());
@@ -148,10 +165,13 @@ TEST(SegmentedReduce, RefusesNegativeNumbersAndNullPointers) {
             "tilefold::segmented_reduce: the number of segments is -3");
   EXPECT_EQ(message([&] { segmented_reduce(items.data(), 1, -1, out.data()); }),
             "tilefold::segmented_reduce: the segment size is -1");
-  const float* const nothing = nullptr;
+  // Volatile, or the compiler would see what it must not.
+  const float* volatile null_items = nullptr;
+  const int* volatile null_offsets = nullptr;
+  const float* const nothing = null_items;
   EXPECT_NE(message([&] { segmented_reduce(nothing, 1, 1, out.data()); }).find("null"),
             std::string::npos);
-  const int* const no_offsets = nullptr;
+  const int* const no_offsets = null_offsets;
   EXPECT_NE(
       message([&] { segmented_reduce(items.data(), no_offsets, 1, out.data()); }).find("begins"),
       std::string::npos);

@@ -17,6 +17,33 @@
 #include <tilefold/config.hpp>
 #include <tilefold/op.hpp>
 
+namespace tilefold {
+
+/// Marks a type as a reducer: `using reducer_concept = reducer_tag;`.
+struct reducer_tag {};
+
+/// A small, trivially copyable value that says what to compute of a range:
+///
+/// - `lift(value)`, or `lift(value1, value2)` over two ranges: one element as an accumulator;
+/// - `combine(acc, acc)`: two neighbouring accumulators as one; associative;
+/// - `project(acc)`: the result;
+///
+/// and, if it likes:
+///
+/// - `static constexpr bool indexed = true`: lift's last argument is the element's std::int64_t
+///   index;
+/// - `identity<Acc>()`: combine(identity, x) has the bits of x; its projection is the value of an
+///   empty range;
+/// - `static constexpr bool commutative`, `order_free`, `separately_rounded`: as in op_traits;
+/// false
+///   unless it says so.
+///
+/// What runs on a GPU is marked TILEFOLD_HD. A reducer goes wherever reduce() takes an operator.
+template <class R>
+concept reducer = std::same_as<typename R::reducer_concept, reducer_tag>;
+
+}  // namespace tilefold
+
 namespace tilefold::detail {
 
 // A NaN has many bit patterns and machines disagree about which one an operation makes; a result

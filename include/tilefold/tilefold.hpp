@@ -3,6 +3,19 @@
 // Everything, for a C++ compiler. Under nvcc the verbs also know CUDA executors.
 #pragma once
 
+#include <tilefold/count.hpp>
+#include <tilefold/extrema.hpp>
+#include <tilefold/inner_product.hpp>
 #include <tilefold/reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/compensated.hpp>
+#include <tilefold/reducers/custom.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/log_sum_exp.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/reducers/norms.hpp>
+#include <tilefold/reducers/top_k.hpp>
 #include <tilefold/segmented_reduce.hpp>
+#include <tilefold/statistics.hpp>
 #include <tilefold/transform_reduce.hpp>

@@ -15,6 +15,8 @@ namespace tilefold {
 ///     transform_reduce([exec,] first1, last1, first2, init, op, f)    ... over f(item1, item2)
 ///     transform_reduce([exec,] first1, last1, first2, init)           dot product
 ///     transform_reduce([exec,] range, init, op, f)                    of one range
+///     transform_reduce([exec,] first1, last1, first2, reducer)        a reducer of two ranges
+///     transform_reduce([exec,] first, last, reducer, f)               reducer over f(item)
 ///
 /// The two ranges may have different value types; the second must hold as many items as the first.
 /// An f that is a functor of tilefold or std, such as the dot product's multiplies, is called in
@@ -39,9 +41,23 @@ auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init,
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
-          class Init>
-auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init) {
-  return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, init, plus{}, multiplies{});
+          class InitOrReducer>
+auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrReducer last_argument) {
+  if constexpr (reducer<InitOrReducer>) {
+    const auto n = detail::count_items("transform_reduce", first1, last1);
+    return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, last_argument,
+                                   detail::as_is{}, first1, first2);
+  } else {
+    return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, last_argument, plus{},
+                                           multiplies{});
+  }
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It, reducer R, class F>
+requires detail::function_on<F, std::iter_value_t<It>>
+auto transform_reduce(Exec&& exec, It first, It last, R r, F f) {
+  const auto n = detail::count_items("transform_reduce", first, last);
+  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, r, f, first);
 }
 
 // The constraint on f tells an array, followed by anything, from the first of two iterators.
@@ -72,6 +88,8 @@ auto transform_reduce(Range&& range, Init init, Op op, F f) {
 ///     transform_reduce_into(exec, first1, last1, first2, out, init, op, f)
 ///     transform_reduce_into(exec, first1, last1, first2, out, init)
 ///     transform_reduce_into(exec, range, out, init, op, f)
+///     transform_reduce_into(exec, first1, last1, first2, out, reducer)
+///     transform_reduce_into(exec, first, last, out, reducer, f)
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Init,
           class Op, class F>
 void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op, F f) {
@@ -90,7 +108,8 @@ void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out o
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           detail::output Out, class Init>
-void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init) {
+requires(!reducer<Init>) void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2,
+                                                    Out out, Init init) {
   tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, plus{},
                                        multiplies{});
 }
@@ -100,6 +119,20 @@ template <class Acc = void, executor Exec, detail::item_range Range, detail::out
 requires detail::function_on<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 void transform_reduce_into(Exec&& exec, Range&& range, Out out, Init init, Op op, F f) {
   tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init, op, f);
+}
+
+template <executor Exec, detail::item_iterator It1, detail::item_iterator It2, detail::output Out,
+          reducer R>
+void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, R r) {
+  const auto n = detail::count_items("transform_reduce_into", first1, last1);
+  detail::fold_to<void>("transform_reduce_into", exec, n, out, detail::no_init{}, r,
+                        detail::as_is{}, first1, first2);
+}
+
+template <executor Exec, detail::item_iterator It, detail::output Out, reducer R, class F>
+void transform_reduce_into(Exec&& exec, It first, It last, Out out, R r, F f) {
+  const auto n = detail::count_items("transform_reduce_into", first, last);
+  detail::fold_to<void>("transform_reduce_into", exec, n, out, detail::no_init{}, r, f, first);
 }
 
 }  // namespace tilefold

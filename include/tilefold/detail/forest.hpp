@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold::detail {
@@ -22,6 +23,11 @@ namespace tilefold::detail {
 template <class It>
 TILEFOLD_HD It starting_at(const It& first, std::int64_t n) {
   return first + static_cast<std::iter_difference_t<It>>(n);
+}
+
+// Elements are counted from the start of their tree.
+TILEFOLD_HD inline index_iterator starting_at(const index_iterator& indices, std::int64_t) {
+  return indices;
 }
 
 template <std::size_t... Index, class... Its>

@@ -2,7 +2,7 @@
 //
 // What every verb does around the primitives: reads its arguments (operator, initial value or
 // neither; range or pair of iterators), counts the items, settles the empty range, and hands a
-// source and a reducer to the executor.
+// source and a reducer to the executor. Where an operator goes, a public reducer goes as well.
 #pragma once
 
 #include <concepts>
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
@@ -51,19 +52,24 @@ template <class X, class T>
 concept operator_for =
     binary_op_on<normalized_op_t<X>, counted_value_t<X, typename normalized_op<X>::argument, T>>;
 
-// Whether the third argument of reduce() is an operator; says so in one sentence if it is nothing.
+// Whether the third argument of reduce() is an operator (or reducer); says so in one sentence if it
+// is nothing.
 template <class X, class T>
 constexpr bool is_operator() {
-  constexpr bool op = operator_for<X, T>;
-  // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the
-  // same.
-  constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
-  constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
-                        (narrow && (converts_to<X, T> || converts_to<T, X>));
-  static_assert(op || init,
-                "tilefold: the argument after the range must be an operator callable with two "
-                "values of the range, or an initial value that converts to or from them");
-  return op;
+  if constexpr (reducer<X>) {
+    return true;
+  } else {
+    constexpr bool op = operator_for<X, T>;
+    // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the
+    // same.
+    constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
+    constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
+                          (narrow && (converts_to<X, T> || converts_to<T, X>));
+    static_assert(op || init,
+                  "tilefold: the argument after the range must be an operator callable with two "
+                  "values of the range, or an initial value that converts to or from them");
+    return op;
+  }
 }
 
 template <class It>
@@ -85,18 +91,33 @@ std::string operator_name() {
   return name.substr(begin + 5, end - begin - 5);
 }
 
-/// The value of an empty range, not projected: the initial value, else the operator's identity.
-template <class Acc, class Op, class Init>
-Acc empty_fold(const char* verb, const Init& init) {
-  if constexpr (!std::same_as<Init, no_init>) {
-    return init;
-  } else if constexpr (has_identity<Op, Acc>) {
-    return op_traits<Op, Acc>::identity();
+[[noreturn]] inline void throw_empty(const char* verb, const std::string& name) {
+  throw empty_range_error("tilefold::" + std::string(verb) +
+                          ": the range is empty, there is no initial value, and no identity is "
+                          "known for " +
+                          name);
+}
+
+template <class Lift, class... Its>
+using wanted_lift_t = std::conditional_t<std::same_as<Lift, as_is> && (computes_items<Its> || ...),
+                                         as_computed, Lift>;
+
+template <class Wanted, class Lift>
+Wanted make_lift(const Lift& lift) {
+  if constexpr (std::same_as<Wanted, Lift>) {
+    return lift;
   } else {
-    throw empty_range_error("tilefold::" + std::string(verb) +
-                            ": the range is empty, there is no initial value, and no identity is "
-                            "known for " +
-                            operator_name<Op>());
+    return {};
+  }
+}
+
+/// Whether reducer R can lift values of these types, or what Lift makes of them.
+template <class R, class Lift, class... Values>
+constexpr bool lifts_items() {
+  if constexpr (std::same_as<Lift, as_is>) {
+    return detail::lifts_values<R, Values...>();
+  } else {
+    return detail::lifts_values<R, call_result_t<Lift, Values...>>();
   }
 }
 
@@ -114,11 +135,13 @@ concept value_function_on =
 // instantiated, for a page of errors would hide the sentence.
 template <class Named, class Op, class Lift, class... Its>
 constexpr bool foldable() {
+  // A reducer without a function before it says itself what it cannot lift.
+  if constexpr (reducer<Op> && std::same_as<Lift, as_is>) return true;
   constexpr bool function = value_function_on<Lift, std::iter_value_t<Its>...>;
   static_assert(function,
                 "tilefold: the function must be callable with an item of each range and return a "
                 "value");
-  if constexpr (function && std::is_void_v<Named>) {
+  if constexpr (function && std::is_void_v<Named> && !reducer<Op>) {
     constexpr bool op = operator_on_values<Op, call_result_t<Lift, std::iter_value_t<Its>...>>;
     static_assert(op,
                   "tilefold: the operator must be callable with two values of the range; if it "
@@ -126,6 +149,26 @@ constexpr bool foldable() {
     return op;
   } else {
     return function;
+  }
+}
+
+// What messages call iterator `index` of `count`, as the verbs' own parameters are called.
+constexpr const char* name_of_iterator(std::size_t index, std::size_t count) {
+  if (count == 1) return "first";
+  return index == 0 ? "first1" : "first2";
+}
+
+/// The source of iterators `its` as the executor reads them, the index before them if that is asked
+/// for; throws if it cannot read them.
+template <bool Indexed, class Executor, std::size_t... Index, class... Its>
+auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&... its) {
+  if constexpr (Indexed) {
+    return source<index_iterator, decltype(exec.readable(its, ""))...>{
+        {index_iterator{}},
+        {exec.readable(its, detail::name_of_iterator(Index, sizeof...(Its)))}...};
+  } else {
+    return source<decltype(exec.readable(its, ""))...>{
+        {exec.readable(its, detail::name_of_iterator(Index, sizeof...(Its)))}...};
   }
 }
 
@@ -143,20 +186,66 @@ struct fold_types {
                 "accumulator type: reduce<Acc>(...)");
   static_assert(converts_to<value, accumulator>,
                 "tilefold: the values of the range do not convert to the accumulator type");
-  using lift = std::conditional_t<std::same_as<Lift, as_is> && (computes_items<Its> || ...),
-                                  as_computed, Lift>;
-  using reducer = op_reducer<accumulator, op, lift>;
-  using init = std::conditional_t<std::same_as<Init, no_init>, no_init, accumulator>;
+  using lift = wanted_lift_t<Lift, Its...>;
+  using bound = op_reducer<accumulator, op, lift>;
+
+  static bound bind(const Op& op, const Lift& lift) {
+    return {detail::normalize(op), detail::make_lift<fold_types::lift>(lift)};
+  }
+
+  /// The value of an empty range, not projected.
+  static accumulator empty(const char* verb, const bound&) {
+    if constexpr (has_identity<op, accumulator>) {
+      return op_traits<op, accumulator>::identity();
+    } else {
+      detail::throw_empty(verb, operator_name<op>());
+    }
+  }
+
+  static constexpr bool indexed = false;
+  static constexpr bool empty_is_known = has_identity<op, accumulator>;
 };
 
-template <class Wanted, class Lift>
-Wanted make_lift(const Lift& lift) {
-  if constexpr (std::same_as<Wanted, Lift>) {
-    return lift;
-  } else {
-    return {};
+// The same for a public reducer.
+template <class Named, reducer R, class Lift, class Init, class... Its>
+struct fold_types<Named, R, Lift, Init, Its...> {
+  static_assert(std::is_void_v<Named>,
+                "tilefold: a reducer chooses its accumulator by itself: reduce(...) without <Acc>");
+  static_assert(result_known<Lift>,
+                "tilefold: a __device__ lambda must name its result, [] __device__(...) -> T, for "
+                "the host compiler cannot know it; or make it __host__ __device__");
+  static_assert(lifts_items<R, Lift, std::iter_value_t<Its>...>(),
+                "tilefold: the reducer's lift cannot be called with the values of the range (or of "
+                "as many ranges as there are)");
+  using lift = wanted_lift_t<Lift, Its...>;
+  using bound = bound_reducer<R, lift, std::iter_value_t<Its>...>;
+  using accumulator = typename bound::accumulator;
+  static_assert(std::same_as<Init, no_init> || converts_to<Init, accumulator>,
+                "tilefold: the initial value of a reducer must convert to its accumulator");
+
+  static bound bind(const R& r, const Lift& lift) {
+    return {r, detail::make_lift<fold_types::lift>(lift)};
   }
-}
+
+  static accumulator empty(const char* verb, const bound& b) {
+    if constexpr (has_reducer_identity<R, accumulator>) {
+      return b.reducer.template identity<accumulator>();
+    } else {
+      detail::throw_empty(verb, operator_name<R>());
+    }
+  }
+
+  static constexpr bool indexed = is_indexed<R>;
+  static constexpr bool empty_is_known = has_reducer_identity<R, accumulator>;
+};
+
+// A reducer that is an operator and nothing else is that operator, with all its fast ways.
+template <class Named, operator_reducer R, class Lift, class Init, class... Its>
+struct fold_types<Named, R, Lift, Init, Its...>
+    : fold_types<Named, typename R::plain_op, Lift, Init, Its...> {
+  using base = fold_types<Named, typename R::plain_op, Lift, Init, Its...>;
+  static auto bind(const R&, const Lift& lift) { return base::bind(typename R::plain_op{}, lift); }
+};
 
 template <class Acc, class Init>
 auto convert_init(const Init& init) {
@@ -173,35 +262,30 @@ auto convert_init(const Init& init) {
   }
 }
 
-// What messages call iterator `index` of `count`, as the verbs' own parameters are called.
-constexpr const char* name_of_iterator(std::size_t index, std::size_t count) {
-  if (count == 1) return "first";
-  return index == 0 ? "first1" : "first2";
+/// The unprojected value of an empty range: the initial value, else the identity, else an error.
+template <class Types, class Bound, class Init>
+typename Types::accumulator empty_fold(const char* verb, const Bound& bound, const Init& start) {
+  if constexpr (std::same_as<Init, no_init>) {
+    return Types::empty(verb, bound);
+  } else {
+    return start;
+  }
 }
 
-/// The source of iterators `its` as the executor reads them; throws if it cannot.
-template <class Executor, std::size_t... Index, class... Its>
-auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&... its) {
-  return source<decltype(exec.readable(its, ""))...>{
-      {exec.readable(its, detail::name_of_iterator(Index, sizeof...(Its)))}...};
-}
-
-/// The value of a fold over n elements of iterators `its`, read in step.
+/// The value of a fold over n elements of iterators `its`, read in step; Op may be a reducer.
 template <class Named, class Executor, class Init, class Op, class Lift, class... Its>
 auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& init, const Op& op,
                 const Lift& lift, Its... its) {
   if constexpr (detail::foldable<Named, Op, Lift, Its...>()) {
     using types = fold_types<Named, Op, Lift, Init, Its...>;
-    using acc = typename types::accumulator;
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
-    const typename types::reducer reducer{detail::normalize(op),
-                                          detail::make_lift<typename types::lift>(lift)};
-    const auto start = detail::convert_init<acc>(init);
-    if (n == 0) return reducer.project(detail::empty_fold<acc, typename types::op>(verb, start));
+    const auto bound = types::bind(op, lift);
+    const auto start = detail::convert_init<typename types::accumulator>(init);
+    if (n == 0) return bound.project(detail::empty_fold<types>(verb, bound, start));
     auto&& base = parts::base(exec);
     return base.template fold<typename parts::policy>(
-        detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start,
-        n);
+        detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...),
+        bound, start, n);
   }
 }
 
@@ -211,19 +295,17 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const I
              const Op& op, const Lift& lift, Its... its) {
   if constexpr (detail::foldable<Named, Op, Lift, Its...>()) {
     using types = fold_types<Named, Op, Lift, Init, Its...>;
-    using acc = typename types::accumulator;
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
-    const typename types::reducer reducer{detail::normalize(op),
-                                          detail::make_lift<typename types::lift>(lift)};
-    const auto start = detail::convert_init<acc>(init);
+    const auto bound = types::bind(op, lift);
+    const auto start = detail::convert_init<typename types::accumulator>(init);
     auto&& base = parts::base(exec);
     if (n == 0) {
-      base.store(reducer.project(detail::empty_fold<acc, typename types::op>(verb, start)), out);
+      base.store(bound.project(detail::empty_fold<types>(verb, bound, start)), out);
       return;
     }
     base.template fold_into<typename parts::policy>(
-        detail::readable_source(base, std::index_sequence_for<Its...>(), its...), reducer, start, n,
-        out);
+        detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...),
+        bound, start, n, out);
   }
 }
 
@@ -236,8 +318,8 @@ T count_of(const char* verb, const char* what, T n) {
   return n;
 }
 
-/// Calls use(init, op) with what the last arguments of a verb mean: nothing (a sum), an operator,
-/// an initial value, or an initial value and an operator.
+/// Calls use(init, op) with what the last arguments of a verb mean: nothing (a sum), an operator or
+/// reducer, an initial value, or an initial value and an operator or reducer.
 template <class T, class Use>
 auto with_init_and_op(const Use& use) {
   return use(no_init{}, plus{});
@@ -255,26 +337,31 @@ auto with_init_and_op(const Use& use, const Init& init, const Op& op) {
   return use(init, op);
 }
 
-/// Folds every tree of make_forest(source of the readable iterators) through `out`. `most_trees` is
-/// the number of trees, or a bound where only the executor's memory knows it.
+/// Folds every tree of make_forest(executor, source of the readable iterators) through `out`.
+/// `most_trees` is the number of trees, or a bound where only the executor's memory knows it.
 template <class Named, class Executor, class MakeForest, class Out, class Init, class Op,
           class... Its>
 void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees, Out out,
                const Init& init, const Op& op, const Its&... its) {
-  using types = fold_types<Named, Op, as_is, Init, Its...>;
-  using acc = typename types::accumulator;
-  using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  static_assert(!std::same_as<Init, no_init> || has_identity<typename types::op, acc>,
-                "tilefold: a segment may be empty, so give an initial value, or an operator whose "
-                "identity is known (op_traits)");
-  const typename types::reducer reducer{detail::normalize(op), {}};
-  const auto start = detail::convert_init<acc>(init);
-  if (most_trees == 0) return;
-  auto&& base = parts::base(exec);
-  base.template fold_forest<typename parts::policy>(
-      make_forest(
-          base, source<decltype(base.readable(its, "first"))...>{{base.readable(its, "first")}...}),
-      most_trees, reducer, start, detail::empty_fold<acc, typename types::op>("", start), out);
+  if constexpr (detail::foldable<Named, Op, as_is, Its...>()) {
+    using types = fold_types<Named, Op, as_is, Init, Its...>;
+    using parts = executor_parts<std::remove_cvref_t<Executor>>;
+    constexpr bool empty_is_known = !std::same_as<Init, no_init> || types::empty_is_known;
+    static_assert(empty_is_known,
+                  "tilefold: a segment may be empty, so give an initial value, or an operator "
+                  "whose identity is known (op_traits)");
+    if constexpr (empty_is_known) {
+      const auto bound = types::bind(op, as_is{});
+      const auto start = detail::convert_init<typename types::accumulator>(init);
+      if (most_trees == 0) return;
+      auto&& base = parts::base(exec);
+      const auto source =
+          detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...);
+      base.template fold_forest<typename parts::policy>(
+          make_forest(base, source), most_trees, bound, start,
+          detail::empty_fold<types>("", bound, start), out);
+    }
+  }
 }
 
 }  // namespace tilefold::detail

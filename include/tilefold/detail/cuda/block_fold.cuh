@@ -28,7 +28,7 @@ struct tile_shape {
 template <class Acc, std::size_t... Index, class... Its>
 constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index...>, Its...>*) {
   const int width = packet_width<Its...>(vt);
-  const int item_bytes = (static_cast<int>(sizeof(std::iter_value_t<Its>)) + ...);
+  const int item_bytes = (item_bytes_of<Its> + ...);
   const int row_bytes = detail::larger(width * item_bytes, static_cast<int>(sizeof(Acc)));
   int rows = detail::smaller(vt / width, 16);
   while (rows > 1 && rows * row_bytes > row_bytes_budget) rows /= 2;

@@ -228,7 +228,7 @@ class batch_work {
   __device__ __forceinline__ void fold_stretch(std::int64_t begin, const stretch& s,
                                                int turn) const {
     const source_type source = forest.tree(begin);
-    const fold_type fold{memory.stage[turn], source, reducer};
+    const fold_type fold{memory.stage[turn], source, reducer, 0};
     const int bits = lane_bits_for(s.trees, s.longest);
     const int lane_of_tree = lane() & ((1 << bits) - 1);
     const int trees_per_round = warp_size >> bits;
@@ -288,8 +288,8 @@ class batch_work {
       fetch_chunk(tree, count, done + chunk, turn ^ 1);
       cuda::finish_stage<1>();
       const source_type part = detail::starting_at(tree, done);
-      stack.push(
-          fold_type{memory.stage[turn], part, reducer}(0, chunk_items(count, done), lane(), 5));
+      stack.push(fold_type{memory.stage[turn], part, reducer, done}(0, chunk_items(count, done),
+                                                                    lane(), 5));
       turn ^= 1;
     }
     cuda::finish_stage<0>();

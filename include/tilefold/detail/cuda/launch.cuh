@@ -32,7 +32,7 @@ template <class Source>
 inline constexpr int item_bytes = 0;
 template <std::size_t... Index, class... Its>
 inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>> =
-    (static_cast<int>(sizeof(std::iter_value_t<Its>)) + ...);
+    detail::larger((item_bytes_of<Its> + ...), 1);
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 

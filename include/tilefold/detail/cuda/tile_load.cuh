@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
@@ -20,6 +21,12 @@ namespace tilefold::detail::cuda {
 inline constexpr int load_bytes = 16;
 
 constexpr int gcd(int a, int b) { return b == 0 ? a : gcd(b, a % b); }
+
+/// Bytes that an item of an iterator brings from memory.
+template <class It>
+inline constexpr int item_bytes_of = static_cast<int>(sizeof(std::iter_value_t<It>));
+template <>
+inline constexpr int item_bytes_of<index_iterator> = 0;
 
 // Items per packet at which packets of T are whole 16-byte loads.
 template <class T>
@@ -73,6 +80,25 @@ class lane_items {
 
  private:
   registers<value, Rows * Width> values_;
+};
+
+// Indices are not loaded.
+template <int Rows, int Width>
+class lane_items<index_iterator, Rows, Width> {
+ public:
+  __device__ static bool overreads(const index_iterator&) { return false; }
+  __device__ __forceinline__ void load_rows(const index_iterator&, std::int64_t first) {
+    first_ = first;
+  }
+  __device__ __forceinline__ void load_part(const index_iterator&, std::int64_t first, int r, int) {
+    first_ = first - r * warp_size * Width;
+  }
+  __device__ __forceinline__ std::int64_t get(int r, int j) const {
+    return first_ + r * warp_size * Width + j;
+  }
+
+ private:
+  std::int64_t first_;
 };
 
 template <int Bytes>

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/reducer.hpp>
@@ -118,7 +119,7 @@ class staged_items {
   }
 
   // `first` as it was in fill().
-  __device__ __forceinline__ value get(const It& first, int i) const {
+  __device__ __forceinline__ value get(const It& first, int i, std::int64_t) const {
     words<value> w;
     if constexpr (by_bytes) {
       const int at = static_cast<int>(reinterpret_cast<std::uintptr_t>(first) % 4) + i * item_bytes;
@@ -154,6 +155,18 @@ class staged_items {
   unsigned memory_[most_words + most_words / 32 + 1];
 };
 
+// Indices need no room: an item is told its own.
+template <int Items>
+class staged_items<index_iterator, Items> {
+ public:
+  __device__ void fill(const index_iterator&, int, int) {}
+  __device__ std::int64_t get(const index_iterator&, int, std::int64_t index) const {
+    return index;
+  }
+};
+template <>
+inline constexpr int staged_item_bytes<index_iterator> = 0;
+
 template <std::size_t Index, class Items>
 struct staged_leaf {
   Items items;
@@ -163,7 +176,7 @@ template <class Source>
 inline constexpr int staged_bytes = 0;
 template <std::size_t... Index, class... Its>
 inline constexpr int staged_bytes<source_of<std::index_sequence<Index...>, Its...>> =
-    (staged_item_bytes<Its> + ...);
+    detail::larger((staged_item_bytes<Its> + ...), 1);
 
 /// Items that a stage holds.
 template <class Source>
@@ -198,13 +211,13 @@ class warp_stage<source_of<std::index_sequence<Index...>, Its...>, Capacity>
     cuda::commit_stage();
   }
 
-  /// Item i of what fill(source, ...) brought, lifted.
+  /// Item i of what fill(source, ...) brought, lifted; `index` is its own in its tree.
   template <class Reducer>
   __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
-                                                                const source_type& source,
-                                                                int i) const {
+                                                                const source_type& source, int i,
+                                                                std::int64_t index) const {
     return reducer.lift(
-        leaf<Index>(*this).get(source_type::template iterator<Index>(source), i)...);
+        leaf<Index>(*this).get(source_type::template iterator<Index>(source), i, index)...);
   }
 };
 

@@ -74,6 +74,7 @@ class staged_fold {
   const Stage& stage;
   const Source& source;  // as it was staged
   const Reducer& reducer;
+  std::int64_t origin;  // index in its tree of the first item of a call
 
   /// The tree of items [first, first + n), n <= capacity, folded by 2^lane_bits neighbouring lanes;
   /// this one is number `lane` among them. All lanes of the warp take part, with n = 0 if they have
@@ -83,7 +84,8 @@ class staged_fold {
     const int block_bits = cuda::ceil_log2((n + (1 << lane_bits) - 1) >> lane_bits);
     const int begin = lane << block_bits;
     slot<acc> node;
-    if (begin < n) node.put(run(first + begin, detail::smaller(1 << block_bits, n - begin)));
+    if (begin < n)
+      node.put(run(first + begin, detail::smaller(1 << block_bits, n - begin), origin - first));
     for (int bit = 0; bit < lane_bits; ++bit) {
       const acc received = cuda::shuffle_xor(node.value, 1 << bit);
       node.put(cuda::combine_lanes<false>(reducer, node.value, received, (lane >> bit) & 1,
@@ -93,28 +95,32 @@ class staged_fold {
   }
 
  private:
-  __device__ __forceinline__ acc item(int i) const { return stage.lift(reducer, source, i); }
+  __device__ __forceinline__ acc item(int i, std::int64_t shift) const {
+    return stage.lift(reducer, source, i, i + shift);
+  }
   __device__ __forceinline__ acc pair(const acc& left, const acc& right) const {
     return reducer.combine(left, right);
   }
-  __device__ __forceinline__ acc four(int i) const {
-    return pair(pair(item(i), item(i + 1)), pair(item(i + 2), item(i + 3)));
+  __device__ __forceinline__ acc four(int i, std::int64_t shift) const {
+    return pair(pair(item(i, shift), item(i + 1, shift)),
+                pair(item(i + 2, shift), item(i + 3, shift)));
   }
 
   // The tree of n >= 1 items by one lane: packets of eight, and a stack of what waits for a right
-  // neighbour. Lanes that run side by side push at the same time, so its branches are uniform.
-  __device__ __forceinline__ acc run(int first, int n) const {
+  // neighbour. Lanes that run side by side push at the same time, so its branches are uniform. An
+  // item's index is its place + shift.
+  __device__ __forceinline__ acc run(int first, int n, std::int64_t shift) const {
     registers<acc, levels> waiting;
     const int packets = n / packet;
     for (int p = 0; p < packets; ++p) {
-      push<0>(waiting, p, pair(four(first), four(first + 4)));
+      push<0>(waiting, p, pair(four(first, shift), four(first + 4, shift)));
       first += packet;
     }
     slot<acc> value;
     bool any = n & 3;
-    if (any) value.put(few(first + (n & 4), n & 3));
+    if (any) value.put(few(first + (n & 4), n & 3, shift));
     if (n & 4) {
-      const acc left = four(first);
+      const acc left = four(first, shift);
       value.put(any ? pair(left, value.value) : left);
       any = true;
     }
@@ -130,11 +136,11 @@ class staged_fold {
   }
 
   // 1 to 3 items.
-  __device__ __forceinline__ acc few(int i, int n) const {
+  __device__ __forceinline__ acc few(int i, int n, std::int64_t shift) const {
     slot<acc> value;
-    value.put(item(i));
-    if (n > 1) value.put(pair(value.value, item(i + 1)));
-    if (n > 2) value.put(pair(value.value, item(i + 2)));
+    value.put(item(i, shift));
+    if (n > 1) value.put(pair(value.value, item(i + 1, shift)));
+    if (n > 2) value.put(pair(value.value, item(i + 2, shift)));
     return value.value;
   }
 

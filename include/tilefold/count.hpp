@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// count, count_if, all_of, any_of, none_of: questions to every element.
+#pragma once
+
+#include <tilefold/detail/reducer_verb.hpp>
+#include <tilefold/reducers/basic.hpp>
+
+namespace tilefold {
+
+namespace detail {
+
+/// Whether an element equals a value: by its ==, and narrow floats as the floats they are.
+template <class Value>
+struct equals {
+  Value value;
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class T>
+  TILEFOLD_HD bool operator()(const T& element) const {
+    if constexpr (is_narrow_float<T> || is_narrow_float<Value>) {
+      return detail::convert<widened_t<T>>(element) == detail::convert<widened_t<Value>>(value);
+    } else if constexpr (std::is_arithmetic_v<T> && std::is_arithmetic_v<Value>) {
+      // Where both meet, as == does by itself, without a warning on signs.
+      using common = std::common_type_t<T, Value>;
+      return static_cast<common>(element) == static_cast<common>(value);
+    } else {
+      return element == value;
+    }
+  }
+};
+
+struct make_count {
+  template <class Value>
+  auto operator()(Value value) const {
+    return reducers::count_if<equals<Value>>{{value}};
+  }
+};
+
+template <template <class> class Question>
+struct make_question {
+  template <class Predicate>
+  auto operator()(Predicate predicate) const {
+    return Question<Predicate>{{predicate}};
+  }
+};
+
+struct make_count_if {
+  template <class Predicate>
+  auto operator()(Predicate predicate) const {
+    return reducers::count_if<Predicate>{predicate};
+  }
+};
+
+}  // namespace detail
+
+/// How many elements equal `value`, as std::int64_t.
+///
+///     count([exec,] first, last, value)     count([exec,] range, value)
+///     count_into(exec, first, last, out, value)
+///
+/// Executors, memory, errors and `out` are as for reduce() and reduce_into(); all elements are
+/// read. Empty: 0.
+inline constexpr detail::value_verb<detail::make_count> count{"count"};
+inline constexpr detail::value_verb_into<detail::make_count> count_into{"count_into"};
+
+/// How many elements satisfy `predicate` (callable on the device where the fold runs there); as
+/// count.
+inline constexpr detail::value_verb<detail::make_count_if> count_if{"count_if"};
+inline constexpr detail::value_verb_into<detail::make_count_if> count_if_into{"count_if_into"};
+
+/// Whether every element satisfies `predicate`, as count_if; true of nothing.
+inline constexpr detail::value_verb<detail::make_question<reducers::all>> all_of{"all_of"};
+inline constexpr detail::value_verb_into<detail::make_question<reducers::all>> all_of_into{
+    "all_of_into"};
+
+/// Whether some element satisfies `predicate`, as count_if; false of nothing.
+inline constexpr detail::value_verb<detail::make_question<reducers::any>> any_of{"any_of"};
+inline constexpr detail::value_verb_into<detail::make_question<reducers::any>> any_of_into{
+    "any_of_into"};
+
+/// Whether no element satisfies `predicate`, as count_if; true of nothing.
+inline constexpr detail::value_verb<detail::make_question<reducers::none>> none_of{"none_of"};
+inline constexpr detail::value_verb_into<detail::make_question<reducers::none>> none_of_into{
+    "none_of_into"};
+
+}  // namespace tilefold

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A public reducer as the folds use it: its accumulator fixed by what it is called with, a user's
+// function before it if there is one, and the index of each element if it asks for that.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/accumulator.hpp>
+#include <tilefold/config.hpp>
+#include <tilefold/op.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail {
+
+/// The sequence 0, 1, 2...: read in step with a range it yields each element's index. It leads to
+/// no memory.
+struct index_iterator {
+  using value_type = std::int64_t;
+  using difference_type = std::int64_t;
+
+  TILEFOLD_HD std::int64_t operator[](std::int64_t i) const { return i; }
+  TILEFOLD_HD std::int64_t operator*() const { return 0; }
+};
+
+template <class R>
+inline constexpr bool is_indexed = requires {
+  requires R::indexed;
+};
+
+/// A reducer that is an operator and nothing else; folds know fast ways for those.
+template <class R>
+concept operator_reducer = reducer<R> && requires {
+  typename R::plain_op;
+};
+
+/// What is known of a reducer with accumulators of type Acc.
+template <class R, class Acc>
+struct reducer_traits {
+  static constexpr bool commutative = requires { requires R::commutative; };
+  static constexpr bool order_free = requires { requires R::order_free; };
+  static constexpr bool separately_rounded = requires { requires R::separately_rounded; };
+};
+template <operator_reducer R, class Acc>
+struct reducer_traits<R, Acc> : op_traits<typename R::plain_op, Acc> {};
+
+template <class R, class Acc>
+concept has_reducer_identity = requires(const R& r) {
+  { r.template identity<Acc>() } -> std::same_as<Acc>;
+};
+
+template <class R, class... Values>
+concept lifts = requires(const R& r, const Values&... values) {
+  r.lift(values...);
+};
+
+// Split in three, so that the error of a broken reducer names what it lacks.
+template <class R, class Acc>
+concept combines = requires(const R& r, const Acc& a) {
+  { r.combine(a, a) } -> std::convertible_to<Acc>;
+};
+template <class R, class Acc>
+concept projects = requires(const R& r, const Acc& a) {
+  r.project(a);
+};
+
+template <class R, bool Indexed, class... Values>
+struct lifted {
+  using type = std::remove_cvref_t<decltype(std::declval<const R&>().lift(
+      std::declval<const Values&>()...))>;
+};
+template <class R, class... Values>
+struct lifted<R, true, Values...> : lifted<R, false, Values..., std::int64_t> {};
+
+/// The accumulator of a reducer over elements of these types.
+template <class R, class... Values>
+using reducer_accumulator_t = typename lifted<R, is_indexed<R>, Values...>::type;
+
+template <class R, class... Values>
+constexpr bool lifts_values() {
+  if constexpr (is_indexed<R>) {
+    return lifts<R, Values..., std::int64_t>;
+  } else {
+    return lifts<R, Values...>;
+  }
+}
+
+// A value that a function or an iterator computed, closed to fusion with what the reducer does.
+template <class T>
+TILEFOLD_HD T closed(const T& value) {
+  if constexpr (floating_or_complex<T>) {
+    return detail::own_value(value);
+  } else {
+    return value;
+  }
+}
+
+/// R over elements of types Values, or over what Lift makes of them unless that is as_is or
+/// as_computed. If R is indexed, lift() is called with the index before the elements.
+template <class R, class Lift, class... Values>
+class bound_reducer {
+  static constexpr bool indexed = is_indexed<R>;
+  static constexpr bool plain = std::same_as<Lift, as_is>;
+  static constexpr bool computed = std::same_as<Lift, as_computed>;
+
+  template <class... V>
+  struct lifted_types {
+    using type = reducer_accumulator_t<R, V...>;
+  };
+  struct lifted_by_function {
+    using type = reducer_accumulator_t<R, call_result_t<Lift, Values...>>;
+  };
+
+ public:
+  using accumulator = typename std::conditional_t<plain || computed, lifted_types<Values...>,
+                                                  lifted_by_function>::type;
+  static_assert(combines<R, accumulator>,
+                "tilefold: a reducer's combine must be callable with two of what its lift returns, "
+                "and return the same type");
+  static_assert(projects<R, accumulator>,
+                "tilefold: a reducer's project must be callable with what its lift returns");
+  using result =
+      std::remove_cvref_t<decltype(std::declval<const R&>().project(std::declval<accumulator>()))>;
+
+  static constexpr bool commutative = reducer_traits<R, accumulator>::commutative;
+  static constexpr bool combine_may_fuse =
+      !reducer_traits<R, accumulator>::separately_rounded && !std::integral<accumulator>;
+  static constexpr bool lift_may_fuse = combine_may_fuse;
+
+  R reducer;
+  Lift function;
+
+  template <class... V>
+  TILEFOLD_HD accumulator lift(const V&... values) const {
+    if constexpr (indexed) {
+      return with_index(values...);
+    } else {
+      return without_index(values...);
+    }
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  TILEFOLD_HD accumulator combine(const accumulator& a, const accumulator& b) const {
+    return reducer.combine(a, b);
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  TILEFOLD_HD result project(const accumulator& value) const {
+    return detail::canonical(reducer.project(value));
+  }
+
+ private:
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... V>
+  TILEFOLD_HD accumulator with_index(std::int64_t index, const V&... values) const {
+    if constexpr (plain) {
+      return reducer.lift(values..., index);
+    } else if constexpr (computed) {
+      return reducer.lift(detail::closed(values)..., index);
+    } else {
+      return reducer.lift(detail::closed(function(values...)), index);
+    }
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... V>
+  TILEFOLD_HD accumulator without_index(const V&... values) const {
+    if constexpr (plain) {
+      return reducer.lift(values...);
+    } else if constexpr (computed) {
+      return reducer.lift(detail::closed(values)...);
+    } else {
+      return reducer.lift(detail::closed(function(values...)));
+    }
+  }
+};
+
+}  // namespace tilefold::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several values next to each other, as std::tuple, but trivially copyable when they are and usable
+// in device code. Supports structured bindings.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/config.hpp>
+
+namespace tilefold::detail {
+
+template <std::size_t Index, class T>
+struct pack_leaf {
+  T value;
+};
+
+template <class Indices, class... T>
+struct pack_of;
+
+template <std::size_t... Index, class... T>
+struct pack_of<std::index_sequence<Index...>, T...> : pack_leaf<Index, T>... {
+  template <std::size_t I, class X>
+  TILEFOLD_HD static const X& value_of(const pack_leaf<I, X>& leaf) {
+    return leaf.value;
+  }
+  template <std::size_t I, class X>
+  TILEFOLD_HD static X& value_of(pack_leaf<I, X>& leaf) {
+    return leaf.value;
+  }
+
+  /// The value number I.
+  template <std::size_t I>
+  TILEFOLD_HD const auto& get() const {
+    return pack_of::template value_of<I>(*this);
+  }
+  template <std::size_t I>
+  TILEFOLD_HD auto& get() {
+    return pack_of::template value_of<I>(*this);
+  }
+};
+
+template <class... T>
+using pack = pack_of<std::index_sequence_for<T...>, T...>;
+
+template <std::size_t I, class First, class... Rest>
+struct nth_type : nth_type<I - 1, Rest...> {};
+template <class First, class... Rest>
+struct nth_type<0, First, Rest...> {
+  using type = First;
+};
+
+}  // namespace tilefold::detail
+
+template <class Indices, class... T>
+struct std::tuple_size<tilefold::detail::pack_of<Indices, T...>>
+    : std::integral_constant<std::size_t, sizeof...(T)> {};
+
+template <std::size_t I, class Indices, class... T>
+struct std::tuple_element<I, tilefold::detail::pack_of<Indices, T...>>
+    : tilefold::detail::nth_type<I, T...> {};

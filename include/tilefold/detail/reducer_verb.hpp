@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs that are reduce() with a certain reducer, as function objects: what is called is
+// written once here, what it computes where the object is defined. `Make`, called with the
+// arguments after the range, gives the reducer.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include <tilefold/detail/verb.hpp>
+#include <tilefold/dispatch.hpp>
+
+namespace tilefold::detail {
+
+/// verb([exec,] first, last, args...) and verb([exec,] range, args...): the value.
+template <class Make>
+struct value_verb {
+  const char* name;
+
+  template <executor Exec, item_iterator It, class... Args>
+  requires std::invocable<Make, Args...>
+  auto operator()(Exec&& exec, It first, It last, Args... args) const {
+    const auto n = detail::count_items(name, first, last);
+    return detail::fold_value<void>(name, exec, n, no_init{}, Make{}(args...), as_is{}, first);
+  }
+
+  template <executor Exec, item_range Range, class... Args>
+  requires std::invocable<Make, Args...>
+  auto operator()(Exec&& exec, Range&& range, Args... args) const {
+    return (*this)(exec, std::begin(range), std::end(range), args...);
+  }
+
+  template <class Dispatch = default_dispatch, item_iterator It, class... Args>
+  requires std::invocable<Make, Args...>
+  auto operator()(It first, It last, Args... args) const {
+    return Dispatch::template with_executor<Args...>(
+        first, [&](auto&& exec) { return (*this)(exec, first, last, args...); });
+  }
+
+  template <class Dispatch = default_dispatch, item_range Range, class... Args>
+  requires std::invocable<Make, Args...>
+  auto operator()(Range&& range, Args... args) const {
+    return this->template operator()<Dispatch>(std::begin(range), std::end(range), args...);
+  }
+};
+
+/// verb_into(exec, first, last, out, args...): the value through `out`, as reduce_into().
+template <class Make>
+struct value_verb_into {
+  const char* name;
+
+  template <executor Exec, item_iterator It, class Out, class... Args>
+  requires std::invocable<Make, Args...>
+  void operator()(Exec&& exec, It first, It last, Out out, Args... args) const {
+    const auto n = detail::count_items(name, first, last);
+    detail::fold_to<void>(name, exec, n, out, no_init{}, Make{}(args...), as_is{}, first);
+  }
+};
+
+/// verb([exec,] first, last, args...): iterators to what the reducer found; `Place` makes them of
+/// `first` and the result. For an empty range, of `first` alone.
+template <class Make, class Place>
+struct place_verb {
+  const char* name;
+
+  template <executor Exec, item_iterator It, class... Args>
+  requires std::invocable<Make, Args...>
+  auto operator()(Exec&& exec, It first, It last, Args... args) const {
+    const auto n = detail::count_items(name, first, last);
+    if (n == 0) return Place{}(first);
+    return Place{}(
+        first, detail::fold_value<void>(name, exec, n, no_init{}, Make{}(args...), as_is{}, first));
+  }
+
+  template <executor Exec, item_range Range, class... Args>
+  requires std::invocable<Make, Args...>
+  auto operator()(Exec&& exec, Range&& range, Args... args) const {
+    return (*this)(exec, std::begin(range), std::end(range), args...);
+  }
+
+  template <class Dispatch = default_dispatch, item_iterator It, class... Args>
+  requires std::invocable<Make, Args...>
+  auto operator()(It first, It last, Args... args) const {
+    return Dispatch::template with_executor<Args...>(
+        first, [&](auto&& exec) { return (*this)(exec, first, last, args...); });
+  }
+
+  template <class Dispatch = default_dispatch, item_range Range, class... Args>
+  requires std::invocable<Make, Args...>
+  auto operator()(Range&& range, Args... args) const {
+    return this->template operator()<Dispatch>(std::begin(range), std::end(range), args...);
+  }
+};
+
+/// Makes reducer R of whatever R{args...} takes.
+template <class R>
+struct make {
+  template <class... Args>
+  requires requires(Args... args) { R{args...}; }
+  R operator()(Args... args) const { return R{args...}; }
+};
+
+}  // namespace tilefold::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inner_product: transform_reduce of two ranges under its older name.
+#pragma once
+
+#include <tilefold/transform_reduce.hpp>
+
+namespace tilefold {
+
+/// inner_product([exec,] first1, last1, first2, init) is the dot product of two ranges plus `init`;
+/// inner_product(..., init, op, f) folds f(item1, item2) with op. In the neighbour tree, where
+/// std::inner_product goes from left to right; else as transform_reduce().
+template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
+          class Init>
+auto inner_product(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init) {
+  return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, init, plus{}, multiplies{});
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
+          class Init, class Op, class F>
+auto inner_product(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op op, F f) {
+  return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, init, op, f);
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It1,
+          detail::item_iterator It2, class Init, class... OpF>
+requires(sizeof...(OpF) == 0 || sizeof...(OpF) == 2) auto inner_product(It1 first1, It1 last1,
+                                                                        It2 first2, Init init,
+                                                                        OpF... op_f) {
+  return Dispatch::template with_executor<OpF...>(first1, [&](auto&& exec) {
+    return tilefold::inner_product<Acc>(exec, first1, last1, first2, init, op_f...);
+  });
+}
+
+/// The same through `out`, as reduce_into().
+template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
+          class Out, class Init>
+void inner_product_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init) {
+  tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, plus{},
+                                       multiplies{});
+}
+
+template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
+          class Out, class Init, class Op, class F>
+void inner_product_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init, Op op,
+                        F f) {
+  tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, op, f);
+}
+
+}  // namespace tilefold

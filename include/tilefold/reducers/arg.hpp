@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the smallest and the largest element stand. Of equal ones the one with the lowest index
+// counts; -0 is less than +0; of several NaNs the first counts, if NaN counts at all.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+#include <tilefold/op.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/reducers/basic.hpp>
+
+namespace tilefold {
+
+namespace reducers {
+
+/// A value and where it stands in its range.
+template <class T>
+struct indexed_value {
+  T value;
+  std::int64_t index;
+};
+
+}  // namespace reducers
+
+namespace detail {
+
+template <class T>
+concept keyed = std::integral<T> ||(floating<T> && sizeof(T) <= 8);
+
+/// Values of T as they are compared: what is to be found comes first. Numbers become integers, so
+/// that a NaN costs nothing: it is the least or the greatest of them.
+template <class T, bool Largest, nan_rule Nan>
+struct ranking {
+  using key = T;
+  TILEFOLD_HD static key of(const T& value) { return value; }
+  TILEFOLD_HD static T value(const key& k) { return k; }
+  TILEFOLD_HD static bool before(const key& a, const key& b) {
+    if constexpr (floating<T>) {
+      const bool a_is_nan = detail::is_nan(a);
+      const bool b_is_nan = detail::is_nan(b);
+      if (a_is_nan || b_is_nan) {
+        return a_is_nan != b_is_nan && a_is_nan == (Nan == nan_rule::propagate);
+      }
+    }
+    return Largest ? detail::ordered_less(b, a) : detail::ordered_less(a, b);
+  }
+};
+template <keyed T, bool Largest, nan_rule Nan>
+struct ranking<T, Largest, Nan> {
+  using key = typename std::conditional_t<std::integral<T>, std::type_identity<T>,
+                                          signed_of_size<sizeof(T)>>::type;
+
+  // Beyond both infinities.
+  static constexpr key nan_key = Nan == nan_rule::propagate ? smallest<key> : largest<key>;
+
+  TILEFOLD_HD static key of(const T& value) {
+    if constexpr (std::same_as<T, bool>) {
+      return value != Largest;
+    } else if constexpr (std::integral<T>) {
+      return static_cast<key>(Largest ? ~value : value);
+    } else {
+      const key k = detail::order_key(value);
+      return detail::is_nan(value) ? nan_key : static_cast<key>(Largest ? ~k : k);
+    }
+  }
+  TILEFOLD_HD static T value(const key& k) {
+    if constexpr (std::same_as<T, bool>) {
+      return k != Largest;
+    } else if constexpr (std::integral<T>) {
+      return static_cast<T>(Largest ? ~k : k);
+    } else {
+      // The key of a key's bits is the number again.
+      const key ordered = static_cast<key>(Largest ? ~k : k);
+      return k == nan_key
+                 ? quiet_nan<T>()
+                 : __builtin_bit_cast(T, detail::order_key(__builtin_bit_cast(T, ordered)));
+    }
+  }
+  TILEFOLD_HD static bool before(const key& a, const key& b) { return a < b; }
+};
+
+template <class Ranking>
+struct ranked {
+  using ranking = Ranking;
+  typename Ranking::key key;
+  std::int64_t index;
+};
+
+template <class Ranking>
+TILEFOLD_HD bool stands_before(const ranked<Ranking>& a, const ranked<Ranking>& b) {
+  if (Ranking::before(a.key, b.key)) return true;
+  if (Ranking::before(b.key, a.key)) return false;
+  return a.index < b.index;
+}
+
+template <class T, bool Largest, nan_rule Nan>
+TILEFOLD_HD reducers::indexed_value<T> place_of(const ranked<ranking<T, Largest, Nan>>& r) {
+  return {detail::canonical(ranking<T, Largest, Nan>::value(r.key)), r.index};
+}
+
+/// arg_min and arg_max.
+template <bool Largest, nan_rule Nan>
+struct arg_extreme {
+  using reducer_concept = reducer_tag;
+  static constexpr bool indexed = true;
+  static constexpr bool commutative = true;
+  static constexpr bool order_free = true;
+  static constexpr bool separately_rounded = true;
+
+  template <class T>
+  using accumulator = ranked<ranking<T, Largest, Nan>>;
+
+  template <class T>
+  TILEFOLD_HD accumulator<T> lift(const T& value, std::int64_t index) const {
+    return {ranking<T, Largest, Nan>::of(value), index};
+  }
+  template <class Acc>
+  TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
+    return detail::stands_before(b, a) ? b : a;
+  }
+  template <class T>
+  TILEFOLD_HD reducers::indexed_value<T> project(
+      const ranked<ranking<T, Largest, Nan>>& found) const {
+    return detail::place_of(found);
+  }
+};
+
+struct less_than {
+  template <class T>
+  TILEFOLD_HD bool operator()(const T& a, const T& b) const {
+    return detail::ordered_less(a, b);
+  }
+};
+
+}  // namespace detail
+
+namespace reducers {
+
+/// The smallest element and its index: indexed_value{value, index}. Under nan_rule::propagate the
+/// first NaN, if there is one. Empty: an error.
+template <nan_rule Nan = nan_rule::propagate>
+struct arg_min : detail::arg_extreme<false, Nan> {};
+
+/// The largest element and its index; as arg_min.
+template <nan_rule Nan = nan_rule::propagate>
+struct arg_max : detail::arg_extreme<true, Nan> {};
+
+/// What arg_minmax gives.
+template <class T>
+struct indexed_extremes {
+  indexed_value<T> min;
+  indexed_value<T> max;
+};
+
+/// arg_min and arg_max in one.
+template <nan_rule Nan = nan_rule::propagate>
+struct arg_minmax {
+  using reducer_concept = reducer_tag;
+  static constexpr bool indexed = true;
+  static constexpr bool commutative = true;
+  static constexpr bool order_free = true;
+  static constexpr bool separately_rounded = true;
+
+  template <class T>
+  struct accumulator {
+    detail::ranked<detail::ranking<T, false, Nan>> min;
+    detail::ranked<detail::ranking<T, true, Nan>> max;
+  };
+
+  template <class T>
+  TILEFOLD_HD accumulator<T> lift(const T& value, std::int64_t index) const {
+    return {{detail::ranking<T, false, Nan>::of(value), index},
+            {detail::ranking<T, true, Nan>::of(value), index}};
+  }
+  template <class Acc>
+  TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
+    return {detail::stands_before(b.min, a.min) ? b.min : a.min,
+            detail::stands_before(b.max, a.max) ? b.max : a.max};
+  }
+  template <class Acc>
+  TILEFOLD_HD auto project(const Acc& found) const {
+    const auto min = detail::place_of(found.min);
+    const auto max = detail::place_of(found.max);
+    return indexed_extremes<std::remove_const_t<decltype(min.value)>>{min, max};
+  }
+};
+
+/// The element whose key comes first under `less`, as indexed_value{key, index}: key(element) is
+/// what is compared, less(key, key) a strict weak order, ordinary < (with -0 before +0) unless
+/// given. Of keys that are equal the first counts. Empty: an error.
+///
+///     arg_min_by{squared_distance{}, farther{}}    // the farthest of points, and how far
+template <class Key, class Less = detail::less_than>
+struct arg_min_by {
+  using reducer_concept = reducer_tag;
+  static constexpr bool indexed = true;
+
+  Key key;
+  Less less{};
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class T>
+  TILEFOLD_HD auto lift(const T& element, std::int64_t index) const {
+    return indexed_value<std::remove_cvref_t<decltype(key(element))>>{key(element), index};
+  }
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class K>
+  TILEFOLD_HD indexed_value<K> combine(const indexed_value<K>& a, const indexed_value<K>& b) const {
+    return less(b.value, a.value) ? b : a;
+  }
+  template <class K>
+  TILEFOLD_HD indexed_value<K> project(const indexed_value<K>& found) const {
+    return {detail::canonical(found.value), found.index};
+  }
+};
+template <class Key>
+arg_min_by(Key) -> arg_min_by<Key>;
+template <class Key, class Less>
+arg_min_by(Key, Less) -> arg_min_by<Key, Less>;
+
+}  // namespace reducers
+
+}  // namespace tilefold

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reducers that are one operator each, and those that ask a question of each element. Their results
+// are what reduce() gives with the operator of the same meaning; as reducers they can be fused.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/accumulator.hpp>
+#include <tilefold/config.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/op.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold {
+
+/// What a NaN is to a minimum, maximum or position: a value that wins, or a missing one, which is
+/// the result only if there is no other.
+enum class nan_rule { propagate, ignore };
+
+namespace detail {
+
+/// The reducer of an operator of ours. Accumulator and result are those of reduce() with it.
+template <class Op>
+struct op_family {
+  using reducer_concept = reducer_tag;
+  using plain_op = Op;
+
+  template <class T>
+  TILEFOLD_HD accumulator_t<void, Op, T, no_init> lift(const T& value) const {
+    return detail::convert<accumulator_t<void, Op, T, no_init>>(value);
+  }
+  template <class Acc>
+  TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
+    return detail::convert<Acc>(Op{}(a, b));
+  }
+  template <class Acc>
+  TILEFOLD_HD Acc project(const Acc& value) const {
+    return detail::canonical(value);
+  }
+  template <class Acc>
+  requires has_identity<Op, Acc> TILEFOLD_HD Acc identity()
+  const { return op_traits<Op, Acc>::identity(); }
+};
+
+/// The question that an element answers by being itself.
+struct truth {
+  template <class T>
+  TILEFOLD_HD bool operator()(const T& value) const {
+    return detail::convert<bool>(value);
+  }
+};
+
+/// One truth per element, combined by Op.
+template <class Op, class Predicate>
+struct question {
+  using reducer_concept = reducer_tag;
+  static constexpr bool commutative = true;
+  static constexpr bool order_free = true;
+  static constexpr bool separately_rounded = true;
+
+  Predicate predicate{};
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class T>
+  TILEFOLD_HD bool lift(const T& value) const {
+    return static_cast<bool>(predicate(value));
+  }
+  TILEFOLD_HD bool combine(bool a, bool b) const { return Op{}(a, b); }
+  TILEFOLD_HD bool project(bool value) const { return value; }
+  template <class Acc>
+  TILEFOLD_HD Acc identity() const {
+    return op_traits<Op, bool>::identity();
+  }
+};
+
+struct differ {
+  TILEFOLD_HD bool operator()(bool a, bool b) const { return a != b; }
+};
+
+}  // namespace detail
+
+template <>
+struct op_traits<detail::differ, bool> : detail::known_op_traits<bool> {
+  TILEFOLD_HD static bool identity() { return false; }
+};
+
+namespace reducers {
+
+/// The sum. Narrow types accumulate in wider ones (accumulator.hpp); empty: 0 (-0.0 if floating).
+struct sum : detail::op_family<plus> {};
+
+/// The product; integers wrap. Empty: 1.
+struct product : detail::op_family<multiplies> {};
+
+/// The smallest value, -0 < +0; NaN as the rule says. Empty: the largest value of the type, NaN
+/// under nan_rule::ignore. Types with < of a user's own work, without an identity.
+template <nan_rule Nan = nan_rule::propagate>
+struct min : detail::op_family<minimum> {};
+template <>
+struct min<nan_rule::ignore> : detail::op_family<minimum_number> {};
+
+/// The largest value; as min.
+template <nan_rule Nan = nan_rule::propagate>
+struct max : detail::op_family<maximum> {};
+template <>
+struct max<nan_rule::ignore> : detail::op_family<maximum_number> {};
+
+/// Bitwise and; empty: all ones. Integers.
+struct bit_and : detail::op_family<tilefold::bit_and> {};
+/// Bitwise or; empty: 0. Integers.
+struct bit_or : detail::op_family<tilefold::bit_or> {};
+/// Bitwise exclusive or; empty: 0. Integers.
+struct bit_xor : detail::op_family<tilefold::bit_xor> {};
+
+/// Whether the predicate holds for at least one element; without one, whether an element is true.
+/// Empty: false.
+template <class Predicate = detail::truth>
+struct any : detail::question<logical_or, Predicate> {};
+template <class Predicate>
+any(Predicate) -> any<Predicate>;
+any()->any<>;
+
+/// Whether the predicate holds for every element. Empty: true.
+template <class Predicate = detail::truth>
+struct all : detail::question<logical_and, Predicate> {};
+template <class Predicate>
+all(Predicate) -> all<Predicate>;
+all()->all<>;
+
+/// Whether the predicate holds for no element. Empty: true.
+template <class Predicate = detail::truth>
+struct none : detail::question<logical_or, Predicate> {
+  TILEFOLD_HD bool project(bool value) const { return !value; }
+};
+template <class Predicate>
+none(Predicate) -> none<Predicate>;
+none()->none<>;
+
+/// Whether the predicate holds for an odd number of elements. Empty: false.
+template <class Predicate = detail::truth>
+struct logical_xor : detail::question<detail::differ, Predicate> {};
+template <class Predicate>
+logical_xor(Predicate) -> logical_xor<Predicate>;
+logical_xor()->logical_xor<>;
+
+/// How many elements satisfy the predicate, as std::int64_t. Empty: 0.
+template <class Predicate>
+struct count_if {
+  using reducer_concept = reducer_tag;
+  static constexpr bool commutative = true;
+  static constexpr bool order_free = true;
+  static constexpr bool separately_rounded = true;
+
+  Predicate predicate{};
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class T>
+  TILEFOLD_HD std::int64_t lift(const T& value) const {
+    return static_cast<bool>(predicate(value)) ? 1 : 0;
+  }
+  TILEFOLD_HD std::int64_t combine(std::int64_t a, std::int64_t b) const { return a + b; }
+  TILEFOLD_HD std::int64_t project(std::int64_t count) const { return count; }
+  template <class Acc>
+  TILEFOLD_HD Acc identity() const {
+    return 0;
+  }
+};
+template <class Predicate>
+count_if(Predicate) -> count_if<Predicate>;
+
+/// How many elements there are, as std::int64_t; over one range or two. Empty: 0.
+struct count {
+  using reducer_concept = reducer_tag;
+  static constexpr bool commutative = true;
+  static constexpr bool order_free = true;
+  static constexpr bool separately_rounded = true;
+
+  template <class... T>
+  TILEFOLD_HD std::int64_t lift(const T&...) const {
+    return 1;
+  }
+  TILEFOLD_HD std::int64_t combine(std::int64_t a, std::int64_t b) const { return a + b; }
+  TILEFOLD_HD std::int64_t project(std::int64_t count) const { return count; }
+  template <class Acc>
+  TILEFOLD_HD Acc identity() const {
+    return 0;
+  }
+};
+
+/// The first element; of a range without one, an error.
+struct first {
+  using reducer_concept = reducer_tag;
+  static constexpr bool separately_rounded = true;
+
+  template <class T>
+  TILEFOLD_HD T lift(const T& value) const {
+    return value;
+  }
+  template <class T>
+  TILEFOLD_HD T combine(const T& a, const T&) const {
+    return a;
+  }
+  template <class T>
+  TILEFOLD_HD T project(const T& value) const {
+    return detail::canonical(value);
+  }
+};
+
+/// The last element; of a range without one, an error.
+struct last : first {
+  template <class T>
+  TILEFOLD_HD T combine(const T&, const T& b) const {
+    return b;
+  }
+};
+
+/// What minmax gives.
+template <class T>
+struct extremes {
+  T min;
+  T max;
+};
+
+/// The smallest and the largest value; each as min and max.
+template <nan_rule Nan = nan_rule::propagate>
+struct minmax {
+  using reducer_concept = reducer_tag;
+  static constexpr bool separately_rounded = true;
+
+  template <class T>
+  TILEFOLD_HD extremes<T> lift(const T& value) const {
+    return {value, value};
+  }
+  template <class T>
+  TILEFOLD_HD extremes<T> combine(const extremes<T>& a, const extremes<T>& b) const {
+    constexpr bool nan_wins = Nan == nan_rule::propagate;
+    return {detail::lesser<nan_wins>(a.min, b.min), detail::greater<nan_wins>(a.max, b.max)};
+  }
+  template <class T>
+  TILEFOLD_HD extremes<T> project(const extremes<T>& value) const {
+    return {detail::canonical(value.min), detail::canonical(value.max)};
+  }
+  template <class Acc>
+  requires detail::has_extremes<decltype(Acc::min)> TILEFOLD_HD Acc identity()
+  const {
+    return {min<Nan>{}.template identity<decltype(Acc::min)>(),
+            max<Nan>{}.template identity<decltype(Acc::max)>()};
+  }
+};
+
+}  // namespace reducers
+
+namespace detail {
+
+template <nan_rule Nan, class T>
+struct reducer_traits<reducers::minmax<Nan>, reducers::extremes<T>> : selection_traits<T> {};
+
+}  // namespace detail
+
+}  // namespace tilefold

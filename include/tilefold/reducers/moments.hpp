@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Means, variances and higher moments; covariance and correlation of two ranges. Elements are real
+// numbers of any type, converted to double; everything is computed and returned in double, each
+// operation rounded once. No sum of squares is ever subtracted from another: what two nodes of the
+// tree know of their spread is merged by the update of Chan, Golub and LeVeque ("Updating formulae
+// and a pairwise algorithm for computing sample variances", 1979).
+//
+// Sums of the elements must stay finite. A NaN or an infinity among them makes the result NaN (a
+// mean may be infinite). An empty range has no mean: empty_range_error.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/real_math.hpp>
+#include <tilefold/op.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold {
+
+/// What a sum of squared deviations is divided by: the number of elements, or one less, which
+/// makes an unbiased estimate of a population's variance from a sample of it.
+enum class divisor { population, sample };
+
+namespace detail {
+
+/// A number and a sum. The number is exact up to 2^53.
+struct mean_state {
+  double count;
+  double sum;
+};
+
+/// How the distance of two neighbouring nodes counts among their elements' deviations:
+/// (distance in x) (distance in y) weight.
+struct node_gap {
+  double left_count;
+  double right_count;
+  double weight;
+  bool even;
+
+  TILEFOLD_HD double distance(double left_sum, double right_sum) const {
+    if (even) return rounded_sum(right_sum, -left_sum);
+    return rounded_sum(rounded_quotient(right_sum, right_count),
+                       -rounded_quotient(left_sum, left_count));
+  }
+};
+
+/// Nearly all nodes of the tree stand next to one of as many elements, n, a power of two; there the
+/// distance is that of the sums, the weight 1 / 2n, and nothing is divided. Else it is the distance
+/// of the means, and n1 n2 / (n1 + n2).
+TILEFOLD_HD inline node_gap gap_between(double left_count, double right_count) {
+  const auto bits = __builtin_bit_cast(std::int64_t, left_count);
+  const std::int64_t significand = (std::int64_t{1} << 52) - 1;
+  if (left_count == right_count && (bits & significand) == 0) {
+    // 2^k has the exponent 1023 + k, and 2^(-k-1) has 1022 - k.
+    const double weight = __builtin_bit_cast(double, (std::int64_t{2045} << 52) - bits);
+    return {left_count, right_count, weight, true};
+  }
+  const double share = rounded_quotient(right_count, rounded_sum(left_count, right_count));
+  return {left_count, right_count, rounded_product(left_count, share), false};
+}
+
+TILEFOLD_HD inline double spread(double left, double right, double gap_x, double gap_y,
+                                 double weight) {
+  return rounded_sum(rounded_sum(left, right),
+                     rounded_product(rounded_product(gap_x, weight), gap_y));
+}
+
+TILEFOLD_HD inline double divided(double deviations, double count, divisor by) {
+  return rounded_quotient(deviations, by == divisor::population ? count : rounded_sum(count, -1.0));
+}
+
+struct variance_state {
+  double count;
+  double sum;
+  double deviations;  // the sum of squared deviations from the mean
+};
+
+/// What every reducer of this file says of itself.
+struct moment_reducer {
+  using reducer_concept = reducer_tag;
+  static constexpr bool separately_rounded = true;
+};
+
+struct variance_base : moment_reducer {
+  template <class T>
+  TILEFOLD_HD variance_state lift(const T& value) const {
+    const auto x = detail::convert<double>(value);
+    // Not 0: what an infinity or a NaN deviates is NaN.
+    return {1.0, x, rounded_sum(x, -x)};
+  }
+  TILEFOLD_HD variance_state combine(const variance_state& a, const variance_state& b) const {
+    const node_gap gap = detail::gap_between(a.count, b.count);
+    const double difference = gap.distance(a.sum, b.sum);
+    return {rounded_sum(a.count, b.count), rounded_sum(a.sum, b.sum),
+            detail::spread(a.deviations, b.deviations, difference, difference, gap.weight)};
+  }
+};
+
+/// Central moments: sums of the 2nd, 3rd and 4th powers of deviations from the mean.
+struct shape_state {
+  double count;
+  double mean;
+  double second;
+  double third;
+  double fourth;
+};
+
+/// Terriberry's and Pebay's extension of the update to higher powers ("Formulas for robust,
+/// one-pass parallel computation of covariances and arbitrary-order statistical moments", 2008).
+struct shape_base : moment_reducer {
+  template <class T>
+  TILEFOLD_HD shape_state lift(const T& value) const {
+    const auto x = detail::convert<double>(value);
+    const double zero = rounded_sum(x, -x);
+    return {1.0, x, zero, zero, zero};
+  }
+  TILEFOLD_HD shape_state combine(const shape_state& a, const shape_state& b) const {
+    const double n = rounded_sum(a.count, b.count);
+    const double p = rounded_quotient(a.count, n);
+    const double q = rounded_quotient(b.count, n);
+    const double d = rounded_sum(b.mean, -a.mean);
+    const double d2 = rounded_product(d, d);
+    const double w = rounded_product(a.count, q);  // n p q
+    const double skew = rounded_sum(p, -q);
+    // p^2 b + q^2 a and p b - q a, of the second and third sums.
+    const double second_sum = rounded_sum(rounded_product(rounded_product(q, q), a.second),
+                                          rounded_product(rounded_product(p, p), b.second));
+    const double second_gap =
+        rounded_sum(rounded_product(p, b.second), -rounded_product(q, a.second));
+    const double third_gap = rounded_sum(rounded_product(p, b.third), -rounded_product(q, a.third));
+    const double pq = rounded_product(p, q);
+    const double mixed = rounded_sum(1.0, -rounded_product(3.0, pq));  // p^2 - p q + q^2
+    const double second =
+        rounded_sum(rounded_sum(a.second, b.second), rounded_product(rounded_product(d, w), d));
+    const double third =
+        rounded_sum(rounded_sum(a.third, b.third),
+                    rounded_product(d, rounded_sum(rounded_product(rounded_product(d2, w), skew),
+                                                   rounded_product(3.0, second_gap))));
+    const double fourth = rounded_sum(
+        rounded_sum(a.fourth, b.fourth),
+        rounded_sum(rounded_product(d2, rounded_sum(rounded_product(rounded_product(d2, w), mixed),
+                                                    rounded_product(6.0, second_sum))),
+                    rounded_product(d, rounded_product(4.0, third_gap))));
+    return {n, rounded_sum(a.mean, rounded_product(d, q)), second, third, fourth};
+  }
+};
+
+/// Two ranges: sums, and sums of products of deviations.
+struct covariance_state {
+  double count;
+  double sum_x;
+  double sum_y;
+  double xx;
+  double yy;
+  double xy;
+};
+
+struct covariance_base : moment_reducer {
+  template <class X, class Y>
+  TILEFOLD_HD covariance_state lift(const X& first, const Y& second) const {
+    const auto x = detail::convert<double>(first);
+    const auto y = detail::convert<double>(second);
+    const double zero_x = rounded_sum(x, -x);
+    const double zero_y = rounded_sum(y, -y);
+    return {1.0, x, y, zero_x, zero_y, rounded_sum(zero_x, zero_y)};
+  }
+  TILEFOLD_HD covariance_state combine(const covariance_state& a, const covariance_state& b) const {
+    const node_gap gap = detail::gap_between(a.count, b.count);
+    const double dx = gap.distance(a.sum_x, b.sum_x);
+    const double dy = gap.distance(a.sum_y, b.sum_y);
+    return {rounded_sum(a.count, b.count),
+            rounded_sum(a.sum_x, b.sum_x),
+            rounded_sum(a.sum_y, b.sum_y),
+            detail::spread(a.xx, b.xx, dx, dx, gap.weight),
+            detail::spread(a.yy, b.yy, dy, dy, gap.weight),
+            detail::spread(a.xy, b.xy, dx, dy, gap.weight)};
+  }
+};
+
+}  // namespace detail
+
+namespace reducers {
+
+/// The arithmetic mean: a pairwise sum divided by the number of elements. To first order
+/// |error| <= (ceil(log2 n) + 1) u mean|x|, u = 2^-53.
+struct mean : detail::moment_reducer {
+  static constexpr bool commutative = true;
+
+  template <class T>
+  TILEFOLD_HD detail::mean_state lift(const T& value) const {
+    return {1.0, detail::convert<double>(value)};
+  }
+  TILEFOLD_HD detail::mean_state combine(const detail::mean_state& a,
+                                         const detail::mean_state& b) const {
+    return {detail::rounded_sum(a.count, b.count), detail::rounded_sum(a.sum, b.sum)};
+  }
+  TILEFOLD_HD double project(const detail::mean_state& state) const {
+    return detail::canonical(detail::rounded_quotient(state.sum, state.count));
+  }
+};
+
+/// The variance; of one element 0 (population) or NaN (sample, the default). With the condition
+/// number k = sqrt(1 + mean^2 / variance) its relative error is about ceil(log2 n) u k at worst.
+struct variance : detail::variance_base {
+  divisor by = divisor::sample;
+
+  variance() = default;
+  TILEFOLD_HD explicit variance(divisor d) : by(d) {}
+  TILEFOLD_HD double project(const detail::variance_state& state) const {
+    return detail::canonical(detail::divided(state.deviations, state.count, by));
+  }
+};
+
+/// The square root of the variance.
+struct standard_deviation : detail::variance_base {
+  divisor by = divisor::sample;
+
+  standard_deviation() = default;
+  TILEFOLD_HD explicit standard_deviation(divisor d) : by(d) {}
+  TILEFOLD_HD double project(const detail::variance_state& state) const {
+    return detail::canonical(
+        detail::rounded_sqrt(detail::divided(state.deviations, state.count, by)));
+  }
+};
+
+/// What mean_variance gives.
+struct mean_and_variance {
+  double mean;
+  double variance;
+};
+
+/// Mean and variance from one accumulator; cheaper than fusing the two.
+struct mean_variance : detail::variance_base {
+  divisor by = divisor::sample;
+
+  mean_variance() = default;
+  TILEFOLD_HD explicit mean_variance(divisor d) : by(d) {}
+  TILEFOLD_HD mean_and_variance project(const detail::variance_state& state) const {
+    return {detail::canonical(detail::rounded_quotient(state.sum, state.count)),
+            detail::canonical(detail::divided(state.deviations, state.count, by))};
+  }
+};
+
+/// The population's skewness m3 / m2^(3/2), with mk the mean k-th power of deviations from the
+/// mean. NaN if all elements are equal.
+struct skewness : detail::shape_base {
+  TILEFOLD_HD double project(const detail::shape_state& s) const {
+    const double scale = detail::rounded_product(s.second, detail::rounded_sqrt(s.second));
+    return detail::canonical(detail::rounded_quotient(
+        detail::rounded_product(detail::rounded_sqrt(s.count), s.third), scale));
+  }
+};
+
+/// The population's excess kurtosis m4 / m2^2 - 3, as skewness; 0 for a normal distribution.
+struct kurtosis : detail::shape_base {
+  TILEFOLD_HD double project(const detail::shape_state& s) const {
+    const double scale = detail::rounded_product(s.second, s.second);
+    return detail::canonical(detail::rounded_sum(
+        detail::rounded_quotient(detail::rounded_product(s.count, s.fourth), scale), -3.0));
+  }
+};
+
+/// The mean of the first range weighted by the second: sum(w x) / sum(w). NaN if the weights add up
+/// to nothing.
+struct weighted_mean : detail::moment_reducer {
+  static constexpr bool commutative = true;
+
+  template <class X, class W>
+  TILEFOLD_HD detail::mean_state lift(const X& value, const W& weight) const {
+    const auto w = detail::convert<double>(weight);
+    return {w, detail::rounded_product(w, detail::convert<double>(value))};
+  }
+  TILEFOLD_HD detail::mean_state combine(const detail::mean_state& a,
+                                         const detail::mean_state& b) const {
+    return {detail::rounded_sum(a.count, b.count), detail::rounded_sum(a.sum, b.sum)};
+  }
+  TILEFOLD_HD double project(const detail::mean_state& state) const {
+    return detail::canonical(detail::rounded_quotient(state.sum, state.count));
+  }
+};
+
+/// The covariance of two ranges; of one element 0 (population) or NaN (sample, the default).
+struct covariance : detail::covariance_base {
+  divisor by = divisor::sample;
+
+  covariance() = default;
+  TILEFOLD_HD explicit covariance(divisor d) : by(d) {}
+  TILEFOLD_HD double project(const detail::covariance_state& state) const {
+    return detail::canonical(detail::divided(state.xy, state.count, by));
+  }
+};
+
+/// Pearson's correlation of two ranges, within rounding between -1 and 1; NaN if either range is
+/// constant.
+struct correlation : detail::covariance_base {
+  TILEFOLD_HD double project(const detail::covariance_state& state) const {
+    const double scale = detail::root_of_product(state.xx, state.yy);
+    return detail::canonical(detail::rounded_quotient(state.xy, scale));
+  }
+};
+
+}  // namespace reducers
+
+}  // namespace tilefold

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The k largest or smallest elements and where they stand, for small k.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <tilefold/config.hpp>
+#include <tilefold/op.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/basic.hpp>
+
+namespace tilefold {
+
+namespace reducers {
+
+/// The best elements, best first: operator[](i) is an indexed_value, for i < size(), which is K or
+/// the length of a shorter range.
+template <class T, int K>
+struct best_elements {
+  T values[K];
+  std::int64_t indices[K];
+  std::int64_t count;
+
+  TILEFOLD_HD std::int64_t size() const { return count; }
+  TILEFOLD_HD indexed_value<T> operator[](std::int64_t i) const { return {values[i], indices[i]}; }
+};
+
+}  // namespace reducers
+
+namespace detail {
+
+inline constexpr std::int64_t no_element = std::int64_t{1} << 62;
+
+constexpr int ceil_power_of_two(int x) {
+  int power = 1;
+  while (power < x) power *= 2;
+  return power;
+}
+
+/// N elements, best first; those that do not exist stand last, and have an index that none has.
+template <class Ranking, int N>
+struct best_list {
+  ranked<Ranking> item[N];
+};
+
+template <class Ranking>
+TILEFOLD_HD bool is_better(const ranked<Ranking>& a, const ranked<Ranking>& b) {
+  if (a.index == no_element) return false;
+  if (b.index == no_element) return true;
+  return detail::stands_before(a, b);
+}
+
+/// The best k of all, the same list whatever the order of merging: no two elements are equal, for
+/// their indices differ.
+template <int K, bool Largest, nan_rule Nan>
+struct top_k_reducer {
+  static_assert(K >= 1 && K <= 32, "tilefold: top_k takes k from 1 to 32");
+  using reducer_concept = reducer_tag;
+  static constexpr bool indexed = true;
+  static constexpr bool commutative = true;
+  static constexpr bool order_free = true;
+  static constexpr bool separately_rounded = true;
+
+  static constexpr int size = ceil_power_of_two(K);
+
+  template <class T>
+  TILEFOLD_HD best_list<ranking<T, Largest, Nan>, size> lift(const T& value,
+                                                             std::int64_t index) const {
+    using ranking = detail::ranking<T, Largest, Nan>;
+    best_list<ranking, size> list;
+    list.item[0] = {ranking::of(value), index};
+    for (int i = 1; i < size; ++i) list.item[i] = {ranking::of(value), no_element};
+    return list;
+  }
+
+  // One list against the other backwards: the better of each pair are the best `size` of all, first
+  // falling, then rising; a bitonic merge puts them in order. No branch depends on the data, so
+  // everything can stay in registers.
+  template <class Ranking>
+  TILEFOLD_HD best_list<Ranking, size> combine(const best_list<Ranking, size>& a,
+                                               const best_list<Ranking, size>& b) const {
+    best_list<Ranking, size> best;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int i = 0; i < size; ++i) {
+      const auto& x = a.item[i];
+      const auto& y = b.item[size - 1 - i];
+      best.item[i] = detail::is_better(y, x) ? y : x;
+    }
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int step = size / 2; step > 0; step /= 2) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (int i = 0; i < size; ++i) {
+        if ((i & step) == 0 && detail::is_better(best.item[i + step], best.item[i])) {
+          const auto better = best.item[i + step];
+          best.item[i + step] = best.item[i];
+          best.item[i] = better;
+        }
+      }
+    }
+    return best;
+  }
+
+  template <class T>
+  TILEFOLD_HD reducers::best_elements<T, K> project(
+      const best_list<ranking<T, Largest, Nan>, size>& list) const {
+    reducers::best_elements<T, K> best{};
+    for (int i = 0; i < K && list.item[i].index != no_element; ++i) {
+      const auto place = detail::place_of(list.item[i]);
+      best.values[i] = place.value;
+      best.indices[i] = place.index;
+      best.count = i + 1;
+    }
+    return best;
+  }
+};
+
+}  // namespace detail
+
+namespace reducers {
+
+/// The K largest elements with their indices, largest first, as best_elements; 1 <= K <= 32. Of
+/// equal ones the lower index comes first, +0 before -0; NaN is greater than any number, or less
+/// under nan_rule::ignore. Where the range is shorter, all of it; empty: an error. The accumulator
+/// has K values (the next power of two) with 64-bit indices: large ones cost registers on a GPU.
+template <int K, nan_rule Nan = nan_rule::propagate>
+struct top_k : detail::top_k_reducer<K, true, Nan> {};
+
+/// The K smallest elements; NaN first, or last under nan_rule::ignore, and -0 before +0.
+template <int K, nan_rule Nan = nan_rule::propagate>
+struct bottom_k : detail::top_k_reducer<K, false, Nan> {};
+
+}  // namespace reducers
+
+}  // namespace tilefold

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Minima, maxima, their places and top_k against a search in order, for every type and both rules
+// for NaN.
+#include <tilefold/reducers/arg.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.hpp>
+
+#include "../support/items.hpp"
+#include "../support/seed.hpp"
+#include "cases.hpp"
+
+namespace tilefold::test {
+namespace {
+
+// The rules in their own words. NaN is nothing else than itself; -0 is less than +0.
+template <class T>
+bool not_a_number(const T& x) {
+  if constexpr (std::integral<T>) {
+    return false;
+  } else {
+    return std::isnan(
+        static_cast<double>(static_cast<std::conditional_t<is_narrow_float<T>, float, T>>(x)));
+  }
+}
+template <class T>
+bool less(const T& a, const T& b) {
+  if constexpr (std::integral<T>) {
+    return a < b;
+  } else {
+    using wide = std::conditional_t<is_narrow_float<T>, float, T>;
+    const auto x = static_cast<wide>(a);
+    const auto y = static_cast<wide>(b);
+    return x < y || (x == y && std::signbit(x) && !std::signbit(y));
+  }
+}
+
+/// Whether item a is to be chosen before item b.
+template <class T>
+bool chosen_before(const T& a, const T& b, bool largest, nan_rule rule) {
+  if (not_a_number(a) || not_a_number(b)) {
+    if (not_a_number(a) && not_a_number(b)) return false;
+    return not_a_number(a) == (rule == nan_rule::propagate);
+  }
+  return largest ? less(b, a) : less(a, b);
+}
+
+template <class T>
+std::vector<std::int64_t> places_in_order(const std::vector<T>& x, bool largest, nan_rule rule) {
+  std::vector<std::int64_t> places(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) places[i] = static_cast<std::int64_t>(i);
+  std::stable_sort(places.begin(), places.end(), [&](std::int64_t a, std::int64_t b) {
+    return chosen_before<T>(x[static_cast<std::size_t>(a)], x[static_cast<std::size_t>(b)], largest,
+                            rule);
+  });
+  return places;
+}
+
+template <class T>
+class Places : public ::testing::Test {
+ protected:
+  template <class Found>
+  void expect_place(const std::vector<T>& x, std::int64_t place, const Found& found) {
+    ASSERT_EQ(found.index, place);
+    ASSERT_EQ(bits_of(found.value),
+              bits_of(detail::canonical(T(x[static_cast<std::size_t>(place)]))));
+  }
+
+  template <nan_rule Rule>
+  void expect_all(const std::vector<T>& x) {
+    const auto least = places_in_order<T>(x, false, Rule);
+    const auto greatest = places_in_order<T>(x, true, Rule);
+    expect_place(x, least[0], tilefold::reduce(x, r::arg_min<Rule>{}));
+    expect_place(x, greatest[0], tilefold::reduce(x, r::arg_max<Rule>{}));
+    const auto both = tilefold::reduce(x, r::arg_minmax<Rule>{});
+    expect_place(x, least[0], both.min);
+    expect_place(x, greatest[0], both.max);
+    EXPECT_EQ(bits_of(tilefold::reduce(x, r::min<Rule>{})), bits_of(both.min.value));
+    EXPECT_EQ(bits_of(tilefold::reduce(x, r::max<Rule>{})), bits_of(both.max.value));
+    EXPECT_EQ(bits_of(tilefold::reduce(x, r::minmax<Rule>{})),
+              bits_of(both.min.value) + bits_of(both.max.value));
+    expect_list(x, greatest, tilefold::reduce(x, r::top_k<1, Rule>{}), 1);
+    expect_list(x, greatest, tilefold::reduce(x, r::top_k<5, Rule>{}), 5);
+    expect_list(x, least, tilefold::reduce(x, r::bottom_k<8, Rule>{}), 8);
+    expect_list(x, greatest, tilefold::reduce(x, r::top_k<32, Rule>{}), 32);
+  }
+
+  template <class List>
+  void expect_list(const std::vector<T>& x, const std::vector<std::int64_t>& places,
+                   const List& list, std::int64_t k) {
+    ASSERT_EQ(list.size(), std::min(k, static_cast<std::int64_t>(x.size())));
+    for (std::int64_t i = 0; i < list.size(); ++i) {
+      expect_place(x, places[static_cast<std::size_t>(i)], list[i]);
+    }
+  }
+};
+using values =
+    ::testing::Types<float, double, half, bfloat16, bool, std::int8_t, std::uint8_t, std::int16_t,
+                     std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+TYPED_TEST_SUITE(Places, values);
+
+TYPED_TEST(Places, AreThoseOfASearch) {
+  for (const pattern p : patterns_of<TypeParam>()) {
+    for (const std::int64_t n : {1, 2, 3, 8, 31, 33, 257, 3000}) {
+      SCOPED_TRACE(std::string(name_of(p)) + ", n = " + std::to_string(n));
+      const auto x = make_items<TypeParam>(p, n, seed());
+      this->template expect_all<nan_rule::propagate>(x);
+      this->template expect_all<nan_rule::ignore>(x);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(PlacesOfFloats, OfNothingButOneValue) {
+  for (const float value : {1.0f, INFINITY, -INFINITY, NAN}) {
+    const std::vector<float> x(100, value);
+    EXPECT_EQ(tilefold::reduce(x, r::arg_min{}).index, 0) << value;
+    EXPECT_EQ(tilefold::reduce(x, r::arg_max{}).index, 0) << value;
+    EXPECT_EQ(tilefold::reduce(x, r::arg_min<nan_rule::ignore>{}).index, 0) << value;
+    EXPECT_EQ(bits_of(tilefold::reduce(x, r::arg_max<nan_rule::ignore>{}).value), bits_of(value));
+  }
+}
+
+TEST(PlacesOfFloats, HaveTheFirstNaNOrNone) {
+  std::vector<float> x(1000, 2.0f);
+  x[3] = 1;
+  for (const std::int64_t place : {0, 500, 999}) {
+    auto y = x;
+    y[static_cast<std::size_t>(place)] = -NAN;
+    y[999] = NAN;
+    EXPECT_EQ(tilefold::reduce(y, r::arg_min{}).index, place);
+    EXPECT_EQ(tilefold::reduce(y, r::arg_max{}).index, place);
+    EXPECT_EQ(tilefold::reduce(y, r::arg_min<nan_rule::ignore>{}).index, 3);
+  }
+}
+
+TEST(PlacesOfOthers, AreFoundByTheirLess) {
+  const std::vector<long double> x{2, -0.0L, 0.0L, NAN, -3};
+  EXPECT_EQ(tilefold::reduce(x, r::arg_min{}).index, 3);
+  EXPECT_EQ(tilefold::reduce(x, r::arg_min<nan_rule::ignore>{}).index, 4);
+  EXPECT_EQ(tilefold::reduce(x, r::arg_max<nan_rule::ignore>{}).index, 0);
+  struct version {
+    int major, minor;
+    bool operator<(const version& other) const {
+      return major != other.major ? major < other.major : minor < other.minor;
+    }
+  };
+  const std::vector<version> versions{{1, 2}, {0, 9}, {1, 7}, {1, 7}, {0, 9}};
+  EXPECT_EQ(tilefold::reduce(versions, r::arg_max{}).index, 2);
+  EXPECT_EQ(tilefold::reduce(versions, r::arg_min{}).index, 1);
+}
+
+struct point {
+  float x, y, z;
+};
+
+TEST(PlacesByKey, FindTheFarthestPoint) {
+  bit_stream random(seed());
+  std::vector<point> points;
+  for (int i = 0; i < 5000; ++i) {
+    const auto coordinate = [&] { return static_cast<float>(random.below(2001) - 1000); };
+    points.push_back({coordinate(), coordinate(), coordinate()});
+  }
+  const auto distance = [](const point& p) { return p.x * p.x + p.y * p.y + p.z * p.z; };
+  const auto found = tilefold::reduce(points, r::arg_min_by{distance, farther{}});
+  const auto expected =
+      std::max_element(points.begin(), points.end(),
+                       [&](const point& a, const point& b) { return distance(a) < distance(b); });
+  EXPECT_EQ(found.index, expected - points.begin());
+  EXPECT_EQ(found.value, distance(*expected));
+  EXPECT_EQ(tilefold::reduce(std::vector<int>{5, -3, 3}, r::arg_min_by{distance_from_two{}}).index,
+            2);
+}
+
+}  // namespace
+}  // namespace tilefold::test

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fused reducers: each part has the bits that it has alone, for all pairs, nested, over two ranges.
+#include <tilefold/reducers/fuse.hpp>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cases.hpp"
+
+namespace tilefold::test {
+namespace {
+
+/// What a reducer makes of three elements; no more than lifts and combines, for there are a
+/// thousand pairs to compile.
+template <class T, class R>
+std::string bits_of_three(const R& reducer) {
+  const auto lifted = [&](double item, std::int64_t index) {
+    const T value = static_cast<T>(item);
+    if constexpr (detail::is_indexed<R>) {
+      return reducer.lift(value, index);
+    } else {
+      return (void)index, reducer.lift(value);
+    }
+  };
+  return bits_of(
+      reducer.project(reducer.combine(reducer.combine(lifted(3, 0), lifted(-2, 1)), lifted(7, 2))));
+}
+
+void expect_same(const std::string& fused, const std::string& alone, const char* first,
+                 const char* second) {
+  EXPECT_EQ(fused, alone) << first << " with " << second;
+}
+
+template <class T, class First>
+struct fused_with {
+  const char* first_name;
+  const First& first;
+  std::string alone = bits_of_three<T>(first);
+
+  template <class Second>
+  void operator()(const char* name, const Second& second) const {
+    expect_same(bits_of_three<T>(r::fuse(first, second)), alone + bits_of_three<T>(second),
+                first_name, name);
+  }
+};
+
+template <class T>
+struct selections_with_selections {
+  template <class First>
+  void operator()(const char* name, const First& first) const {
+    visit_selections<T>(fused_with<T, First>{name, first});
+  }
+};
+template <class T>
+struct computations_with_all {
+  template <class First>
+  void operator()(const char* name, const First& first) const {
+    visit_reducers<T>(fused_with<T, First>{name, first});
+  }
+};
+
+TEST(FuseAllPairs, OfSelections) { visit_selections<int>(selections_with_selections<int>{}); }
+
+TEST(FuseAllPairs, OfComputationsWithAnything) {
+  visit_computations<float>(computations_with_all<float>{});
+}
+
+TEST(Fuse, GivesNamesToItsParts) {
+  const std::vector<float> x{3, 1, 2, 6};
+  const auto [n, average, spread, low, high] =
+      tilefold::reduce(x, r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::arg_max{}));
+  static_assert(std::is_same_v<decltype(n), const std::int64_t>);
+  static_assert(std::is_same_v<decltype(low), const float>);
+  EXPECT_EQ(n, 4);
+  EXPECT_EQ(average, 3.0);
+  EXPECT_EQ(spread, 14.0 / 3);
+  EXPECT_EQ(low, 1.0f);
+  EXPECT_EQ(high.value, 6.0f);
+  EXPECT_EQ(high.index, 3);
+}
+
+TEST(Fuse, Nests) {
+  const std::vector<double> x = make_items<double>(pattern::mixed, 5000);
+  const auto inner = r::fuse(r::arg_min{}, r::variance{});
+  const auto [sum, pair, last] = tilefold::reduce(x, r::fuse(r::sum{}, inner, r::last{}));
+  const auto [least, variance] = pair;
+  EXPECT_EQ(bits_of(sum), bits_of(tilefold::reduce(x)));
+  EXPECT_EQ(bits_of(least), bits_of(tilefold::reduce(x, r::arg_min{})));
+  EXPECT_EQ(bits_of(variance), bits_of(tilefold::reduce(x, r::variance{})));
+  EXPECT_EQ(last, x.back());
+}
+
+TEST(Fuse, OfLongRangesHasTheBitsOfItsParts) {
+  const auto x = make_items<float>(pattern::mixed, 300001);
+  const auto both = tilefold::reduce(x, r::fuse(r::sum{}, r::mean_variance{}, r::logsumexp{}));
+  EXPECT_EQ(bits_of(both), bits_of(tilefold::reduce(x)) +
+                               bits_of(tilefold::reduce(x, r::mean_variance{})) +
+                               bits_of(tilefold::reduce(x, r::logsumexp{})));
+}
+
+TEST(Fuse, OfOneIsThatOne) {
+  const std::vector<int> x{1, 2};
+  const auto [sum] = tilefold::reduce(x, r::fuse(r::sum{}));
+  EXPECT_EQ(sum, 3);
+}
+
+TEST(Fuse, TakesTwoRanges) {
+  const std::vector<float> x{1, 2, 3};
+  const std::vector<double> y{4, 5, 6};
+  const auto [n, dot, pair] = tilefold::transform_reduce(
+      x.begin(), x.end(), y.begin(),
+      r::fuse(r::count{}, r::dot{}, r::fuse(r::covariance{}, r::weighted_mean{})));
+  EXPECT_EQ(n, 3);
+  EXPECT_EQ(dot, 32.0);
+  EXPECT_EQ(pair.get<0>(), 1.0);
+  EXPECT_EQ(pair.get<1>(), 32.0 / 15);
+}
+
+TEST(Fuse, IsCommutativeOnlyIfAllPartsAre) {
+  using both = decltype(r::fuse(r::sum{}, r::mean{}));
+  using with_last = decltype(r::fuse(r::sum{}, r::last{}));
+  using acc = detail::reducer_accumulator_t<both, float>;
+  using acc_with_last = detail::reducer_accumulator_t<with_last, float>;
+  static_assert(detail::reducer_traits<both, acc>::commutative);
+  static_assert(detail::reducer_traits<both, acc>::separately_rounded);
+  static_assert(!detail::reducer_traits<with_last, acc_with_last>::commutative);
+}
+
+}  // namespace
+}  // namespace tilefold::test
