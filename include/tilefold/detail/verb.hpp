@@ -135,20 +135,22 @@ concept value_function_on =
 // instantiated, for a page of errors would hide the sentence.
 template <class Named, class Op, class Lift, class... Its>
 constexpr bool foldable() {
-  // A reducer without a function before it says itself what it cannot lift.
-  if constexpr (reducer<Op> && std::same_as<Lift, as_is>) return true;
-  constexpr bool function = value_function_on<Lift, std::iter_value_t<Its>...>;
-  static_assert(function,
-                "tilefold: the function must be callable with an item of each range and return a "
-                "value");
-  if constexpr (function && std::is_void_v<Named> && !reducer<Op>) {
-    constexpr bool op = operator_on_values<Op, call_result_t<Lift, std::iter_value_t<Its>...>>;
-    static_assert(op,
-                  "tilefold: the operator must be callable with two values of the range; if it "
-                  "takes accumulators only, name their type: reduce<Acc>(...)");
-    return op;
+  if constexpr (reducer<Op> && std::same_as<Lift, as_is>) {
+    return true;  // fold_types says what a reducer cannot lift
   } else {
-    return function;
+    constexpr bool function = value_function_on<Lift, std::iter_value_t<Its>...>;
+    static_assert(function,
+                  "tilefold: the function must be callable with an item of each range and return "
+                  "a value");
+    if constexpr (function && std::is_void_v<Named> && !reducer<Op>) {
+      constexpr bool op = operator_on_values<Op, call_result_t<Lift, std::iter_value_t<Its>...>>;
+      static_assert(op,
+                    "tilefold: the operator must be callable with two values of the range; if it "
+                    "takes accumulators only, name their type: reduce<Acc>(...)");
+      return op;
+    } else {
+      return function;
+    }
   }
 }
 
