@@ -109,5 +109,56 @@ TEST(SanitizeExecutor, Graphs) {
   must(cudaGraphDestroy(graph));
 }
 
+// Short segments and empty ones, a gap, one that a warp takes by itself, one that is queued and cut
+// into units; items of a byte at an odd address, and of 4.
+template <class T>
+void sanitize_segments() {
+  cuda_executor exec;
+  std::vector<std::int64_t> begins, ends;
+  std::int64_t end = 1;
+  for (const std::int64_t length : {0, 1, 2, 3, 8, 31, 32, 33, 0, 100, 5000, 7, 40000}) {
+    begins.push_back(end);
+    ends.push_back(end += length);
+    end += length == 33 ? 1 : 0;
+  }
+  const auto items = make_items<T>(pattern::mixed, end);
+  const gpu_array<T> array(items);
+  const gpu_array<std::int64_t> device_begins(begins), device_ends(ends);
+  gpu_array<T> out(static_cast<std::int64_t>(begins.size()));
+  for (int again = 0; again < 2; ++again) {
+    segmented_reduce<T>(exec, array.data(), device_begins.data(), device_ends.data(), begins.size(),
+                        out.data(), T{0}, plus{});
+    const auto got = out.to_host();
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+      const std::vector<T> some(items.begin() + begins[i], items.begin() + ends[i]);
+      const T expected =
+          some.empty() ? T{0} : static_cast<T>(T{0} + reference::fold<T>(reference::plus{}, some));
+      EXPECT_TRUE(same_bits(got[i], expected)) << "segment " << i;
+    }
+  }
+}
+
+TEST(SanitizeForest, SegmentsOfFloats) { sanitize_segments<float>(); }
+TEST(SanitizeForest, SegmentsOfBytes) { sanitize_segments<std::int8_t>(); }
+
+TEST(SanitizeForest, EqualLengths) {
+  cuda_executor exec;
+  const auto items = make_items<float>(pattern::mixed, 30001);
+  const gpu_array<float> array(items);
+  for (const std::int64_t length : {1, 7, 64, 1500, 10000, 30000}) {
+    const std::int64_t count = 30000 / length;
+    gpu_array<float> out(count);
+    segmented_reduce(exec, array.data() + 1, count, length, out.data());
+    const auto got = out.to_host();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::vector<float> some(items.begin() + 1 + i * length,
+                                    items.begin() + 1 + (i + 1) * length);
+      EXPECT_TRUE(same_bits(got[static_cast<std::size_t>(i)],
+                            reference::fold<float>(reference::plus{}, some)))
+          << length << ", " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tilefold::test

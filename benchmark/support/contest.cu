@@ -10,6 +10,8 @@
 #include <regex>
 #include <set>
 
+#include "graph.hpp"
+
 namespace bench {
 
 namespace {
@@ -60,40 +62,6 @@ class name_filter {
 };
 
 // ---- one measurement
-
-/// Launches on the GPU that are started as one.
-class graph {
- public:
-  template <class Work>
-  graph(cudaStream_t stream, Work work) {
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
-          "cudaStreamBeginCapture");
-    cudaGraph_t captured = nullptr;
-    try {
-      work();
-    } catch (...) {
-      (void)cudaStreamEndCapture(stream, &captured);
-      (void)cudaGetLastError();
-      if (captured != nullptr) (void)cudaGraphDestroy(captured);
-      throw;
-    }
-    check(cudaStreamEndCapture(stream, &captured), "cudaStreamEndCapture");
-    const cudaError_t code = cudaGraphInstantiate(&executable_, captured, 0);
-    (void)cudaGraphDestroy(captured);
-    check(code, "cudaGraphInstantiate");
-  }
-  ~graph() { (void)cudaGraphExecDestroy(executable_); }
-  // One owner.
-  graph(const graph&) = delete;
-  graph& operator=(const graph&) = delete;
-
-  void launch(cudaStream_t stream) const {
-    check(cudaGraphLaunch(executable_, stream), "cudaGraphLaunch");
-  }
-
- private:
-  cudaGraphExec_t executable_ = nullptr;
-};
 
 class runner {
  public:

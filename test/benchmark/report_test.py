@@ -66,6 +66,12 @@ def ladder_file():
     return entries + [gpu_entry("read", "graph", "4-in-flight", big, 4 * big, 50.0)]
 
 
+def segments_file():
+    """The ceiling is a contestant among others."""
+    return [gpu_entry("segments_equal", "graph", who, n, 1 << 30, us)
+            for n in (16, 64) for who, us in {"tilefold": 200.0, "cub": 900.0, "read": 180.0}.items()]
+
+
 def host_file():
     n = 1 << 20
     entries = [host_entry("double_sum", "tilefold", n, 8 * n, t, i)
@@ -103,6 +109,11 @@ class ReportTest(unittest.TestCase):
             if found[:2] == [shape, n]:
                 return found
         self.fail(f"no line for {shape} at {n} in\n{text}")
+
+    def test_a_contestant_named_read_is_the_ceiling(self):
+        _, text, _ = self.run_report(self.write(segments_file()), "--all")
+        cells = self.cells(text, "segments_equal, graph", "2^6")
+        self.assertEqual(cells[4:8], ["90.0%", "cub", "900.00", "4.500"])
 
     def test_line_of_a_large_input(self):
         code, text, _ = self.run_report(self.write(gpu_file()))
