@@ -8,7 +8,7 @@ namespace {
 
 template <class T>
 class CudaNarrowSelections : public ::testing::Test {};
-using values = ::testing::Types<half, std::uint8_t>;
+using values = ::testing::Types<half, std::int16_t>;
 TYPED_TEST_SUITE(CudaNarrowSelections, values);
 
 TYPED_TEST(CudaNarrowSelections, HaveTheBitsOfTheHost) {
