@@ -15,7 +15,7 @@ FLOORS = [
     [["tree.hpp"], ["detail/extremes.hpp"], ["detail/root_pointer.hpp"], ["half.hpp"], ["op.hpp"], ["policy.hpp"]],
     [["accumulator.hpp"], ["reducer.hpp"], ["detail/pair_function.hpp"], ["detail/forest.hpp"], ["detail/verb.hpp"], ["detail/host/*.hpp", "detail/cuda/*"]],
     [["host.hpp"], ["cuda.cuh"], ["dispatch.hpp"]],
-    [["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"]],
+    [["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["block_fold.cuh"]],
     [["tilefold.hpp"], ["tilefold.cuh"]],
 ]
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:tilefold/)([^>\"]+)[>\"]", re.MULTILINE)
