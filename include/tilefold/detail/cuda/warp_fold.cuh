@@ -62,6 +62,7 @@ class row_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int row_bits = tree::ceil_log2(Rows);
   static constexpr int lane_bits = tree::floor_log2(Lanes);
+  static constexpr bool lanes_may_be_missing = !Full && Rows == 1 && Kind == rows_of::many_trees;
   static constexpr int row_items = Kind == rows_of::one_tree ? Lanes * Width : 0;
 
  public:
@@ -77,7 +78,8 @@ class row_fold {
     return fold_row_bits<0>(fold_each(values));
   }
 
-  /// The node of row lane % 2^row_bits, if there is such a row; else that of some row.
+  /// The node of row lane % 2^row_bits, if there is such a row; else that of some row. One row that
+  /// is not full may lack lanes at the end, those without items.
   ///
   /// One shuffle tree per row would cost lane_bits * Rows shuffles. Instead rows are merged
   /// pairwise while lanes are halved: at lane bit b, lanes with the bit clear keep the even row and
@@ -105,10 +107,23 @@ class row_fold {
     return first_ + row * row_items + tree::right_half(lane_, Bit + 1) * Width;
   }
 
+  // A constant where it can be: only then can the compiler leave the lanes' convergence to itself.
+  __device__ __forceinline__ unsigned members() const {
+    return Lanes == warp_size ? full_warp : members_;
+  }
+
   __device__ __forceinline__ acc received(const acc& sent, int mask) const {
-    // A constant where it can be: only then can the compiler leave the lanes' convergence to
-    // itself.
-    return cuda::shuffle_xor(sent, mask, Lanes == warp_size ? full_warp : members_);
+    return cuda::shuffle_xor(sent, mask, members());
+  }
+
+  // The node of the other half, of which all lanes that hold items have it. Not full, my opposite
+  // may not be there; its first lane is, if it holds items.
+  __device__ __forceinline__ acc node_of_other_half(const acc& mine, int mask) const {
+    if constexpr (lanes_may_be_missing) {
+      return cuda::shuffle_from<Lanes>(mine, (lane_ ^ mask) & -mask, members());
+    } else {
+      return received(mine, mask);
+    }
   }
 
   template <int Bit, int N>
@@ -139,8 +154,8 @@ class row_fold {
       return value;
     } else {
       return fold_lane_bits<Bit + 1>(
-          cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
-                                    lane_right<Bit>(lane_ & (Rows - 1)), count_));
+          cuda::combine_lanes<Full>(reducer_, value, node_of_other_half(value, 1 << Bit),
+                                    is_upper(Bit), lane_right<Bit>(lane_ & (Rows - 1)), count_));
     }
   }
 

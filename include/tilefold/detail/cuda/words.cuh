@@ -69,6 +69,17 @@ __device__ __forceinline__ T shuffle_xor(const T& value, int mask, unsigned memb
   return from_words<T>(w);
 }
 
+/// The value that lane `source` of my group of `Lanes` lanes holds. All `members` take part.
+template <int Lanes, class T>
+__device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned members) {
+  words<T> w = cuda::to_words(value);
+#pragma unroll
+  for (int i = 0; i < words<T>::count; ++i) {
+    w.word[i] = __shfl_sync(members, w.word[i], source, Lanes);
+  }
+  return from_words<T>(w);
+}
+
 /// condition ? a : b, word by word: a select between addresses would force both into memory.
 template <class T>
 __device__ __forceinline__ T select(bool condition, const T& a, const T& b) {
