@@ -95,6 +95,7 @@ int run(int argc, char** argv) {
   bench::add_operators(all, gpu.stream());
   bench::add_iterators(all, gpu.stream());
   bench::add_ladder(all, gpu.stream());
+  bench::add_blocks(all);
   const bench::shape read = bench::plain_read();
   const std::vector<bench::measurement> chosen = bench::select(all, read, gpu, given.choice);
   if (chosen.empty()) {

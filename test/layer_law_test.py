@@ -18,7 +18,7 @@ FLOORS = [
      ["reducers/arg.hpp"], ["reducers/*.hpp"], ["detail/host/*.hpp", "detail/cuda/*"]],
     [["host.hpp"], ["cuda.cuh"], ["dispatch.hpp"]],
     [["detail/reducer_verb.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["inner_product.hpp"],
-     ["count.hpp", "extrema.hpp", "statistics.hpp"]],
+     ["count.hpp", "extrema.hpp", "statistics.hpp"], ["block_fold.cuh"]],
     [["tilefold.hpp"], ["tilefold.cuh"]],
 ]
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:tilefold/)([^>\"]+)[>\"]", re.MULTILINE)

@@ -55,6 +55,7 @@ void add_narrow_sums(shapes& all, cudaStream_t stream);
 void add_operators(shapes& all, cudaStream_t stream);
 void add_iterators(shapes& all, cudaStream_t stream);
 void add_ladder(shapes& all, cudaStream_t stream);
+void add_blocks(shapes& all);
 
 /// Plain reading, which nothing can be faster than. n counts 32-bit words here.
 shape plain_read();

@@ -26,6 +26,9 @@ TILEFOLD_HD constexpr int floor_log2(std::int64_t x) {
   return k;
 }
 
+/// Smallest k with 2^k >= x; x > 0.
+TILEFOLD_HD constexpr int ceil_log2(std::int64_t x) { return x == 1 ? 0 : floor_log2(x - 1) + 1; }
+
 /// Number of aligned blocks of `block` items that n items touch.
 TILEFOLD_HD constexpr std::int64_t num_blocks(std::int64_t n, std::int64_t block) {
   return (n + block - 1) / block;

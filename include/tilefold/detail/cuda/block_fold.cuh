@@ -101,7 +101,7 @@ class tile_fold {
       for (int j = 0; j < shape.width; ++j) {
         if (Full || item + j < count_) items.put(j, loaded.lift(reducer_, r, j));
       }
-      rows.put(r, neighbours(items, item));
+      rows.put(r, cuda::fold_packet<Full>(reducer_, items, item, count_));
     }
     return row_fold<shape.rows, shape.width, Full, Reducer>(reducer_, first, count_).fold(rows);
   }
@@ -121,19 +121,6 @@ class tile_fold {
         }
       }
     }
-  }
-
-  // The node of one lane's packet, which starts at `item`.
-  __device__ __forceinline__ acc neighbours(registers<acc, shape.width>& items, int item) const {
-#pragma unroll
-    for (int step = 1; step < shape.width; step *= 2) {
-#pragma unroll
-      for (int j = 0; j < shape.width; j += 2 * step) {
-        items.put(
-            j, cuda::combine<Full>(reducer_, items[j], items[j + step], item + j + step, count_));
-      }
-    }
-    return items[0];
   }
 
   // Lane `warp` (mod num_warps) holds that warp's node.

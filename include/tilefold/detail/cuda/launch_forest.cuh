@@ -79,7 +79,7 @@ inline constexpr std::int64_t many_trees = 4096;
 
 // Longer trees are for blocks.
 constexpr std::int64_t warp_items_for(std::int64_t trees) {
-  return trees >= many_trees ? 16384 : 1024;
+  return trees >= many_trees ? 8192 : 1024;
 }
 
 /// A forest whose lengths only the GPU knows.

@@ -19,10 +19,11 @@ __device__ __forceinline__ Acc combine(const Reducer& reducer, const Acc& left, 
   return left;
 }
 
-/// One node seen from either of two lanes: `mine` is the left operand unless `upper`.
-template <bool Full, class Reducer, class Acc>
+/// One node seen from either of two lanes: `mine` is the left operand unless `upper`, a condition
+/// that select() takes.
+template <bool Full, class Reducer, class Acc, class Condition>
 __device__ __forceinline__ Acc combine_lanes(const Reducer& reducer, const Acc& mine,
-                                             const Acc& other, bool upper, int right_first,
+                                             const Acc& other, Condition upper, int right_first,
                                              int count) {
   if constexpr (Full && Reducer::commutative) {
     return reducer.combine(mine, other);
@@ -32,37 +33,97 @@ __device__ __forceinline__ Acc combine_lanes(const Reducer& reducer, const Acc& 
   }
 }
 
-/// The warp's part of a tile: row r, lane l covers `Width` items from first + (r * 32 + l) * Width.
-template <int Rows, int Width, bool Full, class Reducer>
+/// The node of `Width` neighbouring items of one lane, which start at item `first`.
+template <bool Full, class Reducer, class Acc, int Width>
+__device__ __forceinline__ Acc fold_packet(const Reducer& reducer, registers<Acc, Width>& items,
+                                           int first, int count) {
+#pragma unroll
+  for (int step = 1; step < Width; step *= 2) {
+#pragma unroll
+    for (int j = 0; j < Width; j += 2 * step) {
+      items.put(j,
+                cuda::combine<Full>(reducer, items[j], items[j + step], first + j + step, count));
+    }
+  }
+  return items[0];
+}
+
+/// Whose rows they are: one tree's, in a row, or those of as many trees.
+enum class rows_of { one_tree, many_trees };
+
+/// Nodes in the registers of `Lanes` lanes, of which each covers `Width` items. Of one tree, row r,
+/// lane l covers the items from first + (r * Lanes + l) * Width: the warp's part of a tile. Of many
+/// trees it covers those from first + l * Width of tree r.
+template <int Rows, int Width, bool Full, class Reducer, int Lanes = warp_size,
+          rows_of Kind = rows_of::one_tree>
 class row_fold {
-  static_assert(tree::is_power_of_two(Rows) && Rows <= warp_size);
+  static_assert(tree::is_power_of_two(Lanes) && Rows <= Lanes && Lanes <= warp_size);
+  static_assert(tree::is_power_of_two(Rows) || Kind == rows_of::many_trees);
   using acc = typename Reducer::accumulator;
-  static constexpr int row_bits = tree::floor_log2(Rows);
-  static constexpr int lane_bits = 5;
-  static constexpr int row_items = warp_size * Width;
+  static constexpr int row_bits = tree::ceil_log2(Rows);
+  static constexpr int lane_bits = tree::floor_log2(Lanes);
+  static constexpr bool lanes_may_be_missing = !Full && Rows == 1 && Kind == rows_of::many_trees;
+  static constexpr int row_items = Kind == rows_of::one_tree ? Lanes * Width : 0;
 
  public:
-  __device__ row_fold(const Reducer& reducer, int first, int count)
-      : reducer_(reducer),
-        first_(first),
-        count_(count),
-        lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+  /// `lane` is this lane's number among the `Lanes`, which are the `members` of its warp.
+  __device__ row_fold(const Reducer& reducer, int first, int count,
+                      int lane = static_cast<int>(threadIdx.x) % warp_size,
+                      unsigned members = full_warp)
+      : reducer_(reducer), first_(first), count_(count), lane_(lane), members_(members) {}
 
   /// The node of all rows, the same in every lane; values[r] is this lane's node of row r.
-  ///
-  /// One shuffle tree per row would cost 5 * Rows shuffles. Instead rows are merged pairwise while
-  /// lanes are halved: at lane bit b, lanes with the bit clear keep the even row and lanes with it
-  /// set the odd one, each sending the other row's value across. After log2(Rows) steps a lane
-  /// holds one row's node; the remaining lane bits and then the rows follow. Rows - 1 + 5 shuffles.
   __device__ __forceinline__ acc fold(const registers<acc, Rows>& values) const {
-    return fold_row_bits<0>(fold_lane_bits<row_bits>(merge<0>(values)));
+    static_assert(Kind == rows_of::one_tree);
+    return fold_row_bits<0>(fold_each(values));
+  }
+
+  /// The node of row lane % 2^row_bits, if there is such a row; else that of some row. One row that
+  /// is not full may lack lanes at the end, those without items.
+  ///
+  /// One shuffle tree per row would cost lane_bits * Rows shuffles. Instead rows are merged
+  /// pairwise while lanes are halved: at lane bit b, lanes with the bit clear keep the even row and
+  /// lanes with it set the odd one, each sending the other row's value across. After log2(Rows)
+  /// steps a lane holds one row's node; the remaining lane bits follow. A row without a partner is
+  /// its own: both lanes keep it. Rows - 1 + lane_bits - row_bits shuffles for a power of two of
+  /// rows.
+  __device__ __forceinline__ acc fold_each(const registers<acc, Rows>& values) const {
+    return fold_lane_bits<row_bits>(merge<0>(values));
   }
 
  private:
+  // Whether this lane is in the right half of the node that joins lane groups of 2^bit.
+  __device__ __forceinline__ auto is_upper(int bit) const {
+    if constexpr (Kind == rows_of::many_trees) {
+      return lane_bit(lane_, bit);
+    } else {
+      return static_cast<bool>((lane_ >> bit) & 1);
+    }
+  }
+
   // First item of the right half of the node that joins lane groups of 2^Bit in row `row`.
   template <int Bit>
   __device__ __forceinline__ int lane_right(int row) const {
     return first_ + row * row_items + tree::right_half(lane_, Bit + 1) * Width;
+  }
+
+  // A constant where it can be: only then can the compiler leave the lanes' convergence to itself.
+  __device__ __forceinline__ unsigned members() const {
+    return Lanes == warp_size ? full_warp : members_;
+  }
+
+  __device__ __forceinline__ acc received(const acc& sent, int mask) const {
+    return cuda::shuffle_xor(sent, mask, members());
+  }
+
+  // The node of the other half, of which all lanes that hold items have it. Not full, my opposite
+  // may not be there; its first lane is, if it holds items.
+  __device__ __forceinline__ acc node_of_other_half(const acc& mine, int mask) const {
+    if constexpr (lanes_may_be_missing) {
+      return cuda::shuffle_from<Lanes>(mine, (lane_ ^ mask) & -mask, members());
+    } else {
+      return received(mine, mask);
+    }
   }
 
   template <int Bit, int N>
@@ -70,16 +131,18 @@ class row_fold {
     if constexpr (N == 1) {
       return values[0];
     } else {
-      const bool upper = (lane_ >> Bit) & 1;
+      const auto upper = is_upper(Bit);
       const int my_row = lane_ & ((2 << Bit) - 1);
-      registers<acc, N / 2> merged;
+      registers<acc, (N + 1) / 2> merged;
 #pragma unroll
-      for (int i = 0; i < N / 2; ++i) {
-        const acc kept = cuda::select(upper, values[2 * i + 1], values[2 * i]);
-        const acc sent = cuda::select(upper, values[2 * i], values[2 * i + 1]);
-        merged.put(
-            i, cuda::combine_lanes<Full>(reducer_, kept, cuda::shuffle_xor(sent, 1 << Bit), upper,
-                                         lane_right<Bit>((i << (Bit + 1)) + my_row), count_));
+      for (int i = 0; i < (N + 1) / 2; ++i) {
+        const int even = 2 * i;
+        const int odd = even + 1 < N ? even + 1 : even;
+        const acc kept = cuda::select(upper, values[odd], values[even]);
+        const acc sent = cuda::select(upper, values[even], values[odd]);
+        merged.put(i,
+                   cuda::combine_lanes<Full>(reducer_, kept, received(sent, 1 << Bit), upper,
+                                             lane_right<Bit>((i << (Bit + 1)) + my_row), count_));
       }
       return merge<Bit + 1>(merged);
     }
@@ -90,9 +153,9 @@ class row_fold {
     if constexpr (Bit == lane_bits) {
       return value;
     } else {
-      return fold_lane_bits<Bit + 1>(cuda::combine_lanes<Full>(
-          reducer_, value, cuda::shuffle_xor(value, 1 << Bit), (lane_ >> Bit) & 1,
-          lane_right<Bit>(lane_ & (Rows - 1)), count_));
+      return fold_lane_bits<Bit + 1>(
+          cuda::combine_lanes<Full>(reducer_, value, node_of_other_half(value, 1 << Bit),
+                                    is_upper(Bit), lane_right<Bit>(lane_ & (Rows - 1)), count_));
     }
   }
 
@@ -103,7 +166,7 @@ class row_fold {
     } else {
       const int right = first_ + tree::right_half(lane_ & (Rows - 1), Bit + 1) * row_items;
       return fold_row_bits<Bit + 1>(cuda::combine_lanes<Full>(
-          reducer_, value, cuda::shuffle_xor(value, 1 << Bit), (lane_ >> Bit) & 1, right, count_));
+          reducer_, value, received(value, 1 << Bit), is_upper(Bit), right, count_));
     }
   }
 
@@ -111,6 +174,7 @@ class row_fold {
   const int first_;
   const int count_;
   const int lane_;
+  const unsigned members_;
 };
 
 }  // namespace tilefold::detail::cuda

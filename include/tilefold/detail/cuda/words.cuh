@@ -60,12 +60,23 @@ __device__ __forceinline__ T from_words(const words<T>& source) {
   }
 }
 
-/// The value that lane (mine ^ mask) holds. All 32 lanes take part.
+/// The value that lane (mine ^ mask) holds. All `members` take part, both lanes among them.
 template <class T>
-__device__ __forceinline__ T shuffle_xor(const T& value, int mask) {
+__device__ __forceinline__ T shuffle_xor(const T& value, int mask, unsigned members = full_warp) {
   words<T> w = cuda::to_words(value);
 #pragma unroll
-  for (int i = 0; i < words<T>::count; ++i) w.word[i] = __shfl_xor_sync(full_warp, w.word[i], mask);
+  for (int i = 0; i < words<T>::count; ++i) w.word[i] = __shfl_xor_sync(members, w.word[i], mask);
+  return from_words<T>(w);
+}
+
+/// The value that lane `source` of my group of `Lanes` lanes holds. All `members` take part.
+template <int Lanes, class T>
+__device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned members) {
+  words<T> w = cuda::to_words(value);
+#pragma unroll
+  for (int i = 0; i < words<T>::count; ++i) {
+    w.word[i] = __shfl_sync(members, w.word[i], source, Lanes);
+  }
   return from_words<T>(w);
 }
 
@@ -77,6 +88,32 @@ __device__ __forceinline__ T select(bool condition, const T& a, const T& b) {
   words<T> w;
 #pragma unroll
   for (int i = 0; i < words<T>::count; ++i) w.word[i] = condition ? x.word[i] : y.word[i];
+  return from_words<T>(w);
+}
+
+/// Bit `bit` of a lane's number, as a condition that is not one to the compiler: nvcc turns several
+/// selects on the same condition into branches, and so doubles the shuffles between them.
+class lane_bit {
+ public:
+  __device__ __forceinline__ lane_bit(int lane, int bit)
+      : selector_(0x3210u + 0x4444u * (static_cast<unsigned>(lane) >> bit & 1)) {}
+
+  /// set ? a : b
+  __device__ __forceinline__ unsigned select(unsigned a, unsigned b) const {
+    return __byte_perm(b, a, selector_);
+  }
+
+ private:
+  unsigned selector_;
+};
+
+template <class T>
+__device__ __forceinline__ T select(lane_bit condition, const T& a, const T& b) {
+  const words<T> x = cuda::to_words(a);
+  const words<T> y = cuda::to_words(b);
+  words<T> w;
+#pragma unroll
+  for (int i = 0; i < words<T>::count; ++i) w.word[i] = condition.select(x.word[i], y.word[i]);
   return from_words<T>(w);
 }
 

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folds of values that threads of somebody's kernel hold: by lanes of a warp, and by a block
+// through shared memory. The public face is <tilefold/block_fold.cuh>. Device code.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <tilefold/accumulator.hpp>
+#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/warp_fold.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// The zero of words.cuh's opaque(). The library's kernels have it from their launch; here it is a
+/// constant that nobody writes, but the host could, so the compiler does not know its value. (It
+/// does know the ranges of special registers.)
+template <class = void>
+__constant__ unsigned kernel_zero;
+
+/// What a thread brings to one tree: a value or an array of neighbouring ones.
+template <class Items>
+struct thread_items {
+  using value = Items;
+  static constexpr int count = 1;
+  __device__ __forceinline__ static const value& get(const Items& items, int) { return items; }
+};
+template <class T, int Count>
+struct thread_items<T[Count]> {
+  static_assert(tree::is_power_of_two(Count),
+                "tilefold: a thread's array must hold 1, 2, 4, 8... values: those of any other "
+                "number are no node of the tree, which is over the items and not over the threads");
+  using value = T;
+  static constexpr int count = Count;
+  __device__ __forceinline__ static const value& get(const T (&items)[Count], int i) {
+    return items[i];
+  }
+};
+
+/// How such values are folded; in type `Named`, unless it is void.
+template <class Named, class Items, class Op>
+struct kernel_fold {
+  using value = typename thread_items<Items>::value;
+  using op = normalized_op_t<Op>;
+  static_assert(normalized_op<Op>::known || binary_op_on<op, value> ||
+                    binary_op_on<op, widened_t<value>> || !std::is_void_v<Named>,
+                "tilefold: the operator must be callable with two of the values");
+  using accumulator = accumulator_t<Named, Op, value, no_init>;
+  static_assert(binary_op_on<op, accumulator>,
+                "tilefold: the operator cannot be called with two accumulators");
+  static_assert(converts_to<value, accumulator>,
+                "tilefold: the values do not convert to the accumulator type");
+  static_assert(std::is_trivially_copyable_v<accumulator>,
+                "tilefold: values that move between threads must be trivially copyable");
+  // The last multiplication of a value on its way here must not be fused with op's first addition.
+  // Our operators cannot be fused with anything.
+  static constexpr bool never_fused =
+      normalized_op<Op>::known && op_traits<op, accumulator>::separately_rounded;
+  using lift = std::conditional_t<never_fused, as_is, as_computed>;
+  using reducer = unfused<op_reducer<accumulator, op, lift>>;
+
+  __device__ __forceinline__ static reducer make(const Op& user_op) {
+    return {{detail::normalize(user_op), {}}, kernel_zero<>};
+  }
+};
+
+/// Whether 32 lanes fold values T with `Op` in one instruction: order-free 32-bit operators, sm_80.
+template <class Op, class T>
+__device__ constexpr bool has_warp_instruction() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return std::integral<T> && sizeof(T) == 4 &&
+         (std::same_as<Op, plus> || std::same_as<Op, minimum> || std::same_as<Op, maximum> ||
+          std::same_as<Op, minimum_number> || std::same_as<Op, maximum_number> ||
+          std::same_as<Op, bit_and> || std::same_as<Op, bit_or> || std::same_as<Op, bit_xor>);
+#else
+  return false;
+#endif
+}
+
+template <class Op, class T>
+__device__ __forceinline__ T warp_instruction(T value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  using word = std::conditional_t<std::is_signed_v<T>, int, unsigned>;
+  const auto w = static_cast<word>(value);
+  if constexpr (std::same_as<Op, plus>) {
+    return static_cast<T>(__reduce_add_sync(full_warp, static_cast<unsigned>(w)));
+  } else if constexpr (std::same_as<Op, minimum> || std::same_as<Op, minimum_number>) {
+    return static_cast<T>(__reduce_min_sync(full_warp, w));
+  } else if constexpr (std::same_as<Op, maximum> || std::same_as<Op, maximum_number>) {
+    return static_cast<T>(__reduce_max_sync(full_warp, w));
+  } else if constexpr (std::same_as<Op, bit_and>) {
+    return static_cast<T>(__reduce_and_sync(full_warp, static_cast<unsigned>(w)));
+  } else if constexpr (std::same_as<Op, bit_or>) {
+    return static_cast<T>(__reduce_or_sync(full_warp, static_cast<unsigned>(w)));
+  } else {
+    return static_cast<T>(__reduce_xor_sync(full_warp, static_cast<unsigned>(w)));
+  }
+#else
+  return value;
+#endif
+}
+
+/// `Folds` trees side by side over what `Lanes` lanes hold; lane l's part of each tree starts at
+/// item first + l * (its items). Not full, the trees end at item `count`.
+template <class Reducer, class Items, int Folds, int Lanes>
+class lanes_fold {
+  using acc = typename Reducer::accumulator;
+  using op = decltype(Reducer::op);
+  static constexpr int vt = thread_items<Items>::count;
+
+ public:
+  const Reducer& reducer;
+  int lane;  // among the `Lanes`, which are the `members` of their warp
+  unsigned members;
+
+  /// Node k in every lane with lane % 2^ceil_log2(Folds) == k. With several folds all `Lanes` must
+  /// be there; with one, lanes at the end may be missing if they have no items.
+  template <bool Full>
+  __device__ __forceinline__ acc fold(const Items* values, int first, int count) const {
+    registers<acc, Folds> nodes;
+#pragma unroll
+    for (int k = 0; k < Folds; ++k) {
+      nodes.put(k, thread_node<Full>(values[k], first + lane * vt, count));
+    }
+    if constexpr (Folds == 1 && Lanes == warp_size && cuda::has_warp_instruction<op, acc>()) {
+      const bool present = Full || first + lane * vt < count;
+      return cuda::warp_instruction<op>(present ? nodes[0] : op_traits<op, acc>::identity());
+    } else {
+      using rows = row_fold<Folds, vt, Full, Reducer, Lanes, rows_of::many_trees>;
+      return rows(reducer, first, count, lane, members).fold_each(nodes);
+    }
+  }
+
+ private:
+  template <bool Full>
+  __device__ __forceinline__ acc thread_node(const Items& items, int first, int count) const {
+    registers<acc, vt> lifted;
+#pragma unroll
+    for (int j = 0; j < vt; ++j) {
+      if (Full || first + j < count) {
+        lifted.put(j, reducer.lift(thread_items<Items>::get(items, j)));
+      }
+    }
+    return cuda::fold_packet<Full>(reducer, lifted, first, count);
+  }
+};
+
+/// The result for whoever asked: of no items the identity, if there is one.
+template <bool Full, class Reducer>
+__device__ __forceinline__ typename Reducer::result kernel_result(
+    const Reducer& reducer, const typename Reducer::accumulator& folded, int count) {
+  using acc = typename Reducer::accumulator;
+  using op = decltype(Reducer::op);
+  if constexpr (!Full && has_identity<op, acc>) {
+    const acc nothing = op_traits<op, acc>::identity();
+    return reducer.project(cuda::select(count > 0, folded, nothing));
+  } else {
+    return reducer.project(folded);
+  }
+}
+
+__device__ __forceinline__ unsigned lane_id() {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
+/// The `Folds` trees of a group of `Lanes` lanes; `count` items in each.
+template <int Lanes, int Folds, bool Full, class Items, class Op>
+__device__ __forceinline__ auto fold_warp(const Items* values, int count, const Op& op) {
+  static_assert(tree::is_power_of_two(Lanes) && Lanes >= 2 && Lanes <= warp_size,
+                "tilefold: a warp_fold takes 2, 4, 8, 16 or 32 lanes");
+  static_assert(
+      Folds <= Lanes,
+      "tilefold: lane k is to hold result k, so a warp_fold_each takes no more folds than "
+      "lanes");
+  using types = kernel_fold<void, Items, Op>;
+  const auto reducer = types::make(op);
+  const unsigned lane = cuda::lane_id() % Lanes;
+  const unsigned members = (full_warp >> (warp_size - Lanes)) << (cuda::lane_id() - lane);
+  const lanes_fold<typename types::reducer, Items, Folds, Lanes> lanes{
+      reducer, static_cast<int>(lane), members};
+  return cuda::kernel_result<Full>(reducer, lanes.template fold<Full>(values, 0, count), count);
+}
+
+/// The power of two at or above x.
+TILEFOLD_HD constexpr int rounded_up(int x) { return 1 << tree::ceil_log2(x); }
+
+/// Shared memory of a block's folds: each warp's node of each tree. Words, because shared memory
+/// wants types without a constructor; rows of whole 16-byte loads, where one lane reads them.
+template <int Nt, class Acc, int Folds>
+struct warp_nodes {
+  static constexpr int num_warps = (Nt + warp_size - 1) / warp_size;
+  alignas(16) words<Acc> nodes[Folds][rounded_up(num_warps)];
+};
+
+// A lane reads the nodes of so many bytes by itself: that takes less time than shuffles, which wait
+// for each other.
+inline constexpr int lane_nodes_bytes = 128;
+
+/// The `Folds` trees of a block of Nt threads, which bring `Items` to each.
+template <int Nt, int Folds, bool Full, class Reducer, class Items>
+class threads_fold {
+  using acc = typename Reducer::accumulator;
+  using op = decltype(Reducer::op);
+  static constexpr int lanes = detail::smaller(warp_size, rounded_up(Nt));
+  static constexpr int num_warps = (Nt + warp_size - 1) / warp_size;
+  static constexpr int warp_items = lanes * thread_items<Items>::count;
+  static constexpr bool whole_warps = Nt % lanes == 0;
+  static constexpr bool one_instruction = Folds == 1 && cuda::has_warp_instruction<op, acc>();
+  static constexpr bool shuffles_nodes =
+      Folds == 1 && (one_instruction || num_warps * int{sizeof(acc)} > lane_nodes_bytes);
+  using warp_part = lanes_fold<Reducer, Items, Folds, lanes>;
+
+ public:
+  __device__ threads_fold(const Reducer& reducer, int count)
+      : reducer_(reducer), count_(count), thread_(linear_thread()) {}
+
+  /// Tree k's node in every thread t of the first warp with t % 2^ceil_log2(Folds) == k. A barrier
+  /// stands between the writes to `nodes` and the reads.
+  template <class Nodes>
+  __device__ __forceinline__ acc fold(const Items* values, Nodes& nodes) const {
+    if constexpr (num_warps == 1 && (whole_warps || Folds == 1)) {
+      return is_whole(0) ? part().template fold<true>(values, 0, count_)
+                         : part().template fold<false>(values, 0, count_);
+    } else {
+      const acc mine = put_warp_node(values, nodes);
+      __syncthreads();
+      if (warp() != 0) return mine;
+      return fold_nodes(nodes);
+    }
+  }
+
+ private:
+  // As the hardware numbers them: warps are 32 threads in a row of this order.
+  __device__ __forceinline__ static unsigned linear_thread() {
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  }
+  __device__ __forceinline__ int warp() const { return static_cast<int>(thread_ / warp_size); }
+  __device__ __forceinline__ int lane() const { return static_cast<int>(thread_ % warp_size); }
+  __device__ __forceinline__ bool is_whole(int warp) const {
+    return (Full && whole_warps) || (warp + 1) * warp_items <= count_;
+  }
+  __device__ __forceinline__ warp_part part() const { return {reducer_, lane(), full_warp}; }
+
+  template <class Nodes>
+  __device__ __forceinline__ acc put_warp_node(const Items* values, Nodes& nodes) const {
+    const int first = warp() * warp_items;
+    slot<acc> mine;
+    if (is_whole(warp())) {
+      mine.put(part().template fold<true>(values, first, count_));
+    } else if (Folds == 1 || whole_warps || warp() < Nt / warp_size) {
+      mine.put(part().template fold<false>(values, first, count_));
+    } else {
+      return put_nodes_of_missing_lanes(values, nodes, first);
+    }
+    if (lane() < Folds) nodes.nodes[lane()][warp()] = cuda::to_words(mine.value);
+    return mine.value;
+  }
+
+  // Lanes that are not there could not keep a tree while lanes are halved: one tree at a time.
+  template <class Nodes>
+  __device__ __forceinline__ acc put_nodes_of_missing_lanes(const Items* values, Nodes& nodes,
+                                                            int first) const {
+    const lanes_fold<Reducer, Items, 1, lanes> one{reducer_, lane(), full_warp};
+    slot<acc> mine;
+#pragma unroll
+    for (int k = 0; k < Folds; ++k) {
+      mine.put(one.template fold<false>(values + k, first, count_));
+      if (lane() == 0) nodes.nodes[k][warp()] = cuda::to_words(mine.value);
+    }
+    return mine.value;
+  }
+
+  template <class Nodes>
+  __device__ __forceinline__ acc fold_nodes(const Nodes& nodes) const {
+    const int num_nodes = Full ? num_warps : (count_ + warp_items - 1) / warp_items;
+    if constexpr (shuffles_nodes) {
+      constexpr int width = one_instruction ? warp_size : rounded_up(num_warps);
+      constexpr bool full = Full && num_warps == width;
+      const acc node = from_words<acc>(nodes.nodes[0][lane() % rounded_up(num_warps)]);
+      const lanes_fold<Reducer, acc, 1, width> part{reducer_, lane() % width, full_warp};
+      return part.template fold<full>(&node, 0, num_nodes);
+    } else {
+      const int tree = detail::smaller(lane() % rounded_up(Folds), Folds - 1);
+      return node<0, rounded_up(num_warps)>(nodes.nodes[tree], num_nodes);
+    }
+  }
+
+  // The node of `Number` warps from `First` on, by this lane alone.
+  template <int First, int Number>
+  __device__ __forceinline__ acc node(const words<acc>* nodes, int num_nodes) const {
+    if constexpr (Number == 1) {
+      return from_words<acc>(nodes[First]);
+    } else if constexpr (First + Number / 2 >= num_warps) {
+      return node<First, Number / 2>(nodes, num_nodes);
+    } else {
+      constexpr int right = First + Number / 2;
+      return cuda::combine<Full>(reducer_, node<First, Number / 2>(nodes, num_nodes),
+                                 node<right, Number / 2>(nodes, num_nodes), right, num_nodes);
+    }
+  }
+
+  const Reducer& reducer_;
+  const int count_;
+  const unsigned thread_;
+};
+
+/// The `Folds` trees of a block; `count` items in each.
+template <int Nt, int Folds, bool Full, class Items, class Op, class Acc, int MostFolds>
+__device__ __forceinline__ auto fold_block(warp_nodes<Nt, Acc, MostFolds>& nodes,
+                                           const Items* values, int count, const Op& op) {
+  static_assert(Folds <= MostFolds,
+                "tilefold: the storage is for fewer folds: block_storage<Nt, Acc, Folds>");
+  static_assert(
+      Folds <= warp_size && Folds <= Nt,
+      "tilefold: thread k of the first warp is to hold result k, so a block_fold_each takes "
+      "no more folds than that has threads");
+  using types = kernel_fold<Acc, Items, Op>;
+  const auto reducer = types::make(op);
+  const threads_fold<Nt, Folds, Full, typename types::reducer, Items> threads(reducer, count);
+  return cuda::kernel_result<Full>(reducer, threads.fold(values, nodes), count);
+}
+
+}  // namespace tilefold::detail::cuda

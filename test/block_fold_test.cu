@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// block_fold and block_fold_each: the tree, in every thread that is to hold it, for blocks of every
+// kind of size, every kind of count, several values a thread, several folds at once; and the bits
+// of reduce(). (warp_fold_test.cu has what both share.)
+#include <tilefold/block_fold.cuh>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.cuh>
+
+#include "support/device.cuh"
+#include "support/kernel_folds.cuh"
+#include "support/seed.hpp"
+
+namespace tilefold::test {
+namespace {
+
+__device__ int linear_thread() {
+  return static_cast<int>((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
+}
+
+// ---- the tree
+
+/// Block b folds the first counts[b] items, all of them by the form without a count; out[b][t] is
+/// what thread t holds then.
+template <class Case, int Nt, int Vt, int Folds>
+__global__ void __launch_bounds__(Nt) fold_blocks(const int* counts, typename Case::value* out) {
+  using value = typename Case::value;
+  using op = typename Case::op;
+  __shared__ block_storage<Nt, value, Folds> storage;
+  const int thread = linear_thread();
+  const int count = counts[blockIdx.x];
+  value values[Folds][Vt];
+  for (int k = 0; k < Folds; ++k) {
+    for (int j = 0; j < Vt; ++j) values[k][j] = Case::leaf(k, thread * Vt + j);
+  }
+  value result;
+  if constexpr (Folds > 1) {
+    result = count == Nt * Vt ? block_fold_each(storage, values, op{})
+                              : block_fold_each(storage, values, count, op{});
+  } else if constexpr (Vt > 1) {
+    result = count == Nt * Vt ? block_fold(storage, values[0], op{})
+                              : block_fold(storage, values[0], count, op{});
+  } else {
+    result = count == Nt ? block_fold(storage, values[0][0], op{})
+                         : block_fold(storage, values[0][0], count, op{});
+  }
+  out[static_cast<int>(blockIdx.x) * Nt + thread] = result;
+}
+
+/// Every count of a small tile; around the edges of warps and of powers of two, and some more, of a
+/// large one.
+std::vector<int> counts_to(int items, int warp_items) {
+  std::vector<int> counts;
+  std::mt19937_64 bits(seed());
+  for (int n = 1; n <= items; ++n) {
+    const int off = (n + 1) % warp_items;
+    const bool edge = off <= 2 || ((n - 1) & (n - 2)) == 0 || ((n + 1) & n) == 0;
+    if (items <= 512 || edge || n <= 40 || n + 3 > items || bits() % 64 == 0) counts.push_back(n);
+  }
+  return counts;
+}
+
+template <class Case, int Nt, int Vt, int Folds>
+void expect_trees(dim3 block = dim3(Nt)) {
+  SCOPED_TRACE(::testing::Message() << Nt << " threads (" << block.x << " x " << block.y << " x "
+                                    << block.z << "), " << Vt << " values, " << Folds << " folds");
+  const std::vector<int> counts = counts_to(Nt * Vt, 32 * Vt);
+  const auto trees = expected_trees<Case>(Folds, Nt * Vt);
+  const gpu_array<int> device_counts(counts);
+  gpu_array<typename Case::value> out(static_cast<std::int64_t>(counts.size()) * Nt);
+  must(cudaMemset(out.data(), 0xee, static_cast<std::size_t>(out.size()) * sizeof(*out.data())));
+  fold_blocks<Case, Nt, Vt, Folds>
+      <<<static_cast<unsigned>(counts.size()), block>>>(device_counts.data(), out.data());
+  must(cudaGetLastError());
+  const auto got = out.to_host();
+  for (std::size_t b = 0; b < counts.size(); ++b) {
+    for (int t = 0; t < Nt && t < 32; ++t) {
+      const int k = fold_held_by(t, Folds);
+      if (k < 0) continue;
+      const auto& expected =
+          trees[static_cast<std::size_t>(k)][static_cast<std::size_t>(counts[b] - 1)];
+      ASSERT_EQ(got[b * Nt + static_cast<std::size_t>(t)], expected)
+          << counts[b] << " items, fold " << k << ", thread " << t;
+    }
+  }
+}
+
+template <class Case, int... Nts>
+void expect_trees_of_blocks(std::integer_sequence<int, Nts...>) {
+  (expect_trees<Case, Nts, 1, 1>(), ...);
+}
+
+template <class Case, int Nt, int... FoldsMinusOne>
+void expect_trees_of_folds(std::integer_sequence<int, FoldsMinusOne...>) {
+  (expect_trees<Case, Nt, 1, FoldsMinusOne + 1>(), ...);
+}
+
+TEST(BlockFold, IsTheTreeInBlocksOfEverySize) {
+  using sizes = std::integer_sequence<int, 1, 2, 3, 7, 16, 17, 31, 32, 33, 48, 63, 64, 65, 96, 100,
+                                      128, 129, 250, 256, 384, 500, 512, 1000, 1023, 1024>;
+  expect_trees_of_blocks<short_hash_case>(sizes{});
+}
+
+TEST(BlockFold, IsTheTreeInLargeAccumulators) {
+  using sizes = std::integer_sequence<int, 1, 24, 32, 50, 64, 256, 257, 480, 1000, 1024>;
+  expect_trees_of_blocks<long_hash_case>(sizes{});
+}
+
+TEST(BlockFold, IsTheTreeUnderACommutativeOperator) {
+  using sizes = std::integer_sequence<int, 5, 32, 70, 128, 512>;
+  expect_trees_of_blocks<swappable_hash_case>(sizes{});
+}
+
+TEST(BlockFold, TakesSeveralValuesAThread) {
+  expect_trees<short_hash_case, 1, 8, 1>();
+  expect_trees<short_hash_case, 20, 2, 1>();
+  expect_trees<short_hash_case, 32, 4, 1>();
+  expect_trees<short_hash_case, 100, 4, 1>();
+  expect_trees<short_hash_case, 128, 2, 1>();
+  expect_trees<short_hash_case, 256, 8, 1>();
+  expect_trees<long_hash_case, 384, 4, 1>();
+}
+
+TEST(BlockFoldEach, IsEveryTreeOfOneToEightFolds) {
+  expect_trees_of_folds<short_hash_case, 128>(std::make_integer_sequence<int, 8>{});
+}
+
+TEST(BlockFoldEach, IsEveryTreeWhereTheLastWarpLacksThreads) {
+  expect_trees_of_folds<short_hash_case, 75>(std::make_integer_sequence<int, 8>{});
+  expect_trees<short_hash_case, 3, 1, 3>();
+  expect_trees<short_hash_case, 20, 1, 5>();
+  expect_trees<short_hash_case, 33, 1, 8>();
+}
+
+TEST(BlockFoldEach, IsEveryTreeOfManyFolds) {
+  expect_trees<short_hash_case, 32, 1, 32>();
+  expect_trees<short_hash_case, 256, 1, 13>();
+  expect_trees<short_hash_case, 256, 1, 32>();
+}
+
+TEST(BlockFoldEach, IsEveryTreeInLargeAccumulatorsAndSmallBlocks) {
+  expect_trees<long_hash_case, 16, 1, 3>();
+  expect_trees<long_hash_case, 320, 1, 4>();
+  expect_trees<swappable_hash_case, 64, 1, 6>();
+}
+
+TEST(BlockFoldEach, TakesSeveralValuesAThread) {
+  expect_trees<short_hash_case, 64, 2, 3>();
+  expect_trees<short_hash_case, 96, 8, 2>();
+  expect_trees<short_hash_case, 90, 4, 4>();
+}
+
+TEST(BlockFold, CountsThreadsInTwoAndThreeDimensions) {
+  expect_trees<short_hash_case, 64, 1, 1>(dim3(8, 4, 2));
+  expect_trees<short_hash_case, 100, 1, 1>(dim3(10, 10));
+  expect_trees<short_hash_case, 125, 1, 4>(dim3(5, 5, 5));
+  expect_trees<short_hash_case, 1024, 1, 1>(dim3(1, 32, 32));
+}
+
+// ---- the bits of reduce()
+
+template <int Nt, class Acc, class T, class Op>
+__global__ void __launch_bounds__(Nt) fold_array(const T* items, int count, Op op, Acc* out) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto& storage = *reinterpret_cast<block_storage<Nt, Acc>*>(memory);
+  const int thread = linear_thread();
+  const T mine = thread < count ? items[thread] : T{};
+  const Acc part = block_fold(storage, mine, count, op);
+  __syncthreads();
+  if (thread == 0) out[0] = part;
+  if (count == Nt) {
+    const Acc whole = block_fold(storage, mine, op);
+    if (thread == 0) out[0] = whole;
+  }
+}
+
+template <int Nt, class Acc, class T, class Op>
+std::vector<Acc> folds_of_prefixes(const std::vector<T>& items, Op op) {
+  const gpu_array<T> device_items(items);
+  gpu_array<Acc> out(Nt);
+  for (int n = 1; n <= Nt; ++n) {
+    fold_array<Nt, Acc>
+        <<<1, Nt, sizeof(block_storage<Nt, Acc>)>>>(device_items.data(), n, op, out.data() + n - 1);
+  }
+  must(cudaGetLastError());
+  return out.to_host();
+}
+
+template <int Nt, class T, class Op>
+void expect_bits_of_reduce(const std::vector<T>& items, Op op) {
+  using acc = folded_t<T, Op>;
+  const auto got = folds_of_prefixes<Nt, acc>(items, op);
+  for (std::size_t n = 1; n <= static_cast<std::size_t>(Nt); ++n) {
+    const acc expected = reduce(host_executor(), items.data(), items.data() + n, op);
+    ASSERT_EQ(std::memcmp(&got[n - 1], &expected, sizeof expected), 0)
+        << n << " of " << Nt << " items";
+  }
+}
+
+template <class T>
+std::vector<T> mixed_reals(int n) {
+  std::vector<T> items;
+  std::mt19937_64 bits(seed());
+  for (int i = 0; i < n; ++i) {
+    const double significand = 1 + static_cast<double>(bits() >> 11) * 0x1p-53;
+    const int exponent = static_cast<int>(bits() % 24) - 12;
+    items.push_back(static_cast<T>(
+        static_cast<float>(std::ldexp(bits() % 2 == 0 ? significand : -significand, exponent))));
+  }
+  return items;
+}
+
+template <class T>
+std::vector<T> mixed_integers(int n) {
+  std::vector<T> items;
+  std::mt19937_64 bits(seed());
+  for (int i = 0; i < n; ++i) items.push_back(static_cast<T>(bits()));
+  return items;
+}
+
+TEST(BlockFold, OfRealsHasTheBitsOfReduce) {
+  expect_bits_of_reduce<256>(mixed_reals<float>(256), plus{});
+  expect_bits_of_reduce<100>(mixed_reals<float>(100), std::plus<>{});
+  expect_bits_of_reduce<250>(mixed_reals<float>(250), std::plus<double>{});
+  expect_bits_of_reduce<768>(mixed_reals<double>(768), plus{});
+  expect_bits_of_reduce<128>(mixed_reals<half>(128), plus{});
+  expect_bits_of_reduce<256>(mixed_reals<float>(256), multiplies{});
+}
+
+TEST(BlockFold, OfNansInfinitiesAndZerosHasTheBitsOfReduce) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const float odd : {std::numeric_limits<float>::quiet_NaN(),
+                          -std::numeric_limits<float>::quiet_NaN(), infinity, -infinity, -0.0f}) {
+    for (const std::size_t at : {0u, 1u, 31u, 70u, 99u}) {
+      std::vector<float> items = mixed_reals<float>(100);
+      items[at] = odd;
+      items[(at + 50) % 100] = -infinity;
+      expect_bits_of_reduce<100>(items, plus{});
+      expect_bits_of_reduce<100>(items, minimum{});
+      expect_bits_of_reduce<100>(items, maximum_number{});
+    }
+  }
+  expect_bits_of_reduce<64>(std::vector<float>(64, -0.0f), plus{});
+}
+
+template <class T>
+void expect_bits_of_integers() {
+  expect_bits_of_reduce<160>(mixed_integers<T>(160), plus{});
+  expect_bits_of_reduce<96>(mixed_integers<T>(96), multiplies{});
+  expect_bits_of_reduce<100>(mixed_integers<T>(100), minimum{});
+  expect_bits_of_reduce<64>(mixed_integers<T>(64), maximum{});
+  expect_bits_of_reduce<20>(mixed_integers<T>(20), bit_and{});
+  expect_bits_of_reduce<512>(mixed_integers<T>(512), bit_or{});
+  expect_bits_of_reduce<33>(mixed_integers<T>(33), bit_xor{});
+}
+
+TEST(BlockFold, OfIntegersHasTheBitsOfReduce) {
+  expect_bits_of_integers<std::int32_t>();
+  expect_bits_of_integers<std::uint32_t>();
+  expect_bits_of_integers<std::int64_t>();
+  expect_bits_of_integers<std::int8_t>();
+}
+
+// ---- operators
+
+/// Sums non-negative numbers, and tells if it is called with anything else.
+struct watchful_plus {
+  int* alarm;
+  __device__ int operator()(int a, int b) const {
+    if (a < 0 || b < 0) *alarm = 1;
+    return a + b;
+  }
+};
+
+template <int Nt>
+__global__ void __launch_bounds__(Nt) fold_with_absent_items(int* alarm, int* sums) {
+  __shared__ block_storage<Nt, int> storage;
+  const int count = static_cast<int>(blockIdx.x) + 1;
+  const int thread = linear_thread();
+  const int sum = block_fold(storage, thread < count ? thread : -1, count, watchful_plus{alarm});
+  if (thread == 0) sums[blockIdx.x] = sum;
+}
+
+template <int Nt>
+void expect_no_alarm() {
+  const gpu_array<int> alarm(std::vector<int>{0});
+  gpu_array<int> sums(Nt);
+  fold_with_absent_items<Nt><<<Nt, Nt>>>(alarm.data(), sums.data());
+  must(cudaGetLastError());
+  const auto got = sums.to_host();
+  for (int n = 1; n <= Nt; ++n) EXPECT_EQ(got[static_cast<std::size_t>(n - 1)], n * (n - 1) / 2);
+  EXPECT_EQ(alarm.to_host()[0], 0) << Nt << " threads";
+}
+
+TEST(BlockFold, NeverCallsTheOperatorWithAnItemBeyondTheCount) {
+  expect_no_alarm<24>();
+  expect_no_alarm<128>();
+  expect_no_alarm<300>();
+}
+
+__global__ void fold_nothing(float* reals, int* integers) {
+  __shared__ block_storage<64, float> real;
+  __shared__ block_storage<64, int> integer;
+  const float sum = block_fold(real, 7.0f, 0, plus{});
+  const int least = block_fold(integer, 7, 0, minimum{});
+  if (threadIdx.x < 32) {
+    reals[threadIdx.x] = sum;
+    integers[threadIdx.x] = least;
+  }
+}
+
+TEST(BlockFold, OfNothingIsTheIdentity) {
+  gpu_array<float> reals(32);
+  gpu_array<int> integers(32);
+  fold_nothing<<<1, 64>>>(reals.data(), integers.data());
+  must(cudaGetLastError());
+  for (const float zero : reals.to_host()) EXPECT_TRUE(zero == 0 && std::signbit(zero));
+  for (const int least : integers.to_host()) EXPECT_EQ(least, std::numeric_limits<int>::max());
+}
+
+/// Ends with a product that a compiler would like to fuse with the sum of the next call.
+struct scaled_sum {
+  TILEFOLD_HD float operator()(float a, float b) const {
+#if defined(__CUDA_ARCH__)
+    return (a + b) * 1.1f;
+#else
+    const volatile float sum = a + b;
+    const volatile float product = sum * 1.1f;
+    return product;
+#endif
+  }
+};
+
+__global__ void fold_products(const float* x, const float* y, float* out) {
+  __shared__ block_storage<128, float> storage;
+  const float scale = y[0];
+  float values[4];
+  for (int j = 0; j < 4; ++j) values[j] = x[threadIdx.x * 4 + j] * y[threadIdx.x * 4 + j];
+  const float result = block_fold(storage, values, scaled_sum{});
+  if (threadIdx.x == 0) *out = result + scale;
+}
+
+TEST(BlockFold, IsNotFusedWithWhatStandsAroundIt) {
+  const auto x = mixed_reals<float>(512);
+  auto y = mixed_reals<float>(512);
+  for (float& v : y) v += 0.3f;
+  std::vector<float> products;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const volatile float product = x[i] * y[i];
+    products.push_back(static_cast<float>(product));
+  }
+  const volatile float expected = neighbour_tree(scaled_sum{}, products) + y[0];
+  const gpu_array<float> device_x(x);
+  const gpu_array<float> device_y(y);
+  gpu_array<float> out(1);
+  fold_products<<<1, 128>>>(device_x.data(), device_y.data(), out.data());
+  must(cudaGetLastError());
+  EXPECT_EQ(out.to_host()[0], expected);
+}
+
+}  // namespace
+}  // namespace tilefold::test
