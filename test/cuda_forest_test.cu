@@ -215,6 +215,90 @@ TEST_F(CudaForest, IteratorsThatAreNoPointers) {
   EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, first, all), trees_of(all), all));
 }
 
+// Items of 2 and 3 bytes that may begin anywhere.
+struct odd_pair {
+  unsigned char byte[2];
+};
+struct odd_triple {
+  unsigned char byte[3];
+};
+
+/// A number that no two items share, so that lost and swapped bytes show.
+template <class T>
+struct number_of {
+  TILEFOLD_HD std::uint64_t operator()(const T& item) const {
+    unsigned char bytes[sizeof(T)];
+    memcpy(bytes, &item, sizeof(T));
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i) sum = sum * 263 + bytes[i] + 1;
+    return sum;
+  }
+};
+struct same_number {
+  TILEFOLD_HD std::uint64_t operator()(std::uint64_t x) const { return x; }
+};
+
+// Narrow items at every address that they may have.
+template <class T>
+void items_at_every_address(cuda_executor& exec) {
+  std::mt19937_64 bits(seed());
+  std::vector<T> items(30000);
+  for (T& item : items) {
+    const std::uint64_t random = bits();
+    memcpy(&item, &random, sizeof(T));
+  }
+  segments all = in_a_row({0, 1, 2, 3, 4, 5, 7, 31, 64, 100, 1000, 20000});
+  for (int i = 0; i < 2000; ++i) {
+    const auto begin = static_cast<std::int64_t>(bits() % 29000);
+    all.emplace_back(begin, begin + static_cast<std::int64_t>(bits() % 40));
+  }
+  std::vector<std::int64_t> begins, ends;
+  for (const auto& [begin, end] : all) {
+    begins.push_back(begin);
+    ends.push_back(end);
+  }
+  const gpu_array<std::int64_t> device_begins(begins), device_ends(ends);
+  const auto sum = reducers::make_reducer(number_of<T>{}, plus{}, same_number{});
+  const gpu_array<char> memory(static_cast<std::int64_t>(sizeof(T)) * 30000 + 16);
+  for (std::size_t shift = 0; shift < 8; shift += alignof(T)) {
+    auto* const first = reinterpret_cast<T*>(memory.data() + shift);
+    must(cudaMemcpy(first, items.data(), items.size() * sizeof(T), cudaMemcpyDefault));
+    gpu_array<std::uint64_t> out(static_cast<std::int64_t>(all.size()));
+    segmented_reduce(exec, static_cast<const T*>(first), device_begins.data(), device_ends.data(),
+                     all.size(), out.data(), std::uint64_t{0}, sum);
+    const auto got = out.to_host();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::uint64_t expected = 0;
+      for (std::int64_t k = all[i].first; k < all[i].second; ++k) {
+        expected += number_of<T>{}(items[static_cast<std::size_t>(k)]);
+      }
+      ASSERT_EQ(got[i], expected) << "segment " << i << ", shift " << shift;
+    }
+  }
+}
+
+TEST_F(CudaForest, Bytes) { items_at_every_address<std::uint8_t>(exec_); }
+TEST_F(CudaForest, PairsOfBytes) { items_at_every_address<odd_pair>(exec_); }
+TEST_F(CudaForest, ThreeBytes) { items_at_every_address<odd_triple>(exec_); }
+TEST_F(CudaForest, WordsOfTwoBytes) { items_at_every_address<std::uint16_t>(exec_); }
+
+TEST_F(CudaForest, WaitsForNothingInsideACapture) {
+  const gpu_array<float> items(std::vector<float>(1000, 1.0f));
+  gpu_array<float> out(10);
+  must(cudaStreamBeginCapture(exec_.stream(), cudaStreamCaptureModeThreadLocal));
+  EXPECT_THROW(segmented_reduce(exec_, items.data(), 10, 100, out.data()), capture_error);
+  segmented_reduce_into(exec_, items.data(), 10, 100, out.data());
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(exec_.stream(), &graph));
+  cudaGraphExec_t launchable = nullptr;
+  must(cudaGraphInstantiate(&launchable, graph, 0));
+  must(cudaGraphLaunch(launchable, exec_.stream()));
+  exec_.synchronize();
+  EXPECT_EQ(out.to_host(), std::vector<float>(10, 100.0f));
+  must(cudaGraphExecDestroy(launchable));
+  must(cudaGraphDestroy(graph));
+}
+
 // The same segment at every offset, alone and among others, has one value: that of reduce().
 TEST_F(CudaForest, PlaceAndBatchDoNotMatter) {
   std::mt19937_64 bits(seed());

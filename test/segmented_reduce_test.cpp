@@ -147,8 +147,39 @@ TEST(SegmentedReduce, TakesReducersAndCountsIndicesFromTheSegment) {
 TEST(SegmentedReduce, WritesNothingForNoSegments) {
   std::vector<float> items{1.0f}, out{5.0f};
   segmented_reduce(items.begin(), 0, 10, out.begin());
-  segmented_reduce(items.begin(), out.begin(), 0, out.begin());
+  const std::vector<int> offsets{0};
+  segmented_reduce(items.begin(), offsets.begin(), 0, out.begin());
   EXPECT_EQ(out[0], 5.0f);
+}
+
+TEST(SegmentedReduce, SegmentsOfNoItemsNeedNoMemory) {
+  const float* volatile null_items = nullptr;
+  std::vector<float> out(2, 5.0f);
+  segmented_reduce(static_cast<const float*>(null_items), 2, 0, out.begin(), 1.0f);
+  EXPECT_EQ(out, (std::vector<float>{1.0f, 1.0f}));
+}
+
+// Neighbouring bits share a word, which two threads must not write.
+TEST(SegmentedReduce, WritesBitsOfAVector) {
+  const std::int64_t n = 200000;
+  std::vector<std::uint8_t> items;
+  for (std::int64_t i = 0; i < n; ++i) items.push_back(static_cast<std::uint8_t>(i % 3 == 0));
+  for (int round = 0; round < 5; ++round) {
+    std::vector<bool> out(static_cast<std::size_t>(n / 2));
+    segmented_reduce(host_executor(4), items.begin(), n / 2, 2, out.begin(), logical_or{});
+    for (std::int64_t i = 0; i < n / 2; ++i) {
+      const auto k = static_cast<std::size_t>(2 * i);
+      ASSERT_EQ(out[k / 2], items[k] != 0 || items[k + 1] != 0) << i;
+    }
+  }
+}
+
+TEST(SegmentedReduce, TakesAnArrayForItsResults) {
+  const std::vector<int> items{1, 2, 3, 4};
+  int out[2];
+  segmented_reduce(items.begin(), 2, 2, out);
+  EXPECT_EQ(out[0], 3);
+  EXPECT_EQ(out[1], 7);
 }
 
 TEST(SegmentedReduce, RefusesNegativeNumbersAndNullPointers) {
@@ -166,6 +197,9 @@ TEST(SegmentedReduce, RefusesNegativeNumbersAndNullPointers) {
   EXPECT_EQ(message([&] { segmented_reduce(items.data(), 1, -1, out.data()); }),
             "tilefold::segmented_reduce: the segment size is -1");
   // Volatile, or the compiler would see what it must not.
+  EXPECT_EQ(message([&] { segmented_reduce(items.data(), std::int64_t{1} << 62, 16, out.data()); }),
+            "tilefold::segmented_reduce: 4611686018427387904 segments of 16 items are more than a "
+            "range can hold");
   const float* volatile null_items = nullptr;
   const int* volatile null_offsets = nullptr;
   const float* const nothing = null_items;
@@ -173,7 +207,7 @@ TEST(SegmentedReduce, RefusesNegativeNumbersAndNullPointers) {
             std::string::npos);
   const int* const no_offsets = null_offsets;
   EXPECT_NE(
-      message([&] { segmented_reduce(items.data(), no_offsets, 1, out.data()); }).find("begins"),
+      message([&] { segmented_reduce(items.data(), no_offsets, 1, out.data()); }).find("offsets"),
       std::string::npos);
   EXPECT_EQ(out, (std::vector<float>{0.0f, 0.0f}));
 }

@@ -191,6 +191,12 @@ class basic_cuda_executor {
         .bytes();
   }
 
+  /// Bytes of workspace that a segmented_reduce() with offsets needs.
+  static std::int64_t segments_workspace_bytes(std::int64_t num_segments,
+                                               std::int64_t accumulator_bytes) {
+    return detail::cuda::queue_demand(num_segments, accumulator_bytes).bytes();
+  }
+
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }
 
   /// Makes sure that the workspace holds at least `bytes` bytes.
@@ -226,11 +232,12 @@ class basic_cuda_executor {
     workspace_.adopt(memory, bytes, stream_);
   }
 
-  /// The iterator as kernels read it: contiguous ones as raw pointers. Throws if this GPU cannot
-  /// follow the pointer, or one that an adaptor is seen to start from.
+  /// The iterator as kernels read it, if they `read` it at all: contiguous ones as raw pointers.
+  /// Throws if this GPU cannot follow the pointer, or one that an adaptor is seen to start from.
   template <class It>
-  auto readable(const It& first, const char* what) const {
+  auto readable(const It& first, const char* what, bool reads = true) const {
     auto raw = detail::cuda::unwrap(first);
+    if (!reads) return raw;
     if constexpr (std::is_pointer_v<decltype(raw)>) {
       detail::cuda::require_device_access(raw, what, gpu_.device, gpu_.pageable_access);
     } else {
@@ -242,17 +249,24 @@ class basic_cuda_executor {
     return raw;
   }
 
+  /// Throws if a call cannot wait for its own work: while the stream is being captured.
+  void require_waiting(const char* verb) const {
+    const detail::cuda::device_scope scope(gpu_.device);
+    if (detail::cuda::is_capturing(stream_)) {
+      throw capture_error(
+          "tilefold: the stream is being captured, and a call that is done when it returns would "
+          "have to wait for it; use " +
+          std::string(verb) + "_into");
+    }
+  }
+
   /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
   template <class Policy, class Source, class Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) {
     using result = typename Reducer::result;
     const detail::cuda::device_scope scope(gpu_.device);
-    if (detail::cuda::is_capturing(stream_)) {
-      throw capture_error(
-          "tilefold: the stream is being captured, and a call that returns its value would have to "
-          "wait for it; use reduce_into");
-    }
+    require_waiting("reduce");
     auto* out = static_cast<result*>(
         result_.reserve(detail::larger(sizeof(result), detail::cuda::result_bytes)));
     launch<Policy>(source, reducer, init, n, out);

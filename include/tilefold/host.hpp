@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/float_mode.hpp>
@@ -46,6 +47,11 @@ void require_host_access(const It& it, const char* what) {
 
 namespace host {
 
+// Whether threads may write different values through `Out` at once; neighbours behind proxies
+// (vector<bool>'s) may share a word.
+template <class Out>
+inline constexpr bool writes_apart = std::is_lvalue_reference_v<decltype(*std::declval<Out&>())>;
+
 // Part of the executor's type, so that a program that mixes both kinds of translation unit has two
 // sets of templates and not one with two meanings.
 #if defined(TILEFOLD_HOST_LIBRARY)
@@ -80,10 +86,10 @@ class basic_host_executor {
   /// are folded on the calling thread.
   int threads() const { return mode_.threads(); }
 
-  /// The iterator as this executor reads it; throws if it cannot.
+  /// The iterator as this executor reads it, if it `reads` at all; throws if it cannot.
   template <class It>
-  It readable(It first, const char* what) const {
-    detail::require_host_access(first, what);
+  It readable(It first, const char* what, bool reads = true) const {
+    if (reads) detail::require_host_access(first, what);
     return first;
   }
 
@@ -113,13 +119,19 @@ class basic_host_executor {
       *detail::starting_at(out, i) = detail::output_value<Out>(value);
     };
     using accumulator = typename Reducer::accumulator;
-    mode_.fold_forest(
-        forest, reducer,
-        [&](std::int64_t i, const accumulator& folded) {
-          write(i, detail::finish(reducer, init, folded));
-        },
-        [&](std::int64_t i) { write(i, reducer.project(empty)); });
+    const auto keep = [&](std::int64_t i, const accumulator& folded) {
+      write(i, detail::finish(reducer, init, folded));
+    };
+    const auto none = [&](std::int64_t i) { write(i, reducer.project(empty)); };
+    if constexpr (detail::host::writes_apart<Out>) {
+      mode_.fold_forest(forest, reducer, keep, none);
+    } else {
+      detail::host::serial().fold_forest(forest, reducer, keep, none);
+    }
   }
+
+  /// Nothing keeps this executor from finishing a call at once.
+  void require_waiting(const char*) const {}
 
   /// Returns at once: this executor's work is done when a call returns.
   void synchronize() const {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A segment may be empty, and an operator of the user's has no identity that is known.
-// expect: tilefold: a segment may be empty, so give an initial value, or an operator whose identity is known
+// expect: tilefold: a segment may be empty, so give an initial value, or an operator or reducer whose identity is known
 #include <tilefold/tilefold.hpp>
 
 struct larger {

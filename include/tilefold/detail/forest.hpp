@@ -42,7 +42,6 @@ TILEFOLD_HD source<Its...> starting_at(
 template <class Source, class Begins, class Ends>
 struct segment_forest {
   using source_type = Source;
-  static constexpr bool in_one_range = true;
   static constexpr bool equal_lengths = false;
 
   Source source;
@@ -60,11 +59,16 @@ struct segment_forest {
   TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
 };
 
+template <class Source, class Begins, class Ends>
+segment_forest<Source, Begins, Ends> make_segment_forest(const Source& source, const Begins& begins,
+                                                         const Ends& ends, std::int64_t num_trees) {
+  return {source, begins, ends, num_trees};
+}
+
 /// Trees of `length` elements each, one after the other.
 template <class Source>
 struct equal_forest {
   using source_type = Source;
-  static constexpr bool in_one_range = true;
   static constexpr bool equal_lengths = true;
 
   Source source;
@@ -74,48 +78,6 @@ struct equal_forest {
   TILEFOLD_HD std::int64_t size() const { return num_trees; }
   TILEFOLD_HD std::int64_t first(std::int64_t i) const { return i * length; }
   TILEFOLD_HD std::int64_t count(std::int64_t) const { return length; }
-  TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
-};
-
-/// Trees that are arrays of their own: lengths[i] elements from pointers[i] on.
-template <class Pointers, class Lengths>
-struct array_forest {
-  using source_type = source<std::iter_value_t<Pointers>>;
-  static constexpr bool in_one_range = false;
-  static constexpr bool equal_lengths = false;
-
-  Pointers pointers;
-  Lengths lengths;
-  std::int64_t num_trees;
-
-  TILEFOLD_HD std::int64_t size() const { return num_trees; }
-  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
-    return static_cast<std::int64_t>(detail::element(lengths, i));
-  }
-  TILEFOLD_HD source_type tree(std::int64_t i) const { return {{detail::element(pointers, i)}}; }
-};
-
-/// Segments whose number is known only when those that wrote them are done: tree i is from
-/// offsets[i] to offsets[i + 1], the last one to `num_items`.
-template <class Source, class Offset>
-struct run_forest {
-  using source_type = Source;
-  static constexpr bool in_one_range = true;
-  static constexpr bool equal_lengths = false;
-
-  Source source;
-  const Offset* offsets;
-  const Offset* num_trees;
-  std::int64_t num_items;
-
-  TILEFOLD_HD std::int64_t size() const { return static_cast<std::int64_t>(*num_trees); }
-  TILEFOLD_HD std::int64_t first(std::int64_t i) const {
-    return static_cast<std::int64_t>(offsets[i]);
-  }
-  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
-    const std::int64_t end = i + 1 < size() ? static_cast<std::int64_t>(offsets[i + 1]) : num_items;
-    return end - first(i);
-  }
   TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
 };
 

@@ -311,13 +311,14 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const I
   }
 }
 
-template <class T>
-T count_of(const char* verb, const char* what, T n) {
-  if (n < 0) {
+template <std::integral T>
+std::int64_t count_of(const char* verb, const char* what, T n) {
+  const auto count = static_cast<std::int64_t>(n);
+  if (count < 0) {
     throw invalid_range_error("tilefold::" + std::string(verb) + ": " + what + " is " +
                               std::to_string(n));
   }
-  return n;
+  return count;
 }
 
 /// Calls use(init, op) with what the last arguments of a verb mean: nothing (a sum), an operator or
@@ -339,26 +340,41 @@ auto with_init_and_op(const Use& use, const Init& init, const Op& op) {
   return use(init, op);
 }
 
+/// An executor's readable(), which does not look at iterators that are not read.
+template <class Executor>
+struct unless_empty {
+  Executor& exec;
+  bool reads_items;
+
+  template <class It>
+  auto readable(const It& it, const char* what) const {
+    return exec.readable(it, what, reads_items);
+  }
+};
+
 /// Folds every tree of make_forest(executor, source of the readable iterators) through `out`.
-/// `most_trees` is the number of trees, or a bound where only the executor's memory knows it.
+/// `most_trees` is the number of trees, or a bound where only the executor's memory knows it;
+/// `reads_items` says that some may have items.
 template <class Named, class Executor, class MakeForest, class Out, class Init, class Op,
           class... Its>
-void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees, Out out,
-               const Init& init, const Op& op, const Its&... its) {
+void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees,
+               bool reads_items, Out out, const Init& init, const Op& op, const Its&... its) {
   if constexpr (detail::foldable<Named, Op, as_is, Its...>()) {
     using types = fold_types<Named, Op, as_is, Init, Its...>;
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     constexpr bool empty_is_known = !std::same_as<Init, no_init> || types::empty_is_known;
     static_assert(empty_is_known,
-                  "tilefold: a segment may be empty, so give an initial value, or an operator "
-                  "whose identity is known (op_traits)");
+                  "tilefold: a segment may be empty, so give an initial value, or an operator or "
+                  "reducer whose identity is known");
     if constexpr (empty_is_known) {
       const auto bound = types::bind(op, as_is{});
       const auto start = detail::convert_init<typename types::accumulator>(init);
       if (most_trees == 0) return;
       auto&& base = parts::base(exec);
-      const auto source =
-          detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...);
+      const auto readable =
+          unless_empty<std::remove_reference_t<decltype(base)>>{base, reads_items};
+      const auto source = detail::readable_source<types::indexed>(
+          readable, std::index_sequence_for<Its...>(), its...);
       base.template fold_forest<typename parts::policy>(
           make_forest(base, source), most_trees, bound, start,
           detail::empty_fold<types>("", bound, start), out);

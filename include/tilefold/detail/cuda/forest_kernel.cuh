@@ -165,16 +165,13 @@ class batch_work {
     return found;
   }
 
-  // As many trees from `begin` on as the stage holds. None if the first is too long, or trees do
-  // not lie in one range.
+  // As many trees from `begin` on as lie in a row and fit the stage. None if the first is too long.
   __device__ __forceinline__ stretch find_stretch(std::int64_t begin, std::int64_t end,
                                                   int turn) const {
     if constexpr (Forest::equal_lengths) {
       return equal_stretch(end - begin);
-    } else if constexpr (Forest::in_one_range) {
-      return stretch_of_ends(begin, end, turn);
     } else {
-      return {0, 0, 0};
+      return stretch_of_ends(begin, end, turn);
     }
   }
 
@@ -387,7 +384,8 @@ struct queued_units {
             entry.first_slot};
   }
 
-  /// Called by every block when it is done; the last one leaves the counters as they were.
+  /// Called by every block when it is done; the last one leaves the counters as they were. (Warps
+  /// of a block without units may still read the tail then: zero tells them the same.)
   __device__ void finish() const {
     if (threadIdx.x != 0) return;
     __threadfence();

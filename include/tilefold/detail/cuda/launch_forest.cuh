@@ -82,6 +82,18 @@ constexpr std::int64_t warp_items_for(std::int64_t trees) {
   return trees >= many_trees ? 8192 : 1024;
 }
 
+constexpr std::int64_t queued_slot_bytes(std::int64_t acc_bytes) {
+  return align_up(std::int64_t{max_queued_slots} * acc_bytes);
+}
+
+/// Scratch for a forest whose lengths only the GPU knows.
+constexpr workspace_demand queue_demand(std::int64_t most_trees, std::int64_t acc_bytes) {
+  const std::int64_t trees = detail::smaller(most_trees, max_queued_trees);
+  return {queued_slot_bytes(acc_bytes) + trees * static_cast<std::int64_t>(sizeof(long_tree)),
+          static_cast<std::int64_t>(sizeof(long_queue<char>::counters) +
+                                    max_queued_slots * sizeof(unsigned))};
+}
+
 /// A forest whose lengths only the GPU knows.
 template <class Build, tile_policy Policy, class Job, class Provide>
 void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provide) {
@@ -89,11 +101,8 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
   using queue_type = long_queue<acc>;
   using counters = typename queue_type::counters;
   const auto trees = static_cast<unsigned>(detail::smaller(most_trees, max_queued_trees));
-  const std::int64_t slot_bytes =
-      align_up(std::int64_t{max_queued_slots} * static_cast<std::int64_t>(sizeof(acc)));
-  const workspace& space = provide(workspace_demand{
-      slot_bytes + trees * static_cast<std::int64_t>(sizeof(long_tree)),
-      static_cast<std::int64_t>(sizeof(counters) + max_queued_slots * sizeof(unsigned))});
+  const std::int64_t slot_bytes = queued_slot_bytes(sizeof(acc));
+  const workspace& space = provide(cuda::queue_demand(most_trees, sizeof(acc)));
   auto* const state = reinterpret_cast<counters*>(space.arrivals());
   const queue_type queue{state,
                          reinterpret_cast<unsigned*>(state + 1),
@@ -101,12 +110,20 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
                          reinterpret_cast<long_tree*>(space.partials() + slot_bytes),
                          max_queued_slots,
                          trees};
-  const bool many = most_trees >= many_trees;
-  cuda::launch_batches<Build>(job, most_trees,
-                              forest_plan{warp_items_for(most_trees), many ? 65536 : 16384}, queue);
   using launch_units = unit_launch<Build, Policy, queued_units<acc>, Job>;
-  launch_units::run(job, queued_units<acc>{queue}, launch_units::resident(job), queue.slots,
-                    queue.arrivals);
+  const std::int64_t unit_blocks = launch_units::resident(job);
+  const std::int64_t unit_items = most_trees >= many_trees ? 65536 : 16384;
+  cuda::launch_batches<Build>(job, most_trees,
+                              forest_plan{warp_items_for(most_trees),
+                                          detail::larger(unit_items, std::int64_t{Policy.tile()})},
+                              queue);
+  try {
+    launch_units::run(job, queued_units<acc>{queue}, unit_blocks, queue.slots, queue.arrivals);
+  } catch (...) {
+    // Nobody will take from the queue what the first launch puts there.
+    (void)cudaMemsetAsync(state, 0, sizeof(counters), job.stream);
+    throw;
+  }
 }
 
 /// A forest of trees of one length.
@@ -140,9 +157,19 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
                     reinterpret_cast<unsigned*>(space.arrivals()));
 }
 
+template <class Source>
+inline constexpr bool trivial_items = false;
+template <std::size_t... Index, class... Its>
+inline constexpr bool trivial_items<source_of<std::index_sequence<Index...>, Its...>> =
+    (std::is_trivially_copyable_v<std::iter_value_t<Its>> && ...);
+
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using source_type = typename decltype(Job::forest)::source_type;
+  static_assert(trivial_items<source_type>,
+                "tilefold: on a GPU the items of segments must be trivially copyable");
+  static_assert(staged_bytes<source_type> <= stage_bytes,
+                "tilefold: items of segments on a GPU may have 4096 bytes at most");
   if constexpr (std::is_same_v<Policy, default_policy>) {
     cuda::launch_forest<Build, policy_for(item_bytes<source_type>)>(job, most_trees, provide);
   } else {

@@ -85,7 +85,12 @@ __device__ __forceinline__ void finish_stage() {
 // Items of pointers are copied as the words or bytes that they are; items of other iterators one by
 // one, each from a word's start on.
 template <class It>
-inline constexpr int staged_item_bytes = loads_packets<It> && (sizeof(std::iter_value_t<It>) <= 2)
+inline constexpr bool staged_as_bytes = loads_packets<It> &&
+                                        (sizeof(std::iter_value_t<It>) == 1 ||
+                                         (sizeof(std::iter_value_t<It>) == 2 &&
+                                          alignof(std::iter_value_t<It>) == 2));
+template <class It>
+inline constexpr int staged_item_bytes = staged_as_bytes<It>
                                              ? static_cast<int>(sizeof(std::iter_value_t<It>))
                                              : 4 * words<std::iter_value_t<It>>::count;
 
@@ -95,7 +100,7 @@ class staged_items {
   using value = std::iter_value_t<It>;
   static constexpr int item_bytes = staged_item_bytes<It>;
   static constexpr int item_words = words<value>::count;
-  static constexpr bool by_bytes = item_bytes <= 2;
+  static constexpr bool by_bytes = staged_as_bytes<It>;
   static constexpr bool by_words =
       loads_packets<It> && sizeof(value) % 4 == 0 && alignof(value) % 4 == 0;
   // Bytes may begin anywhere in the first word.
@@ -181,7 +186,7 @@ inline constexpr int staged_bytes<source_of<std::index_sequence<Index...>, Its..
 /// Items that a stage holds.
 template <class Source>
 constexpr int stage_capacity() {
-  return detail::bounded(stage_bytes / staged_bytes<Source>, 8, 4096);
+  return detail::bounded(stage_bytes / staged_bytes<Source>, 1, 4096);
 }
 
 /// The memory, for up to `Capacity` items; a warp's own.

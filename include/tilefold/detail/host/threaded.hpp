@@ -121,6 +121,7 @@ class threaded {
                    const None& none) const {
     using elements = typename Forest::source_type;
     const std::int64_t trees = forest.size();
+    if (trees == 0) return;
     const std::int64_t block = (trees + blocks_of_trees - 1) / blocks_of_trees;
     const std::int64_t count = tree::num_blocks(trees, block);
     // Trees that all threads shall share come afterwards, one by one.
