@@ -27,19 +27,26 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 
   pack<R...> reducers;
 
+  // Results deduced, for a compiler may look at a result's type before it looks at what is
+  // required.
   template <class... Values>
   requires(!indexed && (lifts_values<R, Values...>() && ...))
-      TILEFOLD_HD pack<reducer_accumulator_t<R, Values...>...> lift(const Values&... values)
-  const { return {{fused_of::lift_one(reducers.template get<Index>(), 0, values...)}...}; }
+      TILEFOLD_HD auto lift(const Values&... values) const {
+    return pack<reducer_accumulator_t<R, Values...>...>{
+        {fused_of::lift_one(reducers.template get<Index>(), 0, values...)}...};
+  }
   template <class T>
   requires(indexed && (lifts_values<R, T>() && ...))
-      TILEFOLD_HD pack<reducer_accumulator_t<R, T>...> lift(const T& value, std::int64_t index)
-  const { return {{fused_of::lift_one(reducers.template get<Index>(), index, value)}...}; }
+      TILEFOLD_HD auto lift(const T& value, std::int64_t index) const {
+    return pack<reducer_accumulator_t<R, T>...>{
+        {fused_of::lift_one(reducers.template get<Index>(), index, value)}...};
+  }
   template <class T, class U>
   requires(indexed && (lifts_values<R, T, U>() && ...))
-      TILEFOLD_HD pack<reducer_accumulator_t<R, T, U>...> lift(const T& value1, const U& value2,
-                                                               std::int64_t index)
-  const { return {{fused_of::lift_one(reducers.template get<Index>(), index, value1, value2)}...}; }
+      TILEFOLD_HD auto lift(const T& value1, const U& value2, std::int64_t index) const {
+    return pack<reducer_accumulator_t<R, T, U>...>{
+        {fused_of::lift_one(reducers.template get<Index>(), index, value1, value2)}...};
+  }
 
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
