@@ -52,7 +52,7 @@ std::vector<lifted_hash> trees_of(const segments& all) {
 // Items that are their own index, `shift` items past an aligned address.
 class index_items {
  public:
-  explicit index_items(std::int64_t n) : storage_(n + 64) {
+  explicit index_items(std::int64_t n) {
     std::vector<std::uint32_t> items;
     for (std::int64_t i = 0; i < n; ++i) items.push_back(static_cast<std::uint32_t>(i));
     for (int shift = 0; shift < 4; ++shift) {
@@ -66,7 +66,6 @@ class index_items {
   }
 
  private:
-  gpu_array<std::uint32_t> storage_;
   std::vector<gpu_array<std::uint32_t>> arrays_;
 };
 
@@ -82,6 +81,21 @@ std::vector<lifted_hash> folded(cuda_executor& base, Exec&& exec, It first, cons
   must(cudaMemset(out.data(), 0xee, all.size() * sizeof(lifted_hash)));
   segmented_reduce_into(exec, first, device_begins.data(), device_ends.data(), all.size(),
                         out.data(), initial, lifted_node_hash{});
+  base.synchronize();
+  return out.to_host();
+}
+
+// Segments that lie in a row, by their offsets.
+template <class Offset, class Exec, class It>
+std::vector<lifted_hash> folded_in_a_row(cuda_executor& base, Exec&& exec, It first,
+                                         const segments& all) {
+  std::vector<Offset> offsets{static_cast<Offset>(all.front().first)};
+  for (const auto& [begin, end] : all) offsets.push_back(static_cast<Offset>(end));
+  const gpu_array<Offset> device_offsets(offsets);
+  gpu_array<lifted_hash> out(static_cast<std::int64_t>(all.size()));
+  must(cudaMemset(out.data(), 0xee, all.size() * sizeof(lifted_hash)));
+  segmented_reduce_into(exec, first, device_offsets.data(), all.size(), out.data(), initial,
+                        lifted_node_hash{});
   base.synchronize();
   return out.to_host();
 }
@@ -112,6 +126,9 @@ TEST_F(CudaForest, EveryLengthUpTo300AndAroundPowersOfTwo) {
   for (int shift = 0; shift < 4; ++shift) {
     EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, items.at(shift), all), expected, all))
         << "shift " << shift;
+    EXPECT_TRUE(same_trees(folded_in_a_row<std::int64_t>(exec_, exec_, items.at(shift), all),
+                           expected, all))
+        << "by offsets, shift " << shift;
   }
   EXPECT_TRUE(same_trees(
       folded<std::int32_t>(exec_, with_policy<tile_policy{64, 4}>(exec_), items.at(1), all),
@@ -137,8 +154,9 @@ TEST_F(CudaForest, ManySegmentsOfRandomShapes) {
     const auto expected = trees_of(all);
     EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, items.at(0), all), expected, all))
         << "lengths below 2^" << longest_level;
-    EXPECT_TRUE(same_trees(folded<std::uint32_t>(exec_, exec_, items.at(3), all), expected, all))
-        << "lengths below 2^" << longest_level;
+    EXPECT_TRUE(
+        same_trees(folded_in_a_row<std::uint32_t>(exec_, exec_, items.at(3), all), expected, all))
+        << "by offsets, lengths below 2^" << longest_level;
   }
 }
 
@@ -247,7 +265,12 @@ void items_at_every_address(cuda_executor& exec) {
     const std::uint64_t random = bits();
     memcpy(&item, &random, sizeof(T));
   }
-  segments all = in_a_row({0, 1, 2, 3, 4, 5, 7, 31, 64, 100, 1000, 20000});
+  segments all =
+      in_a_row({0, 1, 2, 3, 4, 5, 7, 31, 64, 100, 1000, 20, 9, 65, 33, 0, 17, 1, 1, 20000});
+  const auto num_in_a_row = static_cast<std::int64_t>(all.size());
+  std::vector<std::int64_t> offsets{0};
+  for (const auto& [begin, end] : all) offsets.push_back(end);
+  const gpu_array<std::int64_t> device_offsets(offsets);
   for (int i = 0; i < 2000; ++i) {
     const auto begin = static_cast<std::int64_t>(bits() % 29000);
     all.emplace_back(begin, begin + static_cast<std::int64_t>(bits() % 40));
@@ -273,6 +296,14 @@ void items_at_every_address(cuda_executor& exec) {
         expected += number_of<T>{}(items[static_cast<std::size_t>(k)]);
       }
       ASSERT_EQ(got[i], expected) << "segment " << i << ", shift " << shift;
+    }
+    // Those in a row once more, by their offsets.
+    gpu_array<std::uint64_t> by_offsets(num_in_a_row);
+    segmented_reduce(exec, static_cast<const T*>(first), device_offsets.data(), num_in_a_row,
+                     by_offsets.data(), std::uint64_t{0}, sum);
+    const auto same = by_offsets.to_host();
+    for (std::size_t i = 0; i < same.size(); ++i) {
+      ASSERT_EQ(same[i], got[i]) << "segment " << i << " by offsets, shift " << shift;
     }
   }
 }

@@ -94,8 +94,7 @@ requires(sizeof...(InitOp) <= 2) void segmented_reduce_into(Exec&& exec, It firs
   detail::fold_segments<Acc>(
       exec, first, num_segments, out,
       [&](auto& base, const auto& source, std::int64_t segments) {
-        const auto begins = base.readable(offsets, "offsets");
-        return detail::make_segment_forest(source, begins, begins + 1, segments);
+        return detail::make_offsets_forest(source, base.readable(offsets, "offsets"), segments);
       },
       init_op...);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Many sequences to be folded to one value each: a forest. Tree i is the first count(i) elements of
-// the source tree(i). Where all trees lie in one range (`in_one_range`), tree i starts at its
-// element first(i). Plain values that host and device code share.
+// the source tree(i). Where all trees are known to lie in one range of items that are there
+// (`in_one_range`), that is all_items(), and tree i starts at its element first(i). Plain values
+// that host and device code share. from(i) is the forest without its first i trees.
 #pragma once
 
 #include <cstddef>
@@ -37,12 +38,19 @@ TILEFOLD_HD source<Its...> starting_at(
   return {{detail::starting_at(source_type::template iterator<Index>(elements), n)}...};
 }
 
+/// Elements [begin, end) of a source.
+struct element_range {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
 /// Trees that are segments of one range, each from begins[i] to ends[i]. Gaps, overlaps and any
-/// order are fine.
+/// order are fine, so nothing is known of the items between them.
 template <class Source, class Begins, class Ends>
 struct segment_forest {
   using source_type = Source;
   static constexpr bool equal_lengths = false;
+  static constexpr bool in_one_range = false;
 
   Source source;
   Begins begins;
@@ -57,6 +65,9 @@ struct segment_forest {
     return static_cast<std::int64_t>(detail::element(ends, i)) - first(i);
   }
   TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
+  TILEFOLD_HD segment_forest from(std::int64_t i) const {
+    return {source, detail::starting_at(begins, i), detail::starting_at(ends, i), num_trees - i};
+  }
 };
 
 template <class Source, class Begins, class Ends>
@@ -65,11 +76,41 @@ segment_forest<Source, Begins, Ends> make_segment_forest(const Source& source, c
   return {source, begins, ends, num_trees};
 }
 
+/// Trees that are segments one after the other: tree i from offsets[i] to offsets[i + 1].
+template <class Source, class Offsets>
+struct offsets_forest {
+  using source_type = Source;
+  static constexpr bool equal_lengths = false;
+  static constexpr bool in_one_range = true;
+
+  Source source;
+  Offsets offsets;
+  std::int64_t num_trees;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t first(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(offsets, i));
+  }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const { return first(i + 1) - first(i); }
+  TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
+  TILEFOLD_HD offsets_forest from(std::int64_t i) const {
+    return {source, detail::starting_at(offsets, i), num_trees - i};
+  }
+  TILEFOLD_HD element_range all_items() const { return {first(0), first(num_trees)}; }
+};
+
+template <class Source, class Offsets>
+offsets_forest<Source, Offsets> make_offsets_forest(const Source& source, const Offsets& offsets,
+                                                    std::int64_t num_trees) {
+  return {source, offsets, num_trees};
+}
+
 /// Trees of `length` elements each, one after the other.
 template <class Source>
 struct equal_forest {
   using source_type = Source;
   static constexpr bool equal_lengths = true;
+  static constexpr bool in_one_range = true;
 
   Source source;
   std::int64_t num_trees;
@@ -79,6 +120,8 @@ struct equal_forest {
   TILEFOLD_HD std::int64_t first(std::int64_t i) const { return i * length; }
   TILEFOLD_HD std::int64_t count(std::int64_t) const { return length; }
   TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
+  TILEFOLD_HD equal_forest from(std::int64_t i) const { return {tree(i), num_trees - i, length}; }
+  TILEFOLD_HD element_range all_items() const { return {0, num_trees * length}; }
 };
 
 }  // namespace tilefold::detail

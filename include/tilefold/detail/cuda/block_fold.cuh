@@ -55,7 +55,8 @@ class tile_fold {
 
   __device__ __forceinline__ static acc fold(const Source& source, const Reducer& reducer,
                                              std::int64_t tile_first, int count, acc* warp_values) {
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    // A tile of one warp belongs to whichever warp calls.
+    const int warp = num_warps == 1 ? 0 : static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const tile_fold tile{source, reducer, tile_first, count};
     const acc value = tile.template chunks<shape.chunks>(warp * warp_items);

@@ -28,12 +28,6 @@ struct device_info {
   bool pageable_access;
 };
 
-template <class Source>
-inline constexpr int item_bytes = 0;
-template <std::size_t... Index, class... Its>
-inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>> =
-    detail::larger((item_bytes_of<Its> + ...), 1);
-
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
 /// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/cuda/forest_kernel.cuh>
+#include <tilefold/detail/cuda/dealt_kernel.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
+#include <tilefold/detail/cuda/level_kernel.cuh>
+#include <tilefold/detail/cuda/long_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 
@@ -43,34 +45,40 @@ struct forest_job {
 inline constexpr unsigned max_queued_slots = 16384;
 inline constexpr std::int64_t max_queued_trees = 65536;
 
+/// Launches the first kernel, and returns the number of its warps.
 template <class Build, class Job>
-void launch_batches(const Job& job, std::int64_t most_trees, const forest_plan& plan,
-                    const long_queue<typename Job::acc>& queue) {
-  const auto kernel = &forest_kernel<Build, decltype(job.forest), decltype(job.reducer),
-                                     decltype(job.init), decltype(job.out)>;
+std::int64_t launch_dealt(const Job& job, std::int64_t most_trees, const forest_plan& plan,
+                          const long_queue<typename Job::acc>& queue) {
+  const auto kernel = &dealt_kernel<Build, decltype(job.forest), decltype(job.reducer),
+                                    decltype(job.init), decltype(job.out)>;
   static occupancy_cache occupancy;
+  constexpr int warps_per_block = forest_nt / warp_size;
   const std::int64_t blocks =
-      detail::smaller(tree::num_blocks(most_trees, forest_nt / warp_size),
+      detail::smaller(tree::num_blocks(most_trees, warps_per_block),
                       resident_blocks(kernel, forest_nt, job.gpu, occupancy));
-  cuda::launch_kernel(kernel, blocks, forest_nt, job.stream, "launch of the forest kernel",
+  cuda::launch_kernel(kernel, blocks, forest_nt, job.stream, "launch of the dealt kernel",
                       job.forest, job.reducer, job.init, job.empty, job.out, plan, queue);
+  return blocks * warps_per_block;
 }
 
 template <class Build, tile_policy Policy, class Units, class Job>
-struct unit_launch {
+struct long_launch {
+  static constexpr int warps_per_block = Policy.nt / warp_size;
+
   static auto kernel() {
-    return &unit_kernel<Build, Policy.nt, Policy.vt, Units, decltype(Job::forest),
+    return &long_kernel<Build, Policy.nt, Policy.vt, Units, decltype(Job::forest),
                         decltype(Job::reducer), decltype(Job::init), decltype(Job::out)>;
   }
   static std::int64_t resident(const Job& job) {
     static occupancy_cache occupancy;
     return resident_blocks(kernel(), Policy.nt, job.gpu, occupancy);
   }
-  static void run(const Job& job, const Units& units, std::int64_t most_units,
-                  typename Job::acc* slots, unsigned* arrivals) {
-    cuda::launch_kernel(kernel(), detail::smaller(most_units, resident(job)), Policy.nt, job.stream,
-                        "launch of the unit kernel", units, job.forest, job.reducer, job.init,
-                        job.out, slots, arrivals);
+  static void run(const Job& job, const Units& units, std::int64_t most_blocks,
+                  typename Job::acc* slots, unsigned* arrivals, std::int64_t batch_warps,
+                  std::int64_t warp_items) {
+    cuda::launch_kernel(kernel(), detail::smaller(most_blocks, resident(job)), Policy.nt,
+                        job.stream, "launch of the kernel for long trees", units, job.forest,
+                        job.reducer, job.init, job.out, slots, arrivals, batch_warps, warp_items);
   }
 };
 
@@ -79,7 +87,7 @@ inline constexpr std::int64_t many_trees = 4096;
 
 // Longer trees are for blocks.
 constexpr std::int64_t warp_items_for(std::int64_t trees) {
-  return trees >= many_trees ? 8192 : 1024;
+  return trees >= many_trees ? 16384 : 1024;
 }
 
 constexpr std::int64_t queued_slot_bytes(std::int64_t acc_bytes) {
@@ -110,20 +118,40 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
                          reinterpret_cast<long_tree*>(space.partials() + slot_bytes),
                          max_queued_slots,
                          trees};
-  using launch_units = unit_launch<Build, Policy, queued_units<acc>, Job>;
-  const std::int64_t unit_blocks = launch_units::resident(job);
+  using launch_long = long_launch<Build, Policy, queued_units<acc>, Job>;
+  const std::int64_t long_blocks = launch_long::resident(job);
   const std::int64_t unit_items = most_trees >= many_trees ? 65536 : 16384;
-  cuda::launch_batches<Build>(job, most_trees,
-                              forest_plan{warp_items_for(most_trees),
-                                          detail::larger(unit_items, std::int64_t{Policy.tile()})},
-                              queue);
+  const forest_plan plan{warp_items_for(most_trees),
+                         detail::larger(unit_items, std::int64_t{Policy.tile()})};
+  const std::int64_t warps = cuda::launch_dealt<Build>(job, most_trees, plan, queue);
   try {
-    launch_units::run(job, queued_units<acc>{queue}, unit_blocks, queue.slots, queue.arrivals);
+    launch_long::run(job, queued_units<acc>{queue}, long_blocks, queue.slots, queue.arrivals, warps,
+                     plan.warp_items);
   } catch (...) {
     // Nobody will take from the queue what the first launch puts there.
     (void)cudaMemsetAsync(state, 0, sizeof(counters), job.stream);
     throw;
   }
+}
+
+/// Trees of 2^k items that a warp's rows cover; false if they are not.
+template <class Build, class Source, class Reducer, class Init, class Out>
+bool launch_levels(const forest_job<equal_forest<Source>, Reducer, Init, Out>& job) {
+  using reducer_type = unfused<Reducer>;
+  using work_type = level_work<Source, reducer_type, Init, Out>;
+  const std::int64_t length = job.forest.length;
+  if (!tree::is_power_of_two(length) || length > work_type::chunk_items) return false;
+  const auto kernel = &level_kernel<Build, Source, reducer_type, Init, Out>;
+  static occupancy_cache occupancy;
+  const std::int64_t n = job.forest.num_trees * length;
+  const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
+  const std::int64_t blocks =
+      detail::smaller(tree::num_blocks(chunks, level_nt / warp_size),
+                      resident_blocks(kernel, level_nt, job.gpu, occupancy));
+  cuda::launch_kernel(kernel, blocks, level_nt, job.stream, "launch of the level kernel",
+                      job.forest.source, job.reducer, job.init, job.out, n,
+                      tree::floor_log2(length));
+  return true;
 }
 
 /// A forest of trees of one length.
@@ -134,15 +162,23 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
   using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out>;
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
-  const forest_plan plan{warp_items_for(trees), 0};
-  if (length <= plan.warp_items) {
-    cuda::launch_batches<Build>(job, trees, plan, long_queue<acc>{});
+  if (cuda::launch_levels<Build>(job)) return;
+  const std::int64_t warp_items = warp_items_for(trees);
+  if (length <= deal<run_items<Source>>::most_items) {
+    cuda::launch_dealt<Build>(job, trees, forest_plan{warp_items, 0}, long_queue<acc>{});
     return;
   }
-  using launch_units = unit_launch<Build, Policy, equal_units, job_type>;
+  using launch_long = long_launch<Build, Policy, equal_units, job_type>;
+  if (length <= warp_items) {
+    const std::int64_t blocks = detail::smaller(
+        tree::num_blocks(trees, launch_long::warps_per_block), launch_long::resident(job));
+    launch_long::run(job, equal_units{0, 1}, blocks, nullptr, nullptr,
+                     blocks * launch_long::warps_per_block, warp_items);
+    return;
+  }
   // A few units for every block that is resident, if there are not trees enough.
   std::int64_t unit_items = cuda::unit_size(length, Policy.tile());
-  const std::int64_t wanted = 4 * launch_units::resident(job);
+  const std::int64_t wanted = 4 * launch_long::resident(job);
   while (unit_items < length && trees * tree::num_blocks(length, unit_items) > wanted) {
     unit_items *= 2;
   }
@@ -152,9 +188,9 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
       provide(split ? workspace_demand{units * static_cast<std::int64_t>(sizeof(acc)),
                                        units * static_cast<std::int64_t>(sizeof(unsigned))}
                     : workspace_demand{0, 0});
-  launch_units::run(job, equal_units{trees, unit_items}, units,
-                    reinterpret_cast<acc*>(space.partials()),
-                    reinterpret_cast<unsigned*>(space.arrivals()));
+  launch_long::run(job, equal_units{trees, unit_items}, units,
+                   reinterpret_cast<acc*>(space.partials()),
+                   reinterpret_cast<unsigned*>(space.arrivals()), 0, 0);
 }
 
 template <class Source>
@@ -163,15 +199,19 @@ template <std::size_t... Index, class... Its>
 inline constexpr bool trivial_items<source_of<std::index_sequence<Index...>, Its...>> =
     (std::is_trivially_copyable_v<std::iter_value_t<Its>> && ...);
 
+/// Tiles as those of reduce(), by half as many threads.
+constexpr tile_policy long_policy_for(int bytes) {
+  const tile_policy policy = policy_for(bytes);
+  return policy.nt > 256 ? tile_policy{policy.nt / 2, policy.vt * 2} : policy;
+}
+
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using source_type = typename decltype(Job::forest)::source_type;
   static_assert(trivial_items<source_type>,
                 "tilefold: on a GPU the items of segments must be trivially copyable");
-  static_assert(staged_bytes<source_type> <= stage_bytes,
-                "tilefold: items of segments on a GPU may have 4096 bytes at most");
   if constexpr (std::is_same_v<Policy, default_policy>) {
-    cuda::launch_forest<Build, policy_for(item_bytes<source_type>)>(job, most_trees, provide);
+    cuda::launch_forest<Build, long_policy_for(item_bytes<source_type>)>(job, most_trees, provide);
   } else {
     cuda::launch_forest<Build, Policy::value>(job, most_trees, provide);
   }

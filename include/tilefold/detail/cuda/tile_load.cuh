@@ -28,6 +28,13 @@ inline constexpr int item_bytes_of = static_cast<int>(sizeof(std::iter_value_t<I
 template <>
 inline constexpr int item_bytes_of<index_iterator> = 0;
 
+/// Bytes that an element of a source brings from memory.
+template <class Source>
+inline constexpr int item_bytes = 0;
+template <std::size_t... Index, class... Its>
+inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>> =
+    detail::larger((item_bytes_of<Its> + ...), 1);
+
 // Items per packet at which packets of T are whole 16-byte loads.
 template <class T>
 inline constexpr int natural_width = load_bytes / gcd(load_bytes, static_cast<int>(sizeof(T)));

@@ -91,7 +91,73 @@ class row_fold {
     return fold_lane_bits<row_bits>(merge<0>(values));
   }
 
+  /// Calls keep(node, value) for every node of 2^bits packets, 2^bits <= Lanes * Rows, in one lane
+  /// each; nodes are numbered from the first item on.
+  template <class Keep>
+  __device__ __forceinline__ void nodes(const registers<acc, Rows>& values, int bits,
+                                        const Keep& keep) const {
+    static_assert(Kind == rows_of::one_tree && Lanes == warp_size);
+    nodes_of_rows<0>(values, bits, keep);
+  }
+
  private:
+  // Calls keep() for this lane's node of 2^bits packets in row `row`, if it has items.
+  template <class Keep>
+  __device__ __forceinline__ void keep_node(int row, int bits, const acc& value,
+                                            const Keep& keep) const {
+    const int node = ((row << lane_bits) + lane_) >> bits;
+    if (Full || (node << bits) * Width < count_) keep(node, value);
+  }
+
+  // Of N registers, register i holds the node of 2^Bit lanes of row i * 2^Bit + lane % 2^Bit.
+  template <int Bit, int N, class Keep>
+  __device__ __forceinline__ void nodes_of_rows(const registers<acc, N>& values, int bits,
+                                                const Keep& keep) const {
+    if (bits == Bit) {
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        keep_node((i << Bit) + (lane_ & ((1 << Bit) - 1)), bits, values[i], keep);
+      }
+    } else if constexpr (N > 1) {
+      nodes_of_rows<Bit + 1>(merge_once<Bit>(values), bits, keep);
+    } else {
+      nodes_of_lanes<Bit>(values[0], bits, keep);
+    }
+  }
+
+  // The lane holds a node of row lane % Rows.
+  template <int Bit, class Keep>
+  __device__ __forceinline__ void nodes_of_lanes(const acc& value, int bits,
+                                                 const Keep& keep) const {
+    const int row = lane_ & (Rows - 1);
+    if (bits == Bit) {
+      if ((lane_ & ((1 << Bit) - 1)) < Rows) keep_node(row, bits, value, keep);
+    } else if constexpr (Bit < lane_bits) {
+      nodes_of_lanes<Bit + 1>(
+          cuda::combine_lanes<Full>(reducer_, value, node_of_other_half(value, 1 << Bit),
+                                    is_upper(Bit), lane_right<Bit>(row), count_),
+          bits, keep);
+    } else {
+      nodes_of_row_groups<0>(value, bits - lane_bits, keep);
+    }
+  }
+
+  // Every lane holds the node of 2^Bit rows, that of row lane % Rows among them.
+  template <int Bit, class Keep>
+  __device__ __forceinline__ void nodes_of_row_groups(const acc& value, int bits,
+                                                      const Keep& keep) const {
+    const int row = lane_ & (Rows - 1);
+    if (bits == Bit) {
+      if (lane_ == (row & -(1 << Bit))) keep_node(row, bits + lane_bits, value, keep);
+    } else if constexpr (Bit < row_bits) {
+      const int right = first_ + tree::right_half(row, Bit + 1) * row_items;
+      nodes_of_row_groups<Bit + 1>(
+          cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
+                                    right, count_),
+          bits, keep);
+    }
+  }
+
   // Whether this lane is in the right half of the node that joins lane groups of 2^bit.
   __device__ __forceinline__ auto is_upper(int bit) const {
     if constexpr (Kind == rows_of::many_trees) {
@@ -131,21 +197,26 @@ class row_fold {
     if constexpr (N == 1) {
       return values[0];
     } else {
-      const auto upper = is_upper(Bit);
-      const int my_row = lane_ & ((2 << Bit) - 1);
-      registers<acc, (N + 1) / 2> merged;
-#pragma unroll
-      for (int i = 0; i < (N + 1) / 2; ++i) {
-        const int even = 2 * i;
-        const int odd = even + 1 < N ? even + 1 : even;
-        const acc kept = cuda::select(upper, values[odd], values[even]);
-        const acc sent = cuda::select(upper, values[even], values[odd]);
-        merged.put(i,
-                   cuda::combine_lanes<Full>(reducer_, kept, received(sent, 1 << Bit), upper,
-                                             lane_right<Bit>((i << (Bit + 1)) + my_row), count_));
-      }
-      return merge<Bit + 1>(merged);
+      return merge<Bit + 1>(merge_once<Bit>(values));
     }
+  }
+
+  template <int Bit, int N>
+  __device__ __forceinline__ registers<acc, (N + 1) / 2> merge_once(
+      const registers<acc, N>& values) const {
+    const auto upper = is_upper(Bit);
+    const int my_row = lane_ & ((2 << Bit) - 1);
+    registers<acc, (N + 1) / 2> merged;
+#pragma unroll
+    for (int i = 0; i < (N + 1) / 2; ++i) {
+      const int even = 2 * i;
+      const int odd = even + 1 < N ? even + 1 : even;
+      const acc kept = cuda::select(upper, values[odd], values[even]);
+      const acc sent = cuda::select(upper, values[even], values[odd]);
+      merged.put(i, cuda::combine_lanes<Full>(reducer_, kept, received(sent, 1 << Bit), upper,
+                                              lane_right<Bit>((i << (Bit + 1)) + my_row), count_));
+    }
+    return merged;
   }
 
   template <int Bit>

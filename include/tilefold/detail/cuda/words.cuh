@@ -69,6 +69,40 @@ __device__ __forceinline__ T shuffle_xor(const T& value, int mask, unsigned memb
   return from_words<T>(w);
 }
 
+/// The value that lane (mine + distance) holds, or my own if there is none. All lanes take part.
+template <class T>
+__device__ __forceinline__ T shuffle_down(const T& value, int distance) {
+  words<T> w = cuda::to_words(value);
+#pragma unroll
+  for (int i = 0; i < words<T>::count; ++i) {
+    w.word[i] = __shfl_down_sync(full_warp, w.word[i], distance);
+  }
+  return from_words<T>(w);
+}
+
+/// Of all lanes of the warp.
+__device__ __forceinline__ unsigned warp_or(unsigned x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(full_warp, x);
+#else
+#pragma unroll
+  for (int mask = 1; mask < warp_size; mask *= 2) x |= __shfl_xor_sync(full_warp, x, mask);
+  return x;
+#endif
+}
+__device__ __forceinline__ int warp_max(int x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(full_warp, x);
+#else
+#pragma unroll
+  for (int mask = 1; mask < warp_size; mask *= 2) {
+    const int other = __shfl_xor_sync(full_warp, x, mask);
+    x = x < other ? other : x;
+  }
+  return x;
+#endif
+}
+
 /// The value that lane `source` of my group of `Lanes` lanes holds. All `members` take part.
 template <int Lanes, class T>
 __device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned members) {

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Neighbouring trees dealt to the lanes of a warp: each tree is cut into runs of Items items, and
+// the runs of as many trees as there are lanes for go to neighbouring lanes. A lane folds its run
+// in registers, then runs of one tree meet by shuffles. A run is an aligned block of its tree.
+// Device code.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/lane_run.cuh>
+#include <tilefold/detail/cuda/warp_fold.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/forest.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// The inclusive sum over the lanes of a warp, all of which take part.
+__device__ __forceinline__ unsigned inclusive_sum(unsigned x) {
+#pragma unroll
+  for (int distance = 1; distance < warp_size; distance *= 2) {
+    // The shuffle itself knows which lanes have nothing to add.
+    asm volatile(
+        "{ .reg .u32 r; .reg .pred p; shfl.sync.up.b32 r|p, %0, %1, 0, 0xffffffff;"
+        " @p add.u32 %0, %0, r; }"
+        : "+r"(x)
+        : "r"(distance));
+  }
+  return x;
+}
+
+/// Who has what: of the next trees of a warp, as many as have runs for its lanes.
+template <int Items>
+struct deal {
+  static constexpr int most_items = warp_size * Items;
+  // Lengths of trees that are too long, which take a lane that has nothing to do; and of none.
+  static constexpr int for_warps = most_items + 1;
+  static constexpr int for_blocks = most_items + 2;
+  static constexpr int no_tree = most_items + Items + 2;
+
+  int trees;  // how many of them are dealt with
+  int owner;  // this lane's tree
+  int count;  // its items, or more than can be dealt
+  int runs;   // its runs, at least one
+  int run;    // this lane's among them; not one of them if the lane is left over
+
+  /// `length` is the number of items of tree `lane`.
+  __device__ __forceinline__ explicit deal(int length) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const unsigned needed = is_too_long(length) ? 1 : runs_of(length);
+    const unsigned end = cuda::inclusive_sum(needed);
+    const unsigned heads = cuda::warp_or(end <= warp_size ? 1u << (end - needed) : 0u);
+    const unsigned mine = heads & (0xffffffffu >> (warp_size - 1 - lane));
+    trees = __popc(heads);
+    owner = __popc(mine) - 1;
+    run = lane - (warp_size - 1 - __clz(static_cast<int>(mine)));
+    count = __shfl_sync(full_warp, length, owner);
+    runs = static_cast<int>(runs_of(count));
+  }
+
+  /// Items of this lane's run.
+  __device__ __forceinline__ int available() const {
+    return is_too_long(count) ? 0 : detail::bounded(count - run * Items, 0, Items);
+  }
+  __device__ __forceinline__ bool holds_result() const { return run == 0 && !is_too_long(count); }
+
+ private:
+  __device__ __forceinline__ static bool is_too_long(int length) {
+    return length == for_warps || length == for_blocks;
+  }
+  __device__ __forceinline__ static unsigned runs_of(int items) {
+    return (static_cast<unsigned>(detail::larger(items, 1)) + Items - 1) / Items;
+  }
+};
+
+/// What deal<Items> takes for this lane's of the trees from `begin` up to `end`; those of more than
+/// `warp_items` items are for blocks.
+template <int Items, class Forest>
+__device__ __forceinline__ int dealt_length(const Forest& forest, int begin, int end,
+                                            std::int64_t warp_items) {
+  using deal_type = deal<Items>;
+  const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
+  if (t >= end) return deal_type::no_tree;
+  const std::int64_t count = forest.count(t);
+  if (count > deal_type::most_items) {
+    return count > warp_items ? deal_type::for_blocks : deal_type::for_warps;
+  }
+  return static_cast<int>(detail::larger(count, std::int64_t{0}));
+}
+
+/// Trees from `begin` up to `end`, as far as there are lanes; each lane knows one.
+template <class Forest, int Items, bool = Forest::in_one_range>
+class lane_trees {
+  using source_type = typename Forest::source_type;
+
+ public:
+  int length;  // items of the lane's tree, as deal takes it
+
+  __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
+                                        std::int64_t warp_items)
+      : length(cuda::dealt_length<Items>(forest, begin, end, warp_items)) {
+    const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
+    first_ = t < end ? forest.first(t) : 0;
+  }
+  /// The tree of lane `owner`. All lanes of the warp take part.
+  __device__ __forceinline__ source_type tree(const Forest& forest, int, int owner) const {
+    const std::int64_t first = cuda::shuffle_from<warp_size>(first_, 0, full_warp);
+    const int later = __shfl_sync(full_warp, static_cast<int>(first_ - first), owner);
+    return detail::starting_at(detail::starting_at(forest.source, first), later);
+  }
+
+ private:
+  std::int64_t first_;
+};
+
+template <class Forest, int Items>
+class lane_trees<Forest, Items, false> {
+ public:
+  int length;
+
+  __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
+                                        std::int64_t warp_items)
+      : length(cuda::dealt_length<Items>(forest, begin, end, warp_items)) {}
+  __device__ __forceinline__ typename Forest::source_type tree(const Forest& forest, int begin,
+                                                               int owner) const {
+    return forest.tree(begin + owner);
+  }
+};
+
+/// The trees of a deal. All lanes of the warp take part in every call.
+template <class Source, class Reducer>
+class dealt_fold {
+  using acc = typename Reducer::accumulator;
+  static constexpr int items = run_items<Source>;
+
+ public:
+  __device__ __forceinline__ dealt_fold(const Reducer& reducer, const deal<items>& dealt)
+      : reducer_(&reducer), run_(dealt.run), runs_(dealt.runs), available_(dealt.available()) {}
+
+  /// Fetches this lane's items of `tree`. `inner` says that memory goes on for 16 bytes before and
+  /// after them.
+  __device__ __forceinline__ void load(const Source& tree, bool inner) {
+    items_.load(tree, std::int64_t{run_ * items}, available_, inner);
+  }
+  /// Whether the tree itself goes on before and after this lane's items.
+  __device__ __forceinline__ bool is_inner() const { return run_ > 0 && run_ + 1 < runs_; }
+
+  /// The value of this lane's tree, if the lane has its first run and the tree has items.
+  __device__ __forceinline__ acc fold() {
+    items_.settle();
+    slot<acc> value;
+    value.put(node<items>(0, cuda::warp_max(available_)));
+    const int most_runs = cuda::warp_max(runs_);
+#pragma unroll
+    for (int distance = 1; distance < warp_size; distance *= 2) {
+      if (distance >= most_runs) break;
+      const acc received = cuda::shuffle_down(value.value, distance);
+      if ((run_ & (2 * distance - 1)) == 0 && runs_ - run_ > distance) {
+        value.put(reducer_->combine(value.value, received));
+      }
+    }
+    return value.value;
+  }
+
+ private:
+  // The node of N items from `first` of the run on, of which those below available_ exist; in no
+  // lane more than `most` do.
+  template <int N>
+  __device__ __forceinline__ acc node(int first, int most) const {
+    slot<acc> value;
+    if constexpr (N == 1) {
+      if (first < available_) value.put(items_.lift(*reducer_, first));
+    } else {
+      value.put(node<N / 2>(first, most));
+      const int right = first + N / 2;
+      if (N <= 4 || right < most) {
+        value.put(cuda::combine<false>(*reducer_, value.value, node<N / 2>(right, most), right,
+                                       available_));
+      }
+    }
+    return value.value;
+  }
+
+  const Reducer* reducer_;
+  int run_;
+  int runs_;
+  int available_;
+  lane_runs<Source, items> items_;
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first launch of a forest: every warp takes batches of neighbouring trees and deals their
+// items to its lanes (dealt_fold.cuh). Trees that are too long for that it leaves to the second
+// launch.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/forest_plan.cuh>
+#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/forest.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// What a batch holds besides trees that can be dealt.
+struct left_over {
+  bool middle;   // for warps
+  bool longest;  // for blocks
+};
+
+/// One warp's work.
+template <class Forest, class Reducer, class Init, class Out>
+class batch_work {
+  using acc = typename Reducer::accumulator;
+  using source_type = typename Forest::source_type;
+  static constexpr int items = run_items<source_type>;
+  using deal_type = deal<items>;
+  using trees_type = lane_trees<Forest, items>;
+
+ public:
+  const Forest& forest;
+  const Reducer& reducer;
+  const Init& init;
+  const acc& empty;
+  const Out& out;
+  const forest_plan& plan;
+  const long_queue<acc>& queue;
+
+  /// Folds those of `num` trees from `begin` on that are short enough to be dealt; tells what
+  /// others there are.
+  __device__ __forceinline__ left_over fold_dealt(std::int64_t begin, int num) const {
+    const Forest part = forest.from(begin);
+    const Out part_out = out + begin;
+    const bool inner = is_inner(begin, num);
+    left_over others{false, false};
+    trees_type next(part, 0, num, plan.warp_items);
+    for (int t = 0; t < num;) {
+      const trees_type trees = next;
+      const deal_type dealt(trees.length);
+      dealt_fold<source_type, Reducer> fold(reducer, dealt);
+      fold.load(trees.tree(part, t, dealt.owner), Forest::in_one_range ? inner : fold.is_inner());
+      others.middle |= trees.length == deal_type::for_warps;
+      others.longest |= trees.length == deal_type::for_blocks;
+      const int mine = t + dealt.owner;
+      t += dealt.trees;
+      next = trees_type(part, t, num, plan.warp_items);  // comes while these are folded
+      const acc value = fold.fold();
+      if (dealt.holds_result()) keep(part_out + mine, dealt.count, value);
+    }
+    return {__any_sync(full_warp, others.middle) != 0, __any_sync(full_warp, others.longest) != 0};
+  }
+
+  /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
+  /// no room.
+  __device__ __forceinline__ void queue_longest(std::int64_t begin, int num) const {
+    for (int t = 0; t < num; t += warp_size) {
+      unsigned longest = __ballot_sync(
+          full_warp, cuda::dealt_length<items>(forest.from(begin), t, num, plan.warp_items) ==
+                         deal_type::for_blocks);
+      for (; longest != 0; longest &= longest - 1) {
+        queue_or_fold(begin + t + __ffs(static_cast<int>(longest)) - 1);
+      }
+    }
+  }
+
+ private:
+  // Whether there are items enough before and after these trees for loads to reach beyond them.
+  __device__ __forceinline__ bool is_inner(std::int64_t begin, int num) const {
+    if constexpr (Forest::in_one_range) {
+      const element_range all = forest.all_items();
+      return forest.first(begin) - all.begin >= load_bytes &&
+             all.end - forest.first(begin + num) >= load_bytes;
+    } else {
+      return false;
+    }
+  }
+
+  __device__ __forceinline__ void queue_or_fold(std::int64_t t) const {
+    const bool is_first_lane = threadIdx.x % warp_size == 0;
+    const std::int64_t count = forest.count(t);
+    bool queued = false;
+    if (is_first_lane) queued = cuda::enqueue(queue, plan, t, count);
+    if (__any_sync(full_warp, queued)) return;
+    const acc value = cuda::fold_by_warp(forest.tree(t), reducer, count);
+    if (is_first_lane) keep(out + t, 1, value);
+  }
+
+  __device__ __forceinline__ void keep(const Out& to, int count, const acc& value) const {
+    if (count > 0) {
+      cuda::write(to, detail::finish(reducer, init, value));
+    } else {
+      cuda::write(to, reducer.project(empty));
+    }
+  }
+};
+
+inline constexpr int forest_nt = 128;
+
+template <class Build, class Forest, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(forest_nt, sizeof(typename Reducer::accumulator) > 8 ? 4 : 8)
+    dealt_kernel(Forest forest, Reducer reducer, Init init, typename Reducer::accumulator empty,
+                 Out out, forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
+  constexpr int warps_per_block = forest_nt / warp_size;
+  const batch_work<Forest, Reducer, Init, Out> work{forest, reducer, init, empty, out, plan, queue};
+  const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;
+  const std::int64_t warp =
+      std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
+  const tree_batches batches(forest.size(), warps);
+  bool longest = false;
+  for (std::int64_t b = warp; b < batches.num(); b += warps) {
+    const left_over others = work.fold_dealt(batches.first(b), batches.size(b));
+    if (others.middle) queue.state->has_middle[b % queue.num_regions] = 1;
+    longest |= others.longest;
+  }
+  if (!longest) return;
+  // A loop of its own: in that of the dealt trees it would take the registers that those need.
+  for (std::int64_t b = warp; b < batches.num(); b += warps) {
+    work.queue_longest(batches.first(b), batches.size(b));
+  }
+}
+
+}  // namespace tilefold::detail::cuda

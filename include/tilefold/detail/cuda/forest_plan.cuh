@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the launches of a forest share: which trees a warp takes, how long is long, and the queue of
+// long trees that the first launch leaves to the second.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// How long is long, and how it is cut.
+struct forest_plan {
+  std::int64_t warp_items;  // trees of more are for blocks
+  std::int64_t unit_items;  // a power of two
+};
+
+/// Neighbouring trees that a warp takes at a time: several batches for each of `warps` warps, so
+/// that none is the last for long.
+struct tree_batches {
+  std::int64_t num_trees;
+  std::int64_t length;
+
+  __device__ tree_batches(std::int64_t trees, std::int64_t warps)
+      : num_trees(trees),
+        length(detail::bounded(tree::num_blocks(trees, warps * 8), std::int64_t{1},
+                               std::int64_t{4096})) {}
+  __device__ std::int64_t num() const { return tree::num_blocks(num_trees, length); }
+  __device__ std::int64_t first(std::int64_t b) const { return b * length; }
+  __device__ int size(std::int64_t b) const {
+    return static_cast<int>(detail::smaller(length, num_trees - first(b)));
+  }
+};
+
+// Units that one tree is cut into at most, so that one block can fold their values.
+inline constexpr int max_units = 1024;
+
+TILEFOLD_HD inline std::int64_t unit_size(std::int64_t count, std::int64_t least) {
+  std::int64_t size = least;
+  while (tree::num_blocks(count, size) > max_units) size *= 2;
+  return size;
+}
+
+/// A tree that is too long for a warp.
+struct long_tree {
+  std::int64_t tree;
+  std::int64_t first_unit;  // among the units of all long trees
+  std::int64_t unit_items;
+  unsigned first_slot;  // for the values of its units, if there are several
+};
+
+/// What the first launch leaves to the second. Counters are zero before the first and after the
+/// second.
+template <class Acc>
+struct long_queue {
+  static constexpr int num_regions = 4096;
+  struct counters {
+    unsigned long long tail;  // trees << unit_bits | units
+    unsigned slots;
+    unsigned blocks_done;
+    unsigned has_middle[num_regions];  // of batch b % num_regions: trees too long to be dealt
+  };
+  static constexpr int unit_bits = 40;
+  static constexpr unsigned long long unit_mask = (1ull << unit_bits) - 1;
+
+  counters* state;
+  unsigned* arrivals;  // a counter per slot; a tree uses that of its first
+  Acc* slots;
+  long_tree* trees;
+  unsigned max_slots;
+  unsigned max_trees;
+
+  __device__ unsigned num_trees() const {
+    return detail::smaller(static_cast<unsigned>(state->tail >> unit_bits), max_trees);
+  }
+};
+
+/// Puts a tree into the queue; false if that is full. One thread.
+template <class Acc>
+__device__ bool enqueue(const long_queue<Acc>& queue, const forest_plan& plan, std::int64_t tree,
+                        std::int64_t count) {
+  // Looked at before they are raised: so the counters pass their limits by no more than the warps
+  // in flight can ask for, and cannot wrap.
+  const volatile auto* state = queue.state;
+  if (state->tail >> long_queue<Acc>::unit_bits >= queue.max_trees) return false;
+  std::int64_t unit_items = cuda::unit_size(count, plan.unit_items);
+  auto units = static_cast<unsigned>(tree::num_blocks(count, unit_items));
+  unsigned slot = 0;
+  if (units > 1) {
+    const bool room = state->slots < queue.max_slots;
+    if (room) slot = atomicAdd(&queue.state->slots, units);
+    if (!room || slot + units > queue.max_slots) {
+      unit_items = cuda::unit_size(count, count);
+      units = 1;
+    }
+  }
+  const auto place = atomicAdd(&queue.state->tail, (1ull << long_queue<Acc>::unit_bits) | units);
+  const auto index = static_cast<unsigned>(place >> long_queue<Acc>::unit_bits);
+  if (index >= queue.max_trees) return false;
+  queue.trees[index] = {tree, static_cast<std::int64_t>(place & long_queue<Acc>::unit_mask),
+                        unit_items, slot};
+  return true;
+}
+
+}  // namespace tilefold::detail::cuda

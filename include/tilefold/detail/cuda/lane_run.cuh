@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run of neighbouring items in the registers of one lane, wherever it begins in memory: pointers
+// are read in aligned 16-byte loads that cover the run, and shifted into place in registers. Device
+// code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// The 16 bytes that lie Offset bytes after `from` into four registers, which hold nothing of use
+/// unless `wanted`.
+template <int Offset>
+__device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool wanted) {
+  // Written out: of a load under a condition the compiler makes a value that lives from one turn of
+  // the caller's loop to the next.
+  asm volatile(
+      "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4 + %6]; }"
+      : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+      : "l"(__cvta_generic_to_global(from)), "r"(static_cast<unsigned>(wanted)), "n"(Offset));
+}
+
+/// Up to Items items of one iterator.
+template <class It, int Items>
+class lane_run {
+  using value = std::iter_value_t<It>;
+
+ public:
+  /// Items [first, first + count) of `it`, count <= Items. `inner` says that 16 bytes before and
+  /// after them are there to be read as well.
+  __device__ __forceinline__ void load(const It& it, std::int64_t first, int count, bool) {
+#pragma unroll
+    for (int j = 0; j < Items; ++j) {
+      if (j < count) values_.put(j, detail::element(it, first + j));
+    }
+  }
+  /// Between load() and get(), by all lanes of the warp.
+  __device__ __forceinline__ void settle() {}
+  __device__ __forceinline__ const value& get(int j) const { return values_[j]; }
+
+ private:
+  registers<value, Items> values_;
+};
+
+// Indices are not loaded.
+template <int Items>
+class lane_run<index_iterator, Items> {
+ public:
+  __device__ __forceinline__ void load(const index_iterator&, std::int64_t first, int, bool) {
+    first_ = first;
+  }
+  __device__ __forceinline__ void settle() {}
+  __device__ __forceinline__ std::int64_t get(int j) const { return first_ + j; }
+
+ private:
+  std::int64_t first_;
+};
+
+template <class T, int Items>
+requires(loads_packets<T*>&& Items * sizeof(T) % load_bytes == 0) class lane_run<T*, Items> {
+  using value = std::remove_cv_t<T>;
+  static constexpr int item_bytes = static_cast<int>(sizeof(T));
+  static constexpr int bytes = Items * item_bytes;
+  // A run that begins inside of a vector ends inside of one.
+  static constexpr int vectors = bytes / load_bytes + (alignof(T) < load_bytes ? 1 : 0);
+  static constexpr int run_words = bytes / 4;
+  static constexpr int all_words = vectors * load_bytes / 4;
+
+ public:
+  __device__ __forceinline__ void load(const T* p, std::int64_t first, int count, bool inner) {
+    const T* const begin = p + first;
+    if (inner) {
+      load_vectors(reinterpret_cast<const char*>(begin), static_cast<unsigned>(count));
+    } else {
+      load_items(begin, count);
+    }
+  }
+
+  __device__ __forceinline__ void settle() {
+    if constexpr (alignof(T) < load_bytes) {
+      if (__any_sync(full_warp, offset_ != 0)) shift();
+    }
+  }
+
+  __device__ __forceinline__ value get(int j) const {
+    if constexpr (item_bytes % 4 == 0) {
+      words<value> w;
+#pragma unroll
+      for (int i = 0; i < words<value>::count; ++i) {
+        w.word[i] = word_[j * words<value>::count + i];
+      }
+      return from_words<value>(w);
+    } else {
+      struct run {
+        value item[Items];
+      };
+      return __builtin_bit_cast(run, packet_of_run()).item[j];
+    }
+  }
+
+ private:
+  __device__ __forceinline__ packet<bytes> packet_of_run() const {
+    packet<bytes> result;
+#pragma unroll
+    for (int i = 0; i < run_words; ++i) result.word[i] = word_[i];
+    return result;
+  }
+
+  __device__ __forceinline__ void load_vectors(const char* begin, unsigned count) {
+    offset_ = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(begin)) % load_bytes;
+    const char* const from = begin - offset_;
+    load_vectors(from, count == 0 ? 0 : offset_ + count * item_bytes,
+                 std::make_integer_sequence<int, vectors>());
+  }
+  template <int... Vector>
+  __device__ __forceinline__ void load_vectors(const char* from, unsigned end,
+                                               std::integer_sequence<int, Vector...>) {
+    (cuda::load_vector<Vector * load_bytes>(word_ + Vector * (load_bytes / 4), from,
+                                            Vector * load_bytes < end),
+     ...);
+  }
+
+  // At the ends of memory, where a vector would reach beyond.
+  __device__ __forceinline__ void load_items(const T* begin, int count) {
+    offset_ = 0;
+#pragma unroll
+    for (int i = 0; i < run_words; ++i) word_[i] = 0;
+#pragma unroll
+    for (int j = 0; j < Items; ++j) {
+      if (j < count) insert(j, begin[j]);
+    }
+  }
+  __device__ __forceinline__ void insert(int j, const T& item) {
+    const words<value> w = cuda::to_words(item);
+    if constexpr (item_bytes % 4 == 0) {
+#pragma unroll
+      for (int i = 0; i < item_bytes / 4; ++i) word_[j * (item_bytes / 4) + i] = w.word[i];
+    } else {
+#pragma unroll
+      for (int i = 0; i < item_bytes; ++i) {
+        const int at = j * item_bytes + i;
+        word_[at / 4] |= ((w.word[i / 4] >> (i % 4 * 8)) & 0xffu) << (at % 4 * 8);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void shift() {
+#pragma unroll
+    for (int i = 0; i + 2 < all_words; ++i) word_[i] = (offset_ & 8) ? word_[i + 2] : word_[i];
+    if constexpr (alignof(T) < 8) {
+#pragma unroll
+      for (int i = 0; i + 1 < all_words; ++i) word_[i] = (offset_ & 4) ? word_[i + 1] : word_[i];
+    }
+    if constexpr (alignof(T) < 4) {
+#pragma unroll
+      for (int i = 0; i < run_words; ++i) {
+        word_[i] = __funnelshift_r(word_[i], word_[i + 1], (offset_ & 3) * 8);
+      }
+    }
+  }
+
+  unsigned word_[all_words];
+  unsigned offset_;
+};
+
+template <std::size_t Index, class Run>
+struct run_leaf {
+  Run run;
+};
+
+/// A run of every iterator of a source, lifted on the way out.
+template <class Source, int Items>
+class lane_runs;
+
+template <std::size_t... Index, class... Its, int Items>
+class lane_runs<source_of<std::index_sequence<Index...>, Its...>, Items>
+    : run_leaf<Index, lane_run<Its, Items>>... {
+  using source_type = source_of<std::index_sequence<Index...>, Its...>;
+  template <std::size_t I, class Run>
+  __device__ __forceinline__ static Run& leaf(run_leaf<I, Run>& l) {
+    return l.run;
+  }
+  template <std::size_t I, class Run>
+  __device__ __forceinline__ static const Run& leaf(const run_leaf<I, Run>& l) {
+    return l.run;
+  }
+
+ public:
+  __device__ __forceinline__ void load(const source_type& source, std::int64_t first, int count,
+                                       bool inner) {
+    (leaf<Index>(*this).load(source_type::template iterator<Index>(source), first, count, inner),
+     ...);
+  }
+  __device__ __forceinline__ void settle() { (leaf<Index>(*this).settle(), ...); }
+
+  template <class Reducer>
+  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
+                                                                int j) const {
+    return reducer.lift(leaf<Index>(*this).get(j)...);
+  }
+};
+
+/// Items of a lane's run: 64 bytes, which with a warp's 32 lanes keep the memory busy, but not more
+/// than a lane can fold before its tree's other lanes wait.
+template <class Source>
+inline constexpr int run_items =
+    detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes<Source>, 64)), 1, 16);
+
+}  // namespace tilefold::detail::cuda

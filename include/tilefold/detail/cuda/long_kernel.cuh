@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The launch for trees that are too long to be dealt to lanes. Those that are very long are cut
+// into units that are aligned blocks; a block folds a unit, and whoever completes the units of a
+// tree folds their values. The others are for a warp each.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/forest_plan.cuh>
+#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// A unit of a long tree: items [unit * size, (unit + 1) * size) of it, as far as they exist.
+struct long_unit {
+  std::int64_t tree;
+  std::int64_t count;  // of the whole tree
+  std::int64_t size;
+  int unit;
+  int units;
+  unsigned slot;  // of the tree's first unit
+};
+
+/// Where units come from when the first launch has queued them.
+template <class Acc>
+struct queued_units {
+  long_queue<Acc> queue;
+
+  template <class Forest>
+  __device__ std::int64_t size(const Forest& forest) const {
+    const unsigned trees = queue.num_trees();
+    if (trees == 0) return 0;
+    const long_tree& last = queue.trees[trees - 1];
+    return last.first_unit + tree::num_blocks(forest.count(last.tree), last.unit_items);
+  }
+
+  template <class Forest>
+  __device__ long_unit find(const Forest& forest, std::int64_t u) const {
+    unsigned low = 0;
+    for (unsigned high = queue.num_trees(); high - low > 1;) {
+      const unsigned middle = low + (high - low) / 2;
+      (queue.trees[middle].first_unit <= u ? low : high) = middle;
+    }
+    const long_tree& entry = queue.trees[low];
+    const std::int64_t count = forest.count(entry.tree);
+    return {entry.tree,
+            count,
+            entry.unit_items,
+            static_cast<int>(u - entry.first_unit),
+            static_cast<int>(tree::num_blocks(count, entry.unit_items)),
+            entry.first_slot};
+  }
+
+  /// Whether batch b has trees for warps.
+  __device__ bool has_middle(std::int64_t b) const {
+    return queue.state->has_middle[b % queue.num_regions] != 0;
+  }
+
+  /// Called by every thread when its block is done; the last block leaves the counters as they
+  /// were.
+  __device__ void finish() const {
+    __syncthreads();
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+      __threadfence();
+      is_last = atomicAdd(&queue.state->blocks_done, 1u) + 1 == gridDim.x;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    auto* const words = reinterpret_cast<unsigned*>(queue.state);
+    for (unsigned i = threadIdx.x; i < sizeof(*queue.state) / sizeof(unsigned); i += blockDim.x) {
+      words[i] = 0;
+    }
+  }
+};
+
+/// Where units come from when all trees are long and of one length.
+struct equal_units {
+  std::int64_t trees;
+  std::int64_t unit_items;
+
+  template <class Forest>
+  __device__ std::int64_t size(const Forest& forest) const {
+    return trees * tree::num_blocks(forest.length, unit_items);
+  }
+  template <class Forest>
+  __device__ long_unit find(const Forest& forest, std::int64_t u) const {
+    const auto units = tree::num_blocks(forest.length, unit_items);
+    const std::int64_t t = u / units;
+    return {t,
+            forest.length,
+            unit_items,
+            static_cast<int>(u - t * units),
+            static_cast<int>(units),
+            static_cast<unsigned>(t * units)};
+  }
+  __device__ bool has_middle(std::int64_t) const { return true; }
+  __device__ void finish() const {}
+};
+
+/// One block's work in the second launch.
+template <tile_policy Policy, class Forest, class Reducer, class Init, class Out>
+class unit_work {
+  using acc = typename Reducer::accumulator;
+  using source_type = typename Forest::source_type;
+  using full_tile = tile_fold<Policy, true, source_type, Reducer>;
+  using cut_tile = tile_fold<Policy, false, source_type, Reducer>;
+  using partials_source = detail::source<const acc*>;
+  using group_reducer = partials_reducer<Reducer>;
+  using units_fold = tile_fold<tile_policy{Policy.nt, max_units / Policy.nt}, false,
+                               partials_source, group_reducer>;
+
+ public:
+  struct shared_memory {
+    slot<acc> warp_values[2][Policy.nt / warp_size];
+    bool completed;
+  };
+
+  const Forest& forest;
+  const Reducer& reducer;
+  const Init& init;
+  const Out& out;
+  acc* slots;
+  unsigned* arrivals;
+  shared_memory& shared;
+
+  __device__ __forceinline__ void run(const long_unit& unit) {
+    slot<acc> value;
+    fold_unit(unit, value);
+    if (unit.units == 1) {
+      if (threadIdx.x == 0) keep(unit.tree, value.value);
+      return;
+    }
+    acc* const first_slot = slots + unit.slot;
+    if (threadIdx.x == 0) new (first_slot + unit.unit) acc(value.value);
+    const auto units = static_cast<unsigned>(unit.units);
+    const bool completed = cuda::arrive(arrivals + unit.slot, 1u, units, shared.completed);
+    __syncthreads();  // read by all before the next arrival writes it
+    if (!completed) return;
+    const acc all = units_fold::fold(partials_source{{first_slot}}, group_reducer{reducer}, 0,
+                                     unit.units, &shared.warp_values[0][0].value);
+    if (threadIdx.x == 0) keep(unit.tree, all);
+    __syncthreads();  // warp_values are free again
+  }
+
+ private:
+  // In the first warp, `result` becomes the value of the unit.
+  __device__ __forceinline__ void fold_unit(const long_unit& unit, slot<acc>& result) {
+    const std::int64_t first = unit.unit * unit.size;
+    const std::int64_t left = unit.count - first;
+    const std::int64_t items = left < unit.size ? left : unit.size;
+    const source_type source = forest.tree(unit.tree);
+    // A full tile may overread into what follows it in the tree.
+    const std::int64_t full_items = left - full_tile::overread_items(source);
+    warp_stack<Reducer> stack(reducer);
+    unsigned turn = 0;
+    for (std::int64_t done = 0; done < items; done += Policy.tile()) {
+      acc* const warp_values = &shared.warp_values[turn++ % 2][0].value;
+      const std::int64_t left_in_unit = items - done;
+      const auto count =
+          static_cast<int>(left_in_unit < Policy.tile() ? left_in_unit : Policy.tile());
+      const bool is_full = count == Policy.tile() && done + Policy.tile() <= full_items;
+      const acc value = is_full ? full_tile::fold(source, reducer, first + done, count, warp_values)
+                                : cut_tile::fold(source, reducer, first + done, count, warp_values);
+      if (threadIdx.x < warp_size) stack.push(value);
+    }
+    if (threadIdx.x < warp_size) result.put(stack.value());
+    __syncthreads();  // warp_values are free again
+  }
+
+  __device__ __forceinline__ void keep(std::int64_t i, const acc& value) const {
+    cuda::write(out + i, detail::finish(reducer, init, value));
+  }
+};
+
+/// Folds trees of one batch that are too long to be dealt and not for blocks, each by this warp.
+template <class Forest, class Reducer, class Init, class Out>
+__device__ __forceinline__ void fold_middle(const Forest& forest, const Reducer& reducer,
+                                            const Init& init, const Out& out,
+                                            const tree_batches& batches, std::int64_t b,
+                                            std::int64_t warp_items) {
+  constexpr int items = run_items<typename Forest::source_type>;
+  const std::int64_t begin = batches.first(b);
+  const int num = batches.size(b);
+  for (int t = 0; t < num; t += warp_size) {
+    unsigned middle =
+        __ballot_sync(full_warp, cuda::dealt_length<items>(forest.from(begin), t, num,
+                                                           warp_items) == deal<items>::for_warps);
+    for (; middle != 0; middle &= middle - 1) {
+      const std::int64_t i = begin + t + __ffs(static_cast<int>(middle)) - 1;
+      const auto value = cuda::fold_by_warp(forest.tree(i), reducer, forest.count(i));
+      if (threadIdx.x % warp_size == 0) {
+        cuda::write(out + i, detail::finish(reducer, init, value));
+      }
+    }
+  }
+}
+
+/// Blocks that one SM shall hold at least: 768 threads, of which each has twice the bytes in flight
+/// that it has in reduce(), because what follows a tree is short.
+constexpr int long_resident_blocks(int nt, std::size_t acc_bytes) {
+  return acc_bytes > 8 || nt > 768 ? 1 : 768 / nt;
+}
+
+/// `batch_warps` is the number of warps that batches are made for, that of the first launch; none
+/// if all trees are for blocks.
+template <class Build, int Nt, int Vt, class Units, class Forest, class Reducer, class Init,
+          class Out>
+__global__ void __launch_bounds__(Nt,
+                                  long_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
+    long_kernel(Units units, Forest forest, Reducer reducer, Init init, Out out,
+                typename Reducer::accumulator* slots, unsigned* arrivals, std::int64_t batch_warps,
+                std::int64_t warp_items) {
+  using work_type = unit_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
+  __shared__ typename work_type::shared_memory shared;
+  work_type work{forest, reducer, init, out, slots, arrivals, shared};
+  const std::int64_t size = units.size(forest);
+  for (std::int64_t u = blockIdx.x; u < size; u += gridDim.x) work.run(units.find(forest, u));
+  if (batch_warps > 0) {
+    constexpr int warps_per_block = Nt / warp_size;
+    const tree_batches batches(forest.size(), batch_warps);
+    for (std::int64_t b =
+             std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
+         b < batches.num(); b += std::int64_t{gridDim.x} * warps_per_block) {
+      if (units.has_middle(b)) {
+        cuda::fold_middle(forest, reducer, init, out, batches, b, warp_items);
+      }
+    }
+  }
+  units.finish();
+}
+
+}  // namespace tilefold::detail::cuda
