@@ -93,7 +93,7 @@ __device__ __forceinline__ auto warp_fold_each(const Items (&values)[Folds], int
 /// Its contents are the library's. After a fold, __syncthreads() must come before the next fold or
 /// anything else uses the memory. About Folds * sizeof(Acc) * Nt / 32 bytes.
 template <int Nt, class Acc, int Folds = 1>
-struct block_storage : detail::cuda::warp_nodes<Nt, Acc, Folds> {
+struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
   static_assert(Nt >= 1 && Nt <= 1024, "tilefold: a block has 1 to 1024 threads");
   static_assert(Folds >= 1, "tilefold: block_storage is for one fold or more");
 };

@@ -100,13 +100,17 @@ inline int device_of(cudaStream_t stream) {
 }
 
 inline device_info query(int device) {
-  device_info info{device, 0, false};
+  device_info info{device, 0, false, false};
   int pageable = 0;
+  int major = 0;
   check(cudaDeviceGetAttribute(&info.num_sms, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device),
         "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+        "cudaDeviceGetAttribute");
   info.pageable_access = pageable != 0;
+  info.overlaps_launches = major >= 9;
   return info;
 }
 

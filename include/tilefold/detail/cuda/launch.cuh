@@ -26,6 +26,7 @@ struct device_info {
   int device;
   int num_sms;
   bool pageable_access;
+  bool overlaps_launches;  // compute capability 9.0: launches may begin before the last one ends
 };
 
 template <class Source>
@@ -44,12 +45,20 @@ constexpr tile_policy policy_for(int bytes) {
   return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
-/// The one tile that short ranges are folded in, by as many warps of it as they need: what its
-/// launch saves, the partials and arrivals of several tiles, is more than more threads would.
+/// The largest tile of short ranges; blocks may have fewer threads and so smaller tiles.
 constexpr tile_policy short_policy_for(int bytes) {
   if (bytes > 16) return {256, policy_for(bytes).vt};
   return {1024, policy_for(bytes).vt};
 }
+
+/// Threads of a block where several share a short range.
+inline constexpr int short_nt = 128;
+
+/// Blocks and threads for n items in short tiles.
+struct short_shape {
+  std::int64_t blocks;
+  int nt;
+};
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
 
@@ -67,7 +76,7 @@ constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64
   return {partials * acc_bytes, arrivals * static_cast<std::int64_t>(sizeof(unsigned))};
 }
 
-// Devices whose occupancy is remembered; more than a machine has.
+// Devices of which something is remembered; more than a machine has.
 inline constexpr int known_devices = 64;
 using occupancy_cache = std::atomic<int>[known_devices];
 
@@ -84,6 +93,41 @@ std::int64_t resident_blocks(Kernel kernel, int nt, const device_info& gpu,
     cached.store(per_sm, std::memory_order_relaxed);
   }
   return std::int64_t{per_sm} * gpu.num_sms;
+}
+
+/// Whether `kernel` waits for the launch before it, so that it may begin earlier: the code that
+/// this GPU runs must have been compiled for one that can. Asked once per device.
+template <class Kernel>
+bool may_begin_early(Kernel kernel, const device_info& gpu, occupancy_cache& known) {
+  if (!gpu.overlaps_launches) return false;
+  std::atomic<int>& cached = known[gpu.device % known_devices];
+  int ptx_version = cached.load(std::memory_order_relaxed);
+  if (ptx_version == 0) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+    ptx_version = attributes.ptxVersion;
+    cached.store(ptx_version, std::memory_order_relaxed);
+  }
+  return ptx_version >= 90;
+}
+
+/// Launches `kernel`, which calls wait_for_previous_launch(). The arguments by address, as the
+/// runtime's C interface takes them: its return value is this launch's own, where <<<>>> leaves it
+/// mixed with earlier errors.
+template <class Kernel>
+void launch_early(Kernel kernel, std::int64_t blocks, int nt, void** arguments,
+                  const device_info& gpu, cudaStream_t stream, const char* what) {
+  static occupancy_cache known;
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(nt));
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = cuda::may_begin_early(kernel, gpu, known) ? 1 : 0;
+  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), what);
 }
 
 /// Launches the fold of n >= 1 items under `Policy`. `provide(demand)` returns the workspace.
@@ -106,8 +150,6 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
   unfused<Reducer> device_reducer{reducer, 0u};
   const auto kernel =
       &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
-  // The arguments by address, as the runtime's C interface takes them: its return value is this
-  // launch's own, where <<<>>> leaves it mixed with earlier errors.
   static occupancy_cache occupancy;
   const auto blocks = detail::smaller(tiles, resident_blocks(kernel, Policy.nt, gpu, occupancy));
   tile_shares shares{static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks)};
@@ -118,25 +160,40 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
                        &n,
                        &shares,
                        &memory};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
-                         dim3(Policy.nt), arguments, 0, stream),
-        "launch of the tile kernel");
+  cuda::launch_early(kernel, blocks, Policy.nt, arguments, gpu, stream,
+                     "launch of the tile kernel");
 }
 
-/// Launches the fold of 1 <= n <= Policy.tile() items by one block. No workspace.
-template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out>
-void launch_one_tile(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
-                     Out out, cudaStream_t stream) {
+/// The shape for n items, short enough for it. One tile as long as one covers n: the arrival of
+/// several would cost more than more threads give. Then small ones, to spread over the GPU.
+constexpr short_shape short_shape_for(tile_policy policy, std::int64_t n, int small_nt) {
+  const std::int64_t warps = tree::num_blocks(n, warp_size * policy.vt);
+  if (n <= policy.tile()) return {1, warp_size << tree::ceil_log2(warps)};
+  return {tree::num_blocks(n, small_nt * policy.vt), small_nt};
+}
+
+/// Launches the fold of n >= 1 items in tiles of `shape`, which makes no more than
+/// most_short_partials() of them.
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch_short(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                  Out out, short_shape shape, const device_info& gpu, cudaStream_t stream,
+                  const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  scratch<acc> memory{};
+  if (shape.blocks > 1) {
+    const workspace& space = provide(workspace_demand{
+        shape.blocks * static_cast<std::int64_t>(sizeof(acc)), sizeof(unsigned)});
+    memory = {reinterpret_cast<acc*>(space.partials()),
+              reinterpret_cast<unsigned*>(space.arrivals())};
+  }
   unfused<Reducer> device_reducer{reducer, 0u};
   int count = static_cast<int>(n);
-  const auto kernel =
-      &one_tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
-  const auto warps = tree::num_blocks(n, warp_size * Policy.vt);
+  const auto kernel = &short_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
   void* arguments[] = {const_cast<Source*>(&source), &device_reducer, const_cast<Init*>(&init),
-                       &out, &count};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(1),
-                         dim3(static_cast<unsigned>(warps * warp_size)), arguments, 0, stream),
-        "launch of the one-tile kernel");
+                       &out, &count, &memory};
+  cuda::launch_early(kernel, shape.blocks, shape.nt, arguments, gpu, stream,
+                     "launch of the short kernel");
 }
 
 /// The same under the policy that the caller chose or, by default, that fits the items and n.
@@ -145,9 +202,12 @@ template <class Build, class Policy, class Source, class Reducer, class Init, cl
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   if constexpr (std::is_same_v<Policy, default_policy>) {
-    constexpr tile_policy one_tile = short_policy_for(item_bytes<Source>);
-    if (n <= one_tile.tile()) {
-      cuda::launch_one_tile<Build, one_tile>(source, reducer, init, n, out, stream);
+    constexpr tile_policy short_tile = short_policy_for(item_bytes<Source>);
+    constexpr int most_partials = most_short_partials(sizeof(typename Reducer::accumulator));
+    if (n <= std::int64_t{short_nt} * short_tile.vt * most_partials) {
+      cuda::launch_short<Build, short_tile>(source, reducer, init, n, out,
+                                            short_shape_for(short_tile, n, short_nt), gpu, stream,
+                                            provide);
     } else {
       cuda::launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu,
                                                           stream, provide);

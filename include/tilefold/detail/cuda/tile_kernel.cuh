@@ -81,8 +81,10 @@ template <class Reducer>
 struct partials_reducer {
   using accumulator = typename Reducer::accumulator;
   static constexpr bool commutative = Reducer::commutative;
+  static constexpr bool may_pad = has_neutral<Reducer>;
   const Reducer& reducer;
 
+  __device__ __forceinline__ static accumulator neutral() { return Reducer::neutral(); }
   __device__ __forceinline__ const accumulator& lift(const accumulator& value) const {
     return value;
   }
@@ -91,18 +93,35 @@ struct partials_reducer {
   }
 };
 
-/// Counts `arrived` more partials of a group of `group_count` as written by this block, and tells
-/// in every thread whether that completed the group. `completed` is shared memory.
+/// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
+/// of the one before: what both would do first costs no time then. Nothing of this launch may touch
+/// memory before. Has no effect unless the launch allows it (launch.cuh).
+__device__ __forceinline__ void wait_for_previous_launch() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Counts `arrived` more partials of a group of `group_count` as written by this thread, and tells
+/// whether that completed the group: then the others' partials can be read.
+__device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
+                                         unsigned group_count) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(arrivals), "r"(arrived)
+               : "memory");
+  if (before + arrived != group_count) return false;
+  *arrivals = 0;  // nobody else comes; zero for the next launch
+  return true;
+}
+
+/// The same for a block whose first thread has written the partials, in every thread. `completed`
+/// is shared memory.
 __device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_count,
                                        bool& completed) {
-  if (threadIdx.x == 0) {
-    __threadfence();  // release: this block's partials are visible before its arrival is
-    completed = atomicAdd(arrivals, arrived) + arrived == group_count;
-    if (completed) {
-      *arrivals = 0;    // nobody else comes; zero for the next launch
-      __threadfence();  // acquire: the others' partials are visible after their arrival
-    }
-  }
+  if (threadIdx.x == 0) completed = cuda::count_in(arrivals, arrived, group_count);
   __syncthreads();
   return completed;
 }
@@ -229,20 +248,44 @@ __global__ void __launch_bounds__(Nt,
                 tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using work = block_work<tile_policy{Nt, Vt}, Source, Reducer, Init, Out>;
   __shared__ typename work::shared_memory shared;
+  cuda::wait_for_previous_launch();
   work{source, reducer, init, out, n, shared}.run(shares, memory);
 }
 
-/// The fold of n items that one tile covers, by one block without partials: for short ranges the
-/// launch itself is most of the time. A block of fewer than Nt threads will do where its warps
-/// cover n.
+/// Partials of a short range at most: one warp folds them.
+TILEFOLD_HD constexpr int most_short_partials(std::size_t acc_bytes) { return acc_bytes > 8 ? 256 : 1024; }
+
+/// The fold of a short range: a tile a block, and the first warp of the last block to arrive folds
+/// the tiles' values. Tiles are as small as the blocks, whose number of warps is any power of two
+/// up to Nt / 32; a single block has no partials.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt)
-    one_tile_kernel(Source source, Reducer reducer, Init init, Out out, int n) {
+    short_kernel(Source source, Reducer reducer, Init init, Out out, int n,
+                 scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
+  constexpr int partials_vt = most_short_partials(sizeof(acc)) / warp_size;
+  using partials_fold = tile_fold<tile_policy{warp_size, partials_vt}, false,
+                                  detail::source<const acc*>, partials_reducer<Reducer>>;
   __shared__ slot<acc> warp_values[Nt / warp_size];
-  const acc value = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer>::fold(
-      source, reducer, 0, n, &warp_values[0].value);
-  if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value));
+  cuda::wait_for_previous_launch();
+  const int first = static_cast<int>(blockIdx.x * blockDim.x) * Vt;
+  slot<acc> value;
+  value.put(tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer>::fold(
+      source, reducer, first, n - first, &warp_values[0].value,
+      static_cast<int>(blockDim.x) / warp_size));
+  if (threadIdx.x >= warp_size) return;
+  const int blocks = static_cast<int>(gridDim.x);
+  if (blocks > 1) {
+    bool completed = false;
+    if (threadIdx.x == 0) {
+      new (memory.partials + blockIdx.x) acc(value.value);
+      completed = cuda::count_in(memory.arrivals, 1, gridDim.x);
+    }
+    if (!__any_sync(full_warp, completed)) return;
+    __syncwarp();
+    value.put(partials_fold::fold({{memory.partials}}, {reducer}, 0, blocks, nullptr));
+  }
+  if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value.value));
 }
 
 }  // namespace tilefold::detail::cuda
