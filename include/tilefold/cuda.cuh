@@ -187,12 +187,11 @@ class basic_cuda_executor {
   }
 
   /// Bytes of workspace that a fold of n items with accumulators of `accumulator_bytes` bytes can
-  /// need under the default policy for items of `item_bytes` bytes.
+  /// need under the default policy for items of `item_bytes` bytes, and any of fewer items.
   static std::int64_t workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                       std::int64_t accumulator_bytes) {
-    return detail::cuda::demand(detail::cuda::policy_for(static_cast<int>(item_bytes)), n,
-                                accumulator_bytes)
-        .bytes();
+    return detail::cuda::default_workspace_bytes(n, static_cast<int>(item_bytes),
+                                                 accumulator_bytes);
   }
 
   /// Bytes of workspace that a segmented_reduce() with offsets needs.

@@ -61,8 +61,8 @@ class tile_fold {
   __device__ __forceinline__ static acc fold(const Source& source, const Reducer& reducer,
                                              std::int64_t tile_first, int count, acc* warp_values,
                                              int num_warps = most_warps) {
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const int warp = static_cast<int>(threadIdx.x / warp_size);
+    const int lane = static_cast<int>(threadIdx.x % warp_size);
     const tile_fold tile{source, reducer, tile_first, count};
     const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
     if constexpr (most_warps == 1) {
@@ -107,7 +107,7 @@ class tile_fold {
   }
 
   __device__ __forceinline__ static int lane_first(int first) {
-    return first + static_cast<int>(threadIdx.x) % warp_size * shape.width;
+    return first + static_cast<int>(threadIdx.x % warp_size) * shape.width;
   }
 
   // This lane's node of each row; all loads before the first use, so that they are in flight

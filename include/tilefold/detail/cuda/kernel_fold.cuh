@@ -207,7 +207,7 @@ struct thread_runs {
   using load = packet<width * bytes>;
   static constexpr int words = usable ? loads * row * bytes / 4 : 0;
 
-  __device__ __forceinline__ static int place(int thread) {
+  __device__ __forceinline__ static unsigned place(unsigned thread) {
     return thread % run / width * row + thread / run * width + thread % width;
   }
 };
@@ -262,7 +262,7 @@ class threads_fold {
                          : part().template fold<false>(values, 0, count_);
     } else if constexpr (Folds == 1 && runs::usable) {
       const acc mine = part().template thread_node<Full>(values[0], thread_ * vt, count_);
-      new (nodes.of_threads() + runs::place(static_cast<int>(thread_))) acc(mine);
+      new (nodes.of_threads() + runs::place(thread_)) acc(mine);
       __syncthreads();
       if (warp() != 0) return mine;
       return fold_runs(nodes);
@@ -303,8 +303,7 @@ class threads_fold {
           __builtin_bit_cast(items, *reinterpret_cast<const typename runs::load*>(from));
 #pragma unroll
       for (int j = 0; j < runs::width; ++j) {
-        const int i = k * runs::width + j;
-        mine.put(i, loaded.item[j]);
+        mine.put(k * runs::width + j, loaded.item[j]);
       }
     }
     const acc node = cuda::fold_packet<full>(reducer_, mine, first, present);

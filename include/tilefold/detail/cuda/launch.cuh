@@ -54,11 +54,25 @@ constexpr tile_policy short_policy_for(int bytes) {
 /// Threads of a block where several share a short range.
 inline constexpr int short_nt = 128;
 
-/// Blocks and threads for n items in short tiles.
+/// Items that count as a short range.
+constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc_bytes) {
+  return std::int64_t{short_nt} * short_tile.vt *
+         most_short_partials(static_cast<std::size_t>(acc_bytes));
+}
+
+/// Blocks and threads for a short range.
 struct short_shape {
   std::int64_t blocks;
   int nt;
 };
+
+/// One tile as long as one covers n: the arrival of several would cost more than more threads give.
+/// Then small ones, to spread over the GPU.
+constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n) {
+  if (n > short_tile.tile()) return {tree::num_blocks(n, short_nt * short_tile.vt), short_nt};
+  const std::int64_t warps = tree::num_blocks(n, warp_size * short_tile.vt);
+  return {1, warp_size << tree::ceil_log2(warps)};
+}
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
 
@@ -74,6 +88,24 @@ constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64
     count = groups;
   }
   return {partials * acc_bytes, arrivals * static_cast<std::int64_t>(sizeof(unsigned))};
+}
+
+/// Scratch for a short range of that shape.
+constexpr workspace_demand demand(short_shape shape, std::int64_t acc_bytes) {
+  if (shape.blocks == 1) return {0, 0};
+  const std::int64_t places = shape.blocks <= 256 ? 256 : 1024;
+  return {places * acc_bytes, sizeof(unsigned)};
+}
+
+/// Bytes of scratch for n items or fewer under the default policy.
+constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
+                                               std::int64_t acc_bytes) {
+  const tile_policy short_tile = short_policy_for(item_bytes);
+  const std::int64_t most_short = most_short_items(short_tile, acc_bytes);
+  const short_shape shape = short_shape_for(short_tile, detail::smaller(n, most_short));
+  const std::int64_t of_short = demand(shape, acc_bytes).bytes();
+  if (n <= most_short) return of_short;
+  return detail::larger(of_short, demand(policy_for(item_bytes), n, acc_bytes).bytes());
 }
 
 // Devices of which something is remembered; more than a machine has.
@@ -164,14 +196,6 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
                      "launch of the tile kernel");
 }
 
-/// The shape for n items, short enough for it. One tile as long as one covers n: the arrival of
-/// several would cost more than more threads give. Then small ones, to spread over the GPU.
-constexpr short_shape short_shape_for(tile_policy policy, std::int64_t n, int small_nt) {
-  const std::int64_t warps = tree::num_blocks(n, warp_size * policy.vt);
-  if (n <= policy.tile()) return {1, warp_size << tree::ceil_log2(warps)};
-  return {tree::num_blocks(n, small_nt * policy.vt), small_nt};
-}
-
 /// Launches the fold of n >= 1 items in tiles of `shape`, which makes no more than
 /// most_short_partials() of them.
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
@@ -182,8 +206,7 @@ void launch_short(const Source& source, const Reducer& reducer, const Init& init
   using acc = typename Reducer::accumulator;
   scratch<acc> memory{};
   if (shape.blocks > 1) {
-    const workspace& space = provide(workspace_demand{
-        shape.blocks * static_cast<std::int64_t>(sizeof(acc)), sizeof(unsigned)});
+    const workspace& space = provide(demand(shape, sizeof(acc)));
     memory = {reinterpret_cast<acc*>(space.partials()),
               reinterpret_cast<unsigned*>(space.arrivals())};
   }
@@ -203,11 +226,9 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   if constexpr (std::is_same_v<Policy, default_policy>) {
     constexpr tile_policy short_tile = short_policy_for(item_bytes<Source>);
-    constexpr int most_partials = most_short_partials(sizeof(typename Reducer::accumulator));
-    if (n <= std::int64_t{short_nt} * short_tile.vt * most_partials) {
+    if (n <= most_short_items(short_tile, sizeof(typename Reducer::accumulator))) {
       cuda::launch_short<Build, short_tile>(source, reducer, init, n, out,
-                                            short_shape_for(short_tile, n, short_nt), gpu, stream,
-                                            provide);
+                                            short_shape_for(short_tile, n), gpu, stream, provide);
     } else {
       cuda::launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu,
                                                           stream, provide);

@@ -253,7 +253,61 @@ __global__ void __launch_bounds__(Nt,
 }
 
 /// Partials of a short range at most: one warp folds them.
-TILEFOLD_HD constexpr int most_short_partials(std::size_t acc_bytes) { return acc_bytes > 8 ? 256 : 1024; }
+TILEFOLD_HD constexpr int most_short_partials(std::size_t acc_bytes) {
+  return acc_bytes > 8 ? 256 : 1024;
+}
+
+/// Partials as one warp folds them: each lane a run of neighbours, and the lanes' first ones lie in
+/// a row, then their second ones...
+template <int Run, class Reducer>
+struct partial_runs {
+  using acc = typename Reducer::accumulator;
+  acc* partials;
+
+  __device__ __forceinline__ acc* place(unsigned i) const {
+    return partials + (i % Run * warp_size + i / Run);
+  }
+
+  /// The node of the first count <= 32 * Run, in every lane of the first warp.
+  __device__ __forceinline__ acc fold(const Reducer& reducer, int count) const {
+    const int lane = static_cast<int>(threadIdx.x);
+    registers<acc, Run> run;
+    // No load has a condition: there are not predicates enough, and some would wait for others.
+#pragma unroll
+    for (int i = 0; i < Run; ++i) {
+      run.put(i, *place(static_cast<unsigned>(min(lane * Run + i, count - 1))));
+    }
+    if constexpr (has_neutral<Reducer>) {
+#pragma unroll
+      for (int i = 0; i < Run; ++i) {
+        run.put(i, cuda::select(lane * Run + i < count, run[i], Reducer::neutral()));
+      }
+    }
+    constexpr bool full = has_neutral<Reducer>;
+    registers<acc, 1> node;
+    node.put(0, cuda::fold_packet<full>(reducer, run, lane * Run, count));
+    return row_fold<1, Run, full, Reducer>(reducer, 0, count).fold(node);
+  }
+};
+
+/// The first warp of one of `blocks` blocks hands in its value; true, with the node of all, for the
+/// last one.
+template <int Run, class Reducer>
+__device__ __forceinline__ bool short_climb(scratch<typename Reducer::accumulator> memory,
+                                            const Reducer& reducer, int blocks,
+                                            slot<typename Reducer::accumulator>& value) {
+  using acc = typename Reducer::accumulator;
+  const partial_runs<Run, Reducer> runs{memory.partials};
+  bool completed = false;
+  if (threadIdx.x == 0) {
+    new (runs.place(blockIdx.x)) acc(value.value);
+    completed = cuda::count_in(memory.arrivals, 1, static_cast<unsigned>(blocks));
+  }
+  if (!__any_sync(full_warp, completed)) return false;
+  __syncwarp();
+  value.put(runs.fold(reducer, blocks));
+  return true;
+}
 
 /// The fold of a short range: a tile a block, and the first warp of the last block to arrive folds
 /// the tiles' values. Tiles are as small as the blocks, whose number of warps is any power of two
@@ -263,9 +317,6 @@ __global__ void __launch_bounds__(Nt)
     short_kernel(Source source, Reducer reducer, Init init, Out out, int n,
                  scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
-  constexpr int partials_vt = most_short_partials(sizeof(acc)) / warp_size;
-  using partials_fold = tile_fold<tile_policy{warp_size, partials_vt}, false,
-                                  detail::source<const acc*>, partials_reducer<Reducer>>;
   __shared__ slot<acc> warp_values[Nt / warp_size];
   cuda::wait_for_previous_launch();
   const int first = static_cast<int>(blockIdx.x * blockDim.x) * Vt;
@@ -275,15 +326,11 @@ __global__ void __launch_bounds__(Nt)
       static_cast<int>(blockDim.x) / warp_size));
   if (threadIdx.x >= warp_size) return;
   const int blocks = static_cast<int>(gridDim.x);
-  if (blocks > 1) {
-    bool completed = false;
-    if (threadIdx.x == 0) {
-      new (memory.partials + blockIdx.x) acc(value.value);
-      completed = cuda::count_in(memory.arrivals, 1, gridDim.x);
-    }
-    if (!__any_sync(full_warp, completed)) return;
-    __syncwarp();
-    value.put(partials_fold::fold({{memory.partials}}, {reducer}, 0, blocks, nullptr));
+  constexpr int longest_run = most_short_partials(sizeof(acc)) / warp_size;
+  if (blocks > warp_size * 8) {
+    if (!cuda::short_climb<longest_run>(memory, reducer, blocks, value)) return;
+  } else if (blocks > 1) {
+    if (!cuda::short_climb<8>(memory, reducer, blocks, value)) return;
   }
   if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value.value));
 }
