@@ -111,6 +111,12 @@ TEST(BlockFold, IsTheTreeInBlocksOfEverySize) {
   expect_trees_of_blocks<short_hash_case>(sizes{});
 }
 
+TEST(BlockFold, IsTheTreeInAccumulatorsOfTwoRegisters) {
+  using sizes = std::integer_sequence<int, 20, 33, 64, 100, 129, 250, 512, 1000>;
+  expect_trees_of_blocks<wide_hash_case>(sizes{});
+  expect_trees<wide_hash_case, 200, 4, 1>();
+}
+
 TEST(BlockFold, IsTheTreeInLargeAccumulators) {
   using sizes = std::integer_sequence<int, 1, 24, 32, 50, 64, 256, 257, 480, 1000, 1024>;
   expect_trees_of_blocks<long_hash_case>(sizes{});

@@ -99,10 +99,13 @@ inline int device_of(cudaStream_t stream) {
   return current_device();
 }
 
+inline constexpr int first_driver_to_overlap_in_graphs = 12030;
+
 inline device_info query(int device) {
   device_info info{device, 0, false, false};
   int pageable = 0;
   int major = 0;
+  int driver = 0;
   check(cudaDeviceGetAttribute(&info.num_sms, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device),
@@ -110,7 +113,8 @@ inline device_info query(int device) {
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
         "cudaDeviceGetAttribute");
   info.pageable_access = pageable != 0;
-  info.overlaps_launches = major >= 9;
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  info.overlaps_launches = major >= 9 && driver >= first_driver_to_overlap_in_graphs;
   return info;
 }
 
