@@ -99,7 +99,7 @@ inline int device_of(cudaStream_t stream) {
   return current_device();
 }
 
-inline constexpr int first_driver_to_overlap_in_graphs = 12030;
+inline constexpr int first_driver_for_early_graphs = 12030;
 
 inline device_info query(int device) {
   device_info info{device, 0, false, false};
@@ -114,7 +114,7 @@ inline device_info query(int device) {
         "cudaDeviceGetAttribute");
   info.pageable_access = pageable != 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-  info.overlaps_launches = major >= 9 && driver >= first_driver_to_overlap_in_graphs;
+  info.early_launches = major >= 9 && driver >= first_driver_for_early_graphs;
   return info;
 }
 

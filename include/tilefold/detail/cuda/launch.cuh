@@ -26,7 +26,7 @@ struct device_info {
   int device;
   int num_sms;
   bool pageable_access;
-  bool overlaps_launches;  // compute capability 9.0: launches may begin before the last one ends
+  bool early_launches;  // can begin a launch before the one before has ended; has clusters
 };
 
 template <class Source>
@@ -51,27 +51,35 @@ constexpr tile_policy short_policy_for(int bytes) {
   return {1024, policy_for(bytes).vt};
 }
 
-/// Threads of a block where several share a short range.
-inline constexpr int short_nt = 128;
+/// Threads of a block where many share a short range, and how many of them at most.
+inline constexpr int short_nt = 256;
+inline constexpr std::int64_t most_short_blocks = 256;
 
 /// Items that count as a short range.
-constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc_bytes) {
-  return std::int64_t{short_nt} * short_tile.vt *
-         most_short_partials(static_cast<std::size_t>(acc_bytes));
+constexpr std::int64_t most_short_items(tile_policy short_tile) {
+  return most_short_blocks * short_nt * short_tile.vt;
 }
 
 /// Blocks and threads for a short range.
 struct short_shape {
   std::int64_t blocks;
   int nt;
+  bool cluster;
 };
 
-/// One tile as long as one covers n: the arrival of several would cost more than more threads give.
-/// Then small ones, to spread over the GPU.
-constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n) {
-  if (n > short_tile.tile()) return {tree::num_blocks(n, short_nt * short_tile.vt), short_nt};
-  const std::int64_t warps = tree::num_blocks(n, warp_size * short_tile.vt);
-  return {1, warp_size << tree::ceil_log2(warps)};
+/// The least power of two of warps, whose threads fold vt items each, for n items in all.
+constexpr int threads_for(std::int64_t n, int vt) {
+  return warp_size << tree::ceil_log2(tree::num_blocks(n, warp_size * vt));
+}
+
+/// One tile as long as one covers n: what several would have to tell each other costs more than
+/// more threads give. Then a cluster, and then as many small tiles as there are.
+constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n, bool clusters) {
+  if (n <= short_tile.tile()) return {1, threads_for(n, short_tile.vt), false};
+  if (clusters && n <= std::int64_t{cluster_blocks} * short_tile.tile()) {
+    return {cluster_blocks, threads_for(tree::num_blocks(n, cluster_blocks), short_tile.vt), true};
+  }
+  return {tree::num_blocks(n, short_nt * short_tile.vt), short_nt, false};
 }
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
@@ -92,19 +100,17 @@ constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64
 
 /// Scratch for a short range of that shape.
 constexpr workspace_demand demand(short_shape shape, std::int64_t acc_bytes) {
-  if (shape.blocks == 1) return {0, 0};
-  const std::int64_t places = shape.blocks <= 256 ? 256 : 1024;
-  return {places * acc_bytes, sizeof(unsigned)};
+  if (shape.blocks == 1 || shape.cluster) return {0, 0};
+  return {most_short_blocks * acc_bytes, sizeof(unsigned)};
 }
 
 /// Bytes of scratch for n items or fewer under the default policy.
 constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
                                                std::int64_t acc_bytes) {
   const tile_policy short_tile = short_policy_for(item_bytes);
-  const std::int64_t most_short = most_short_items(short_tile, acc_bytes);
-  const short_shape shape = short_shape_for(short_tile, detail::smaller(n, most_short));
-  const std::int64_t of_short = demand(shape, acc_bytes).bytes();
-  if (n <= most_short) return of_short;
+  const std::int64_t of_short =
+      demand(short_shape_for(short_tile, n, false), acc_bytes).bytes();
+  if (n <= most_short_items(short_tile)) return of_short;
   return detail::larger(of_short, demand(policy_for(item_bytes), n, acc_bytes).bytes());
 }
 
@@ -127,38 +133,71 @@ std::int64_t resident_blocks(Kernel kernel, int nt, const device_info& gpu,
   return std::int64_t{per_sm} * gpu.num_sms;
 }
 
-/// Whether `kernel` waits for the launch before it, so that it may begin earlier: the code that
-/// this GPU runs must have been compiled for one that can. Asked once per device.
+inline cudaLaunchConfig_t launch_config(std::int64_t blocks, int nt, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(nt));
+  config.stream = stream;
+  return config;
+}
+
+inline cudaLaunchAttribute in_clusters() {
+  cudaLaunchAttribute result{};
+  result.id = cudaLaunchAttributeClusterDimension;
+  result.val.clusterDim = {cluster_blocks, 1, 1};
+  return result;
+}
+
+/// Whether the current GPU can run a cluster of blocks of nt threads.
 template <class Kernel>
-bool may_begin_early(Kernel kernel, const device_info& gpu, occupancy_cache& known) {
-  if (!gpu.overlaps_launches) return false;
+bool fits_cluster(Kernel kernel, int nt) {
+  cudaLaunchAttribute attribute = in_clusters();
+  cudaLaunchConfig_t config = launch_config(cluster_blocks, nt, nullptr);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int clusters = 0;
+  check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config),
+        "cudaOccupancyMaxActiveClusters");
+  return clusters > 0;
+}
+
+/// What a launch may ask for.
+struct launch_abilities {
+  bool early;     // to begin before the one before has ended
+  bool clusters;  // of cluster_blocks blocks
+};
+
+/// Those of `kernel` in blocks of up to most_nt threads: the code that this GPU runs must have been
+/// compiled for one that knows such things. Asked once per device.
+template <class Kernel>
+launch_abilities abilities_of(Kernel kernel, int most_nt, const device_info& gpu,
+                              occupancy_cache& known) {
+  if (!gpu.early_launches) return {false, false};
   std::atomic<int>& cached = known[gpu.device % known_devices];
-  int ptx_version = cached.load(std::memory_order_relaxed);
-  if (ptx_version == 0) {
+  int answer = cached.load(std::memory_order_relaxed);
+  if (answer == 0) {
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-    ptx_version = attributes.ptxVersion;
-    cached.store(ptx_version, std::memory_order_relaxed);
+    const bool early = attributes.ptxVersion >= 90;
+    answer = 1 + (early ? 2 : 0) + (early && cuda::fits_cluster(kernel, most_nt) ? 4 : 0);
+    cached.store(answer, std::memory_order_relaxed);
   }
-  return ptx_version >= 90;
+  return {(answer & 2) != 0, (answer & 4) != 0};
 }
 
 /// Launches `kernel`, which calls wait_for_previous_launch(). The arguments by address, as the
 /// runtime's C interface takes them: its return value is this launch's own, where <<<>>> leaves it
 /// mixed with earlier errors.
 template <class Kernel>
-void launch_early(Kernel kernel, std::int64_t blocks, int nt, void** arguments,
-                  const device_info& gpu, cudaStream_t stream, const char* what) {
-  static occupancy_cache known;
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(nt));
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = cuda::may_begin_early(kernel, gpu, known) ? 1 : 0;
+void launch_early(Kernel kernel, cudaLaunchConfig_t config, launch_abilities abilities,
+                  bool cluster, void** arguments, const char* what) {
+  cudaLaunchAttribute attributes[2]{};
+  config.attrs = attributes;
+  if (abilities.early) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (cluster) attributes[config.numAttrs++] = cuda::in_clusters();
   check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), what);
 }
 
@@ -192,31 +231,36 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
                        &n,
                        &shares,
                        &memory};
-  cuda::launch_early(kernel, blocks, Policy.nt, arguments, gpu, stream,
+  static occupancy_cache known;
+  cuda::launch_early(kernel, launch_config(blocks, Policy.nt, stream),
+                     abilities_of(kernel, Policy.nt, gpu, known), false, arguments,
                      "launch of the tile kernel");
 }
 
-/// Launches the fold of n >= 1 items in tiles of `shape`, which makes no more than
-/// most_short_partials() of them.
+/// Launches the fold of 1 <= n <= most_short_items(Policy) items.
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
 void launch_short(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
-                  Out out, short_shape shape, const device_info& gpu, cudaStream_t stream,
-                  const Provide& provide) {
+                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   using acc = typename Reducer::accumulator;
+  static_assert(short_partials<unfused<Reducer>>::most == most_short_blocks);
+  const auto kernel =
+      &short_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
+  static occupancy_cache known;
+  const launch_abilities abilities = abilities_of(kernel, Policy.nt, gpu, known);
+  const short_shape shape = short_shape_for(Policy, n, abilities.clusters);
   scratch<acc> memory{};
-  if (shape.blocks > 1) {
+  if (shape.blocks > 1 && !shape.cluster) {
     const workspace& space = provide(demand(shape, sizeof(acc)));
     memory = {reinterpret_cast<acc*>(space.partials()),
               reinterpret_cast<unsigned*>(space.arrivals())};
   }
   unfused<Reducer> device_reducer{reducer, 0u};
   int count = static_cast<int>(n);
-  const auto kernel = &short_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
   void* arguments[] = {const_cast<Source*>(&source), &device_reducer, const_cast<Init*>(&init),
                        &out, &count, &memory};
-  cuda::launch_early(kernel, shape.blocks, shape.nt, arguments, gpu, stream,
-                     "launch of the short kernel");
+  cuda::launch_early(kernel, launch_config(shape.blocks, shape.nt, stream), abilities,
+                     shape.cluster, arguments, "launch of the short kernel");
 }
 
 /// The same under the policy that the caller chose or, by default, that fits the items and n.
@@ -226,9 +270,8 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   if constexpr (std::is_same_v<Policy, default_policy>) {
     constexpr tile_policy short_tile = short_policy_for(item_bytes<Source>);
-    if (n <= most_short_items(short_tile, sizeof(typename Reducer::accumulator))) {
-      cuda::launch_short<Build, short_tile>(source, reducer, init, n, out,
-                                            short_shape_for(short_tile, n), gpu, stream, provide);
+    if (n <= most_short_items(short_tile)) {
+      cuda::launch_short<Build, short_tile>(source, reducer, init, n, out, gpu, stream, provide);
     } else {
       cuda::launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu,
                                                           stream, provide);

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/cuda/cluster.cuh>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -252,85 +253,85 @@ __global__ void __launch_bounds__(Nt,
   work{source, reducer, init, out, n, shared}.run(shares, memory);
 }
 
-/// Partials of a short range at most: one warp folds them.
-TILEFOLD_HD constexpr int most_short_partials(std::size_t acc_bytes) {
-  return acc_bytes > 8 ? 256 : 1024;
-}
-
-/// Partials as one warp folds them: each lane a run of neighbours, and the lanes' first ones lie in
-/// a row, then their second ones...
-template <int Run, class Reducer>
-struct partial_runs {
+/// The partials of a short range: one warp folds them, each lane a run of neighbours. The lanes'
+/// first ones lie in a row, then their second ones...
+template <class Reducer>
+struct short_partials {
   using acc = typename Reducer::accumulator;
+  static constexpr int run = 8;
+  static constexpr int most = run * warp_size;
   acc* partials;
 
   __device__ __forceinline__ acc* place(unsigned i) const {
-    return partials + (i % Run * warp_size + i / Run);
+    return partials + (i % run * warp_size + i / run);
   }
 
-  /// The node of the first count <= 32 * Run, in every lane of the first warp.
+  /// The node of the first `count`, in every lane of the first warp.
   __device__ __forceinline__ acc fold(const Reducer& reducer, int count) const {
-    const int lane = static_cast<int>(threadIdx.x);
-    registers<acc, Run> run;
+    const int first = static_cast<int>(threadIdx.x) * run;
+    registers<acc, run> mine;
     // No load has a condition: there are not predicates enough, and some would wait for others.
 #pragma unroll
-    for (int i = 0; i < Run; ++i) {
-      run.put(i, *place(static_cast<unsigned>(min(lane * Run + i, count - 1))));
-    }
-    if constexpr (has_neutral<Reducer>) {
-#pragma unroll
-      for (int i = 0; i < Run; ++i) {
-        run.put(i, cuda::select(lane * Run + i < count, run[i], Reducer::neutral()));
-      }
+    for (int i = 0; i < run; ++i) {
+      mine.put(i, *place(static_cast<unsigned>(min(first + i, count - 1))));
     }
     constexpr bool full = has_neutral<Reducer>;
+    if constexpr (full) {
+#pragma unroll
+      for (int i = 0; i < run; ++i) {
+        mine.put(i, cuda::select(first + i < count, mine[i], Reducer::neutral()));
+      }
+    }
     registers<acc, 1> node;
-    node.put(0, cuda::fold_packet<full>(reducer, run, lane * Run, count));
-    return row_fold<1, Run, full, Reducer>(reducer, 0, count).fold(node);
+    node.put(0, cuda::fold_packet<full>(reducer, mine, first, count));
+    return row_fold<1, run, full, Reducer>(reducer, 0, count).fold(node);
   }
 };
 
-/// The first warp of one of `blocks` blocks hands in its value; true, with the node of all, for the
-/// last one.
-template <int Run, class Reducer>
-__device__ __forceinline__ bool short_climb(scratch<typename Reducer::accumulator> memory,
-                                            const Reducer& reducer, int blocks,
-                                            slot<typename Reducer::accumulator>& value) {
-  using acc = typename Reducer::accumulator;
-  const partial_runs<Run, Reducer> runs{memory.partials};
-  bool completed = false;
-  if (threadIdx.x == 0) {
-    new (runs.place(blockIdx.x)) acc(value.value);
-    completed = cuda::count_in(memory.arrivals, 1, static_cast<unsigned>(blocks));
-  }
-  if (!__any_sync(full_warp, completed)) return false;
-  __syncwarp();
-  value.put(runs.fold(reducer, blocks));
-  return true;
-}
-
-/// The fold of a short range: a tile a block, and the first warp of the last block to arrive folds
-/// the tiles' values. Tiles are as small as the blocks, whose number of warps is any power of two
-/// up to Nt / 32; a single block has no partials.
+/// The fold of a short range: a tile a block, and a block has any power of two of warps up to Nt /
+/// 32. One block needs nothing else. Several are a cluster of their own, if `memory` is none, and
+/// its first one folds their values; or the first warp of the last one to arrive does.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt)
     short_kernel(Source source, Reducer reducer, Init init, Out out, int n,
                  scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
+  using fold = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer>;
   __shared__ slot<acc> warp_values[Nt / warp_size];
+  const int tile = static_cast<int>(blockDim.x) * Vt;
+  const int first = static_cast<int>(blockIdx.x) * tile;
+#if __CUDA_ARCH__ >= 900
+  __shared__ cluster_exchange<acc> exchange;
+  const bool in_cluster = gridDim.x > 1 && memory.partials == nullptr;
+  if (in_cluster) exchange.begin();
+#endif
   cuda::wait_for_previous_launch();
-  const int first = static_cast<int>(blockIdx.x * blockDim.x) * Vt;
   slot<acc> value;
-  value.put(tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer>::fold(
-      source, reducer, first, n - first, &warp_values[0].value,
-      static_cast<int>(blockDim.x) / warp_size));
+  value.put(fold::fold(source, reducer, first, n - first, &warp_values[0].value,
+                       static_cast<int>(blockDim.x) / warp_size));
   if (threadIdx.x >= warp_size) return;
-  const int blocks = static_cast<int>(gridDim.x);
-  constexpr int longest_run = most_short_partials(sizeof(acc)) / warp_size;
-  if (blocks > warp_size * 8) {
-    if (!cuda::short_climb<longest_run>(memory, reducer, blocks, value)) return;
-  } else if (blocks > 1) {
-    if (!cuda::short_climb<8>(memory, reducer, blocks, value)) return;
+#if __CUDA_ARCH__ >= 900
+  if (in_cluster) {
+    exchange.hand_in(blockIdx.x, value.value);
+    if (blockIdx.x != 0) return;
+    const int lane = static_cast<int>(threadIdx.x % cluster_blocks);
+    registers<acc, 1> node;
+    node.put(0, from_words<acc>(exchange.values[lane]));
+    value.put(row_fold<1, 1, has_neutral<Reducer>, Reducer, cluster_blocks>(
+                  reducer, 0, (n + tile - 1) / tile, lane)
+                  .fold(node));
+  } else
+#endif
+      if (gridDim.x > 1) {
+    const short_partials<Reducer> partials{memory.partials};
+    bool completed = false;
+    if (threadIdx.x == 0) {
+      new (partials.place(blockIdx.x)) acc(value.value);
+      completed = cuda::count_in(memory.arrivals, 1, gridDim.x);
+    }
+    if (!__any_sync(full_warp, completed)) return;
+    __syncwarp();
+    value.put(partials.fold(reducer, static_cast<int>(gridDim.x)));
   }
   if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value.value));
 }
