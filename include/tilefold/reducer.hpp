@@ -134,8 +134,8 @@ struct op_reducer {
 
   // Whether a backend may put neutral() where an operand is missing: with an operator of ours, on
   // types whose arithmetic we know, nobody can tell.
-  static constexpr bool may_pad = normalized_op<Op>::known && commutative && arithmetic_like<Acc> &&
-                                  has_identity<Op, Acc>;
+  static constexpr bool may_pad =
+      normalized_op<Op>::known && commutative && arithmetic_like<Acc> && has_identity<Op, Acc>;
   TILEFOLD_HD static Acc neutral() requires(may_pad) { return op_traits<Op, Acc>::identity(); }
 
   Op op;

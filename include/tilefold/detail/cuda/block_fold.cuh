@@ -40,7 +40,10 @@ constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index.
 /// `count` may cut the tile off, or tell of items after it. `warp_values` is shared memory for a
 /// value of each warp, free to use on entry. The block has `num_warps` warps, a power of two, nt /
 /// 32 unless told. The result is valid in the first warp.
-template <tile_policy Policy, bool Full, class Source, class Reducer>
+///
+/// `MostlyWhole`: a warp that lacks nothing reads as in a full tile. That is worth its code where
+/// the tile is all there is.
+template <tile_policy Policy, bool Full, class Source, class Reducer, bool MostlyWhole = false>
 class tile_fold {
   using acc = typename Reducer::accumulator;
   static constexpr tile_shape shape = shape_of<acc>(Policy.vt, static_cast<const Source*>(nullptr));
@@ -96,8 +99,7 @@ class tile_fold {
 
   __device__ __forceinline__ acc chunk(int first) const {
     rows_registers rows;
-    // Uniform in the warp.
-    if (Full || first + chunk_items + overread_items(source_) <= count_) {
+    if (Full || (MostlyWhole && first + chunk_items + overread_items(source_) <= count_)) {
       rows = whole_packets(first);
     } else {
       rows = cut_packets(first);
@@ -164,9 +166,9 @@ class tile_fold {
     for (int bit = 0; (1 << bit) < most_warps; ++bit) {
       if ((1 << bit) >= num_warps) break;
       const acc received = cuda::shuffle_xor(node[0], 1 << bit);
-      node.put(0,
-               cuda::combine_lanes<full_nodes>(reducer, node[0], received, (warp >> bit) & 1,
-                                               tree::right_half(warp, bit + 1) * warp_items, count));
+      node.put(
+          0, cuda::combine_lanes<full_nodes>(reducer, node[0], received, (warp >> bit) & 1,
+                                             tree::right_half(warp, bit + 1) * warp_items, count));
     }
     return node[0];
   }

@@ -12,16 +12,24 @@ namespace tilefold::detail::cuda {
 /// Blocks of a cluster; the most that every GPU with clusters holds.
 inline constexpr int cluster_blocks = 8;
 
+__device__ constexpr bool has_clusters() {
+#if __CUDA_ARCH__ >= 900
+  return true;
+#else
+  return false;
+#endif
+}
+
 /// Shared memory for a value of each block; the first block's is used.
 template <class Acc>
 struct cluster_exchange {
   words<Acc> values[cluster_blocks];
   alignas(8) unsigned long long received;  // an mbarrier, in the first block
 
-#if __CUDA_ARCH__ >= 900
   /// To be called by all threads before hand_in(): a block's shared memory is not there before the
   /// block is.
   __device__ __forceinline__ void begin() {
+#if __CUDA_ARCH__ >= 900
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&received)) : "memory");
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -32,15 +40,17 @@ struct cluster_exchange {
     }
     __syncwarp();
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
   }
 
-  /// By the first warp of block `block`, in which `value` is the same in every lane. For that of
-  /// block 0 all values are there afterwards; the other threads of the cluster may leave.
-  __device__ __forceinline__ void hand_in(unsigned block, const Acc& value) {
+  /// By the first warp of each block, in whose first lane `value` is valid. In block 0 all values
+  /// are there afterwards; the other threads of the cluster may leave.
+  __device__ __forceinline__ void hand_in(const Acc& value) {
+#if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
     if (threadIdx.x == 0) {
       const words<Acc> w = cuda::to_words(value);
-      const unsigned target = of_first(&values[block]);
+      const unsigned target = of_first(&values[blockIdx.x]);
       const unsigned barrier = of_first(&received);
 #pragma unroll
       for (int i = 0; i < words<Acc>::count; ++i) {
@@ -51,9 +61,11 @@ struct cluster_exchange {
             : "memory");
       }
     }
-    if (block == 0) wait();
+    if (blockIdx.x == 0) wait();
+#endif
   }
 
+#if __CUDA_ARCH__ >= 900
  private:
   __device__ __forceinline__ static unsigned address(const void* shared) {
     return static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -64,14 +76,18 @@ struct cluster_exchange {
     return result;
   }
   __device__ __forceinline__ void wait() {
-    asm volatile(
-        "{\n"
-        ".reg .pred there;\n"
-        "again:\n"
-        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 there, [%0], 0;\n"
-        "@!there bra again;\n"
-        "}\n" ::"r"(address(&received))
-        : "memory");
+    unsigned there = 0;
+    while (there == 0) {
+      asm volatile(
+          "{\n"
+          ".reg .pred done;\n"
+          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%1], 0;\n"
+          "selp.u32 %0, 1, 0, done;\n"
+          "}"
+          : "=r"(there)
+          : "r"(address(&received))
+          : "memory");
+    }
   }
 #endif
 };

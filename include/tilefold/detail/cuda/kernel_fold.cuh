@@ -199,7 +199,8 @@ struct thread_runs {
   // Words of other sizes would share banks; and large ones take too much memory.
   static constexpr bool usable = Nt > warp_size && (bytes == 4 || bytes == 8);
   static constexpr int run = usable ? rounded_up(Nt) / warp_size : 1;
-  static constexpr int width = detail::smaller(run, load_bytes / detail::smaller(bytes, load_bytes));
+  static constexpr int width =
+      detail::smaller(run, load_bytes / detail::smaller(bytes, load_bytes));
   static constexpr int loads = run / width;
   // As many threads as write at once, and what they write of a row.
   static constexpr int written = 128 / bytes / run * width;

@@ -108,8 +108,7 @@ constexpr workspace_demand demand(short_shape shape, std::int64_t acc_bytes) {
 constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
                                                std::int64_t acc_bytes) {
   const tile_policy short_tile = short_policy_for(item_bytes);
-  const std::int64_t of_short =
-      demand(short_shape_for(short_tile, n, false), acc_bytes).bytes();
+  const std::int64_t of_short = demand(short_shape_for(short_tile, n, false), acc_bytes).bytes();
   if (n <= most_short_items(short_tile)) return of_short;
   return detail::larger(of_short, demand(policy_for(item_bytes), n, acc_bytes).bytes());
 }
@@ -257,8 +256,12 @@ void launch_short(const Source& source, const Reducer& reducer, const Init& init
   }
   unfused<Reducer> device_reducer{reducer, 0u};
   int count = static_cast<int>(n);
-  void* arguments[] = {const_cast<Source*>(&source), &device_reducer, const_cast<Init*>(&init),
-                       &out, &count, &memory};
+  void* arguments[] = {const_cast<Source*>(&source),
+                       &device_reducer,
+                       const_cast<Init*>(&init),
+                       &out,
+                       &count,
+                       &memory};
   cuda::launch_early(kernel, launch_config(shape.blocks, shape.nt, stream), abilities,
                      shape.cluster, arguments, "launch of the short kernel");
 }

@@ -288,50 +288,62 @@ struct short_partials {
   }
 };
 
+/// The first warp of a block hands in its value; in that of the first block of the cluster, `value`
+/// becomes the node of the first `blocks` blocks, and the result is true.
+template <class Reducer, class Acc>
+__device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
+                                             const Reducer& reducer, int blocks, slot<Acc>& value) {
+  exchange.hand_in(value.value);
+  if (blockIdx.x != 0) return false;
+  const int block = static_cast<int>(threadIdx.x % cluster_blocks);
+  registers<Acc, 1> node;
+  node.put(0, from_words<Acc>(exchange.values[block]));
+  using nodes_fold = row_fold<1, 1, has_neutral<Reducer>, Reducer, cluster_blocks>;
+  value.put(nodes_fold(reducer, 0, blocks, block).fold(node));
+  return true;
+}
+
+/// The first warp of a block hands in its value; in that of the last block to come, `value` becomes
+/// the node of all blocks, and the result is true.
+template <class Reducer, class Acc>
+__device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& reducer,
+                                            slot<Acc>& value) {
+  const short_partials<Reducer> partials{memory.partials};
+  bool completed = false;
+  if (threadIdx.x == 0) {
+    new (partials.place(blockIdx.x)) Acc(value.value);
+    completed = cuda::count_in(memory.arrivals, 1, gridDim.x);
+  }
+  if (!__any_sync(full_warp, completed)) return false;
+  __syncwarp();
+  value.put(partials.fold(reducer, static_cast<int>(gridDim.x)));
+  return true;
+}
+
 /// The fold of a short range: a tile a block, and a block has any power of two of warps up to Nt /
-/// 32. One block needs nothing else. Several are a cluster of their own, if `memory` is none, and
-/// its first one folds their values; or the first warp of the last one to arrive does.
+/// 32. Several blocks are a cluster, if they are given no memory to meet in.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt)
     short_kernel(Source source, Reducer reducer, Init init, Out out, int n,
                  scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
-  using fold = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer>;
+  using fold = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer, true>;
   __shared__ slot<acc> warp_values[Nt / warp_size];
+  __shared__ cluster_exchange<acc> exchange;
   const int tile = static_cast<int>(blockDim.x) * Vt;
   const int first = static_cast<int>(blockIdx.x) * tile;
-#if __CUDA_ARCH__ >= 900
-  __shared__ cluster_exchange<acc> exchange;
-  const bool in_cluster = gridDim.x > 1 && memory.partials == nullptr;
+  const bool several = gridDim.x > 1;
+  const bool in_cluster = has_clusters() && several && memory.partials == nullptr;
   if (in_cluster) exchange.begin();
-#endif
   cuda::wait_for_previous_launch();
   slot<acc> value;
   value.put(fold::fold(source, reducer, first, n - first, &warp_values[0].value,
                        static_cast<int>(blockDim.x) / warp_size));
   if (threadIdx.x >= warp_size) return;
-#if __CUDA_ARCH__ >= 900
   if (in_cluster) {
-    exchange.hand_in(blockIdx.x, value.value);
-    if (blockIdx.x != 0) return;
-    const int lane = static_cast<int>(threadIdx.x % cluster_blocks);
-    registers<acc, 1> node;
-    node.put(0, from_words<acc>(exchange.values[lane]));
-    value.put(row_fold<1, 1, has_neutral<Reducer>, Reducer, cluster_blocks>(
-                  reducer, 0, (n + tile - 1) / tile, lane)
-                  .fold(node));
-  } else
-#endif
-      if (gridDim.x > 1) {
-    const short_partials<Reducer> partials{memory.partials};
-    bool completed = false;
-    if (threadIdx.x == 0) {
-      new (partials.place(blockIdx.x)) acc(value.value);
-      completed = cuda::count_in(memory.arrivals, 1, gridDim.x);
-    }
-    if (!__any_sync(full_warp, completed)) return;
-    __syncwarp();
-    value.put(partials.fold(reducer, static_cast<int>(gridDim.x)));
+    if (!cuda::fold_cluster(exchange, reducer, (n + tile - 1) / tile, value)) return;
+  } else if (several) {
+    if (!cuda::fold_blocks(memory, reducer, value)) return;
   }
   if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value.value));
 }
