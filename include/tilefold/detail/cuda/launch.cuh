@@ -51,13 +51,16 @@ constexpr tile_policy short_policy_for(int bytes) {
   return {1024, policy_for(bytes).vt};
 }
 
-/// Threads of a block where many share a short range, and how many of them at most.
+/// Threads of a block where many share a short range, and how many of them at most: a warp folds
+/// their values.
 inline constexpr int short_nt = 256;
 inline constexpr std::int64_t most_short_blocks = 256;
+/// Blocks of all threads for the longest short ranges: about one for every SM of a large GPU.
+inline constexpr std::int64_t most_whole_blocks = 128;
 
 /// Items that count as a short range.
-constexpr std::int64_t most_short_items(tile_policy short_tile) {
-  return most_short_blocks * short_nt * short_tile.vt;
+constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc_bytes) {
+  return short_tile.tile() * (acc_bytes > most_shared_bytes ? 1 : most_whole_blocks);
 }
 
 /// Blocks and threads for a short range.
@@ -73,13 +76,15 @@ constexpr int threads_for(std::int64_t n, int vt) {
 }
 
 /// One tile as long as one covers n: what several would have to tell each other costs more than
-/// more threads give. Then a cluster, and then as many small tiles as there are.
+/// more threads give. Then a cluster; then small tiles, to spread over the GPU.
 constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n, bool clusters) {
   if (n <= short_tile.tile()) return {1, threads_for(n, short_tile.vt), false};
   if (clusters && n <= std::int64_t{cluster_blocks} * short_tile.tile()) {
     return {cluster_blocks, threads_for(tree::num_blocks(n, cluster_blocks), short_tile.vt), true};
   }
-  return {tree::num_blocks(n, short_nt * short_tile.vt), short_nt, false};
+  const bool small = n <= most_short_blocks * short_nt * short_tile.vt;
+  const int nt = small ? detail::smaller(short_nt, short_tile.nt) : short_tile.nt;
+  return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
 }
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
@@ -108,8 +113,10 @@ constexpr workspace_demand demand(short_shape shape, std::int64_t acc_bytes) {
 constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
                                                std::int64_t acc_bytes) {
   const tile_policy short_tile = short_policy_for(item_bytes);
-  const std::int64_t of_short = demand(short_shape_for(short_tile, n, false), acc_bytes).bytes();
-  if (n <= most_short_items(short_tile)) return of_short;
+  const std::int64_t most_short = most_short_items(short_tile, acc_bytes);
+  const std::int64_t of_short =
+      demand(short_shape_for(short_tile, detail::smaller(n, most_short), false), acc_bytes).bytes();
+  if (n <= most_short) return of_short;
   return detail::larger(of_short, demand(policy_for(item_bytes), n, acc_bytes).bytes());
 }
 
@@ -236,7 +243,7 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
                      "launch of the tile kernel");
 }
 
-/// Launches the fold of 1 <= n <= most_short_items(Policy) items.
+/// Launches the fold of 1 <= n <= most_short_items() items.
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
 void launch_short(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
@@ -273,7 +280,7 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   if constexpr (std::is_same_v<Policy, default_policy>) {
     constexpr tile_policy short_tile = short_policy_for(item_bytes<Source>);
-    if (n <= most_short_items(short_tile)) {
+    if (n <= most_short_items(short_tile, sizeof(typename Reducer::accumulator))) {
       cuda::launch_short<Build, short_tile>(source, reducer, init, n, out, gpu, stream, provide);
     } else {
       cuda::launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu,

@@ -253,6 +253,9 @@ __global__ void __launch_bounds__(Nt,
   work{source, reducer, init, out, n, shared}.run(shares, memory);
 }
 
+/// Larger accumulators are not handed on in short ranges: there, one block folds them alone.
+inline constexpr int most_shared_bytes = 32;
+
 /// The partials of a short range: one warp folds them, each lane a run of neighbours. The lanes'
 /// first ones lie in a row, then their second ones...
 template <class Reducer>
@@ -329,10 +332,11 @@ __global__ void __launch_bounds__(Nt)
   using acc = typename Reducer::accumulator;
   using fold = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer, true>;
   __shared__ slot<acc> warp_values[Nt / warp_size];
-  __shared__ cluster_exchange<acc> exchange;
+  constexpr bool shared = sizeof(acc) <= most_shared_bytes;
+  __shared__ cluster_exchange<std::conditional_t<shared, acc, char>> exchange;
   const int tile = static_cast<int>(blockDim.x) * Vt;
   const int first = static_cast<int>(blockIdx.x) * tile;
-  const bool several = gridDim.x > 1;
+  const bool several = shared && gridDim.x > 1;
   const bool in_cluster = has_clusters() && several && memory.partials == nullptr;
   if (in_cluster) exchange.begin();
   cuda::wait_for_previous_launch();
@@ -340,10 +344,12 @@ __global__ void __launch_bounds__(Nt)
   value.put(fold::fold(source, reducer, first, n - first, &warp_values[0].value,
                        static_cast<int>(blockDim.x) / warp_size));
   if (threadIdx.x >= warp_size) return;
-  if (in_cluster) {
-    if (!cuda::fold_cluster(exchange, reducer, (n + tile - 1) / tile, value)) return;
-  } else if (several) {
-    if (!cuda::fold_blocks(memory, reducer, value)) return;
+  if constexpr (shared) {
+    if (in_cluster) {
+      if (!cuda::fold_cluster(exchange, reducer, (n + tile - 1) / tile, value)) return;
+    } else if (several) {
+      if (!cuda::fold_blocks(memory, reducer, value)) return;
+    }
   }
   if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value.value));
 }
