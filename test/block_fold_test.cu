@@ -173,6 +173,13 @@ TEST(BlockFold, CountsThreadsInTwoAndThreeDimensions) {
   expect_trees<short_hash_case, 1024, 1, 1>(dim3(1, 32, 32));
 }
 
+TEST(SanitizeBlockFold, OfEveryKind) {
+  expect_trees<short_hash_case, 64, 1, 1>();
+  expect_trees<wide_hash_case, 100, 1, 1>();
+  expect_trees<long_hash_case, 70, 1, 1>();
+  expect_trees<short_hash_case, 75, 1, 3>();
+}
+
 // ---- the bits of reduce()
 
 template <int Nt, class Acc, class T, class Op>
