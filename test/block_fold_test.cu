@@ -321,6 +321,49 @@ TEST(BlockFold, NeverCallsTheOperatorWithAnItemBeyondTheCount) {
   expect_no_alarm<300>();
 }
 
+/// Joins runs of numbers, and tells if they are not neighbours.
+struct run {
+  int first, last;
+};
+struct watchful_join {
+  int* alarm;
+  __device__ run operator()(const run& a, const run& b) const {
+    if (a.last + 1 != b.first) *alarm = 1;
+    return {a.first, b.last};
+  }
+};
+
+/// Block b folds all items, and then its first b + 1.
+template <int Nt>
+__global__ void __launch_bounds__(Nt) join_runs(int* alarm, run* out) {
+  __shared__ block_storage<Nt, run> storage;
+  const int thread = linear_thread();
+  const int count = static_cast<int>(blockIdx.x) + 1;
+  const run mine{thread, thread};
+  const run whole = block_fold(storage, mine, watchful_join{alarm});
+  const run row = warp_fold(mine, watchful_join{alarm});
+  __syncthreads();
+  const run part = block_fold(storage, mine, count, watchful_join{alarm});
+  if (thread < 32 && (part.first != 0 || part.last != count - 1)) *alarm = 2;
+  if (row.first != thread / 32 * 32 || row.last != row.first + 31) *alarm = 3;
+  if (thread == 0) out[blockIdx.x] = whole;
+}
+
+template <int Nt>
+void expect_runs_joined() {
+  const gpu_array<int> alarm(std::vector<int>{0});
+  gpu_array<run> out(Nt);
+  join_runs<Nt><<<Nt, Nt>>>(alarm.data(), out.data());
+  must(cudaGetLastError());
+  for (const run& whole : out.to_host()) EXPECT_TRUE(whole.first == 0 && whole.last == Nt - 1);
+  EXPECT_EQ(alarm.to_host()[0], 0) << Nt << " threads";
+}
+
+TEST(BlockFold, CallsTheOperatorWithNeighboursAlone) {
+  expect_runs_joined<64>();
+  expect_runs_joined<256>();
+}
+
 __global__ void fold_nothing(float* reals, int* integers) {
   __shared__ block_storage<64, float> real;
   __shared__ block_storage<64, int> integer;

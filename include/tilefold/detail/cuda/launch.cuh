@@ -75,10 +75,12 @@ constexpr int threads_for(std::int64_t n, int vt) {
   return warp_size << tree::ceil_log2(tree::num_blocks(n, warp_size * vt));
 }
 
-/// One tile as long as one covers n: what several would have to tell each other costs more than
-/// more threads give. Then a cluster; then small tiles, to spread over the GPU.
+/// One tile while few threads are enough: what several blocks would have to tell each other costs
+/// more than more threads give. Then a cluster; then small tiles, to spread over the GPU.
 constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n, bool clusters) {
-  if (n <= short_tile.tile()) return {1, threads_for(n, short_tile.vt), false};
+  if (n <= short_tile.tile() / (clusters ? 2 : 1)) {
+    return {1, threads_for(n, short_tile.vt), false};
+  }
   if (clusters && n <= std::int64_t{cluster_blocks} * short_tile.tile()) {
     return {cluster_blocks, threads_for(tree::num_blocks(n, cluster_blocks), short_tile.vt), true};
   }

@@ -80,6 +80,18 @@ __device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned m
   return from_words<T>(w);
 }
 
+/// The value that lane mine + `step` of my group of `Lanes` lanes holds; mine, where that is
+/// beyond. All `members` take part.
+template <int Lanes, class T>
+__device__ __forceinline__ T shuffle_down(const T& value, int step, unsigned members) {
+  words<T> w = cuda::to_words(value);
+#pragma unroll
+  for (int i = 0; i < words<T>::count; ++i) {
+    w.word[i] = __shfl_down_sync(members, w.word[i], step, Lanes);
+  }
+  return from_words<T>(w);
+}
+
 /// condition ? a : b, word by word: a select between addresses would force both into memory.
 template <class T>
 __device__ __forceinline__ T select(bool condition, const T& a, const T& b) {
