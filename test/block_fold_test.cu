@@ -111,6 +111,12 @@ TEST(BlockFold, IsTheTreeInBlocksOfEverySize) {
   expect_trees_of_blocks<short_hash_case>(sizes{});
 }
 
+TEST(BlockFold, IsTheTreeInAccumulatorsOfTwoRegisters) {
+  using sizes = std::integer_sequence<int, 20, 33, 64, 100, 129, 250, 512, 1000>;
+  expect_trees_of_blocks<wide_hash_case>(sizes{});
+  expect_trees<wide_hash_case, 200, 4, 1>();
+}
+
 TEST(BlockFold, IsTheTreeInLargeAccumulators) {
   using sizes = std::integer_sequence<int, 1, 24, 32, 50, 64, 256, 257, 480, 1000, 1024>;
   expect_trees_of_blocks<long_hash_case>(sizes{});
@@ -165,6 +171,13 @@ TEST(BlockFold, CountsThreadsInTwoAndThreeDimensions) {
   expect_trees<short_hash_case, 100, 1, 1>(dim3(10, 10));
   expect_trees<short_hash_case, 125, 1, 4>(dim3(5, 5, 5));
   expect_trees<short_hash_case, 1024, 1, 1>(dim3(1, 32, 32));
+}
+
+TEST(SanitizeBlockFold, OfEveryKind) {
+  expect_trees<short_hash_case, 64, 1, 1>();
+  expect_trees<wide_hash_case, 100, 1, 1>();
+  expect_trees<long_hash_case, 70, 1, 1>();
+  expect_trees<short_hash_case, 75, 1, 3>();
 }
 
 // ---- the bits of reduce()
@@ -306,6 +319,49 @@ TEST(BlockFold, NeverCallsTheOperatorWithAnItemBeyondTheCount) {
   expect_no_alarm<24>();
   expect_no_alarm<128>();
   expect_no_alarm<300>();
+}
+
+/// Joins runs of numbers, and tells if they are not neighbours.
+struct run {
+  int first, last;
+};
+struct watchful_join {
+  int* alarm;
+  __device__ run operator()(const run& a, const run& b) const {
+    if (a.last + 1 != b.first) *alarm = 1;
+    return {a.first, b.last};
+  }
+};
+
+/// Block b folds all items, and then its first b + 1.
+template <int Nt>
+__global__ void __launch_bounds__(Nt) join_runs(int* alarm, run* out) {
+  __shared__ block_storage<Nt, run> storage;
+  const int thread = linear_thread();
+  const int count = static_cast<int>(blockIdx.x) + 1;
+  const run mine{thread, thread};
+  const run whole = block_fold(storage, mine, watchful_join{alarm});
+  const run row = warp_fold(mine, watchful_join{alarm});
+  __syncthreads();
+  const run part = block_fold(storage, mine, count, watchful_join{alarm});
+  if (thread < 32 && (part.first != 0 || part.last != count - 1)) *alarm = 2;
+  if (row.first != thread / 32 * 32 || row.last != row.first + 31) *alarm = 3;
+  if (thread == 0) out[blockIdx.x] = whole;
+}
+
+template <int Nt>
+void expect_runs_joined() {
+  const gpu_array<int> alarm(std::vector<int>{0});
+  gpu_array<run> out(Nt);
+  join_runs<Nt><<<Nt, Nt>>>(alarm.data(), out.data());
+  must(cudaGetLastError());
+  for (const run& whole : out.to_host()) EXPECT_TRUE(whole.first == 0 && whole.last == Nt - 1);
+  EXPECT_EQ(alarm.to_host()[0], 0) << Nt << " threads";
+}
+
+TEST(BlockFold, CallsTheOperatorWithNeighboursAlone) {
+  expect_runs_joined<64>();
+  expect_runs_joined<256>();
 }
 
 __global__ void fold_nothing(float* reals, int* integers) {

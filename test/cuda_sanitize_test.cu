@@ -89,6 +89,25 @@ TEST(SanitizeExecutor, DefaultTilesAndManyCallsInFlight) {
   EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.begin()), -0.0));
 }
 
+// One block, a cluster (or as many blocks), many blocks, and the longest of short ranges; the
+// second fold of each may begin before the first has ended.
+TEST(SanitizeExecutor, ShortRanges) {
+  cuda_executor exec;
+  const auto items = make_items<float>(pattern::mixed, 1200000);
+  const gpu_array<float> array(items);
+  gpu_array<float> out(2);
+  for (const std::int64_t n : {777, 20001, 140000, 1100007}) {
+    for (int k = 0; k < 2; ++k) {
+      reduce_into(exec, array.begin(), array.begin() + n, out.data() + k);
+    }
+    exec.synchronize();
+    const std::vector<float> some(items.begin(), items.begin() + n);
+    for (const float got : out.to_host()) {
+      EXPECT_TRUE(same_bits(got, reference::fold<float>(reference::plus{}, some))) << "n = " << n;
+    }
+  }
+}
+
 TEST(SanitizeExecutor, Graphs) {
   cuda_executor exec;
   const auto items = make_items<double>(pattern::mixed, 50000);

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 ITEM_BYTES = {"signed char": 1, "__half": 2, "int": 4, "float": 4, "long": 8, "double": 8}
-KERNEL = re.compile(r"tile_kernel<.*?, (\d+), (\d+), .*?source_of<.*?, ([\w ]+) const\*>")
+KERNEL = re.compile(r"(?:tile|short)_kernel<.*?, (\d+), (\d+), .*?source_of<.*?, ([\w ]+) const\*>")
 
 
 def demangled(name):

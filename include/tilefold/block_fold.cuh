@@ -91,9 +91,10 @@ __device__ __forceinline__ auto warp_fold_each(const Items (&values)[Folds], int
 ///     auto& storage = *reinterpret_cast<tilefold::block_storage<256, float>*>(memory);
 ///
 /// Its contents are the library's. After a fold, __syncthreads() must come before the next fold or
-/// anything else uses the memory. About Folds * sizeof(Acc) * Nt / 32 bytes.
+/// anything else uses the memory. About Nt * sizeof(Acc) bytes if accumulators have 4 or 8 bytes,
+/// else (and at least) Folds * sizeof(Acc) * Nt / 32.
 template <int Nt, class Acc, int Folds = 1>
-struct block_storage : detail::cuda::warp_nodes<Nt, Acc, Folds> {
+struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
   static_assert(Nt >= 1 && Nt <= 1024, "tilefold: a block has 1 to 1024 threads");
   static_assert(Folds >= 1, "tilefold: block_storage is for one fold or more");
 };
@@ -128,8 +129,10 @@ struct block_storage : detail::cuda::warp_nodes<Nt, Acc, Folds> {
 /// - Multiplications in `op` are not fused with additions of another call or of your own code
 /// around
 ///   the fold; those inside `op` are yours (docs/numerics.md).
-/// - One barrier, none in blocks of a single warp; work: warp_fold in each warp, then Nt / 32 - 1
-///   combinations, or for large accumulators log2(Nt / 32), in the first.
+/// - One barrier, none in blocks of a single warp. Work for accumulators of 4 or 8 bytes: each lane
+///   of the first warp folds what Nt / 32 threads hold, and then the warp. For others, and with
+///   several folds at once: warp_fold in each warp, then Nt / 32 - 1 combinations, or for large
+///   accumulators log2(Nt / 32), in the first.
 template <int Nt, class Acc, int MostFolds, class Items, class Op>
 __device__ __forceinline__ auto block_fold(block_storage<Nt, Acc, MostFolds>& storage,
                                            const Items& values, Op op) {

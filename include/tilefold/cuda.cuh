@@ -99,14 +99,22 @@ inline int device_of(cudaStream_t stream) {
   return current_device();
 }
 
+inline constexpr int first_driver_for_early_graphs = 12030;
+
 inline device_info query(int device) {
-  device_info info{device, 0, false};
+  device_info info{device, 0, false, false};
   int pageable = 0;
+  int major = 0;
+  int driver = 0;
   check(cudaDeviceGetAttribute(&info.num_sms, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device),
         "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+        "cudaDeviceGetAttribute");
   info.pageable_access = pageable != 0;
+  check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  info.early_launches = major >= 9 && driver >= first_driver_for_early_graphs;
   return info;
 }
 
@@ -183,12 +191,11 @@ class basic_cuda_executor {
   }
 
   /// Bytes of workspace that a fold of n items with accumulators of `accumulator_bytes` bytes can
-  /// need under the default policy for items of `item_bytes` bytes.
+  /// need under the default policy for items of `item_bytes` bytes, and any of fewer items.
   static std::int64_t workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                       std::int64_t accumulator_bytes) {
-    return detail::cuda::demand(detail::cuda::policy_for(static_cast<int>(item_bytes)), n,
-                                accumulator_bytes)
-        .bytes();
+    return detail::cuda::default_workspace_bytes(n, static_cast<int>(item_bytes),
+                                                 accumulator_bytes);
   }
 
   /// Bytes of workspace that a segmented_reduce() with offsets needs.

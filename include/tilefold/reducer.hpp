@@ -132,6 +132,12 @@ struct op_reducer {
   static constexpr bool combine_may_fuse =
       !op_traits<Op, Acc>::separately_rounded && !std::integral<Acc>;
 
+  // Whether a backend may put neutral() where an operand is missing: with an operator of ours, on
+  // types whose arithmetic we know, nobody can tell.
+  static constexpr bool may_pad =
+      normalized_op<Op>::known && commutative && arithmetic_like<Acc> && has_identity<Op, Acc>;
+  TILEFOLD_HD static Acc neutral() requires(may_pad) { return op_traits<Op, Acc>::identity(); }
+
   Op op;
   Lift lift_op;
 
@@ -159,6 +165,12 @@ struct op_reducer {
   }
 
   TILEFOLD_HD result project(const Acc& value) const { return detail::canonical(value); }
+};
+
+/// Whether Reducer::neutral() can stand where an operand is missing.
+template <class Reducer>
+inline constexpr bool has_neutral = requires {
+  requires Reducer::may_pad;
 };
 
 /// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.

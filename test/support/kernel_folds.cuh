@@ -27,6 +27,20 @@ struct short_hash_case {
   }
 };
 
+/// Two registers and not commutative.
+struct wide_node_hash {
+  TILEFOLD_HD std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const {
+    return mixed_bits(a + 0x9e3779b97f4a7c15u * b);
+  }
+};
+struct wide_hash_case {
+  using value = std::uint64_t;
+  using op = wide_node_hash;
+  TILEFOLD_HD static value leaf(int k, int i) {
+    return mixed_bits(static_cast<std::uint64_t>(k * 100'000 + i));
+  }
+};
+
 /// Commutative, so that lanes need not tell left from right.
 struct swappable_hash_case {
   using value = lifted_hash;

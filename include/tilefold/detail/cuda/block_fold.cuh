@@ -35,17 +35,25 @@ constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index.
   return {width, rows, vt / (width * rows)};
 }
 
-/// Folds items [tile_first, tile_first + count) of `source`, count <= nt * vt. `Full` promises
-/// count == nt * vt and that overreading (tile_load.cuh) stays inside the range. `warp_values` is
-/// shared memory for nt / 32 values, free to use on entry. The result is valid in the first warp.
-template <tile_policy Policy, bool Full, class Source, class Reducer>
+/// Folds items [tile_first, tile_first + count) of `source`. `Full` promises that there are no
+/// fewer than the tile has and that overreading (tile_load.cuh) stays inside the range; otherwise
+/// `count` may cut the tile off, or tell of items after it. `warp_values` is shared memory for a
+/// value of each warp, free to use on entry. The block has `num_warps` warps, a power of two, nt /
+/// 32 unless told. The result is valid in the first warp.
+///
+/// `MostlyWhole`: a warp that lacks nothing reads as in a full tile. That is worth its code where
+/// the tile is all there is.
+template <tile_policy Policy, bool Full, class Source, class Reducer, bool MostlyWhole = false>
 class tile_fold {
   using acc = typename Reducer::accumulator;
   static constexpr tile_shape shape = shape_of<acc>(Policy.vt, static_cast<const Source*>(nullptr));
   static constexpr int row_items = warp_size * shape.width;
   static constexpr int chunk_items = shape.rows * row_items;
   static constexpr int warp_items = warp_size * Policy.vt;
-  static constexpr int num_warps = Policy.nt / warp_size;
+  static constexpr int most_warps = Policy.nt / warp_size;
+  // With something neutral in the place of what is missing, every node has both halves.
+  static constexpr bool full_nodes = Full || has_neutral<Reducer>;
+  using rows_registers = registers<acc, shape.rows>;
 
  public:
   /// Items past the tile's end that a full fold may touch.
@@ -54,26 +62,30 @@ class tile_fold {
   }
 
   __device__ __forceinline__ static acc fold(const Source& source, const Reducer& reducer,
-                                             std::int64_t tile_first, int count, acc* warp_values) {
-    // A tile of one warp belongs to whichever warp calls.
-    const int warp = num_warps == 1 ? 0 : static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+                                             std::int64_t tile_first, int count, acc* warp_values,
+                                             int num_warps = most_warps) {
     const tile_fold tile{source, reducer, tile_first, count};
-    const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
-    if constexpr (num_warps == 1) {
-      return value;
+    if constexpr (most_warps == 1) {
+      return tile.template chunks<shape.chunks>(0);
     } else {
+      const int warp = static_cast<int>(threadIdx.x / warp_size);
+      const int lane = static_cast<int>(threadIdx.x % warp_size);
+      const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
       if (lane == 0) new (&warp_values[warp]) acc(value);
       __syncthreads();
       if (warp != 0) return value;
-      return fold_warps(reducer, warp_values[lane % num_warps], lane % num_warps, count);
+      return fold_warps(reducer, warp_values[lane & (num_warps - 1)], lane, num_warps, count);
     }
   }
 
  private:
   __device__ tile_fold(const Source& source, const Reducer& reducer, std::int64_t tile_first,
                        int count)
-      : source_(source), reducer_(reducer), tile_first_(tile_first), count_(count) {}
+      : source_(source),
+        reducer_(reducer),
+        tile_first_(tile_first),
+        count_(count),
+        lane_(most_warps == 1 ? cuda::opaque_lane() : static_cast<int>(threadIdx.x % warp_size)) {}
 
   // The node of N chunks from item `first` of the tile.
   template <int N>
@@ -90,50 +102,75 @@ class tile_fold {
   }
 
   __device__ __forceinline__ acc chunk(int first) const {
-    const int lane_first = first + static_cast<int>(threadIdx.x) % warp_size * shape.width;
+    rows_registers rows;
+    if (Full || (MostlyWhole && first + chunk_items + overread_items(source_) <= count_)) {
+      rows = whole_packets(first);
+    } else {
+      rows = cut_packets(first);
+    }
+    return row_fold<shape.rows, shape.width, full_nodes, Reducer>(reducer_, first, count_, lane_)
+        .fold(rows);
+  }
+
+  __device__ __forceinline__ int lane_first(int first) const { return first + lane_ * shape.width; }
+
+  // This lane's node of each row; all loads before the first use, so that they are in flight
+  // together.
+  __device__ __forceinline__ rows_registers whole_packets(int first) const {
     lane_rows<Source, shape.rows, shape.width> loaded;
-    load(loaded, first, lane_first);
-    registers<acc, shape.rows> rows;
+    loaded.load_rows(source_, tile_first_ + lane_first(first));
+    rows_registers rows;
 #pragma unroll
     for (int r = 0; r < shape.rows; ++r) {
-      const int item = lane_first + r * row_items;
+      registers<acc, shape.width> items;
+#pragma unroll
+      for (int j = 0; j < shape.width; ++j) items.put(j, loaded.lift(reducer_, r, j));
+      rows.put(r, cuda::fold_packet<true>(reducer_, items, 0, 0));
+    }
+    return rows;
+  }
+
+  __device__ __forceinline__ rows_registers cut_packets(int first) const {
+    lane_rows<Source, shape.rows, shape.width> loaded;
+#pragma unroll
+    for (int r = 0; r < shape.rows; ++r) {
+      const int offset = r * row_items;
+      if (first + offset < count_) {  // uniform in the warp: the row is not wholly absent
+        loaded.load_part(source_, tile_first_ + lane_first(first) + offset, r,
+                         count_ - lane_first(first) - offset);
+      }
+    }
+    rows_registers rows;
+#pragma unroll
+    for (int r = 0; r < shape.rows; ++r) {
+      const int item = lane_first(first) + r * row_items;
       registers<acc, shape.width> items;
 #pragma unroll
       for (int j = 0; j < shape.width; ++j) {
-        if (Full || item + j < count_) items.put(j, loaded.lift(reducer_, r, j));
-      }
-      rows.put(r, cuda::fold_packet<Full>(reducer_, items, item, count_));
-    }
-    return row_fold<shape.rows, shape.width, Full, Reducer>(reducer_, first, count_).fold(rows);
-  }
-
-  // All loads before the first use, so that they are in flight together.
-  __device__ __forceinline__ void load(lane_rows<Source, shape.rows, shape.width>& loaded,
-                                       int first, int lane_first) const {
-    if constexpr (Full) {
-      loaded.load_rows(source_, tile_first_ + lane_first);
-    } else {
-#pragma unroll
-      for (int r = 0; r < shape.rows; ++r) {
-        const int offset = r * row_items;
-        if (first + offset < count_) {  // uniform in the warp: the row is not wholly absent
-          loaded.load_part(source_, tile_first_ + lane_first + offset, r,
-                           count_ - lane_first - offset);
+        if (item + j < count_) {
+          items.put(j, loaded.lift(reducer_, r, j));
+        } else if constexpr (has_neutral<Reducer>) {
+          items.put(j, Reducer::neutral());
         }
       }
+      rows.put(r, cuda::fold_packet<full_nodes>(reducer_, items, item, count_));
     }
+    return rows;
   }
 
-  // Lane `warp` (mod num_warps) holds that warp's node.
+  // Lane `lane` (mod num_warps) holds that warp's node.
   __device__ __forceinline__ static acc fold_warps(const Reducer& reducer, const acc& value,
-                                                   int warp, int count) {
+                                                   int lane, int num_warps, int count) {
     registers<acc, 1> node;
     node.put(0, value);
+    const int warp = lane & (num_warps - 1);
 #pragma unroll
-    for (int bit = 0; (1 << bit) < num_warps; ++bit) {
+    for (int bit = 0; (1 << bit) < most_warps; ++bit) {
+      if ((1 << bit) >= num_warps) break;
       const acc received = cuda::shuffle_xor(node[0], 1 << bit);
-      node.put(0, cuda::combine_lanes<Full>(reducer, node[0], received, (warp >> bit) & 1,
-                                            tree::right_half(warp, bit + 1) * warp_items, count));
+      node.put(
+          0, cuda::combine_lanes<full_nodes>(reducer, node[0], received, (warp >> bit) & 1,
+                                             tree::right_half(warp, bit + 1) * warp_items, count));
     }
     return node[0];
   }
@@ -142,6 +179,7 @@ class tile_fold {
   const Reducer& reducer_;
   const std::int64_t tile_first_;
   const int count_;
+  const int lane_;
 };
 
 }  // namespace tilefold::detail::cuda

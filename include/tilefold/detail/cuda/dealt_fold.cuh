@@ -154,7 +154,7 @@ class dealt_fold {
 #pragma unroll
     for (int distance = 1; distance < warp_size; distance *= 2) {
       if (distance >= most_runs) break;
-      const acc received = cuda::shuffle_down(value.value, distance);
+      const acc received = cuda::shuffle_down<warp_size>(value.value, distance, full_warp);
       if ((run_ & (2 * distance - 1)) == 0 && runs_ - run_ > distance) {
         value.put(reducer_->combine(value.value, received));
       }

@@ -135,7 +135,7 @@ class lanes_fold {
     }
   }
 
- private:
+  /// The node of one thread's items, of which the first is number `first`.
   template <bool Full>
   __device__ __forceinline__ acc thread_node(const Items& items, int first, int count) const {
     registers<acc, vt> lifted;
@@ -190,12 +190,44 @@ __device__ __forceinline__ auto fold_warp(const Items* values, int count, const 
 /// The power of two at or above x.
 TILEFOLD_HD constexpr int rounded_up(int x) { return 1 << tree::ceil_log2(x); }
 
-/// Shared memory of a block's folds: each warp's node of each tree. Words, because shared memory
-/// wants types without a constructor; rows of whole 16-byte loads, where one lane reads them.
+/// How the nodes of a block's threads lie in shared memory, where each lane of the first warp reads
+/// those of a run of neighbouring threads in 16-byte loads: load k of all lanes in a row, and gaps
+/// between the rows, so that neither the lanes that read nor the threads that write meet in a bank.
+template <int Nt, class Acc>
+struct thread_runs {
+  static constexpr int bytes = static_cast<int>(sizeof(Acc));
+  // Words of other sizes would share banks; and large ones take too much memory.
+  static constexpr bool usable = Nt > warp_size && (bytes == 4 || bytes == 8);
+  static constexpr int run = usable ? rounded_up(Nt) / warp_size : 1;
+  static constexpr int width =
+      detail::smaller(run, load_bytes / detail::smaller(bytes, load_bytes));
+  static constexpr int loads = run / width;
+  // As many threads as write at once, and what they write of a row.
+  static constexpr int written = 128 / bytes / run * width;
+  static constexpr int row = warp_size * width + detail::larger(written, width);
+  using load = packet<width * bytes>;
+  static constexpr int words = usable ? loads * row * bytes / 4 : 0;
+
+  __device__ __forceinline__ static unsigned place(unsigned thread) {
+    return thread % run / width * row + thread / run * width + thread % width;
+  }
+};
+
+/// Shared memory of a block's folds: each warp's node of each tree, or of a single tree each
+/// thread's. Words, because shared memory wants types without a constructor; rows of whole 16-byte
+/// loads, where one lane reads them.
 template <int Nt, class Acc, int Folds>
-struct warp_nodes {
+struct block_nodes {
   static constexpr int num_warps = (Nt + warp_size - 1) / warp_size;
-  alignas(16) words<Acc> nodes[Folds][rounded_up(num_warps)];
+  using runs = thread_runs<Nt, Acc>;
+  static constexpr int words_of_warps = Folds * rounded_up(num_warps) * words<Acc>::count;
+  alignas(16) unsigned word[detail::larger(words_of_warps, runs::words)];
+
+  /// Row `tree` of warps' nodes.
+  __device__ __forceinline__ words<Acc>* of_warps(int tree) {
+    return reinterpret_cast<words<Acc>*>(word) + tree * rounded_up(num_warps);
+  }
+  __device__ __forceinline__ Acc* of_threads() { return reinterpret_cast<Acc*>(word); }
 };
 
 // A lane reads the nodes of so many bytes by itself: that takes less time than shuffles, which wait
@@ -207,14 +239,16 @@ template <int Nt, int Folds, bool Full, class Reducer, class Items>
 class threads_fold {
   using acc = typename Reducer::accumulator;
   using op = decltype(Reducer::op);
+  static constexpr int vt = thread_items<Items>::count;
   static constexpr int lanes = detail::smaller(warp_size, rounded_up(Nt));
   static constexpr int num_warps = (Nt + warp_size - 1) / warp_size;
-  static constexpr int warp_items = lanes * thread_items<Items>::count;
+  static constexpr int warp_items = lanes * vt;
   static constexpr bool whole_warps = Nt % lanes == 0;
   static constexpr bool one_instruction = Folds == 1 && cuda::has_warp_instruction<op, acc>();
   static constexpr bool shuffles_nodes =
       Folds == 1 && (one_instruction || num_warps * int{sizeof(acc)} > lane_nodes_bytes);
   using warp_part = lanes_fold<Reducer, Items, Folds, lanes>;
+  using runs = thread_runs<Nt, acc>;
 
  public:
   __device__ threads_fold(const Reducer& reducer, int count)
@@ -227,6 +261,12 @@ class threads_fold {
     if constexpr (num_warps == 1 && (whole_warps || Folds == 1)) {
       return is_whole(0) ? part().template fold<true>(values, 0, count_)
                          : part().template fold<false>(values, 0, count_);
+    } else if constexpr (Folds == 1 && runs::usable) {
+      const acc mine = part().template thread_node<Full>(values[0], thread_ * vt, count_);
+      new (nodes.of_threads() + runs::place(thread_)) acc(mine);
+      __syncthreads();
+      if (warp() != 0) return mine;
+      return fold_runs(nodes);
     } else {
       const acc mine = put_warp_node(values, nodes);
       __syncthreads();
@@ -247,6 +287,31 @@ class threads_fold {
   }
   __device__ __forceinline__ warp_part part() const { return {reducer_, lane(), full_warp}; }
 
+  // The tree over the threads' nodes: each lane's run, then the lanes.
+  template <class Nodes>
+  __device__ __forceinline__ acc fold_runs(Nodes& nodes) const {
+    constexpr bool full = Full && Nt == rounded_up(Nt);
+    const int present = Full ? Nt : (count_ + vt - 1) / vt;
+    const int first = lane() * runs::run;
+    registers<acc, runs::run> mine;
+#pragma unroll
+    for (int k = 0; k < runs::loads; ++k) {
+      struct items {
+        acc item[runs::width];
+      };
+      const auto* from = nodes.of_threads() + k * runs::row + lane() * runs::width;
+      const auto loaded =
+          __builtin_bit_cast(items, *reinterpret_cast<const typename runs::load*>(from));
+#pragma unroll
+      for (int j = 0; j < runs::width; ++j) {
+        mine.put(k * runs::width + j, loaded.item[j]);
+      }
+    }
+    const acc node = cuda::fold_packet<full>(reducer_, mine, first, present);
+    const lanes_fold<Reducer, acc, 1, warp_size> of_lanes{reducer_, lane(), full_warp};
+    return of_lanes.template fold<full>(&node, 0, (present + runs::run - 1) / runs::run);
+  }
+
   template <class Nodes>
   __device__ __forceinline__ acc put_warp_node(const Items* values, Nodes& nodes) const {
     const int first = warp() * warp_items;
@@ -258,7 +323,7 @@ class threads_fold {
     } else {
       return put_nodes_of_missing_lanes(values, nodes, first);
     }
-    if (lane() < Folds) nodes.nodes[lane()][warp()] = cuda::to_words(mine.value);
+    if (lane() < Folds) nodes.of_warps(lane())[warp()] = cuda::to_words(mine.value);
     return mine.value;
   }
 
@@ -271,23 +336,23 @@ class threads_fold {
 #pragma unroll
     for (int k = 0; k < Folds; ++k) {
       mine.put(one.template fold<false>(values + k, first, count_));
-      if (lane() == 0) nodes.nodes[k][warp()] = cuda::to_words(mine.value);
+      if (lane() == 0) nodes.of_warps(k)[warp()] = cuda::to_words(mine.value);
     }
     return mine.value;
   }
 
   template <class Nodes>
-  __device__ __forceinline__ acc fold_nodes(const Nodes& nodes) const {
+  __device__ __forceinline__ acc fold_nodes(Nodes& nodes) const {
     const int num_nodes = Full ? num_warps : (count_ + warp_items - 1) / warp_items;
     if constexpr (shuffles_nodes) {
       constexpr int width = one_instruction ? warp_size : rounded_up(num_warps);
       constexpr bool full = Full && num_warps == width;
-      const acc node = from_words<acc>(nodes.nodes[0][lane() % rounded_up(num_warps)]);
+      const acc node = from_words<acc>(nodes.of_warps(0)[lane() % rounded_up(num_warps)]);
       const lanes_fold<Reducer, acc, 1, width> part{reducer_, lane() % width, full_warp};
       return part.template fold<full>(&node, 0, num_nodes);
     } else {
       const int tree = detail::smaller(lane() % rounded_up(Folds), Folds - 1);
-      return node<0, rounded_up(num_warps)>(nodes.nodes[tree], num_nodes);
+      return node<0, rounded_up(num_warps)>(nodes.of_warps(tree), num_nodes);
     }
   }
 
@@ -312,7 +377,7 @@ class threads_fold {
 
 /// The `Folds` trees of a block; `count` items in each.
 template <int Nt, int Folds, bool Full, class Items, class Op, class Acc, int MostFolds>
-__device__ __forceinline__ auto fold_block(warp_nodes<Nt, Acc, MostFolds>& nodes,
+__device__ __forceinline__ auto fold_block(block_nodes<Nt, Acc, MostFolds>& nodes,
                                            const Items* values, int count, const Op& op) {
   static_assert(Folds <= MostFolds,
                 "tilefold: the storage is for fewer folds: block_storage<Nt, Acc, Folds>");

@@ -26,6 +26,7 @@ struct device_info {
   int device;
   int num_sms;
   bool pageable_access;
+  bool early_launches;  // can begin a launch before the one before has ended; has clusters
 };
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
@@ -38,11 +39,48 @@ constexpr tile_policy policy_for(int bytes) {
   return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
-/// The one tile that short ranges are folded in, by as many warps of it as they need: what its
-/// launch saves, the partials and arrivals of several tiles, is more than more threads would.
+/// The largest tile of short ranges; blocks may have fewer threads and so smaller tiles.
 constexpr tile_policy short_policy_for(int bytes) {
   if (bytes > 16) return {256, policy_for(bytes).vt};
   return {1024, policy_for(bytes).vt};
+}
+
+/// Threads of a block where many share a short range, and how many of them at most: a warp folds
+/// their values.
+inline constexpr int short_nt = 256;
+inline constexpr std::int64_t most_short_blocks = 256;
+/// Blocks of all threads for the longest short ranges: about one for every SM of a large GPU.
+inline constexpr std::int64_t most_whole_blocks = 128;
+
+/// Items that count as a short range.
+constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc_bytes) {
+  return short_tile.tile() * (acc_bytes > most_shared_bytes ? 1 : most_whole_blocks);
+}
+
+/// Blocks and threads for a short range.
+struct short_shape {
+  std::int64_t blocks;
+  int nt;
+  bool cluster;
+};
+
+/// The least power of two of warps, whose threads fold vt items each, for n items in all.
+constexpr int threads_for(std::int64_t n, int vt) {
+  return warp_size << tree::ceil_log2(tree::num_blocks(n, warp_size * vt));
+}
+
+/// One tile while few threads are enough: what several blocks would have to tell each other costs
+/// more than more threads give. Then a cluster; then small tiles, to spread over the GPU.
+constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n, bool clusters) {
+  if (n <= short_tile.tile() / (clusters ? 2 : 1)) {
+    return {1, threads_for(n, short_tile.vt), false};
+  }
+  if (clusters && n <= std::int64_t{cluster_blocks} * short_tile.tile()) {
+    return {cluster_blocks, threads_for(tree::num_blocks(n, cluster_blocks), short_tile.vt), true};
+  }
+  const bool small = n <= most_short_blocks * short_nt * short_tile.vt;
+  const int nt = small ? detail::smaller(short_nt, short_tile.nt) : short_tile.nt;
+  return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
 }
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
@@ -61,7 +99,24 @@ constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64
   return {partials * acc_bytes, arrivals * static_cast<std::int64_t>(sizeof(unsigned))};
 }
 
-// Devices whose occupancy is remembered; more than a machine has.
+/// Scratch for a short range of that shape.
+constexpr workspace_demand demand(short_shape shape, std::int64_t acc_bytes) {
+  if (shape.blocks == 1 || shape.cluster) return {0, 0};
+  return {most_short_blocks * acc_bytes, sizeof(unsigned)};
+}
+
+/// Bytes of scratch for n items or fewer under the default policy.
+constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
+                                               std::int64_t acc_bytes) {
+  const tile_policy short_tile = short_policy_for(item_bytes);
+  const std::int64_t most_short = most_short_items(short_tile, acc_bytes);
+  const std::int64_t of_short =
+      demand(short_shape_for(short_tile, detail::smaller(n, most_short), false), acc_bytes).bytes();
+  if (n <= most_short) return of_short;
+  return detail::larger(of_short, demand(policy_for(item_bytes), n, acc_bytes).bytes());
+}
+
+// Devices of which something is remembered; more than a machine has.
 inline constexpr int known_devices = 64;
 using occupancy_cache = std::atomic<int>[known_devices];
 
@@ -78,6 +133,74 @@ std::int64_t resident_blocks(Kernel kernel, int nt, const device_info& gpu,
     cached.store(per_sm, std::memory_order_relaxed);
   }
   return std::int64_t{per_sm} * gpu.num_sms;
+}
+
+inline cudaLaunchConfig_t launch_config(std::int64_t blocks, int nt, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(nt));
+  config.stream = stream;
+  return config;
+}
+
+inline cudaLaunchAttribute in_clusters() {
+  cudaLaunchAttribute result{};
+  result.id = cudaLaunchAttributeClusterDimension;
+  result.val.clusterDim = {cluster_blocks, 1, 1};
+  return result;
+}
+
+/// Whether the current GPU can run a cluster of blocks of nt threads.
+template <class Kernel>
+bool fits_cluster(Kernel kernel, int nt) {
+  cudaLaunchAttribute attribute = in_clusters();
+  cudaLaunchConfig_t config = launch_config(cluster_blocks, nt, nullptr);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int clusters = 0;
+  check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config),
+        "cudaOccupancyMaxActiveClusters");
+  return clusters > 0;
+}
+
+/// What a launch may ask for.
+struct launch_abilities {
+  bool early;     // to begin before the one before has ended
+  bool clusters;  // of cluster_blocks blocks
+};
+
+/// Those of `kernel` in blocks of up to most_nt threads: the code that this GPU runs must have been
+/// compiled for one that knows such things. Asked once per device.
+template <class Kernel>
+launch_abilities abilities_of(Kernel kernel, int most_nt, const device_info& gpu,
+                              occupancy_cache& known) {
+  if (!gpu.early_launches) return {false, false};
+  std::atomic<int>& cached = known[gpu.device % known_devices];
+  int answer = cached.load(std::memory_order_relaxed);
+  if (answer == 0) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+    const bool early = attributes.ptxVersion >= 90;
+    answer = 1 + (early ? 2 : 0) + (early && cuda::fits_cluster(kernel, most_nt) ? 4 : 0);
+    cached.store(answer, std::memory_order_relaxed);
+  }
+  return {(answer & 2) != 0, (answer & 4) != 0};
+}
+
+/// Launches `kernel`, which calls wait_for_previous_launch(). The arguments by address, as the
+/// runtime's C interface takes them: its return value is this launch's own, where <<<>>> leaves it
+/// mixed with earlier errors.
+template <class Kernel>
+void launch_early(Kernel kernel, cudaLaunchConfig_t config, launch_abilities abilities,
+                  bool cluster, void** arguments, const char* what) {
+  cudaLaunchAttribute attributes[2]{};
+  config.attrs = attributes;
+  if (abilities.early) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (cluster) attributes[config.numAttrs++] = cuda::in_clusters();
+  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), what);
 }
 
 /// Launches the fold of n >= 1 items under `Policy`. `provide(demand)` returns the workspace.
@@ -100,8 +223,6 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
   unfused<Reducer> device_reducer{reducer, 0u};
   const auto kernel =
       &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
-  // The arguments by address, as the runtime's C interface takes them: its return value is this
-  // launch's own, where <<<>>> leaves it mixed with earlier errors.
   static occupancy_cache occupancy;
   const auto blocks = detail::smaller(tiles, resident_blocks(kernel, Policy.nt, gpu, occupancy));
   tile_shares shares{static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks)};
@@ -112,25 +233,40 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
                        &n,
                        &shares,
                        &memory};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
-                         dim3(Policy.nt), arguments, 0, stream),
-        "launch of the tile kernel");
+  static occupancy_cache known;
+  cuda::launch_early(kernel, launch_config(blocks, Policy.nt, stream),
+                     abilities_of(kernel, Policy.nt, gpu, known), false, arguments,
+                     "launch of the tile kernel");
 }
 
-/// Launches the fold of 1 <= n <= Policy.tile() items by one block. No workspace.
-template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out>
-void launch_one_tile(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
-                     Out out, cudaStream_t stream) {
+/// Launches the fold of 1 <= n <= most_short_items() items.
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch_short(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  static_assert(short_partials<unfused<Reducer>>::most == most_short_blocks);
+  const auto kernel =
+      &short_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
+  static occupancy_cache known;
+  const launch_abilities abilities = abilities_of(kernel, Policy.nt, gpu, known);
+  const short_shape shape = short_shape_for(Policy, n, abilities.clusters);
+  scratch<acc> memory{};
+  if (shape.blocks > 1 && !shape.cluster) {
+    const workspace& space = provide(demand(shape, sizeof(acc)));
+    memory = {reinterpret_cast<acc*>(space.partials()),
+              reinterpret_cast<unsigned*>(space.arrivals())};
+  }
   unfused<Reducer> device_reducer{reducer, 0u};
   int count = static_cast<int>(n);
-  const auto kernel =
-      &one_tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
-  const auto warps = tree::num_blocks(n, warp_size * Policy.vt);
-  void* arguments[] = {const_cast<Source*>(&source), &device_reducer, const_cast<Init*>(&init),
-                       &out, &count};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(1),
-                         dim3(static_cast<unsigned>(warps * warp_size)), arguments, 0, stream),
-        "launch of the one-tile kernel");
+  void* arguments[] = {const_cast<Source*>(&source),
+                       &device_reducer,
+                       const_cast<Init*>(&init),
+                       &out,
+                       &count,
+                       &memory};
+  cuda::launch_early(kernel, launch_config(shape.blocks, shape.nt, stream), abilities,
+                     shape.cluster, arguments, "launch of the short kernel");
 }
 
 /// The same under the policy that the caller chose or, by default, that fits the items and n.
@@ -139,9 +275,9 @@ template <class Build, class Policy, class Source, class Reducer, class Init, cl
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   if constexpr (std::is_same_v<Policy, default_policy>) {
-    constexpr tile_policy one_tile = short_policy_for(item_bytes<Source>);
-    if (n <= one_tile.tile()) {
-      cuda::launch_one_tile<Build, one_tile>(source, reducer, init, n, out, stream);
+    constexpr tile_policy short_tile = short_policy_for(item_bytes<Source>);
+    if (n <= most_short_items(short_tile, sizeof(typename Reducer::accumulator))) {
+      cuda::launch_short<Build, short_tile>(source, reducer, init, n, out, gpu, stream, provide);
     } else {
       cuda::launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu,
                                                           stream, provide);

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/cuda/cluster.cuh>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -81,8 +82,10 @@ template <class Reducer>
 struct partials_reducer {
   using accumulator = typename Reducer::accumulator;
   static constexpr bool commutative = Reducer::commutative;
+  static constexpr bool may_pad = has_neutral<Reducer>;
   const Reducer& reducer;
 
+  __device__ __forceinline__ static accumulator neutral() { return Reducer::neutral(); }
   __device__ __forceinline__ const accumulator& lift(const accumulator& value) const {
     return value;
   }
@@ -91,18 +94,35 @@ struct partials_reducer {
   }
 };
 
-/// Counts `arrived` more partials of a group of `group_count` as written by this block, and tells
-/// in every thread whether that completed the group. `completed` is shared memory.
+/// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
+/// of the one before: what both would do first costs no time then. Nothing of this launch may touch
+/// memory before. Has no effect unless the launch allows it (launch.cuh).
+__device__ __forceinline__ void wait_for_previous_launch() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Counts `arrived` more partials of a group of `group_count` as written by this thread, and tells
+/// whether that completed the group: then the others' partials can be read.
+__device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
+                                         unsigned group_count) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(arrivals), "r"(arrived)
+               : "memory");
+  if (before + arrived != group_count) return false;
+  *arrivals = 0;  // nobody else comes; zero for the next launch
+  return true;
+}
+
+/// The same for a block whose first thread has written the partials, in every thread. `completed`
+/// is shared memory.
 __device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_count,
                                        bool& completed) {
-  if (threadIdx.x == 0) {
-    __threadfence();  // release: this block's partials are visible before its arrival is
-    completed = atomicAdd(arrivals, arrived) + arrived == group_count;
-    if (completed) {
-      *arrivals = 0;    // nobody else comes; zero for the next launch
-      __threadfence();  // acquire: the others' partials are visible after their arrival
-    }
-  }
+  if (threadIdx.x == 0) completed = cuda::count_in(arrivals, arrived, group_count);
   __syncthreads();
   return completed;
 }
@@ -229,20 +249,109 @@ __global__ void __launch_bounds__(Nt,
                 tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using work = block_work<tile_policy{Nt, Vt}, Source, Reducer, Init, Out>;
   __shared__ typename work::shared_memory shared;
+  cuda::wait_for_previous_launch();
   work{source, reducer, init, out, n, shared}.run(shares, memory);
 }
 
-/// The fold of n items that one tile covers, by one block without partials: for short ranges the
-/// launch itself is most of the time. A block of fewer than Nt threads will do where its warps
-/// cover n.
+/// Larger accumulators are not handed on in short ranges: there, one block folds them alone.
+inline constexpr int most_shared_bytes = 32;
+
+/// The partials of a short range: one warp folds them, each lane a run of neighbours. The lanes'
+/// first ones lie in a row, then their second ones...
+template <class Reducer>
+struct short_partials {
+  using acc = typename Reducer::accumulator;
+  static constexpr int run = 8;
+  static constexpr int most = run * warp_size;
+  acc* partials;
+
+  __device__ __forceinline__ acc* place(unsigned i) const {
+    return partials + (i % run * warp_size + i / run);
+  }
+
+  /// The node of the first `count`, in every lane of the first warp.
+  __device__ __forceinline__ acc fold(const Reducer& reducer, int count) const {
+    const int first = static_cast<int>(threadIdx.x) * run;
+    registers<acc, run> mine;
+    // No load has a condition: there are not predicates enough, and some would wait for others.
+#pragma unroll
+    for (int i = 0; i < run; ++i) {
+      mine.put(i, *place(static_cast<unsigned>(min(first + i, count - 1))));
+    }
+    constexpr bool full = has_neutral<Reducer>;
+    if constexpr (full) {
+#pragma unroll
+      for (int i = 0; i < run; ++i) {
+        mine.put(i, cuda::select(first + i < count, mine[i], Reducer::neutral()));
+      }
+    }
+    registers<acc, 1> node;
+    node.put(0, cuda::fold_packet<full>(reducer, mine, first, count));
+    return row_fold<1, run, full, Reducer>(reducer, 0, count).fold(node);
+  }
+};
+
+/// The first warp of a block hands in its value; in that of the first block of the cluster, `value`
+/// becomes the node of the first `blocks` blocks, and the result is true.
+template <class Reducer, class Acc>
+__device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
+                                             const Reducer& reducer, int blocks, slot<Acc>& value) {
+  exchange.hand_in(value.value);
+  if (blockIdx.x != 0) return false;
+  const int block = static_cast<int>(threadIdx.x % cluster_blocks);
+  registers<Acc, 1> node;
+  node.put(0, from_words<Acc>(exchange.values[block]));
+  using nodes_fold = row_fold<1, 1, has_neutral<Reducer>, Reducer, cluster_blocks>;
+  value.put(nodes_fold(reducer, 0, blocks, block).fold(node));
+  return true;
+}
+
+/// The first warp of a block hands in its value; in that of the last block to come, `value` becomes
+/// the node of all blocks, and the result is true.
+template <class Reducer, class Acc>
+__device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& reducer,
+                                            slot<Acc>& value) {
+  const short_partials<Reducer> partials{memory.partials};
+  bool completed = false;
+  if (threadIdx.x == 0) {
+    new (partials.place(blockIdx.x)) Acc(value.value);
+    completed = cuda::count_in(memory.arrivals, 1, gridDim.x);
+  }
+  if (!__any_sync(full_warp, completed)) return false;
+  __syncwarp();
+  value.put(partials.fold(reducer, static_cast<int>(gridDim.x)));
+  return true;
+}
+
+/// The fold of a short range: a tile a block, and a block has any power of two of warps up to Nt /
+/// 32. Several blocks are a cluster, if they are given no memory to meet in.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt)
-    one_tile_kernel(Source source, Reducer reducer, Init init, Out out, int n) {
+    short_kernel(Source source, Reducer reducer, Init init, Out out, int n,
+                 scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
+  using fold = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer, true>;
   __shared__ slot<acc> warp_values[Nt / warp_size];
-  const acc value = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer>::fold(
-      source, reducer, 0, n, &warp_values[0].value);
-  if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value));
+  constexpr bool shared = sizeof(acc) <= most_shared_bytes;
+  __shared__ cluster_exchange<std::conditional_t<shared, acc, char>> exchange;
+  const int tile = static_cast<int>(blockDim.x) * Vt;
+  const int first = static_cast<int>(blockIdx.x) * tile;
+  const bool several = shared && gridDim.x > 1;
+  const bool in_cluster = has_clusters() && several && memory.partials == nullptr;
+  if (in_cluster) exchange.begin();
+  cuda::wait_for_previous_launch();
+  slot<acc> value;
+  value.put(fold::fold(source, reducer, first, n - first, &warp_values[0].value,
+                       static_cast<int>(blockDim.x) / warp_size));
+  if (threadIdx.x >= warp_size) return;
+  if constexpr (shared) {
+    if (in_cluster) {
+      if (!cuda::fold_cluster(exchange, reducer, (n + tile - 1) / tile, value)) return;
+    } else if (several) {
+      if (!cuda::fold_blocks(memory, reducer, value)) return;
+    }
+  }
+  if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value.value));
 }
 
 }  // namespace tilefold::detail::cuda

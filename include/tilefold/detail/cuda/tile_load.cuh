@@ -53,7 +53,7 @@ inline constexpr int max_packet_bytes = 64;
 
 /// Items per packet for iterators read in step by threads of vt items.
 template <class... Its>
-constexpr int packet_width(int vt) {
+TILEFOLD_HD constexpr int packet_width(int vt) {
   constexpr int item_bytes = detail::larger(
       (loads_packets<Its> ? static_cast<int>(sizeof(std::iter_value_t<Its>)) : 1)...);
   int width = detail::larger(iterator_width<Its>...);

@@ -88,7 +88,11 @@ class row_fold {
   /// its own: both lanes keep it. Rows - 1 + lane_bits - row_bits shuffles for a power of two of
   /// rows.
   __device__ __forceinline__ acc fold_each(const registers<acc, Rows>& values) const {
-    return fold_lane_bits<row_bits>(merge<0>(values));
+    if constexpr (Rows == 1 && Kind == rows_of::many_trees && !Reducer::commutative) {
+      return fold_down(values[0]);
+    } else {
+      return fold_lane_bits<row_bits>(merge<0>(values));
+    }
   }
 
   /// Calls keep(node, value) for every node of 2^bits packets, 2^bits <= Lanes * Rows, in one lane
@@ -228,6 +232,23 @@ class row_fold {
           cuda::combine_lanes<Full>(reducer_, value, node_of_other_half(value, 1 << Bit),
                                     is_upper(Bit), lane_right<Bit>(lane_ & (Rows - 1)), count_));
     }
+  }
+
+  // One row's node by way of the first lane: mine is always the left operand, so nothing needs to
+  // be selected. What lanes hold where no node starts is not used, but a fold of neighbours as
+  // well.
+  __device__ __forceinline__ acc fold_down(const acc& value) const {
+    registers<acc, 1> node;
+    node.put(0, value);
+#pragma unroll
+    for (int step = 1; step < Lanes; step *= 2) {
+      const acc right = cuda::shuffle_down<Lanes>(node[0], step, members());
+      const int right_first = first_ + (lane_ + step) * Width;
+      if (lane_ + step < Lanes && (Full || right_first < count_)) {
+        node.put(0, reducer_.combine(node[0], right));
+      }
+    }
+    return cuda::shuffle_from<Lanes>(node[0], 0, members());
   }
 
   template <int Bit>

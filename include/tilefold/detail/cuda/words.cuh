@@ -31,6 +31,14 @@ struct registers {
   TILEFOLD_HD void put(int i, const T& v) { slots[i].put(v); }
 };
 
+/// The lane's number, which the compiler must ask for each time: what it would keep of it from turn
+/// to turn of a loop is more than there are registers.
+__device__ __forceinline__ int opaque_lane() {
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+
 template <class T>
 struct words {
   static constexpr int count = (static_cast<int>(sizeof(T)) + 3) / 4;
@@ -69,17 +77,6 @@ __device__ __forceinline__ T shuffle_xor(const T& value, int mask, unsigned memb
   return from_words<T>(w);
 }
 
-/// The value that lane (mine + distance) holds, or my own if there is none. All lanes take part.
-template <class T>
-__device__ __forceinline__ T shuffle_down(const T& value, int distance) {
-  words<T> w = cuda::to_words(value);
-#pragma unroll
-  for (int i = 0; i < words<T>::count; ++i) {
-    w.word[i] = __shfl_down_sync(full_warp, w.word[i], distance);
-  }
-  return from_words<T>(w);
-}
-
 /// Of all lanes of the warp.
 __device__ __forceinline__ unsigned warp_or(unsigned x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -110,6 +107,18 @@ __device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned m
 #pragma unroll
   for (int i = 0; i < words<T>::count; ++i) {
     w.word[i] = __shfl_sync(members, w.word[i], source, Lanes);
+  }
+  return from_words<T>(w);
+}
+
+/// The value that lane mine + `step` of my group of `Lanes` lanes holds; mine, where that is
+/// beyond. All `members` take part.
+template <int Lanes, class T>
+__device__ __forceinline__ T shuffle_down(const T& value, int step, unsigned members) {
+  words<T> w = cuda::to_words(value);
+#pragma unroll
+  for (int i = 0; i < words<T>::count; ++i) {
+    w.word[i] = __shfl_down_sync(members, w.word[i], step, Lanes);
   }
   return from_words<T>(w);
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks of one cluster (compute capability 9.0 and later), each of which hands a value to the
+// first: through the first block's shared memory, which takes a third of the time that the memory
+// of the GPU would. Device code.
+#pragma once
+
+#include <tilefold/detail/cuda/words.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// Blocks of a cluster; the most that every GPU with clusters holds.
+inline constexpr int cluster_blocks = 8;
+
+__device__ constexpr bool has_clusters() {
+#if __CUDA_ARCH__ >= 900
+  return true;
+#else
+  return false;
+#endif
+}
+
+/// Shared memory for a value of each block; the first block's is used.
+template <class Acc>
+struct cluster_exchange {
+  words<Acc> values[cluster_blocks];
+  alignas(8) unsigned long long received;  // an mbarrier, in the first block
+
+  /// To be called by all threads before hand_in(): a block's shared memory is not there before the
+  /// block is.
+  __device__ __forceinline__ void begin() {
+#if __CUDA_ARCH__ >= 900
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&received)) : "memory");
+      asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+      asm volatile("mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 _, [%0], %1;" ::"r"(
+                       address(&received)),
+                   "n"(sizeof values)
+                   : "memory");
+    }
+    __syncwarp();
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+  }
+
+  /// By the first warp of each block, in whose first lane `value` is valid. In block 0 all values
+  /// are there afterwards; the other threads of the cluster may leave.
+  __device__ __forceinline__ void hand_in(const Acc& value) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    if (threadIdx.x == 0) {
+      const words<Acc> w = cuda::to_words(value);
+      const unsigned target = of_first(&values[blockIdx.x]);
+      const unsigned barrier = of_first(&received);
+#pragma unroll
+      for (int i = 0; i < words<Acc>::count; ++i) {
+        asm volatile(
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+                target + 4 * i),
+            "r"(w.word[i]), "r"(barrier)
+            : "memory");
+      }
+    }
+    if (blockIdx.x == 0) wait();
+#endif
+  }
+
+#if __CUDA_ARCH__ >= 900
+ private:
+  __device__ __forceinline__ static unsigned address(const void* shared) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  }
+  __device__ __forceinline__ static unsigned of_first(const void* shared) {
+    unsigned result;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(result) : "r"(address(shared)));
+    return result;
+  }
+  __device__ __forceinline__ void wait() {
+    unsigned there = 0;
+    while (there == 0) {
+      asm volatile(
+          "{\n"
+          ".reg .pred done;\n"
+          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%1], 0;\n"
+          "selp.u32 %0, 1, 0, done;\n"
+          "}"
+          : "=r"(there)
+          : "r"(address(&received))
+          : "memory");
+    }
+  }
+#endif
+};
+
+}  // namespace tilefold::detail::cuda
