@@ -58,15 +58,16 @@ void fold_segments(Exec&& exec, It first, Count num_segments, Out out, const Off
 ///   its neighbours, its place and the number of segments. Indices that a reducer yields count from
 ///   the start of the segment.
 /// - Parameters: random-access iterators in memory that the executor reads. Offsets are integers of
-///   any type; segments may have gaps, overlap and come in any order. `first` must not be null
+///   any type and do not decrease; with begins and ends, which are slower on a GPU, segments may
+///   have gaps, overlap and come in any order. `first` must not be null
 ///   unless the segments have no items by their size or number. `out` takes num_segments values.
 /// - An empty segment, or one whose end lies before its begin, gives `init`, else the operator's
 ///   identity; if there is neither, the call does not compile.
 /// - On a CUDA executor the call is asynchronous in its stream and takes two launches, or one for
-///   equal lengths; everything must live until the stream has passed it. Workspace: none for equal
-///   lengths up to 1024 (for 4096 segments and more, 8192) items, at most an accumulator and 4
-///   bytes for every 1024 items for longer ones; cuda_executor::segments_workspace_bytes() for
-///   offsets.
+///   equal lengths; everything must live until the stream has passed it. Workspace: for offsets
+///   cuda_executor::segments_workspace_bytes(); for equal lengths none up to 1024 items (16384 for
+///   4096 segments and more), and at most an accumulator and 4 bytes for four times the blocks that
+///   the GPU holds at once for longer ones.
 /// - Work: as many combines as reduce() would need for each segment.
 /// - Throws as reduce() does; invalid_range_error also for a negative number or size of segments.
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Begins,

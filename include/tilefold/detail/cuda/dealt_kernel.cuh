@@ -16,10 +16,10 @@
 
 namespace tilefold::detail::cuda {
 
-/// What a batch holds besides trees that can be dealt.
+/// What else a warp has seen than trees that can be dealt.
 struct left_over {
-  bool middle;   // for warps
-  bool longest;  // for blocks
+  int middle;    // how many for warps
+  bool longest;  // any for blocks
 };
 
 /// One warp's work.
@@ -40,28 +40,35 @@ class batch_work {
   const forest_plan& plan;
   const long_queue<acc>& queue;
 
-  /// Folds those of `num` trees from `begin` on that are short enough to be dealt; tells what
-  /// others there are.
-  __device__ __forceinline__ left_over fold_dealt(std::int64_t begin, int num) const {
-    const Forest part = forest.from(begin);
-    const Out part_out = out + begin;
-    const bool inner = is_inner(begin, num);
-    left_over others{false, false};
-    trees_type next(part, 0, num, plan.warp_items);
-    for (int t = 0; t < num;) {
+  /// Folds those trees of batches `b`, `b + step`... that are short enough to be dealt.
+  __device__ __forceinline__ left_over fold_dealt(const tree_batches& batches, std::int64_t b,
+                                                  std::int64_t step) const {
+    left_over others{0, false};
+    if (b >= batches.num()) return others;
+    batch now(*this, batches, b);
+    trees_type next(now.forest, 0, now.size, plan.warp_items);
+    for (int t = 0; t < now.size;) {
       const trees_type trees = next;
       const deal_type dealt(trees.length);
       dealt_fold<source_type, Reducer> fold(reducer, dealt);
-      fold.load(trees.tree(part, t, dealt.owner), Forest::in_one_range ? inner : fold.is_inner());
-      others.middle |= trees.length == deal_type::for_warps;
-      others.longest |= trees.length == deal_type::for_blocks;
-      const int mine = t + dealt.owner;
+      fold.load(trees.tree(now.forest, t, dealt.owner),
+                Forest::in_one_range ? now.inner : fold.is_inner());
+      if (lane() < dealt.trees) {
+        others.middle += trees.length == deal_type::for_warps;
+        others.longest |= trees.length == deal_type::for_blocks;
+      }
+      const std::int64_t mine = now.first + t + dealt.owner;
       t += dealt.trees;
-      next = trees_type(part, t, num, plan.warp_items);  // comes while these are folded
+      if (t == now.size && b + step < batches.num()) {
+        b += step;
+        now = batch(*this, batches, b);
+        t = 0;
+      }
+      next = trees_type(now.forest, t, now.size, plan.warp_items);  // comes while these are folded
       const acc value = fold.fold();
-      if (dealt.holds_result()) keep(part_out + mine, dealt.count, value);
+      if (dealt.holds_result()) keep(out + mine, dealt.count, value);
     }
-    return {__any_sync(full_warp, others.middle) != 0, __any_sync(full_warp, others.longest) != 0};
+    return {cuda::warp_sum(others.middle), __any_sync(full_warp, others.longest) != 0};
   }
 
   /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
@@ -78,6 +85,22 @@ class batch_work {
   }
 
  private:
+  struct batch {
+    Forest forest;  // from its first tree on
+    std::int64_t first;
+    int size;
+    bool inner;
+
+    __device__ __forceinline__ batch(const batch_work& work, const tree_batches& batches,
+                                     std::int64_t b)
+        : forest(work.forest.from(batches.first(b))),
+          first(batches.first(b)),
+          size(batches.size(b)),
+          inner(work.is_inner(first, size)) {}
+  };
+
+  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+
   // Whether there are items enough before and after these trees for loads to reach beyond them.
   __device__ __forceinline__ bool is_inner(std::int64_t begin, int num) const {
     if constexpr (Forest::in_one_range) {
@@ -120,13 +143,11 @@ __global__ void __launch_bounds__(forest_nt, sizeof(typename Reducer::accumulato
   const std::int64_t warp =
       std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
   const tree_batches batches(forest.size(), warps);
-  bool longest = false;
-  for (std::int64_t b = warp; b < batches.num(); b += warps) {
-    const left_over others = work.fold_dealt(batches.first(b), batches.size(b));
-    if (others.middle) queue.state->has_middle[b % queue.num_regions] = 1;
-    longest |= others.longest;
+  const left_over others = work.fold_dealt(batches, warp, warps);
+  if (others.middle > 0 && threadIdx.x % warp_size == 0) {
+    atomicAdd(&queue.state->num_middle, static_cast<unsigned long long>(others.middle));
   }
-  if (!longest) return;
+  if (!others.longest) return;
   // A loop of its own: in that of the dealt trees it would take the registers that those need.
   for (std::int64_t b = warp; b < batches.num(); b += warps) {
     work.queue_longest(batches.first(b), batches.size(b));

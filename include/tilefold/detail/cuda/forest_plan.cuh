@@ -19,15 +19,18 @@ struct forest_plan {
 };
 
 /// Neighbouring trees that a warp takes at a time: several batches for each of `warps` warps, so
-/// that none is the last for long.
+/// that none is the last for long; and short ones, so that what all warps read at a time lies close
+/// together in memory.
 struct tree_batches {
   std::int64_t num_trees;
   std::int64_t length;
 
+  static constexpr std::int64_t most_trees = 256;
+
   __device__ tree_batches(std::int64_t trees, std::int64_t warps)
       : num_trees(trees),
         length(detail::bounded(tree::num_blocks(trees, warps * 8), std::int64_t{1},
-                               std::int64_t{4096})) {}
+                               std::int64_t{most_trees})) {}
   __device__ std::int64_t num() const { return tree::num_blocks(num_trees, length); }
   __device__ std::int64_t first(std::int64_t b) const { return b * length; }
   __device__ int size(std::int64_t b) const {
@@ -56,12 +59,11 @@ struct long_tree {
 /// second.
 template <class Acc>
 struct long_queue {
-  static constexpr int num_regions = 4096;
   struct counters {
     unsigned long long tail;  // trees << unit_bits | units
     unsigned slots;
     unsigned blocks_done;
-    unsigned has_middle[num_regions];  // of batch b % num_regions: trees too long to be dealt
+    unsigned long long num_middle;  // trees for warps
   };
   static constexpr int unit_bits = 40;
   static constexpr unsigned long long unit_mask = (1ull << unit_bits) - 1;

@@ -45,10 +45,10 @@ struct forest_job {
 inline constexpr unsigned max_queued_slots = 16384;
 inline constexpr std::int64_t max_queued_trees = 65536;
 
-/// Launches the first kernel, and returns the number of its warps.
+/// Launches the first kernel.
 template <class Build, class Job>
-std::int64_t launch_dealt(const Job& job, std::int64_t most_trees, const forest_plan& plan,
-                          const long_queue<typename Job::acc>& queue) {
+void launch_dealt(const Job& job, std::int64_t most_trees, const forest_plan& plan,
+                  const long_queue<typename Job::acc>& queue) {
   const auto kernel = &dealt_kernel<Build, decltype(job.forest), decltype(job.reducer),
                                     decltype(job.init), decltype(job.out)>;
   static occupancy_cache occupancy;
@@ -58,7 +58,6 @@ std::int64_t launch_dealt(const Job& job, std::int64_t most_trees, const forest_
                       resident_blocks(kernel, forest_nt, job.gpu, occupancy));
   cuda::launch_kernel(kernel, blocks, forest_nt, job.stream, "launch of the dealt kernel",
                       job.forest, job.reducer, job.init, job.empty, job.out, plan, queue);
-  return blocks * warps_per_block;
 }
 
 template <class Build, tile_policy Policy, class Units, class Job>
@@ -74,11 +73,10 @@ struct long_launch {
     return resident_blocks(kernel(), Policy.nt, job.gpu, occupancy);
   }
   static void run(const Job& job, const Units& units, std::int64_t most_blocks,
-                  typename Job::acc* slots, unsigned* arrivals, std::int64_t batch_warps,
-                  std::int64_t warp_items) {
+                  typename Job::acc* slots, unsigned* arrivals, std::int64_t warp_items) {
     cuda::launch_kernel(kernel(), detail::smaller(most_blocks, resident(job)), Policy.nt,
                         job.stream, "launch of the kernel for long trees", units, job.forest,
-                        job.reducer, job.init, job.out, slots, arrivals, batch_warps, warp_items);
+                        job.reducer, job.init, job.out, slots, arrivals, warp_items);
   }
 };
 
@@ -123,9 +121,9 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
   const std::int64_t unit_items = most_trees >= many_trees ? 65536 : 16384;
   const forest_plan plan{warp_items_for(most_trees),
                          detail::larger(unit_items, std::int64_t{Policy.tile()})};
-  const std::int64_t warps = cuda::launch_dealt<Build>(job, most_trees, plan, queue);
+  cuda::launch_dealt<Build>(job, most_trees, plan, queue);
   try {
-    launch_long::run(job, queued_units<acc>{queue}, long_blocks, queue.slots, queue.arrivals, warps,
+    launch_long::run(job, queued_units<acc>{queue}, long_blocks, queue.slots, queue.arrivals,
                      plan.warp_items);
   } catch (...) {
     // Nobody will take from the queue what the first launch puts there.
@@ -172,8 +170,7 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
   if (length <= warp_items) {
     const std::int64_t blocks = detail::smaller(
         tree::num_blocks(trees, launch_long::warps_per_block), launch_long::resident(job));
-    launch_long::run(job, equal_units{0, 1}, blocks, nullptr, nullptr,
-                     blocks * launch_long::warps_per_block, warp_items);
+    launch_long::run(job, equal_units{0, 1}, blocks, nullptr, nullptr, warp_items);
     return;
   }
   // A few units for every block that is resident, if there are not trees enough.
@@ -190,7 +187,7 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
                     : workspace_demand{0, 0});
   launch_long::run(job, equal_units{trees, unit_items}, units,
                    reinterpret_cast<acc*>(space.partials()),
-                   reinterpret_cast<unsigned*>(space.arrivals()), 0, 0);
+                   reinterpret_cast<unsigned*>(space.arrivals()), warp_items);
 }
 
 template <class Source>
@@ -199,19 +196,13 @@ template <std::size_t... Index, class... Its>
 inline constexpr bool trivial_items<source_of<std::index_sequence<Index...>, Its...>> =
     (std::is_trivially_copyable_v<std::iter_value_t<Its>> && ...);
 
-/// Tiles as those of reduce(), by half as many threads.
-constexpr tile_policy long_policy_for(int bytes) {
-  const tile_policy policy = policy_for(bytes);
-  return policy.nt > 256 ? tile_policy{policy.nt / 2, policy.vt * 2} : policy;
-}
-
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using source_type = typename decltype(Job::forest)::source_type;
   static_assert(trivial_items<source_type>,
                 "tilefold: on a GPU the items of segments must be trivially copyable");
   if constexpr (std::is_same_v<Policy, default_policy>) {
-    cuda::launch_forest<Build, long_policy_for(item_bytes<source_type>)>(job, most_trees, provide);
+    cuda::launch_forest<Build, policy_for(item_bytes<source_type>)>(job, most_trees, provide);
   } else {
     cuda::launch_forest<Build, Policy::value>(job, most_trees, provide);
   }

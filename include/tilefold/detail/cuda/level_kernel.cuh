@@ -18,7 +18,8 @@ namespace tilefold::detail::cuda {
 template <class Source, class Reducer, class Init, class Out>
 class level_work {
   using acc = typename Reducer::accumulator;
-  static constexpr int vt = warp_policy<Source>.vt;
+  // Twice what a tile has: a warp by itself writes nodes while none of its loads are under way.
+  static constexpr int vt = 2 * warp_policy<Source>.vt;
   static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const Source*>(nullptr));
   static constexpr int row_items = warp_size * shape.width;
   static constexpr int width_bits = tree::floor_log2(shape.width);

@@ -58,25 +58,20 @@ struct queued_units {
             entry.first_slot};
   }
 
-  /// Whether batch b has trees for warps.
-  __device__ bool has_middle(std::int64_t b) const {
-    return queue.state->has_middle[b % queue.num_regions] != 0;
+  /// How many trees are for warps.
+  template <class Forest>
+  __device__ std::int64_t num_middle(const Forest&) const {
+    return static_cast<std::int64_t>(queue.state->num_middle);
   }
 
   /// Called by every thread when its block is done; the last block leaves the counters as they
   /// were.
   __device__ void finish() const {
     __syncthreads();
-    __shared__ bool is_last;
-    if (threadIdx.x == 0) {
-      __threadfence();
-      is_last = atomicAdd(&queue.state->blocks_done, 1u) + 1 == gridDim.x;
-    }
-    __syncthreads();
-    if (!is_last) return;
-    auto* const words = reinterpret_cast<unsigned*>(queue.state);
-    for (unsigned i = threadIdx.x; i < sizeof(*queue.state) / sizeof(unsigned); i += blockDim.x) {
-      words[i] = 0;
+    if (threadIdx.x != 0) return;
+    __threadfence();
+    if (atomicAdd(&queue.state->blocks_done, 1u) + 1 == gridDim.x) {
+      *queue.state = typename long_queue<Acc>::counters{};
     }
   }
 };
@@ -101,7 +96,10 @@ struct equal_units {
             static_cast<int>(units),
             static_cast<unsigned>(t * units)};
   }
-  __device__ bool has_middle(std::int64_t) const { return true; }
+  template <class Forest>
+  __device__ std::int64_t num_middle(const Forest& forest) const {
+    return trees > 0 ? 0 : forest.size();
+  }
   __device__ void finish() const {}
 };
 
@@ -180,59 +178,71 @@ class unit_work {
   }
 };
 
-/// Folds trees of one batch that are too long to be dealt and not for blocks, each by this warp.
+/// The trees that are too long to be dealt and not for blocks, each by a warp.
 template <class Forest, class Reducer, class Init, class Out>
-__device__ __forceinline__ void fold_middle(const Forest& forest, const Reducer& reducer,
-                                            const Init& init, const Out& out,
-                                            const tree_batches& batches, std::int64_t b,
-                                            std::int64_t warp_items) {
-  constexpr int items = run_items<typename Forest::source_type>;
-  const std::int64_t begin = batches.first(b);
-  const int num = batches.size(b);
-  for (int t = 0; t < num; t += warp_size) {
-    unsigned middle =
-        __ballot_sync(full_warp, cuda::dealt_length<items>(forest.from(begin), t, num,
-                                                           warp_items) == deal<items>::for_warps);
-    for (; middle != 0; middle &= middle - 1) {
-      const std::int64_t i = begin + t + __ffs(static_cast<int>(middle)) - 1;
-      const auto value = cuda::fold_by_warp(forest.tree(i), reducer, forest.count(i));
-      if (threadIdx.x % warp_size == 0) {
-        cuda::write(out + i, detail::finish(reducer, init, value));
+class middle_work {
+  static constexpr int items = run_items<typename Forest::source_type>;
+
+ public:
+  const Forest& forest;
+  const Reducer& reducer;
+  const Init& init;
+  const Out& out;
+  std::int64_t warp_items;
+
+  /// There are `num_middle` >= 1 of them; this is warp `warp` of `warps`. A warp looks at as many
+  /// neighbouring trees at a time as are likely to hold one: neighbouring warps then read
+  /// neighbouring trees.
+  __device__ __forceinline__ void run(std::int64_t num_middle, std::int64_t warp,
+                                      std::int64_t warps) const {
+    const std::int64_t size = forest.size();
+    const auto group = static_cast<int>(
+        detail::bounded(size / num_middle, std::int64_t{1}, std::int64_t{warp_size}));
+    const std::int64_t groups = tree::num_blocks(size, group);
+    bool next = warp < groups && is_middle(warp * group, group);
+    for (std::int64_t g = warp; g < groups; g += warps) {
+      unsigned middle = __ballot_sync(full_warp, next);
+      next = g + warps < groups && is_middle((g + warps) * group, group);
+      for (; middle != 0; middle &= middle - 1) {
+        fold(g * group + __ffs(static_cast<int>(middle)) - 1);
       }
     }
   }
-}
 
-/// Blocks that one SM shall hold at least: 768 threads, of which each has twice the bytes in flight
-/// that it has in reduce(), because what follows a tree is short.
-constexpr int long_resident_blocks(int nt, std::size_t acc_bytes) {
-  return acc_bytes > 8 || nt > 768 ? 1 : 768 / nt;
-}
+ private:
+  __device__ __forceinline__ bool is_middle(std::int64_t begin, int group) const {
+    const std::int64_t left = forest.size() - begin;
+    const int num = left < group ? static_cast<int>(left) : group;
+    return cuda::dealt_length<items>(forest.from(begin), 0, num, warp_items) ==
+           deal<items>::for_warps;
+  }
 
-/// `batch_warps` is the number of warps that batches are made for, that of the first launch; none
-/// if all trees are for blocks.
+  __device__ __forceinline__ void fold(std::int64_t t) const {
+    const auto value = cuda::fold_by_warp(forest.tree(t), reducer, forest.count(t));
+    if (threadIdx.x % warp_size == 0) {
+      cuda::write(out + t, detail::finish(reducer, init, value));
+    }
+  }
+};
+
 template <class Build, int Nt, int Vt, class Units, class Forest, class Reducer, class Init,
           class Out>
 __global__ void __launch_bounds__(Nt,
-                                  long_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
+                                  min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
     long_kernel(Units units, Forest forest, Reducer reducer, Init init, Out out,
-                typename Reducer::accumulator* slots, unsigned* arrivals, std::int64_t batch_warps,
-                std::int64_t warp_items) {
+                typename Reducer::accumulator* slots, unsigned* arrivals, std::int64_t warp_items) {
   using work_type = unit_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   work_type work{forest, reducer, init, out, slots, arrivals, shared};
   const std::int64_t size = units.size(forest);
   for (std::int64_t u = blockIdx.x; u < size; u += gridDim.x) work.run(units.find(forest, u));
-  if (batch_warps > 0) {
+  const std::int64_t num_middle = units.num_middle(forest);
+  if (num_middle > 0) {
     constexpr int warps_per_block = Nt / warp_size;
-    const tree_batches batches(forest.size(), batch_warps);
-    for (std::int64_t b =
-             std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
-         b < batches.num(); b += std::int64_t{gridDim.x} * warps_per_block) {
-      if (units.has_middle(b)) {
-        cuda::fold_middle(forest, reducer, init, out, batches, b, warp_items);
-      }
-    }
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    middle_work<Forest, Reducer, Init, Out>{forest, reducer, init, out, warp_items}.run(
+        num_middle, std::int64_t{blockIdx.x} * warps_per_block + warp,
+        std::int64_t{gridDim.x} * warps_per_block);
   }
   units.finish();
 }

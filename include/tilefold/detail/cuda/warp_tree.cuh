@@ -58,10 +58,8 @@ class warp_stack {
   unsigned count_ = 0;
 };
 
-/// Twice the bytes in flight that threads of reduce() have: a warp by itself folds a tile while
-/// none of its loads are under way.
 template <class Source>
-inline constexpr tile_policy warp_policy{warp_size, 2 * policy_for(item_bytes<Source>).vt};
+inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source>).vt};
 
 /// A tree of any length >= 1 by a warp, a tile at a time; the result is in every lane.
 template <class Source, class Reducer>

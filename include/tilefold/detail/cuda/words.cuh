@@ -87,6 +87,11 @@ __device__ __forceinline__ unsigned warp_or(unsigned x) {
   return x;
 #endif
 }
+__device__ __forceinline__ int warp_sum(int x) {
+#pragma unroll
+  for (int mask = 1; mask < warp_size; mask *= 2) x += __shfl_xor_sync(full_warp, x, mask);
+  return x;
+}
 __device__ __forceinline__ int warp_max(int x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_max_sync(full_warp, x);
