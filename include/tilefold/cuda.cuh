@@ -260,6 +260,17 @@ class basic_cuda_executor {
     }
   }
 
+  /// Throws if a call cannot look at offsets before it follows them: while the stream is being
+  /// captured.
+  void require_checking() const {
+    const detail::cuda::device_scope scope(gpu_.device);
+    if (detail::cuda::is_capturing(stream_)) {
+      throw capture_error(
+          "tilefold: the stream is being captured, and a checked() call would have to wait for its "
+          "look at the offsets; check them before the capture begins");
+    }
+  }
+
   /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
   template <class Policy, class Source, class Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,

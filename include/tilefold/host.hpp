@@ -133,6 +133,9 @@ class basic_host_executor {
   /// Nothing keeps this executor from finishing a call at once.
   void require_waiting(const char*) const {}
 
+  /// Nothing keeps it from looking at offsets before it follows them.
+  void require_checking() const {}
+
   /// Returns at once: this executor's work is done when a call returns.
   void synchronize() const {}
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Many sequences to be folded to one value each: a forest. Tree i is the first count(i) elements of
-// the source tree(i). Where all trees lie in one range (`in_one_range`), tree i starts at its
-// element first(i). Plain values that host and device code share.
+// the source tree(i). Where all trees lie in one range (in_one_range), tree i starts at its element
+// first(i). Plain values that host and device code share.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include <tilefold/config.hpp>
@@ -36,6 +37,12 @@ TILEFOLD_HD source<Its...> starting_at(
   using source_type = source<Its...>;
   return {{detail::starting_at(source_type::template iterator<Index>(elements), n)}...};
 }
+
+/// Whether the trees of a forest lie in one range, where their neighbours may follow them.
+template <class Forest>
+inline constexpr bool in_one_range = requires(const Forest& forest) {
+  forest.first(std::int64_t{0});
+};
 
 /// Trees that are segments of one range, each from begins[i] to ends[i]. Gaps, overlaps and any
 /// order are fine.
@@ -80,5 +87,38 @@ struct equal_forest {
   TILEFOLD_HD std::int64_t count(std::int64_t) const { return length; }
   TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
 };
+
+/// Trees that are arrays by themselves: the first lengths[i] elements from arrays[i] on. An
+/// iterator of an empty tree leads nowhere. `Indexed` puts each element's index before it.
+template <bool Indexed, class Arrays, class Lengths>
+struct array_forest {
+  using array_type = std::iter_value_t<Arrays>;
+  using source_type =
+      std::conditional_t<Indexed, source<index_iterator, array_type>, source<array_type>>;
+  static constexpr bool equal_lengths = false;
+
+  Arrays arrays;
+  Lengths lengths;
+  std::int64_t num_trees;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(lengths, i));
+  }
+  TILEFOLD_HD source_type tree(std::int64_t i) const {
+    if constexpr (Indexed) {
+      return {{index_iterator{}}, {detail::element(arrays, i)}};
+    } else {
+      return {{detail::element(arrays, i)}};
+    }
+  }
+};
+
+template <bool Indexed, class Arrays, class Lengths>
+array_forest<Indexed, Arrays, Lengths> make_array_forest(const Arrays& arrays,
+                                                         const Lengths& lengths,
+                                                         std::int64_t num_trees) {
+  return {arrays, lengths, num_trees};
+}
 
 }  // namespace tilefold::detail

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/array_kernel.cuh>
 #include <tilefold/detail/cuda/forest_kernel.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -43,11 +44,22 @@ struct forest_job {
 inline constexpr unsigned max_queued_slots = 16384;
 inline constexpr std::int64_t max_queued_trees = 65536;
 
+/// The first launch's kernel.
+template <class Build, class Job>
+auto batches_kernel() {
+  if constexpr (in_one_range<decltype(Job::forest)>) {
+    return &forest_kernel<Build, decltype(Job::forest), decltype(Job::reducer), decltype(Job::init),
+                          decltype(Job::out)>;
+  } else {
+    return &array_kernel<Build, decltype(Job::forest), decltype(Job::reducer), decltype(Job::init),
+                         decltype(Job::out)>;
+  }
+}
+
 template <class Build, class Job>
 void launch_batches(const Job& job, std::int64_t most_trees, const forest_plan& plan,
                     const long_queue<typename Job::acc>& queue) {
-  const auto kernel = &forest_kernel<Build, decltype(job.forest), decltype(job.reducer),
-                                     decltype(job.init), decltype(job.out)>;
+  const auto kernel = cuda::batches_kernel<Build, Job>();
   static occupancy_cache occupancy;
   const std::int64_t blocks =
       detail::smaller(tree::num_blocks(most_trees, forest_nt / warp_size),
