@@ -105,8 +105,8 @@ TEST(Checked, ChecksEqualLengths) {
   std::vector<float> out(3, 7.0f);
   segmented_reduce(checked(exec, 6), items.begin(), 3, 2, out.begin());
   EXPECT_EQ(out[2], 48);
-  const complaint found = complaint_of(
-      [&] { segmented_reduce(checked(exec, 5), items.begin(), 3, 2, out.begin()); });
+  const complaint found =
+      complaint_of([&] { segmented_reduce(checked(exec, 5), items.begin(), 3, 2, out.begin()); });
   EXPECT_EQ(found.text, "tilefold: 3 segments of 2 items end after the last of 5 items");
   EXPECT_EQ(found.index, 2);
   segmented_reduce(checked(exec, 0), items.begin(), 3, 0, out.begin());
