@@ -163,6 +163,11 @@ TEST(BatchedReduce, RefusesNegativeNumbersAndNullPointers) {
             std::string::npos);
   EXPECT_NE(message([&] { batched_reduce(arrays, no_lengths, 1, &out); }).find("lengths"),
             std::string::npos);
+  const float* const null_arrays_of_one[] = {no_arrays == nullptr ? nullptr : a.data()};
+  EXPECT_NE(message([&] {
+              batched_reduce(null_arrays_of_one, lengths, 1, &out);
+            }).find("the first array with items is a null pointer"),
+            std::string::npos);
   EXPECT_EQ(out, 5.0f);
 }
 

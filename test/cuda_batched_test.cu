@@ -206,6 +206,16 @@ TEST_F(CudaBatched, RunsInAGraph) {
   must(cudaGraphDestroy(graph));
 }
 
+// Without an executor the pointers are read where they lie, on the host.
+TEST_F(CudaBatched, ArraysInDeviceMemoryAreRefusedOnTheHost) {
+  const gpu_array<float> array(std::vector<float>{1, 2, 3});
+  const std::vector<const float*> pointers{nullptr, array.data()};
+  const std::vector<int> lengths{0, 3};
+  std::vector<float> out(2, 5.0f);
+  EXPECT_THROW(batched_reduce(pointers.data(), lengths.data(), 2, out.data()), memory_space_error);
+  EXPECT_EQ(out, std::vector<float>(2, 5.0f));
+}
+
 TEST_F(CudaBatched, PointersInHostMemoryAreRefused) {
   const gpu_array<float> array(std::vector<float>{1, 2, 3});
   const std::vector<const float*> pointers{array.data()};

@@ -48,7 +48,8 @@ constexpr bool describes_arrays() {
 ///   Arrays may overlap. `out` takes num_arrays values.
 /// - An array of no items, or of a negative number, gives `init`, else the operator's identity; its
 ///   pointer may be null. If there is neither, the call does not compile.
-/// - What the pointers lead to is not looked at before it is read; see checked().
+/// - Lengths and pointers are believed, but for the first pointer to items on the host; checked()
+///   looks at all of them.
 /// - On a CUDA executor the call is asynchronous in its stream and takes two launches; everything
 ///   must live until the stream has passed it. Workspace:
 ///   cuda_executor::segments_workspace_bytes().

@@ -65,7 +65,8 @@ inline constexpr std::int64_t any_number_of_items = std::numeric_limits<std::int
 /// - What is wrong throws segment_error, which has the index of the first wrong segment or array
 /// and
 ///   names its bounds; nothing has been written then.
-/// - Cost: one fold over the offsets, for which the call waits, `_into` too. So during a capture
+/// - Cost: one reduce() over the offsets, for which the call waits, `_into` too. So during a
+/// capture
 ///   into a CUDA graph it throws capture_error. Offsets must not change until the call's work is
 ///   done. Equal lengths are checked without looking at memory.
 /// - The result refers to `executor` as that of with_policy() does, and takes and keeps a policy:

@@ -191,7 +191,7 @@ class basic_cuda_executor {
         .bytes();
   }
 
-  /// Bytes of workspace that a segmented_reduce() with offsets needs.
+  /// Bytes of workspace that a segmented_reduce() with offsets, or a batched_reduce(), needs.
   static std::int64_t segments_workspace_bytes(std::int64_t num_segments,
                                                std::int64_t accumulator_bytes) {
     return detail::cuda::queue_demand(num_segments, accumulator_bytes).bytes();
