@@ -120,6 +120,27 @@ TEST(CudaForestLarge, MoreThanTwoToThe31Segments) {
   });
 }
 
+// The same segments as arrays, which nothing says to be neighbours.
+struct array_of_one_or_two {
+  TILEFOLD_HD auto operator()(std::int64_t i) const {
+    return thrust::make_transform_iterator(thrust::make_counting_iterator(one_and_two{}(i)),
+                                           item_of{});
+  }
+};
+struct length_of_one_or_two {
+  TILEFOLD_HD std::int64_t operator()(std::int64_t i) const { return 1 + i % 2; }
+};
+
+TEST(CudaForestLarge, MoreThanTwoToThe31Arrays) {
+  const std::int64_t arrays = (one << 31) + 12345;
+  const auto indices = thrust::make_counting_iterator(std::int64_t{0});
+  const auto pointers = thrust::make_transform_iterator(indices, array_of_one_or_two{});
+  const auto lengths = thrust::make_transform_iterator(indices, length_of_one_or_two{});
+  judge<value_of_one_or_two>(arrays, [&](cuda_executor& exec, auto out) {
+    batched_reduce_into(exec, pointers, lengths, arrays, out, std::uint64_t{0}, shift_and_add{});
+  });
+}
+
 struct value_of_two {
   TILEFOLD_HD std::uint64_t operator()(std::int64_t i) const {
     return shift_and_add{}(item_of{}(2 * i), item_of{}(2 * i + 1));
