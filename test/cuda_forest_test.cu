@@ -2,6 +2,7 @@
 //
 // The fold order of forests on a GPU: every segment's value spells the neighbour tree of that
 // segment alone, whatever its length, place and neighbours.
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <utility>
@@ -12,62 +13,12 @@
 #include <gtest/gtest.h>
 
 #include "support/device_order.cuh"
+#include "support/index_forest.cuh"
+#include "support/items.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::test {
 namespace {
-
-using segments = std::vector<std::pair<std::int64_t, std::int64_t>>;  // begin, end
-
-const lifted_hash initial{leaf_hash(std::int64_t{1} << 40)};
-
-lifted_hash tree_of(std::int64_t begin, std::int64_t end) {
-  if (begin >= end) return initial;
-  running_fold<lifted_node_hash, lifted_hash> fold(lifted_node_hash{});
-  for (std::int64_t i = begin; i < end; ++i) fold.push(lifted_hash(leaf_hash(i)));
-  return lifted_node_hash{}(initial, fold.value());
-}
-
-std::vector<lifted_hash> trees_of(const segments& all) {
-  std::vector<lifted_hash> expected;
-  for (const auto& [begin, end] : all) expected.push_back(tree_of(begin, end));
-  return expected;
-}
-
-::testing::AssertionResult same_trees(const std::vector<lifted_hash>& got,
-                                      const std::vector<lifted_hash>& expected,
-                                      const segments& all) {
-  std::size_t wrong = 0;
-  ::testing::AssertionResult result = ::testing::AssertionFailure();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (got[i] == expected[i]) continue;
-    if (++wrong <= 5) {
-      result << "segment " << i << " [" << all[i].first << ", " << all[i].second << ") ";
-    }
-  }
-  if (wrong == 0) return ::testing::AssertionSuccess();
-  return result << wrong << " of " << all.size() << " segments are wrong";
-}
-
-// Items that are their own index, `shift` items past an aligned address.
-class index_items {
- public:
-  explicit index_items(std::int64_t n) {
-    std::vector<std::uint32_t> items;
-    for (std::int64_t i = 0; i < n; ++i) items.push_back(static_cast<std::uint32_t>(i));
-    for (int shift = 0; shift < 4; ++shift) {
-      arrays_.emplace_back(n + 4);
-      must(cudaMemcpy(arrays_.back().data() + shift, items.data(),
-                      static_cast<std::size_t>(n) * sizeof(std::uint32_t), cudaMemcpyDefault));
-    }
-  }
-  const std::uint32_t* at(int shift) const {
-    return arrays_[static_cast<std::size_t>(shift)].data() + shift;
-  }
-
- private:
-  std::vector<gpu_array<std::uint32_t>> arrays_;
-};
 
 template <class Offset, class Exec, class It>
 std::vector<lifted_hash> folded(cuda_executor& base, Exec&& exec, It first, const segments& all) {
@@ -98,17 +49,6 @@ std::vector<lifted_hash> folded_in_a_row(cuda_executor& base, Exec&& exec, It fi
                         lifted_node_hash{});
   base.synchronize();
   return out.to_host();
-}
-
-// Segments one after the other, as offsets describe them.
-segments in_a_row(const std::vector<std::int64_t>& lengths) {
-  segments all;
-  std::int64_t end = 0;
-  for (const std::int64_t length : lengths) {
-    all.emplace_back(end, end + length);
-    end += length;
-  }
-  return all;
 }
 
 class CudaForest : public ::testing::Test {
@@ -314,18 +254,21 @@ TEST_F(CudaForest, ThreeBytes) { items_at_every_address<odd_triple>(exec_); }
 TEST_F(CudaForest, WordsOfTwoBytes) { items_at_every_address<std::uint16_t>(exec_); }
 
 TEST_F(CudaForest, WaitsForNothingInsideACapture) {
-  const gpu_array<float> items(std::vector<float>(1000, 1.0f));
-  gpu_array<float> out(10);
+  const segments all = in_a_row(std::vector<std::int64_t>(10, 100));
+  const index_items items(1000);
+  gpu_array<lifted_hash> out(10);
   must(cudaStreamBeginCapture(exec_.stream(), cudaStreamCaptureModeThreadLocal));
-  EXPECT_THROW(segmented_reduce(exec_, items.data(), 10, 100, out.data()), capture_error);
-  segmented_reduce_into(exec_, items.data(), 10, 100, out.data());
+  EXPECT_THROW(
+      segmented_reduce(exec_, items.at(1), 10, 100, out.data(), initial, lifted_node_hash{}),
+      capture_error);
+  segmented_reduce_into(exec_, items.at(1), 10, 100, out.data(), initial, lifted_node_hash{});
   cudaGraph_t graph = nullptr;
   must(cudaStreamEndCapture(exec_.stream(), &graph));
   cudaGraphExec_t launchable = nullptr;
   must(cudaGraphInstantiate(&launchable, graph, 0));
   must(cudaGraphLaunch(launchable, exec_.stream()));
   exec_.synchronize();
-  EXPECT_EQ(out.to_host(), std::vector<float>(10, 100.0f));
+  EXPECT_TRUE(same_trees(out.to_host(), trees_of(all), all));
   must(cudaGraphExecDestroy(launchable));
   must(cudaGraphDestroy(graph));
 }
@@ -360,6 +303,96 @@ TEST_F(CudaForest, PlaceAndBatchDoNotMatter) {
                   __builtin_bit_cast(std::uint32_t, expected))
             << "length " << length << ", offset " << offset << ", batch " << batch;
       }
+    }
+  }
+}
+
+// Batches of every size from 1 to 4096. The same row stands at 128 places of an array, at every
+// offset modulo 128, and here and there in each batch of segments; and is every row of a matrix.
+class EveryBatch : public CudaForest {
+ protected:
+  static constexpr std::int64_t most = 4096;
+  static constexpr std::int64_t copies = 128;
+  static constexpr std::int64_t spacing = 1129;  // odd: copy k stands at another offset modulo 128
+  static constexpr std::int64_t results = most * (most + 1) / 2;
+
+  EveryBatch() : out_(results) {}
+
+  // Segments of which one in 128, number 0 first, is the row.
+  void make_segments(std::int64_t length) {
+    begins_.clear();
+    ends_.clear();
+    for (std::int64_t i = 0; i < 2 * most + copies; ++i) {
+      const bool is_row = i % copies == 0;
+      const std::int64_t begin =
+          is_row ? i / copies * 37 % copies * spacing : static_cast<std::int64_t>(bits_() % 100000);
+      begins_.push_back(static_cast<std::int32_t>(begin));
+      ends_.push_back(static_cast<std::int32_t>(
+          begin + (is_row ? length : static_cast<std::int64_t>(bits_() % 300))));
+    }
+  }
+  // Where the segments of a batch begin, so that the first row among them is one of its first.
+  static std::int64_t start_of(std::int64_t batch) {
+    return copies * (batch % 31 + 1) - batch * 7919 % std::min(batch, copies);
+  }
+  static bool has_bits(float got, float expected) {
+    return __builtin_bit_cast(std::uint32_t, got) == __builtin_bit_cast(std::uint32_t, expected);
+  }
+
+  std::mt19937_64 bits_{seed()};
+  std::vector<std::int32_t> begins_, ends_;
+  gpu_array<float> out_;
+};
+
+TEST_F(EveryBatch, OfSegmentsGivesTheSameBits) {
+  for (const std::int64_t length : {7, 101, 999}) {
+    auto items = make_items<float>(pattern::mixed, copies * spacing, bits_());
+    const auto row = make_items<float>(pattern::mixed, length, bits_());
+    for (std::int64_t k = 0; k < copies; ++k) {
+      std::copy(row.begin(), row.end(), items.begin() + k * spacing);
+    }
+    make_segments(length);
+    const gpu_array<float> array(items);
+    const gpu_array<std::int32_t> begins(begins_), ends(ends_);
+    std::int64_t done = 0;
+    for (std::int64_t batch = 1; batch <= most; done += batch++) {
+      const std::int64_t start = start_of(batch);
+      segmented_reduce_into(exec_, array.data(), begins.data() + start, ends.data() + start, batch,
+                            out_.data() + done);
+    }
+    const float expected = reduce(exec_, array.data(), array.data() + length);
+    const auto got = out_.to_host();
+    done = 0;
+    std::int64_t rows = 0;
+    for (std::int64_t batch = 1; batch <= most; done += batch++) {
+      for (std::int64_t i = 0; i < batch; ++i) {
+        if ((start_of(batch) + i) % copies != 0) continue;
+        ++rows;
+        ASSERT_TRUE(has_bits(got[static_cast<std::size_t>(done + i)], expected))
+            << "length " << length << ", segment " << i << " of " << batch;
+      }
+    }
+    ASSERT_GE(rows, most);
+  }
+}
+
+TEST_F(EveryBatch, OfRowsGivesTheSameBits) {
+  for (const std::int64_t length : {7, 101, 999}) {
+    const auto row = make_items<float>(pattern::mixed, length, bits_());
+    std::vector<float> items;
+    for (std::int64_t i = 0; i < most + copies; ++i) {
+      items.insert(items.end(), row.begin(), row.end());
+    }
+    const gpu_array<float> array(items);
+    std::int64_t done = 0;
+    for (std::int64_t batch = 1; batch <= most; done += batch++) {
+      segmented_reduce_into(exec_, array.data() + batch % copies * length, batch, length,
+                            out_.data() + done);
+    }
+    const float expected = reduce(exec_, array.data(), array.data() + length);
+    const auto got = out_.to_host();
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_TRUE(has_bits(got[i], expected)) << "length " << length << ", result " << i;
     }
   }
 }

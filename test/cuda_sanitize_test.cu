@@ -160,6 +160,51 @@ void sanitize_segments() {
 TEST(SanitizeForest, SegmentsOfFloats) { sanitize_segments<float>(); }
 TEST(SanitizeForest, SegmentsOfBytes) { sanitize_segments<std::int8_t>(); }
 
+// Arrays in memory of their own: short ones, null ones without items, one that a warp takes by
+// itself, one that is queued.
+template <class T>
+void sanitize_arrays() {
+  cuda_executor exec;
+  std::vector<std::vector<T>> items;
+  std::vector<gpu_array<T>> arrays;
+  std::vector<const T*> pointers;
+  std::vector<std::int32_t> lengths{0, 1, 2, 3, 8, 31, 32, 33, 0, 100, 1000, 5000, 7, 40000};
+  for (const std::int32_t n : lengths) {
+    items.push_back(make_items<T>(pattern::mixed, n));
+    arrays.emplace_back(items.back());
+    pointers.push_back(n == 0 ? nullptr : arrays.back().data());
+  }
+  const gpu_array<const T*> device_pointers(pointers);
+  const gpu_array<std::int32_t> device_lengths(lengths);
+  gpu_array<T> out(static_cast<std::int64_t>(lengths.size()));
+  for (int again = 0; again < 2; ++again) {
+    batched_reduce<T>(checked(exec), device_pointers.data(), device_lengths.data(), lengths.size(),
+                      out.data(), T{0}, plus{});
+    const auto got = out.to_host();
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      const T expected =
+          lengths[i] == 0 ? T{0}
+                          : static_cast<T>(T{0} + reference::fold<T>(reference::plus{}, items[i]));
+      EXPECT_TRUE(same_bits(got[i], expected)) << "array " << i;
+    }
+  }
+}
+
+TEST(SanitizeForest, ArraysOfFloats) { sanitize_arrays<float>(); }
+TEST(SanitizeForest, ArraysOfBytes) { sanitize_arrays<std::int8_t>(); }
+
+// What checked() refuses is not read.
+TEST(SanitizeForest, WrongOffsetsAreNotFollowed) {
+  cuda_executor exec;
+  const gpu_array<float> array(make_items<float>(pattern::mixed, 1000));
+  gpu_array<float> out(4);
+  for (const std::int64_t wrong : {std::int64_t{1001}, std::int64_t{1} << 40, std::int64_t{-1}}) {
+    const gpu_array<std::int64_t> offsets(std::vector<std::int64_t>{0, 500, wrong, 1000, 1000});
+    EXPECT_THROW(segmented_reduce(checked(exec, 1000), array.data(), offsets.data(), 4, out.data()),
+                 segment_error);
+  }
+}
+
 TEST(SanitizeForest, EqualLengths) {
   cuda_executor exec;
   const auto items = make_items<float>(pattern::mixed, 30001);

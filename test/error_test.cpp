@@ -34,6 +34,7 @@ std::string message_of(Call call) {
 TEST(Errors, AreOneFamily) {
   static_assert(std::derived_from<error, std::runtime_error>);
   static_assert(std::derived_from<invalid_range_error, error>);
+  static_assert(std::derived_from<segment_error, invalid_range_error>);
   static_assert(std::derived_from<null_pointer_error, error>);
   static_assert(std::derived_from<empty_range_error, error>);
   static_assert(std::derived_from<memory_space_error, error>);
@@ -42,6 +43,7 @@ TEST(Errors, AreOneFamily) {
   static_assert(std::derived_from<cuda_error, error>);
   EXPECT_EQ(allocation_error("none", 12).bytes(), 12);
   EXPECT_EQ(cuda_error("none", 700).code(), 700);
+  EXPECT_EQ(segment_error("none", 5000000000).index(), 5000000000);
 }
 
 TEST(Errors, NameHowFarLastLiesBeforeFirst) {

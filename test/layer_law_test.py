@@ -12,12 +12,14 @@ import unittest
 # Floors from the ground up; in a floor, line by line; headers on one line may include each other.
 FLOORS = [
     [["config.hpp"], ["error.hpp"]],
-    [["tree.hpp"], ["detail/extremes.hpp"], ["detail/root_pointer.hpp"], ["half.hpp"], ["op.hpp"], ["policy.hpp"]],
+    [["tree.hpp"], ["detail/extremes.hpp"], ["detail/root_pointer.hpp"], ["half.hpp"], ["op.hpp"], ["policy.hpp"],
+     ["checked.hpp"]],
     [["accumulator.hpp"], ["reducer.hpp"], ["detail/pair_function.hpp"], ["detail/bound_reducer.hpp"],
-     ["detail/forest.hpp"], ["detail/verb.hpp"], ["detail/pack.hpp", "detail/real_math.hpp"], ["reducers/basic.hpp"],
+     ["detail/forest.hpp"], ["detail/forest_checks.hpp"], ["detail/verb.hpp"], ["detail/pack.hpp", "detail/real_math.hpp"], ["reducers/basic.hpp"],
      ["reducers/arg.hpp"], ["reducers/*.hpp"], ["detail/host/*.hpp", "detail/cuda/*"]],
     [["host.hpp"], ["cuda.cuh"], ["dispatch.hpp"]],
-    [["detail/reducer_verb.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["inner_product.hpp"],
+    [["detail/reducer_verb.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["batched_reduce.hpp"],
+     ["inner_product.hpp"],
      ["count.hpp", "extrema.hpp", "statistics.hpp"], ["block_fold.cuh"]],
     [["tilefold.hpp"], ["tilefold.cuh"]],
 ]

@@ -16,6 +16,7 @@
 
 #include "support/oracle.hpp"
 #include "support/order.hpp"
+#include "support/random_forest.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::test {
@@ -94,6 +95,124 @@ TEST(SegmentedReduce, KeepsTheOrderOfEachSegment) {
     const lifted_hash expected =
         lengths[i] == 0 ? initial : lifted_node_hash{}(initial, fold.value());
     ASSERT_EQ(out[i], expected) << "segment " << i << " of " << lengths[i];
+  }
+}
+
+// Items that are their own index; the value of a segment spells where it began and ended.
+lifted_hash tree_of(std::int64_t begin, std::int64_t end, const lifted_hash& initial) {
+  if (begin >= end) return initial;
+  running_fold<lifted_node_hash, lifted_hash> fold(lifted_node_hash{});
+  for (std::int64_t i = begin; i < end; ++i) fold.push(lifted_hash(leaf_hash(i)));
+  return lifted_node_hash{}(initial, fold.value());
+}
+
+template <class Offset>
+void keeps_the_order_of(const host_executor& exec, const std::vector<std::uint32_t>& items,
+                        const std::vector<Offset>& offsets) {
+  const lifted_hash initial{leaf_hash(std::int64_t{1} << 40)};
+  std::vector<lifted_hash> out(offsets.size() - 1);
+  segmented_reduce(exec, items.data(), offsets.begin(), out.size(), out.begin(), initial,
+                   lifted_node_hash{});
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto begin = static_cast<std::int64_t>(offsets[i]);
+    const auto end = static_cast<std::int64_t>(offsets[i + 1]);
+    ASSERT_EQ(out[i], tree_of(begin, end, initial))
+        << "segment " << i << " from " << begin << " to " << end << " of " << out.size();
+  }
+}
+
+std::vector<std::uint32_t> indices(std::int64_t n) {
+  std::vector<std::uint32_t> items;
+  for (std::int64_t i = 0; i < n; ++i) items.push_back(static_cast<std::uint32_t>(i));
+  return items;
+}
+
+std::vector<std::int32_t> offsets_from(std::int64_t begin,
+                                       const std::vector<std::int64_t>& lengths) {
+  std::vector<std::int32_t> offsets{static_cast<std::int32_t>(begin)};
+  for (const auto length : lengths) {
+    offsets.push_back(static_cast<std::int32_t>(offsets.back() + length));
+  }
+  return offsets;
+}
+
+// 10^5 calls of segments up to 300, then some of segments up to a million.
+TEST(SegmentedReduce, KeepsTheOrderInRandomShapes) {
+  std::mt19937_64 bits(seed());
+  const auto below = [&](std::int64_t bound) {
+    return static_cast<std::int64_t>((bits() >> 1) % static_cast<std::uint64_t>(bound));
+  };
+  const auto items = indices(4200000);
+  const host_executor exec(3);
+  for (int i = 0; i < 100000; ++i) {
+    const std::int64_t longest = below(301);
+    const std::int64_t count = 1 + below(std::int64_t{1} << below(5));
+    keeps_the_order_of(exec, items,
+                       offsets_from(below(1000), random_lengths(bits, count, longest)));
+    if (HasFatalFailure()) FAIL() << "shape " << i;
+  }
+  for (int i = 0; i < 20; ++i) {
+    const std::int64_t longest = 1 + below(std::int64_t{1} << below(21));
+    const std::int64_t count = 1 + below(std::min<std::int64_t>(2000000 / longest + 1, 20000));
+    keeps_the_order_of(exec, items,
+                       offsets_from(below(1000), random_lengths(bits, count, longest)));
+    if (HasFatalFailure()) FAIL() << "long shape " << i;
+  }
+}
+
+// As far as the type goes: the last offset is its largest number, or 2^18.
+template <class Offset>
+void takes_offsets_of() {
+  std::mt19937_64 bits(seed());
+  constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<Offset>::max());
+  const auto last = static_cast<std::int64_t>(std::min<std::uint64_t>(largest, 1 << 18));
+  std::vector<Offset> offsets{0};
+  while (static_cast<std::int64_t>(offsets.back()) < last) {
+    const auto length = static_cast<std::int64_t>(bits() % (bits() % 100 == 0 ? 5000 : 60));
+    offsets.push_back(
+        static_cast<Offset>(std::min(last, static_cast<std::int64_t>(offsets.back()) + length)));
+  }
+  keeps_the_order_of(host_executor(), indices(last), offsets);
+}
+
+TEST(SegmentedReduce, TakesOffsetsOfEveryWidth) {
+  takes_offsets_of<std::int8_t>();
+  takes_offsets_of<std::uint8_t>();
+  takes_offsets_of<std::int16_t>();
+  takes_offsets_of<std::uint16_t>();
+  takes_offsets_of<std::int32_t>();
+  takes_offsets_of<std::uint32_t>();
+  takes_offsets_of<std::int64_t>();
+  takes_offsets_of<std::uint64_t>();
+}
+
+// The same row at every offset of an array, alone and in batches of segments and rows.
+TEST(SegmentedReduce, PlaceAndBatchDoNotMatter) {
+  std::mt19937_64 bits(seed());
+  for (const std::int64_t length : {1, 7, 31, 32, 33, 100, 1000}) {
+    const auto row = mixed_floats(length);
+    const float expected = reduce(host_executor(1), row);
+    std::vector<float> rows;
+    for (int i = 0; i < 4096; ++i) rows.insert(rows.end(), row.begin(), row.end());
+    for (std::int64_t offset = 0; offset < 128; ++offset) {
+      auto array = mixed_floats(1200);
+      std::copy(row.begin(), row.end(), array.begin() + offset);
+      const std::size_t batch = offset == 0 ? 1 : 1 + bits() % 4096;
+      const auto place = static_cast<std::size_t>(bits() % batch);
+      std::vector<std::int32_t> begins(batch), ends(batch);
+      for (std::size_t i = 0; i < batch; ++i) {
+        begins[i] = static_cast<std::int32_t>(bits() % 1000);
+        ends[i] = begins[i] + static_cast<std::int32_t>(bits() % 100);
+      }
+      begins[place] = static_cast<std::int32_t>(offset);
+      ends[place] = static_cast<std::int32_t>(offset + length);
+      std::vector<float> out(batch);
+      segmented_reduce(host_executor(), array.data(), begins.begin(), ends.begin(), batch,
+                       out.begin());
+      ASSERT_TRUE(same_bits(out[place], expected)) << length << " at " << offset << " in " << batch;
+      segmented_reduce(host_executor(), rows.data(), batch, length, out.begin());
+      for (const float got : out) ASSERT_TRUE(same_bits(got, expected)) << length << ", " << batch;
+    }
   }
 }
 

@@ -198,7 +198,7 @@ class basic_cuda_executor {
                                                  accumulator_bytes);
   }
 
-  /// Bytes of workspace that a segmented_reduce() with offsets needs.
+  /// Bytes of workspace that a segmented_reduce() with offsets, or a batched_reduce(), needs.
   static std::int64_t segments_workspace_bytes(std::int64_t num_segments,
                                                std::int64_t accumulator_bytes) {
     return detail::cuda::queue_demand(num_segments, accumulator_bytes).bytes();
@@ -264,6 +264,17 @@ class basic_cuda_executor {
           "tilefold: the stream is being captured, and a call that is done when it returns would "
           "have to wait for it; use " +
           std::string(verb) + "_into");
+    }
+  }
+
+  /// Throws if a call cannot look at offsets before it follows them: while the stream is being
+  /// captured.
+  void require_checking() const {
+    const detail::cuda::device_scope scope(gpu_.device);
+    if (detail::cuda::is_capturing(stream_)) {
+      throw capture_error(
+          "tilefold: the stream is being captured, and a checked() call would have to wait for its "
+          "look at the offsets; check them before the capture begins");
     }
   }
 

@@ -24,6 +24,18 @@ class invalid_range_error : public error {
   using error::error;
 };
 
+/// What checked() found (checked.hpp): segment or array `index()` is the first whose bounds are
+/// wrong.
+class segment_error : public invalid_range_error {
+ public:
+  segment_error(const std::string& what, long long index)
+      : invalid_range_error(what), index_(index) {}
+  long long index() const noexcept { return index_; }
+
+ private:
+  long long index_;
+};
+
 /// A null pointer where n > 0 items were announced, or a null output.
 class null_pointer_error : public error {
  public:

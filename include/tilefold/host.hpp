@@ -47,6 +47,19 @@ void require_host_access(const It& it, const char* what) {
 
 namespace host {
 
+// Looks at the first array that has items: one that lies in another memory is seldom alone, and
+// looking at all would cost as much as folding short ones.
+template <class Forest>
+void require_first_array(const Forest&) {}
+template <bool Indexed, class Arrays, class Lengths>
+void require_first_array(const array_forest<Indexed, Arrays, Lengths>& forest) {
+  for (std::int64_t i = 0; i < forest.size(); ++i) {
+    if (forest.count(i) <= 0) continue;
+    detail::require_host_access(detail::element(forest.arrays, i), "the first array with items");
+    return;
+  }
+}
+
 // Whether threads may write different values through `Out` at once; neighbours behind proxies
 // (vector<bool>'s) may share a word.
 template <class Out>
@@ -115,6 +128,7 @@ class basic_host_executor {
                    const typename Reducer::accumulator& empty, const Out& out) const {
     detail::host::require_float_mode<typename Reducer::accumulator>();
     detail::require_host_access(out, "out");
+    detail::host::require_first_array(forest);
     const auto write = [&](std::int64_t i, const typename Reducer::result& value) {
       *detail::starting_at(out, i) = detail::output_value<Out>(value);
     };
@@ -132,6 +146,9 @@ class basic_host_executor {
 
   /// Nothing keeps this executor from finishing a call at once.
   void require_waiting(const char*) const {}
+
+  /// Nothing keeps it from looking at offsets before it follows them.
+  void require_checking() const {}
 
   /// Returns at once: this executor's work is done when a call returns.
   void synchronize() const {}

@@ -80,10 +80,12 @@ tuned_executor<Executor, Policy> with_policy(Executor& executor) {
 
 namespace detail {
 
-// An executor is itself with its own choice of policy, or a tuned view of one.
+// An executor is itself with its own choice of policy, or a tuned view of one. (checked.hpp has
+// another view.)
 template <class Executor>
 struct executor_parts {
   using policy = default_policy;
+  static constexpr bool checks = false;
   template <class MaybeConst>
   static MaybeConst& base(MaybeConst& executor) {
     return executor;
@@ -92,10 +94,12 @@ struct executor_parts {
 template <class Executor, tile_policy Policy>
 struct executor_parts<tuned_executor<Executor, Policy>> {
   using policy = chosen_policy<Policy>;
+  static constexpr bool checks = false;
   static Executor& base(const tuned_executor<Executor, Policy>& executor) {
     return executor.base();
   }
 };
+
 }  // namespace detail
 
 }  // namespace tilefold

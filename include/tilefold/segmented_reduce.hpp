@@ -63,6 +63,7 @@ void fold_segments(Exec&& exec, It first, Count num_segments, Out out, const Off
 ///   unless the segments have no items by their size or number. `out` takes num_segments values.
 /// - An empty segment, or one whose end lies before its begin, gives `init`, else the operator's
 ///   identity; if there is neither, the call does not compile.
+/// - Offsets are believed; checked() looks at them before anything follows them.
 /// - On a CUDA executor the call is asynchronous in its stream and takes two launches, or one for
 ///   equal lengths; everything must live until the stream has passed it. Workspace: for offsets
 ///   cuda_executor::segments_workspace_bytes(); for equal lengths none up to 1024 items (16384 for

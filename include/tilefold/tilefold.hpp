@@ -3,6 +3,8 @@
 // Everything, for a C++ compiler. Under nvcc the verbs also know CUDA executors.
 #pragma once
 
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/checked.hpp>
 #include <tilefold/count.hpp>
 #include <tilefold/extrema.hpp>
 #include <tilefold/inner_product.hpp>

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include <tilefold/config.hpp>
@@ -49,7 +50,6 @@ struct element_range {
 template <class Source, class Begins, class Ends>
 struct segment_forest {
   using source_type = Source;
-  static constexpr bool equal_lengths = false;
   static constexpr bool in_one_range = false;
 
   Source source;
@@ -80,7 +80,6 @@ segment_forest<Source, Begins, Ends> make_segment_forest(const Source& source, c
 template <class Source, class Offsets>
 struct offsets_forest {
   using source_type = Source;
-  static constexpr bool equal_lengths = false;
   static constexpr bool in_one_range = true;
 
   Source source;
@@ -109,7 +108,6 @@ offsets_forest<Source, Offsets> make_offsets_forest(const Source& source, const 
 template <class Source>
 struct equal_forest {
   using source_type = Source;
-  static constexpr bool equal_lengths = true;
   static constexpr bool in_one_range = true;
 
   Source source;
@@ -123,5 +121,41 @@ struct equal_forest {
   TILEFOLD_HD equal_forest from(std::int64_t i) const { return {tree(i), num_trees - i, length}; }
   TILEFOLD_HD element_range all_items() const { return {0, num_trees * length}; }
 };
+
+/// Trees that are arrays by themselves: the first lengths[i] elements from arrays[i] on. An
+/// iterator of an empty tree leads nowhere. `Indexed` puts each element's index before it.
+template <bool Indexed, class Arrays, class Lengths>
+struct array_forest {
+  using array_type = std::iter_value_t<Arrays>;
+  using source_type =
+      std::conditional_t<Indexed, source<index_iterator, array_type>, source<array_type>>;
+  static constexpr bool in_one_range = false;
+
+  Arrays arrays;
+  Lengths lengths;
+  std::int64_t num_trees;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(lengths, i));
+  }
+  TILEFOLD_HD source_type tree(std::int64_t i) const {
+    if constexpr (Indexed) {
+      return {{index_iterator{}}, {detail::element(arrays, i)}};
+    } else {
+      return {{detail::element(arrays, i)}};
+    }
+  }
+  TILEFOLD_HD array_forest from(std::int64_t i) const {
+    return {detail::starting_at(arrays, i), detail::starting_at(lengths, i), num_trees - i};
+  }
+};
+
+template <bool Indexed, class Arrays, class Lengths>
+array_forest<Indexed, Arrays, Lengths> make_array_forest(const Arrays& arrays,
+                                                         const Lengths& lengths,
+                                                         std::int64_t num_trees) {
+  return {arrays, lengths, num_trees};
+}
 
 }  // namespace tilefold::detail

@@ -16,6 +16,7 @@
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/forest_checks.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -352,13 +353,13 @@ struct unless_empty {
   }
 };
 
-/// Folds every tree of make_forest(executor, source of the readable iterators) through `out`.
-/// `most_trees` is the number of trees, or a bound where only the executor's memory knows it;
-/// `reads_items` says that some may have items.
-template <class Named, class Executor, class MakeForest, class Out, class Init, class Op,
-          class... Its>
-void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees,
-               bool reads_items, Out out, const Init& init, const Op& op, const Its&... its) {
+/// Folds every tree of make_forest(executor, std::bool_constant<whether indices are asked for>)
+/// through `out`; the trees' elements come from iterators of types Its. `most_trees` is the number
+/// of trees, or a bound where only the executor's memory knows it.
+template <class Named, class... Its, class Executor, class MakeForest, class Out, class Init,
+          class Op>
+void fold_trees_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees, Out out,
+                   const Init& init, const Op& op) {
   if constexpr (detail::foldable<Named, Op, as_is, Its...>()) {
     using types = fold_types<Named, Op, as_is, Init, Its...>;
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
@@ -371,15 +372,29 @@ void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most
       const auto start = detail::convert_init<typename types::accumulator>(init);
       if (most_trees == 0) return;
       auto&& base = parts::base(exec);
-      const auto readable =
-          unless_empty<std::remove_reference_t<decltype(base)>>{base, reads_items};
-      const auto source = detail::readable_source<types::indexed>(
-          readable, std::index_sequence_for<Its...>(), its...);
+      const auto forest = make_forest(base, std::bool_constant<types::indexed>{});
+      if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
       base.template fold_forest<typename parts::policy>(
-          make_forest(base, source), most_trees, bound, start,
-          detail::empty_fold<types>("", bound, start), out);
+          forest, most_trees, bound, start, detail::empty_fold<types>("", bound, start), out);
     }
   }
+}
+
+/// The same for make_forest(executor, source of the readable iterators). `reads_items` says that
+/// some trees may have items.
+template <class Named, class Executor, class MakeForest, class Out, class Init, class Op,
+          class... Its>
+void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees,
+               bool reads_items, Out out, const Init& init, const Op& op, const Its&... its) {
+  detail::fold_trees_to<Named, Its...>(
+      exec,
+      [&](auto& base, auto indexed) {
+        const auto readable =
+            unless_empty<std::remove_reference_t<decltype(base)>>{base, reads_items};
+        return make_forest(base, detail::readable_source<decltype(indexed)::value>(
+                                     readable, std::index_sequence_for<Its...>(), its...));
+      },
+      most_trees, out, init, op);
 }
 
 }  // namespace tilefold::detail

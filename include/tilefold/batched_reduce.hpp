@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// batched_reduce: one value of each of many arrays that were allocated by themselves.
+// Backend-neutral; the executor folds.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/verb.hpp>
+#include <tilefold/dispatch.hpp>
+
+namespace tilefold {
+
+namespace detail {
+
+// Says in one sentence what is missing. Where it returns false nothing else is instantiated.
+template <class Pointers, class Lengths>
+constexpr bool describes_arrays() {
+  constexpr bool arrays = item_iterator<std::iter_value_t<Pointers>>;
+  constexpr bool lengths = std::integral<std::iter_value_t<Lengths>>;
+  static_assert(arrays,
+                "tilefold: batched_reduce takes an iterator over pointers, or other random-access "
+                "iterators, one to the first item of each array");
+  static_assert(lengths, "tilefold: lengths of arrays must be integers");
+  return arrays && lengths;
+}
+
+}  // namespace detail
+
+/// Folds every one of many arrays with an associative operator or a reducer, and writes array i's
+/// value through out[i]. The arrays need not lie next to each other.
+///
+///     batched_reduce_into(exec, pointers, lengths, num_arrays, out, ...)
+///
+/// Array i has lengths[i] items from pointers[i] on. At the end stands, as in reduce(), nothing (a
+/// sum), `op`, `init`, or `init, op`.
+///
+/// - Result: out[i] has the bits of reduce() over array i alone with the same arguments, whatever
+///   the other arrays and their number. Indices that a reducer yields count from the start of the
+///   array.
+/// - Parameters: random-access iterators over pointers (or other random-access iterators that the
+///   executor can follow; all of one type) and over integers of any type, in memory that the
+///   executor reads, as are the arrays: for a CUDA executor device, managed or pinned memory.
+///   Arrays may overlap. `out` takes num_arrays values.
+/// - An array of no items, or of a negative number, gives `init`, else the operator's identity; its
+///   pointer may be null. If there is neither, the call does not compile.
+/// - Lengths and pointers are believed, but for the first pointer to items on the host; checked()
+///   looks at all of them.
+/// - On a CUDA executor the call is asynchronous in its stream and takes two launches; everything
+///   must live until the stream has passed it. Workspace:
+///   cuda_executor::segments_workspace_bytes().
+/// - Work: as many combines as reduce() would need for each array.
+/// - Throws as reduce() does; invalid_range_error also for a negative number of arrays.
+template <class Acc = void, executor Exec, detail::item_iterator Pointers,
+          detail::item_iterator Lengths, std::integral Count, detail::output Out, class... InitOp>
+requires(sizeof...(InitOp) <= 2) void batched_reduce_into(Exec&& exec, Pointers pointers,
+                                                          Lengths lengths, Count num_arrays,
+                                                          Out out, InitOp... init_op) {
+  if constexpr (detail::describes_arrays<Pointers, Lengths>()) {
+    using array = std::iter_value_t<Pointers>;
+    const std::int64_t arrays =
+        detail::count_of("batched_reduce", "the number of arrays", num_arrays);
+    detail::with_init_and_op<std::iter_value_t<array>>(
+        [&](const auto& init, const auto& op) {
+          detail::fold_trees_to<Acc, array>(
+              exec,
+              [&](auto& base, auto indexed) {
+                return detail::make_array_forest<decltype(indexed)::value>(
+                    base.readable(pointers, "pointers"), base.readable(lengths, "lengths"), arrays);
+              },
+              arrays, out, init, op);
+        },
+        init_op...);
+  }
+}
+
+/// The same, done when the call returns. The executor may be left out: the memory of `pointers`
+/// then decides, as in reduce(); the arrays must be where that executor reads.
+template <class Acc = void, executor Exec, class... Arguments>
+void batched_reduce(Exec&& exec, Arguments... arguments) {
+  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
+  base.require_waiting("batched_reduce");
+  tilefold::batched_reduce_into<Acc>(exec, arguments...);
+  base.synchronize();
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch,
+          detail::item_iterator Pointers, class... Arguments>
+void batched_reduce(Pointers pointers, Arguments... arguments) {
+  Dispatch::template with_executor<Arguments...>(
+      pointers, [&](auto&& exec) { tilefold::batched_reduce<Acc>(exec, pointers, arguments...); });
+}
+
+}  // namespace tilefold

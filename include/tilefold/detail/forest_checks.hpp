@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What checked() looks for in a forest before it is folded: the first tree that is not where trees
+// can be. Found by a fold over what describes the trees, so any executor can look.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/error.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail {
+
+/// A wrong tree, and the two values that describe it.
+struct tree_fault {
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t tree;
+  std::int64_t first;
+  std::int64_t second;
+};
+
+/// The first tree of which `Judge` says that it is wrong.
+template <class Judge>
+struct first_fault {
+  using accumulator = tree_fault;
+  using result = tree_fault;
+  static constexpr bool commutative = true;
+  static constexpr bool lift_may_fuse = false;
+  static constexpr bool combine_may_fuse = false;
+
+  Judge judge;
+
+  template <class First, class Second>
+  TILEFOLD_HD tree_fault lift(std::int64_t tree, const First& first, const Second& second) const {
+    if (!judge.is_wrong(first, second)) return {tree_fault::none, 0, 0};
+    return {tree, Judge::word(first), Judge::word(second)};
+  }
+  TILEFOLD_HD tree_fault combine(const tree_fault& a, const tree_fault& b) const {
+    return b.tree < a.tree ? b : a;
+  }
+  TILEFOLD_HD tree_fault project(const tree_fault& fault) const { return fault; }
+};
+
+template <std::integral T>
+TILEFOLD_HD bool is_negative(T x) {
+  if constexpr (std::signed_integral<T>) {
+    return x < 0;
+  } else {
+    return false;
+  }
+}
+
+/// Of numbers that are not negative.
+template <std::integral T, std::integral U>
+TILEFOLD_HD bool is_more(T x, U y) {
+  return static_cast<std::uint64_t>(x) > static_cast<std::uint64_t>(y);
+}
+
+struct segment_judge {
+  std::int64_t num_items;
+
+  template <class Begin, class End>
+  TILEFOLD_HD bool is_wrong(const Begin& begin, const End& end) const {
+    return detail::is_negative(begin) || detail::is_negative(end) || detail::is_more(begin, end) ||
+           detail::is_more(end, num_items);
+  }
+  template <class T>
+  TILEFOLD_HD static std::int64_t word(const T& x) {
+    return static_cast<std::int64_t>(x);
+  }
+};
+
+struct array_judge {
+  template <class Length, class Array>
+  TILEFOLD_HD bool is_wrong(const Length& length, const Array& array) const {
+    return detail::is_negative(length) || detail::is_more(length, tree_fault::none) ||
+           (length > 0 && word(array) == 0);
+  }
+  /// 0 for a null pointer.
+  template <class T>
+  TILEFOLD_HD static std::int64_t word(const T& x) {
+    if constexpr (std::is_pointer_v<T>) {
+      return x == nullptr ? 0 : 1;
+    } else if constexpr (std::integral<T>) {
+      return static_cast<std::int64_t>(x);
+    } else {
+      return 1;
+    }
+  }
+};
+
+template <class Executor, class Judge, class First, class Second>
+tree_fault find_fault(Executor& exec, const Judge& judge, std::int64_t num_trees,
+                      const First& first, const Second& second) {
+  exec.require_checking();
+  const source<index_iterator, First, Second> trees{{index_iterator{}}, {first}, {second}};
+  return exec.template fold<default_policy>(trees, first_fault<Judge>{judge}, no_init{}, num_trees);
+}
+
+/// What stood in memory, whose type is T.
+template <class T>
+std::string shown(std::int64_t word) {
+  return std::to_string(static_cast<T>(word));
+}
+
+/// Throws segment_error if a tree of `forest` is not where trees can be, the range it lies in
+/// having `num_items` items. This one is for forests that nothing of the caller's describes.
+template <class Executor, class Forest>
+void require_sound(Executor&, const Forest&, std::int64_t) {}
+
+template <class Executor, class Source, class Begins, class Ends>
+void require_sound(Executor& exec, const segment_forest<Source, Begins, Ends>& forest,
+                   std::int64_t num_items) {
+  using begin_type = std::iter_value_t<Begins>;
+  using end_type = std::iter_value_t<Ends>;
+  const tree_fault fault =
+      detail::find_fault(exec, segment_judge{num_items}, forest.size(), forest.begins, forest.ends);
+  if (fault.tree == tree_fault::none) return;
+  const auto begin = static_cast<begin_type>(fault.first);
+  const auto end = static_cast<end_type>(fault.second);
+  const std::string why = detail::is_negative(begin) ? "begins before the first item"
+                          : detail::is_negative(end) || detail::is_more(begin, end)
+                              ? "ends before it begins"
+                              : "ends after the last of " + std::to_string(num_items) + " items";
+  throw segment_error("tilefold: segment " + std::to_string(fault.tree) + ", [" +
+                          detail::shown<begin_type>(fault.first) + ", " +
+                          detail::shown<end_type>(fault.second) + "), " + why,
+                      fault.tree);
+}
+
+template <class Executor, class Source>
+void require_sound(Executor&, const equal_forest<Source>& forest, std::int64_t num_items) {
+  if (forest.length == 0 || forest.num_trees <= num_items / forest.length) return;
+  throw segment_error("tilefold: " + std::to_string(forest.num_trees) + " segments of " +
+                          std::to_string(forest.length) + " items end after the last of " +
+                          std::to_string(num_items) + " items",
+                      num_items / forest.length);
+}
+
+template <class Executor, bool Indexed, class Arrays, class Lengths>
+void require_sound(Executor& exec, const array_forest<Indexed, Arrays, Lengths>& forest,
+                   std::int64_t) {
+  const tree_fault fault =
+      detail::find_fault(exec, array_judge{}, forest.size(), forest.lengths, forest.arrays);
+  if (fault.tree == tree_fault::none) return;
+  const std::string length = detail::shown<std::iter_value_t<Lengths>>(fault.first);
+  const std::string what = fault.first < 0 || fault.second != 0
+                               ? " cannot have " + length + " items"
+                               : " is a null pointer, but has " + length + " items";
+  throw segment_error("tilefold: array " + std::to_string(fault.tree) + what, fault.tree);
+}
+
+}  // namespace tilefold::detail

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forests of more segments than 31 bits count, and of more items than 32 bits count.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.cuh>
+
+#include "support/device.cuh"
+#include "support/order.hpp"
+
+namespace tilefold::test {
+namespace {
+
+constexpr std::int64_t one = 1;
+constexpr std::int64_t block = one << 20;
+
+// Not commutative, and so short that 10^10 of it take no time.
+struct shift_and_add {
+  TILEFOLD_HD std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const {
+    return (a << 7 | a >> 57) + b;
+  }
+};
+
+// Begin of segment i among segments of 1 and 2 items by turns.
+struct one_and_two {
+  TILEFOLD_HD std::int64_t operator()(std::int64_t i) const { return i + i / 2; }
+};
+
+/// Looks at what is written in place of storing it, so that 2^31 results need no memory: counts
+/// wrong ones, and adds up the squares of the indices of all.
+template <class Expected>
+class judging_output {
+ public:
+  static constexpr int counters = 4096;
+  struct counts {
+    unsigned long long wrong;
+    unsigned long long squares;
+  };
+  using difference_type = std::int64_t;
+  using value_type = void;
+
+  explicit judging_output(counts* memory) : memory_(memory) {}
+
+  TILEFOLD_HD judging_output operator+(std::int64_t n) const {
+    judging_output other(*this);
+    other.index_ += n;
+    return other;
+  }
+  TILEFOLD_HD const judging_output& operator*() const { return *this; }
+  __host__ __device__ const judging_output& operator=(std::uint64_t value) const {
+#if defined(__CUDA_ARCH__)
+    counts& mine = memory_[index_ % counters];
+    if (value != Expected{}(index_)) atomicAdd(&mine.wrong, 1ull);
+    atomicAdd(&mine.squares, static_cast<unsigned long long>(index_ * index_));
+#else
+    (void)value;
+#endif
+    return *this;
+  }
+  judging_output(const judging_output&) = default;
+
+ private:
+  counts* memory_;
+  std::int64_t index_ = 0;
+};
+
+// Folds `segments` segments through judge: fold(executor, output).
+template <class Expected, class Fold>
+void judge(std::int64_t segments, const Fold& fold) {
+  using output = judging_output<Expected>;
+  const gpu_array<typename output::counts> memory(output::counters);
+  must(cudaMemset(memory.data(), 0, output::counters * sizeof(typename output::counts)));
+  cuda_executor exec;
+  fold(exec, output(memory.data()));
+  exec.synchronize();
+  unsigned long long wrong = 0;
+  unsigned long long squares = 0;
+  for (const auto& counts : memory.to_host()) {
+    wrong += counts.wrong;
+    squares += counts.squares;
+  }
+  EXPECT_EQ(wrong, 0u);
+  __extension__ using wide = unsigned __int128;
+  const auto n = static_cast<wide>(segments);
+  EXPECT_EQ(squares, static_cast<unsigned long long>((n - 1) * n * (2 * n - 1) / 6))
+      << "some were written twice, or not at all";
+}
+
+struct item_of {
+  TILEFOLD_HD std::uint64_t operator()(std::int64_t i) const {
+    return static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15u;
+  }
+};
+
+const auto some_items =
+    thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), item_of{});
+
+struct value_of_one_or_two {
+  TILEFOLD_HD std::uint64_t operator()(std::int64_t i) const {
+    const std::int64_t begin = one_and_two{}(i);
+    return i % 2 == 0 ? item_of{}(begin) : shift_and_add{}(item_of{}(begin), item_of{}(begin + 1));
+  }
+};
+
+TEST(CudaForestLarge, MoreThanTwoToThe31Segments) {
+  const std::int64_t segments = (one << 31) + 12345;
+  const auto offsets = thrust::make_transform_iterator(
+      thrust::make_counting_iterator(std::int64_t{0}), one_and_two{});
+  judge<value_of_one_or_two>(segments, [&](cuda_executor& exec, auto out) {
+    segmented_reduce_into(exec, some_items, offsets, segments, out, std::uint64_t{0},
+                          shift_and_add{});
+  });
+}
+
+// The same segments as arrays, which nothing says to be neighbours.
+struct array_of_one_or_two {
+  TILEFOLD_HD auto operator()(std::int64_t i) const {
+    return thrust::make_transform_iterator(thrust::make_counting_iterator(one_and_two{}(i)),
+                                           item_of{});
+  }
+};
+struct length_of_one_or_two {
+  TILEFOLD_HD std::int64_t operator()(std::int64_t i) const { return 1 + i % 2; }
+};
+
+TEST(CudaForestLarge, MoreThanTwoToThe31Arrays) {
+  const std::int64_t arrays = (one << 31) + 12345;
+  const auto indices = thrust::make_counting_iterator(std::int64_t{0});
+  const auto pointers = thrust::make_transform_iterator(indices, array_of_one_or_two{});
+  const auto lengths = thrust::make_transform_iterator(indices, length_of_one_or_two{});
+  judge<value_of_one_or_two>(arrays, [&](cuda_executor& exec, auto out) {
+    batched_reduce_into(exec, pointers, lengths, arrays, out, std::uint64_t{0}, shift_and_add{});
+  });
+}
+
+struct value_of_two {
+  TILEFOLD_HD std::uint64_t operator()(std::int64_t i) const {
+    return shift_and_add{}(item_of{}(2 * i), item_of{}(2 * i + 1));
+  }
+};
+
+// 2^32 items as well.
+TEST(CudaForestLarge, MoreThanTwoToThe31EqualSegments) {
+  const std::int64_t segments = (one << 31) + 12345;
+  judge<value_of_two>(segments, [&](cuda_executor& exec, auto out) {
+    segmented_reduce_into(exec, some_items, segments, 2, out, std::uint64_t{0}, shift_and_add{});
+  });
+}
+
+// Item i stands for the block it lies in.
+struct block_of_index {
+  TILEFOLD_HD std::uint32_t operator()(std::int64_t i) const {
+    return static_cast<std::uint32_t>(i >> 20);
+  }
+};
+
+lifted_hash repeated(const lifted_hash& leaf, std::int64_t count) {
+  running_fold<lifted_node_hash, lifted_hash> fold{lifted_node_hash{}};
+  for (std::int64_t i = 0; i < count; ++i) fold.push(leaf);
+  return fold.value();
+}
+
+// The tree over [begin, end) of them; begin is a multiple of a block.
+lifted_hash tree_of_blocks(std::int64_t begin, std::int64_t end) {
+  std::vector<lifted_hash> blocks;
+  for (std::int64_t at = begin; at < end; at += block) {
+    const auto leaf = lifted_hash(static_cast<std::uint32_t>(at >> 20));
+    if (end - at < block) {
+      blocks.push_back(repeated(leaf, end - at));
+    } else {
+      lifted_hash value = leaf;
+      for (std::int64_t items = 1; items < block; items *= 2) value = node_hash{}(value, value);
+      blocks.push_back(value);
+    }
+  }
+  return neighbour_tree(lifted_node_hash{}, blocks);
+}
+
+TEST(CudaForestLarge, SegmentsOfMoreThanTwoToThe32Items) {
+  const std::vector<std::pair<std::int64_t, std::int64_t>> all{
+      {0, (one << 32) + 12345},
+      {one << 32, (one << 32) + 7},
+      {(one << 32) + 5 * block, (one << 32) + 6 * block + 77},
+      {3 * block, (one << 33) + 1},
+      {one << 40, (one << 40) + 3 * block + 1}};
+  std::vector<std::int64_t> begins, ends;
+  std::vector<lifted_hash> expected;
+  for (const auto& [begin, end] : all) {
+    begins.push_back(begin);
+    ends.push_back(end);
+    expected.push_back(tree_of_blocks(begin, end));
+  }
+  const auto first = thrust::make_transform_iterator(
+      thrust::make_counting_iterator(std::int64_t{0}), block_of_index{});
+  const gpu_array<std::int64_t> device_begins(begins), device_ends(ends);
+  gpu_array<lifted_hash> out(static_cast<std::int64_t>(all.size()));
+  cuda_executor exec;
+  const lifted_hash none{leaf_hash(-1)};
+  segmented_reduce(exec, first, device_begins.data(), device_ends.data(), all.size(), out.data(),
+                   none, lifted_node_hash{});
+  const auto got = out.to_host();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(got[i], lifted_node_hash{}(none, expected[i])) << "segment " << i;
+  }
+}
+
+TEST(CudaForestLarge, EqualSegmentsOfMoreThanTwoToThe32Items) {
+  const std::int64_t length = (one << 32) + block;
+  const auto first = thrust::make_transform_iterator(
+      thrust::make_counting_iterator(std::int64_t{0}), block_of_index{});
+  gpu_array<lifted_hash> out(2);
+  cuda_executor exec;
+  const lifted_hash none{leaf_hash(-1)};
+  segmented_reduce(exec, first, 2, length, out.data(), none, lifted_node_hash{});
+  const auto got = out.to_host();
+  EXPECT_EQ(got[0], lifted_node_hash{}(none, tree_of_blocks(0, length)));
+  EXPECT_EQ(got[1], lifted_node_hash{}(none, tree_of_blocks(length, 2 * length)));
+}
+
+// Real memory: the same 2^20 bytes over and over, in segments of 2^13 + 1, so that no two segments
+// of a few thousand are alike.
+TEST(CudaForestLarge, OneArrayOfMoreThanFourGibibytes) {
+  const std::int64_t length = (one << 13) + 1;
+  const std::int64_t count = ((one << 32) + 3 * block) / length;
+  const std::int64_t n = count * length;
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  must(cudaMemGetInfo(&free_bytes, &total_bytes));
+  if (free_bytes < static_cast<std::size_t>(n) + (std::size_t{1} << 30)) {
+    GTEST_SKIP() << "needs 5.3 GB of free device memory";
+  }
+  std::vector<std::uint8_t> bytes;
+  for (std::int64_t i = 0; i < block; ++i) bytes.push_back(order_byte(i));
+  const gpu_array<std::uint8_t> array(n);
+  for (std::int64_t at = 0; at < n; at += block) {
+    must(cudaMemcpyAsync(array.data() + at, bytes.data(),
+                         static_cast<std::size_t>(std::min(block, n - at)), cudaMemcpyDefault,
+                         cudaStreamLegacy));
+  }
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t i = 0; i <= count; ++i) offsets.push_back(i * length);
+  const gpu_array<std::int64_t> device_offsets(offsets);
+  gpu_array<lifted_hash> out(count);
+  cuda_executor exec;
+  const lifted_hash none{leaf_hash(-1)};
+  segmented_reduce(exec, static_cast<const std::uint8_t*>(array.data()), device_offsets.data(),
+                   count, out.data(), none, lifted_node_hash{});
+  const auto got = out.to_host();
+  for (std::int64_t i = 0; i < count; i += i < 100 || i > count - 100 ? 1 : 197) {
+    running_fold<lifted_node_hash, lifted_hash> fold{lifted_node_hash{}};
+    for (std::int64_t k = i * length; k < (i + 1) * length; ++k) {
+      fold.push(lifted_hash(leaf_hash(bytes[static_cast<std::size_t>(k % block)])));
+    }
+    ASSERT_EQ(got[static_cast<std::size_t>(i)], lifted_node_hash{}(none, fold.value())) << i;
+  }
+}
+
+}  // namespace
+}  // namespace tilefold::test
