@@ -340,46 +340,83 @@ auto with_init_and_op(const Use& use, const Init& init, const Op& op) {
   return use(init, op);
 }
 
-/// An executor's readable(), which does not look at iterators that are not read.
+/// An executor's readable(), which does not look at iterators that are not read. Messages may call
+/// them by another name.
 template <class Executor>
 struct unless_empty {
   Executor& exec;
   bool reads_items;
+  const char* name;
 
   template <class It>
   auto readable(const It& it, const char* what) const {
-    return exec.readable(it, what, reads_items);
+    return exec.readable(it, name == nullptr ? what : name, reads_items);
   }
 };
 
-/// Folds every tree of make_forest(executor, source of the readable iterators) through `out`.
-/// `most_trees` is the number of trees, or a bound where only the executor's memory knows it;
-/// `reads_items` says that some may have items.
-template <class Named, class Executor, class MakeForest, class Out, class Init, class Op,
+/// Room for a value that nobody will ask for.
+template <class T>
+union no_value {
+  no_value() : bytes{} {}
+  ~no_value() {}
+  unsigned char bytes[sizeof(T)];
+  T value;
+};
+
+/// Whether some trees of a forest have items and others none, or all are alike.
+enum class tree_lengths { any, all_alike };
+
+/// Calls use(executor, source of the readable iterators, bound reducer, initial value, value of a
+/// tree without items) for a forest, if it has trees. `reads_items` says that some have items, or
+/// may have; `name` is what messages call the only iterator, or null.
+template <tree_lengths Lengths, class Named, class Executor, class Init, class Op, class Use,
           class... Its>
-void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees,
-               bool reads_items, Out out, const Init& init, const Op& op, const Its&... its) {
+void with_forest_fold(const char* verb, Executor&& exec, std::int64_t most_trees, bool reads_items,
+                      const char* name, const Init& init, const Op& op, const Use& use,
+                      const Its&... its) {
   if constexpr (detail::foldable<Named, Op, as_is, Its...>()) {
     using types = fold_types<Named, Op, as_is, Init, Its...>;
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     constexpr bool empty_is_known = !std::same_as<Init, no_init> || types::empty_is_known;
-    static_assert(empty_is_known,
+    static_assert(empty_is_known || Lengths == tree_lengths::all_alike,
                   "tilefold: a segment may be empty, so give an initial value, or an operator or "
                   "reducer whose identity is known");
-    if constexpr (empty_is_known) {
-      const auto bound = types::bind(op, as_is{});
-      const auto start = detail::convert_init<typename types::accumulator>(init);
-      if (most_trees == 0) return;
-      auto&& base = parts::base(exec);
+    const auto bound = types::bind(op, as_is{});
+    const auto start = detail::convert_init<typename types::accumulator>(init);
+    if (most_trees == 0) return;
+    auto&& base = parts::base(exec);
+    const auto with_empty = [&](const auto& empty) {
       const auto readable =
-          unless_empty<std::remove_reference_t<decltype(base)>>{base, reads_items};
-      const auto source = detail::readable_source<types::indexed>(
-          readable, std::index_sequence_for<Its...>(), its...);
-      base.template fold_forest<typename parts::policy>(
-          make_forest(base, source), most_trees, bound, start,
-          detail::empty_fold<types>("", bound, start), out);
+          unless_empty<std::remove_reference_t<decltype(base)>>{base, reads_items, name};
+      use(base,
+          detail::readable_source<types::indexed>(readable, std::index_sequence_for<Its...>(),
+                                                  its...),
+          bound, start, empty);
+    };
+    if constexpr (empty_is_known) {
+      with_empty(detail::empty_fold<types>(verb, bound, start));
+    } else if constexpr (Lengths == tree_lengths::all_alike) {
+      if (!reads_items) types::empty(verb, bound);  // throws
+      const no_value<typename types::accumulator> none;
+      with_empty(none.value);
     }
   }
+}
+
+/// Folds every tree of make_forest(executor, source of the readable iterators) through `out`.
+/// `most_trees` is the number of trees, or a bound where only the executor's memory knows it.
+template <class Named, class Executor, class MakeForest, class Out, class Init, class Op,
+          class... Its>
+void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees,
+               bool reads_items, Out out, const Init& init, const Op& op, const Its&... its) {
+  using policy = typename executor_parts<std::remove_cvref_t<Executor>>::policy;
+  detail::with_forest_fold<tree_lengths::any, Named>(
+      "", exec, most_trees, reads_items, nullptr, init, op,
+      [&](auto& base, const auto& source, const auto& bound, const auto& start, const auto& empty) {
+        base.template fold_forest<policy>(make_forest(base, source), most_trees, bound, start,
+                                          empty, out);
+      },
+      its...);
 }
 
 }  // namespace tilefold::detail
