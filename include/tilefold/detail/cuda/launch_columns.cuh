@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <tilefold/detail/cuda/column_kernel.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
@@ -38,8 +39,9 @@ struct column_shape {
 
 // The nodes of a packet, 32 bytes for every level of a run, are what a thread has registers for; 64
 // to 128 bytes in flight per thread hide the memory's latency.
-template <class... Its>
-constexpr column_shape widest_shape(int acc_bytes, const source<Its...>*) {
+template <std::size_t... Index, class... Its>
+constexpr column_shape widest_shape(int acc_bytes,
+                                    const source_of<std::index_sequence<Index...>, Its...>*) {
   int width = load_bytes;
   ((width = detail::smaller(width, column_width_of<Its>)), ...);
   constexpr int bytes = detail::larger((item_bytes_of<Its> + ...), 1);
@@ -54,8 +56,8 @@ constexpr column_shape with_threads(column_shape shape, int acc_bytes) {
   return shape;
 }
 
-template <class... Its>
-constexpr column_shape narrow_shape(const source<Its...>*) {
+template <std::size_t... Index, class... Its>
+constexpr column_shape narrow_shape(const source_of<std::index_sequence<Index...>, Its...>*) {
   constexpr int bytes = detail::larger((item_bytes_of<Its> + ...), 1);
   return {0, detail::bounded(floor_power_of_two(128 / bytes), 2, 16), 1};
 }
