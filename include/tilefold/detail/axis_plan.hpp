@@ -41,6 +41,12 @@ concept strided_view = requires(const View& view) {
   || std::same_as<typename View::reference, std::iter_reference_t<view_iterator_t<View>>>;
 };
 
+// Such an mdspan has no strides to ask for.
+template <class View>
+inline constexpr bool has_no_axes = requires {
+  requires View::rank() == 0;
+};
+
 /// The extents and strides of a view, and which of its axes are reduced.
 struct view_shape {
   int rank = 0;
@@ -54,7 +60,7 @@ struct view_shape {
 }
 
 template <class View>
-view_shape shape_of_view(const View& view, const char* name) {
+view_shape shape_of_strided(const View& view, const char* name) {
   if constexpr (requires { view.is_strided(); }) {
     if (!view.is_strided()) {
       detail::throw_shape(std::string(name) + " has a layout without strides");
@@ -76,6 +82,15 @@ view_shape shape_of_view(const View& view, const char* name) {
     }
   }
   return shape;
+}
+
+template <class View>
+view_shape shape_of_view(const View& view, const char* name) {
+  if constexpr (has_no_axes<View>) {
+    return {};
+  } else {
+    return detail::shape_of_strided(view, name);
+  }
 }
 
 inline void mark_reduced(view_shape& in, const axes& named) {
