@@ -25,7 +25,7 @@ namespace bench {
 
 namespace {
 
-const std::string plain_read = "read";
+const std::string only_read = "read";
 
 /// `outer` matrices of rows x width items, of which the rows are folded away; `shift` items past an
 /// aligned address.
@@ -97,7 +97,7 @@ class axis_contest {
     prepare();
     std::fprintf(stderr, "\r%-60s", (s.name + " of " + std::to_string(s.width)).c_str());
     const auto work = [&] { enqueue(s, who); };
-    if (who != plain_read) check_results(s, work);
+    if (who != only_read) check_results(s, work);
     const graph whole(gpu_.stream(), work);
     whole.launch(gpu_.stream());
     for (auto _ : state) {
@@ -121,7 +121,7 @@ class axis_contest {
   }
 
   void enqueue(const axis_shape& s, const std::string& who) {
-    if (who == plain_read) {
+    if (who == only_read) {
       read_once(items_.get(), s.bytes() / 16 * 16, reinterpret_cast<unsigned*>(wrong_.get()),
                 gpu_.stream());
       return;
@@ -168,7 +168,7 @@ class axis_contest {
 void register_axis_contests(session& gpu, std::set<std::string>& failures) {
   const auto contest = std::make_shared<axis_contest>(gpu);
   for (const axis_shape& s : axis_shapes()) {
-    for (const std::string& who : std::vector<std::string>{"tilefold", plain_read}) {
+    for (const std::string& who : std::vector<std::string>{"tilefold", only_read}) {
       const std::string name = s.name + "/graph/" + who;
       const auto body = [=, &failures](benchmark::State& state) {
         try {

@@ -33,10 +33,6 @@ void fold_axes(Exec&& exec, const InIt& in, const OutIt& out, const axis_plan& p
     };
     if (detail::lie_in_a_row(plan) || plan.length == 0) {
       fold_as(equal_forest<source_type>{source, plan.results, plan.length});
-    } else if (plan.rows.rank == 1 && plan.rows.stride[0] == 1 && plan.length > 1) {
-      fold_as(detail::make_segment_forest(source, strided_offsets{plan.columns, 0},
-                                          strided_offsets{plan.columns, plan.length},
-                                          plan.results));
     } else {
       fold_as(column_forest<source_type>{source, plan.columns, plan.rows});
     }

@@ -26,8 +26,30 @@ namespace tilefold::detail::cuda {
 template <class It, int Rows, int Width>
 class column_items {
   using value = std::iter_value_t<It>;
+  static constexpr int bytes = Rows * static_cast<int>(sizeof(value));
 
  public:
+  // Rows of one item that lie one after the other, from an aligned address on.
+  __device__ __forceinline__ void load_in_a_row(const It& it, std::int64_t offset, std::int64_t) {
+    static_assert(Width == 1);
+    if constexpr (loads_packets<It> && bytes % load_bytes == 0 && load_bytes % sizeof(value) == 0) {
+      struct {
+        packet<load_bytes> packets[bytes / load_bytes];
+      } loaded;
+      struct values {
+        value item[Rows];
+      };
+      const auto* const from = reinterpret_cast<const packet<load_bytes>*>(it + offset);
+#pragma unroll
+      for (int i = 0; i < bytes / load_bytes; ++i) loaded.packets[i] = from[i];
+      const values items = __builtin_bit_cast(values, loaded);
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) values_.put(r, items.item[r]);
+    } else {
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) load(it, offset + r, r, 0);
+    }
+  }
   __device__ __forceinline__ void load(const It& it, std::int64_t offset, int r, std::int64_t) {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
@@ -70,6 +92,10 @@ class column_items<T*, Rows, Width> {
 template <int Rows, int Width>
 class column_items<index_iterator, Rows, Width> {
  public:
+  __device__ __forceinline__ void load_in_a_row(const index_iterator&, std::int64_t,
+                                                std::int64_t row) {
+    first_ = row;
+  }
   __device__ __forceinline__ void load(const index_iterator&, std::int64_t, int r,
                                        std::int64_t row) {
     first_ = row - r;
@@ -102,6 +128,11 @@ class column_packets<source_of<std::index_sequence<Index...>, Its...>, Rows, Wid
                                        std::int64_t row) {
     (leaf<Index>(*this).load(source_type::template iterator<Index>(source), offset, r, row), ...);
   }
+  __device__ __forceinline__ void load_in_a_row(const source_type& source, std::int64_t offset,
+                                                std::int64_t row) {
+    (leaf<Index>(*this).load_in_a_row(source_type::template iterator<Index>(source), offset, row),
+     ...);
+  }
   template <class Reducer>
   __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer, int r,
                                                                 int j) const {
@@ -109,21 +140,28 @@ class column_packets<source_of<std::index_sequence<Index...>, Its...>, Rows, Wid
   }
 };
 
+/// What is known of the rows of an aligned chunk, beyond their axes.
+enum class row_steps {
+  uneven,    // nothing
+  even,      // they have one stride
+  in_a_row,  // it is 1, and chunks are aligned as loads are
+};
+
 /// Rows with one stride.
 struct even_rows {
   std::int64_t step;
 
-  __device__ __forceinline__ bool even() const { return true; }
+  __device__ __forceinline__ row_steps steps() const { return row_steps::even; }
   __device__ __forceinline__ std::int64_t offset(std::int64_t row) const { return row * step; }
   __device__ __forceinline__ std::int64_t inner_stride() const { return step; }
 };
 
-/// Rows of several axes; `even` tells that those of an aligned chunk have one stride.
+/// Rows of several axes.
 struct any_rows {
   const strided_axes& axes;
-  bool is_even;
+  row_steps known;
 
-  __device__ __forceinline__ bool even() const { return is_even; }
+  __device__ __forceinline__ row_steps steps() const { return known; }
   __device__ __forceinline__ std::int64_t offset(std::int64_t row) const {
     return axes.offset(row);
   }
@@ -136,6 +174,8 @@ template <class Source, class Axes, int Rows, int Levels, int Width, class Reduc
 class column_run {
   using acc = typename Reducer::accumulator;
   using stack = registers<acc, (Levels + 1) * Width>;
+  // Whether the next chunk is on its way while one is folded.
+  static constexpr bool looks_ahead = false;
 
  public:
   using node = registers<acc, Width>;
@@ -150,10 +190,19 @@ class column_run {
                                              int n) const {
     stack waiting;
     const int chunks = n / Rows;
+    packets<Rows> loaded;
+    if (looks_ahead && chunks > 0) load<Rows>(loaded, origin, first);
 #pragma unroll 1
     for (int c = 0; c < chunks; ++c) {
       node value;
-      fold_chunk<Rows>(value, origin, first + c * Rows);
+      if constexpr (looks_ahead) {
+        packets<Rows> next;
+        if (c + 1 < chunks) load<Rows>(next, origin, first + (c + 1) * Rows);
+        fold_packets<Rows>(value, loaded);
+        loaded = next;
+      } else {
+        fold_chunk<Rows>(value, origin, first + c * Rows);
+      }
       push<0>(waiting, c, value);
     }
     bool any = false;
@@ -191,33 +240,53 @@ class column_run {
     any = true;
   }
 
-  template <int N, class Nodes>
-  __device__ __forceinline__ void fold_chunk(Nodes& result, std::int64_t origin,
-                                             std::int64_t first) const {
-    column_packets<Source, N, Width> packets;
-    if (rows.even()) {
+  template <int N>
+  using packets = column_packets<Source, N, Width>;
+
+  template <int N>
+  __device__ __forceinline__ void load(packets<N>& to, std::int64_t origin,
+                                       std::int64_t first) const {
+    if constexpr (Width == 1 && N == Rows) {
+      if (rows.steps() == row_steps::in_a_row) {
+        to.load_in_a_row(source, origin + rows.offset(first), first);
+        return;
+      }
+    }
+    if (rows.steps() != row_steps::uneven) {
       const std::int64_t at = origin + rows.offset(first);
       const std::int64_t step = rows.inner_stride();
 #pragma unroll
-      for (int r = 0; r < N; ++r) packets.load(source, at + r * step, r, first + r);
+      for (int r = 0; r < N; ++r) to.load(source, at + r * step, r, first + r);
     } else {
 #pragma unroll
       for (int r = 0; r < N; ++r) {
-        packets.load(source, origin + rows.offset(first + r), r, first + r);
+        to.load(source, origin + rows.offset(first + r), r, first + r);
       }
     }
+  }
+
+  template <int N, class Nodes>
+  __device__ __forceinline__ void fold_packets(Nodes& result, const packets<N>& loaded) const {
 #pragma unroll
-    for (int j = 0; j < Width; ++j) result.put(j, fold_rows<N>(packets, 0, j));
+    for (int j = 0; j < Width; ++j) result.put(j, fold_rows<N>(loaded, 0, j));
+  }
+
+  template <int N, class Nodes>
+  __device__ __forceinline__ void fold_chunk(Nodes& result, std::int64_t origin,
+                                             std::int64_t first) const {
+    packets<N> loaded;
+    load<N>(loaded, origin, first);
+    fold_packets<N>(result, loaded);
   }
 
   // The node of N rows from row r of a chunk.
   template <int N, class Packets>
-  __device__ __forceinline__ acc fold_rows(const Packets& packets, int r, int j) const {
+  __device__ __forceinline__ acc fold_rows(const Packets& loaded, int r, int j) const {
     if constexpr (N == 1) {
-      return packets.lift(reducer, r, j);
+      return loaded.lift(reducer, r, j);
     } else {
-      const acc left = fold_rows<N / 2>(packets, r, j);
-      return reducer.combine(left, fold_rows<N / 2>(packets, r + N / 2, j));
+      const acc left = fold_rows<N / 2>(loaded, r, j);
+      return reducer.combine(left, fold_rows<N / 2>(loaded, r + N / 2, j));
     }
   }
 
@@ -248,11 +317,12 @@ struct column_plan {
   std::int64_t units;
   int packet_bits;  // packets of a stripe, as a power of two
   int run_rows;     // rows of a thread
-  bool even;        // aligned chunks of rows have one stride
+  row_steps steps;  // of aligned chunks of rows
+  bool stores_packets;
 };
 
 // Levels of the tree above a thread's chunk of rows.
-inline constexpr int run_levels = 3;
+inline constexpr int run_levels = 4;
 
 // Rows of partials that a thread folds.
 inline constexpr int partial_rows = 8;
@@ -261,6 +331,13 @@ inline constexpr int partial_rows = 8;
 TILEFOLD_HD inline std::int64_t partial_group(int nt, int packet_bits) {
   return std::int64_t{nt >> packet_bits} * partial_rows;
 }
+
+/// Whether the results of a packet may be stored at once.
+template <class Out, int Width>
+inline constexpr bool may_store_packets = false;
+template <class T, int Width>
+inline constexpr bool may_store_packets<strided_output<T*>, Width> =
+    is_one_load<T, Width>&& std::is_arithmetic_v<T>;
 
 /// One block's work.
 template <int Nt, int Rows, int Width, class Forest, class Reducer, class Init, class Out>
@@ -287,23 +364,27 @@ class column_work {
   const column_plan& plan;
   shared_memory& shared;
 
-  __device__ __forceinline__ void run(std::int64_t stripe, std::int64_t unit,
-                                      scratch<acc> memory) const {
-    const std::int64_t packet = (stripe << plan.packet_bits) + packet_in_stripe();
-    const bool exists = packet < plan.packets;
-    const std::int64_t origin = exists ? forest.columns.offset(packet * Width) : 0;
-    const std::int64_t unit_rows = std::int64_t{run_rows_of_block(plan.run_rows)};
-    const run_type fold{forest.source, rows_of_forest(), reducer};
-    node value;
-    fold_rows(value, fold, exists, origin, unit * unit_rows,
-              detail::smaller(unit_rows, plan.rows - unit * unit_rows), plan.run_rows);
-    const bool keeps = exists && run_in_block() == 0;
-    if (plan.units == 1) {
-      if (keeps) keep(value, packet);
-      return;
+  /// Units [begin, end) of all stripes, counted stripe by stripe.
+  __device__ __forceinline__ void run(unsigned begin, unsigned end, scratch<acc> memory) const {
+    const auto units = static_cast<unsigned>(plan.units);
+    unsigned stripe = begin / units;
+    unsigned unit = begin - stripe * units;
+    for (unsigned u = begin; u < end; ++u) {
+      fold_unit(stripe, unit, memory);
+      if (++unit == units) {
+        unit = 0;
+        ++stripe;
+      }
     }
-    if (keeps) keep_partial(memory, unit, packet, value);
-    climb(stripe, unit, memory);
+    if (units == 1) return;
+    const auto group = static_cast<unsigned>(cuda::partial_group(Nt, plan.packet_bits));
+    for (unsigned u = begin; u < end;) {
+      const unsigned first = u / units * units;
+      const unsigned g = (u - first) / group;
+      const unsigned next = min(end, first + min(units, (g + 1) * group));
+      climb(u / units, g, next - u, memory);
+      u = next;
+    }
   }
 
  private:
@@ -312,7 +393,7 @@ class column_work {
     if constexpr (Width > 1) {
       return {forest.rows.stride[0]};
     } else {
-      return {forest.rows, plan.even};
+      return {forest.rows, plan.steps};
     }
   }
   __device__ __forceinline__ int packet_in_stripe() const {
@@ -321,8 +402,23 @@ class column_work {
   __device__ __forceinline__ int run_in_block() const {
     return static_cast<int>(threadIdx.x) >> plan.packet_bits;
   }
-  __device__ __forceinline__ int run_rows_of_block(int run_rows) const {
-    return (Nt >> plan.packet_bits) * run_rows;
+
+  __device__ __forceinline__ void fold_unit(std::int64_t stripe, std::int64_t unit,
+                                            const scratch<acc>& memory) const {
+    const std::int64_t packet = (stripe << plan.packet_bits) + packet_in_stripe();
+    const bool exists = packet < plan.packets;
+    const std::int64_t origin = exists ? forest.columns.offset(packet * Width) : 0;
+    const auto unit_rows = std::int64_t{(Nt >> plan.packet_bits) * plan.run_rows};
+    const run_type fold{forest.source, rows_of_forest(), reducer};
+    node value;
+    fold_rows(value, fold, exists, origin, unit * unit_rows,
+              detail::smaller(unit_rows, plan.rows - unit * unit_rows), plan.run_rows);
+    if (!exists || run_in_block() != 0) return;
+    if (plan.units == 1) {
+      keep(value, packet);
+    } else {
+      keep_partial(memory, unit, packet, value);
+    }
   }
 
   // In the threads of the first run `value` becomes the nodes of `rows` rows from `first` on.
@@ -363,9 +459,10 @@ class column_work {
     }
   }
 
-  // Arrives with the partials of `unit`; as long as that completes groups, folds them and goes on
-  // one level up. Apart, because the kernel's registers are for the rows.
-  __device__ __noinline__ void climb(std::int64_t stripe, std::int64_t unit,
+  // Arrives at group `g` of a stripe's partials with `arrived` of them; as long as that completes
+  // groups, folds them and goes on one level up. Apart, because the kernel's registers are for the
+  // rows.
+  __device__ __noinline__ void climb(std::int64_t stripe, std::int64_t g, unsigned arrived,
                                      scratch<acc> memory) const {
     const std::int64_t group = cuda::partial_group(Nt, plan.packet_bits);
     const std::int64_t packet = (stripe << plan.packet_bits) + packet_in_stripe();
@@ -375,12 +472,12 @@ class column_work {
     const group_reducer partials{reducer};
     for (std::int64_t count = plan.units;;) {
       const std::int64_t groups = tree::num_blocks(count, group);
-      unit /= group;
-      const std::int64_t first = unit * group;
+      const std::int64_t first = g * group;
       const std::int64_t in_group = detail::smaller(group, count - first);
       __syncthreads();  // the partials are there before the first thread tells so
-      const bool completed = cuda::arrive(memory.arrivals + unit * plan.stripes + stripe, 1u,
+      const bool completed = cuda::arrive(memory.arrivals + g * plan.stripes + stripe, arrived,
                                           static_cast<unsigned>(in_group), shared.completed);
+      __syncthreads();  // read by all before the next arrival writes it
       if (!completed) return;
       const partials_source source{{memory.partials}};
       node value;
@@ -392,12 +489,29 @@ class column_work {
       }
       memory.partials += count * plan.packets * Width;
       memory.arrivals += groups * plan.stripes;
-      if (keeps) keep_partial(memory, unit, packet, value);
+      if (keeps) keep_partial(memory, g, packet, value);
       count = groups;
+      g /= group;
+      arrived = 1;
     }
   }
 
   __device__ __forceinline__ void keep(const node& value, std::int64_t packet) const {
+    if constexpr (may_store_packets<Out, Width>) {
+      if (plan.stores_packets) {
+        using item = typename Out::value_type;
+        struct {
+          item of[Width];
+        } results;
+#pragma unroll
+        for (int j = 0; j < Width; ++j) {
+          results.of[j] = detail::output_value<item*>(detail::finish(reducer, init, value[j]));
+        }
+        using stored = cuda::packet<Width* static_cast<int>(sizeof(item))>;
+        reinterpret_cast<stored*>(out.first)[packet] = __builtin_bit_cast(stored, results);
+        return;
+      }
+    }
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       cuda::write(out + (packet * Width + j), detail::finish(reducer, init, value[j]));
@@ -405,18 +519,23 @@ class column_work {
   }
 };
 
+// Threads that an SM shall hold at least: fewer than for a tile, since the loads of a chunk and the
+// stack want the registers.
+inline constexpr int column_threads = 512;
+
 // The strides are read where the launch put them: a copy that is indexed would lie in local memory.
 template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer, class Init,
           class Out>
-__global__ void __launch_bounds__(
-    Nt, min_resident_blocks(Nt, Width * sizeof(typename Reducer::accumulator) / 4))
+__global__ void __launch_bounds__(Nt, Width * sizeof(typename Reducer::accumulator) > 32
+                                          ? 1
+                                          : column_threads / Nt)
     column_kernel(const __grid_constant__ Forest forest, Reducer reducer, Init init,
                   const __grid_constant__ Out out, const __grid_constant__ column_plan plan,
-                  scratch<typename Reducer::accumulator> memory) {
+                  tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using work_type = column_work<Nt, Rows, Width, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
-  const work_type work{forest, reducer, init, out, plan, shared};
-  work.run(blockIdx.x % plan.stripes, blockIdx.x / plan.stripes, memory);
+  work_type{forest, reducer, init, out, plan, shared}.run(shares.first(blockIdx.x),
+                                                          shares.first(blockIdx.x + 1), memory);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -72,6 +72,14 @@ bool is_aligned(const It& it, int width) {
   }
 }
 
+/// Whether all strides but the innermost are multiples of `width`.
+inline bool has_outer_strides_of(const strided_axes& axes, int width) {
+  for (int i = 0; i + 1 < axes.rank; ++i) {
+    if (axes.stride[i] % width != 0) return false;
+  }
+  return true;
+}
+
 /// Whether packets of `width` neighbouring columns are there, whole and aligned, in every row, and
 /// rows have one stride.
 template <std::size_t... Index, class... Its>
@@ -80,10 +88,8 @@ bool takes_packets(const column_forest<source_of<std::index_sequence<Index...>, 
   using source_type = source<Its...>;
   const strided_axes& columns = forest.columns;
   if (columns.inner_stride() != 1 || columns.inner_extent() % width != 0) return false;
-  for (int i = 0; i + 1 < columns.rank; ++i) {
-    if (columns.stride[i] % width != 0) return false;
-  }
-  return forest.rows.rank == 1 && forest.rows.stride[0] % width == 0 &&
+  return cuda::has_outer_strides_of(columns, width) && forest.rows.rank == 1 &&
+         forest.rows.stride[0] % width == 0 &&
          (cuda::is_aligned(source_type::template iterator<Index>(forest.source), width) && ...);
 }
 
@@ -97,7 +103,6 @@ inline column_plan plan_columns(const column_shape& shape, const strided_axes& c
   column_plan plan;
   plan.packets = columns.size() / shape.width;
   plan.rows = rows.size();
-  plan.even = rows.rank == 1 || rows.inner_extent() % shape.rows == 0;
   // No more runs in a block than there are chunks of rows, and a warp's packets side by side.
   const std::int64_t runs = cuda::ceil_power_of_two(tree::num_blocks(plan.rows, shape.rows));
   const std::int64_t side_by_side = columns.inner_stride() == 1 ? warp_size : 1;
@@ -106,15 +111,46 @@ inline column_plan plan_columns(const column_shape& shape, const strided_axes& c
   wide = detail::smaller(wide, cuda::ceil_power_of_two(plan.packets));
   plan.packet_bits = tree::floor_log2(wide);
   plan.stripes = tree::num_blocks(plan.packets, wide);
-  // Runs as long as they may be while there are blocks enough for every place several times.
+  // Runs as long as they may be while there are units enough for every block.
   const std::int64_t runs_of_block = shape.nt / wide;
+  const auto units_of = [&](int run_rows) {
+    return tree::num_blocks(plan.rows, runs_of_block * run_rows);
+  };
   plan.run_rows = shape.rows << run_levels;
-  while (plan.run_rows > shape.rows &&
-         plan.stripes * tree::num_blocks(plan.rows, runs_of_block * plan.run_rows) < 4 * resident) {
+  while (plan.run_rows > shape.rows && (plan.stripes * units_of(plan.run_rows) < 2 * resident ||
+                                        units_of(plan.run_rows / 2) == 1)) {
     plan.run_rows /= 2;
   }
-  plan.units = tree::num_blocks(plan.rows, runs_of_block * plan.run_rows);
+  plan.units = units_of(plan.run_rows);
   return plan;
+}
+
+/// What is known of the rows of chunks of `chunk`, where packets are single items.
+template <std::size_t... Index, class... Its>
+row_steps steps_of(const column_forest<source_of<std::index_sequence<Index...>, Its...>>& forest,
+                   int chunk) {
+  using source_type = source<Its...>;
+  const strided_axes& rows = forest.rows;
+  if (rows.rank > 1 && rows.inner_extent() % chunk != 0) return row_steps::uneven;
+  bool aligned = rows.inner_stride() == 1;
+  const auto look_at = [&](const auto& it) {
+    using it_type = std::remove_cvref_t<decltype(it)>;
+    const int width = std::is_same_v<it_type, index_iterator> ? 1 : column_width_of<it_type>;
+    aligned = aligned && cuda::is_aligned(it, width) && cuda::has_outer_strides_of(rows, width) &&
+              cuda::has_outer_strides_of(forest.columns, width) &&
+              forest.columns.inner_stride() % width == 0;
+  };
+  (look_at(source_type::template iterator<Index>(forest.source)), ...);
+  return aligned ? row_steps::in_a_row : row_steps::even;
+}
+
+template <class Out>
+bool stores_packets(const Out& out, int width) {
+  if constexpr (std::is_pointer_v<decltype(out.first)>) {
+    return out.axes.rank == 1 && out.axes.stride[0] == 1 && cuda::is_aligned(out.first, width);
+  } else {
+    return false;
+  }
 }
 
 /// Scratch for a plan.
@@ -140,8 +176,10 @@ void launch_columns_as(const Job& job, const Provide& provide) {
   const auto kernel = &column_kernel<Build, Nt, Rows, Width, decltype(job.forest),
                                      decltype(job.reducer), decltype(job.init), decltype(job.out)>;
   static occupancy_cache occupancy;
-  const column_plan plan = cuda::plan_columns(shape, job.forest.columns, job.forest.rows,
-                                              resident_blocks(kernel, Nt, job.gpu, occupancy));
+  const std::int64_t resident = resident_blocks(kernel, Nt, job.gpu, occupancy);
+  column_plan plan = cuda::plan_columns(shape, job.forest.columns, job.forest.rows, resident);
+  plan.steps = Width > 1 ? row_steps::even : cuda::steps_of(job.forest, Rows);
+  plan.stores_packets = cuda::stores_packets(job.out, Width);
   if (plan.stripes > max_tiles / plan.units) {
     throw invalid_range_error("tilefold: " + std::to_string(plan.packets) +
                               " packets of columns of " + std::to_string(plan.rows) +
@@ -150,9 +188,12 @@ void launch_columns_as(const Job& job, const Provide& provide) {
   const workspace& space = provide(cuda::column_demand(plan, shape, sizeof(acc)));
   const scratch<acc> memory{reinterpret_cast<acc*>(space.partials()),
                             reinterpret_cast<unsigned*>(space.arrivals())};
-  cuda::launch_kernel(kernel, plan.stripes * plan.units, Nt, job.stream,
-                      "launch of the column kernel", job.forest, job.reducer, job.init, job.out,
-                      plan, memory);
+  const std::int64_t units = plan.stripes * plan.units;
+  const std::int64_t blocks = detail::smaller(units, resident);
+  const tile_shares shares{static_cast<unsigned>(units / blocks),
+                           static_cast<unsigned>(units % blocks)};
+  cuda::launch_kernel(kernel, blocks, Nt, job.stream, "launch of the column kernel", job.forest,
+                      job.reducer, job.init, job.out, plan, shares, memory);
 }
 
 /// Launches the fold of a forest of columns, each of at least one row.

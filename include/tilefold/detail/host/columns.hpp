@@ -220,6 +220,18 @@ bool has_neighbours(const Forest& forest) {
   return forest.columns.inner_stride() == 1 && forest.columns.inner_extent() > 1;
 }
 
+/// Whether every tree of a forest lies in a row; and the same forest as that of segments.
+template <class Forest>
+bool has_contiguous_trees(const Forest& forest) {
+  return forest.rows.rank == 1 && forest.rows.stride[0] == 1;
+}
+template <class Source>
+auto as_segments(const column_forest<Source>& forest) {
+  return detail::make_segment_forest(forest.source, strided_offsets{forest.columns, 0},
+                                     strided_offsets{forest.columns, forest.rows.size()},
+                                     forest.columns.size());
+}
+
 /// How the columns of a forest are cut into tasks: blocks of at most `width` neighbours, and rows
 /// into aligned blocks where there are too few of those.
 struct column_tasks {

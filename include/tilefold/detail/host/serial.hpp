@@ -50,6 +50,12 @@ class serial {
         return;
       }
     }
+    if constexpr (is_column_forest<Forest>) {
+      if (host::has_contiguous_trees(forest)) {
+        fold_forest(host::as_segments(forest), reducer, keep, none);
+        return;
+      }
+    }
     for (std::int64_t i = 0; i < forest.size(); ++i) {
       const std::int64_t n = forest.count(i);
       if (n <= 0) {

@@ -131,6 +131,12 @@ class threaded {
         return;
       }
     }
+    if constexpr (is_column_forest<Forest>) {
+      if (host::has_contiguous_trees(forest)) {
+        fold_forest(host::as_segments(forest), reducer, keep, none);
+        return;
+      }
+    }
     const std::int64_t block = (trees + blocks_of_trees - 1) / blocks_of_trees;
     const std::int64_t count = tree::num_blocks(trees, block);
     // Trees that all threads shall share come afterwards, one by one.
