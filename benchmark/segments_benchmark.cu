@@ -27,6 +27,7 @@
 
 #include <cuda/version>
 
+#include "axis_contest.hpp"
 #include "support/graph.hpp"
 #include "support/items.cuh"
 #include "support/read.hpp"
@@ -286,6 +287,7 @@ int run(int argc, char** argv) {
           ->Iterations(2);
     }
   }
+  bench::register_axis_contests(gpu, failures);
   bench::description context = gpu.describe();
   context["cccl"] = std::to_string(CCCL_MAJOR_VERSION) + "." + std::to_string(CCCL_MINOR_VERSION) +
                     "." + std::to_string(CCCL_PATCH_VERSION);

@@ -8,6 +8,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cuda/std/mdspan>
+
 #include <gtest/gtest.h>
 
 #include <tilefold/tilefold.cuh>
@@ -220,6 +222,36 @@ TEST(SanitizeForest, EqualLengths) {
       EXPECT_TRUE(same_bits(got[static_cast<std::size_t>(i)],
                             reference::fold<float>(reference::plus{}, some)))
           << length << ", " << i;
+    }
+  }
+}
+
+// Columns in packets and one by one, few and many, with rows that several blocks share.
+TEST(SanitizeForest, ColumnsOfAView) {
+  using items_view = cuda::std::mdspan<const float, cuda::std::dextents<std::int64_t, 3>>;
+  using results_view = cuda::std::mdspan<float, cuda::std::dextents<std::int64_t, 2>>;
+  cuda_executor exec;
+  const auto items = make_items<float>(pattern::mixed, 60001);
+  const gpu_array<float> array(items);
+  for (const std::int64_t outer : {1, 3}) {
+    for (const std::int64_t width : {1, 2, 5, 8, 36, 300}) {
+      const std::int64_t rows = 60000 / width / outer;
+      gpu_array<float> out(outer * width);
+      for (int shift = 0; shift < 2; ++shift) {
+        axis_reduce(exec, items_view(array.data() + shift, outer, rows, width),
+                    results_view(out.data(), outer, width), 1);
+        const auto got = out.to_host();
+        for (std::int64_t k = 0; k < outer * width; ++k) {
+          std::vector<float> some;
+          for (std::int64_t r = 0; r < rows; ++r) {
+            const std::int64_t i = (k / width * rows + r) * width + k % width + shift;
+            some.push_back(items[static_cast<std::size_t>(i)]);
+          }
+          EXPECT_TRUE(same_bits(got[static_cast<std::size_t>(k)],
+                                reference::fold<float>(reference::plus{}, some)))
+              << outer << " x " << rows << " x " << width << ", result " << k;
+        }
+      }
     }
   }
 }

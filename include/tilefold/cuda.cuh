@@ -16,11 +16,13 @@
 #include <vector>
 
 #include <tilefold/detail/cuda/launch.cuh>
+#include <tilefold/detail/cuda/launch_columns.cuh>
 #include <tilefold/detail/cuda/launch_forest.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/root_pointer.hpp>
+#include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
@@ -310,7 +312,11 @@ class basic_cuda_executor {
     const auto raw_out = readable(out, "out");
     const detail::cuda::forest_job<Forest, Reducer, Init, std::remove_const_t<decltype(raw_out)>>
         job{forest, {reducer, 0u}, init, empty, raw_out, gpu_, stream_};
-    detail::cuda::launch_forest_by<Build, Policy>(job, most_trees, provider());
+    if constexpr (detail::is_column_forest<Forest>) {
+      detail::cuda::launch_columns<Build>(job, provider());
+    } else {
+      detail::cuda::launch_forest_by<Build, Policy>(job, most_trees, provider());
+    }
   }
 
   /// Writes `value` through `out` in the order of the stream.

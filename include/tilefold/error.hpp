@@ -36,6 +36,12 @@ class segment_error : public invalid_range_error {
   long long index_;
 };
 
+/// An axis that a view does not have, extents that do not fit each other.
+class shape_error : public error {
+ public:
+  using error::error;
+};
+
 /// A null pointer where n > 0 items were announced, or a null output.
 class null_pointer_error : public error {
  public:

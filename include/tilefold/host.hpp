@@ -16,6 +16,7 @@
 #include <tilefold/detail/host/float_mode.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/root_pointer.hpp>
+#include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>

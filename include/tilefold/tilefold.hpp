@@ -3,6 +3,7 @@
 // Everything, for a C++ compiler. Under nvcc the verbs also know CUDA executors.
 #pragma once
 
+#include <tilefold/axis_reduce.hpp>
 #include <tilefold/batched_reduce.hpp>
 #include <tilefold/checked.hpp>
 #include <tilefold/count.hpp>

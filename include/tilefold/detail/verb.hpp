@@ -341,43 +341,77 @@ auto with_init_and_op(const Use& use, const Init& init, const Op& op) {
   return use(init, op);
 }
 
-/// An executor's readable(), which does not look at iterators that are not read.
+/// An executor's readable(), which does not look at iterators that are not read. Messages may call
+/// them by another name.
 template <class Executor>
 struct unless_empty {
   Executor& exec;
   bool reads_items;
+  const char* name = nullptr;
 
   template <class It>
   auto readable(const It& it, const char* what) const {
-    return exec.readable(it, what, reads_items);
+    return exec.readable(it, name == nullptr ? what : name, reads_items);
   }
 };
 
+/// Room for a value that nobody will ask for.
+template <class T>
+union no_value {
+  no_value() : bytes{} {}
+  ~no_value() {}
+  unsigned char bytes[sizeof(T)];
+  T value;
+};
+
+/// Whether some trees of a forest have items and others none, or all are alike.
+enum class tree_lengths { any, all_alike };
+
+/// Calls use(executor, std::bool_constant<whether indices are asked for>, bound reducer, initial
+/// value, value of a tree without items) for a forest, if it has trees; their elements come from
+/// iterators of types Its. `reads_items` says that some trees have items, or may have.
+template <tree_lengths Lengths, class Named, class... Its, class Executor, class Init, class Op,
+          class Use>
+void with_bound_forest(const char* verb, Executor&& exec, std::int64_t most_trees, bool reads_items,
+                       const Init& init, const Op& op, const Use& use) {
+  if constexpr (detail::foldable<Named, Op, as_is, Its...>()) {
+    using types = fold_types<Named, Op, as_is, Init, Its...>;
+    using parts = executor_parts<std::remove_cvref_t<Executor>>;
+    constexpr std::bool_constant<types::indexed> indexed{};
+    constexpr bool empty_is_known = !std::same_as<Init, no_init> || types::empty_is_known;
+    static_assert(empty_is_known || Lengths == tree_lengths::all_alike,
+                  "tilefold: a segment may be empty, so give an initial value, or an operator or "
+                  "reducer whose identity is known");
+    const auto bound = types::bind(op, as_is{});
+    const auto start = detail::convert_init<typename types::accumulator>(init);
+    if (most_trees == 0) return;
+    auto&& base = parts::base(exec);
+    if constexpr (empty_is_known) {
+      use(base, indexed, bound, start, detail::empty_fold<types>(verb, bound, start));
+    } else if constexpr (Lengths == tree_lengths::all_alike) {
+      if (!reads_items) types::empty(verb, bound);  // throws
+      const no_value<typename types::accumulator> none;
+      use(base, indexed, bound, start, none.value);
+    }
+  }
+}
+
 /// Folds every tree of make_forest(executor, std::bool_constant<whether indices are asked for>)
-/// through `out`; the trees' elements come from iterators of types Its. `most_trees` is the number
-/// of trees, or a bound where only the executor's memory knows it.
+/// through `out`. `most_trees` is the number of trees, or a bound where only the executor's memory
+/// knows it.
 template <class Named, class... Its, class Executor, class MakeForest, class Out, class Init,
           class Op>
 void fold_trees_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees, Out out,
                    const Init& init, const Op& op) {
-  if constexpr (detail::foldable<Named, Op, as_is, Its...>()) {
-    using types = fold_types<Named, Op, as_is, Init, Its...>;
-    using parts = executor_parts<std::remove_cvref_t<Executor>>;
-    constexpr bool empty_is_known = !std::same_as<Init, no_init> || types::empty_is_known;
-    static_assert(empty_is_known,
-                  "tilefold: a segment may be empty, so give an initial value, or an operator or "
-                  "reducer whose identity is known");
-    if constexpr (empty_is_known) {
-      const auto bound = types::bind(op, as_is{});
-      const auto start = detail::convert_init<typename types::accumulator>(init);
-      if (most_trees == 0) return;
-      auto&& base = parts::base(exec);
-      const auto forest = make_forest(base, std::bool_constant<types::indexed>{});
-      if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
-      base.template fold_forest<typename parts::policy>(
-          forest, most_trees, bound, start, detail::empty_fold<types>("", bound, start), out);
-    }
-  }
+  using parts = executor_parts<std::remove_cvref_t<Executor>>;
+  detail::with_bound_forest<tree_lengths::any, Named, Its...>(
+      "", exec, most_trees, true, init, op,
+      [&](auto& base, auto indexed, const auto& bound, const auto& start, const auto& empty) {
+        const auto forest = make_forest(base, indexed);
+        if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
+        base.template fold_forest<typename parts::policy>(forest, most_trees, bound, start, empty,
+                                                          out);
+      });
 }
 
 /// The same for make_forest(executor, source of the readable iterators). `reads_items` says that

@@ -66,7 +66,7 @@ class batch_work {
       }
       next = trees_type(now.forest, t, now.size, plan.warp_items);  // comes while these are folded
       const acc value = fold.fold();
-      if (dealt.holds_result()) keep(out + mine, dealt.count, value);
+      if (dealt.holds_result()) keep(mine, dealt.count, value);
     }
     return {cuda::warp_sum(others.middle), __any_sync(full_warp, others.longest) != 0};
   }
@@ -119,14 +119,14 @@ class batch_work {
     if (is_first_lane) queued = cuda::enqueue(queue, plan, t, count);
     if (__any_sync(full_warp, queued)) return;
     const acc value = cuda::fold_by_warp(forest.tree(t), reducer, count);
-    if (is_first_lane) keep(out + t, 1, value);
+    if (is_first_lane) keep(t, 1, value);
   }
 
-  __device__ __forceinline__ void keep(const Out& to, int count, const acc& value) const {
+  __device__ __forceinline__ void keep(std::int64_t t, int count, const acc& value) const {
     if (count > 0) {
-      cuda::write(to, detail::finish(reducer, init, value));
+      cuda::write(out + t, detail::finish(reducer, init, value));
     } else {
-      cuda::write(to, reducer.project(empty));
+      cuda::write(out + t, reducer.project(empty));
     }
   }
 };

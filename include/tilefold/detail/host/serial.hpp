@@ -7,7 +7,9 @@
 #include <string>
 
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/host/columns.hpp>
 #include <tilefold/detail/host/fold.hpp>
+#include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::host {
@@ -40,6 +42,20 @@ class serial {
   template <class Forest, class Reducer, class Keep, class None>
   void fold_forest(const Forest& forest, const Reducer& reducer, const Keep& keep,
                    const None& none) const {
+    if constexpr (may_fold_columns<Forest, Reducer>) {
+      if (host::has_neighbours(forest)) {
+        host::fold_columns(forest, reducer, keep, 1, [](std::int64_t count, const auto& body) {
+          for (std::int64_t i = 0; i < count; ++i) body(i);
+        });
+        return;
+      }
+    }
+    if constexpr (is_column_forest<Forest>) {
+      if (host::has_contiguous_trees(forest)) {
+        fold_forest(host::as_segments(forest), reducer, keep, none);
+        return;
+      }
+    }
     for (std::int64_t i = 0; i < forest.size(); ++i) {
       const std::int64_t n = forest.count(i);
       if (n <= 0) {

@@ -12,8 +12,10 @@
 #include <utility>
 
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/host/columns.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/simd.hpp>
+#include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::host {
@@ -122,6 +124,19 @@ class threaded {
     using elements = typename Forest::source_type;
     const std::int64_t trees = forest.size();
     if (trees == 0) return;
+    if constexpr (may_fold_columns<Forest, Reducer>) {
+      if (host::has_neighbours(forest)) {
+        host::fold_columns(forest, reducer, keep, threads(),
+                           [&](std::int64_t count, const auto& body) { for_each(count, body); });
+        return;
+      }
+    }
+    if constexpr (is_column_forest<Forest>) {
+      if (host::has_contiguous_trees(forest)) {
+        fold_forest(host::as_segments(forest), reducer, keep, none);
+        return;
+      }
+    }
     const std::int64_t block = (trees + blocks_of_trees - 1) / blocks_of_trees;
     const std::int64_t count = tree::num_blocks(trees, block);
     // Trees that all threads shall share come afterwards, one by one.
@@ -142,14 +157,7 @@ class threaded {
       }
       has_long.make(b, found_long);
     };
-    using body = decltype(one_block);
-    if (threads() == 1 || count == 1) {
-      for (std::int64_t b = 0; b < count; ++b) one_block(b);
-    } else {
-      arena_.for_each(
-          count, [](void* context, std::int64_t b) { (*static_cast<body*>(context))(b); },
-          &one_block);
-    }
+    for_each(count, one_block);
     for (std::int64_t b = 0; b < count; ++b) {
       if (!has_long.lift(reducer, b)) continue;
       for (std::int64_t i = b * block; i < trees && i < (b + 1) * block; ++i) {
@@ -160,6 +168,18 @@ class threaded {
   }
 
  private:
+  // Calls body(i) for every i in [0, count), on any thread.
+  template <class Body>
+  void for_each(std::int64_t count, const Body& body) const {
+    if (threads() == 1 || count == 1) {
+      for (std::int64_t i = 0; i < count; ++i) body(i);
+    } else {
+      arena_.for_each(
+          count, [](void* context, std::int64_t i) { (*static_cast<const Body*>(context))(i); },
+          const_cast<Body*>(&body));
+    }
+  }
+
   // A block is worth a task (1 to 4 us), and a range of fewer than eight is not worth waking a
   // thread for, which takes about 20 us (docs/host.md).
   static constexpr std::int64_t simd_block_bytes = std::int64_t{1} << 17;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// axis_reduce: the axes of a multidimensional view folded away. Backend-neutral; the executor
+// folds.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/detail/axis_plan.hpp>
+#include <tilefold/detail/strided.hpp>
+#include <tilefold/detail/verb.hpp>
+#include <tilefold/dispatch.hpp>
+
+namespace tilefold {
+
+namespace detail {
+
+/// Folds what a plan says, by the kind of forest that its strides make.
+template <class Acc, class Exec, class InIt, class OutIt, class Init, class Op>
+void fold_axes(Exec&& exec, const InIt& in, const OutIt& out, const axis_plan& plan,
+               const Init& init, const Op& op) {
+  using policy = typename executor_parts<std::remove_cvref_t<Exec>>::policy;
+  const auto fold = [&](auto& base, auto indexed, const auto& bound, const auto& start,
+                        const auto& empty) {
+    const auto readable =
+        unless_empty<std::remove_reference_t<decltype(base)>>{base, plan.length > 0, "in"};
+    const auto source =
+        detail::readable_source<decltype(indexed)::value>(readable, std::index_sequence<0>(), in);
+    using source_type = std::remove_const_t<decltype(source)>;
+    const auto raw_out = base.readable(out, "out");
+    const strided_output<std::remove_const_t<decltype(raw_out)>> results{raw_out, plan.out};
+    const auto fold_as = [&](const auto& forest) {
+      base.template fold_forest<policy>(forest, plan.results, bound, start, empty, results);
+    };
+    if (detail::lie_in_a_row(plan) || plan.length == 0) {
+      fold_as(equal_forest<source_type>{source, plan.results, plan.length});
+    } else {
+      fold_as(column_forest<source_type>{source, plan.columns, plan.rows});
+    }
+  };
+  detail::with_bound_forest<tree_lengths::all_alike, Acc, InIt>("axis_reduce", exec, plan.results,
+                                                                plan.length > 0, init, op, fold);
+}
+
+template <class Acc, class Exec, class In, class Out, class... InitOp>
+void reduce_axes(Exec&& exec, const In& in, const Out& out, const axes& reduced,
+                 const InitOp&... init_op) {
+  static_assert(sizeof...(InitOp) <= 2,
+                "tilefold: after the axes stand an initial value, an operator, or both");
+  view_shape in_shape = detail::shape_of_view(in, "in");
+  const view_shape out_shape = detail::shape_of_view(out, "out");
+  detail::mark_reduced(in_shape, reduced);
+  const matched_axes matched(in_shape, out_shape, reduced.count);
+  const axis_plan plan = detail::make_axis_plan(in_shape, out_shape, matched);
+  detail::with_init_and_op<std::iter_value_t<view_iterator_t<In>>>(
+      [&](const auto& init, const auto& op) {
+        detail::fold_axes<Acc>(exec, in.data_handle(), out.data_handle(), plan, init, op);
+      },
+      init_op...);
+}
+
+template <class T>
+concept axis_number = std::integral<T> && !std::same_as<T, bool>;
+
+inline axes with_axis(axes named, std::int64_t axis) {
+  if (named.count == max_axes) {
+    detail::throw_shape("more than 8 axes are named");
+  }
+  named.number[named.count++] = axis;
+  return named;
+}
+
+/// Calls use(axes, rest...) with the axes that stand in front of the rest, as integers or as one
+/// `axes`.
+template <class Use, class... Rest>
+void after_integers(const Use& use, const axes& named, const Rest&... rest) {
+  use(named, rest...);
+}
+template <class Use, axis_number Axis, class... Rest>
+void after_integers(const Use& use, const axes& named, const Axis& axis, const Rest&... rest) {
+  detail::after_integers(use, detail::with_axis(named, static_cast<std::int64_t>(axis)), rest...);
+}
+template <class Use, class First, class... Rest>
+void after_axes(const Use& use, const First& first, const Rest&... rest) {
+  if constexpr (std::same_as<First, axes>) {
+    use(first, rest...);
+  } else {
+    static_assert(axis_number<First>,
+                  "tilefold: axis_reduce needs the axes to reduce after its output: integers, or "
+                  "tilefold::axes{...}");
+    detail::after_integers(use, axes{}, first, rest...);
+  }
+}
+
+}  // namespace detail
+
+/// Folds the elements of a view along some of its axes with an associative operator or a reducer.
+///
+///     axis_reduce_into(exec, in, out, 0, 2, ...)          // axes 0 and 2 are folded away
+///     axis_reduce_into(exec, in, out, axes{0, 2}, ...)    // the same
+///
+/// At the end stands, as in reduce(), nothing (a sum), `op`, `init`, or `init, op`. After axes that
+/// are given as integers an integer is one more axis: give an integral initial value after axes{}.
+///
+/// - Views: `in` and `out` are cuda::std::mdspan, std::mdspan or anything with their rank(),
+///   extent(i), stride(i) and data_handle(), up to rank 8, with any strides. `out` has the extents
+///   of the axes that are kept, in their order; or all axes of `in`, with extent 1 where they are
+///   reduced. Its elements must not overlap each other or `in`. Memory is what the executor reads
+///   and writes.
+/// - Result: out[k] has the bits of reduce(), with the same arguments, over the elements of `in`
+///   whose kept indices are k, taken with the reduced axes in row-major order: their indices
+///   ascend, the last reduced axis of `in` fastest, whatever the layout and the order in which axes
+///   are named. Indices that a reducer yields count in that order from 0.
+/// - Without any element (a reduced extent is 0) a result is `init`, else the operator's identity,
+///   else empty_range_error is thrown.
+/// - On a CUDA executor the call is asynchronous in its stream, one or two launches; what the views
+///   lead to must live until the stream has passed it. Workspace: none where results are many, at
+///   most an accumulator for every 16 rows or 1024 items that are folded to one.
+/// - Speed: fastest where the reduced axes, or the last kept ones, are contiguous ("rows" and
+///   "columns", also of every matrix in a stack). Other strides work, a few times slower.
+/// - Throws as reduce() does; shape_error for an axis that does not exist or is named twice, for
+///   extents of `out` that do not fit, and for a rank above 8.
+template <class Acc = void, executor Exec, class In, class Out, class... AxesInitOp>
+void axis_reduce_into(Exec&& exec, const In& in, const Out& out, AxesInitOp... axes_init_op) {
+  constexpr bool views = detail::strided_view<In> && detail::strided_view<Out>;
+  static_assert(views,
+                "tilefold: axis_reduce takes views with rank(), extent(i), stride(i), "
+                "data_handle() and no accessor of their own, such as cuda::std::mdspan");
+  if constexpr (views) {
+    detail::after_axes(
+        [&](const axes& reduced, const auto&... init_op) {
+          detail::reduce_axes<Acc>(exec, in, out, reduced, init_op...);
+        },
+        axes_init_op...);
+  }
+}
+
+/// The same, done when the call returns. The executor may be left out: the memory of `in` then
+/// decides, as in reduce().
+template <class Acc = void, executor Exec, class In, class Out, class... AxesInitOp>
+void axis_reduce(Exec&& exec, const In& in, const Out& out, AxesInitOp... axes_init_op) {
+  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
+  base.require_waiting("axis_reduce");
+  tilefold::axis_reduce_into<Acc>(exec, in, out, axes_init_op...);
+  base.synchronize();
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, class In, class Out,
+          class... AxesInitOp>
+requires(!executor<In>) void axis_reduce(const In& in, const Out& out, AxesInitOp... axes_init_op) {
+  constexpr bool views = detail::strided_view<In> && detail::strided_view<Out>;
+  static_assert(views,
+                "tilefold: axis_reduce takes views with rank(), extent(i), stride(i), "
+                "data_handle() and no accessor of their own, such as cuda::std::mdspan");
+  if constexpr (views) {
+    Dispatch::template with_executor<AxesInitOp...>(in.data_handle(), [&](auto&& exec) {
+      tilefold::axis_reduce<Acc>(exec, in, out, axes_init_op...);
+    });
+  }
+}
+
+}  // namespace tilefold

@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trees that stand side by side, as the columns of a matrix, in one launch. A thread folds the
+// packet of neighbouring columns that one load brings, down a run of rows; the threads of a block
+// are dealt out over packets and, where those do not fill it, over runs of rows that follow each
+// other. Where a block's rows are not all, its values are partials, and whoever completes a group
+// of them folds it as if they were rows, and so up. Runs, blocks and groups are aligned powers of
+// two of rows, so all of it is the neighbour tree of each column by itself.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+
+#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/strided.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Packets of `Width` neighbouring items, of which a thread holds one from each of Rows rows.
+template <class It, int Rows, int Width>
+class column_items {
+  using value = std::iter_value_t<It>;
+  static constexpr int bytes = Rows * static_cast<int>(sizeof(value));
+
+ public:
+  // Rows of one item that lie one after the other, from an aligned address on.
+  __device__ __forceinline__ void load_in_a_row(const It& it, std::int64_t offset, std::int64_t) {
+    static_assert(Width == 1);
+    if constexpr (loads_packets<It> && bytes % load_bytes == 0 && load_bytes % sizeof(value) == 0) {
+      struct {
+        packet<load_bytes> packets[bytes / load_bytes];
+      } loaded;
+      struct values {
+        value item[Rows];
+      };
+      const auto* const from = reinterpret_cast<const packet<load_bytes>*>(it + offset);
+#pragma unroll
+      for (int i = 0; i < bytes / load_bytes; ++i) loaded.packets[i] = from[i];
+      const values items = __builtin_bit_cast(values, loaded);
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) values_.put(r, items.item[r]);
+    } else {
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) load(it, offset + r, r, 0);
+    }
+  }
+  __device__ __forceinline__ void load(const It& it, std::int64_t offset, int r, std::int64_t) {
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      values_.put(r * Width + j, detail::element(it, offset + j));
+    }
+  }
+  __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
+
+ private:
+  registers<value, Rows * Width> values_;
+};
+
+template <class T, int Width>
+inline constexpr bool is_one_load = loads_packets<T*>&& Width > 1 &&
+                                    (Width * sizeof(T) == 4 || Width * sizeof(T) == 8 ||
+                                     Width * sizeof(T) == load_bytes);
+
+template <class T, int Rows, int Width>
+requires is_one_load<T, Width>
+class column_items<T*, Rows, Width> {
+  using value = std::remove_cv_t<T>;
+  using packet = cuda::packet<Width* static_cast<int>(sizeof(T))>;
+  struct values {
+    value item[Width];
+  };
+
+ public:
+  __device__ __forceinline__ void load(T* p, std::int64_t offset, int r, std::int64_t) {
+    packets_[r] = *reinterpret_cast<const packet*>(p + offset);
+  }
+  __device__ __forceinline__ value get(int r, int j) const {
+    return __builtin_bit_cast(values, packets_[r]).item[j];
+  }
+
+ private:
+  packet packets_[Rows];
+};
+
+// An element's index is its row.
+template <int Rows, int Width>
+class column_items<index_iterator, Rows, Width> {
+ public:
+  __device__ __forceinline__ void load_in_a_row(const index_iterator&, std::int64_t,
+                                                std::int64_t row) {
+    first_ = row;
+  }
+  __device__ __forceinline__ void load(const index_iterator&, std::int64_t, int r,
+                                       std::int64_t row) {
+    first_ = row - r;
+  }
+  __device__ __forceinline__ std::int64_t get(int r, int) const { return first_ + r; }
+
+ private:
+  std::int64_t first_;
+};
+
+/// The same from every iterator of a source, lifted on the way out.
+template <class Source, int Rows, int Width>
+class column_packets;
+
+template <std::size_t... Index, class... Its, int Rows, int Width>
+class column_packets<source_of<std::index_sequence<Index...>, Its...>, Rows, Width>
+    : items_leaf<Index, column_items<Its, Rows, Width>>... {
+  using source_type = source_of<std::index_sequence<Index...>, Its...>;
+  template <std::size_t I, class Items>
+  __device__ __forceinline__ static Items& leaf(items_leaf<I, Items>& l) {
+    return l.items;
+  }
+  template <std::size_t I, class Items>
+  __device__ __forceinline__ static const Items& leaf(const items_leaf<I, Items>& l) {
+    return l.items;
+  }
+
+ public:
+  __device__ __forceinline__ void load(const source_type& source, std::int64_t offset, int r,
+                                       std::int64_t row) {
+    (leaf<Index>(*this).load(source_type::template iterator<Index>(source), offset, r, row), ...);
+  }
+  __device__ __forceinline__ void load_in_a_row(const source_type& source, std::int64_t offset,
+                                                std::int64_t row) {
+    (leaf<Index>(*this).load_in_a_row(source_type::template iterator<Index>(source), offset, row),
+     ...);
+  }
+  template <class Reducer>
+  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer, int r,
+                                                                int j) const {
+    return reducer.lift(leaf<Index>(*this).get(r, j)...);
+  }
+};
+
+/// What is known of the rows of an aligned chunk, beyond their axes.
+enum class row_steps {
+  uneven,    // nothing
+  even,      // they have one stride
+  in_a_row,  // it is 1, and chunks are aligned as loads are
+};
+
+/// Rows with one stride.
+struct even_rows {
+  std::int64_t step;
+
+  __device__ __forceinline__ row_steps steps() const { return row_steps::even; }
+  __device__ __forceinline__ std::int64_t offset(std::int64_t row) const { return row * step; }
+  __device__ __forceinline__ std::int64_t inner_stride() const { return step; }
+};
+
+/// Rows of several axes.
+struct any_rows {
+  const strided_axes& axes;
+  row_steps known;
+
+  __device__ __forceinline__ row_steps steps() const { return known; }
+  __device__ __forceinline__ std::int64_t offset(std::int64_t row) const {
+    return axes.offset(row);
+  }
+  __device__ __forceinline__ std::int64_t inner_stride() const { return axes.inner_stride(); }
+};
+
+/// A thread's fold of runs of up to 2^Levels chunks. A chunk of rows is loaded at once, Rows
+/// packets in flight, and folded; chunks meet on a stack.
+template <class Source, class Axes, int Rows, int Levels, int Width, class Reducer>
+class column_run {
+  using acc = typename Reducer::accumulator;
+  using stack = registers<acc, (Levels + 1) * Width>;
+  // Whether the next chunk is on its way while one is folded.
+  static constexpr bool looks_ahead = false;
+
+ public:
+  using node = registers<acc, Width>;
+
+  const Source& source;
+  const Axes rows;
+  const Reducer& reducer;
+
+  /// The nodes of rows [first, first + n), an aligned block of up to Rows << Levels, of the columns
+  /// that start at element `origin`; n >= 1.
+  __device__ __forceinline__ void operator()(node& result, std::int64_t origin, std::int64_t first,
+                                             int n) const {
+    stack waiting;
+    const int chunks = n / Rows;
+    packets<Rows> loaded;
+    if (looks_ahead && chunks > 0) load<Rows>(loaded, origin, first);
+#pragma unroll 1
+    for (int c = 0; c < chunks; ++c) {
+      node value;
+      if constexpr (looks_ahead) {
+        packets<Rows> next;
+        if (c + 1 < chunks) load<Rows>(next, origin, first + (c + 1) * Rows);
+        fold_packets<Rows>(value, loaded);
+        loaded = next;
+      } else {
+        fold_chunk<Rows>(value, origin, first + c * Rows);
+      }
+      push<0>(waiting, c, value);
+    }
+    bool any = false;
+    fold_rest<1>(result, any, origin, first, n);
+#pragma unroll
+    for (int level = 0; level <= Levels; ++level) {
+      if ((chunks >> level) & 1) join(waiting, level, result, any);
+    }
+  }
+
+ private:
+  // The rows after the last whole chunk, cut into blocks that are smaller and smaller powers of
+  // two; the last one first, since each meets what is on its right.
+  template <int Block>
+  __device__ __forceinline__ void fold_rest(node& result, bool& any, std::int64_t origin,
+                                            std::int64_t first, int n) const {
+    if constexpr (Block < Rows) {
+      if (n & Block) {
+        stack block;
+        fold_chunk<Block>(block, origin, first + (n & ~(2 * Block - 1)));
+        join(block, 0, result, any);
+      }
+      fold_rest<2 * Block>(result, any, origin, first, n);
+    }
+  }
+
+  // The nodes of `level` stand to the left of `result`, if there is any yet.
+  __device__ __forceinline__ void join(const stack& nodes, int level, node& result,
+                                       bool& any) const {
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      const acc& left = nodes[level * Width + j];
+      result.put(j, any ? reducer.combine(left, result[j]) : left);
+    }
+    any = true;
+  }
+
+  template <int N>
+  using packets = column_packets<Source, N, Width>;
+
+  template <int N>
+  __device__ __forceinline__ void load(packets<N>& to, std::int64_t origin,
+                                       std::int64_t first) const {
+    if constexpr (Width == 1 && N == Rows) {
+      if (rows.steps() == row_steps::in_a_row) {
+        to.load_in_a_row(source, origin + rows.offset(first), first);
+        return;
+      }
+    }
+    if (rows.steps() != row_steps::uneven) {
+      const std::int64_t at = origin + rows.offset(first);
+      const std::int64_t step = rows.inner_stride();
+#pragma unroll
+      for (int r = 0; r < N; ++r) to.load(source, at + r * step, r, first + r);
+    } else {
+#pragma unroll
+      for (int r = 0; r < N; ++r) {
+        to.load(source, origin + rows.offset(first + r), r, first + r);
+      }
+    }
+  }
+
+  template <int N, class Nodes>
+  __device__ __forceinline__ void fold_packets(Nodes& result, const packets<N>& loaded) const {
+#pragma unroll
+    for (int j = 0; j < Width; ++j) result.put(j, fold_rows<N>(loaded, 0, j));
+  }
+
+  template <int N, class Nodes>
+  __device__ __forceinline__ void fold_chunk(Nodes& result, std::int64_t origin,
+                                             std::int64_t first) const {
+    packets<N> loaded;
+    load<N>(loaded, origin, first);
+    fold_packets<N>(result, loaded);
+  }
+
+  // The node of N rows from row r of a chunk.
+  template <int N, class Packets>
+  __device__ __forceinline__ acc fold_rows(const Packets& loaded, int r, int j) const {
+    if constexpr (N == 1) {
+      return loaded.lift(reducer, r, j);
+    } else {
+      const acc left = fold_rows<N / 2>(loaded, r, j);
+      return reducer.combine(left, fold_rows<N / 2>(loaded, r + N / 2, j));
+    }
+  }
+
+  // Chunk c's nodes meet those that wait.
+  template <int Level>
+  __device__ __forceinline__ void push(stack& waiting, int c, node& value) const {
+    if constexpr (Level < Levels) {
+      if ((c >> Level) & 1) {
+#pragma unroll
+        for (int j = 0; j < Width; ++j) {
+          value.put(j, reducer.combine(waiting[Level * Width + j], value[j]));
+        }
+        push<Level + 1>(waiting, c, value);
+        return;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < Width; ++j) waiting.put(Level * Width + j, value[j]);
+  }
+};
+
+/// How packets and rows are dealt out. A stripe is the packets that a block takes side by side, a
+/// unit the rows that it takes.
+struct column_plan {
+  std::int64_t packets;  // of all columns
+  std::int64_t stripes;
+  std::int64_t rows;
+  std::int64_t units;
+  int packet_bits;  // packets of a stripe, as a power of two
+  int run_rows;     // rows of a thread
+  row_steps steps;  // of aligned chunks of rows
+  bool stores_packets;
+};
+
+// Levels of the tree above a thread's chunk of rows.
+inline constexpr int run_levels = 4;
+
+// Rows of partials that a thread folds.
+inline constexpr int partial_rows = 8;
+
+/// Partials of one column that a block of `nt` threads folds at once.
+TILEFOLD_HD inline std::int64_t partial_group(int nt, int packet_bits) {
+  return std::int64_t{nt >> packet_bits} * partial_rows;
+}
+
+/// Whether the results of a packet may be stored at once.
+template <class Out, int Width>
+inline constexpr bool may_store_packets = false;
+template <class T, int Width>
+inline constexpr bool may_store_packets<strided_output<T*>, Width> =
+    is_one_load<T, Width>&& std::is_arithmetic_v<T>;
+
+/// One block's work.
+template <int Nt, int Rows, int Width, class Forest, class Reducer, class Init, class Out>
+class column_work {
+  using acc = typename Reducer::accumulator;
+  using row_axes = std::conditional_t<(Width > 1), even_rows, any_rows>;
+  using run_type =
+      column_run<typename Forest::source_type, row_axes, Rows, run_levels, Width, Reducer>;
+  using node = typename run_type::node;
+  using partials_source = detail::source<const acc*>;
+  using group_reducer = partials_reducer<Reducer>;
+  using group_run = column_run<partials_source, even_rows, partial_rows, 0, Width, group_reducer>;
+
+ public:
+  struct shared_memory {
+    slot<acc> values[Width][Nt];
+    bool completed;
+  };
+
+  const Forest& forest;
+  const Reducer& reducer;
+  const Init& init;
+  const Out& out;
+  const column_plan& plan;
+  shared_memory& shared;
+
+  /// Units [begin, end) of all stripes, counted stripe by stripe.
+  __device__ __forceinline__ void run(unsigned begin, unsigned end, scratch<acc> memory) const {
+    const auto units = static_cast<unsigned>(plan.units);
+    unsigned stripe = begin / units;
+    unsigned unit = begin - stripe * units;
+    for (unsigned u = begin; u < end; ++u) {
+      fold_unit(stripe, unit, memory);
+      if (++unit == units) {
+        unit = 0;
+        ++stripe;
+      }
+    }
+    if (units == 1) return;
+    const auto group = static_cast<unsigned>(cuda::partial_group(Nt, plan.packet_bits));
+    for (unsigned u = begin; u < end;) {
+      const unsigned first = u / units * units;
+      const unsigned g = (u - first) / group;
+      const unsigned next = min(end, first + min(units, (g + 1) * group));
+      climb(u / units, g, next - u, memory);
+      u = next;
+    }
+  }
+
+ private:
+  // Packets are taken where rows have one stride.
+  __device__ __forceinline__ row_axes rows_of_forest() const {
+    if constexpr (Width > 1) {
+      return {forest.rows.stride[0]};
+    } else {
+      return {forest.rows, plan.steps};
+    }
+  }
+  __device__ __forceinline__ int packet_in_stripe() const {
+    return static_cast<int>(threadIdx.x) & ((1 << plan.packet_bits) - 1);
+  }
+  __device__ __forceinline__ int run_in_block() const {
+    return static_cast<int>(threadIdx.x) >> plan.packet_bits;
+  }
+
+  __device__ __forceinline__ void fold_unit(std::int64_t stripe, std::int64_t unit,
+                                            const scratch<acc>& memory) const {
+    const std::int64_t packet = (stripe << plan.packet_bits) + packet_in_stripe();
+    const bool exists = packet < plan.packets;
+    const std::int64_t origin = exists ? forest.columns.offset(packet * Width) : 0;
+    const auto unit_rows = std::int64_t{(Nt >> plan.packet_bits) * plan.run_rows};
+    const run_type fold{forest.source, rows_of_forest(), reducer};
+    node value;
+    fold_rows(value, fold, exists, origin, unit * unit_rows,
+              detail::smaller(unit_rows, plan.rows - unit * unit_rows), plan.run_rows);
+    if (!exists || run_in_block() != 0) return;
+    if (plan.units == 1) {
+      keep(value, packet);
+    } else {
+      keep_partial(memory, unit, packet, value);
+    }
+  }
+
+  // In the threads of the first run `value` becomes the nodes of `rows` rows from `first` on.
+  template <class Fold>
+  __device__ __forceinline__ void fold_rows(node& value, const Fold& fold, bool exists,
+                                            std::int64_t origin, std::int64_t first,
+                                            std::int64_t rows, int run_rows) const {
+    const int my_run = run_in_block();
+    const std::int64_t left = rows - std::int64_t{my_run} * run_rows;
+    const bool has_rows = exists && left > 0;
+    if (has_rows) {
+      fold(value, origin, first + std::int64_t{my_run} * run_rows,
+           static_cast<int>(detail::smaller(left, std::int64_t{run_rows})));
+    }
+    for (int step = 1; std::int64_t{step} * run_rows < rows; step *= 2) {
+      const int place = my_run & (2 * step - 1);
+      if (has_rows && place == step) {
+#pragma unroll
+        for (int j = 0; j < Width; ++j) shared.values[j][threadIdx.x].put(value[j]);
+      }
+      __syncthreads();
+      if (has_rows && place == 0 && std::int64_t{step} * run_rows < left) {
+        const int other = static_cast<int>(threadIdx.x) + (step << plan.packet_bits);
+#pragma unroll
+        for (int j = 0; j < Width; ++j) {
+          value.put(j, reducer.combine(value[j], shared.values[j][other].value));
+        }
+      }
+    }
+    __syncthreads();  // the values are free again
+  }
+
+  __device__ __forceinline__ void keep_partial(const scratch<acc>& memory, std::int64_t unit,
+                                               std::int64_t packet, const node& value) const {
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      new (memory.partials + (unit * plan.packets + packet) * Width + j) acc(value[j]);
+    }
+  }
+
+  // Arrives at group `g` of a stripe's partials with `arrived` of them; as long as that completes
+  // groups, folds them and goes on one level up. Apart, because the kernel's registers are for the
+  // rows.
+  __device__ __noinline__ void climb(std::int64_t stripe, std::int64_t g, unsigned arrived,
+                                     scratch<acc> memory) const {
+    const std::int64_t group = cuda::partial_group(Nt, plan.packet_bits);
+    const std::int64_t packet = (stripe << plan.packet_bits) + packet_in_stripe();
+    const bool exists = packet < plan.packets;
+    const bool keeps = exists && run_in_block() == 0;
+    const even_rows rows{plan.packets * Width};
+    const group_reducer partials{reducer};
+    for (std::int64_t count = plan.units;;) {
+      const std::int64_t groups = tree::num_blocks(count, group);
+      const std::int64_t first = g * group;
+      const std::int64_t in_group = detail::smaller(group, count - first);
+      __syncthreads();  // the partials are there before the first thread tells so
+      const bool completed = cuda::arrive(memory.arrivals + g * plan.stripes + stripe, arrived,
+                                          static_cast<unsigned>(in_group), shared.completed);
+      __syncthreads();  // read by all before the next arrival writes it
+      if (!completed) return;
+      const partials_source source{{memory.partials}};
+      node value;
+      fold_rows(value, group_run{source, rows, partials}, exists, packet * Width, first, in_group,
+                partial_rows);
+      if (groups == 1) {
+        if (keeps) keep(value, packet);
+        return;
+      }
+      memory.partials += count * plan.packets * Width;
+      memory.arrivals += groups * plan.stripes;
+      if (keeps) keep_partial(memory, g, packet, value);
+      count = groups;
+      g /= group;
+      arrived = 1;
+    }
+  }
+
+  __device__ __forceinline__ void keep(const node& value, std::int64_t packet) const {
+    if constexpr (may_store_packets<Out, Width>) {
+      if (plan.stores_packets) {
+        using item = typename Out::value_type;
+        struct {
+          item of[Width];
+        } results;
+#pragma unroll
+        for (int j = 0; j < Width; ++j) {
+          results.of[j] = detail::output_value<item*>(detail::finish(reducer, init, value[j]));
+        }
+        using stored = cuda::packet<Width* static_cast<int>(sizeof(item))>;
+        reinterpret_cast<stored*>(out.first)[packet] = __builtin_bit_cast(stored, results);
+        return;
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      cuda::write(out + (packet * Width + j), detail::finish(reducer, init, value[j]));
+    }
+  }
+};
+
+// Threads that an SM shall hold at least: fewer than for a tile, since the loads of a chunk and the
+// stack want the registers.
+inline constexpr int column_threads = 512;
+
+// The strides are read where the launch put them: a copy that is indexed would lie in local memory.
+template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer, class Init,
+          class Out>
+__global__ void __launch_bounds__(Nt, Width * sizeof(typename Reducer::accumulator) > 32
+                                          ? 1
+                                          : column_threads / Nt)
+    column_kernel(const __grid_constant__ Forest forest, Reducer reducer, Init init,
+                  const __grid_constant__ Out out, const __grid_constant__ column_plan plan,
+                  tile_shares shares, scratch<typename Reducer::accumulator> memory) {
+  using work_type = column_work<Nt, Rows, Width, Forest, Reducer, Init, Out>;
+  __shared__ typename work_type::shared_memory shared;
+  work_type{forest, reducer, init, out, plan, shared}.run(shares.first(blockIdx.x),
+                                                          shares.first(blockIdx.x + 1), memory);
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trees that stand side by side, as the columns of a matrix: a block of neighbouring columns is
+// folded row by row, so that memory is read in its order and the columns of a block go through
+// vector registers together. Eight rows become one, and the rows that come of it wait in a stack,
+// one for every level of the tree, until their right neighbours are there. Host only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/host/fold.hpp>
+#include <tilefold/detail/strided.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::host {
+
+// The element at `offset` of an iterator that is read in step with others; row `row` of its tree.
+template <class It>
+element_t<It> element_of_row(const It& it, std::int64_t offset, std::int64_t) {
+  return detail::element(it, offset);
+}
+inline std::int64_t element_of_row(const index_iterator&, std::int64_t, std::int64_t row) {
+  return row;
+}
+
+template <std::size_t... Index, class... Its, class Reducer>
+typename Reducer::accumulator lift_of_row(
+    const source_of<std::index_sequence<Index...>, Its...>& elements, const Reducer& reducer,
+    std::int64_t offset, std::int64_t row) {
+  using source_type = source<Its...>;
+  return host::apart<Reducer::lift_may_fuse>(reducer.lift(
+      host::element_of_row(source_type::template iterator<Index>(elements), offset, row)...));
+}
+
+/// Memory for `count` values that need not be default constructible, and are trivially copyable.
+template <class T>
+class value_memory {
+  union slot {
+    slot() {}
+    T value;
+  };
+
+ public:
+  explicit value_memory(std::int64_t count) : slots_(new slot[static_cast<std::size_t>(count)]) {}
+  ~value_memory() { delete[] slots_; }
+  value_memory(const value_memory&) = delete;
+  value_memory& operator=(const value_memory&) = delete;
+
+  T* at(std::int64_t i) const { return &slots_[i].value; }
+
+ private:
+  slot* slots_;
+};
+
+/// Folds of neighbouring columns of one source.
+template <class Source, class Reducer>
+class column_fold {
+ public:
+  using accumulator = typename Reducer::accumulator;
+
+  column_fold(const Source& elements, const strided_axes& rows, const Reducer& reducer)
+      : elements_(elements), rows_(rows), reducer_(reducer) {}
+
+  /// result[c] becomes the fold of rows [first, first + n), a sequence of their own, of column c of
+  /// those that start at element `origin`; n >= 1, c < width.
+  void operator()(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
+                  std::int64_t width) const {
+    const std::int64_t runs = n / run;
+    const value_memory<accumulator> waiting((tree::floor_log2(runs + 1) + 1) * width);
+    bool any = false;
+    const std::int64_t ahead = runs_ahead(width);
+    for (std::int64_t i = 0; i < runs; ++i) {
+      if (i + ahead < runs) prefetch(origin, first + (i + ahead) * run, width);
+      // As many levels as end with this run; the last one's values wait for their neighbours.
+      const int levels = __builtin_ctzll(~static_cast<unsigned long long>(i));
+      accumulator* const to = waiting.at(levels * width);
+      fold_run(levels == 0 ? to : result, origin, first + i * run, width);
+      for (int level = 0; level < levels; ++level) {
+        join(waiting.at(level * width), result, level + 1 == levels ? to : result, width);
+      }
+    }
+    if (n % run != 0) {
+      fold_part(result, origin, first + runs * run, n % run, width);
+      any = true;
+    }
+    for (int level = 0; runs >> level != 0; ++level) {
+      if (((runs >> level) & 1) == 0) continue;
+      if (any) {
+        join(waiting.at(level * width), result, result, width);
+      } else {
+        copy(waiting.at(level * width), result, width);
+      }
+      any = true;
+    }
+  }
+
+ private:
+  static constexpr int run_level = 3;
+  static constexpr std::int64_t run = std::int64_t{1} << run_level;
+
+  struct row_offsets {
+    std::int64_t of[run];
+  };
+
+  row_offsets offsets_of(std::int64_t origin, std::int64_t first, std::int64_t n) const {
+    row_offsets offsets{};
+    for (std::int64_t r = 0; r < n; ++r) offsets.of[r] = origin + rows_.offset(first + r);
+    return offsets;
+  }
+
+  [[gnu::always_inline]] accumulator combine(const accumulator& a, const accumulator& b) const {
+    return host::apart<Reducer::combine_may_fuse>(reducer_.combine(a, b));
+  }
+
+  // to[c] becomes the node of left[c] and right[c].
+  void join(const accumulator* left, const accumulator* right, accumulator* to,
+            std::int64_t width) const {
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(&to[c])) accumulator(combine(left[c], right[c]));
+    }
+  }
+  static void copy(const accumulator* from, accumulator* to, std::int64_t width) {
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(&to[c])) accumulator(from[c]);
+    }
+  }
+
+  // Rows are short to the hardware, which foresees the next of one but not the next row. So the
+  // memory of a later run is asked for, about as far ahead as in a range (docs/host.md).
+  static std::int64_t runs_ahead(std::int64_t width) {
+    constexpr auto bytes = static_cast<std::int64_t>(sizeof(accumulator));
+    return detail::larger(std::int64_t{8192} / (run * width * bytes), std::int64_t{1});
+  }
+  void prefetch(std::int64_t origin, std::int64_t first, std::int64_t width) const {
+    for (std::int64_t r = 0; r < run; ++r) {
+      prefetch_row(elements_, origin + rows_.offset(first + r), width);
+    }
+  }
+  template <std::size_t... Index, class... Its>
+  static void prefetch_row(const source_of<std::index_sequence<Index...>, Its...>& elements,
+                           std::int64_t offset, std::int64_t width) {
+    (prefetch_items(source<Its...>::template iterator<Index>(elements), offset, width), ...);
+  }
+  template <class It>
+  static void prefetch_items(const It& it, std::int64_t offset, std::int64_t width) {
+    if constexpr (std::contiguous_iterator<It>) {
+      const auto* const begin = reinterpret_cast<const char*>(std::to_address(it + offset));
+      const auto bytes = width * static_cast<std::int64_t>(sizeof(std::iter_value_t<It>));
+      for (std::int64_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(begin + byte);
+    }
+  }
+
+  void fold_run(accumulator* result, std::int64_t origin, std::int64_t first,
+                std::int64_t width) const {
+    const row_offsets offsets = offsets_of(origin, first, run);
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(&result[c])) accumulator(node<run_level, 0>(offsets, first, c));
+    }
+  }
+
+  // The node of `Level` whose first row is number R of the offsets.
+  template <int Level, int R>
+  [[gnu::always_inline]] accumulator node(const row_offsets& offsets, std::int64_t first,
+                                          std::int64_t c) const {
+    if constexpr (Level == 0) {
+      return host::lift_of_row(elements_, reducer_, offsets.of[R] + c, first + R);
+    } else {
+      const accumulator left = node<Level - 1, R>(offsets, first, c);
+      return combine(left, node<Level - 1, R + (1 << (Level - 1))>(offsets, first, c));
+    }
+  }
+
+  // Fewer rows than a run has.
+  void fold_part(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
+                 std::int64_t width) const {
+    const row_offsets offsets = offsets_of(origin, first, n);
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(&result[c])) accumulator(part<run_level, 0>(offsets, first, c, n));
+    }
+  }
+  template <int Level, int R>
+  accumulator part(const row_offsets& offsets, std::int64_t first, std::int64_t c,
+                   std::int64_t n) const {
+    if constexpr (Level == 0) {
+      return node<0, R>(offsets, first, c);
+    } else {
+      constexpr int half = 1 << (Level - 1);
+      const accumulator left = part<Level - 1, R>(offsets, first, c, n);
+      if (n <= R + half) return left;
+      return combine(left, part<Level - 1, R + half>(offsets, first, c, n));
+    }
+  }
+
+  const Source& elements_;
+  const strided_axes& rows_;
+  const Reducer& reducer_;
+};
+
+/// Folds values that are accumulators already.
+template <class Reducer>
+struct values_reducer : Reducer {
+  static constexpr bool lift_may_fuse = false;
+  const typename Reducer::accumulator& lift(const typename Reducer::accumulator& value) const {
+    return value;
+  }
+};
+
+/// Whether trees of a forest may be folded in blocks of neighbours, and whether these should be.
+template <class Forest, class Reducer>
+inline constexpr bool may_fold_columns =
+    is_column_forest<Forest>&& std::is_trivially_copyable_v<typename Reducer::accumulator>;
+template <class Forest>
+bool has_neighbours(const Forest& forest) {
+  return forest.columns.inner_stride() == 1 && forest.columns.inner_extent() > 1;
+}
+
+/// Whether every tree of a forest lies in a row; and the same forest as that of segments.
+template <class Forest>
+bool has_contiguous_trees(const Forest& forest) {
+  return forest.rows.rank == 1 && forest.rows.stride[0] == 1;
+}
+template <class Source>
+auto as_segments(const column_forest<Source>& forest) {
+  return detail::make_segment_forest(forest.source, strided_offsets{forest.columns, 0},
+                                     strided_offsets{forest.columns, forest.rows.size()},
+                                     forest.columns.size());
+}
+
+/// How the columns of a forest are cut into tasks: blocks of at most `width` neighbours, and rows
+/// into aligned blocks where there are too few of those.
+struct column_tasks {
+  std::int64_t inner;  // columns that are neighbours
+  std::int64_t width;
+  std::int64_t blocks;      // of columns, among `inner`
+  std::int64_t all_blocks;  // among all columns
+  std::int64_t block_rows;
+  std::int64_t row_blocks;
+
+  column_tasks(const strided_axes& columns, std::int64_t rows, std::int64_t bytes, int threads)
+      : inner(columns.inner_extent()),
+        width(detail::smaller(inner, detail::larger(block_bytes / bytes, std::int64_t{16}))),
+        blocks(tree::num_blocks(inner, width)),
+        all_blocks(columns.size() / inner * blocks),
+        block_rows(rows),
+        row_blocks(1) {
+    if (threads == 1 || all_blocks >= 4 * threads) return;
+    block_rows = 16;
+    while (block_rows * width * bytes < task_bytes) block_rows *= 2;
+    while (all_blocks * tree::num_blocks(rows, block_rows) > most_tasks) block_rows *= 2;
+    row_blocks = tree::num_blocks(rows, block_rows);
+  }
+
+  std::int64_t first_column(std::int64_t block) const {
+    return block / blocks * inner + block % blocks * width;
+  }
+  std::int64_t width_of(std::int64_t block) const {
+    return detail::smaller(width, inner - block % blocks * width);
+  }
+
+ private:
+  // Eight rows of a block fit the first cache.
+  static constexpr std::int64_t block_bytes = 2048;
+  // What is worth a task (docs/host.md).
+  static constexpr std::int64_t task_bytes = std::int64_t{1} << 17;
+  static constexpr std::int64_t most_tasks = 4096;
+};
+
+/// Calls keep(i, fold of tree i) for every tree of a forest that has_neighbours(); `for_each`
+/// calls a function for every number below a count, in any order.
+template <class Source, class Reducer, class Keep, class ForEach>
+void fold_columns(const column_forest<Source>& forest, const Reducer& reducer, const Keep& keep,
+                  int threads, const ForEach& for_each) {
+  using accumulator = typename Reducer::accumulator;
+  const std::int64_t rows = forest.rows.size();
+  const column_tasks tasks(forest.columns, rows, sizeof(accumulator), threads);
+  const column_fold<Source, Reducer> fold(forest.source, forest.rows, reducer);
+  const auto keep_all = [&](const accumulator* values, std::int64_t block) {
+    const std::int64_t first = tasks.first_column(block);
+    for (std::int64_t c = 0; c < tasks.width_of(block); ++c) keep(first + c, values[c]);
+  };
+  const auto origin = [&](std::int64_t block) {
+    return forest.columns.offset(tasks.first_column(block));
+  };
+  if (tasks.row_blocks == 1) {
+    for_each(tasks.all_blocks, [&](std::int64_t block) {
+      const value_memory<accumulator> values(tasks.width);
+      fold(values.at(0), origin(block), 0, rows, tasks.width_of(block));
+      keep_all(values.at(0), block);
+    });
+    return;
+  }
+  // The values of a block of columns stand row block by row block.
+  const std::int64_t values_of_block = tasks.row_blocks * tasks.width;
+  const value_memory<accumulator> partials(tasks.all_blocks * values_of_block);
+  for_each(tasks.all_blocks * tasks.row_blocks, [&](std::int64_t task) {
+    const std::int64_t block = task % tasks.all_blocks;
+    const std::int64_t first = task / tasks.all_blocks * tasks.block_rows;
+    fold(partials.at(block * values_of_block + task / tasks.all_blocks * tasks.width),
+         origin(block), first, detail::smaller(tasks.block_rows, rows - first),
+         tasks.width_of(block));
+  });
+  const source<const accumulator*> values_source{{partials.at(0)}};
+  const strided_axes values_rows{1, {tasks.row_blocks}, {tasks.width}};
+  const values_reducer<Reducer> values_fold{reducer};
+  const column_fold<source<const accumulator*>, values_reducer<Reducer>> finish(
+      values_source, values_rows, values_fold);
+  for_each(tasks.all_blocks, [&](std::int64_t block) {
+    const value_memory<accumulator> values(tasks.width);
+    finish(values.at(0), block * values_of_block, 0, tasks.row_blocks, tasks.width_of(block));
+    keep_all(values.at(0), block);
+  });
+}
+
+}  // namespace tilefold::detail::host
