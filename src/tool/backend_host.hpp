@@ -4,12 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include <tilefold/host.hpp>
 
 #include "backend.hpp"
-#include "summary_fold.hpp"
 
 namespace tilefold::tool {
 

@@ -66,11 +66,11 @@ std::string op_list() {
     list += "  " + std::string(name) + std::string(width + 2 - name.size(), ' ') + meaning + '\n';
   };
   for (const op_row& row : op_rows) {
-    const std::string for_whom =
-        row.needs == domain::any ? "" : " (" + std::string(name_of(row.needs)) + ")";
-    add(row.name, std::string(row.meaning) + (row.needs == domain::real ? "" : for_whom));
+    const bool is_choosy = row.needs == domain::integral || row.needs == domain::floating;
+    add(row.name, std::string(row.meaning) +
+                      (is_choosy ? "; of " + std::string(name_of(row.needs)) + " only" : ""));
   }
-  for (const alias_row& row : alias_rows) add(row.name, std::string(row.stands_for));
+  for (const alias_row& row : alias_rows) add(row.name, "same as " + std::string(row.stands_for));
   return list;
 }
 

@@ -25,6 +25,8 @@
 
 namespace tilefold::tool {
 
+inline constexpr int few_listed = 8;
+
 template <class Wide, class Fold>
 class reducer_fold {
  public:
@@ -70,13 +72,13 @@ class reducer_fold {
       case op_kind::arg_minmax_number:
         return places(folded(r::arg_minmax<ignore>{}));
       case op_kind::top_k:
-        return listed(r::top_k<most_listed>{});
+        return listed(r::top_k<few_listed>{}, r::top_k<most_listed>{});
       case op_kind::bottom_k:
-        return listed(r::bottom_k<most_listed>{});
+        return listed(r::bottom_k<few_listed>{}, r::bottom_k<most_listed>{});
       case op_kind::top_k_number:
-        return listed(r::top_k<most_listed, ignore>{});
+        return listed(r::top_k<few_listed, ignore>{}, r::top_k<most_listed, ignore>{});
       case op_kind::bottom_k_number:
-        return listed(r::bottom_k<most_listed, ignore>{});
+        return listed(r::bottom_k<few_listed, ignore>{}, r::bottom_k<most_listed, ignore>{});
       case op_kind::mean:
         return one(folded(r::mean{}));
       case op_kind::variance:
@@ -157,17 +159,19 @@ class reducer_fold {
             one_field("max", item(found.max.value)), one_field("max_index", found.max.index)};
   }
 
-  template <class Reducer>
-  std::vector<field> listed(const Reducer& reducer) {
+  // Lists of many are slow.
+  template <class Few, class Many>
+  std::vector<field> listed(const Few& few, const Many& many) {
     if constexpr (Fold::on_host) {
-      return best(folded(reducer));
+      return job_.k <= few_listed ? best(folded(few)) : best(folded(many));
     } else {
       throw std::logic_error("runs on the host only");
     }
   }
 
   // The best few are the first of the best many.
-  std::vector<field> best(const reducers::best_elements<Wide, most_listed>& found) const {
+  template <class Best>
+  std::vector<field> best(const Best& found) const {
     field values{"values", {}, true}, indices{"indices", {}, true};
     const auto size = std::min<std::int64_t>(job_.k, found.size());
     for (std::int64_t i = 0; i < size; ++i) {

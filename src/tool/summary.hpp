@@ -38,6 +38,9 @@ struct summary {
   std::optional<number_summary> numbers;
 };
 
+/// Items of a piece: a power of two, of which the last piece may have fewer.
+inline constexpr std::int64_t piece_items = std::int64_t{1} << 22;
+
 struct summary_job {
   dtype type;  // not complex
   const std::byte* data;

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <optional>
 #include <type_traits>
-#include <utility>
+#include <vector>
 
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
 #include <tilefold/reducers/fuse.hpp>
@@ -22,9 +24,6 @@
 #include "summary.hpp"
 
 namespace tilefold::tool {
-
-/// Items of a piece: a power of two, of which the last piece may have fewer.
-inline constexpr std::int64_t piece_items = std::int64_t{1} << 22;
 
 template <class T>
 struct counted {
@@ -115,15 +114,16 @@ auto summary_reducer() {
   return of_numbers<std::remove_const_t<decltype(fused)>>{fused};
 }
 
-/// The accumulator and the result of that reducer.
 template <class Wide>
 using summary_accumulator = detail::reducer_accumulator_t<decltype(summary_reducer<Wide>()), Wide>;
-template <class Wide>
-using summary_result =
-    decltype(summary_reducer<Wide>().project(std::declval<summary_accumulator<Wide>>()));
 
+/// The summary of an array whose pieces have these accumulators; there is at least one.
 template <class Wide>
-summary summary_of(const summary_job& job, const summary_result<Wide>& found) {
+summary summary_of(const summary_job& job, const std::vector<summary_accumulator<Wide>>& pieces) {
+  const auto reducer = summary_reducer<Wide>();
+  const auto found =
+      tilefold::reduce(host_executor(1), pieces.data(), pieces.data() + pieces.size(),
+                       of_pieces<decltype(reducer)>{reducer});
   if (found.count == 0) return {job.count, job.count, std::nullopt};
   const auto [sum, mean_variance, places, l1, l2, linf] = found.value;
   const auto place = [&](const reducers::indexed_value<Wide>& at) {

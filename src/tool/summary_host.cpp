@@ -27,9 +27,7 @@ summary summarize_as(const host_executor& executor, const summary_job& job,
                                       of_piece<decltype(reducer)>{reducer, first}));
     job.advance(count * row_of(job.type).bytes);
   }
-  return summary_of<Wide>(job,
-                          tilefold::reduce(executor, pieces.data(), pieces.data() + pieces.size(),
-                                           of_pieces<decltype(reducer)>{reducer}));
+  return summary_of<Wide>(job, pieces);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ enum class domain { any, real, integral, floating };
   X(logsumexp, "logsumexp", domain::real, true, "log(sum exp(x)) without overflow")             \
   X(softmax_pair, "softmax_pair", domain::real, true, "max and sum exp(x - max)")               \
   X(compensated_sum, "compensated_sum", domain::floating, true,                                 \
-    "the sum in twice the precision of the items (float16 as float32)")
+    "the sum in twice the precision of the items")
 
 // X(another name, the name that it stands for).
 #define TILEFOLD_TOOL_ALIASES(X) \
