@@ -57,6 +57,7 @@ struct array {
 enum class read_ahead { no, yes };
 
 /// Reads a .npy file, or raw binary if a layout is given. Throws input_error.
-array load_array(const std::string& path, const std::optional<raw_layout>& raw, read_ahead ahead);
+array load_array(const std::string& path, const std::optional<raw_layout>& raw,
+                 read_ahead ahead = read_ahead::yes);
 
 }  // namespace tilefold::tool
