@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from fractions import Fraction
 
 TOOL = sys.argv.pop(1)
@@ -47,10 +48,6 @@ def rounded(code, items):
     """The items as the type holds them."""
     data = struct.pack(f"<{len(items)}{CODES[code]}", *items)
     return list(struct.unpack(f"<{len(items)}{CODES[code]}", data))
-
-
-def number(x):
-    return float(x) if x in ("nan", "inf", "-inf") else x
 
 
 def is_nan(x):
@@ -280,6 +277,26 @@ class Stats(Files):
         self.assertEqual(run("stats", "--progress", path)[1], run("stats", path)[1])
 
 
+    def test_measured_data(self):
+        data = pathlib.Path("/usr/share/matplotlib/mpl-data/sample_data")
+        if not (data / "jacksboro_fault_dem.npz").exists():
+            self.skipTest("python-matplotlib-data is not installed")
+        for archive in ("jacksboro_fault_dem", "topobathy"):
+            with zipfile.ZipFile(data / (archive + ".npz")) as files:
+                files.extractall(self.root)
+        code, out, err = run("stats", "--json", self.root)
+        self.assertEqual((code, err), (0, ""))
+        found = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([os.path.basename(f["file"]) for f in found],
+                         [n + ".npy" for n in "dx dy elevation latitude longitude topo xmax xmin ymax ymin".split()])
+        for f in found:
+            data = pathlib.Path(f["file"]).read_bytes()
+            code = {"int16": "i2", "float32": "f4", "float64": "f8"}[f["dtype"]]
+            start = 10 + struct.unpack_from("<H", data, 8)[0]
+            items = struct.unpack(f"<{f['count']}{CODES[code]}", data[start:])
+            self.check(f, items, f["shape"])
+
+
 class Histograms(Files):
     def bins(self, code, items, count, *words):
         found = self.stats(self.file("a.npy", npy(code, items)), "--bins", count, *words)
@@ -335,70 +352,85 @@ class Histograms(Files):
 
 class Reducers(Files):
     def reduced(self, op, path, *words):
-        code, out, err = run("reduce", "--json", "--repeats", 1, "--op", op, *words, path)
+        return self.reduced_all(op, [path], *words)[0]
+
+    def reduced_all(self, op, paths, *words):
+        code, out, err = run("reduce", "--json", "--repeats", 1, "--op", op, *words, *paths)
         self.assertEqual((code, err), (0, ""), op)
-        return json.loads(out)
+        return [json.loads(line) for line in out.splitlines()]
 
     def expect(self, op, path, expected, *words):
         got = self.reduced(op, path, *words)["value"]
         self.assertEqual(got, expected, (op, path))
 
-    def expect_near(self, op, path, expected, tolerance=1e-13):
-        got = self.reduced(op, path)["value"]
-        self.assertTrue(math.isclose(got, expected, rel_tol=tolerance), (op, path, got, expected))
-
-    def check_real(self, path, items, span):
-        """Finite items without NaN, of a type whose magnitudes are in `span`."""
-        exact = [Fraction(x) for x in items]
-        n = len(items)
-        low, high = min(items), max(items)
+    def exact_results(self, items):
+        """(op, options) and the value to get."""
+        n, low, high = len(items), min(items), max(items)
         at_low, at_high = items.index(low), items.index(high)
-        self.expect("count", path, n)
-        for op, value in (("any", any(items)), ("all", all(items)), ("none", not any(items)),
-                          ("logical_xor", sum(map(bool, items)) % 2 == 1), ("first", items[0]), ("last", items[-1]),
-                          ("linf", max(map(abs, items)))):
-            self.expect(op, path, value)
+        yield ("count",), n
+        yield ("any",), any(items)
+        yield ("all",), all(items)
+        yield ("none",), not any(items)
+        yield ("logical_xor",), sum(map(bool, items)) % 2 == 1
+        yield ("first",), items[0]
+        yield ("last",), items[-1]
+        yield ("linf",), max(map(abs, items))
         for suffix in ("", "_number"):
-            self.expect("minmax" + suffix, path, {"min": low, "max": high})
-            self.expect("arg_min" + suffix, path, {"value": low, "index": at_low})
-            self.expect("arg_max" + suffix, path, {"value": high, "index": at_high})
-            self.expect("arg_minmax" + suffix, path,
-                        {"min": low, "min_index": at_low, "max": high, "max_index": at_high})
+            yield ("minmax" + suffix,), {"min": low, "max": high}
+            yield ("arg_min" + suffix,), {"value": low, "index": at_low}
+            yield ("arg_max" + suffix,), {"value": high, "index": at_high}
+            yield ("arg_minmax" + suffix,), {"min": low, "min_index": at_low, "max": high, "max_index": at_high}
             for op, sign in (("top_k", -1), ("bottom_k", 1)):
                 order = sorted(range(n), key=lambda i: (sign * items[i], i))
                 for k in (1, 5, 8, 9, 32):
-                    self.expect(op + suffix, path,
-                                {"values": [items[i] for i in order[:k]], "indices": order[:k]}, "--k", k)
+                    yield ((op + suffix, "--k", k), {"values": [items[i] for i in order[:k]], "indices": order[:k]})
+
+    def near_results(self, items):
+        """op, and the value or values to get nearly, to how much."""
+        exact = [Fraction(x) for x in items]
+        n, high = len(items), max(items)
         mean = sum(exact) / n
-        m2, m3, m4 = (sum((x - mean) ** p for x in exact) for p in (2, 3, 4))
-        near = {"mean": mean, "variance": m2 / (n - 1), "population_variance": m2 / n,
-                "standard_deviation": root(m2 / (n - 1)), "sd": root(m2 / (n - 1)),
-                "population_sd": root(m2 / n), "l1": sum(map(abs, exact)), "l2": root(sum(x * x for x in exact)),
-                "rms": root(sum(x * x for x in exact) / n)}
-        for op, value in near.items():
-            self.expect_near(op, path, float(value))
-        self.expect_near("skewness", path, float(m3 / n / (m2 / n * root(m2 / n))), 1e-10)
-        self.expect_near("kurtosis", path, float(m4 / n / (m2 / n) ** 2 - 3), 1e-10)
-        pair = self.reduced("mean_variance", path)["value"]
-        self.assertTrue(math.isclose(pair["mean"], mean, rel_tol=1e-13))
-        self.assertTrue(math.isclose(pair["variance"], m2 / (n - 1), rel_tol=1e-13))
+        m2, m3, m4 = (sum((x - mean) ** p for x in exact) / n for p in (2, 3, 4))
+        squares, variance = sum(x * x for x in exact), m2 * n / (n - 1)
+        yield "mean", mean, 1e-13
+        yield "variance", variance, 1e-13
+        yield "population_variance", m2, 1e-13
+        yield "standard_deviation", root(variance), 1e-13
+        yield "sd", root(variance), 1e-13
+        yield "population_standard_deviation", root(m2), 1e-13
+        yield "mean_variance", {"mean": mean, "variance": variance}, 1e-13
+        yield "l1", sum(map(abs, exact)), 1e-13
+        yield "l2", root(squares), 1e-13
+        yield "rms", root(squares / n), 1e-13
+        yield "skewness", m3 / (m2 * root(m2)), 1e-10
+        yield "kurtosis", m4 / m2 ** 2 - 3, 1e-10
         shifted = math.fsum(math.exp(x - high) for x in items)
-        self.expect_near("logsumexp", path, high + math.log(shifted), 1e-12)
-        pair = self.reduced("softmax_pair", path)["value"]
-        self.assertEqual(pair["max"], high)
-        self.assertTrue(math.isclose(pair["sum"], shifted, rel_tol=1e-12))
-        if low > 0:
-            self.expect_near("geometric_mean", path, math.exp(math.fsum(map(math.log, items)) / n), 1e-12)
-            self.expect_near("harmonic_mean", path, float(n / sum(1 / x for x in exact)))
+        yield "logsumexp", high + math.log(shifted), 1e-12
+        yield "softmax_pair", {"max": high, "sum": shifted}, 1e-12
+        if min(items) > 0:
+            yield "geometric_mean", math.exp(math.fsum(map(math.log, items)) / n), 1e-12
+            yield "harmonic_mean", n / sum(1 / x for x in exact), 1e-13
 
     def test_every_name(self):
         rng = random.Random(12)
+        exact, near = {}, {}
         for code in CODES:
-            bits = 8 * int(code[1])
             draw = {"b": lambda: rng.random() < 0.7, "u": lambda: rng.randrange(1, 201),
                     "i": lambda: rng.randrange(-100, 120), "f": lambda: rng.uniform(0.01, 90)}[code[0]]
             items = rounded(code, [draw() for _ in range(1234)])
-            self.check_real(self.file("a.npy", npy(code, items)), items, bits)
+            path = self.file(code + ".npy", npy(code, items))
+            for words, value in self.exact_results(items):
+                exact.setdefault(words, []).append((path, value))
+            for op, value, tolerance in self.near_results(items):
+                near.setdefault((op, tolerance), []).append((path, value))
+        for (op, *words), wanted in exact.items():
+            found = self.reduced_all(op, [path for path, value in wanted], *words)
+            self.assertEqual([f["value"] for f in found], [value for path, value in wanted], (op, words))
+        for (op, tolerance), wanted in near.items():
+            for found, (path, value) in zip(self.reduced_all(op, [path for path, value in wanted]), wanted, strict=True):
+                got = found["value"] if isinstance(value, dict) else {"": found["value"]}
+                for name, x in (value if isinstance(value, dict) else {"": value}).items():
+                    self.assertTrue(math.isclose(got[name], float(x), rel_tol=tolerance), (op, path, got, float(x)))
 
     def test_values_of_64_bits_and_signed_floats(self):
         big = [2**64 - 1, 2**64 - 2, 2**63, 5]
