@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace tilefold::tool {
 
@@ -32,15 +33,17 @@ std::vector<listed_file> files_in(const std::string& directory) {
 
 }  // namespace
 
-std::vector<listed_file> list_files(const std::vector<std::string>& names) {
+std::vector<listed_file> list_files(const std::vector<std::string>& names, bool raw) {
   std::vector<listed_file> files;
   for (const std::string& name : names) {
     std::error_code ignored;
     if (!fs::is_directory(name, ignored)) {
       files.push_back({name, ""});
-      continue;
+    } else if (raw) {
+      files.push_back({name, "is a directory; name the raw files in it"});
+    } else {
+      for (listed_file& file : files_in(name)) files.push_back(std::move(file));
     }
-    for (listed_file& file : files_in(name)) files.push_back(std::move(file));
   }
   return files;
 }

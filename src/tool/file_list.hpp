@@ -14,7 +14,7 @@ struct listed_file {
 };
 
 /// The names as they are, but for a directory the .npy files in it (not in directories below), by
-/// name. A directory without one is trouble.
-std::vector<listed_file> list_files(const std::vector<std::string>& names);
+/// name. A directory without one is trouble, and any is if the files are raw.
+std::vector<listed_file> list_files(const std::vector<std::string>& names, bool raw);
 
 }  // namespace tilefold::tool

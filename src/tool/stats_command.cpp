@@ -6,10 +6,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <future>
 #include <iostream>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -53,8 +53,8 @@ class statistics {
       : options_(options),
         raw_(find_raw_layout(options.source)),
         backend_(choose_backend(options.executor)),
-        counts_bins_(options.executor.threads == 0 ? host_executor()
-                                                   : host_executor(options.executor.threads)),
+        host_(options.executor.threads == 0 ? host_executor()
+                                            : host_executor(options.executor.threads)),
         drawing_{terminal_columns(), !options.ascii && writes_utf8()},
         files_(std::move(files)),
         outcomes_(files_.size()),
@@ -64,13 +64,14 @@ class statistics {
   int run() {
     // Threads of their own, since they wait for disks; the folds share oneTBB's.
     const std::size_t jobs = std::min(static_cast<std::size_t>(options_.jobs), files_.size());
-    std::vector<std::thread> workers;
-    for (std::size_t i = 0; i < jobs; ++i) workers.emplace_back([this] { work(); });
+    std::vector<std::future<void>> workers;
+    for (std::size_t i = 0; i < jobs; ++i) {
+      workers.push_back(std::async(std::launch::async, [this] { work(); }));
+    }
     int exit_code = exit_success;
     for (std::size_t i = 0; i < files_.size(); ++i) {
       if (!print(i)) exit_code = exit_bad_input;
     }
-    for (std::thread& worker : workers) worker.join();
     return exit_code;
   }
 
@@ -112,8 +113,7 @@ class statistics {
     const summary found = backend_.runs->summarize(job);
     std::optional<histogram> bins;
     if ((options_.histogram || options_.bins > 0) && found.numbers) {
-      bins = count_bins(counts_bins_, job, *found.numbers,
-                        options_.bins > 0 ? options_.bins : usual_bins);
+      bins = count_bins(host_, job, *found.numbers, options_.bins > 0 ? options_.bins : usual_bins);
     }
     const stats_report report{file.path, input, found, bins};
     return options_.json ? stats_json(report) : stats_text(report, drawing_);
@@ -122,7 +122,7 @@ class statistics {
   const stats_options& options_;
   std::optional<raw_layout> raw_;
   chosen_backend backend_;
-  host_executor counts_bins_;
+  host_executor host_;
   drawing drawing_;
   std::vector<listed_file> files_;
   std::atomic<std::size_t> next_{0};
@@ -135,7 +135,7 @@ class statistics {
 }  // namespace
 
 int run_stats(const stats_options& options) {
-  return statistics(options, list_files(options.files)).run();
+  return statistics(options, list_files(options.files, !options.source.raw.empty())).run();
 }
 
 }  // namespace tilefold::tool

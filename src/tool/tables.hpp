@@ -80,7 +80,7 @@ enum class domain { any, real, integral, floating };
     "the --k smallest values and their indices; NaN first")                                     \
   X(top_k_number, "top_k_number", domain::real, false, "top_k with NaN last")                   \
   X(bottom_k_number, "bottom_k_number", domain::real, false, "bottom_k with NaN last")          \
-  X(mean, "mean", domain::real, false, "the arithmetic mean, as all below in double")           \
+  X(mean, "mean", domain::real, false, "the arithmetic mean, in double")                        \
   X(variance, "variance", domain::real, false, "the variance of a sample (n - 1)")              \
   X(population_variance, "population_variance", domain::real, false, "the same divided by n")   \
   X(standard_deviation, "standard_deviation", domain::real, false, "the root of variance")      \

@@ -205,6 +205,11 @@ class Stats(Files):
         items = [3.5, -2.0, 8.25]
         path = self.file("a.bin", b"12345" + struct.pack(">3d", *items))
         self.check(self.stats(path, "--raw", ">f8", "--offset", 5), items, (3,))
+        path = self.file("b.bin", b"".join(struct.pack("<f", x)[2:] for x in items))
+        self.check(self.stats(path, "--raw", "bfloat16"), items, (3,))
+        code, out, err = run("stats", "--raw", "f4", self.root)
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("is a directory; name the raw files", err)
 
     def test_text(self):
         path = self.file("a.npy", npy("f8", [1.0, NAN, -3.0, 2.0, 8.0, 0.0], (2, 3)))
