@@ -27,6 +27,7 @@ echo "Elevation in metres, 344 x 403 points around the Jacksboro fault:"
 for op in sum min max; do
   step "$tool" reduce --op $op --check $data/elevation.npy
 done
+step "$tool" stats --histogram $data/elevation.npy
 
 echo
 echo "Throughput, 1 GiB of float32:"

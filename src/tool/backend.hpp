@@ -9,12 +9,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "comparison.hpp"
+#include "field.hpp"
 #include "input_error.hpp"
 #include "scalar.hpp"
+#include "summary.hpp"
 
 namespace tilefold::tool {
+
+/// The most values that top_k and its like can list.
+inline constexpr int most_listed = 32;
 
 struct fold_job {
   op_kind op;
@@ -22,12 +28,13 @@ struct fold_job {
   const std::byte* data;  // count items, aligned for their type, in host memory
   std::int64_t count;
   int repeats;       // at most this many timed calls, at least 1
-  bool check;        // also compute a reference
+  bool check;        // also compute a reference; for operators only
+  int k;             // how many values top_k lists, at most most_listed
   std::string name;  // of the file, for a progress bar
 };
 
 struct fold_result {
-  scalar value;
+  std::vector<field> fields;
   double seconds;  // the fastest of `timed_calls` calls
   int timed_calls;
   std::string clock;        // what timed them: "wall clock", "CUDA events"
@@ -42,8 +49,11 @@ class backend {
   /// "host, 2 threads", "NVIDIA H200"
   virtual std::string name() const = 0;
 
-  /// The operator has to fit the type. Throws std::exception.
+  /// The operation has to fit the type. Throws std::exception.
   virtual fold_result run(const fold_job& job) = 0;
+
+  /// Everything that `tilefold stats` tells, in one pass. May be called from several threads.
+  virtual summary summarize(const summary_job& job) = 0;
 };
 
 /// No GPU can be used; the message says why.

@@ -15,12 +15,23 @@ inline constexpr int exit_success = 0;
 inline constexpr int exit_wrong = 1;      // a check found a result that must not be
 inline constexpr int exit_bad_input = 2;  // something could not be done
 
-struct reduce_options {
-  std::string op = "sum";
-  std::string on = "auto";
+/// How to read the files.
+struct source_options {
   std::string raw;  // element type of raw binary; empty: .npy files
   std::int64_t offset_bytes = 0;
-  int threads = 0;  // 0: all cores
+};
+
+/// Where to fold.
+struct executor_options {
+  std::string on;   // "host", "cuda", "auto"
+  int threads = 0;  // of the host; 0: all cores
+};
+
+struct reduce_options {
+  std::string op = "sum";
+  int k = 5;
+  executor_options executor{"auto"};
+  source_options source;
   int repeats = 5;
   bool check = false;
   bool json = false;
@@ -28,6 +39,20 @@ struct reduce_options {
 };
 
 int run_reduce(const reduce_options& options);
+
+struct stats_options {
+  executor_options executor{"host"};
+  source_options source;
+  int jobs = 4;  // files at a time
+  bool json = false;
+  bool histogram = false;
+  int bins = 0;  // 0: as many as is usual; else implies a histogram
+  bool ascii = false;
+  bool progress = false;           // show it even if standard error is no terminal
+  std::vector<std::string> files;  // and directories
+};
+
+int run_stats(const stats_options& options);
 
 struct generate_options {
   std::string type = "float32";

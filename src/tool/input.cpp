@@ -52,7 +52,7 @@ std::size_t regular_file_size(const file_descriptor& file) {
   return static_cast<std::size_t>(status.st_size);
 }
 
-// Brings the mapped items into memory, so that the reduction is timed without the disk.
+// Brings the mapped items into memory.
 void touch_pages(std::span<const std::byte> items, const std::string& path) {
   constexpr std::size_t page = 4096;
   constexpr std::size_t step = std::size_t{16} << 20;
@@ -229,12 +229,12 @@ mapped_file::~mapped_file() {
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-array load_array(const std::string& path, const std::optional<raw_layout>& raw) {
+array load_array(const std::string& path, const std::optional<raw_layout>& raw, read_ahead ahead) {
   const auto start = std::chrono::steady_clock::now();
   mapped_file file(path);
   const npy_header header = raw ? describe_raw(file.bytes(), *raw) : parse_npy(file.bytes());
   array result{header.items.type, header.count, header.shape, nullptr, 0, {}, std::move(file), {}};
-  touch_pages(result.file.bytes(), path);
+  if (ahead == read_ahead::yes) touch_pages(result.file.bytes(), path);
   provide_items(result, header);
   note_surplus(result, header);
   result.load_seconds =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a file's name to items in memory: maps the file, reads it once (with a progress bar), and
-// converts only what cannot be used in place. Items are then native-endian, aligned for their type
-// and in C order. POSIX only (mmap).
+// From a file's name to items in memory: maps the file, reads it if asked (with a progress bar),
+// and converts only what cannot be used in place. Items are then native-endian, aligned for their
+// type and in C order. POSIX only (mmap).
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,12 @@ struct array {
   std::unique_ptr<std::byte[]> converted;
 };
 
+/// Whether to bring a mapped file into memory at once, so that what comes next is timed without the
+/// disk.
+enum class read_ahead { no, yes };
+
 /// Reads a .npy file, or raw binary if a layout is given. Throws input_error.
-array load_array(const std::string& path, const std::optional<raw_layout>& raw);
+array load_array(const std::string& path, const std::optional<raw_layout>& raw,
+                 read_ahead ahead = read_ahead::yes);
 
 }  // namespace tilefold::tool

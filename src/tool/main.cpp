@@ -8,8 +8,10 @@
 
 #include <tilefold/config.hpp>
 
+#include "backend.hpp"
 #include "commands.hpp"
 #include "input_error.hpp"
+#include "op_names.hpp"
 #include "tables.hpp"
 #include "tuning.hpp"
 
@@ -23,6 +25,8 @@ constexpr const char* footer =
     "  tilefold reduce --op max --on host --threads 4 --check a.npy b.npy\n"
     "  tilefold reduce --op sum --raw float32 --offset 512 record.bin\n"
     "  tilefold reduce --op sum --json a.npy\n"
+    "  tilefold reduce --op arg_max a.npy\n"
+    "  tilefold stats --histogram a.npy directory\n"
     "  tilefold generate --dtype float32 --bytes 1GiB big.npy\n"
     "  tilefold tune --type float32,float16 --op sum,min --out tuned.hpp\n"
     "\n"
@@ -34,33 +38,76 @@ std::string version() {
          std::to_string(TILEFOLD_VERSION_MINOR) + "." + std::to_string(TILEFOLD_VERSION_PATCH);
 }
 
+void add_executor_options(CLI::App& command, executor_options& options) {
+  command.add_option("--on", options.on, "Executor: host, cuda, or auto (cuda if there is a GPU)")
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "Threads of the host executor; 0: all cores")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+}
+
+void add_source_options(CLI::App& command, source_options& options) {
+  command
+      .add_option("--raw,--dtype", options.raw,
+                  "The files are raw binary of this type, by name or NumPy code ('>f4'): " +
+                      list_names(dtype_rows))
+      ->type_name("TYPE");
+  command.add_option("--offset", options.offset_bytes, "Skip that much of a raw file's start")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("BYTES");
+}
+
 CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
   CLI::App* command = app.add_subcommand(
       "reduce", "Fold the items of each file to one value, the same bits on every executor");
-  command->add_option("--op", options.op, "Operator: " + list_names(op_rows))
+  command->add_option("--op", options.op, "What to compute, by a name below; list: show the names")
       ->capture_default_str();
-  command->add_option("--on", options.on, "Executor: host, cuda, or auto (cuda if there is a GPU)")
+  command->add_option("--k", options.k, "How many values top_k and its like list")
+      ->check(CLI::Range(1, most_listed))
       ->capture_default_str();
+  add_executor_options(*command, options.executor);
   command->add_flag("--check", options.check,
-                    "Also compute the result another way (CUB on the GPU, a serial loop on the "
-                    "host) and print the difference");
+                    "Also compute the result of an operator (sum to bit_xor) another way (CUB on "
+                    "the GPU, a serial loop on the host) and print the difference");
   command->add_flag("--json", options.json, "Print one JSON object a line");
-  command
-      ->add_option("--raw,--dtype", options.raw,
-                   "The files are raw binary of this type, by name or NumPy code ('>f4'): " +
-                       list_names(dtype_rows))
-      ->type_name("TYPE");
-  command->add_option("--offset", options.offset_bytes, "Skip that much of a raw file's start")
-      ->transform(CLI::AsSizeValue(true))
-      ->type_name("BYTES");
-  command->add_option("--threads", options.threads, "Threads of the host executor; 0: all cores")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
+  add_source_options(*command, options.source);
   command->add_option("--repeats", options.repeats, "Time the fastest of so many calls")
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->capture_default_str();
-  command->add_option("FILE", options.files, ".npy files, or raw binary with --raw")->required();
+  command->add_option("FILE", options.files, ".npy files, or raw binary with --raw");
+  command->footer("Names for --op:\n" + op_list());
+  return command;
+}
+
+CLI::App* add_stats(CLI::App& app, stats_options& options) {
+  CLI::App* command = app.add_subcommand(
+      "stats",
+      "Count, NaN, sum, mean, standard deviation, extremes with their places, and norms of each "
+      "file, in one pass");
+  command->add_flag("--json", options.json, "Print one JSON object a line");
+  command->add_flag("--histogram", options.histogram,
+                    "Draw one, which takes a second pass over the items");
+  command->add_option("--bins", options.bins, "How many bins it has; implies --histogram")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  command->add_flag("--ascii", options.ascii, "Draw with '#' even where UTF-8 is written");
+  command->add_option("--jobs", options.jobs, "Files that are read at a time")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_flag("--progress", options.progress,
+                    "Show the progress bar even if standard error is no terminal");
+  add_executor_options(*command, options.executor);
+  add_source_options(*command, options.source);
+  command
+      ->add_option("FILE", options.files,
+                   ".npy files, directories of them, or raw binary with --raw")
+      ->required();
+  command->footer(
+      "NaN are counted as missing and left out of all else. Sums of integers are exact; all other\n"
+      "sums, mean, sd (of a sample: n - 1), l1 and l2 are computed in double. Places count from 0\n"
+      "in C order, of equal values the first counts.");
   return command;
 }
 
@@ -104,12 +151,14 @@ int fail(const std::string& what) {
 int run(int argc, char** argv) {
   CLI::App app("Reductions in one fold order: the same bits on every CPU and GPU.", "tilefold");
   reduce_options reduce;
+  stats_options stats;
   generate_options generate;
   tune_options tune;
   app.set_version_flag("--version", version());
   app.require_subcommand(0, 1);  // none is complained of below, after any stray word
   app.footer(footer);
   CLI::App* const reduce_command = add_reduce(app, reduce);
+  CLI::App* const stats_command = add_stats(app, stats);
   CLI::App* const generate_command = add_generate(app, generate);
   CLI::App* const tune_command = add_tune(app, tune);
   try {
@@ -120,9 +169,10 @@ int run(int argc, char** argv) {
     return fail(std::string(error.what()) + " (see tilefold --help)");
   }
   if (reduce_command->parsed()) return run_reduce(reduce);
+  if (stats_command->parsed()) return run_stats(stats);
   if (generate_command->parsed()) return run_generate(generate);
   if (tune_command->parsed()) return run_tune(tune);
-  return fail("say what to do: tilefold reduce, generate or tune (see tilefold --help)");
+  return fail("say what to do: tilefold reduce, stats, generate or tune (see tilefold --help)");
 }
 
 }  // namespace

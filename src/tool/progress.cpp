@@ -22,17 +22,33 @@ constexpr int bar_cells = 28;
 
 }  // namespace
 
-progress::progress(std::string verb, std::string name, std::int64_t total_bytes)
+progress::progress(std::string verb, std::string name, std::int64_t total_bytes, shown when)
     : label_(std::move(verb) + " " + one_line(name)),
       total_bytes_(std::max<std::int64_t>(total_bytes, 1)),
-      next_draw_(start_ + before_first_draw),
-      enabled_(isatty(STDERR_FILENO) == 1) {}
+      next_draw_(when == shown::always ? start_ : start_ + before_first_draw),
+      enabled_(when == shown::always || isatty(STDERR_FILENO) == 1) {}
 
-progress::~progress() {
+progress::~progress() { wipe(); }
+
+void progress::wipe() {
+  const std::lock_guard lock(mutex_);
   if (drawn_) std::fputs("\r\033[K", stderr);
+  drawn_ = false;
 }
 
 void progress::advance_to(std::int64_t done_bytes) {
+  const std::lock_guard lock(mutex_);
+  done_bytes_ = done_bytes;
+  draw(done_bytes);
+}
+
+void progress::advance_by(std::int64_t more_bytes) {
+  const std::lock_guard lock(mutex_);
+  done_bytes_ += more_bytes;
+  draw(done_bytes_);
+}
+
+void progress::draw(std::int64_t done_bytes) {
   if (!enabled_) return;
   const clock::time_point now = clock::now();
   if (now < next_draw_) return;

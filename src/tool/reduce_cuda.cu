@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reductions of the tool on a GPU: copies the items there and folds them with
-// tilefold::reduce_into. Kernels are what takes nvcc's time, so there is one tile policy, and
-// operators and types whose results have the same bits share a kernel.
+// tilefold::reduce_into. Reducers and summaries are elsewhere. Kernels are what takes nvcc's time,
+// so there is one tile policy, and operators and types whose results have the same bits share a
+// kernel.
 #include <tilefold/tilefold.cuh>
 
 #include <algorithm>
+#include <mutex>
+#include <stdexcept>
 #include <string>
 
-#include "backend.hpp"
+#include "backend_cuda.cuh"
+#include "cuda_fold.cuh"
 #include "cuda_reference.cuh"
 #include "cuda_support.cuh"
 #include "progress.hpp"
@@ -36,7 +40,7 @@ void copy_to_gpu(const fold_job& job, std::size_t bytes, void* to) {
 template <op_kind Op, class Item>
 constexpr auto item_of_kernel() {
   constexpr domain needs = row_of(Op).needs;
-  if constexpr (std::is_same_v<Item, bool> && needs == domain::ordered) {
+  if constexpr (std::is_same_v<Item, bool> && needs == domain::real) {
     return std::type_identity<std::uint8_t>{};
   } else if constexpr (!std::is_integral_v<Item> || std::is_same_v<Item, bool>) {
     return std::type_identity<Item>{};
@@ -59,10 +63,6 @@ constexpr auto functor_of_kernel(Functor functor) {
   }
 }
 
-// The result type of tilefold::reduce, without instantiating it.
-template <class Functor, class Item>
-using result_of_reduce = detail::accumulator_t<void, Functor, Item, detail::no_init>;
-
 class cuda_backend final : public backend {
  public:
   cuda_backend() : name_(require_gpu()) {}
@@ -77,18 +77,29 @@ class cuda_backend final : public backend {
     fold_result result = fold(job, items.get());
     result.copy_seconds = copy_seconds;
     if (job.check && job.count > 0) {
-      result.check = check_with_cub(job, items.get(), result.value, executor_.stream());
+      result.check = check_with_cub(job, items.get(), result.fields.front().values.front(),
+                                    executor_.stream());
     }
     return result;
   }
 
+  summary summarize(const summary_job& job) override {
+    const std::lock_guard lock(mutex_);
+    return summarize_on_gpu(executor_, job);
+  }
+
  private:
   fold_result fold(const fold_job& job, const void* items) {
+    if (!row_of(job.op).is_operator) {
+      return visit_wide(job.type, [&]<class Wide>(std::type_identity<Wide>) {
+        return reduce_on_gpu<Wide>(executor_, job, items);
+      });
+    }
     return visit(job.op, [&](auto op, auto functor) {
       return visit(job.type, [&]<class Item>(std::type_identity<Item>) -> fold_result {
         if constexpr (fits(op, dtype_of<Item>::value)) {
           using item = typename decltype(item_of_kernel<op, Item>())::type;
-          using result = result_of_reduce<decltype(functor), Item>;
+          using result = typename result_of_reduce<decltype(functor), Item>::type;
           return fold<result>(job, functor_of_kernel<op, Item>(functor),
                               static_cast<const item*>(items));
         } else {
@@ -100,33 +111,14 @@ class cuda_backend final : public backend {
 
   template <class Result, class Functor, class Item>
   fold_result fold(const fold_job& job, Functor functor, const Item* items) {
-    using accumulator = result_of_reduce<Functor, Item>;
-    // What the library takes for many items, which is where the time is worth knowing.
-    const auto executor =
-        with_policy<detail::cuda::policy_for(static_cast<int>(sizeof(Item)))>(executor_);
-    const device_buffer out(sizeof(accumulator));
-    auto* const device_out = static_cast<accumulator*>(out.get());
-    const auto call = [&] { reduce_into(executor, items, items + job.count, device_out, functor); };
-    call();  // the first call also loads the kernel and allocates the workspace
-    const timing time = fastest_of(job.repeats, [&] { return seconds_on_stream(call); });
-    Result value;
-    static_assert(sizeof(Result) == sizeof(accumulator));
-    check_cuda(cudaMemcpy(&value, device_out, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return {scalar::of(value), time.seconds, time.calls, "CUDA events", 0, {}};
-  }
-
-  template <class Call>
-  double seconds_on_stream(Call call) {
-    start_.record(executor_.stream());
-    call();
-    stop_.record(executor_.stream());
-    stop_.wait();
-    return stop_.seconds_since(start_);
+    cuda_fold fold(executor_, job.repeats);
+    const auto value = __builtin_bit_cast(Result, fold(items, job.count, functor));
+    return fold.result({one_field("", value)});
   }
 
   std::string name_;  // first, since it throws where there is no GPU
+  std::mutex mutex_;
   cuda_executor executor_;
-  event start_, stop_;
 };
 
 }  // namespace

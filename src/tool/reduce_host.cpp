@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reductions of the tool on the host: one instantiation of tilefold::reduce for every operator
-// and element type that fit, and a serial loop in the widest type to check them with.
-#include <tilefold/tilefold.hpp>
-
+// and element type that fit, and a serial loop in the widest type to check them with. Reducers are
+// elsewhere.
+#include <stdexcept>
 #include <string>
-#include <utility>
+#include <type_traits>
 
-#include "backend.hpp"
-#include "timing.hpp"
+#include "backend_host.hpp"
+#include "host_fold.hpp"
 
 namespace tilefold::tool {
 
@@ -53,16 +53,14 @@ comparison check(op_kind op, const scalar& result, const Item* items, std::int64
 }
 
 template <class Functor, class Item>
-fold_result fold(const host_executor& executor, const fold_job& job, Functor functor,
-                 const Item* items) {
-  const auto call = [&] { return reduce(executor, items, items + job.count, functor); };
-  using accumulator = decltype(call());
-  accumulator value{};
-  const timing time =
-      fastest_of(job.repeats, [&] { return wall_seconds([&] { value = call(); }); });
-  fold_result result{scalar::of(value), time.seconds, time.calls, "wall clock", 0, {}};
+fold_result fold_items(const host_executor& executor, const fold_job& job, Functor functor,
+                       const Item* items) {
+  host_fold fold(executor, job.repeats);
+  const auto value = fold(items, job.count, functor);
+  fold_result result = fold.result({one_field("", value)});
   if (job.check && job.count > 0) {
-    result.check = check<accumulator>(job.op, result.value, items, job.count);
+    result.check =
+        check<std::remove_const_t<decltype(value)>>(job.op, scalar::of(value), items, job.count);
   }
   return result;
 }
@@ -77,10 +75,17 @@ class host_backend final : public backend {
   }
 
   fold_result run(const fold_job& job) override {
+    return row_of(job.op).is_operator ? run_operator(job) : run_reducer(job);
+  }
+
+  summary summarize(const summary_job& job) override { return summarize_on_host(executor_, job); }
+
+ private:
+  fold_result run_operator(const fold_job& job) const {
     return visit(job.op, [&](auto op, auto functor) {
       return visit(job.type, [&]<class Item>(std::type_identity<Item>) -> fold_result {
         if constexpr (fits(op, dtype_of<Item>::value)) {
-          return fold(executor_, job, functor, reinterpret_cast<const Item*>(job.data));
+          return fold_items(executor_, job, functor, reinterpret_cast<const Item*>(job.data));
         } else {
           throw std::logic_error("operator does not fit the type");
         }
@@ -88,7 +93,12 @@ class host_backend final : public backend {
     });
   }
 
- private:
+  fold_result run_reducer(const fold_job& job) const {
+    return visit_wide(job.type, [&]<class Wide>(std::type_identity<Wide>) {
+      return reduce_on_host<Wide>(executor_, job);
+    });
+  }
+
   host_executor executor_;
 };
 

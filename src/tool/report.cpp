@@ -3,41 +3,23 @@
 // The two forms of a reduction's outcome.
 #include "report.hpp"
 
-#include <cmath>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "format.hpp"
-#include "input_error.hpp"
+#include "report_parts.hpp"
 
 namespace tilefold::tool {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
-std::int64_t input_bytes(const reduction_report& report) {
-  return report.input.count * row_of(report.input.type).bytes;
-}
-
 double bytes_per_second(const reduction_report& report) {
   const double seconds = report.result.seconds;
-  return seconds > 0 ? static_cast<double>(input_bytes(report)) / seconds : 0;
+  return seconds > 0 ? static_cast<double>(item_bytes(report.input)) / seconds : 0;
 }
 
-std::string_view accumulator_name(const reduction_report& report) {
-  return row_of(report.result.value.type()).name;
-}
-
-std::string shape_text(const array& input) {
-  const std::string count = std::to_string(input.count);
-  if (input.shape.size() < 2) return count;
-  std::string text;
-  for (const std::int64_t extent : input.shape) {
-    text += (text.empty() ? "" : " x ") + std::to_string(extent);
-  }
-  return text + " = " + count;
+std::string_view type_name(const field& found) {
+  return found.values.empty() ? "" : row_of(found.values.front().type()).name;
 }
 
 std::string time_text(const reduction_report& report) {
@@ -63,38 +45,65 @@ std::string check_text(const comparison& check, std::string_view accumulator) {
          format_significant(check.ulps, 3) + " ulp of " + std::string(accumulator);
 }
 
-void print_line(std::string_view label, const std::string& text) {
-  std::cout << "  " << label << std::string(label.size() < 12 ? 12 - label.size() : 1, ' ') << text
-            << '\n';
-}
-
-// JSON has numbers for finite values only.
-template <class T>
-json number(T value) {
-  if constexpr (requires { value.imag(); }) {
-    return json::array({number(value.real()), number(value.imag())});
-  } else if constexpr (is_narrow_float<T>) {
-    return number(static_cast<float>(value));
-  } else if constexpr (std::is_floating_point_v<T>) {
-    const auto x = static_cast<double>(value);
-    if (std::isnan(x)) return "nan";
-    if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
-    return x;
-  } else {
-    return value;
-  }
-}
-
 json check_object(const comparison& check) {
   json object{{"method", check.method},
               {"reference", check.reference},
               {"exact", check.exact},
               {"equal", check.equal}};
   if (!check.exact) {
-    object["absolute"] = number(check.absolute);
-    object["relative"] = number(check.relative);
-    object["ulps"] = number(check.ulps);
+    object["absolute"] = json_of(scalar::of(static_cast<double>(check.absolute)));
+    object["relative"] = json_of(scalar::of(static_cast<double>(check.relative)));
+    object["ulps"] = json_of(scalar::of(static_cast<double>(check.ulps)));
   }
+  return object;
+}
+
+bool is_single(const fold_result& result) {
+  return result.fields.size() == 1 && result.fields.front().name.empty();
+}
+
+// "a, b, c", each value as `form` writes it.
+template <class Form>
+std::string joined(const field& found, Form form) {
+  std::string text;
+  for (const scalar& value : found.values) text += (text.empty() ? "" : ", ") + form(value);
+  return text;
+}
+
+std::string exact_text(const field& found) {
+  const std::string hex = joined(found, format_hex);
+  return (type_name(found).empty() || is_integral(found.values.front().type()) ? "" : hex + ", ") +
+         "bits " + joined(found, format_bits);
+}
+
+std::string value_lines(const reduction_report& report) {
+  const std::string name(row_of(report.op).name);
+  const auto value_text = [](const field& found) {
+    return joined(found, format_value) + "  (" + std::string(type_name(found)) + ")";
+  };
+  if (is_single(report.result)) {
+    const field& found = report.result.fields.front();
+    return labelled(name, value_text(found)) + labelled("exact", exact_text(found));
+  }
+  std::string lines = labelled("op", name);
+  for (const field& found : report.result.fields) {
+    lines += labelled(found.name, value_text(found)) + labelled("", exact_text(found));
+  }
+  return lines;
+}
+
+// What `form` makes of the only value, or an object with what it makes of each.
+template <class Form>
+json of_fields(const fold_result& result, Form form) {
+  const auto of_field = [&](const field& found) {
+    if (!found.is_list) return json(form(found.values.front()));
+    json list = json::array();
+    for (const scalar& value : found.values) list.push_back(form(value));
+    return list;
+  };
+  if (is_single(result)) return of_field(result.fields.front());
+  json object = json::object();
+  for (const field& found : result.fields) object[found.name] = of_field(found);
   return object;
 }
 
@@ -102,18 +111,12 @@ json check_object(const comparison& check) {
 
 void print_text(const reduction_report& report) {
   const fold_result& result = report.result;
-  const array& input = report.input;
-  std::cout << one_line(report.file) << ": " << shape_text(input)
-            << (input.count == 1 ? " item of " : " items of ") << row_of(input.type).name << ", "
-            << format_bytes(input_bytes(report)) << '\n';
-  const std::string accumulator(accumulator_name(report));
-  print_line(row_of(report.op).name, format_value(result.value) + "  (" + accumulator + ")");
-  const std::string hex = format_hex(result.value);
-  print_line("exact", (hex.empty() ? "" : hex + ", ") + "bits " + format_bits(result.value));
-  print_line("executor", report.executor);
-  print_line("time", time_text(report));
-  if (result.check) print_line("check", check_text(*result.check, accumulator));
-  for (const std::string& note : input.notes) print_line("note", note);
+  std::cout << headline(report.file, report.input) << value_lines(report)
+            << labelled("executor", report.executor) << labelled("time", time_text(report));
+  if (result.check) {
+    std::cout << labelled("check", check_text(*result.check, type_name(result.fields.front())));
+  }
+  for (const std::string& note : report.input.notes) std::cout << labelled("note", note);
 }
 
 void print_json(const reduction_report& report) {
@@ -124,13 +127,12 @@ void print_json(const reduction_report& report) {
               {"dtype", row_of(input.type).name},
               {"shape", input.shape},
               {"n", input.count},
-              {"bytes", input_bytes(report)},
-              {"accumulator", accumulator_name(report)}};
-  object["value"] = visit(result.value.type(), [&]<class T>(std::type_identity<T>) {
-    return number(result.value.as<T>());
-  });
-  object["hex"] = format_hex(result.value);
-  object["bits"] = format_bits(result.value);
+              {"bytes", item_bytes(input)}};
+  object["accumulator"] =
+      of_fields(result, [](const scalar& value) { return row_of(value.type()).name; });
+  object["value"] = of_fields(result, json_of);
+  object["hex"] = of_fields(result, format_hex);
+  object["bits"] = of_fields(result, format_bits);
   object["executor"] = report.executor;
   object["seconds"] = result.seconds;
   object["gigabytes_per_second"] = bytes_per_second(report) / 1e9;
@@ -140,8 +142,7 @@ void print_json(const reduction_report& report) {
   object["copy_seconds"] = result.copy_seconds;
   if (result.check) object["check"] = check_object(*result.check);
   object["notes"] = input.notes;
-  // A file's name need not be UTF-8.
-  std::cout << object.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
+  std::cout << json_line(object);
 }
 
 }  // namespace tilefold::tool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The element types and operators that the tool knows: the only place that lists them. Parsing,
-// help texts, the fit of an operator to a type and the dispatch to the backends follow from the two
+// The element types and operations that the tool knows: the only place that lists them. Parsing,
+// help texts, the fit of an operation to a type and the dispatch to the backends follow from the
 // tables below. Plain C++ that nvcc reads too.
 #pragma once
 
@@ -38,24 +38,81 @@ namespace tilefold::tool {
   X(complex64, "complex64", 'c', std::complex<float>) \
   X(complex128, "complex128", 'c', std::complex<double>)
 
-/// What an operator asks of its elements.
-enum class domain { any, ordered, integral };
+/// What an operation asks of its elements.
+enum class domain { any, real, integral, floating };
 
-// X(enumerator, name for users, operator, what it needs, whether no items have a value).
-#define TILEFOLD_TOOL_OPS(X)                                                        \
-  X(sum, "sum", tilefold::plus, domain::any, true)                                  \
-  X(product, "product", tilefold::multiplies, domain::any, true)                    \
-  X(minimum, "min", tilefold::minimum, domain::ordered, false)                      \
-  X(maximum, "max", tilefold::maximum, domain::ordered, false)                      \
-  X(minimum_number, "min_number", tilefold::minimum_number, domain::ordered, false) \
-  X(maximum_number, "max_number", tilefold::maximum_number, domain::ordered, false) \
-  X(bit_and, "and", tilefold::bit_and, domain::integral, true)                      \
-  X(bit_or, "or", tilefold::bit_or, domain::integral, true)                         \
-  X(bit_xor, "xor", tilefold::bit_xor, domain::integral, true)
+// X(enumerator, name for users, operator, what it needs, whether no items have a value, meaning):
+// one operator each, in the type that the library accumulates in.
+#define TILEFOLD_TOOL_OPERATORS(X)                                                               \
+  X(sum, "sum", tilefold::plus, domain::any, true, "the sum; integers wrap")                     \
+  X(product, "product", tilefold::multiplies, domain::any, true, "the product; integers wrap")   \
+  X(minimum, "min", tilefold::minimum, domain::real, false, "the smallest value; NaN if any is") \
+  X(maximum, "max", tilefold::maximum, domain::real, false, "the largest value; NaN if any is")  \
+  X(minimum_number, "min_number", tilefold::minimum_number, domain::real, false,                 \
+    "the smallest value that is not NaN")                                                        \
+  X(maximum_number, "max_number", tilefold::maximum_number, domain::real, false,                 \
+    "the largest value that is not NaN")                                                         \
+  X(bit_and, "bit_and", tilefold::bit_and, domain::integral, true, "bitwise and")                \
+  X(bit_or, "bit_or", tilefold::bit_or, domain::integral, true, "bitwise or")                    \
+  X(bit_xor, "bit_xor", tilefold::bit_xor, domain::integral, true, "bitwise exclusive or")
+
+// X(enumerator, name for users, what it needs, whether no items have a value, meaning): the
+// library's other reducers of one range. reducer_fold.hpp says what each of them runs.
+#define TILEFOLD_TOOL_REDUCERS(X)                                                               \
+  X(count, "count", domain::real, true, "how many items there are")                             \
+  X(any, "any", domain::real, true, "whether an item is not 0")                                 \
+  X(all, "all", domain::real, true, "whether no item is 0")                                     \
+  X(none, "none", domain::real, true, "whether every item is 0")                                \
+  X(logical_xor, "logical_xor", domain::real, true, "whether an odd number of items is not 0")  \
+  X(first, "first", domain::real, false, "the first item")                                      \
+  X(last, "last", domain::real, false, "the last item")                                         \
+  X(minmax, "minmax", domain::real, false, "min and max")                                       \
+  X(minmax_number, "minmax_number", domain::real, false, "min_number and max_number")           \
+  X(arg_min, "arg_min", domain::real, false, "min and the index of the first such item")        \
+  X(arg_max, "arg_max", domain::real, false, "max and the index of the first such item")        \
+  X(arg_minmax, "arg_minmax", domain::real, false, "arg_min and arg_max")                       \
+  X(arg_min_number, "arg_min_number", domain::real, false, "arg_min with NaN passed over")      \
+  X(arg_max_number, "arg_max_number", domain::real, false, "arg_max with NaN passed over")      \
+  X(arg_minmax_number, "arg_minmax_number", domain::real, false,                                \
+    "arg_minmax with NaN passed over")                                                          \
+  X(top_k, "top_k", domain::real, false, "the --k largest values and their indices; NaN first") \
+  X(bottom_k, "bottom_k", domain::real, false,                                                  \
+    "the --k smallest values and their indices; NaN first")                                     \
+  X(top_k_number, "top_k_number", domain::real, false, "top_k with NaN last")                   \
+  X(bottom_k_number, "bottom_k_number", domain::real, false, "bottom_k with NaN last")          \
+  X(mean, "mean", domain::real, false, "the arithmetic mean, in double")                        \
+  X(variance, "variance", domain::real, false, "the variance of a sample (n - 1)")              \
+  X(population_variance, "population_variance", domain::real, false, "the same divided by n")   \
+  X(standard_deviation, "standard_deviation", domain::real, false, "the root of variance")      \
+  X(population_standard_deviation, "population_standard_deviation", domain::real, false,        \
+    "the root of population_variance")                                                          \
+  X(mean_variance, "mean_variance", domain::real, false, "mean and variance")                   \
+  X(skewness, "skewness", domain::real, false, "the population's skewness")                     \
+  X(kurtosis, "kurtosis", domain::real, false, "the population's excess kurtosis")              \
+  X(geometric_mean, "geometric_mean", domain::real, false, "exp(mean(log x))")                  \
+  X(harmonic_mean, "harmonic_mean", domain::real, false, "n / sum(1 / x)")                      \
+  X(l1, "l1", domain::real, true, "sum |x|")                                                    \
+  X(l2, "l2", domain::real, true, "the root of sum x^2, whose squares cannot overflow")         \
+  X(linf, "linf", domain::real, true, "max |x|, in the type of the items")                      \
+  X(rms, "rms", domain::real, false, "the root of the mean square")                             \
+  X(logsumexp, "logsumexp", domain::real, true, "log(sum exp(x)) without overflow")             \
+  X(softmax_pair, "softmax_pair", domain::real, true, "max and sum exp(x - max)")               \
+  X(compensated_sum, "compensated_sum", domain::floating, true,                                 \
+    "the sum in twice the precision of the items")
+
+// X(another name, the name that it stands for).
+#define TILEFOLD_TOOL_ALIASES(X) \
+  X("and", "bit_and")            \
+  X("or", "bit_or")              \
+  X("xor", "bit_xor")            \
+  X("sd", "standard_deviation")  \
+  X("population_sd", "population_standard_deviation")
 
 #define TILEFOLD_TOOL_ENUMERATOR(id, ...) id,
 enum class dtype { TILEFOLD_TOOL_DTYPES(TILEFOLD_TOOL_ENUMERATOR) };
-enum class op_kind { TILEFOLD_TOOL_OPS(TILEFOLD_TOOL_ENUMERATOR) };
+enum class op_kind {
+  TILEFOLD_TOOL_OPERATORS(TILEFOLD_TOOL_ENUMERATOR) TILEFOLD_TOOL_REDUCERS(TILEFOLD_TOOL_ENUMERATOR)
+};
 #undef TILEFOLD_TOOL_ENUMERATOR
 
 struct dtype_row {
@@ -70,6 +127,13 @@ struct op_row {
   std::string_view name;
   domain needs;
   bool empty_has_value;
+  bool is_operator;
+  std::string_view meaning;
+};
+
+struct alias_row {
+  std::string_view name;
+  std::string_view stands_for;
 };
 
 #define TILEFOLD_TOOL_ROW(id, name, kind, type) {dtype::id, name, kind, int{sizeof(type)}},
@@ -77,8 +141,18 @@ inline constexpr auto dtype_rows =
     std::to_array<dtype_row>({TILEFOLD_TOOL_DTYPES(TILEFOLD_TOOL_ROW)});
 #undef TILEFOLD_TOOL_ROW
 
-#define TILEFOLD_TOOL_ROW(id, name, functor, needs, empty) {op_kind::id, name, needs, empty},
-inline constexpr auto op_rows = std::to_array<op_row>({TILEFOLD_TOOL_OPS(TILEFOLD_TOOL_ROW)});
+#define TILEFOLD_TOOL_OPERATOR_ROW(id, name, functor, needs, empty, meaning) \
+  {op_kind::id, name, needs, empty, true, meaning},
+#define TILEFOLD_TOOL_REDUCER_ROW(id, name, needs, empty, meaning) \
+  {op_kind::id, name, needs, empty, false, meaning},
+inline constexpr auto op_rows = std::to_array<op_row>({TILEFOLD_TOOL_OPERATORS(
+    TILEFOLD_TOOL_OPERATOR_ROW) TILEFOLD_TOOL_REDUCERS(TILEFOLD_TOOL_REDUCER_ROW)});
+#undef TILEFOLD_TOOL_OPERATOR_ROW
+#undef TILEFOLD_TOOL_REDUCER_ROW
+
+#define TILEFOLD_TOOL_ROW(name, stands_for) {name, stands_for},
+inline constexpr auto alias_rows =
+    std::to_array<alias_row>({TILEFOLD_TOOL_ALIASES(TILEFOLD_TOOL_ROW)});
 #undef TILEFOLD_TOOL_ROW
 
 constexpr const dtype_row& row_of(dtype id) { return dtype_rows[static_cast<std::size_t>(id)]; }
@@ -103,12 +177,40 @@ std::string list_names(const Rows& rows) {
 constexpr bool is_floating(dtype id) { return row_of(id).kind == 'f'; }
 constexpr bool is_complex(dtype id) { return row_of(id).kind == 'c'; }
 
-constexpr bool fits(op_kind op, dtype type) {
-  const domain needs = row_of(op).needs;
-  if (needs == domain::any) return true;
-  if (needs == domain::ordered) return !is_complex(type);
-  return !is_complex(type) && !is_floating(type);
+constexpr bool is_integral(dtype id) { return !is_floating(id) && !is_complex(id); }
+
+/// Lists of the best values are too many instantiations for nvcc.
+constexpr bool runs_on_host_only(op_kind op) {
+  return op == op_kind::top_k || op == op_kind::bottom_k || op == op_kind::top_k_number ||
+         op == op_kind::bottom_k_number;
 }
+
+constexpr std::string_view name_of(domain needs) {
+  switch (needs) {
+    case domain::real:
+      return "real numbers";
+    case domain::integral:
+      return "integers and bools";
+    case domain::floating:
+      return "floating types";
+    default:
+      return "numbers";
+  }
+}
+
+constexpr bool fits(domain needs, dtype type) {
+  switch (needs) {
+    case domain::real:
+      return !is_complex(type);
+    case domain::integral:
+      return is_integral(type);
+    case domain::floating:
+      return is_floating(type);
+    default:
+      return true;
+  }
+}
+constexpr bool fits(op_kind op, dtype type) { return fits(row_of(op).needs, type); }
 
 /// The table's entry for a C++ type.
 template <class T>
@@ -132,13 +234,18 @@ decltype(auto) visit(dtype id, Visitor&& visitor) {
   __builtin_unreachable();
 }
 
-/// Calls visitor(integral_constant of id, functor) with the library's operator for `id`.
+/// Calls visitor(integral_constant of id, functor) with the library's operator for `id`, which is
+/// one.
 template <class Visitor>
 decltype(auto) visit(op_kind id, Visitor&& visitor) {
-#define TILEFOLD_TOOL_CASE(id, name, functor, needs, empty) \
-  case op_kind::id:                                         \
+#define TILEFOLD_TOOL_CASE(id, name, functor, needs, empty, meaning) \
+  case op_kind::id:                                                  \
     return visitor(std::integral_constant<op_kind, op_kind::id>{}, functor{});
-  switch (id) { TILEFOLD_TOOL_OPS(TILEFOLD_TOOL_CASE) }
+  switch (id) {
+    TILEFOLD_TOOL_OPERATORS(TILEFOLD_TOOL_CASE)
+    default:
+      break;
+  }
 #undef TILEFOLD_TOOL_CASE
   __builtin_unreachable();
 }

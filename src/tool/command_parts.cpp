@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options into what they mean, and complaints.
+#include "command_parts.hpp"
+
+#include <iostream>
+
+#include "input_error.hpp"
+
+namespace tilefold::tool {
+
+std::optional<raw_layout> find_raw_layout(const source_options& options) {
+  if (options.raw.empty()) {
+    if (options.offset_bytes != 0) {
+      throw input_error("--offset is for raw binary: name the element type with --raw");
+    }
+    return std::nullopt;
+  }
+  if (options.offset_bytes < 0) {
+    throw input_error("--offset " + std::to_string(options.offset_bytes) + " is negative");
+  }
+  return raw_layout{parse_item_type(options.raw), options.offset_bytes};
+}
+
+chosen_backend choose_backend(const executor_options& options) {
+  if (options.on == "host") return {make_host_backend(options.threads), ""};
+  if (options.on != "auto" && options.on != "cuda") {
+    throw input_error("unknown executor " + in_quotes(options.on) +
+                      " for --on; known: auto, host, cuda");
+  }
+  try {
+    return {make_cuda_backend(), ""};
+  } catch (const no_gpu_error& reason) {
+    if (options.on == "cuda") throw input_error(std::string("--on cuda: ") + reason.what());
+    return {make_host_backend(options.threads), std::string(" (no GPU: ") + reason.what() + ")"};
+  }
+}
+
+void complain(const std::string& file, const std::string& what) {
+  std::cout.flush();  // so that results and complaints stand in the order of the files
+  std::cerr << "tilefold: " << one_line(file) << ": " << one_line(what) << '\n';
+}
+
+}  // namespace tilefold::tool

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The named reducers on a GPU: unsigned integers and bools.
+#include "reducers_cuda.cuh"
+
+namespace tilefold::tool {
+
+template fold_result reduce_on_gpu<std::uint64_t>(cuda_executor&, const fold_job&, const void*);
+
+}  // namespace tilefold::tool
