@@ -40,6 +40,7 @@ struct cluster_exchange {
     }
     __syncwarp();
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
   }
 
@@ -47,7 +48,6 @@ struct cluster_exchange {
   /// are there afterwards; the other threads of the cluster may leave.
   __device__ __forceinline__ void hand_in(const Acc& value) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
     if (threadIdx.x == 0) {
       const words<Acc> w = cuda::to_words(value);
       const unsigned target = of_first(&values[blockIdx.x]);
@@ -62,6 +62,7 @@ struct cluster_exchange {
       }
     }
     if (blockIdx.x == 0) wait();
+    __syncwarp();
 #endif
   }
 
