@@ -71,8 +71,9 @@ void folds_in_order(const Exec& exec, const view_layout& layout, unsigned reduce
 }
 
 std::vector<view_layout> layouts_of(const std::vector<std::int64_t>& extents) {
-  return {right_layout(extents), left_layout(extents), right_layout(extents, 1, 3),
-          right_layout(extents, 2), layout_in_order(extents, {1, 3, 0, 2})};
+  return {right_layout(extents),       left_layout(extents),
+          right_layout(extents, 1, 3), right_layout(extents, 1, 16),
+          right_layout(extents, 2),    layout_in_order(extents, {1, 3, 0, 2})};
 }
 
 TEST(AxisReduce, EveryAxisSubsetOfRank4) {

@@ -90,9 +90,9 @@ TEST_F(CudaAxis, EveryAxisSubsetOfRank4) {
   const std::vector<std::vector<std::int64_t>> shapes{
       {3, 1, 5, 7}, {2, 3, 4, 1}, {1, 1, 1, 1}, {4, 8, 16, 2}, {11, 13, 3, 5}, {20, 33, 30, 41}};
   for (const auto& extents : shapes) {
-    for (const auto& layout :
-         {right_layout(extents), left_layout(extents), right_layout(extents, 1, 3),
-          right_layout(extents, 2), layout_in_order(extents, {1, 3, 0, 2})}) {
+    for (const auto& layout : {right_layout(extents), left_layout(extents),
+                               right_layout(extents, 1, 3), right_layout(extents, 1, 16),
+                               right_layout(extents, 2), layout_in_order(extents, {1, 3, 0, 2})}) {
       for (unsigned reduced = 0; reduced < 16; ++reduced) {
         const auto dropped = result_extents(layout, reduced, false);
         ASSERT_NO_FATAL_FAILURE(folds_in_order(layout, reduced, right_layout(dropped)));

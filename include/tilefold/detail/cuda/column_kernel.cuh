@@ -3,9 +3,10 @@
 // Trees that stand side by side, as the columns of a matrix, in one launch. A thread folds the
 // packet of neighbouring columns that one load brings, down a run of rows; the threads of a block
 // are dealt out over packets and, where those do not fill it, over runs of rows that follow each
-// other. Where a block's rows are not all, its values are partials, and whoever completes a group
-// of them folds it as if they were rows, and so up. Runs, blocks and groups are aligned powers of
-// two of rows, so all of it is the neighbour tree of each column by itself.
+// other: a unit. As many blocks as the GPU holds share the units. Where a unit's rows are not all,
+// its values are partials, and whoever completes a group of them folds it as if they were rows, and
+// so up. Runs, units and groups are aligned powers of two of rows, so all of it is the neighbour
+// tree of each column by itself.
 #pragma once
 
 #include <cstdint>
@@ -174,8 +175,6 @@ template <class Source, class Axes, int Rows, int Levels, int Width, class Reduc
 class column_run {
   using acc = typename Reducer::accumulator;
   using stack = registers<acc, (Levels + 1) * Width>;
-  // Whether the next chunk is on its way while one is folded.
-  static constexpr bool looks_ahead = false;
 
  public:
   using node = registers<acc, Width>;
@@ -190,19 +189,10 @@ class column_run {
                                              int n) const {
     stack waiting;
     const int chunks = n / Rows;
-    packets<Rows> loaded;
-    if (looks_ahead && chunks > 0) load<Rows>(loaded, origin, first);
 #pragma unroll 1
     for (int c = 0; c < chunks; ++c) {
       node value;
-      if constexpr (looks_ahead) {
-        packets<Rows> next;
-        if (c + 1 < chunks) load<Rows>(next, origin, first + (c + 1) * Rows);
-        fold_packets<Rows>(value, loaded);
-        loaded = next;
-      } else {
-        fold_chunk<Rows>(value, origin, first + c * Rows);
-      }
+      fold_chunk<Rows>(value, origin, first + c * Rows);
       push<0>(waiting, c, value);
     }
     bool any = false;
@@ -266,17 +256,12 @@ class column_run {
   }
 
   template <int N, class Nodes>
-  __device__ __forceinline__ void fold_packets(Nodes& result, const packets<N>& loaded) const {
-#pragma unroll
-    for (int j = 0; j < Width; ++j) result.put(j, fold_rows<N>(loaded, 0, j));
-  }
-
-  template <int N, class Nodes>
   __device__ __forceinline__ void fold_chunk(Nodes& result, std::int64_t origin,
                                              std::int64_t first) const {
     packets<N> loaded;
     load<N>(loaded, origin, first);
-    fold_packets<N>(result, loaded);
+#pragma unroll
+    for (int j = 0; j < Width; ++j) result.put(j, fold_rows<N>(loaded, 0, j));
   }
 
   // The node of N rows from row r of a chunk.
@@ -309,7 +294,7 @@ class column_run {
 };
 
 /// How packets and rows are dealt out. A stripe is the packets that a block takes side by side, a
-/// unit the rows that it takes.
+/// unit those of as many rows as it takes at a time.
 struct column_plan {
   std::int64_t packets;  // of all columns
   std::int64_t stripes;
@@ -519,16 +504,18 @@ class column_work {
   }
 };
 
-// Threads that an SM shall hold at least: fewer than for a tile, since the loads of a chunk and the
-// stack want the registers.
-inline constexpr int column_threads = 512;
+/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a chunk and
+/// the stack, of which a level takes `node_bytes` bytes, want the registers.
+constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
+  if (node_bytes > 32) return 1;
+  return (node_bytes > 16 ? 512 : 768) / nt;
+}
 
 // The strides are read where the launch put them: a copy that is indexed would lie in local memory.
 template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer, class Init,
           class Out>
-__global__ void __launch_bounds__(Nt, Width * sizeof(typename Reducer::accumulator) > 32
-                                          ? 1
-                                          : column_threads / Nt)
+__global__ void __launch_bounds__(
+    Nt, min_resident_column_blocks(Nt, Width * sizeof(typename Reducer::accumulator)))
     column_kernel(const __grid_constant__ Forest forest, Reducer reducer, Init init,
                   const __grid_constant__ Out out, const __grid_constant__ column_plan plan,
                   tile_shares shares, scratch<typename Reducer::accumulator> memory) {

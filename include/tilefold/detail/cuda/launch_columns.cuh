@@ -117,7 +117,7 @@ inline column_plan plan_columns(const column_shape& shape, const strided_axes& c
     return tree::num_blocks(plan.rows, runs_of_block * run_rows);
   };
   plan.run_rows = shape.rows << run_levels;
-  while (plan.run_rows > shape.rows && (plan.stripes * units_of(plan.run_rows) < 2 * resident ||
+  while (plan.run_rows > shape.rows && (plan.stripes * units_of(plan.run_rows) < 4 * resident ||
                                         units_of(plan.run_rows / 2) == 1)) {
     plan.run_rows /= 2;
   }

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -74,9 +73,7 @@ class column_fold {
     const std::int64_t runs = n / run;
     const value_memory<accumulator> waiting((tree::floor_log2(runs + 1) + 1) * width);
     bool any = false;
-    const std::int64_t ahead = runs_ahead(width);
     for (std::int64_t i = 0; i < runs; ++i) {
-      if (i + ahead < runs) prefetch(origin, first + (i + ahead) * run, width);
       // As many levels as end with this run; the last one's values wait for their neighbours.
       const int levels = __builtin_ctzll(~static_cast<unsigned long long>(i));
       accumulator* const to = waiting.at(levels * width);
@@ -128,31 +125,6 @@ class column_fold {
   static void copy(const accumulator* from, accumulator* to, std::int64_t width) {
     for (std::int64_t c = 0; c < width; ++c) {
       ::new (static_cast<void*>(&to[c])) accumulator(from[c]);
-    }
-  }
-
-  // Rows are short to the hardware, which foresees the next of one but not the next row. So the
-  // memory of a later run is asked for, about as far ahead as in a range (docs/host.md).
-  static std::int64_t runs_ahead(std::int64_t width) {
-    constexpr auto bytes = static_cast<std::int64_t>(sizeof(accumulator));
-    return detail::larger(std::int64_t{8192} / (run * width * bytes), std::int64_t{1});
-  }
-  void prefetch(std::int64_t origin, std::int64_t first, std::int64_t width) const {
-    for (std::int64_t r = 0; r < run; ++r) {
-      prefetch_row(elements_, origin + rows_.offset(first + r), width);
-    }
-  }
-  template <std::size_t... Index, class... Its>
-  static void prefetch_row(const source_of<std::index_sequence<Index...>, Its...>& elements,
-                           std::int64_t offset, std::int64_t width) {
-    (prefetch_items(source<Its...>::template iterator<Index>(elements), offset, width), ...);
-  }
-  template <class It>
-  static void prefetch_items(const It& it, std::int64_t offset, std::int64_t width) {
-    if constexpr (std::contiguous_iterator<It>) {
-      const auto* const begin = reinterpret_cast<const char*>(std::to_address(it + offset));
-      const auto bytes = width * static_cast<std::int64_t>(sizeof(std::iter_value_t<It>));
-      for (std::int64_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(begin + byte);
     }
   }
 
