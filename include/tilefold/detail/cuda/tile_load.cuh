@@ -3,7 +3,8 @@
 // Loads of full tiles. A warp reads rows of 32 packets; a lane's packet is `Width` neighbouring
 // items, as many as make 16-byte loads. Memory that is not 16-byte aligned is read in the same
 // aligned loads and shifted into place in registers, so alignment changes neither the layout nor
-// any bit. Iterators that are not plain pointers are read item by item.
+// any bit. Iterators that are not plain pointers are read item by item, but for the adaptors in
+// adaptor_load.cuh.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +42,19 @@ inline constexpr int iterator_width = 1;
 template <class T>
 inline constexpr int iterator_width<T*> = loads_packets<T*> ? natural_width<T> : 1;
 
+/// Bytes of an item where loads of packets count them.
+template <class It>
+inline constexpr int packet_item_bytes = loads_packets<It>
+                                             ? static_cast<int>(sizeof(std::iter_value_t<It>))
+                                             : 1;
+
 // A packet bigger than this costs more registers than its loads are worth.
 inline constexpr int max_packet_bytes = 64;
 
 /// Items per packet for iterators read in step by threads of vt items.
 template <class... Its>
 constexpr int packet_width(int vt) {
-  constexpr int item_bytes = detail::larger(
-      (loads_packets<Its> ? static_cast<int>(sizeof(std::iter_value_t<Its>)) : 1)...);
+  constexpr int item_bytes = detail::larger(packet_item_bytes<Its>...);
   int width = detail::larger(iterator_width<Its>...);
   while (width > 1 && (width > vt || width * item_bytes > max_packet_bytes)) width /= 2;
   return width;
