@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include <tilefold/detail/cuda/adaptor_load.cuh>
@@ -18,6 +19,9 @@ namespace tilefold::detail::cuda {
 
 // Registers that one lane's pending rows may fill, in bytes; see shape_of.
 inline constexpr int row_bytes_budget = 128;
+
+// Registers for items that are loaded ahead, in bytes.
+inline constexpr int loads_ahead_bytes = 80;
 
 /// How the vt items of a thread are cut: `chunks` times `rows` packets of `width` items.
 struct tile_shape {
@@ -57,9 +61,40 @@ class tile_fold {
   __device__ __forceinline__ static acc fold(const Source& source, const Reducer& reducer,
                                              std::int64_t tile_first, int count, acc* warp_values) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const tile_fold tile{source, reducer, tile_first, count};
-    const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
+    return fold_block(reducer, tile.template chunks<shape.chunks>(warp * warp_items), count,
+                      warp_values);
+  }
+
+  /// The items of a full tile of one chunk, which a thread can load while it folds others.
+  using items = lane_rows<Source, shape.rows, shape.width>;
+  static constexpr bool loads_ahead = Full && shape.chunks == 1 &&
+                                      sizeof(items) <= loads_ahead_bytes && sizeof(acc) <= 8 &&
+                                      std::is_trivially_copyable_v<items>;
+
+  __device__ __forceinline__ static void load_ahead(items& loaded, const Source& source,
+                                                    std::int64_t tile_first) {
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    loaded.load_rows(source, tile_first + warp * warp_items + lane * shape.width);
+  }
+
+  /// fold() of a full tile whose items are loaded.
+  __device__ __forceinline__ static acc fold_loaded(const items& loaded, const Source& source,
+                                                    const Reducer& reducer, std::int64_t tile_first,
+                                                    acc* warp_values) {
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const tile_fold tile{source, reducer, tile_first, Policy.tile()};
+    return fold_block(reducer, tile.fold_rows(loaded, warp * warp_items), Policy.tile(),
+                      warp_values);
+  }
+
+ private:
+  // The node of all warps' nodes.
+  __device__ __forceinline__ static acc fold_block(const Reducer& reducer, const acc& value,
+                                                   int count, acc* warp_values) {
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if constexpr (num_warps == 1) {
       return value;
     } else {
@@ -70,7 +105,6 @@ class tile_fold {
     }
   }
 
- private:
   __device__ tile_fold(const Source& source, const Reducer& reducer, std::int64_t tile_first,
                        int count)
       : source_(source), reducer_(reducer), tile_first_(tile_first), count_(count) {}
@@ -90,26 +124,29 @@ class tile_fold {
   }
 
   __device__ __forceinline__ acc chunk(int first) const {
+    items loaded;
+    load(loaded, first, first + static_cast<int>(threadIdx.x) % warp_size * shape.width);
+    return fold_rows(loaded, first);
+  }
+
+  __device__ __forceinline__ acc fold_rows(const items& loaded, int first) const {
     const int lane_first = first + static_cast<int>(threadIdx.x) % warp_size * shape.width;
-    lane_rows<Source, shape.rows, shape.width> loaded;
-    load(loaded, first, lane_first);
     registers<acc, shape.rows> rows;
 #pragma unroll
     for (int r = 0; r < shape.rows; ++r) {
       const int item = lane_first + r * row_items;
-      registers<acc, shape.width> items;
+      registers<acc, shape.width> lifted;
 #pragma unroll
       for (int j = 0; j < shape.width; ++j) {
-        if (Full || item + j < count_) items.put(j, loaded.lift(reducer_, r, j));
+        if (Full || item + j < count_) lifted.put(j, loaded.lift(reducer_, r, j));
       }
-      rows.put(r, cuda::fold_packet<Full>(reducer_, items, item, count_));
+      rows.put(r, cuda::fold_packet<Full>(reducer_, lifted, item, count_));
     }
     return row_fold<shape.rows, shape.width, Full, Reducer>(reducer_, first, count_).fold(rows);
   }
 
   // All loads before the first use, so that they are in flight together.
-  __device__ __forceinline__ void load(lane_rows<Source, shape.rows, shape.width>& loaded,
-                                       int first, int lane_first) const {
+  __device__ __forceinline__ void load(items& loaded, int first, int lane_first) const {
     if constexpr (Full) {
       loaded.load_rows(source_, tile_first_ + lane_first);
     } else {

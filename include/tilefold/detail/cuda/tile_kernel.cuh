@@ -76,6 +76,36 @@ struct unfused : Reducer {
   }
 };
 
+/// A counting reducer inside a tile: half the words to add, shuffle and keep.
+template <class Reducer>
+struct counts_in_tile {
+  using accumulator = std::int32_t;
+  static constexpr bool commutative = true;
+  const Reducer& reducer;
+
+  template <class... Values>
+  __device__ __forceinline__ accumulator lift(const Values&... values) const {
+    return static_cast<accumulator>(reducer.lift(values...));
+  }
+  __device__ __forceinline__ accumulator combine(accumulator a, accumulator b) const {
+    return a + b;
+  }
+};
+
+/// The reducer as tiles use it.
+template <class Reducer>
+__device__ __forceinline__ decltype(auto) in_tile(const Reducer& reducer) {
+  if constexpr (detail::is_counting<Reducer>) {
+    return counts_in_tile<Reducer>{reducer};
+  } else {
+    return (reducer);
+  }
+}
+
+template <class Reducer>
+using in_tile_t =
+    std::conditional_t<detail::is_counting<Reducer>, counts_in_tile<Reducer>, Reducer>;
+
 /// Folds partials: they are accumulators already.
 template <class Reducer>
 struct partials_reducer {
@@ -118,8 +148,10 @@ __device__ __forceinline__ void write(Out out, const T& result) {
 template <tile_policy Policy, class Source, class Reducer, class Init, class Out>
 class block_work {
   using acc = typename Reducer::accumulator;
-  using full_tile = tile_fold<Policy, true, Source, Reducer>;
-  using cut_tile = tile_fold<Policy, false, Source, Reducer>;
+  using tile_reducer = in_tile_t<Reducer>;
+  using tile_acc = typename tile_reducer::accumulator;
+  using full_tile = tile_fold<Policy, true, Source, tile_reducer>;
+  using cut_tile = tile_fold<Policy, false, Source, tile_reducer>;
   using partials_source = detail::source<const acc*>;
   using group_reducer = partials_reducer<Reducer>;
   static constexpr unsigned group = group_size(Policy);
@@ -158,20 +190,50 @@ class block_work {
   __device__ __forceinline__ acc* warp_values(unsigned turn) {
     return &shared.warp_values[turn % 2][0].value;
   }
+  __device__ __forceinline__ tile_acc* tile_values(unsigned turn) {
+    return reinterpret_cast<tile_acc*>(warp_values(turn));
+  }
 
   // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
   __device__ __forceinline__ void fold_tiles(acc* partials, unsigned t, unsigned end,
                                              unsigned tiles) {
+    if constexpr (full_tile::loads_ahead) {
+      t = fold_whole_tiles_ahead(partials, t, end, tiles);
+    } else {
 #pragma unroll 1
-    for (; t < end && is_whole(t); ++t) {
-      keep(full_tile::fold(source, reducer, first_item(t), Policy.tile(), warp_values(t)),
-           partials + t, tiles);
+      for (; t < end && is_whole(t); ++t) {
+        keep(full_tile::fold(source, cuda::in_tile(reducer), first_item(t), Policy.tile(),
+                             tile_values(t)),
+             partials + t, tiles);
+      }
     }
 #pragma unroll 1
     for (; t < end; ++t) {
-      keep(cut_tile::fold(source, reducer, first_item(t), items_in(t), warp_values(t)),
+      keep(cut_tile::fold(source, cuda::in_tile(reducer), first_item(t), items_in(t),
+                          tile_values(t)),
            partials + t, tiles);
     }
+  }
+
+  // A tile's items are on their way while the one before is folded. The first tile that is not
+  // whole is returned.
+  __device__ __forceinline__ unsigned fold_whole_tiles_ahead(acc* partials, unsigned t,
+                                                             unsigned end, unsigned tiles) {
+    if (t == end || !is_whole(t)) return t;
+    typename full_tile::items next;
+    full_tile::load_ahead(next, source, first_item(t));
+    bool more = true;
+#pragma unroll 1
+    do {
+      const typename full_tile::items loaded = next;
+      more = t + 1 < end && is_whole(t + 1);
+      if (more) full_tile::load_ahead(next, source, first_item(t + 1));
+      keep(full_tile::fold_loaded(loaded, source, cuda::in_tile(reducer), first_item(t),
+                                  tile_values(t)),
+           partials + t, tiles);
+      ++t;
+    } while (more);
+    return t;
   }
 
   __device__ bool is_whole(unsigned t) const {
@@ -239,9 +301,10 @@ template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, 
 __global__ void __launch_bounds__(Nt)
     one_tile_kernel(Source source, Reducer reducer, Init init, Out out, int n) {
   using acc = typename Reducer::accumulator;
-  __shared__ slot<acc> warp_values[Nt / warp_size];
-  const acc value = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer>::fold(
-      source, reducer, 0, n, &warp_values[0].value);
+  using tile_reducer = in_tile_t<Reducer>;
+  __shared__ slot<typename tile_reducer::accumulator> warp_values[Nt / warp_size];
+  const acc value = tile_fold<tile_policy{Nt, Vt}, false, Source, tile_reducer>::fold(
+      source, cuda::in_tile(reducer), 0, n, &warp_values[0].value);
   if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value));
 }
 
