@@ -115,6 +115,16 @@ class ReportTest(unittest.TestCase):
         cells = self.cells(text, "segments_equal, graph", "2^6")
         self.assertEqual(cells[4:8], ["90.0%", "cub", "900.00", "4.500"])
 
+    def test_memory_elsewhere_has_a_ceiling_of_its_own(self):
+        n = 1 << 24
+        entries = [gpu_entry(shape, "graph", who, n, 4 * n, us) for shape, who, us in
+                   [("float_sum_pinned", "tilefold", 1000.0), ("read_pinned", "4-in-flight", 900.0),
+                    ("float_sum", "tilefold", 20.0), ("read", "4-in-flight", 18.0)]]
+        _, text, _ = self.run_report(self.write(entries))
+        self.assertEqual(self.cells(text, "float_sum_pinned, graph", "2^24")[4], "90.0%")
+        self.assertEqual(self.cells(text, "float_sum, graph", "2^24")[4], "90.0%")
+        self.assertNotIn("read_pinned", text)
+
     def test_line_of_a_large_input(self):
         code, text, _ = self.run_report(self.write(gpu_file()))
         self.assertEqual(code, 0)
