@@ -163,7 +163,7 @@ def markdown(context, rows, causes):
         f"{told}.\n",
         "Ceiling: the fastest kernel that only reads as many bytes in the same run. Peers: their time in "
         "units of ours, so above 1 tilefold is faster. Workspace (asked: n/2^12 accumulators and 64 KiB "
-        "at most) is asserted by a test, CudaExecutor.WorkspaceIsSmall.\n",
+        "at most) is asserted by a test, CudaWorkspace.IsSmall.\n",
         header + "".join("| " + " | ".join(cells) + " |\n" for cells in lines),
     ])
 

@@ -166,6 +166,20 @@ TEST(CudaWorkspace, GrowsWithTheFold) {
   EXPECT_EQ(memory.bytes_in_use(), 0);
 }
 
+// An accumulator for every 2^12 items and 64 KiB, whatever the items' size.
+TEST(CudaWorkspace, IsSmall) {
+  for (const std::int64_t item_bytes : {1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 48, 64}) {
+    for (const std::int64_t accumulator_bytes : {std::int64_t{4}, item_bytes, 2 * item_bytes}) {
+      for (int exponent = 0; exponent <= 34; ++exponent) {
+        const std::int64_t n = (std::int64_t{1} << exponent) + 1;
+        EXPECT_LE(cuda_executor::workspace_bytes(n, item_bytes, accumulator_bytes),
+                  (n >> 12) * accumulator_bytes + (64 << 10))
+            << n << " items of " << item_bytes << " bytes, accumulators of " << accumulator_bytes;
+      }
+    }
+  }
+}
+
 TEST(CudaWorkspace, ReservedAheadIsEnough) {
   tracking_resource memory;
   gpu_array<float> array(mixed(3000000));

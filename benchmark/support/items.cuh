@@ -62,7 +62,8 @@ struct half_missing {
   }
 };
 
-/// Factors of a product of any length: odd, or within 2^-16 of 1 or -1.
+/// Factors of a product of any length: odd integers; or a value in [1, 2) and its inverse by turns,
+/// of random sign.
 template <class T>
 struct factors {
   using item = T;
@@ -71,9 +72,9 @@ struct factors {
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(random | 1);
     } else {
-      const T near_one =
-          1 + static_cast<T>(static_cast<std::int32_t>(random)) / (T{1} * (1ull << 47));
-      return random >> 63 ? -near_one : near_one;
+      const auto value = static_cast<T>(1 + static_cast<double>(scrambled(i / 2) >> 12) * 0x1p-52);
+      const T factor = i % 2 == 0 ? value : 1 / value;
+      return random >> 63 ? -factor : factor;
     }
   }
 };

@@ -95,6 +95,7 @@ class lane_items<It, Rows, Width> {
     adaptor_ = &it;
     items_.load_rows(cuda::underneath(it), first);
   }
+  __device__ __forceinline__ void settle(const It& it) { items_.settle(cuda::underneath(it)); }
   __device__ __forceinline__ void load_part(const It& it, std::int64_t first, int r,
                                             int available) {
     adaptor_ = &it;
@@ -126,6 +127,9 @@ class zipped_lane_items<It, std::index_sequence<Index...>, Rows, Width>
   }
   __device__ __forceinline__ void load_rows(const It& it, std::int64_t first) {
     (leaf<Index>::items.load_rows(cuda::underneath<Index>(it), first), ...);
+  }
+  __device__ __forceinline__ void settle(const It& it) {
+    (leaf<Index>::items.settle(cuda::underneath<Index>(it)), ...);
   }
   __device__ __forceinline__ void load_part(const It& it, std::int64_t first, int r,
                                             int available) {

@@ -215,22 +215,21 @@ class block_work {
     }
   }
 
-  // A tile's items are on their way while the one before is folded. The first tile that is not
-  // whole is returned.
+  // Loads run ahead of the folds by less than a tile. Returns the first tile that is not whole.
   __device__ __forceinline__ unsigned fold_whole_tiles_ahead(acc* partials, unsigned t,
                                                              unsigned end, unsigned tiles) {
     if (t == end || !is_whole(t)) return t;
-    typename full_tile::items next;
-    full_tile::load_ahead(next, source, first_item(t));
+    typename full_tile::items loaded;
+    full_tile::load_ahead(loaded, source, first_item(t));
     bool more = true;
 #pragma unroll 1
     do {
-      const typename full_tile::items loaded = next;
+      typename full_tile::nodes rows;
+      full_tile::make_nodes(rows, loaded, source, cuda::in_tile(reducer));
       more = t + 1 < end && is_whole(t + 1);
-      if (more) full_tile::load_ahead(next, source, first_item(t + 1));
-      keep(full_tile::fold_loaded(loaded, source, cuda::in_tile(reducer), first_item(t),
-                                  tile_values(t)),
-           partials + t, tiles);
+      if (more) full_tile::load_ahead(loaded, source, first_item(t + 1));
+      keep(full_tile::fold_nodes(rows, cuda::in_tile(reducer), tile_values(t)), partials + t,
+           tiles);
       ++t;
     } while (more);
     return t;
@@ -279,7 +278,7 @@ class block_work {
 /// Blocks that one SM shall hold at least: 1024 threads with 64 bytes each in flight are what hides
 /// the memory's latency. Large accumulators need the registers themselves.
 constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
-  return acc_bytes > 8 ? 1 : 1024 / nt;
+  return acc_bytes > 8 ? detail::larger(768 / nt, 1) : 1024 / nt;
 }
 
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose
