@@ -163,7 +163,8 @@ def markdown(context, rows, causes):
         f"{told}.\n",
         "Ceiling: the fastest kernel that only reads as many bytes in the same run. Peers: their time in "
         "units of ours, so above 1 tilefold is faster. Workspace (asked: n/2^12 accumulators and 64 KiB "
-        "at most) is asserted by a test, CudaWorkspace.IsSmall.\n",
+        "at most): a test, CudaWorkspace.IsSmall, asserts that and 1/30 for bookkeeping; pairs of 8-byte "
+        "items and accumulators of other sizes than large items' take up to n/2^9 accumulators.\n",
         header + "".join("| " + " | ".join(cells) + " |\n" for cells in lines),
     ])
 

@@ -179,9 +179,9 @@ class basic_cuda_executor {
   /// need under the default policy for items of `item_bytes` bytes.
   static std::int64_t workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                       std::int64_t accumulator_bytes) {
-    return detail::cuda::demand(detail::cuda::policy_for(static_cast<int>(item_bytes)), n,
-                                accumulator_bytes)
-        .bytes();
+    const tile_policy policy =
+        detail::cuda::policy_for(static_cast<int>(item_bytes), static_cast<int>(accumulator_bytes));
+    return detail::cuda::demand(policy, n, accumulator_bytes).bytes();
   }
 
   /// Bytes of workspace that a segmented_reduce() with offsets needs.

@@ -58,8 +58,6 @@ template <transforming_iterator It>
 inline constexpr int item_bytes_of<It> = item_bytes_of<transformed_t<It>>;
 template <transforming_iterator It>
 inline constexpr int iterator_width<It> = iterator_width<transformed_t<It>>;
-template <transforming_iterator It>
-inline constexpr int packet_item_bytes<It> = packet_item_bytes<transformed_t<It>>;
 
 template <class It, std::size_t... Index>
 constexpr int zipped_item_bytes(std::index_sequence<Index...>) {
@@ -69,17 +67,10 @@ template <class It, std::size_t... Index>
 constexpr int zipped_width(std::index_sequence<Index...>) {
   return detail::larger(iterator_width<zipped_t<It, Index>>...);
 }
-template <class It, std::size_t... Index>
-constexpr int zipped_packet_item_bytes(std::index_sequence<Index...>) {
-  return detail::larger(packet_item_bytes<zipped_t<It, Index>>...);
-}
 template <zipped_iterators It>
 inline constexpr int item_bytes_of<It> = cuda::zipped_item_bytes<It>(zipped_indices<It>{});
 template <zipped_iterators It>
 inline constexpr int iterator_width<It> = cuda::zipped_width<It>(zipped_indices<It>{});
-template <zipped_iterators It>
-inline constexpr int packet_item_bytes<It> =
-    cuda::zipped_packet_item_bytes<It>(zipped_indices<It>{});
 
 // ---- the loads
 
@@ -95,7 +86,6 @@ class lane_items<It, Rows, Width> {
     adaptor_ = &it;
     items_.load_rows(cuda::underneath(it), first);
   }
-  __device__ __forceinline__ void settle(const It& it) { items_.settle(cuda::underneath(it)); }
   __device__ __forceinline__ void load_part(const It& it, std::int64_t first, int r,
                                             int available) {
     adaptor_ = &it;
@@ -127,9 +117,6 @@ class zipped_lane_items<It, std::index_sequence<Index...>, Rows, Width>
   }
   __device__ __forceinline__ void load_rows(const It& it, std::int64_t first) {
     (leaf<Index>::items.load_rows(cuda::underneath<Index>(it), first), ...);
-  }
-  __device__ __forceinline__ void settle(const It& it) {
-    (leaf<Index>::items.settle(cuda::underneath<Index>(it)), ...);
   }
   __device__ __forceinline__ void load_part(const It& it, std::int64_t first, int r,
                                             int available) {

@@ -19,9 +19,6 @@ namespace tilefold::detail::cuda {
 // Registers that one lane's pending rows may fill, in bytes; see shape_of.
 inline constexpr int row_bytes_budget = 128;
 
-// Items that are loaded ahead must find registers beside the nodes of the ones before, in bytes.
-inline constexpr int most_bytes_ahead = 96;
-
 /// How the vt items of a thread are cut: `chunks` times `rows` packets of `width` items.
 struct tile_shape {
   int width;
@@ -60,42 +57,9 @@ class tile_fold {
   __device__ __forceinline__ static acc fold(const Source& source, const Reducer& reducer,
                                              std::int64_t tile_first, int count, acc* warp_values) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const tile_fold tile{source, reducer, tile_first, count};
-    return fold_block(reducer, tile.template chunks<shape.chunks>(warp * warp_items), count,
-                      warp_values);
-  }
-
-  /// A thread's items of a tile, and the nodes of its packets of them, a node a row.
-  using items = lane_rows<Source, shape.rows, shape.width>;
-  using nodes = registers<acc, shape.rows>;
-
-  /// Whether a thread can load its items of the next full tile when it has made nodes of the last
-  /// ones: then the loads are under way while lanes and warps exchange nodes.
-  static constexpr bool loads_ahead =
-      Full && shape.chunks == 1 && sizeof(items) <= most_bytes_ahead;
-
-  __device__ __forceinline__ static void load_ahead(items& loaded, const Source& source,
-                                                    std::int64_t tile_first) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    loaded.load_rows(source, tile_first + chunk_first() + lane * shape.width);
-  }
-  __device__ __forceinline__ static void make_nodes(nodes& rows, items& loaded,
-                                                    const Source& source, const Reducer& reducer) {
-    loaded.settle(source);
-    fold_packets(rows, loaded, reducer, chunk_first(), Policy.tile());
-  }
-  __device__ __forceinline__ static acc fold_nodes(const nodes& rows, const Reducer& reducer,
-                                                   acc* warp_values) {
-    return fold_block(reducer, fold_rows(rows, reducer, chunk_first(), Policy.tile()),
-                      Policy.tile(), warp_values);
-  }
-
- private:
-  // The node of all warps' nodes.
-  __device__ __forceinline__ static acc fold_block(const Reducer& reducer, const acc& value,
-                                                   int count, acc* warp_values) {
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
     if constexpr (num_warps == 1) {
       return value;
     } else {
@@ -106,6 +70,7 @@ class tile_fold {
     }
   }
 
+ private:
   __device__ tile_fold(const Source& source, const Reducer& reducer, std::int64_t tile_first,
                        int count)
       : source_(source), reducer_(reducer), tile_first_(tile_first), count_(count) {}
@@ -125,43 +90,28 @@ class tile_fold {
   }
 
   __device__ __forceinline__ acc chunk(int first) const {
-    items loaded;
-    load(loaded, first, first + static_cast<int>(threadIdx.x) % warp_size * shape.width);
-    nodes rows;
-    fold_packets(rows, loaded, reducer_, first, count_);
-    return fold_rows(rows, reducer_, first, count_);
-  }
-
-  __device__ __forceinline__ static int chunk_first() {
-    return static_cast<int>(threadIdx.x) / warp_size * warp_items;
-  }
-
-  __device__ __forceinline__ static void fold_packets(nodes& rows, const items& loaded,
-                                                      const Reducer& reducer, int first,
-                                                      int count) {
     const int lane_first = first + static_cast<int>(threadIdx.x) % warp_size * shape.width;
+    lane_rows<Source, shape.rows, shape.width> loaded;
+    load(loaded, first, lane_first);
+    registers<acc, shape.rows> rows;
 #pragma unroll
     for (int r = 0; r < shape.rows; ++r) {
       const int item = lane_first + r * row_items;
-      registers<acc, shape.width> lifted;
+      registers<acc, shape.width> items;
 #pragma unroll
       for (int j = 0; j < shape.width; ++j) {
-        if (Full || item + j < count) lifted.put(j, loaded.lift(reducer, r, j));
+        if (Full || item + j < count_) items.put(j, loaded.lift(reducer_, r, j));
       }
-      rows.put(r, cuda::fold_packet<Full>(reducer, lifted, item, count));
+      rows.put(r, cuda::fold_packet<Full>(reducer_, items, item, count_));
     }
-  }
-
-  __device__ __forceinline__ static acc fold_rows(const nodes& rows, const Reducer& reducer,
-                                                  int first, int count) {
-    return row_fold<shape.rows, shape.width, Full, Reducer>(reducer, first, count).fold(rows);
+    return row_fold<shape.rows, shape.width, Full, Reducer>(reducer_, first, count_).fold(rows);
   }
 
   // All loads before the first use, so that they are in flight together.
-  __device__ __forceinline__ void load(items& loaded, int first, int lane_first) const {
+  __device__ __forceinline__ void load(lane_rows<Source, shape.rows, shape.width>& loaded,
+                                       int first, int lane_first) const {
     if constexpr (Full) {
       loaded.load_rows(source_, tile_first_ + lane_first);
-      loaded.settle(source_);
     } else {
 #pragma unroll
       for (int r = 0; r < shape.rows; ++r) {

@@ -37,8 +37,15 @@ inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
 /// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide
-/// the memory's latency, and a tile of 32 KiB makes the work between tiles small (docs/tuning.md).
-constexpr tile_policy policy_for(int bytes) {
+/// the memory's latency, and a tile of 32 KiB makes the work between tiles small. Structs that are
+/// folded as they are have accumulators of `acc_bytes` > 8, as large as the items: shuffling them
+/// takes time that only more bytes in flight cover (docs/tuning.md).
+constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
+  if (bytes > 8 && bytes <= 12) return {512, 8};
+  if (bytes > 8 && bytes <= 64 && acc_bytes > 8 && acc_bytes <= bytes) {
+    if (bytes <= 16) return {512, 16};
+    return bytes <= 32 ? tile_policy{1024, 4} : tile_policy{512, 8};
+  }
   // Accumulators of more than 16 bytes want more registers than 512 threads leave them.
   if (bytes > 16) return {128, detail::bounded(floor_power_of_two(512 / bytes), 1, 16)};
   return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
@@ -48,7 +55,7 @@ constexpr tile_policy policy_for(int bytes) {
 /// launch saves, the partials and arrivals of several tiles, is more than more threads would.
 constexpr tile_policy short_policy_for(int bytes) {
   if (bytes > 16) return {256, policy_for(bytes).vt};
-  return {1024, policy_for(bytes).vt};
+  return {1024, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
@@ -149,8 +156,9 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     if (n <= one_tile.tile()) {
       cuda::launch_one_tile<Build, one_tile>(source, reducer, init, n, out, stream);
     } else {
-      cuda::launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu,
-                                                          stream, provide);
+      constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
+      cuda::launch<Build, policy_for(item_bytes<Source>, acc_bytes)>(source, reducer, init, n, out,
+                                                                     gpu, stream, provide);
     }
   } else {
     cuda::launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/cuda/tiles_ahead.cuh>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -76,6 +77,21 @@ struct unfused : Reducer {
   }
 };
 
+/// Folds partials: they are accumulators already.
+template <class Reducer>
+struct partials_reducer {
+  using accumulator = typename Reducer::accumulator;
+  static constexpr bool commutative = Reducer::commutative;
+  const Reducer& reducer;
+
+  __device__ __forceinline__ const accumulator& lift(const accumulator& value) const {
+    return value;
+  }
+  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+    return reducer.combine(a, b);
+  }
+};
+
 /// A counting reducer inside a tile: half the words to add, shuffle and keep.
 template <class Reducer>
 struct counts_in_tile {
@@ -92,7 +108,11 @@ struct counts_in_tile {
   }
 };
 
-/// The reducer as tiles use it.
+template <class Reducer>
+using in_tile_t =
+    std::conditional_t<detail::is_counting<Reducer>, counts_in_tile<Reducer>, Reducer>;
+
+/// The reducer as whole tiles use it.
 template <class Reducer>
 __device__ __forceinline__ decltype(auto) in_tile(const Reducer& reducer) {
   if constexpr (detail::is_counting<Reducer>) {
@@ -101,25 +121,6 @@ __device__ __forceinline__ decltype(auto) in_tile(const Reducer& reducer) {
     return (reducer);
   }
 }
-
-template <class Reducer>
-using in_tile_t =
-    std::conditional_t<detail::is_counting<Reducer>, counts_in_tile<Reducer>, Reducer>;
-
-/// Folds partials: they are accumulators already.
-template <class Reducer>
-struct partials_reducer {
-  using accumulator = typename Reducer::accumulator;
-  static constexpr bool commutative = Reducer::commutative;
-  const Reducer& reducer;
-
-  __device__ __forceinline__ const accumulator& lift(const accumulator& value) const {
-    return value;
-  }
-  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
-    return reducer.combine(a, b);
-  }
-};
 
 /// Counts `arrived` more partials of a group of `group_count` as written by this block, and tells
 /// in every thread whether that completed the group. `completed` is shared memory.
@@ -151,7 +152,8 @@ class block_work {
   using tile_reducer = in_tile_t<Reducer>;
   using tile_acc = typename tile_reducer::accumulator;
   using full_tile = tile_fold<Policy, true, Source, tile_reducer>;
-  using cut_tile = tile_fold<Policy, false, Source, tile_reducer>;
+  using ahead = tile_ahead<Policy, Source, tile_reducer>;
+  using cut_tile = tile_fold<Policy, false, Source, Reducer>;
   using partials_source = detail::source<const acc*>;
   using group_reducer = partials_reducer<Reducer>;
   static constexpr unsigned group = group_size(Policy);
@@ -197,39 +199,35 @@ class block_work {
   // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
   __device__ __forceinline__ void fold_tiles(acc* partials, unsigned t, unsigned end,
                                              unsigned tiles) {
-    if constexpr (full_tile::loads_ahead) {
-      t = fold_whole_tiles_ahead(partials, t, end, tiles);
-    } else {
+    if constexpr (ahead::pays) {
+      if (full_tile::overread_items(source) == 0) t = fold_tiles_ahead(partials, t, end, tiles);
+    }
 #pragma unroll 1
-      for (; t < end && is_whole(t); ++t) {
-        keep(full_tile::fold(source, cuda::in_tile(reducer), first_item(t), Policy.tile(),
-                             tile_values(t)),
-             partials + t, tiles);
-      }
+    for (; t < end && is_whole(t); ++t) {
+      keep(full_tile::fold(source, cuda::in_tile(reducer), first_item(t), Policy.tile(),
+                           tile_values(t)),
+           partials + t, tiles);
     }
 #pragma unroll 1
     for (; t < end; ++t) {
-      keep(cut_tile::fold(source, cuda::in_tile(reducer), first_item(t), items_in(t),
-                          tile_values(t)),
+      keep(cut_tile::fold(source, reducer, first_item(t), items_in(t), warp_values(t)),
            partials + t, tiles);
     }
   }
 
-  // Loads run ahead of the folds by less than a tile. Returns the first tile that is not whole.
-  __device__ __forceinline__ unsigned fold_whole_tiles_ahead(acc* partials, unsigned t,
-                                                             unsigned end, unsigned tiles) {
+  // Returns the first tile that is not whole.
+  __device__ __forceinline__ unsigned fold_tiles_ahead(acc* partials, unsigned t, unsigned end,
+                                                       unsigned tiles) {
     if (t == end || !is_whole(t)) return t;
-    typename full_tile::items loaded;
-    full_tile::load_ahead(loaded, source, first_item(t));
+    typename ahead::items next;
+    ahead::load(next, source, first_item(t));
     bool more = true;
 #pragma unroll 1
     do {
-      typename full_tile::nodes rows;
-      full_tile::make_nodes(rows, loaded, source, cuda::in_tile(reducer));
+      const typename ahead::items loaded = next;
       more = t + 1 < end && is_whole(t + 1);
-      if (more) full_tile::load_ahead(loaded, source, first_item(t + 1));
-      keep(full_tile::fold_nodes(rows, cuda::in_tile(reducer), tile_values(t)), partials + t,
-           tiles);
+      if (more) ahead::load(next, source, first_item(t + 1));
+      keep(ahead::fold(loaded, cuda::in_tile(reducer), tile_values(t)), partials + t, tiles);
       ++t;
     } while (more);
     return t;
@@ -278,7 +276,7 @@ class block_work {
 /// Blocks that one SM shall hold at least: 1024 threads with 64 bytes each in flight are what hides
 /// the memory's latency. Large accumulators need the registers themselves.
 constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
-  return acc_bytes > 8 ? detail::larger(768 / nt, 1) : 1024 / nt;
+  return acc_bytes > 8 ? 1 : 1024 / nt;
 }
 
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose
@@ -300,10 +298,9 @@ template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, 
 __global__ void __launch_bounds__(Nt)
     one_tile_kernel(Source source, Reducer reducer, Init init, Out out, int n) {
   using acc = typename Reducer::accumulator;
-  using tile_reducer = in_tile_t<Reducer>;
-  __shared__ slot<typename tile_reducer::accumulator> warp_values[Nt / warp_size];
-  const acc value = tile_fold<tile_policy{Nt, Vt}, false, Source, tile_reducer>::fold(
-      source, cuda::in_tile(reducer), 0, n, &warp_values[0].value);
+  __shared__ slot<acc> warp_values[Nt / warp_size];
+  const acc value = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer>::fold(
+      source, reducer, 0, n, &warp_values[0].value);
   if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value));
 }
 

@@ -42,19 +42,14 @@ inline constexpr int iterator_width = 1;
 template <class T>
 inline constexpr int iterator_width<T*> = loads_packets<T*> ? natural_width<T> : 1;
 
-/// Bytes of an item where loads of packets count them.
-template <class It>
-inline constexpr int packet_item_bytes = loads_packets<It>
-                                             ? static_cast<int>(sizeof(std::iter_value_t<It>))
-                                             : 1;
-
 // A packet bigger than this costs more registers than its loads are worth.
 inline constexpr int max_packet_bytes = 64;
 
 /// Items per packet for iterators read in step by threads of vt items.
 template <class... Its>
 constexpr int packet_width(int vt) {
-  constexpr int item_bytes = detail::larger(packet_item_bytes<Its>...);
+  constexpr int item_bytes = detail::larger(
+      (loads_packets<Its> ? static_cast<int>(sizeof(std::iter_value_t<Its>)) : 1)...);
   int width = detail::larger(iterator_width<Its>...);
   while (width > 1 && (width > vt || width * item_bytes > max_packet_bytes)) width /= 2;
   return width;
@@ -62,9 +57,8 @@ constexpr int packet_width(int vt) {
 
 // Rows packets of one lane, read through iterator It; the lane's packet of row r starts at item
 // `first` + r * row_items. `load_rows` takes rows that exist as a whole, with all lanes of the
-// warp; `settle` waits for what it loaded, before the first get(). `load_part` takes the first
-// `available` items of one packet, which may be none or more than there are; the others stay
-// undefined.
+// warp. `load_part` takes the first `available` items of one packet, which may be none or more than
+// there are; the others stay undefined.
 template <class It, int Rows, int Width>
 class lane_items {
   using value = std::iter_value_t<It>;
@@ -76,7 +70,6 @@ class lane_items {
 #pragma unroll
     for (int r = 0; r < Rows; ++r) load_part(it, first + r * warp_size * Width, r, Width);
   }
-  __device__ __forceinline__ void settle(const It&) {}
   __device__ __forceinline__ void load_part(const It& it, std::int64_t first, int r,
                                             int available) {
 #pragma unroll
@@ -98,7 +91,6 @@ class lane_items<index_iterator, Rows, Width> {
   __device__ __forceinline__ void load_rows(const index_iterator&, std::int64_t first) {
     first_ = first;
   }
-  __device__ __forceinline__ void settle(const index_iterator&) {}
   __device__ __forceinline__ void load_part(const index_iterator&, std::int64_t first, int r, int) {
     first_ = first - r * warp_size * Width;
   }
@@ -147,19 +139,10 @@ class lane_items<T*, Rows, Width> {
       const auto* aligned =
           reinterpret_cast<const packet*>(reinterpret_cast<const char*>(p + first) - offset);
       load_aligned(aligned);
-      after_ = {};
-      if (threadIdx.x % warp_size == 0) {
-        after_ = *reinterpret_cast<const lacking*>(aligned + Rows * warp_size);
-      }
+      shift_rows(aligned, offset);
     } else {
 #pragma unroll
       for (int r = 0; r < Rows; ++r) load_part(p, first + r * warp_size * Width, r, Width);
-    }
-  }
-
-  __device__ __forceinline__ void settle(const T* p) {
-    if constexpr (can_shift) {
-      if (const unsigned offset = misalignment(p)) shift_rows(offset);
     }
   }
 
@@ -205,15 +188,17 @@ class lane_items<T*, Rows, Width> {
 
   // Each lane holds the aligned packets that begin `offset` bytes too early; what it lacks at their
   // ends is what the next lane holds at its beginnings. After lane 31 comes lane 0 of the next row.
-  __device__ __forceinline__ void shift_rows(unsigned offset) {
+  __device__ __forceinline__ void shift_rows(const packet* lane_first, unsigned offset) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    lacking after{};
+    if (lane == 0) after = *reinterpret_cast<const lacking*>(lane_first + Rows * warp_size);
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
       lacking next;
 #pragma unroll
       for (int i = 0; i < lacking_words; ++i) {
         const unsigned of_next_row =
-            r + 1 < Rows ? packets_[(r + 1) % Rows].word[i] : after_.word[i];
+            r + 1 < Rows ? packets_[(r + 1) % Rows].word[i] : after.word[i];
         const unsigned sent = lane == 0 ? of_next_row : packets_[r].word[i];
         next.word[i] = __shfl_sync(full_warp, sent, (lane + 1) % warp_size);
       }
@@ -255,7 +240,6 @@ class lane_items<T*, Rows, Width> {
   }
 
   packet packets_[Rows];
-  lacking after_;  // the rows, in lane 0, where they are shifted
 };
 
 template <std::size_t Index, class Items>
@@ -291,9 +275,6 @@ class lane_rows<source_of<std::index_sequence<Index...>, Its...>, Rows, Width>
   }
   __device__ __forceinline__ void load_rows(const source_type& source, std::int64_t first) {
     (leaf<Index>(*this).load_rows(iterator<Index>(source), first), ...);
-  }
-  __device__ __forceinline__ void settle(const source_type& source) {
-    (leaf<Index>(*this).settle(iterator<Index>(source)), ...);
   }
   __device__ __forceinline__ void load_part(const source_type& source, std::int64_t first, int r,
                                             int available) {
