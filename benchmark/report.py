@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 OURS = "tilefold"
 CEILING = "read"  # the shape whose contestants only read, or the contestant of another shape that does
 PLACES = ("managed", "pinned")  # other than the GPU's memory: read there as well
+ROUNDS = ("warp_", "block_")  # shapes of folds in kernels, where bytes and n mean little: not drawn
 LADDER = "ladder_"  # shapes whose contestants are the classic kernels, numbered, and all of us
 NO_PART_OF_THE_NAME = re.compile(r"(real_time|manual_time|process_time|[a-z_]+:.*)$")
 TIMES = ("real_time", "lower_quartile", "upper_quartile")
@@ -267,7 +268,8 @@ def panels(rows, modes, most_items):
     """The rows by title of their panel: two or more sizes of one shape and mode."""
     result = {}
     for row in rows:
-        if row.mode in modes and row.n <= most_items and not is_ladder(row):
+        if (row.mode in modes and row.n <= most_items and not is_ladder(row)
+                and not row.shape.startswith(ROUNDS)):
             title = row.shape if row.mode in ("graph", "host") else f"{row.shape}, {row.mode}"
             result.setdefault(title, []).append(row)
     return {title: members for title, members in result.items() if len(members) > 1}

@@ -224,7 +224,9 @@ class ReportTest(unittest.TestCase):
         return {figure.savefig.call_args[0][0].removeprefix(stem): grid for figure, grid in figures}
 
     def test_plots(self):
-        figures = self.drawn(gpu_file())
+        rounds = [gpu_entry("block_256_float_sum", "hot", "tilefold", n, 4 * n, 2.0) for n in (1 << 10, 1 << 16)]
+        figures = self.drawn(gpu_file() + rounds)
+        self.assertEqual(len(figures["_latency.png"][0]), 1)
         self.assertEqual(list(figures), ["_bandwidth.png", "_latency.png"])
         bandwidth, latency = ({call.kwargs.get("label"): call.args for call in
                                grid[0][0].plot.call_args_list} for grid in figures.values())
