@@ -24,6 +24,10 @@
 #include "support/contest.hpp"
 #include "support/reporters.hpp"
 
+#if defined(TILEFOLD_OTHER_PEERS)
+#include "peers/other/entry.hpp"
+#endif
+
 namespace {
 
 struct options {
@@ -79,9 +83,33 @@ bench::description describe(const bench::session& gpu, const options& given, int
   bench::description context = gpu.describe();
   context["cccl"] = std::to_string(CCCL_MAJOR_VERSION) + "." + std::to_string(CCCL_MINOR_VERSION) +
                     "." + std::to_string(CCCL_PATCH_VERSION);
+#if defined(TILEFOLD_OTHER_PEERS)
+  context["other_cccl"] = tilefold_other_cccl();
+#endif
   context["repetitions"] = std::to_string(repetitions);
   context["suite"] = given.choice.quick ? "quick" : "full";
   return context;
+}
+
+void join_other_peers() {
+#if defined(TILEFOLD_OTHER_PEERS)
+  for (const auto& [shape, contestants] : tilefold_other_peers()) {
+    auto& joined = bench::peers()[shape];
+    joined.insert(joined.end(), contestants.begin(), contestants.end());
+  }
+#endif
+}
+
+bench::shapes all_shapes(cudaStream_t stream) {
+  bench::shapes all;
+  for (const auto add :
+       {bench::add_sums, bench::add_narrow_sums, bench::add_extremes, bench::add_misaligned,
+        bench::add_operators, bench::add_structs, bench::add_iterators, bench::add_transforms,
+        bench::add_memory, bench::add_ladder}) {
+    add(all, stream);
+  }
+  bench::add_blocks(all);
+  return all;
 }
 
 int run(int argc, char** argv) {
@@ -89,15 +117,11 @@ int run(int argc, char** argv) {
   int repetitions = 0;
   if (!initialize(argv[0], given, repetitions)) return 1;
   bench::session gpu;
-  bench::shapes all;
-  bench::add_sums(all, gpu.stream());
-  bench::add_narrow_sums(all, gpu.stream());
-  bench::add_operators(all, gpu.stream());
-  bench::add_iterators(all, gpu.stream());
-  bench::add_ladder(all, gpu.stream());
-  bench::add_blocks(all);
-  const bench::shape read = bench::plain_read();
-  const std::vector<bench::measurement> chosen = bench::select(all, read, gpu, given.choice);
+  join_other_peers();
+  const bench::shapes all = all_shapes(gpu.stream());
+  bench::shapes reads;
+  for (const bench::memory place : bench::every_memory) reads.push_back(bench::plain_read(place));
+  const std::vector<bench::measurement> chosen = bench::select(all, reads, gpu, given.choice);
   if (chosen.empty()) {
     throw std::runtime_error("no benchmark is named like '" + given.choice.filter + "'");
   }

@@ -79,6 +79,7 @@ shape rounds(const std::string& name) {
   using item = typename Folder::item;
   shape result = make_shape<Rule, mixed<item>, item>(name, nullptr);
   result.modes = {mode::hot};
+  result.sizes = {1 << 10, 1 << 16, 1 << 22};
   result.contestants.push_back(folds_in_rounds<Folder>("tilefold"));
   add_peers(result);
   return result;

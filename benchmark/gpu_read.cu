@@ -130,10 +130,11 @@ void read_once(const void* first, index bytes, unsigned* out, cudaStream_t strea
   enqueue_read<4>(first, bytes, out, stream);
 }
 
-shape plain_read() {
+shape plain_read(memory place) {
   shape result;
-  result.name = "read";
+  result.name = place == memory::device ? "read" : std::string("read_") + name_of(place);
   result.item_bytes = sizeof(std::uint32_t);
+  result.place = place;
   result.fill = &fill<mixed<std::uint32_t>>;
   result.rules = std::make_shared<rule_judge<parity, std::uint32_t, std::uint32_t>>();
   result.contestants = {reader("4-in-flight", &enqueue_read<4>),

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 
 OURS = "tilefold"
 CEILING = "read"  # the shape whose contestants only read, or the contestant of another shape that does
+PLACES = ("managed", "pinned")  # other than the GPU's memory: read there as well
+ROUNDS = ("warp_", "block_")  # shapes of folds in kernels, where bytes and n mean little: not drawn
 LADDER = "ladder_"  # shapes whose contestants are the classic kernels, numbered, and all of us
 NO_PART_OF_THE_NAME = re.compile(r"(real_time|manual_time|process_time|[a-z_]+:.*)$")
 TIMES = ("real_time", "lower_quartile", "upper_quartile")
@@ -85,17 +87,24 @@ def add_entry(rows, entry):
     times.bytes = entry["bytes_per_second"] * entry["real_time"] * unit
 
 
+def place_of(shape):
+    """Where the items of a shape lie, if it names a place of its own."""
+    return next((place for place in PLACES if shape.endswith("_" + place)), "")
+
+
 def attach_ceilings(rows):
     """Moves the plain reads out of the rows, and the fastest for as many bytes into them."""
     fastest = {}
-    for row in [r for r in rows if r.shape == CEILING]:
-        key = (row.mode, round(row.bytes))
+    reads = {CEILING, *(f"{CEILING}_{place}" for place in PLACES)}
+    for row in [r for r in rows if r.shape in reads]:
+        key = (place_of(row.shape), row.mode, round(row.bytes))
         fastest[key] = min([t.median for t in row.contestants.values()] + [fastest.get(key, math.inf)])
-    kept = [r for r in rows if r.shape != CEILING]
+    kept = [r for r in rows if r.shape not in reads]
     for row in kept:
         # A shape of its own may have brought its ceiling along.
         own = row.contestants.pop(CEILING, None)
-        row.ceiling = own.median if own else fastest.get((row.mode, round(row.bytes)))
+        key = (place_of(row.shape), row.mode, round(row.bytes))
+        row.ceiling = own.median if own else fastest.get(key)
     return kept
 
 
@@ -259,7 +268,8 @@ def panels(rows, modes, most_items):
     """The rows by title of their panel: two or more sizes of one shape and mode."""
     result = {}
     for row in rows:
-        if row.mode in modes and row.n <= most_items and not is_ladder(row):
+        if (row.mode in modes and row.n <= most_items and not is_ladder(row)
+                and not row.shape.startswith(ROUNDS)):
             title = row.shape if row.mode in ("graph", "host") else f"{row.shape}, {row.mode}"
             result.setdefault(title, []).append(row)
     return {title: members for title, members in result.items() if len(members) > 1}

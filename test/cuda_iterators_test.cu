@@ -138,6 +138,51 @@ TEST_F(CudaIterators, Zip) {
                 -0.0f + folded(products)));
 }
 
+struct widened {
+  TILEFOLD_HD float operator()(half x) const { return static_cast<float>(x); }
+};
+
+// Packets of 8 items through the transform, from every place within 16 bytes.
+TEST_F(CudaIterators, TransformOfNarrowItemsAtAnyAlignment) {
+  const auto halves = make_items<half>(pattern::mixed, n);
+  gpu_array<half> narrow(halves);
+  for (int offset = 0; offset < 8; ++offset) {
+    std::vector<float> wide;
+    for (std::size_t i = static_cast<std::size_t>(offset); i < halves.size(); ++i) {
+      wide.push_back(static_cast<float>(halves[i]));
+    }
+    const auto first = thrust::make_transform_iterator(narrow.data() + offset, widened{});
+    EXPECT_TRUE(same_bits(reduce(executor_, first, first + (n - offset)), folded(wide)))
+        << "offset " << offset;
+  }
+}
+
+struct product_of_three {
+  template <class Tuple>
+  TILEFOLD_HD float operator()(const Tuple& tuple) const {
+    return thrust::get<0>(tuple) *
+           (thrust::get<1>(tuple) + static_cast<float>(thrust::get<2>(tuple)));
+  }
+};
+
+// A pointer off by one, a device_vector's iterator, and one that leads to no memory.
+TEST_F(CudaIterators, ZipOfThreeKinds) {
+  const auto others = make_items<float>(pattern::mixed, n, 7);
+  const thrust::device_vector<float> vector(others.begin(), others.end());
+  std::vector<float> values;
+  for (std::size_t i = 0; i + 1 < items_.size(); ++i) {
+    const float sum = others[i] + static_cast<float>(static_cast<int>(i) - 5);
+    values.push_back(reference::rounded(items_[i + 1] * sum));
+  }
+  const auto first = thrust::make_zip_iterator(
+      thrust::make_tuple(array_.data() + 1, vector.begin(), thrust::make_counting_iterator(-5)));
+  EXPECT_TRUE(same_bits(
+      transform_reduce(executor_, first, first + (n - 1), -0.0f, plus{}, product_of_three{}),
+      -0.0f + folded(values)));
+  const auto transformed = thrust::make_transform_iterator(first, product_of_three{});
+  EXPECT_TRUE(same_bits(reduce(executor_, transformed, transformed + (n - 1)), folded(values)));
+}
+
 TEST_F(CudaIterators, Permutation) {
   std::vector<int> order;
   std::vector<float> permuted;

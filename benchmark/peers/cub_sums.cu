@@ -25,7 +25,7 @@ bench::contestant sum() {
 
 const bench::peer_entry entries[] = {
     {"float_sum", sum<float, float>()},
-    {"float_sum_off_by_one", sum<float, float>()},
+    {"float_sum_span", sum<float, float>()},
     {"ladder_float_sum", sum<float, float>()},
     {"double_sum", sum<double, double>()},
     {"int32_sum", sum<std::int32_t, std::int32_t>()},

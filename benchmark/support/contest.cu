@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -26,7 +27,8 @@ std::vector<index> powers(int first, int last, int step) {
 
 std::vector<index> sizes_of(const shape& what, mode how, bool quick) {
   if (!what.sizes.empty()) {
-    return quick ? std::vector{what.sizes.front(), what.sizes.back()} : what.sizes;
+    if (!quick || what.sizes.size() == 1) return what.sizes;
+    return {what.sizes.front(), what.sizes.back()};
   }
   switch (how) {
     case mode::graph:
@@ -43,6 +45,12 @@ std::vector<index> sizes_of(const shape& what, mode how, bool quick) {
 
 bool takes_part(const contestant& who, mode how) {
   return static_cast<bool>(how == mode::sync ? who.blocking : who.enqueue);
+}
+
+// What is long has less spread.
+int iterations(const measurement& m, bool quick) {
+  if (m.how == mode::sync) return 50;
+  return m.what->bytes(m.n) > index{1} << 28 ? 2 : (quick ? 3 : 5);
 }
 
 // Larger inputs would need more memory than they tell.
@@ -176,11 +184,11 @@ std::string measurement::name() const {
   return what->name + "/" + name_of(how) + "/" + who->name + "/" + std::to_string(n);
 }
 
-std::vector<measurement> select(const shapes& all, const shape& read, const session& gpu,
+std::vector<measurement> select(const shapes& all, const shapes& reads, const session& gpu,
                                 const selection& choice) {
   const name_filter filter(choice.filter);
   std::vector<measurement> chosen;
-  std::set<std::pair<mode, index>> read_bytes;
+  std::map<memory, std::set<std::pair<mode, index>>> read_bytes;
   for (const shape& what : all) {
     for (const mode how : what.modes) {
       for (const index n : sizes_of(what, how, choice.quick)) {
@@ -189,14 +197,16 @@ std::vector<measurement> select(const shapes& all, const shape& read, const sess
           const measurement m{&what, &who, how, n};
           if (!takes_part(who, how) || n > who.most_items || !filter.passes(m.name())) continue;
           chosen.push_back(m);
-          read_bytes.insert({how, what.bytes(n)});
+          read_bytes[what.place].insert({how, what.bytes(n)});
         }
       }
     }
   }
-  for (const auto& [how, bytes] : read_bytes) {
-    for (const contestant& who : read.contestants) {
-      if (takes_part(who, how)) chosen.push_back({&read, &who, how, bytes / read.item_bytes});
+  for (const shape& read : reads) {
+    for (const auto& [how, bytes] : read_bytes[read.place]) {
+      for (const contestant& who : read.contestants) {
+        if (takes_part(who, how)) chosen.push_back({&read, &who, how, bytes / read.item_bytes});
+      }
     }
   }
   return chosen;
@@ -211,7 +221,7 @@ void enter(const std::vector<measurement>& all, session& gpu, bool quick, outcom
         ->Arg(m.n)
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond)
-        ->Iterations(m.how == mode::sync ? 50 : (quick ? 3 : 5));
+        ->Iterations(iterations(m, quick));
   }
 }
 

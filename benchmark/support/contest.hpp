@@ -28,9 +28,9 @@ struct selection {
   std::string filter;  // a regular expression that the name must contain; "-..." must not
 };
 
-/// The measurements of the shapes that pass, and reading (`read`, a shape) of as many bytes as
-/// each.
-std::vector<measurement> select(const shapes& all, const shape& read, const session& gpu,
+/// The measurements of the shapes that pass, and reading (`reads`, a shape for each memory) of as
+/// many bytes as each.
+std::vector<measurement> select(const shapes& all, const shapes& reads, const session& gpu,
                                 const selection& choice);
 
 /// Outcomes that no timing tells.

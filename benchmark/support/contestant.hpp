@@ -57,9 +57,12 @@ struct contestant {
   index most_items = std::numeric_limits<index>::max();  // that it can fold
 };
 
-/// The contestants from elsewhere, by the name of the shape that they compete in.
-inline std::map<std::string, std::vector<contestant>>& peers() {
-  static std::map<std::string, std::vector<contestant>> table;
+/// Contestants by the name of the shape that they compete in.
+using peer_table = std::map<std::string, std::vector<contestant>>;
+
+/// The contestants from elsewhere.
+inline peer_table& peers() {
+  static peer_table table;
   return table;
 }
 

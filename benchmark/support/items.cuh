@@ -11,6 +11,7 @@
 #include <tilefold/half.hpp>
 
 #include "contestant.hpp"
+#include "structs.hpp"
 
 namespace bench {
 
@@ -51,12 +52,51 @@ struct mixed {
   }
 };
 
-/// Floats of which every other one, at random, is missing (NaN).
+/// Values of which every other one, at random, is missing (NaN).
+template <class T>
 struct half_missing {
-  using item = float;
-  TILEFOLD_HD static float at(index i) {
+  using item = T;
+  TILEFOLD_HD static T at(index i) {
     const bool missing = scrambled(~i) & 1;
-    return missing ? __builtin_bit_cast(float, 0x7fc00000u) : mixed<float>::at(i);
+    return missing ? static_cast<T>(__builtin_bit_cast(float, 0x7fc00000u)) : mixed<T>::at(i);
+  }
+};
+
+/// Factors of a product of any length: odd integers; or a value in [1, 2) and its inverse by turns,
+/// of random sign.
+template <class T>
+struct factors {
+  using item = T;
+  TILEFOLD_HD static T at(index i) {
+    const std::uint64_t random = scrambled(i);
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(random | 1);
+    } else {
+      const auto value = static_cast<T>(1 + static_cast<double>(scrambled(i / 2) >> 12) * 0x1p-52);
+      const T factor = i % 2 == 0 ? value : 1 / value;
+      return random >> 63 ? -factor : factor;
+    }
+  }
+};
+
+template <class T, int N>
+struct mixed_vecs {
+  using item = vec<T, N>;
+  TILEFOLD_HD static item at(index i) {
+    item result;
+    for (int k = 0; k < N; ++k) result.part[k] = mixed<T>::at(N * i + k);
+    return result;
+  }
+};
+
+/// By random angles.
+struct rotations {
+  using item = matrix<float>;
+  TILEFOLD_HD static item at(index i) {
+    const double t = static_cast<double>(static_cast<std::int64_t>(scrambled(i))) * 0x1p-63;
+    const auto cosine = static_cast<float>((1 - t * t) / (1 + t * t));
+    const auto sine = static_cast<float>(2 * t / (1 + t * t));
+    return {cosine, -sine, sine, cosine};
   }
 };
 

@@ -22,7 +22,8 @@
 #include <tilefold/config.hpp>
 
 #include "contestant.hpp"
-#include "quad.hpp"
+#include "functions.hpp"
+#include "structs.hpp"
 
 namespace bench {
 
@@ -45,10 +46,14 @@ struct wide_sum {
 template <class Acc>
 std::string sum_error(Acc got, const wide_sum& expected, index n) {
   // Roundings are random: a tree's error has a standard deviation of about
-  // epsilon * sqrt(squares * log2 n), that of a plain loop over 2000 items and a tree 6 times that.
-  const double error = static_cast<double>(got) - (expected.sum + expected.lost);
-  const double allowed = 128 * std::numeric_limits<Acc>::epsilon() *
-                         std::sqrt(expected.squares * (std::log2(static_cast<double>(n)) + 1));
+  // epsilon * sqrt(squares * log2 n), that of a plain loop over 2000 items and a tree 6 times that;
+  // where values do not cancel, a few roundings of the sum itself.
+  const double sum = expected.sum + expected.lost;
+  const double error = static_cast<double>(got) - sum;
+  const double allowed =
+      std::numeric_limits<Acc>::epsilon() *
+      (128 * std::sqrt(expected.squares * (std::log2(static_cast<double>(n)) + 1)) +
+       8 * std::abs(sum));
   if (std::abs(error) <= allowed) return {};
   char text[128];
   std::snprintf(text, sizeof text, "got %.17g, off by %.3g where %.3g is allowed",
@@ -63,16 +68,48 @@ inline std::string value_error(bool right, double got, double expected) {
   return text;
 }
 
-template <class T, class Acc>
-struct floating_sum {
-  using partial = wide_sum;
+// What is summed up: a value of one item, or of one item from each of several arrays of n items.
+
+template <class T>
+struct itself {
   static constexpr int arrays = 1;
-  TILEFOLD_HD static partial lift(const T* items, index i, index) {
+  TILEFOLD_HD static double of(const T* items, index i, index) {
     if constexpr (std::is_same_v<T, double>) {
-      return wide_sum::of(items[i]);
+      return items[i];
     } else {
-      return wide_sum::of(static_cast<float>(items[i]));
+      return static_cast<float>(items[i]);
     }
+  }
+};
+
+template <class F>
+struct computed {
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static double of(const float* items, index i, index) { return F{}(items[i]); }
+};
+
+template <int Arrays>
+struct product_of_arrays {
+  static constexpr int arrays = Arrays;
+  TILEFOLD_HD static double of(const float* items, index i, index n) {
+    double product = items[i];
+    for (int k = 1; k < Arrays; ++k) product *= items[k * n + i];
+    return product;
+  }
+};
+
+struct at_every_other {
+  static constexpr int arrays = 2;  // the items between are read as well
+  TILEFOLD_HD static double of(const float* items, index i, index) { return every_other{items}(i); }
+};
+
+template <class What, class Acc>
+struct sum_of {
+  using partial = wide_sum;
+  static constexpr int arrays = What::arrays;
+  template <class T>
+  TILEFOLD_HD static partial lift(const T* items, index i, index n) {
+    return wide_sum::of(What::of(items, i, n));
   }
   TILEFOLD_HD static partial combine(const partial& a, const partial& b) { return a + b; }
   static std::string error(Acc got, const partial& expected, index n) {
@@ -80,33 +117,98 @@ struct floating_sum {
   }
 };
 
-struct dot_product {
-  using partial = wide_sum;
-  static constexpr int arrays = 2;
-  TILEFOLD_HD static partial lift(const float* items, index i, index n) {
-    return wide_sum::of(static_cast<double>(items[i]) * items[n + i]);
+template <class T, class Acc>
+using floating_sum = sum_of<itself<T>, Acc>;
+
+template <class T, int N>
+struct vec_sum {
+  struct partial {
+    wide_sum part[N];
+  };
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const vec<T, N>* items, index i, index) {
+    const vec<T, N> item = items[i];
+    partial result;
+    for (int k = 0; k < N; ++k) result.part[k] = wide_sum::of(item.part[k]);
+    return result;
   }
-  TILEFOLD_HD static partial combine(const partial& a, const partial& b) { return a + b; }
-  static std::string error(float got, const partial& expected, index n) {
-    return sum_error(got, expected, n);
+  TILEFOLD_HD static partial combine(const partial& a, const partial& b) {
+    partial result;
+    for (int k = 0; k < N; ++k) result.part[k] = a.part[k] + b.part[k];
+    return result;
+  }
+  static std::string error(const vec<T, N>& got, const partial& expected, index n) {
+    std::string errors;
+    for (int k = 0; k < N; ++k) errors += sum_error(got.part[k], expected.part[k], n);
+    return errors;
   }
 };
 
-struct quad_sum {
+struct moments_of_all {
   struct partial {
-    wide_sum x, y, z, w;
+    index count;
+    wide_sum sum, squares;
   };
   static constexpr int arrays = 1;
-  TILEFOLD_HD static partial lift(const quad* items, index i, index) {
-    const quad q = items[i];
-    return {wide_sum::of(q.x), wide_sum::of(q.y), wide_sum::of(q.z), wide_sum::of(q.w)};
+  TILEFOLD_HD static partial lift(const float* items, index i, index) {
+    const double x = items[i];
+    return {1, wide_sum::of(x), wide_sum::of(x * x)};
   }
   TILEFOLD_HD static partial combine(const partial& a, const partial& b) {
-    return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+    return {a.count + b.count, a.sum + b.sum, a.squares + b.squares};
   }
-  static std::string error(const quad& got, const partial& expected, index n) {
-    return sum_error(got.x, expected.x, n) + sum_error(got.y, expected.y, n) +
-           sum_error(got.z, expected.z, n) + sum_error(got.w, expected.w, n);
+  static std::string error(const moments& got, const partial& expected, index n) {
+    return value_error(got.count == expected.count, static_cast<double>(got.count),
+                       static_cast<double>(expected.count)) +
+           sum_error(got.sum, expected.sum, n) + sum_error(got.squares, expected.squares, n);
+  }
+};
+
+template <class T, class Predicate>
+struct count_of {
+  using partial = index;
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const T* items, index i, index) {
+    return Predicate{}(items[i]) ? 1 : 0;
+  }
+  TILEFOLD_HD static partial combine(partial a, partial b) { return a + b; }
+  static std::string error(index got, partial expected, index) {
+    return value_error(got == expected, static_cast<double>(got), static_cast<double>(expected));
+  }
+};
+
+/// Each of n roundings can be seen in the result.
+template <class T>
+struct floating_product {
+  using partial = double;
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const T* items, index i, index) { return items[i]; }
+  TILEFOLD_HD static partial combine(partial a, partial b) { return a * b; }
+  static std::string error(T got, partial expected, index n) {
+    const double allowed =
+        8 * std::numeric_limits<T>::epsilon() * std::sqrt(static_cast<double>(n) + 64);
+    const bool right =
+        std::abs(static_cast<double>(got) - expected) <= allowed * std::abs(expected);
+    return value_error(right, static_cast<double>(got), expected);
+  }
+};
+
+/// Of rotations, in order.
+struct rotation_product {
+  using partial = matrix<double>;
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const matrix<float>* items, index i, index) {
+    const matrix<float> m = items[i];
+    return {m.a, m.b, m.c, m.d};
+  }
+  TILEFOLD_HD static partial combine(const partial& x, const partial& y) {
+    return matrix_product{}(x, y);
+  }
+  static std::string error(const matrix<float>& got, const partial& expected, index n) {
+    const double allowed = 1e-6 * std::sqrt(static_cast<double>(n) + 64);
+    const double error = std::max({std::abs(got.a - expected.a), std::abs(got.b - expected.b),
+                                   std::abs(got.c - expected.c), std::abs(got.d - expected.d)});
+    return value_error(error <= allowed, got.a, expected.a);
   }
 };
 
@@ -125,24 +227,49 @@ struct integer_sum {
   }
 };
 
+template <class T>
+struct integer_product {
+  using partial = std::uint64_t;
+  static constexpr int arrays = 1;
+  TILEFOLD_HD static partial lift(const T* items, index i, index) {
+    return static_cast<partial>(items[i]);
+  }
+  TILEFOLD_HD static partial combine(partial a, partial b) { return a * b; }
+  static std::string error(T got, partial expected, index) {
+    const auto right = static_cast<T>(expected);
+    return value_error(got == right, static_cast<double>(got), static_cast<double>(right));
+  }
+};
+
 template <class T, bool Largest>
 struct extreme {
-  using partial = T;
+  using partial = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
   static constexpr int arrays = 1;
-  TILEFOLD_HD static partial lift(const T* items, index i, index) { return items[i]; }
+  TILEFOLD_HD static partial lift(const T* items, index i, index) { return wide(items[i]); }
   TILEFOLD_HD static partial combine(partial a, partial b) { return (a < b) == Largest ? b : a; }
   static std::string error(T got, partial expected, index) {
-    return value_error(got == expected, got, expected);
+    return value_error(wide(got) == expected, static_cast<double>(wide(got)),
+                       static_cast<double>(expected));
+  }
+
+ private:
+  TILEFOLD_HD static partial wide(T item) {
+    if constexpr (sizeof(T) == 2) {
+      return static_cast<float>(item);
+    } else {
+      return item;
+    }
   }
 };
 
 /// The last item that is not NaN: right only if the order is kept.
+template <class T>
 struct last_present {
-  using partial = float;
+  using partial = T;
   static constexpr int arrays = 1;
-  TILEFOLD_HD static partial lift(const float* items, index i, index) { return items[i]; }
+  TILEFOLD_HD static partial lift(const T* items, index i, index) { return items[i]; }
   TILEFOLD_HD static partial combine(partial a, partial b) { return b == b ? b : a; }
-  static std::string error(float got, partial expected, index) {
+  static std::string error(T got, partial expected, index) {
     return value_error(got == expected, got, expected);
   }
 };

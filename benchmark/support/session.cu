@@ -14,7 +14,9 @@ namespace bench {
 namespace {
 
 constexpr index mebibyte = index{1} << 20;
-constexpr index most_input_bytes = 8 * 1024 * mebibyte + 2 * mebibyte;
+constexpr index most_input_bytes = 8 * 1024 * mebibyte + 8 * mebibyte;
+// Elsewhere than on the GPU. One measurement there reads as much.
+constexpr index elsewhere_bytes = 128 * mebibyte;
 constexpr index scratch_bytes = 64 * mebibyte;
 // One measurement reads about this much, or `most_launches` times its input.
 constexpr index measured_bytes = 4 * 1024 * mebibyte;
@@ -71,7 +73,7 @@ session::session() {
   check(cudaStreamCreate(&stream_), "cudaStreamCreate");
   check(cudaEventCreate(&begin_), "cudaEventCreate");
   check(cudaEventCreate(&end_), "cudaEventCreate");
-  input_ = allocate<char>(input_bytes_);
+  inputs_[memory::device].first = allocate<char>(input_bytes_);
   flush_ = allocate<void>(flush_bytes_);
   check(cudaMemset(flush_, 0, static_cast<std::size_t>(flush_bytes_)), "cudaMemset");
   scratch_ = allocate<void>(scratch_bytes);
@@ -82,10 +84,12 @@ session::session() {
 
 session::~session() {
   // Errors have nowhere to go here, and the process is about to end.
-  for (void* memory :
-       {static_cast<void*>(input_), flush_, scratch_, static_cast<void*>(results_)}) {
-    (void)cudaFree(memory);
+  for (void* allocated : {static_cast<void*>(inputs_[memory::device].first),
+                          static_cast<void*>(inputs_[memory::managed].first), flush_, scratch_,
+                          static_cast<void*>(results_)}) {
+    (void)cudaFree(allocated);
   }
+  (void)cudaFreeHost(inputs_[memory::pinned].first);
   (void)cudaFreeHost(host_results_);
   (void)cudaEventDestroy(begin_);
   (void)cudaEventDestroy(end_);
@@ -111,20 +115,38 @@ index session::stride(const shape& s, index n) {
   return (s.bytes(n) + s.offset_bytes + 2 * mebibyte - 1) / (2 * mebibyte) * (2 * mebibyte);
 }
 
+index session::most_bytes(memory place) const {
+  return place == memory::device ? input_bytes_ : elsewhere_bytes;
+}
+
+// Memory elsewhere is allocated when it is first asked for.
+session::region& session::region_of(memory place) {
+  region& result = inputs_[place];
+  if (result.first != nullptr) return result;
+  void* allocated = nullptr;
+  check(place == memory::pinned ? cudaMallocHost(&allocated, elsewhere_bytes)
+                                : cudaMallocManaged(&allocated, elsewhere_bytes),
+        place == memory::pinned ? "cudaMallocHost" : "cudaMallocManaged");
+  result.first = static_cast<char*>(allocated);
+  return result;
+}
+
 int session::launches(const shape& s, index n) const {
-  return static_cast<int>(std::clamp<index>(measured_bytes / stride(s, n), 2, most_launches));
+  const index bytes = std::min(measured_bytes, most_bytes(s.place));
+  return static_cast<int>(std::clamp<index>(bytes / stride(s, n), 2, most_launches));
 }
 
 windows session::input(const shape& s, index n, int count) {
   const index step = stride(s, n);
-  count = static_cast<int>(std::clamp<index>(input_bytes_ / step, 1, count));
+  count = static_cast<int>(std::clamp<index>(most_bytes(s.place) / step, 1, count));
   const index bytes = count * step;
-  if (content_ != s.fill || filled_bytes_ < bytes) {
-    s.fill(input_, bytes, stream_);
-    content_ = s.fill;
-    filled_bytes_ = bytes;
+  region& memory = region_of(s.place);
+  if (memory.content != s.fill || memory.filled_bytes < bytes) {
+    s.fill(memory.first, bytes, stream_);
+    memory.content = s.fill;
+    memory.filled_bytes = bytes;
   }
-  return {input_ + s.offset_bytes, step, count};
+  return {memory.first + s.offset_bytes, step, count};
 }
 
 void session::flush_l2() {

@@ -37,7 +37,7 @@ class session {
   /// What the report should know of GPU and software, as name and value.
   std::map<std::string, std::string> describe() const;
 
-  bool fits(const shape& s, index n) const { return stride(s, n) <= input_bytes_; }
+  bool fits(const shape& s, index n) const { return stride(s, n) <= most_bytes(s.place); }
   /// Launches that make a measurement of n items long enough.
   int launches(const shape& s, index n) const;
   /// Memory filled for up to `count` launches on n items.
@@ -64,22 +64,28 @@ class session {
   }
 
  private:
+  // What fills a stretch of memory at present, and how far.
+  struct region {
+    char* first = nullptr;
+    void (*content)(void*, index, cudaStream_t) = nullptr;
+    index filled_bytes = 0;
+  };
+
   static index stride(const shape& s, index n);
+  index most_bytes(memory place) const;
+  region& region_of(memory place);
   double microseconds_since_begin();
 
   cudaStream_t stream_ = nullptr;
   cudaEvent_t begin_ = nullptr;
   cudaEvent_t end_ = nullptr;
   index input_bytes_ = 0;
-  char* input_ = nullptr;
+  std::map<memory, region> inputs_;
   index flush_bytes_ = 0;
   void* flush_ = nullptr;
   void* scratch_ = nullptr;
   char* results_ = nullptr;
   char* host_results_ = nullptr;
-  // What fills the input at present, and how far.
-  void (*content_)(void*, index, cudaStream_t) = nullptr;
-  index filled_bytes_ = 0;
 };
 
 }  // namespace bench

@@ -34,10 +34,27 @@ inline const char* name_of(mode m) {
   return "?";
 }
 
+/// Where the items lie.
+enum class memory { device, managed, pinned };
+inline constexpr memory every_memory[] = {memory::device, memory::managed, memory::pinned};
+
+inline const char* name_of(memory m) {
+  switch (m) {
+    case memory::device:
+      return "device";
+    case memory::managed:
+      return "managed";
+    case memory::pinned:
+      return "pinned";
+  }
+  return "?";
+}
+
 struct shape {
   std::string name;
   index item_bytes;        // read for one item, from all arrays together
   index offset_bytes = 0;  // of the first item from an address aligned to 256
+  memory place = memory::device;
   void (*fill)(void* memory, index bytes, cudaStream_t stream) = nullptr;
   std::shared_ptr<judge> rules;
   std::vector<mode> modes{mode::graph};
@@ -52,12 +69,17 @@ using shapes = std::vector<shape>;
 
 void add_sums(shapes& all, cudaStream_t stream);
 void add_narrow_sums(shapes& all, cudaStream_t stream);
+void add_extremes(shapes& all, cudaStream_t stream);
+void add_misaligned(shapes& all, cudaStream_t stream);
 void add_operators(shapes& all, cudaStream_t stream);
+void add_structs(shapes& all, cudaStream_t stream);
 void add_iterators(shapes& all, cudaStream_t stream);
+void add_transforms(shapes& all, cudaStream_t stream);
+void add_memory(shapes& all, cudaStream_t stream);
 void add_ladder(shapes& all, cudaStream_t stream);
 void add_blocks(shapes& all);
 
 /// Plain reading, which nothing can be faster than. n counts 32-bit words here.
-shape plain_read();
+shape plain_read(memory place);
 
 }  // namespace bench

@@ -32,13 +32,6 @@ namespace tilefold {
 
 namespace detail::cuda {
 
-// thrust's contiguous iterators (device_vector's, device_ptr) hand out their raw pointer through a
-// function found by argument-dependent lookup, so thrust itself need not be included here.
-template <class It>
-concept unwraps_to_pointer = !std::is_pointer_v<It> && requires(const It& it) {
-  requires std::is_pointer_v<decltype(try_unwrap_contiguous_iterator(it))>;
-};
-
 /// The raw pointer inside an iterator over contiguous memory; any other iterator as it is.
 template <class It>
 auto unwrap(const It& it) {
@@ -386,7 +379,7 @@ template <class Build, class HostMode>
 struct cuda_dispatch {
   template <class... Functors, class It, class Use>
   static auto with_executor(const It& first, Use use) {
-    if constexpr (wraps_any_pointer<It> || cuda::unwraps_to_pointer<It>) {
+    if constexpr (wraps_any_pointer<It> || unwraps_to_pointer<It>) {
       const auto pointer = cuda::unwrap(first);
       const auto space = cuda::place_of(pointer).space;
       const bool on_gpu =

@@ -38,10 +38,19 @@ struct bfloat16 {
   }
 };
 
+namespace detail {
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, half> || std::is_same_v<T, ::__half>;
+template <class T>
+inline constexpr bool is_bfloat16 =
+    std::is_same_v<T, bfloat16> || std::is_same_v<T, ::__nv_bfloat16>;
+
+}  // namespace detail
+
 template <class T>
 inline constexpr bool is_narrow_float =
-    std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, ::__half> ||
-    std::is_same_v<T, ::__nv_bfloat16> || std::is_same_v<T, ::__nv_fp8_e4m3> ||
+    detail::is_half<T> || detail::is_bfloat16<T> || std::is_same_v<T, ::__nv_fp8_e4m3> ||
     std::is_same_v<T, ::__nv_fp8_e5m2>;
 
 namespace detail {

@@ -171,7 +171,7 @@ inline constexpr T smallest = std::numeric_limits<T>::lowest();
 
 #if defined(__CUDA_ARCH__)
 // PTX min and max: -0 < +0; a NaN operand is ignored, or wins with .NaN, which is there from sm_80
-// on, and for float only.
+// on, and not for double.
 template <bool NanWins>
 __device__ float device_min(float a, float b) {
   float result;
@@ -208,10 +208,39 @@ __device__ double device_max(double a, double b) {
   asm("max.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
   return NanWins && ((a != a) | (b != b)) ? nan<double> : result;
 }
+#if __CUDA_ARCH__ >= 800
+// The same for the narrow floats, as the words that they are.
+#define TILEFOLD_NARROW_EXTREME(name, instruction)                              \
+  template <bool NanWins, class T>                                              \
+  __device__ T name(T a, T b) {                                                 \
+    const auto x = __builtin_bit_cast(std::uint16_t, a);                        \
+    const auto y = __builtin_bit_cast(std::uint16_t, b);                        \
+    std::uint16_t result;                                                       \
+    if constexpr (is_half<T> && NanWins) {                                      \
+      asm(instruction ".NaN.f16 %0, %1, %2;" : "=h"(result) : "h"(x), "h"(y));  \
+    } else if constexpr (is_half<T>) {                                          \
+      asm(instruction ".f16 %0, %1, %2;" : "=h"(result) : "h"(x), "h"(y));      \
+    } else if constexpr (NanWins) {                                             \
+      asm(instruction ".NaN.bf16 %0, %1, %2;" : "=h"(result) : "h"(x), "h"(y)); \
+    } else {                                                                    \
+      asm(instruction ".bf16 %0, %1, %2;" : "=h"(result) : "h"(x), "h"(y));     \
+    }                                                                           \
+    return __builtin_bit_cast(T, result);                                       \
+  }
+TILEFOLD_NARROW_EXTREME(device_min, "min")
+TILEFOLD_NARROW_EXTREME(device_max, "max")
+#undef TILEFOLD_NARROW_EXTREME
+#endif
 #endif
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+template <class T>
+inline constexpr bool has_min_instruction =
+    std::same_as<T, float> || std::same_as<T, double> || is_half<T> || is_bfloat16<T>;
+#else
 template <class T>
 inline constexpr bool has_min_instruction = std::same_as<T, float> || std::same_as<T, double>;
+#endif
 
 // IEEE 754-2019 minimum (NanWins) or minimumNumber; -0 < +0. Two NaNs count as the same.
 template <bool NanWins, class T>

@@ -50,7 +50,8 @@ void enqueue_tuned(cuda_executor& executor, const void* items, std::int64_t n, v
 template <class Item, class Op, int Nt, int Vt>
 candidate make_candidate() {
   constexpr tile_policy policy{Nt, Vt};
-  return {policy, policy == detail::cuda::policy_for(sizeof(Item)),
+  return {policy,
+          policy == detail::cuda::policy_for(sizeof(Item), sizeof(tuned_accumulator<Item, Op>)),
           &enqueue_tuned<Item, Op, Nt, Vt>};
 }
 

@@ -115,6 +115,16 @@ class ReportTest(unittest.TestCase):
         cells = self.cells(text, "segments_equal, graph", "2^6")
         self.assertEqual(cells[4:8], ["90.0%", "cub", "900.00", "4.500"])
 
+    def test_memory_elsewhere_has_a_ceiling_of_its_own(self):
+        n = 1 << 24
+        entries = [gpu_entry(shape, "graph", who, n, 4 * n, us) for shape, who, us in
+                   [("float_sum_pinned", "tilefold", 1000.0), ("read_pinned", "4-in-flight", 900.0),
+                    ("float_sum", "tilefold", 20.0), ("read", "4-in-flight", 18.0)]]
+        _, text, _ = self.run_report(self.write(entries))
+        self.assertEqual(self.cells(text, "float_sum_pinned, graph", "2^24")[4], "90.0%")
+        self.assertEqual(self.cells(text, "float_sum, graph", "2^24")[4], "90.0%")
+        self.assertNotIn("read_pinned", text)
+
     def test_line_of_a_large_input(self):
         code, text, _ = self.run_report(self.write(gpu_file()))
         self.assertEqual(code, 0)
@@ -214,7 +224,9 @@ class ReportTest(unittest.TestCase):
         return {figure.savefig.call_args[0][0].removeprefix(stem): grid for figure, grid in figures}
 
     def test_plots(self):
-        figures = self.drawn(gpu_file())
+        rounds = [gpu_entry("block_256_float_sum", "hot", "tilefold", n, 4 * n, 2.0) for n in (1 << 10, 1 << 16)]
+        figures = self.drawn(gpu_file() + rounds)
+        self.assertEqual(len(figures["_latency.png"][0]), 1)
         self.assertEqual(list(figures), ["_bandwidth.png", "_latency.png"])
         bandwidth, latency = ({call.kwargs.get("label"): call.args for call in
                                grid[0][0].plot.call_args_list} for grid in figures.values())

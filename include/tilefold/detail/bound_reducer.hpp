@@ -37,6 +37,13 @@ concept operator_reducer = reducer<R> && requires {
   typename R::plain_op;
 };
 
+/// A reducer whose accumulator counts elements and is added up: of 2^31 elements or fewer it fits
+/// in 32 bits.
+template <class R>
+inline constexpr bool is_counting = requires {
+  requires R::counting;
+};
+
 /// What is known of a reducer with accumulators of type Acc.
 template <class R, class Acc>
 struct reducer_traits {
@@ -129,6 +136,7 @@ class bound_reducer {
   static constexpr bool combine_may_fuse =
       !reducer_traits<R, accumulator>::separately_rounded && !std::integral<accumulator>;
   static constexpr bool lift_may_fuse = combine_may_fuse;
+  static constexpr bool counting = is_counting<R>;
 
   R reducer;
   Lift function;

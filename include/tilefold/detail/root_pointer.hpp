@@ -23,6 +23,13 @@ concept span_iterator = std::contiguous_iterator<It> &&
 template <class It>
 inline constexpr bool wraps_any_pointer = std::is_pointer_v<It> || span_iterator<It>;
 
+// thrust's contiguous iterators (device_vector's, device_ptr) hand out their raw pointer through a
+// function found by argument-dependent lookup, so thrust itself need not be included here.
+template <class It>
+concept unwraps_to_pointer = !std::is_pointer_v<It> && requires(const It& it) {
+  requires std::is_pointer_v<decltype(try_unwrap_contiguous_iterator(it))>;
+};
+
 template <class It>
 concept iterator_adaptor = requires(const It& it) {
   {*it.base()};

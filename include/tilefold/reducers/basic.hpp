@@ -155,6 +155,7 @@ struct count_if {
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
+  static constexpr bool counting = true;
 
   Predicate predicate{};
 
@@ -181,6 +182,7 @@ struct count {
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
+  static constexpr bool counting = true;
 
   template <class... T>
   TILEFOLD_HD std::int64_t lift(const T&...) const {

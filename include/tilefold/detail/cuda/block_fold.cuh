@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include <tilefold/detail/cuda/adaptor_load.cuh>
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>

@@ -32,8 +32,15 @@ struct device_info {
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
 /// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide
-/// the memory's latency, and a tile of 32 KiB makes the work between tiles small (docs/tuning.md).
-constexpr tile_policy policy_for(int bytes) {
+/// the memory's latency, and a tile of 32 KiB makes the work between tiles small. Structs that are
+/// folded as they are have accumulators of `acc_bytes` > 8, as large as the items: shuffling them
+/// takes time that only more bytes in flight cover (docs/tuning.md).
+constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
+  if (bytes > 8 && bytes <= 12) return {512, 8};
+  if (bytes > 8 && bytes <= 64 && acc_bytes > 8 && acc_bytes <= bytes) {
+    if (bytes <= 16) return {512, 16};
+    return bytes <= 32 ? tile_policy{1024, 4} : tile_policy{512, 8};
+  }
   // Accumulators of more than 16 bytes want more registers than 512 threads leave them.
   if (bytes > 16) return {128, detail::bounded(floor_power_of_two(512 / bytes), 1, 16)};
   return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
@@ -42,7 +49,7 @@ constexpr tile_policy policy_for(int bytes) {
 /// The largest tile of short ranges; blocks may have fewer threads and so smaller tiles.
 constexpr tile_policy short_policy_for(int bytes) {
   if (bytes > 16) return {256, policy_for(bytes).vt};
-  return {1024, policy_for(bytes).vt};
+  return {1024, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
 /// Threads of a block where many share a short range, and how many of them at most: a warp folds
@@ -113,7 +120,8 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   const std::int64_t of_short =
       demand(short_shape_for(short_tile, detail::smaller(n, most_short), false), acc_bytes).bytes();
   if (n <= most_short) return of_short;
-  return detail::larger(of_short, demand(policy_for(item_bytes), n, acc_bytes).bytes());
+  return detail::larger(
+      of_short, demand(policy_for(item_bytes, static_cast<int>(acc_bytes)), n, acc_bytes).bytes());
 }
 
 // Devices of which something is remembered; more than a machine has.
@@ -279,8 +287,9 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     if (n <= most_short_items(short_tile, sizeof(typename Reducer::accumulator))) {
       cuda::launch_short<Build, short_tile>(source, reducer, init, n, out, gpu, stream, provide);
     } else {
-      cuda::launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu,
-                                                          stream, provide);
+      constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
+      cuda::launch<Build, policy_for(item_bytes<Source>, acc_bytes)>(source, reducer, init, n, out,
+                                                                     gpu, stream, provide);
     }
   } else {
     cuda::launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);

@@ -12,6 +12,7 @@
 
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/cluster.cuh>
+#include <tilefold/detail/cuda/tiles_ahead.cuh>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -94,6 +95,36 @@ struct partials_reducer {
   }
 };
 
+/// A counting reducer inside a tile: half the words to add, shuffle and keep.
+template <class Reducer>
+struct counts_in_tile {
+  using accumulator = std::int32_t;
+  static constexpr bool commutative = true;
+  const Reducer& reducer;
+
+  template <class... Values>
+  __device__ __forceinline__ accumulator lift(const Values&... values) const {
+    return static_cast<accumulator>(reducer.lift(values...));
+  }
+  __device__ __forceinline__ accumulator combine(accumulator a, accumulator b) const {
+    return a + b;
+  }
+};
+
+template <class Reducer>
+using in_tile_t =
+    std::conditional_t<detail::is_counting<Reducer>, counts_in_tile<Reducer>, Reducer>;
+
+/// The reducer as whole tiles use it.
+template <class Reducer>
+__device__ __forceinline__ decltype(auto) in_tile(const Reducer& reducer) {
+  if constexpr (detail::is_counting<Reducer>) {
+    return counts_in_tile<Reducer>{reducer};
+  } else {
+    return (reducer);
+  }
+}
+
 /// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
 /// of the one before: what both would do first costs no time then. Nothing of this launch may touch
 /// memory before. Has no effect unless the launch allows it (launch.cuh).
@@ -138,7 +169,10 @@ __device__ __forceinline__ void write(Out out, const T& result) {
 template <tile_policy Policy, class Source, class Reducer, class Init, class Out>
 class block_work {
   using acc = typename Reducer::accumulator;
-  using full_tile = tile_fold<Policy, true, Source, Reducer>;
+  using tile_reducer = in_tile_t<Reducer>;
+  using tile_acc = typename tile_reducer::accumulator;
+  using full_tile = tile_fold<Policy, true, Source, tile_reducer>;
+  using ahead = tile_ahead<Policy, Source, tile_reducer>;
   using cut_tile = tile_fold<Policy, false, Source, Reducer>;
   using partials_source = detail::source<const acc*>;
   using group_reducer = partials_reducer<Reducer>;
@@ -178,13 +212,20 @@ class block_work {
   __device__ __forceinline__ acc* warp_values(unsigned turn) {
     return &shared.warp_values[turn % 2][0].value;
   }
+  __device__ __forceinline__ tile_acc* tile_values(unsigned turn) {
+    return reinterpret_cast<tile_acc*>(warp_values(turn));
+  }
 
   // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
   __device__ __forceinline__ void fold_tiles(acc* partials, unsigned t, unsigned end,
                                              unsigned tiles) {
+    if constexpr (ahead::pays) {
+      if (full_tile::overread_items(source) == 0) t = fold_tiles_ahead(partials, t, end, tiles);
+    }
 #pragma unroll 1
     for (; t < end && is_whole(t); ++t) {
-      keep(full_tile::fold(source, reducer, first_item(t), Policy.tile(), warp_values(t)),
+      keep(full_tile::fold(source, cuda::in_tile(reducer), first_item(t), Policy.tile(),
+                           tile_values(t)),
            partials + t, tiles);
     }
 #pragma unroll 1
@@ -192,6 +233,24 @@ class block_work {
       keep(cut_tile::fold(source, reducer, first_item(t), items_in(t), warp_values(t)),
            partials + t, tiles);
     }
+  }
+
+  // Returns the first tile that is not whole.
+  __device__ __forceinline__ unsigned fold_tiles_ahead(acc* partials, unsigned t, unsigned end,
+                                                       unsigned tiles) {
+    if (t == end || !is_whole(t)) return t;
+    typename ahead::items next;
+    ahead::load(next, source, first_item(t));
+    bool more = true;
+#pragma unroll 1
+    do {
+      const typename ahead::items loaded = next;
+      more = t + 1 < end && is_whole(t + 1);
+      if (more) ahead::load(next, source, first_item(t + 1));
+      keep(ahead::fold(loaded, cuda::in_tile(reducer), tile_values(t)), partials + t, tiles);
+      ++t;
+    } while (more);
+    return t;
   }
 
   __device__ bool is_whole(unsigned t) const {

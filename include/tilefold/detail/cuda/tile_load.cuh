@@ -3,7 +3,8 @@
 // Loads of full tiles. A warp reads rows of 32 packets; a lane's packet is `Width` neighbouring
 // items, as many as make 16-byte loads. Memory that is not 16-byte aligned is read in the same
 // aligned loads and shifted into place in registers, so alignment changes neither the layout nor
-// any bit. Iterators that are not plain pointers are read item by item.
+// any bit. Iterators that are not plain pointers are read item by item, but for the adaptors in
+// adaptor_load.cuh.
 #pragma once
 
 #include <cstdint>
