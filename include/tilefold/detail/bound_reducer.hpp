@@ -67,6 +67,19 @@ concept projects = requires(const R& r, const Acc& a) {
   r.project(a);
 };
 
+/// Whether the reducer can say that an accumulator is settled (see reducer.hpp).
+template <class R, class Acc>
+concept tells_settled = requires(const R& r, const Acc& a) {
+  { r.settled(a) } -> std::convertible_to<bool>;
+};
+
+/// Whether it adds an element that stands behind all others to an accumulator at less cost than by
+/// lift and combine.
+template <class R, class Acc, class... Values>
+concept absorbs_values = requires(const R& r, Acc& a, const Values&... values) {
+  r.absorb(a, values...);
+};
+
 template <class R, bool Indexed, class... Values>
 struct lifted {
   using type = std::remove_cvref_t<decltype(std::declval<const R&>().lift(
@@ -129,6 +142,11 @@ class bound_reducer {
   static constexpr bool combine_may_fuse =
       !reducer_traits<R, accumulator>::separately_rounded && !std::integral<accumulator>;
   static constexpr bool lift_may_fuse = combine_may_fuse;
+  static constexpr bool order_free = reducer_traits<R, accumulator>::order_free;
+  static constexpr bool settles = order_free && tells_settled<R, accumulator>;
+  static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
+                                  (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
+                                           : absorbs_values<R, accumulator, Values...>);
 
   R reducer;
   Lift function;
@@ -149,6 +167,24 @@ class bound_reducer {
     return reducer.combine(a, b);
   }
 
+  /// Whether combine(value, x) is `value` for every x.
+  TILEFOLD_HD bool settled(const accumulator& value) const {
+    if constexpr (settles) return reducer.settled(value);
+    return false;
+  }
+
+  /// Adds an element to the accumulator of elements that stand before it.
+  template <class... V>
+  TILEFOLD_HD void absorb(accumulator& value, const V&... values) const {
+    if constexpr (!absorbs) {
+      value = combine(value, lift(values...));
+    } else if constexpr (indexed) {
+      absorb_with_index(value, values...);
+    } else {
+      reducer.absorb(value, values...);
+    }
+  }
+
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
@@ -157,6 +193,12 @@ class bound_reducer {
   }
 
  private:
+  template <class... V>
+  TILEFOLD_HD void absorb_with_index(accumulator& value, std::int64_t index,
+                                     const V&... values) const {
+    reducer.absorb(value, values..., index);
+  }
+
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif

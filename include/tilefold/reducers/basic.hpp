@@ -55,7 +55,7 @@ struct truth {
 
 /// One truth per element, combined by Op.
 template <class Op, class Predicate>
-struct question {
+struct odd_question {
   using reducer_concept = reducer_tag;
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
@@ -76,6 +76,12 @@ struct question {
   TILEFOLD_HD Acc identity() const {
     return op_traits<Op, bool>::identity();
   }
+};
+
+/// The same by an `and` or `or`, which know the answer once a truth is not their identity.
+template <class Op, class Predicate>
+struct question : odd_question<Op, Predicate> {
+  TILEFOLD_HD bool settled(bool value) const { return value != op_traits<Op, bool>::identity(); }
 };
 
 struct differ {
@@ -117,8 +123,8 @@ struct bit_or : detail::op_family<tilefold::bit_or> {};
 /// Bitwise exclusive or; empty: 0. Integers.
 struct bit_xor : detail::op_family<tilefold::bit_xor> {};
 
-/// Whether the predicate holds for at least one element; without one, whether an element is true.
-/// Empty: false.
+/// Whether the predicate holds for at least one element, which ends the fold early; without one,
+/// whether an element is true. Empty: false.
 template <class Predicate = detail::truth>
 struct any : detail::question<logical_or, Predicate> {};
 template <class Predicate>
@@ -143,7 +149,7 @@ none()->none<>;
 
 /// Whether the predicate holds for an odd number of elements. Empty: false.
 template <class Predicate = detail::truth>
-struct logical_xor : detail::question<detail::differ, Predicate> {};
+struct logical_xor : detail::odd_question<detail::differ, Predicate> {};
 template <class Predicate>
 logical_xor(Predicate) -> logical_xor<Predicate>;
 logical_xor()->logical_xor<>;

@@ -11,6 +11,7 @@
 #include <limits>
 #include <string>
 
+#include <tilefold/detail/cuda/free_kernel.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
@@ -51,20 +52,33 @@ constexpr tile_policy short_policy_for(int bytes) {
   return {1024, policy_for(bytes).vt};
 }
 
+/// The policy of free_kernel.cuh: large accumulators leave room for half as many threads, which
+/// then have twice as much in flight.
+constexpr tile_policy free_policy_for(int bytes, std::size_t acc_bytes) {
+  const tile_policy policy = policy_for(bytes);
+  return acc_bytes > 32 && policy.nt > 256 ? tile_policy{256, 2 * policy.vt} : policy;
+}
+
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
 
-/// Scratch for n items under a policy.
-constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64_t acc_bytes) {
+/// Scratch for `count` partials under a policy.
+constexpr workspace_demand partials_demand(tile_policy policy, std::int64_t count,
+                                           std::int64_t acc_bytes) {
   const std::int64_t group = group_size(policy);
   std::int64_t partials = 0;
   std::int64_t arrivals = 0;
-  for (std::int64_t count = tree::num_blocks(n, policy.tile()); count > 1;) {
+  while (count > 1) {
     const std::int64_t groups = tree::num_blocks(count, group);
     partials += count;
     arrivals += groups;
     count = groups;
   }
   return {partials * acc_bytes, arrivals * static_cast<std::int64_t>(sizeof(unsigned))};
+}
+
+/// Scratch for n items under a policy.
+constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64_t acc_bytes) {
+  return cuda::partials_demand(policy, tree::num_blocks(n, policy.tile()), acc_bytes);
 }
 
 // Devices whose occupancy is remembered; more than a machine has.
@@ -139,18 +153,65 @@ void launch_one_tile(const Source& source, const Reducer& reducer, const Init& i
         "launch of the one-tile kernel");
 }
 
+/// Launches the fold in any order of n >= 2 Policy.tile() items. `provide` as for launch().
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch_free(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                 Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  static_assert(std::is_trivially_copyable_v<acc>,
+                "tilefold: on a GPU the accumulator must be trivially copyable");
+  const auto kernel =
+      &free_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
+  static occupancy_cache occupancy;
+  // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
+  const auto blocks = detail::smaller((n - Policy.vt) / Policy.tile(),
+                                      resident_blocks(kernel, Policy.nt, gpu, occupancy));
+  workspace_demand need = partials_demand(Policy, blocks, sizeof(acc));
+  const std::int64_t flag = need.arrival_bytes / static_cast<std::int64_t>(sizeof(unsigned));
+  if constexpr (Reducer::settles) {
+    need.partial_bytes = detail::larger(need.partial_bytes, static_cast<std::int64_t>(sizeof(acc)));
+    need.arrival_bytes += sizeof(unsigned);
+  }
+  const workspace& space = provide(need);
+  scratch<acc> memory{reinterpret_cast<acc*>(space.partials()),
+                      reinterpret_cast<unsigned*>(space.arrivals())};
+  unsigned* settled = memory.arrivals + flag;
+  unfused<Reducer> device_reducer{reducer, 0u};
+  void* arguments[] = {const_cast<Source*>(&source),
+                       &device_reducer,
+                       const_cast<Init*>(&init),
+                       &out,
+                       &n,
+                       &settled,
+                       &memory};
+  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
+                         dim3(Policy.nt), arguments, 0, stream),
+        "launch of the kernel of any order");
+}
+
 /// The same under the policy that the caller chose or, by default, that fits the items and n.
 template <class Build, class Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   if constexpr (std::is_same_v<Policy, default_policy>) {
-    constexpr tile_policy one_tile = short_policy_for(item_bytes<Source>);
+    constexpr int bytes = item_bytes<Source>;
+    constexpr tile_policy one_tile = short_policy_for(bytes);
     if (n <= one_tile.tile()) {
       cuda::launch_one_tile<Build, one_tile>(source, reducer, init, n, out, stream);
+    } else if constexpr (folds_in_any_order<Reducer>) {
+      constexpr auto policy = free_policy_for(bytes, sizeof(typename Reducer::accumulator));
+      static_assert(2 * policy.tile() <= one_tile.tile());
+      cuda::launch_free<Build, policy>(source, reducer, init, n, out, gpu, stream, provide);
     } else {
-      cuda::launch<Build, policy_for(item_bytes<Source>)>(source, reducer, init, n, out, gpu,
-                                                          stream, provide);
+      cuda::launch<Build, policy_for(bytes)>(source, reducer, init, n, out, gpu, stream, provide);
+    }
+  } else if constexpr (folds_in_any_order<Reducer>) {
+    if (n < 2 * Policy::value.tile()) {
+      cuda::launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
+    } else {
+      cuda::launch_free<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
     }
   } else {
     cuda::launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);

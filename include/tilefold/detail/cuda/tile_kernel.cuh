@@ -74,6 +74,15 @@ struct unfused : Reducer {
       return Reducer::combine(a, b);
     }
   }
+  template <class... Values>
+  __device__ __forceinline__ void absorb(typename Reducer::accumulator& value,
+                                         const Values&... values) const {
+    if constexpr (Reducer::absorbs) {
+      Reducer::absorb(value, values...);
+    } else {
+      new (&value) typename Reducer::accumulator(combine(value, lift(values...)));
+    }
+  }
 };
 
 /// Folds partials: they are accumulators already.
@@ -154,6 +163,12 @@ class block_work {
     }
   }
 
+  /// Adds the value of this block, one of gridDim.x, to the fold; whether that was the last.
+  __device__ __forceinline__ bool add_block(const acc& value, scratch<acc> memory) {
+    keep(value, memory.partials + blockIdx.x, gridDim.x);
+    return climb(memory, gridDim.x, blockIdx.x / group, 1);
+  }
+
  private:
   __device__ __forceinline__ acc* warp_values(unsigned turn) {
     return &shared.warp_values[turn % 2][0].value;
@@ -192,8 +207,8 @@ class block_work {
   }
 
   // Arrives at group `g` of `count` partials with `arrived` of them; as long as that completes
-  // groups, folds them and goes on one level up.
-  __device__ __forceinline__ void climb(scratch<acc> memory, unsigned count, unsigned g,
+  // groups, folds them and goes on one level up. Whether it came to the result.
+  __device__ __forceinline__ bool climb(scratch<acc> memory, unsigned count, unsigned g,
                                         unsigned arrived) {
     while (count > 1) {
       const unsigned num_groups = (count + group - 1) / group;
@@ -201,7 +216,7 @@ class block_work {
       const bool completed = arrive(memory.arrivals + g, arrived, group_count, shared.completed);
       // Read by all before the next arrival writes it.
       __syncthreads();
-      if (!completed) return;
+      if (!completed) return false;
       keep(group_fold::fold(partials_source{{memory.partials}}, group_reducer{reducer},
                             std::int64_t{g} * group, static_cast<int>(group_count), warp_values(0)),
            memory.partials + count + g, num_groups);
@@ -211,6 +226,7 @@ class block_work {
       g /= group;
       arrived = 1;
     }
+    return true;
   }
 };
 
@@ -218,6 +234,11 @@ class block_work {
 /// the memory's latency. Large accumulators need the registers themselves.
 constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
   return acc_bytes > 8 ? 1 : 1024 / nt;
+}
+
+/// The same where a thread keeps an accumulator of its own.
+constexpr int min_resident_free_blocks(int nt, std::size_t acc_bytes) {
+  return (acc_bytes > 32 ? 512 : 1024) / nt;
 }
 
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose
