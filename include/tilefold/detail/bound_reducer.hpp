@@ -41,11 +41,17 @@ concept operator_reducer = reducer<R> && requires {
 template <class R, class Acc>
 struct reducer_traits {
   static constexpr bool commutative = requires { requires R::commutative; };
+  static constexpr bool commutative_among_equals = commutative || requires {
+    requires R::commutative_among_equals;
+  };
   static constexpr bool order_free = requires { requires R::order_free; };
   static constexpr bool separately_rounded = requires { requires R::separately_rounded; };
 };
 template <operator_reducer R, class Acc>
-struct reducer_traits<R, Acc> : op_traits<typename R::plain_op, Acc> {};
+struct reducer_traits<R, Acc> : op_traits<typename R::plain_op, Acc> {
+  static constexpr bool commutative_among_equals =
+      op_traits<typename R::plain_op, Acc>::commutative;
+};
 
 template <class R, class Acc>
 concept has_reducer_identity = requires(const R& r) {
@@ -139,6 +145,9 @@ class bound_reducer {
       std::remove_cvref_t<decltype(std::declval<const R&>().project(std::declval<accumulator>()))>;
 
   static constexpr bool commutative = reducer_traits<R, accumulator>::commutative;
+  // Of nodes of equally many elements, a power of two.
+  static constexpr bool commutative_among_equals =
+      reducer_traits<R, accumulator>::commutative_among_equals;
   static constexpr bool combine_may_fuse =
       !reducer_traits<R, accumulator>::separately_rounded && !std::integral<accumulator>;
   static constexpr bool lift_may_fuse = combine_may_fuse;

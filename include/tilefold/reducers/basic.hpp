@@ -266,7 +266,9 @@ struct minmax {
 namespace detail {
 
 template <nan_rule Nan, class T>
-struct reducer_traits<reducers::minmax<Nan>, reducers::extremes<T>> : selection_traits<T> {};
+struct reducer_traits<reducers::minmax<Nan>, reducers::extremes<T>> : selection_traits<T> {
+  static constexpr bool commutative_among_equals = selection_traits<T>::commutative;
+};
 
 }  // namespace detail
 

@@ -94,6 +94,8 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 template <class Indices, class... R, class... Acc>
 struct reducer_traits<fused_of<Indices, R...>, pack_of<Indices, Acc...>> {
   static constexpr bool commutative = (reducer_traits<R, Acc>::commutative && ...);
+  static constexpr bool commutative_among_equals =
+      (reducer_traits<R, Acc>::commutative_among_equals && ...);
   static constexpr bool order_free = (reducer_traits<R, Acc>::order_free && ...);
   static constexpr bool separately_rounded = (reducer_traits<R, Acc>::separately_rounded && ...);
 };

@@ -25,6 +25,10 @@ enum class divisor { population, sample };
 
 namespace detail {
 
+/// How many elements two nodes have together; exact up to 2^53. A plain sum: nothing is multiplied
+/// before, and a compiler knows what it is where it knows how many there are.
+TILEFOLD_HD inline double count_of_both(double a, double b) { return a + b; }
+
 /// A number and a sum. The number is exact up to 2^53.
 struct mean_state {
   double count;
@@ -57,7 +61,8 @@ TILEFOLD_HD inline node_gap gap_between(double left_count, double right_count) {
     const double weight = __builtin_bit_cast(double, (std::int64_t{2045} << 52) - bits);
     return {left_count, right_count, weight, true};
   }
-  const double share = rounded_quotient(right_count, rounded_sum(left_count, right_count));
+  const double share =
+      rounded_quotient(right_count, detail::count_of_both(left_count, right_count));
   return {left_count, right_count, rounded_product(left_count, share), false};
 }
 
@@ -84,6 +89,9 @@ struct moment_reducer {
 };
 
 struct variance_base : moment_reducer {
+  // Distances change their sign, which squares do not see.
+  static constexpr bool commutative_among_equals = true;
+
   template <class T>
   TILEFOLD_HD variance_state lift(const T& value) const {
     const auto x = detail::convert<double>(value);
@@ -93,7 +101,7 @@ struct variance_base : moment_reducer {
   TILEFOLD_HD variance_state combine(const variance_state& a, const variance_state& b) const {
     const node_gap gap = detail::gap_between(a.count, b.count);
     const double difference = gap.distance(a.sum, b.sum);
-    return {rounded_sum(a.count, b.count), rounded_sum(a.sum, b.sum),
+    return {detail::count_of_both(a.count, b.count), rounded_sum(a.sum, b.sum),
             detail::spread(a.deviations, b.deviations, difference, difference, gap.weight)};
   }
 };
@@ -117,7 +125,7 @@ struct shape_base : moment_reducer {
     return {1.0, x, zero, zero, zero};
   }
   TILEFOLD_HD shape_state combine(const shape_state& a, const shape_state& b) const {
-    const double n = rounded_sum(a.count, b.count);
+    const double n = detail::count_of_both(a.count, b.count);
     const double p = rounded_quotient(a.count, n);
     const double q = rounded_quotient(b.count, n);
     const double d = rounded_sum(b.mean, -a.mean);
@@ -158,6 +166,8 @@ struct covariance_state {
 };
 
 struct covariance_base : moment_reducer {
+  static constexpr bool commutative_among_equals = true;
+
   template <class X, class Y>
   TILEFOLD_HD covariance_state lift(const X& first, const Y& second) const {
     const auto x = detail::convert<double>(first);
@@ -170,7 +180,7 @@ struct covariance_base : moment_reducer {
     const node_gap gap = detail::gap_between(a.count, b.count);
     const double dx = gap.distance(a.sum_x, b.sum_x);
     const double dy = gap.distance(a.sum_y, b.sum_y);
-    return {rounded_sum(a.count, b.count),
+    return {detail::count_of_both(a.count, b.count),
             rounded_sum(a.sum_x, b.sum_x),
             rounded_sum(a.sum_y, b.sum_y),
             detail::spread(a.xx, b.xx, dx, dx, gap.weight),
@@ -194,7 +204,7 @@ struct mean : detail::moment_reducer {
   }
   TILEFOLD_HD detail::mean_state combine(const detail::mean_state& a,
                                          const detail::mean_state& b) const {
-    return {detail::rounded_sum(a.count, b.count), detail::rounded_sum(a.sum, b.sum)};
+    return {detail::count_of_both(a.count, b.count), detail::rounded_sum(a.sum, b.sum)};
   }
   TILEFOLD_HD double project(const detail::mean_state& state) const {
     return detail::canonical(detail::rounded_quotient(state.sum, state.count));

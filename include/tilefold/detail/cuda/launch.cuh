@@ -13,6 +13,7 @@
 
 #include <tilefold/detail/cuda/free_kernel.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/staged_kernel.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -100,11 +101,13 @@ std::int64_t resident_blocks(Kernel kernel, int nt, const device_info& gpu,
   return std::int64_t{per_sm} * gpu.num_sms;
 }
 
-/// Launches the fold of n >= 1 items under `Policy`. `provide(demand)` returns the workspace.
-template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+/// Launches `kernel`, which folds n >= 1 items in tiles of `Policy`. `provide(demand)` returns the
+/// workspace.
+template <tile_policy Policy, class Kernel, class Source, class Reducer, class Init, class Out,
           class Provide>
-void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n, Out out,
-            const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+void launch_by(Kernel kernel, occupancy_cache& occupancy, const Source& source,
+               const Reducer& reducer, const Init& init, std::int64_t n, Out out,
+               const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   using acc = typename Reducer::accumulator;
   static_assert(std::is_trivially_copyable_v<acc>,
                 "tilefold: on a GPU the accumulator must be trivially copyable");
@@ -118,13 +121,10 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
   scratch<acc> memory{reinterpret_cast<acc*>(space.partials()),
                       reinterpret_cast<unsigned*>(space.arrivals())};
   unfused<Reducer> device_reducer{reducer, 0u};
-  const auto kernel =
-      &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
-  // The arguments by address, as the runtime's C interface takes them: its return value is this
-  // launch's own, where <<<>>> leaves it mixed with earlier errors.
-  static occupancy_cache occupancy;
   const auto blocks = detail::smaller(tiles, resident_blocks(kernel, Policy.nt, gpu, occupancy));
   tile_shares shares{static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks)};
+  // The arguments by address, as the runtime's C interface takes them: its return value is this
+  // launch's own, where <<<>>> leaves it mixed with earlier errors.
   void* arguments[] = {const_cast<Source*>(&source),
                        &device_reducer,
                        const_cast<Init*>(&init),
@@ -135,6 +135,27 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
   check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
                          dim3(Policy.nt), arguments, 0, stream),
         "launch of the tile kernel");
+}
+
+/// Launches the fold of n >= 1 items under `Policy`. `provide` as for launch_by().
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n, Out out,
+            const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  const auto kernel =
+      &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
+  static occupancy_cache occupancy;
+  cuda::launch_by<Policy>(kernel, occupancy, source, reducer, init, n, out, gpu, stream, provide);
+}
+
+/// The same in staged tiles.
+template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
+void launch_staged(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                   Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  const auto kernel = &staged_kernel<Build, Source, unfused<Reducer>, Init, Out>;
+  static occupancy_cache occupancy;
+  cuda::launch_by<staged_policy<Source>>(kernel, occupancy, source, reducer, init, n, out, gpu,
+                                         stream, provide);
 }
 
 /// Launches the fold of 1 <= n <= Policy.tile() items by one block. No workspace.
@@ -204,6 +225,13 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
       constexpr auto policy = free_policy_for(bytes, sizeof(typename Reducer::accumulator));
       static_assert(2 * policy.tile() <= one_tile.tile());
       cuda::launch_free<Build, policy>(source, reducer, init, n, out, gpu, stream, provide);
+    } else if constexpr (folds_staged<Source, Reducer>) {
+      // A tile for every SM at least.
+      if (n >= gpu.num_sms * std::int64_t{staged_policy<Source>.tile()}) {
+        cuda::launch_staged<Build>(source, reducer, init, n, out, gpu, stream, provide);
+      } else {
+        cuda::launch<Build, policy_for(bytes)>(source, reducer, init, n, out, gpu, stream, provide);
+      }
     } else {
       cuda::launch<Build, policy_for(bytes)>(source, reducer, init, n, out, gpu, stream, provide);
     }

@@ -155,8 +155,25 @@ class block_work {
     const unsigned end = shares.first(blockIdx.x + 1);
     const unsigned tiles = shares.first(gridDim.x);
     fold_tiles(memory.partials, begin, end, tiles);
+    climb_from(memory, begin, end, tiles);
+  }
+
+  /// The value of one node among `count` of its level: a partial, or the fold if it is the only
+  /// one.
+  __device__ __forceinline__ void keep(const acc& value, acc* partial, unsigned count) const {
+    if (threadIdx.x != 0) return;
+    if (count > 1) {
+      new (partial) acc(value);
+    } else {
+      cuda::write(out, detail::finish(reducer, init, value));
+    }
+  }
+
+  /// After this block's tiles, [t, end) of `tiles`, have been kept: goes up as far as it can.
+  __device__ __forceinline__ void climb_from(scratch<acc> memory, unsigned t, unsigned end,
+                                             unsigned tiles) const {
     if (tiles == 1) return;
-    for (unsigned t = begin; t < end;) {
+    while (t < end) {
       const unsigned next = min(end, (t / group + 1) * group);
       climb(memory, tiles, t / group, next - t);
       t = next;
@@ -164,13 +181,13 @@ class block_work {
   }
 
   /// Adds the value of this block, one of gridDim.x, to the fold; whether that was the last.
-  __device__ __forceinline__ bool add_block(const acc& value, scratch<acc> memory) {
+  __device__ __forceinline__ bool add_block(const acc& value, scratch<acc> memory) const {
     keep(value, memory.partials + blockIdx.x, gridDim.x);
     return climb(memory, gridDim.x, blockIdx.x / group, 1);
   }
 
  private:
-  __device__ __forceinline__ acc* warp_values(unsigned turn) {
+  __device__ __forceinline__ acc* warp_values(unsigned turn) const {
     return &shared.warp_values[turn % 2][0].value;
   }
 
@@ -192,15 +209,6 @@ class block_work {
   __device__ bool is_whole(unsigned t) const {
     return first_item(t + 1) + full_tile::overread_items(source) <= n;
   }
-  // The value of one node among `count` of its level: a partial, or the fold if it is the only one.
-  __device__ __forceinline__ void keep(const acc& value, acc* partial, unsigned count) {
-    if (threadIdx.x != 0) return;
-    if (count > 1) {
-      new (partial) acc(value);
-    } else {
-      cuda::write(out, detail::finish(reducer, init, value));
-    }
-  }
   __device__ static std::int64_t first_item(unsigned t) { return std::int64_t{t} * Policy.tile(); }
   __device__ int items_in(unsigned t) const {
     return static_cast<int>(min(n - first_item(t), std::int64_t{Policy.tile()}));
@@ -209,7 +217,7 @@ class block_work {
   // Arrives at group `g` of `count` partials with `arrived` of them; as long as that completes
   // groups, folds them and goes on one level up. Whether it came to the result.
   __device__ __forceinline__ bool climb(scratch<acc> memory, unsigned count, unsigned g,
-                                        unsigned arrived) {
+                                        unsigned arrived) const {
     while (count > 1) {
       const unsigned num_groups = (count + group - 1) / group;
       const unsigned group_count = min(group, count - g * group);
