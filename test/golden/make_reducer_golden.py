@@ -43,7 +43,7 @@ def depth(x):
 # Items, which golden.hpp spells again in C++; each is a double (or float) exactly.
 
 def uniform(r):
-    """A multiple of 2^-31 in [-1, 1)."""
+    """A multiple of 2^-30 in [-1, 1)."""
     return (r.next() - 2**30) * 2.0**-30
 
 
