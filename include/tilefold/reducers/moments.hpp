@@ -10,6 +10,7 @@
 // mean may be infinite). An empty range has no mean: empty_range_error.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include <tilefold/config.hpp>
@@ -28,6 +29,25 @@ namespace detail {
 /// How many elements two nodes have together; exact up to 2^53. A plain sum: nothing is multiplied
 /// before, and a compiler knows what it is where it knows how many there are.
 TILEFOLD_HD inline double count_of_both(double a, double b) { return a + b; }
+
+/// x - x for a value that converts to the double x: 0, or NaN of an infinity or a NaN.
+template <class T>
+TILEFOLD_HD double difference_from_itself(const T& value) {
+  if constexpr (std::integral<T>) {
+    return 0.0;
+  } else {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::same_as<T, float> || is_narrow_float<T>) {
+      // As a float's bits: +0 is the upper half of +0, and a NaN that of a NaN. Doubles are rarer.
+      const auto x = static_cast<float>(value);
+      const std::uint64_t upper = __builtin_bit_cast(std::uint32_t, rounded_sum(x, -x));
+      return __builtin_bit_cast(double, upper << 32);
+    }
+#endif
+    const auto x = detail::convert<double>(value);
+    return rounded_sum(x, -x);
+  }
+}
 
 /// A number and a sum. The number is exact up to 2^53.
 struct mean_state {
@@ -96,7 +116,7 @@ struct variance_base : moment_reducer {
   TILEFOLD_HD variance_state lift(const T& value) const {
     const auto x = detail::convert<double>(value);
     // Not 0: what an infinity or a NaN deviates is NaN.
-    return {1.0, x, rounded_sum(x, -x)};
+    return {1.0, x, detail::difference_from_itself(value)};
   }
   TILEFOLD_HD variance_state combine(const variance_state& a, const variance_state& b) const {
     const node_gap gap = detail::gap_between(a.count, b.count);
@@ -121,7 +141,7 @@ struct shape_base : moment_reducer {
   template <class T>
   TILEFOLD_HD shape_state lift(const T& value) const {
     const auto x = detail::convert<double>(value);
-    const double zero = rounded_sum(x, -x);
+    const double zero = detail::difference_from_itself(value);
     return {1.0, x, zero, zero, zero};
   }
   TILEFOLD_HD shape_state combine(const shape_state& a, const shape_state& b) const {
@@ -172,8 +192,8 @@ struct covariance_base : moment_reducer {
   TILEFOLD_HD covariance_state lift(const X& first, const Y& second) const {
     const auto x = detail::convert<double>(first);
     const auto y = detail::convert<double>(second);
-    const double zero_x = rounded_sum(x, -x);
-    const double zero_y = rounded_sum(y, -y);
+    const double zero_x = detail::difference_from_itself(first);
+    const double zero_y = detail::difference_from_itself(second);
     return {1.0, x, y, zero_x, zero_y, rounded_sum(zero_x, zero_y)};
   }
   TILEFOLD_HD covariance_state combine(const covariance_state& a, const covariance_state& b) const {
