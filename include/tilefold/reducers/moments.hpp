@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/real_math.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
@@ -109,6 +110,7 @@ struct moment_reducer {
 };
 
 struct variance_base : moment_reducer {
+  static constexpr block_statistic statistic = block_statistic::moments;
   // Distances change their sign, which squares do not see.
   static constexpr bool commutative_among_equals = true;
 
@@ -217,6 +219,7 @@ namespace reducers {
 /// |error| <= (ceil(log2 n) + 1) u mean|x|, u = 2^-53.
 struct mean : detail::moment_reducer {
   static constexpr bool commutative = true;
+  static constexpr detail::block_statistic statistic = detail::block_statistic::mean;
 
   template <class T>
   TILEFOLD_HD detail::mean_state lift(const T& value) const {

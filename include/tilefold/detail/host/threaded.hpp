@@ -14,6 +14,7 @@
 
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/fold.hpp>
+#include <tilefold/detail/host/moments.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/tree.hpp>
 
@@ -111,8 +112,13 @@ class threaded {
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
     }
-    const scalar_fold fold(elements, reducer);
-    return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
+    if constexpr (has_block_parts<Reducer, Its...>) {
+      const block_fold<source<Its...>, Reducer> fold(elements, reducer);
+      return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
+    } else {
+      const scalar_fold fold(elements, reducer);
+      return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
+    }
   }
 
   /// Calls keep(i, fold of tree i) or, for an empty tree, none(i), for every tree of a forest; on
