@@ -36,8 +36,9 @@ class moment_fold {
 
   static constexpr std::int64_t lanes = hn::MaxLanes(tag());
   static constexpr int lane_levels = tree::floor_log2(lanes);
-  // As many vectors fold into one in registers as make whole cycles (merge-inl.hpp).
-  static constexpr int group_level = lane_levels == 3 ? 3 : 4;
+  // The vectors of a group fold into one in registers; a whole number of cycles (merge-inl.hpp).
+  static constexpr int group_level = 6;
+  static_assert(group_level % lane_levels == 0);
   static constexpr int group = 1 << group_level;
   static constexpr std::int64_t group_items = group * lanes;
 

@@ -34,7 +34,7 @@ struct block_moments {
   double deviations;  // squared, from the mean
 };
 
-/// Folds an array of n items, a power of two and at least 64, of which all are finite.
+/// Folds an array of n items, a power of two and at least 512, of which all are finite.
 using moment_fold_function = void (*)(const void* first, std::int64_t n, block_moments* result);
 
 /// The precompiled fold for the vector instructions of this machine, or null if there is none.
