@@ -96,6 +96,24 @@ concept absorbs_values = requires(const R& r, Acc& a, const Values&... values) {
   r.absorb(a, values...);
 };
 
+/// Whether a reducer has a shorter way to combine nodes of equally many elements, a power of two.
+template <class R, class Acc>
+concept combines_equals = requires(const R& r, const Acc& a) {
+  { r.combine_equals(a, a) } -> std::convertible_to<Acc>;
+};
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class R, class Acc>
+TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
+  if constexpr (combines_equals<R, Acc>) {
+    return r.combine_equals(a, b);
+  } else {
+    return r.combine(a, b);
+  }
+}
+
 template <class R, bool Indexed, class... Values>
 struct lifted {
   using type = std::remove_cvref_t<decltype(std::declval<const R&>().lift(
@@ -163,6 +181,9 @@ class bound_reducer {
   static constexpr bool lift_may_fuse = combine_may_fuse;
   static constexpr bool order_free = reducer_traits<R, accumulator>::order_free;
   static constexpr bool settles = order_free && tells_settled<R, accumulator>;
+  // Whether combine() is hundreds of instructions.
+  static constexpr bool long_combine = requires { requires R::long_combine; };
+  static constexpr bool counts = requires { requires R::counts; };
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);
@@ -202,6 +223,14 @@ class bound_reducer {
     } else {
       reducer.absorb(value, values...);
     }
+  }
+
+  /// combine() of nodes of equally many elements, a power of two.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  TILEFOLD_HD accumulator combine_equals(const accumulator& a, const accumulator& b) const {
+    return detail::combine_equals(reducer, a, b);
   }
 
 #if defined(__CUDACC__)

@@ -161,6 +161,7 @@ struct count_if {
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
+  static constexpr bool counts = true;  // lifts are 0 or 1, and added
 
   Predicate predicate{};
 

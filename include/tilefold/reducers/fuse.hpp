@@ -62,6 +62,17 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #pragma nv_exec_check_disable
 #endif
   template <class... Acc>
+  TILEFOLD_HD pack<Acc...> combine_equals(
+      const pack_of<std::index_sequence<Index...>, Acc...>& a,
+      const pack_of<std::index_sequence<Index...>, Acc...>& b) const {
+    return pack<Acc...>{{detail::combine_equals(
+        reducers.template get<Index>(), a.template get<Index>(), b.template get<Index>())}...};
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... Acc>
   TILEFOLD_HD auto project(const pack_of<std::index_sequence<Index...>, Acc...>& value) const {
     return pack<decltype(detail::canonical(
         std::declval<const R&>().project(std::declval<const Acc&>())))...>{

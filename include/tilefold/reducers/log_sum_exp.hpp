@@ -26,6 +26,7 @@ namespace detail {
 
 struct exponential_sum {
   using reducer_concept = reducer_tag;
+  static constexpr bool long_combine = true;
   static constexpr bool commutative = true;
   static constexpr bool separately_rounded = true;
 

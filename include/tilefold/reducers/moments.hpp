@@ -71,6 +71,13 @@ struct node_gap {
   }
 };
 
+/// The weight between two nodes of `count` elements each, a power of two: 1 / (2 count).
+TILEFOLD_HD inline double weight_of_equals(double count) {
+  // 2^k has the exponent 1023 + k, and 2^(-k-1) has 1022 - k.
+  return __builtin_bit_cast(double,
+                            (std::int64_t{2045} << 52) - __builtin_bit_cast(std::int64_t, count));
+}
+
 /// Nearly all nodes of the tree stand next to one of as many elements, n, a power of two; there the
 /// distance is that of the sums, the weight 1 / 2n, and nothing is divided. Else it is the distance
 /// of the means, and n1 n2 / (n1 + n2).
@@ -78,9 +85,7 @@ TILEFOLD_HD inline node_gap gap_between(double left_count, double right_count) {
   const auto bits = __builtin_bit_cast(std::int64_t, left_count);
   const std::int64_t significand = (std::int64_t{1} << 52) - 1;
   if (left_count == right_count && (bits & significand) == 0) {
-    // 2^k has the exponent 1023 + k, and 2^(-k-1) has 1022 - k.
-    const double weight = __builtin_bit_cast(double, (std::int64_t{2045} << 52) - bits);
-    return {left_count, right_count, weight, true};
+    return {left_count, right_count, detail::weight_of_equals(left_count), true};
   }
   const double share =
       rounded_quotient(right_count, detail::count_of_both(left_count, right_count));
@@ -125,6 +130,13 @@ struct variance_base : moment_reducer {
     const double difference = gap.distance(a.sum, b.sum);
     return {detail::count_of_both(a.count, b.count), rounded_sum(a.sum, b.sum),
             detail::spread(a.deviations, b.deviations, difference, difference, gap.weight)};
+  }
+  TILEFOLD_HD variance_state combine_equals(const variance_state& a,
+                                            const variance_state& b) const {
+    const double difference = rounded_sum(b.sum, -a.sum);
+    return {detail::count_of_both(a.count, b.count), rounded_sum(a.sum, b.sum),
+            detail::spread(a.deviations, b.deviations, difference, difference,
+                           detail::weight_of_equals(a.count))};
   }
 };
 
@@ -208,6 +220,18 @@ struct covariance_base : moment_reducer {
             detail::spread(a.xx, b.xx, dx, dx, gap.weight),
             detail::spread(a.yy, b.yy, dy, dy, gap.weight),
             detail::spread(a.xy, b.xy, dx, dy, gap.weight)};
+  }
+  TILEFOLD_HD covariance_state combine_equals(const covariance_state& a,
+                                              const covariance_state& b) const {
+    const double weight = detail::weight_of_equals(a.count);
+    const double dx = rounded_sum(b.sum_x, -a.sum_x);
+    const double dy = rounded_sum(b.sum_y, -a.sum_y);
+    return {detail::count_of_both(a.count, b.count),
+            rounded_sum(a.sum_x, b.sum_x),
+            rounded_sum(a.sum_y, b.sum_y),
+            detail::spread(a.xx, b.xx, dx, dx, weight),
+            detail::spread(a.yy, b.yy, dy, dy, weight),
+            detail::spread(a.xy, b.xy, dx, dy, weight)};
   }
 };
 

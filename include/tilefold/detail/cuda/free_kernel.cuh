@@ -21,7 +21,7 @@ inline constexpr bool folds_in_any_order = false;
 template <class R, class Lift, class... Values>
 inline constexpr bool folds_in_any_order<bound_reducer<R, Lift, Values...>> =
     bound_reducer<R, Lift, Values...>::order_free &&
-    (bound_reducer<R, Lift, Values...>::settles ||
+    (bound_reducer<R, Lift, Values...>::settles || bound_reducer<R, Lift, Values...>::counts ||
      sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) > 8);
 
 /// One thread's part: the items of its place in each of the tiles it is given.
@@ -70,9 +70,19 @@ class running_fold {
   // A thread meets its items in the order of their indices.
   template <int First>
   __device__ __forceinline__ void absorb(const rows_type& loaded) {
+    if constexpr (Reducer::counts) {
+      // In words of the machine's, which a tile cannot overflow.
+      unsigned count = 0;
 #pragma unroll
-    for (int i = First; i < Policy.vt; ++i) {
-      loaded.absorb(reducer_, value_.value, i / width, i % width);
+      for (int i = First; i < Policy.vt; ++i) {
+        count += static_cast<unsigned>(loaded.lift(reducer_, i / width, i % width));
+      }
+      value_.put(value_.value + count);
+    } else {
+#pragma unroll
+      for (int i = First; i < Policy.vt; ++i) {
+        loaded.absorb(reducer_, value_.value, i / width, i % width);
+      }
     }
   }
 

@@ -57,7 +57,7 @@ constexpr tile_policy short_policy_for(int bytes) {
 /// then have twice as much in flight.
 constexpr tile_policy free_policy_for(int bytes, std::size_t acc_bytes) {
   const tile_policy policy = policy_for(bytes);
-  return acc_bytes > 32 && policy.nt > 256 ? tile_policy{256, 2 * policy.vt} : policy;
+  return acc_bytes > 16 && policy.nt > 256 ? tile_policy{256, 2 * policy.vt} : policy;
 }
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();

@@ -49,7 +49,7 @@ struct among_equals {
   const Reducer& reducer;
 
   __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
-    return reducer.combine(a, b);
+    return reducer.combine_equals(a, b);
   }
 };
 
@@ -85,21 +85,20 @@ class staged_fold_of_tiles {
   __device__ __forceinline__ void whole_tiles(unsigned t, unsigned end, const Keep& keep) const {
     if (t >= end) return;
     stage* const stages = shared_.of_warp[warp_];
-    stages[0].fill(row_source(t, 0), row_items);
+    stages[0].fill_row(row_source(t, 0));
 #pragma unroll 1
     for (; t < end; ++t) {
       registers<acc, staged_rows> nodes;
 #pragma unroll
       for (int r = 0; r < staged_rows; ++r) {
-        if (r + 1 < staged_rows) {
-          stages[(r + 1) % 2].fill(row_source(t, r + 1), row_items);
-        } else if (t + 1 < end) {
-          stages[0].fill(row_source(t + 1, 0), row_items);
+        const unsigned next = t + (r + 1) / staged_rows;
+        if (r + 1 < staged_rows || next < end) {
+          stages[(r + 1) % 2].fill_row(row_source(next, (r + 1) % staged_rows));
         } else {
           cuda::commit_stage();  // of nothing
         }
         cuda::finish_stage<1>();
-        nodes.put(r, node<run>(stages[r % 2], row_source(t, r), lane_ * run, row_first(t, r)));
+        nodes.put(r, lane_node(stages[r % 2], row_source(t, r), row_first(t, r)));
       }
       const among_equals<Reducer> equals{reducer_};
       const acc value =
@@ -145,6 +144,30 @@ class staged_fold_of_tiles {
     return detail::starting_at(source_, row_first(t, r));
   }
 
+  // This lane's node of a row: packets, four at most, in a loop that stays one. All of a tile's
+  // code must fit the instruction cache.
+  __device__ __forceinline__ acc lane_node(const stage& from, const Source& source,
+                                           std::int64_t row) const {
+    constexpr int packet = detail::smaller(run, Reducer::long_combine ? 8 : 16);
+    constexpr int packets = run / packet;
+    static_assert(packets == 1 || packets == 2 || packets == 4);
+    slot<acc> first;
+    slot<acc> half;
+    slot<acc> value;
+#pragma unroll 1
+    for (int p = 0; p < packets; ++p) {
+      value.put(node<packet>(from, source, lane_ * run + p * packet, row));
+      if (p % 2 == 0) {
+        first.put(value.value);
+      } else {
+        value.put(reducer_.combine_equals(first.value, value.value));
+        if (p == 1) half.put(value.value);
+        if (p == 3) value.put(reducer_.combine_equals(half.value, value.value));
+      }
+    }
+    return value.value;
+  }
+
   // The node of N staged items from item i of a row on.
   template <int N>
   __device__ __forceinline__ acc node(const stage& from, const Source& source, int i,
@@ -153,7 +176,7 @@ class staged_fold_of_tiles {
       return from.lift(reducer_, source, i, row + i);
     } else {
       const acc left = node<N / 2>(from, source, i, row);
-      return reducer_.combine(left, node<N / 2>(from, source, i + N / 2, row));
+      return reducer_.combine_equals(left, node<N / 2>(from, source, i + N / 2, row));
     }
   }
 

@@ -74,6 +74,14 @@ struct unfused : Reducer {
       return Reducer::combine(a, b);
     }
   }
+  __device__ __forceinline__ typename Reducer::accumulator combine_equals(
+      const typename Reducer::accumulator& a, const typename Reducer::accumulator& b) const {
+    if constexpr (Reducer::combine_may_fuse) {
+      return cuda::opaque(Reducer::combine_equals(a, b), zero);
+    } else {
+      return Reducer::combine_equals(a, b);
+    }
+  }
   template <class... Values>
   __device__ __forceinline__ void absorb(typename Reducer::accumulator& value,
                                          const Values&... values) const {
@@ -246,7 +254,7 @@ constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
 
 /// The same where a thread keeps an accumulator of its own.
 constexpr int min_resident_free_blocks(int nt, std::size_t acc_bytes) {
-  return (acc_bytes > 32 ? 512 : 1024) / nt;
+  return (acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt;
 }
 
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose
