@@ -203,7 +203,7 @@ class staged_fold_of_tiles {
 };
 
 /// Blocks of staged_nt threads that an SM shall hold: as many as their stages leave room for.
-constexpr int min_resident_staged_blocks(std::size_t acc_bytes) { return acc_bytes > 64 ? 4 : 6; }
+constexpr int min_resident_staged_blocks(std::size_t acc_bytes) { return acc_bytes > 64 ? 4 : 5; }
 
 /// The tile kernel's work under staged_policy<Source>.
 template <class Build, class Source, class Reducer, class Init, class Out>
