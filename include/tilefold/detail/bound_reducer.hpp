@@ -208,12 +208,18 @@ class bound_reducer {
   }
 
   /// Whether combine(value, x) is `value` for every x.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   TILEFOLD_HD bool settled(const accumulator& value) const {
     if constexpr (settles) return reducer.settled(value);
     return false;
   }
 
   /// Adds an element to the accumulator of elements that stand before it.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class... V>
   TILEFOLD_HD void absorb(accumulator& value, const V&... values) const {
     if constexpr (!absorbs) {
@@ -241,6 +247,9 @@ class bound_reducer {
   }
 
  private:
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class... V>
   TILEFOLD_HD void absorb_with_index(accumulator& value, std::int64_t index,
                                      const V&... values) const {
