@@ -200,6 +200,8 @@ struct covariance_state {
 };
 
 struct covariance_base : moment_reducer {
+  // A product of which one factor is 0 changes its sign with the other; but no xy is -0, and what
+  // is added to others does not see it.
   static constexpr bool commutative_among_equals = true;
 
   template <class X, class Y>
