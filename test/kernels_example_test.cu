@@ -51,6 +51,20 @@ __global__ void centroid(const float3* points, float* sums) {
   if (threadIdx.x < 3) sums[threadIdx.x] = sum / 128;
 }
 
+// ---- docs/kernels.md: reducers
+
+__global__ void row_statistics(const float* rows, int columns, double* means, float* largest) {
+  namespace r = tilefold::reducers;
+  const auto statistics = r::fuse(r::mean{}, r::max{});
+  __shared__ tilefold::block_storage<128, tilefold::accumulated_t<float, decltype(statistics)>>
+      storage;
+  const int column = threadIdx.x;
+  const float x = column < columns ? rows[blockIdx.x * columns + column] : 0;
+  const auto [mean, most] = tilefold::block_fold(storage, x, columns, statistics);
+  if (column == 0) means[blockIdx.x] = mean;
+  if (column == 0) largest[blockIdx.x] = most;
+}
+
 }  // namespace
 
 namespace tilefold::test {
@@ -104,6 +118,22 @@ TEST(KernelsExample, CentroidsAreThoseOfReduce) {
     std::vector<float> axis;
     for (std::size_t i = 0; i < 128; ++i) axis.push_back(numbers[3 * i + k]);
     expect_bits(got[k], reduce(host_executor(), axis) / 128);
+  }
+}
+
+TEST(KernelsExample, RowStatisticsAreThoseOfReduce) {
+  constexpr int rows = 5;
+  constexpr int columns = 101;
+  const auto matrix = waves(rows * columns);
+  const gpu_array<float> device_matrix(matrix);
+  gpu_array<double> means(rows);
+  gpu_array<float> largest(rows);
+  row_statistics<<<rows, 128>>>(device_matrix.data(), columns, means.data(), largest.data());
+  must(cudaGetLastError());
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float* row = matrix.data() + r * columns;
+    EXPECT_EQ(means.to_host()[r], reduce(row, row + columns, reducers::mean{}));
+    expect_bits(largest.to_host()[r], reduce(host_executor(), row, row + columns, maximum{}));
   }
 }
 

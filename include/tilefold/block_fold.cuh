@@ -9,12 +9,17 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/cuda/kernel_fold.cuh>
+#include <tilefold/detail/cuda/kernel_reducer.cuh>
 
 namespace tilefold {
 
 /// What `Op` on values of type T accumulates in, and gives: the type that reduce() would return.
 template <class T, class Op>
 using folded_t = detail::accumulator_t<void, Op, T, detail::no_init>;
+
+/// What reducer `R` (docs/reducers.md) accumulates values of type T in: the type for block_storage.
+template <class T, class R>
+using accumulated_t = typename detail::cuda::kernel_accumulator<R, T>::type;
 
 /// Folds one value, or a run of neighbouring ones, of each lane of a warp.
 ///
@@ -23,6 +28,7 @@ using folded_t = detail::accumulator_t<void, Op, T, detail::no_init>;
 ///     warp_fold<Lanes>(...)                        in each group of 2, 4, 8, 16 or 32 lanes
 ///     warp_fold(values, ...)                       T values[Vt], Vt = 1, 2, 4, 8...: several items
 ///     a lane
+///     warp_fold(..., reducer)                      a public reducer in place of op: its result
 ///
 /// - Items: lane l of its group holds item l; with an array, items l * Vt, ..., l * Vt + Vt - 1.
 /// - Order: the neighbour tree (docs/order.md) over the items in that order. `op` is associative
@@ -36,6 +42,8 @@ using folded_t = detail::accumulator_t<void, Op, T, detail::no_init>;
 ///   Lanes * Vt. Groups need not stay together. Lanes at the end of a block that are not there
 ///   count as lanes without items: give a `count`.
 /// - `count` 0: the operator's identity; if it has none, a value without meaning.
+/// - A reducer lifts each item, with its number among the items if it asks for the index, and its
+///   result comes back: docs/kernels.md.
 /// - Multiplications in `op` are not fused with additions of another call or of your own code
 /// around
 ///   the fold; those inside `op` are yours (docs/numerics.md).
@@ -44,12 +52,12 @@ using folded_t = detail::accumulator_t<void, Op, T, detail::no_init>;
 template <int Lanes = 32, class Items, class Op>
 __device__ __forceinline__ auto warp_fold(const Items& values, Op op) {
   constexpr int count = Lanes * detail::cuda::thread_items<Items>::count;
-  return detail::cuda::fold_warp<Lanes, 1, true>(&values, count, op);
+  return detail::cuda::reduce_warp<Lanes, 1, true>(&values, count, op);
 }
 
 template <int Lanes = 32, class Items, class Op>
 __device__ __forceinline__ auto warp_fold(const Items& values, int count, Op op) {
-  return detail::cuda::fold_warp<Lanes, 1, false>(&values, count, op);
+  return detail::cuda::reduce_warp<Lanes, 1, false>(&values, count, op);
 }
 
 /// Several independent warp_folds at once, for far fewer shuffles.
@@ -74,12 +82,12 @@ __device__ __forceinline__ auto warp_fold(const Items& values, int count, Op op)
 template <int Lanes = 32, class Items, int Folds, class Op>
 __device__ __forceinline__ auto warp_fold_each(const Items (&values)[Folds], Op op) {
   constexpr int count = Lanes * detail::cuda::thread_items<Items>::count;
-  return detail::cuda::fold_warp<Lanes, Folds, true>(values, count, op);
+  return detail::cuda::reduce_warp<Lanes, Folds, true>(values, count, op);
 }
 
 template <int Lanes = 32, class Items, int Folds, class Op>
 __device__ __forceinline__ auto warp_fold_each(const Items (&values)[Folds], int count, Op op) {
-  return detail::cuda::fold_warp<Lanes, Folds, false>(values, count, op);
+  return detail::cuda::reduce_warp<Lanes, Folds, false>(values, count, op);
 }
 
 /// Shared memory for block_fold in a block of Nt threads, 1 to 1024, that accumulates in `Acc`, and
@@ -105,10 +113,11 @@ struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
 ///     block_fold(storage, value, count, op)        of the first `count` items
 ///     block_fold(storage, values, ...)             T values[Vt], Vt = 1, 2, 4, 8...: several items
 ///     a thread
+///     block_fold(storage, ..., reducer)            a public reducer in place of op: its result
 ///
 /// - `storage` is a block_storage<Nt, Acc>, and the block has exactly Nt threads: any number up to
 ///   1024, in one, two or three dimensions. Acc is the accumulator, as in reduce<Acc>(...);
-///   folded_t<T, Op> is what reduce() would choose.
+///   folded_t<T, Op> is what reduce() would choose, accumulated_t<T, R> what a reducer wants.
 /// - Items: thread t holds item t; with an array, items t * Vt, ..., t * Vt + Vt - 1. t is the
 /// linear
 ///   thread index, (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x.
@@ -137,13 +146,13 @@ template <int Nt, class Acc, int MostFolds, class Items, class Op>
 __device__ __forceinline__ auto block_fold(block_storage<Nt, Acc, MostFolds>& storage,
                                            const Items& values, Op op) {
   constexpr int count = Nt * detail::cuda::thread_items<Items>::count;
-  return detail::cuda::fold_block<Nt, 1, true>(storage, &values, count, op);
+  return detail::cuda::reduce_block<Nt, 1, true>(storage, &values, count, op);
 }
 
 template <int Nt, class Acc, int MostFolds, class Items, class Op>
 __device__ __forceinline__ auto block_fold(block_storage<Nt, Acc, MostFolds>& storage,
                                            const Items& values, int count, Op op) {
-  return detail::cuda::fold_block<Nt, 1, false>(storage, &values, count, op);
+  return detail::cuda::reduce_block<Nt, 1, false>(storage, &values, count, op);
 }
 
 /// Several independent block_folds at once: one barrier, and the few shuffles of warp_fold_each.
@@ -168,13 +177,13 @@ template <int Nt, class Acc, int MostFolds, class Items, int Folds, class Op>
 __device__ __forceinline__ auto block_fold_each(block_storage<Nt, Acc, MostFolds>& storage,
                                                 const Items (&values)[Folds], Op op) {
   constexpr int count = Nt * detail::cuda::thread_items<Items>::count;
-  return detail::cuda::fold_block<Nt, Folds, true>(storage, values, count, op);
+  return detail::cuda::reduce_block<Nt, Folds, true>(storage, values, count, op);
 }
 
 template <int Nt, class Acc, int MostFolds, class Items, int Folds, class Op>
 __device__ __forceinline__ auto block_fold_each(block_storage<Nt, Acc, MostFolds>& storage,
                                                 const Items (&values)[Folds], int count, Op op) {
-  return detail::cuda::fold_block<Nt, Folds, false>(storage, values, count, op);
+  return detail::cuda::reduce_block<Nt, Folds, false>(storage, values, count, op);
 }
 
 }  // namespace tilefold

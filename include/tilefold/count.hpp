@@ -61,8 +61,7 @@ struct make_count_if {
 ///     count([exec,] first, last, value)     count([exec,] range, value)
 ///     count_into(exec, first, last, out, value)
 ///
-/// Executors, memory, errors and `out` are as for reduce() and reduce_into(); all elements are
-/// read. Empty: 0.
+/// Executors, memory, errors and `out` are as for reduce() and reduce_into(). Empty: 0.
 inline constexpr detail::value_verb<detail::make_count> count{"count"};
 inline constexpr detail::value_verb_into<detail::make_count> count_into{"count_into"};
 
@@ -71,7 +70,8 @@ inline constexpr detail::value_verb_into<detail::make_count> count_into{"count_i
 inline constexpr detail::value_verb<detail::make_count_if> count_if{"count_if"};
 inline constexpr detail::value_verb_into<detail::make_count_if> count_if_into{"count_if_into"};
 
-/// Whether every element satisfies `predicate`, as count_if; true of nothing.
+/// Whether every element satisfies `predicate`, as count_if; true of nothing. The fold ends early
+/// once an element decides it: `predicate` is then not called for all of them.
 inline constexpr detail::value_verb<detail::make_question<reducers::all>> all_of{"all_of"};
 inline constexpr detail::value_verb_into<detail::make_question<reducers::all>> all_of_into{
     "all_of_into"};

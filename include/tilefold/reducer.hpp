@@ -35,8 +35,9 @@ struct reducer_tag {};
 /// - `identity<Acc>()`: combine(identity, x) has the bits of x; its projection is the value of an
 ///   empty range;
 /// - `static constexpr bool commutative`, `order_free`, `separately_rounded`: as in op_traits;
-/// false
-///   unless it says so.
+///   false unless it says so;
+/// - `settled(acc)`, if it is order_free: combine(acc, x) has the bits of acc for every x, so that
+///   the rest of the range need not be read.
 ///
 /// What runs on a GPU is marked TILEFOLD_HD. A reducer goes wherever reduce() takes an operator.
 template <class R>
@@ -233,6 +234,13 @@ struct source_of<std::index_sequence<Index...>, Its...> : source_leaf<Index, Its
   template <class Reducer>
   TILEFOLD_HD typename Reducer::accumulator lift(const Reducer& reducer, std::int64_t i) const {
     return reducer.lift(detail::element(iterator<Index>(*this), i)...);
+  }
+
+  /// Adds element i to the accumulator of elements before it (bound_reducer).
+  template <class Reducer>
+  TILEFOLD_HD void absorb(const Reducer& reducer, typename Reducer::accumulator& value,
+                          std::int64_t i) const {
+    reducer.absorb(value, detail::element(iterator<Index>(*this), i)...);
   }
 };
 

@@ -114,6 +114,40 @@ TYPED_TEST(EveryReducer, KeepsTheLawsItClaims) {
   }
 }
 
+/// The node of elements [first, first + n) of x, n a power of two.
+template <class R, class T>
+auto node_of(const R& reducer, const std::vector<T>& x, std::size_t first, std::size_t n) {
+  if (n == 1) return lifted_at(reducer, x, first);
+  return reducer.combine(node_of(reducer, x, first, n / 2),
+                         node_of(reducer, x, first + n / 2, n / 2));
+}
+
+// What GPUs assume of nodes in whole tiles: a shorter way to combine them, and that they commute.
+TYPED_TEST(EveryReducer, HasTheSameBitsAmongEqualNodes) {
+  bit_stream random(seed());
+  for (const pattern p : reducer_patterns<TypeParam>()) {
+    const auto x = make_items<TypeParam>(p, 128, random.next());
+    const auto check = [&](const char* name, const auto& reducer) {
+      using R = std::remove_cvref_t<decltype(reducer)>;
+      using acc = detail::reducer_accumulator_t<R, TypeParam>;
+      for (const std::size_t n : {1u, 2u, 8u, 32u}) {
+        const acc a = node_of(reducer, x, 0, n);
+        const acc b = node_of(reducer, x, n, n);
+        const auto expected = seen(reducer, reducer.combine(a, b));
+        ASSERT_EQ(seen(reducer, detail::combine_equals(reducer, a, b)), expected)
+            << name << name_of(p) << n;
+        if constexpr (detail::reducer_traits<R, acc>::commutative_among_equals) {
+          ASSERT_EQ(seen(reducer, detail::combine_equals(reducer, b, a)), expected)
+              << name << name_of(p) << n;
+        }
+      }
+    };
+    visit_reducers<TypeParam>(check);
+    check("fuse", r::fuse(r::mean{}, r::variance{}, r::max{}));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
 TYPED_TEST(EveryReducer, OfNothingIsItsIdentityOrAnError) {
   const std::vector<TypeParam> none;
   visit_reducers<TypeParam>([&](const char* name, const auto& reducer) {

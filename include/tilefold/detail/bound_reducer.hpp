@@ -37,22 +37,21 @@ concept operator_reducer = reducer<R> && requires {
   typename R::plain_op;
 };
 
-/// A reducer whose accumulator counts elements and is added up: of 2^31 elements or fewer it fits
-/// in 32 bits.
-template <class R>
-inline constexpr bool is_counting = requires {
-  requires R::counting;
-};
-
 /// What is known of a reducer with accumulators of type Acc.
 template <class R, class Acc>
 struct reducer_traits {
   static constexpr bool commutative = requires { requires R::commutative; };
+  static constexpr bool commutative_among_equals = commutative || requires {
+    requires R::commutative_among_equals;
+  };
   static constexpr bool order_free = requires { requires R::order_free; };
   static constexpr bool separately_rounded = requires { requires R::separately_rounded; };
 };
 template <operator_reducer R, class Acc>
-struct reducer_traits<R, Acc> : op_traits<typename R::plain_op, Acc> {};
+struct reducer_traits<R, Acc> : op_traits<typename R::plain_op, Acc> {
+  static constexpr bool commutative_among_equals =
+      op_traits<typename R::plain_op, Acc>::commutative;
+};
 
 template <class R, class Acc>
 concept has_reducer_identity = requires(const R& r) {
@@ -73,6 +72,47 @@ template <class R, class Acc>
 concept projects = requires(const R& r, const Acc& a) {
   r.project(a);
 };
+
+/// What the accumulator of a block of finite items is made of: its count; {count, sum}; or {count,
+/// sum, squared deviations from the mean}, merged as moments.hpp does.
+enum class block_statistic { none, count, mean, moments };
+
+template <class R>
+inline constexpr block_statistic statistic_of = block_statistic::none;
+template <class R>
+requires requires { R::statistic; }
+inline constexpr block_statistic statistic_of<R> = R::statistic;
+
+/// Whether the reducer can say that an accumulator is settled (see reducer.hpp).
+template <class R, class Acc>
+concept tells_settled = requires(const R& r, const Acc& a) {
+  { r.settled(a) } -> std::convertible_to<bool>;
+};
+
+/// Whether it adds an element that stands behind all others to an accumulator at less cost than by
+/// lift and combine.
+template <class R, class Acc, class... Values>
+concept absorbs_values = requires(const R& r, Acc& a, const Values&... values) {
+  r.absorb(a, values...);
+};
+
+/// Whether a reducer has a shorter way to combine nodes of equally many elements, a power of two.
+template <class R, class Acc>
+concept combines_equals = requires(const R& r, const Acc& a) {
+  { r.combine_equals(a, a) } -> std::convertible_to<Acc>;
+};
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class R, class Acc>
+TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
+  if constexpr (combines_equals<R, Acc>) {
+    return r.combine_equals(a, b);
+  } else {
+    return r.combine(a, b);
+  }
+}
 
 template <class R, bool Indexed, class... Values>
 struct lifted {
@@ -133,10 +173,20 @@ class bound_reducer {
       std::remove_cvref_t<decltype(std::declval<const R&>().project(std::declval<accumulator>()))>;
 
   static constexpr bool commutative = reducer_traits<R, accumulator>::commutative;
+  // Of nodes of equally many elements, a power of two.
+  static constexpr bool commutative_among_equals =
+      reducer_traits<R, accumulator>::commutative_among_equals;
   static constexpr bool combine_may_fuse =
       !reducer_traits<R, accumulator>::separately_rounded && !std::integral<accumulator>;
   static constexpr bool lift_may_fuse = combine_may_fuse;
-  static constexpr bool counting = is_counting<R>;
+  static constexpr bool order_free = reducer_traits<R, accumulator>::order_free;
+  static constexpr bool settles = order_free && tells_settled<R, accumulator>;
+  // Whether combine() is hundreds of instructions.
+  static constexpr bool long_combine = requires { requires R::long_combine; };
+  static constexpr bool counts = requires { requires R::counts; };
+  static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
+                                  (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
+                                           : absorbs_values<R, accumulator, Values...>);
 
   R reducer;
   Lift function;
@@ -157,6 +207,38 @@ class bound_reducer {
     return reducer.combine(a, b);
   }
 
+  /// Whether combine(value, x) is `value` for every x.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  TILEFOLD_HD bool settled(const accumulator& value) const {
+    if constexpr (settles) return reducer.settled(value);
+    return false;
+  }
+
+  /// Adds an element to the accumulator of elements that stand before it.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... V>
+  TILEFOLD_HD void absorb(accumulator& value, const V&... values) const {
+    if constexpr (!absorbs) {
+      value = combine(value, lift(values...));
+    } else if constexpr (indexed) {
+      absorb_with_index(value, values...);
+    } else {
+      reducer.absorb(value, values...);
+    }
+  }
+
+  /// combine() of nodes of equally many elements, a power of two.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  TILEFOLD_HD accumulator combine_equals(const accumulator& a, const accumulator& b) const {
+    return detail::combine_equals(reducer, a, b);
+  }
+
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
@@ -165,6 +247,15 @@ class bound_reducer {
   }
 
  private:
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... V>
+  TILEFOLD_HD void absorb_with_index(accumulator& value, std::int64_t index,
+                                     const V&... values) const {
+    reducer.absorb(value, values..., index);
+  }
+
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif

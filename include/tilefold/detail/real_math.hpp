@@ -83,16 +83,30 @@ TILEFOLD_HD double horner(double x, const double (&c)[N]) {
 inline constexpr double ln2_high = 0x1.62e42feep-1;
 inline constexpr double ln2_low = 0x1.a39ef35793c76p-33;
 
-/// e^x within 1 ulp (measured: 0.87); exact at 0 and the infinities.
+/// a * b + c where the product is exact, so that it is no matter whether it is rounded.
+TILEFOLD_HD inline double exact_product_sum(double a, double b, double c) {
+#if defined(__CUDA_ARCH__)
+  return __fma_rn(a, b, c);
+#else
+  return rounded_sum(c, rounded_product(a, b));
+#endif
+}
+
+/// factor * 2^exponent
+struct scaled_number {
+  double factor;
+  std::int64_t exponent;
+};
+
+/// e^x for -745.2 <= x <= 709.79, its factor near 1. Something for others, a NaN among them.
 ///
 /// x = k ln 2 + r with |r| <= ln 2 / 2, and e^r as 1 + r + r^2 / 2! + ... + r^13 / 13!, whose
-/// remainder is below 2^-57.
-TILEFOLD_HD inline double exponential(double x) {
-  if (x != x) return nan<double>;
-  if (x > 709.79) return infinity<double>;
-  if (x < -745.2) return 0.0;
-  const double k = nearest_integer(rounded_product(x, 0x1.71547652b82fep0));
-  const double high = rounded_sum(x, -rounded_product(k, ln2_high));
+/// remainder is below 2^-57. No branches, so that several can be computed side by side.
+TILEFOLD_HD inline scaled_number scaled_exponential(double x) {
+  const double shift = 0x1.8p52;  // at this size a double's last bit is worth one
+  const double shifted = rounded_sum(rounded_product(x, 0x1.71547652b82fep0), shift);
+  const double k = rounded_sum(shifted, -shift);
+  const double high = exact_product_sum(k, -ln2_high, x);
   const double low = rounded_product(k, ln2_low);
   const double r = rounded_sum(high, -low);
   const double lost = rounded_sum(rounded_sum(high, -r), -low);
@@ -100,11 +114,34 @@ TILEFOLD_HD inline double exponential(double x) {
                           1.0 / 720,     1.0 / 5040,     1.0 / 40320,     1.0 / 362880,
                           1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800};
   const double tail = rounded_sum(rounded_product(rounded_product(r, r), horner(r, c)), lost);
-  const double e_r = rounded_sum(1.0, rounded_sum(r, tail));
+  return {rounded_sum(1.0, rounded_sum(r, tail)),
+          __builtin_bit_cast(std::int64_t, shifted) - __builtin_bit_cast(std::int64_t, shift)};
+}
+
+/// e^x within 1 ulp (measured: 0.87); exact at 0 and the infinities.
+TILEFOLD_HD inline double exponential(double x) {
+  if (x != x) return nan<double>;
+  if (x > 709.79) return infinity<double>;
+  if (x < -745.2) return 0.0;
+  const scaled_number e = detail::scaled_exponential(x);
   // In two steps: 2^k alone may be subnormal or overflow where the result does not.
-  const auto exponent = static_cast<std::int64_t>(k);
-  const std::int64_t half = exponent / 2;
-  return rounded_product(rounded_product(e_r, power_of_two(half)), power_of_two(exponent - half));
+  const std::int64_t half = e.exponent / 2;
+  return rounded_product(rounded_product(e.factor, power_of_two(half)),
+                         power_of_two(e.exponent - half));
+}
+
+/// exponential(x) for x <= 0, or a NaN for a NaN, without branches.
+TILEFOLD_HD inline double falling_exponential(double x) {
+  const bool vanishes = x < -745.2;
+  // Subnormal numbers are slow on some machines, so nothing vanishes on the way.
+  const scaled_number e = detail::scaled_exponential(vanishes ? 0.0 : x);
+  // In two steps again, of which the first is exact: an addition to the exponent.
+  const std::int64_t first = e.exponent < -1000 ? -1000 : e.exponent;
+  const std::uint64_t bits =
+      __builtin_bit_cast(std::uint64_t, e.factor) + (static_cast<std::uint64_t>(first) << 52);
+  const double power =
+      rounded_product(__builtin_bit_cast(double, bits), power_of_two(e.exponent - first));
+  return x != x ? x : vanishes ? 0.0 : power;
 }
 
 /// ln x within 1 ulp (measured: 0.93); -infinity at 0, NaN below it.

@@ -97,6 +97,13 @@ TILEFOLD_HD bool stands_before(const ranked<Ranking>& a, const ranked<Ranking>& 
   return a.index < b.index;
 }
 
+/// The first of `found` and of an element that stands behind it, where equal ones need no index.
+template <class Ranking>
+TILEFOLD_HD void add_behind(ranked<Ranking>& found, const typename Ranking::key& key,
+                            std::int64_t index) {
+  if (Ranking::before(key, found.key)) found = {key, index};
+}
+
 template <class T, bool Largest, nan_rule Nan>
 TILEFOLD_HD reducers::indexed_value<T> place_of(const ranked<ranking<T, Largest, Nan>>& r) {
   return {detail::canonical(ranking<T, Largest, Nan>::value(r.key)), r.index};
@@ -117,6 +124,10 @@ struct arg_extreme {
   template <class T>
   TILEFOLD_HD accumulator<T> lift(const T& value, std::int64_t index) const {
     return {ranking<T, Largest, Nan>::of(value), index};
+  }
+  template <class T>
+  TILEFOLD_HD void absorb(accumulator<T>& found, const T& value, std::int64_t index) const {
+    detail::add_behind(found, ranking<T, Largest, Nan>::of(value), index);
   }
   template <class Acc>
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
@@ -175,6 +186,11 @@ struct arg_minmax {
   TILEFOLD_HD accumulator<T> lift(const T& value, std::int64_t index) const {
     return {{detail::ranking<T, false, Nan>::of(value), index},
             {detail::ranking<T, true, Nan>::of(value), index}};
+  }
+  template <class T>
+  TILEFOLD_HD void absorb(accumulator<T>& found, const T& value, std::int64_t index) const {
+    detail::add_behind(found.min, detail::ranking<T, false, Nan>::of(value), index);
+    detail::add_behind(found.max, detail::ranking<T, true, Nan>::of(value), index);
   }
   template <class Acc>
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {

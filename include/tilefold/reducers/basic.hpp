@@ -55,7 +55,7 @@ struct truth {
 
 /// One truth per element, combined by Op.
 template <class Op, class Predicate>
-struct question {
+struct odd_question {
   using reducer_concept = reducer_tag;
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
@@ -76,6 +76,12 @@ struct question {
   TILEFOLD_HD Acc identity() const {
     return op_traits<Op, bool>::identity();
   }
+};
+
+/// The same by an `and` or `or`, which know the answer once a truth is not their identity.
+template <class Op, class Predicate>
+struct question : odd_question<Op, Predicate> {
+  TILEFOLD_HD bool settled(bool value) const { return value != op_traits<Op, bool>::identity(); }
 };
 
 struct differ {
@@ -117,8 +123,8 @@ struct bit_or : detail::op_family<tilefold::bit_or> {};
 /// Bitwise exclusive or; empty: 0. Integers.
 struct bit_xor : detail::op_family<tilefold::bit_xor> {};
 
-/// Whether the predicate holds for at least one element; without one, whether an element is true.
-/// Empty: false.
+/// Whether the predicate holds for at least one element, which ends the fold early; without one,
+/// whether an element is true. Empty: false.
 template <class Predicate = detail::truth>
 struct any : detail::question<logical_or, Predicate> {};
 template <class Predicate>
@@ -143,7 +149,7 @@ none()->none<>;
 
 /// Whether the predicate holds for an odd number of elements. Empty: false.
 template <class Predicate = detail::truth>
-struct logical_xor : detail::question<detail::differ, Predicate> {};
+struct logical_xor : detail::odd_question<detail::differ, Predicate> {};
 template <class Predicate>
 logical_xor(Predicate) -> logical_xor<Predicate>;
 logical_xor()->logical_xor<>;
@@ -155,7 +161,7 @@ struct count_if {
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
-  static constexpr bool counting = true;
+  static constexpr bool counts = true;  // lifts are 0 or 1, and added
 
   Predicate predicate{};
 
@@ -179,10 +185,10 @@ count_if(Predicate) -> count_if<Predicate>;
 /// How many elements there are, as std::int64_t; over one range or two. Empty: 0.
 struct count {
   using reducer_concept = reducer_tag;
+  static constexpr detail::block_statistic statistic = detail::block_statistic::count;
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
-  static constexpr bool counting = true;
 
   template <class... T>
   TILEFOLD_HD std::int64_t lift(const T&...) const {
@@ -262,7 +268,9 @@ struct minmax {
 namespace detail {
 
 template <nan_rule Nan, class T>
-struct reducer_traits<reducers::minmax<Nan>, reducers::extremes<T>> : selection_traits<T> {};
+struct reducer_traits<reducers::minmax<Nan>, reducers::extremes<T>> : selection_traits<T> {
+  static constexpr bool commutative_among_equals = selection_traits<T>::commutative;
+};
 
 }  // namespace detail
 

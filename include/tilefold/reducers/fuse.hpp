@@ -62,6 +62,17 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #pragma nv_exec_check_disable
 #endif
   template <class... Acc>
+  TILEFOLD_HD pack<Acc...> combine_equals(
+      const pack_of<std::index_sequence<Index...>, Acc...>& a,
+      const pack_of<std::index_sequence<Index...>, Acc...>& b) const {
+    return pack<Acc...>{{detail::combine_equals(
+        reducers.template get<Index>(), a.template get<Index>(), b.template get<Index>())}...};
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... Acc>
   TILEFOLD_HD auto project(const pack_of<std::index_sequence<Index...>, Acc...>& value) const {
     return pack<decltype(detail::canonical(
         std::declval<const R&>().project(std::declval<const Acc&>())))...>{
@@ -94,6 +105,8 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 template <class Indices, class... R, class... Acc>
 struct reducer_traits<fused_of<Indices, R...>, pack_of<Indices, Acc...>> {
   static constexpr bool commutative = (reducer_traits<R, Acc>::commutative && ...);
+  static constexpr bool commutative_among_equals =
+      (reducer_traits<R, Acc>::commutative_among_equals && ...);
   static constexpr bool order_free = (reducer_traits<R, Acc>::order_free && ...);
   static constexpr bool separately_rounded = (reducer_traits<R, Acc>::separately_rounded && ...);
 };

@@ -26,6 +26,7 @@ namespace detail {
 
 struct exponential_sum {
   using reducer_concept = reducer_tag;
+  static constexpr bool long_combine = true;
   static constexpr bool commutative = true;
   static constexpr bool separately_rounded = true;
 
@@ -37,13 +38,12 @@ struct exponential_sum {
   }
   TILEFOLD_HD reducers::max_and_sum combine(const reducers::max_and_sum& a,
                                             const reducers::max_and_sum& b) const {
-    // Two equal infinities differ by NaN. A NaN is equal to nothing, and keeps the sum one.
-    if (a.max == b.max) return {a.max, rounded_sum(a.sum, b.sum)};
     const bool swap = !(a.max > b.max);
     const double high = swap ? b.max : a.max;
     const double low = swap ? a.max : b.max;
-    const double shrunk =
-        rounded_product(swap ? a.sum : b.sum, detail::exponential(rounded_sum(low, -high)));
+    // Two equal infinities differ by NaN.
+    const double gap = a.max == b.max ? 0.0 : rounded_sum(low, -high);
+    const double shrunk = rounded_product(swap ? a.sum : b.sum, detail::falling_exponential(gap));
     return {high, rounded_sum(swap ? b.sum : a.sum, shrunk)};
   }
   template <class Acc>

@@ -10,9 +10,11 @@
 // mean may be infinite). An empty range has no mean: empty_range_error.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/real_math.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
@@ -24,6 +26,29 @@ namespace tilefold {
 enum class divisor { population, sample };
 
 namespace detail {
+
+/// How many elements two nodes have together; exact up to 2^53. A plain sum: nothing is multiplied
+/// before, and a compiler knows what it is where it knows how many there are.
+TILEFOLD_HD inline double count_of_both(double a, double b) { return a + b; }
+
+/// x - x for a value that converts to the double x: 0, or NaN of an infinity or a NaN.
+template <class T>
+TILEFOLD_HD double difference_from_itself(const T& value) {
+  if constexpr (std::integral<T>) {
+    return 0.0;
+  } else {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::same_as<T, float> || is_narrow_float<T>) {
+      // As a float's bits: +0 is the upper half of +0, and a NaN that of a NaN. Doubles are rarer.
+      const auto x = static_cast<float>(value);
+      const std::uint64_t upper = __builtin_bit_cast(std::uint32_t, rounded_sum(x, -x));
+      return __builtin_bit_cast(double, upper << 32);
+    }
+#endif
+    const auto x = detail::convert<double>(value);
+    return rounded_sum(x, -x);
+  }
+}
 
 /// A number and a sum. The number is exact up to 2^53.
 struct mean_state {
@@ -46,6 +71,13 @@ struct node_gap {
   }
 };
 
+/// The weight between two nodes of `count` elements each, a power of two: 1 / (2 count).
+TILEFOLD_HD inline double weight_of_equals(double count) {
+  // 2^k has the exponent 1023 + k, and 2^(-k-1) has 1022 - k.
+  return __builtin_bit_cast(double,
+                            (std::int64_t{2045} << 52) - __builtin_bit_cast(std::int64_t, count));
+}
+
 /// Nearly all nodes of the tree stand next to one of as many elements, n, a power of two; there the
 /// distance is that of the sums, the weight 1 / 2n, and nothing is divided. Else it is the distance
 /// of the means, and n1 n2 / (n1 + n2).
@@ -53,11 +85,10 @@ TILEFOLD_HD inline node_gap gap_between(double left_count, double right_count) {
   const auto bits = __builtin_bit_cast(std::int64_t, left_count);
   const std::int64_t significand = (std::int64_t{1} << 52) - 1;
   if (left_count == right_count && (bits & significand) == 0) {
-    // 2^k has the exponent 1023 + k, and 2^(-k-1) has 1022 - k.
-    const double weight = __builtin_bit_cast(double, (std::int64_t{2045} << 52) - bits);
-    return {left_count, right_count, weight, true};
+    return {left_count, right_count, detail::weight_of_equals(left_count), true};
   }
-  const double share = rounded_quotient(right_count, rounded_sum(left_count, right_count));
+  const double share =
+      rounded_quotient(right_count, detail::count_of_both(left_count, right_count));
   return {left_count, right_count, rounded_product(left_count, share), false};
 }
 
@@ -84,17 +115,28 @@ struct moment_reducer {
 };
 
 struct variance_base : moment_reducer {
+  static constexpr block_statistic statistic = block_statistic::moments;
+  // Distances change their sign, which squares do not see.
+  static constexpr bool commutative_among_equals = true;
+
   template <class T>
   TILEFOLD_HD variance_state lift(const T& value) const {
     const auto x = detail::convert<double>(value);
     // Not 0: what an infinity or a NaN deviates is NaN.
-    return {1.0, x, rounded_sum(x, -x)};
+    return {1.0, x, detail::difference_from_itself(value)};
   }
   TILEFOLD_HD variance_state combine(const variance_state& a, const variance_state& b) const {
     const node_gap gap = detail::gap_between(a.count, b.count);
     const double difference = gap.distance(a.sum, b.sum);
-    return {rounded_sum(a.count, b.count), rounded_sum(a.sum, b.sum),
+    return {detail::count_of_both(a.count, b.count), rounded_sum(a.sum, b.sum),
             detail::spread(a.deviations, b.deviations, difference, difference, gap.weight)};
+  }
+  TILEFOLD_HD variance_state combine_equals(const variance_state& a,
+                                            const variance_state& b) const {
+    const double difference = rounded_sum(b.sum, -a.sum);
+    return {detail::count_of_both(a.count, b.count), rounded_sum(a.sum, b.sum),
+            detail::spread(a.deviations, b.deviations, difference, difference,
+                           detail::weight_of_equals(a.count))};
   }
 };
 
@@ -113,11 +155,11 @@ struct shape_base : moment_reducer {
   template <class T>
   TILEFOLD_HD shape_state lift(const T& value) const {
     const auto x = detail::convert<double>(value);
-    const double zero = rounded_sum(x, -x);
+    const double zero = detail::difference_from_itself(value);
     return {1.0, x, zero, zero, zero};
   }
   TILEFOLD_HD shape_state combine(const shape_state& a, const shape_state& b) const {
-    const double n = rounded_sum(a.count, b.count);
+    const double n = detail::count_of_both(a.count, b.count);
     const double p = rounded_quotient(a.count, n);
     const double q = rounded_quotient(b.count, n);
     const double d = rounded_sum(b.mean, -a.mean);
@@ -158,24 +200,40 @@ struct covariance_state {
 };
 
 struct covariance_base : moment_reducer {
+  // A product of which one factor is 0 changes its sign with the other; but no xy is -0, and what
+  // is added to others does not see it.
+  static constexpr bool commutative_among_equals = true;
+
   template <class X, class Y>
   TILEFOLD_HD covariance_state lift(const X& first, const Y& second) const {
     const auto x = detail::convert<double>(first);
     const auto y = detail::convert<double>(second);
-    const double zero_x = rounded_sum(x, -x);
-    const double zero_y = rounded_sum(y, -y);
+    const double zero_x = detail::difference_from_itself(first);
+    const double zero_y = detail::difference_from_itself(second);
     return {1.0, x, y, zero_x, zero_y, rounded_sum(zero_x, zero_y)};
   }
   TILEFOLD_HD covariance_state combine(const covariance_state& a, const covariance_state& b) const {
     const node_gap gap = detail::gap_between(a.count, b.count);
     const double dx = gap.distance(a.sum_x, b.sum_x);
     const double dy = gap.distance(a.sum_y, b.sum_y);
-    return {rounded_sum(a.count, b.count),
+    return {detail::count_of_both(a.count, b.count),
             rounded_sum(a.sum_x, b.sum_x),
             rounded_sum(a.sum_y, b.sum_y),
             detail::spread(a.xx, b.xx, dx, dx, gap.weight),
             detail::spread(a.yy, b.yy, dy, dy, gap.weight),
             detail::spread(a.xy, b.xy, dx, dy, gap.weight)};
+  }
+  TILEFOLD_HD covariance_state combine_equals(const covariance_state& a,
+                                              const covariance_state& b) const {
+    const double weight = detail::weight_of_equals(a.count);
+    const double dx = rounded_sum(b.sum_x, -a.sum_x);
+    const double dy = rounded_sum(b.sum_y, -a.sum_y);
+    return {detail::count_of_both(a.count, b.count),
+            rounded_sum(a.sum_x, b.sum_x),
+            rounded_sum(a.sum_y, b.sum_y),
+            detail::spread(a.xx, b.xx, dx, dx, weight),
+            detail::spread(a.yy, b.yy, dy, dy, weight),
+            detail::spread(a.xy, b.xy, dx, dy, weight)};
   }
 };
 
@@ -187,6 +245,7 @@ namespace reducers {
 /// |error| <= (ceil(log2 n) + 1) u mean|x|, u = 2^-53.
 struct mean : detail::moment_reducer {
   static constexpr bool commutative = true;
+  static constexpr detail::block_statistic statistic = detail::block_statistic::mean;
 
   template <class T>
   TILEFOLD_HD detail::mean_state lift(const T& value) const {
@@ -194,7 +253,7 @@ struct mean : detail::moment_reducer {
   }
   TILEFOLD_HD detail::mean_state combine(const detail::mean_state& a,
                                          const detail::mean_state& b) const {
-    return {detail::rounded_sum(a.count, b.count), detail::rounded_sum(a.sum, b.sum)};
+    return {detail::count_of_both(a.count, b.count), detail::rounded_sum(a.sum, b.sum)};
   }
   TILEFOLD_HD double project(const detail::mean_state& state) const {
     return detail::canonical(detail::rounded_quotient(state.sum, state.count));

@@ -76,6 +76,16 @@ struct top_k_reducer {
     return list;
   }
 
+  template <class T>
+  TILEFOLD_HD void absorb(best_list<ranking<T, Largest, Nan>, size>& list, const T& value,
+                          std::int64_t index) const {
+    using ranking = detail::ranking<T, Largest, Nan>;
+    const auto key = ranking::of(value);
+    const auto& last = list.item[size - 1];
+    if (!ranking::before(key, last.key) && last.index != no_element) return;
+    insert(list, {key, index});
+  }
+
   // One list against the other backwards: the better of each pair are the best `size` of all, first
   // falling, then rising; a bitonic merge puts them in order. No branch depends on the data, so
   // everything can stay in registers.
@@ -120,6 +130,21 @@ struct top_k_reducer {
       best.count = i + 1;
     }
     return best;
+  }
+
+ private:
+  // Every element worse than the new one moves a place down.
+  template <class Ranking>
+  TILEFOLD_HD static void insert(best_list<Ranking, size>& list, ranked<Ranking> added) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int i = 0; i < size; ++i) {
+      const auto here = list.item[i];
+      const bool is_better = detail::is_better(added, here);
+      list.item[i] = is_better ? added : here;
+      added = is_better ? here : added;
+    }
   }
 };
 

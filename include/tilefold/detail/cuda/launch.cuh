@@ -11,7 +11,9 @@
 #include <limits>
 #include <string>
 
+#include <tilefold/detail/cuda/free_kernel.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/staged_kernel.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -90,20 +92,33 @@ constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n, bo
   return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
 }
 
+/// The policy of free_kernel.cuh: large accumulators leave room for half as many threads, which
+/// then have twice as much in flight.
+constexpr tile_policy free_policy_for(int bytes, std::size_t acc_bytes) {
+  const tile_policy policy = policy_for(bytes);
+  return acc_bytes > 16 && policy.nt > 256 ? tile_policy{256, 2 * policy.vt} : policy;
+}
+
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
 
-/// Scratch for n items under a policy.
-constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64_t acc_bytes) {
+/// Scratch for `count` partials under a policy.
+constexpr workspace_demand partials_demand(tile_policy policy, std::int64_t count,
+                                           std::int64_t acc_bytes) {
   const std::int64_t group = group_size(policy);
   std::int64_t partials = 0;
   std::int64_t arrivals = 0;
-  for (std::int64_t count = tree::num_blocks(n, policy.tile()); count > 1;) {
+  while (count > 1) {
     const std::int64_t groups = tree::num_blocks(count, group);
     partials += count;
     arrivals += groups;
     count = groups;
   }
   return {partials * acc_bytes, arrivals * static_cast<std::int64_t>(sizeof(unsigned))};
+}
+
+/// Scratch for n items under a policy.
+constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64_t acc_bytes) {
+  return cuda::partials_demand(policy, tree::num_blocks(n, policy.tile()), acc_bytes);
 }
 
 /// Scratch for a short range of that shape.
@@ -211,11 +226,13 @@ void launch_early(Kernel kernel, cudaLaunchConfig_t config, launch_abilities abi
   check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), what);
 }
 
-/// Launches the fold of n >= 1 items under `Policy`. `provide(demand)` returns the workspace.
-template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+/// Launches `kernel`, which folds n >= 1 items in tiles of `Policy`. `provide(demand)` returns the
+/// workspace.
+template <tile_policy Policy, class Kernel, class Source, class Reducer, class Init, class Out,
           class Provide>
-void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n, Out out,
-            const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+void launch_by(Kernel kernel, occupancy_cache& occupancy, launch_abilities abilities,
+               const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+               Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   using acc = typename Reducer::accumulator;
   static_assert(std::is_trivially_copyable_v<acc>,
                 "tilefold: on a GPU the accumulator must be trivially copyable");
@@ -229,9 +246,6 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
   scratch<acc> memory{reinterpret_cast<acc*>(space.partials()),
                       reinterpret_cast<unsigned*>(space.arrivals())};
   unfused<Reducer> device_reducer{reducer, 0u};
-  const auto kernel =
-      &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
-  static occupancy_cache occupancy;
   const auto blocks = detail::smaller(tiles, resident_blocks(kernel, Policy.nt, gpu, occupancy));
   tile_shares shares{static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks)};
   void* arguments[] = {const_cast<Source*>(&source),
@@ -241,10 +255,31 @@ void launch(const Source& source, const Reducer& reducer, const Init& init, std:
                        &n,
                        &shares,
                        &memory};
-  static occupancy_cache known;
-  cuda::launch_early(kernel, launch_config(blocks, Policy.nt, stream),
-                     abilities_of(kernel, Policy.nt, gpu, known), false, arguments,
+  cuda::launch_early(kernel, launch_config(blocks, Policy.nt, stream), abilities, false, arguments,
                      "launch of the tile kernel");
+}
+
+/// Launches the fold of n >= 1 items under `Policy`. `provide` as for launch_by().
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n, Out out,
+            const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  const auto kernel =
+      &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
+  static occupancy_cache occupancy;
+  static occupancy_cache known;
+  cuda::launch_by<Policy>(kernel, occupancy, abilities_of(kernel, Policy.nt, gpu, known), source,
+                          reducer, init, n, out, gpu, stream, provide);
+}
+
+/// The same in staged tiles.
+template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
+void launch_staged(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                   Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  const auto kernel = &staged_kernel<Build, Source, unfused<Reducer>, Init, Out>;
+  static occupancy_cache occupancy;
+  cuda::launch_by<staged_policy<Source>>(kernel, occupancy, launch_abilities{false, false}, source,
+                                         reducer, init, n, out, gpu, stream, provide);
 }
 
 /// Launches the fold of 1 <= n <= most_short_items() items.
@@ -277,19 +312,74 @@ void launch_short(const Source& source, const Reducer& reducer, const Init& init
                      shape.cluster, arguments, "launch of the short kernel");
 }
 
+/// Launches the fold in any order of n >= 2 Policy.tile() items. `provide` as for launch().
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch_free(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                 Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  static_assert(std::is_trivially_copyable_v<acc>,
+                "tilefold: on a GPU the accumulator must be trivially copyable");
+  const auto kernel =
+      &free_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
+  static occupancy_cache occupancy;
+  // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
+  const auto blocks = detail::smaller((n - Policy.vt) / Policy.tile(),
+                                      resident_blocks(kernel, Policy.nt, gpu, occupancy));
+  workspace_demand need = partials_demand(Policy, blocks, sizeof(acc));
+  const std::int64_t flag = need.arrival_bytes / static_cast<std::int64_t>(sizeof(unsigned));
+  if constexpr (Reducer::settles) {
+    need.partial_bytes = detail::larger(need.partial_bytes, static_cast<std::int64_t>(sizeof(acc)));
+    need.arrival_bytes += sizeof(unsigned);
+  }
+  const workspace& space = provide(need);
+  scratch<acc> memory{reinterpret_cast<acc*>(space.partials()),
+                      reinterpret_cast<unsigned*>(space.arrivals())};
+  unsigned* settled = memory.arrivals + flag;
+  unfused<Reducer> device_reducer{reducer, 0u};
+  void* arguments[] = {const_cast<Source*>(&source),
+                       &device_reducer,
+                       const_cast<Init*>(&init),
+                       &out,
+                       &n,
+                       &settled,
+                       &memory};
+  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
+                         dim3(Policy.nt), arguments, 0, stream),
+        "launch of the kernel of any order");
+}
+
 /// The same under the policy that the caller chose or, by default, that fits the items and n.
 template <class Build, class Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   if constexpr (std::is_same_v<Policy, default_policy>) {
-    constexpr tile_policy short_tile = short_policy_for(item_bytes<Source>);
-    if (n <= most_short_items(short_tile, sizeof(typename Reducer::accumulator))) {
+    constexpr int bytes = item_bytes<Source>;
+    constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
+    constexpr tile_policy policy = policy_for(bytes, acc_bytes);
+    constexpr tile_policy short_tile = short_policy_for(bytes);
+    if (n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(source, reducer, init, n, out, gpu, stream, provide);
+    } else if constexpr (folds_in_any_order<Reducer>) {
+      constexpr tile_policy free = free_policy_for(bytes, acc_bytes);
+      static_assert(2 * free.tile() <= short_tile.tile());
+      cuda::launch_free<Build, free>(source, reducer, init, n, out, gpu, stream, provide);
+    } else if constexpr (folds_staged<Source, Reducer>) {
+      // A tile for every SM at least.
+      if (n >= gpu.num_sms * std::int64_t{staged_policy<Source>.tile()}) {
+        cuda::launch_staged<Build>(source, reducer, init, n, out, gpu, stream, provide);
+      } else {
+        cuda::launch<Build, policy>(source, reducer, init, n, out, gpu, stream, provide);
+      }
     } else {
-      constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
-      cuda::launch<Build, policy_for(item_bytes<Source>, acc_bytes)>(source, reducer, init, n, out,
-                                                                     gpu, stream, provide);
+      cuda::launch<Build, policy>(source, reducer, init, n, out, gpu, stream, provide);
+    }
+  } else if constexpr (folds_in_any_order<Reducer>) {
+    if (n < 2 * Policy::value.tile()) {
+      cuda::launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
+    } else {
+      cuda::launch_free<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
     }
   } else {
     cuda::launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);

@@ -76,6 +76,23 @@ struct unfused : Reducer {
       return Reducer::combine(a, b);
     }
   }
+  __device__ __forceinline__ typename Reducer::accumulator combine_equals(
+      const typename Reducer::accumulator& a, const typename Reducer::accumulator& b) const {
+    if constexpr (Reducer::combine_may_fuse) {
+      return cuda::opaque(Reducer::combine_equals(a, b), zero);
+    } else {
+      return Reducer::combine_equals(a, b);
+    }
+  }
+  template <class... Values>
+  __device__ __forceinline__ void absorb(typename Reducer::accumulator& value,
+                                         const Values&... values) const {
+    if constexpr (Reducer::absorbs) {
+      Reducer::absorb(value, values...);
+    } else {
+      new (&value) typename Reducer::accumulator(combine(value, lift(values...)));
+    }
+  }
 };
 
 /// Folds partials: they are accumulators already.
@@ -94,36 +111,6 @@ struct partials_reducer {
     return reducer.combine(a, b);
   }
 };
-
-/// A counting reducer inside a tile: half the words to add, shuffle and keep.
-template <class Reducer>
-struct counts_in_tile {
-  using accumulator = std::int32_t;
-  static constexpr bool commutative = true;
-  const Reducer& reducer;
-
-  template <class... Values>
-  __device__ __forceinline__ accumulator lift(const Values&... values) const {
-    return static_cast<accumulator>(reducer.lift(values...));
-  }
-  __device__ __forceinline__ accumulator combine(accumulator a, accumulator b) const {
-    return a + b;
-  }
-};
-
-template <class Reducer>
-using in_tile_t =
-    std::conditional_t<detail::is_counting<Reducer>, counts_in_tile<Reducer>, Reducer>;
-
-/// The reducer as whole tiles use it.
-template <class Reducer>
-__device__ __forceinline__ decltype(auto) in_tile(const Reducer& reducer) {
-  if constexpr (detail::is_counting<Reducer>) {
-    return counts_in_tile<Reducer>{reducer};
-  } else {
-    return (reducer);
-  }
-}
 
 /// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
 /// of the one before: what both would do first costs no time then. Nothing of this launch may touch
@@ -169,10 +156,8 @@ __device__ __forceinline__ void write(Out out, const T& result) {
 template <tile_policy Policy, class Source, class Reducer, class Init, class Out>
 class block_work {
   using acc = typename Reducer::accumulator;
-  using tile_reducer = in_tile_t<Reducer>;
-  using tile_acc = typename tile_reducer::accumulator;
-  using full_tile = tile_fold<Policy, true, Source, tile_reducer>;
-  using ahead = tile_ahead<Policy, Source, tile_reducer>;
+  using full_tile = tile_fold<Policy, true, Source, Reducer>;
+  using ahead = tile_ahead<Policy, Source, Reducer>;
   using cut_tile = tile_fold<Policy, false, Source, Reducer>;
   using partials_source = detail::source<const acc*>;
   using group_reducer = partials_reducer<Reducer>;
@@ -200,20 +185,40 @@ class block_work {
     const unsigned end = shares.first(blockIdx.x + 1);
     const unsigned tiles = shares.first(gridDim.x);
     fold_tiles(memory.partials, begin, end, tiles);
+    climb_from(memory, begin, end, tiles);
+  }
+
+  /// The value of one node among `count` of its level: a partial, or the fold if it is the only
+  /// one.
+  __device__ __forceinline__ void keep(const acc& value, acc* partial, unsigned count) const {
+    if (threadIdx.x != 0) return;
+    if (count > 1) {
+      new (partial) acc(value);
+    } else {
+      cuda::write(out, detail::finish(reducer, init, value));
+    }
+  }
+
+  /// After this block's tiles, [t, end) of `tiles`, have been kept: goes up as far as it can.
+  __device__ __forceinline__ void climb_from(scratch<acc> memory, unsigned t, unsigned end,
+                                             unsigned tiles) const {
     if (tiles == 1) return;
-    for (unsigned t = begin; t < end;) {
+    while (t < end) {
       const unsigned next = min(end, (t / group + 1) * group);
       climb(memory, tiles, t / group, next - t);
       t = next;
     }
   }
 
- private:
-  __device__ __forceinline__ acc* warp_values(unsigned turn) {
-    return &shared.warp_values[turn % 2][0].value;
+  /// Adds the value of this block, one of gridDim.x, to the fold; whether that was the last.
+  __device__ __forceinline__ bool add_block(const acc& value, scratch<acc> memory) const {
+    keep(value, memory.partials + blockIdx.x, gridDim.x);
+    return climb(memory, gridDim.x, blockIdx.x / group, 1);
   }
-  __device__ __forceinline__ tile_acc* tile_values(unsigned turn) {
-    return reinterpret_cast<tile_acc*>(warp_values(turn));
+
+ private:
+  __device__ __forceinline__ acc* warp_values(unsigned turn) const {
+    return &shared.warp_values[turn % 2][0].value;
   }
 
   // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
@@ -224,8 +229,7 @@ class block_work {
     }
 #pragma unroll 1
     for (; t < end && is_whole(t); ++t) {
-      keep(full_tile::fold(source, cuda::in_tile(reducer), first_item(t), Policy.tile(),
-                           tile_values(t)),
+      keep(full_tile::fold(source, reducer, first_item(t), Policy.tile(), warp_values(t)),
            partials + t, tiles);
     }
 #pragma unroll 1
@@ -247,7 +251,7 @@ class block_work {
       const typename ahead::items loaded = next;
       more = t + 1 < end && is_whole(t + 1);
       if (more) ahead::load(next, source, first_item(t + 1));
-      keep(ahead::fold(loaded, cuda::in_tile(reducer), tile_values(t)), partials + t, tiles);
+      keep(ahead::fold(loaded, reducer, warp_values(t)), partials + t, tiles);
       ++t;
     } while (more);
     return t;
@@ -256,31 +260,22 @@ class block_work {
   __device__ bool is_whole(unsigned t) const {
     return first_item(t + 1) + full_tile::overread_items(source) <= n;
   }
-  // The value of one node among `count` of its level: a partial, or the fold if it is the only one.
-  __device__ __forceinline__ void keep(const acc& value, acc* partial, unsigned count) {
-    if (threadIdx.x != 0) return;
-    if (count > 1) {
-      new (partial) acc(value);
-    } else {
-      cuda::write(out, detail::finish(reducer, init, value));
-    }
-  }
   __device__ static std::int64_t first_item(unsigned t) { return std::int64_t{t} * Policy.tile(); }
   __device__ int items_in(unsigned t) const {
     return static_cast<int>(min(n - first_item(t), std::int64_t{Policy.tile()}));
   }
 
   // Arrives at group `g` of `count` partials with `arrived` of them; as long as that completes
-  // groups, folds them and goes on one level up.
-  __device__ __forceinline__ void climb(scratch<acc> memory, unsigned count, unsigned g,
-                                        unsigned arrived) {
+  // groups, folds them and goes on one level up. Whether it came to the result.
+  __device__ __forceinline__ bool climb(scratch<acc> memory, unsigned count, unsigned g,
+                                        unsigned arrived) const {
     while (count > 1) {
       const unsigned num_groups = (count + group - 1) / group;
       const unsigned group_count = min(group, count - g * group);
       const bool completed = arrive(memory.arrivals + g, arrived, group_count, shared.completed);
       // Read by all before the next arrival writes it.
       __syncthreads();
-      if (!completed) return;
+      if (!completed) return false;
       keep(group_fold::fold(partials_source{{memory.partials}}, group_reducer{reducer},
                             std::int64_t{g} * group, static_cast<int>(group_count), warp_values(0)),
            memory.partials + count + g, num_groups);
@@ -290,6 +285,7 @@ class block_work {
       g /= group;
       arrived = 1;
     }
+    return true;
   }
 };
 
@@ -297,6 +293,11 @@ class block_work {
 /// the memory's latency. Large accumulators need the registers themselves.
 constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
   return acc_bytes > 8 ? 1 : 1024 / nt;
+}
+
+/// The same where a thread keeps an accumulator of its own.
+constexpr int min_resident_free_blocks(int nt, std::size_t acc_bytes) {
+  return (acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt;
 }
 
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose

@@ -62,6 +62,11 @@ TILEFOLD_HD constexpr int packet_width(int vt) {
   return width;
 }
 
+template <int Vt, std::size_t... Index, class... Its>
+constexpr int packet_width_of(const source_of<std::index_sequence<Index...>, Its...>*) {
+  return packet_width<Its...>(Vt);
+}
+
 // Rows packets of one lane, read through iterator It; the lane's packet of row r starts at item
 // `first` + r * row_items. `load_rows` takes rows that exist as a whole, with all lanes of the
 // warp. `load_part` takes the first `available` items of one packet, which may be none or more than
@@ -291,6 +296,12 @@ class lane_rows<source_of<std::index_sequence<Index...>, Its...>, Rows, Width>
   __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer, int r,
                                                                 int j) const {
     return reducer.lift(leaf<Index>(*this).get(r, j)...);
+  }
+  /// The same, added to an accumulator of items that stand before it.
+  template <class Reducer>
+  __device__ __forceinline__ void absorb(const Reducer& reducer,
+                                         typename Reducer::accumulator& value, int r, int j) const {
+    reducer.absorb(value, leaf<Index>(*this).get(r, j)...);
   }
 };
 

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
@@ -73,6 +74,31 @@ template <class Reducer>
 inline constexpr bool is_order_free = false;
 template <class Acc, class Op, class Lift>
 inline constexpr bool is_order_free<op_reducer<Acc, Op, Lift>> = op_traits<Op, Acc>::order_free;
+template <class R, class Lift, class... Values>
+inline constexpr bool is_order_free<bound_reducer<R, Lift, Values...>> =
+    bound_reducer<R, Lift, Values...>::order_free;
+
+// Whether an accumulator may make the rest of the range needless.
+template <class Reducer>
+inline constexpr bool may_settle = false;
+template <class R, class Lift, class... Values>
+inline constexpr bool may_settle<bound_reducer<R, Lift, Values...>> =
+    bound_reducer<R, Lift, Values...>::settles;
+
+// Adds element i to the accumulator of elements before it, where the order does not matter.
+template <class Source, class Reducer>
+void add_element(const Source& elements, const Reducer& reducer, std::int64_t i,
+                 typename Reducer::accumulator& value) {
+  value = host::apart<Reducer::combine_may_fuse>(
+      reducer.combine(value, host::leaf(elements, reducer, i)));
+}
+template <std::size_t... Index, class... Its, class R, class... Values>
+requires bound_reducer<R, as_is, Values...>::absorbs void add_element(
+    const source_of<std::index_sequence<Index...>, Its...>& elements,
+    const bound_reducer<R, as_is, Values...>& reducer, std::int64_t i,
+    typename bound_reducer<R, as_is, Values...>::accumulator& value) {
+  elements.absorb(reducer, value, i);
+}
 
 /// The fold of ranges of one source with one reducer.
 template <class Source, class Reducer>
@@ -85,7 +111,9 @@ class scalar_fold {
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
-    if constexpr (is_order_free<Reducer> && !std::integral<accumulator>) {
+    if constexpr (may_settle<Reducer>) {
+      return fold_until_settled(first, n);
+    } else if constexpr (is_order_free<Reducer> && !std::integral<accumulator>) {
       return fold_in_sequence(first, n);
     } else if constexpr (std::is_trivially_copyable_v<accumulator> && sizeof(accumulator) <= 256) {
       return n <= block ? fold_block(first, n) : fold_halves(first, n);
@@ -116,10 +144,24 @@ class scalar_fold {
   // For minima and the like: in a sequence their branches can be foretold, in a tree they cannot.
   accumulator fold_in_sequence(std::int64_t first, std::int64_t n) const {
     accumulator value = host::leaf(elements_, reducer_, first);
-    for (std::int64_t i = 1; i < n; ++i) {
-      value = combine(value, host::leaf(elements_, reducer_, first + i));
+    for (std::int64_t i = 1; i < n; ++i) host::add_element(elements_, reducer_, first + i, value);
+    return value;
+  }
+
+  // Looks at the accumulator once a block, so that elements are folded at full speed in between.
+  accumulator fold_until_settled(std::int64_t first, std::int64_t n) const {
+    accumulator value = fold_some(first, n < block ? n : block);
+    for (std::int64_t done = block; done < n && !reducer_.settled(value); done += block) {
+      value = combine(value, fold_some(first + done, n - done < block ? n - done : block));
     }
     return value;
+  }
+  accumulator fold_some(std::int64_t first, std::int64_t n) const {
+    if constexpr (std::integral<accumulator>) {
+      return fold_block(first, n);
+    } else {
+      return fold_in_sequence(first, n);
+    }
   }
 
   // At most a block. Not inlined: where g++ sees a short array and this code together, it warns of

@@ -5,6 +5,7 @@
 // values once more by the calling thread. Only programs that link the library may use it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -14,6 +15,7 @@
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/columns.hpp>
 #include <tilefold/detail/host/fold.hpp>
+#include <tilefold/detail/host/moments.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
@@ -112,8 +114,13 @@ class threaded {
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
     }
-    const scalar_fold fold(elements, reducer);
-    return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
+    if constexpr (has_block_parts<Reducer, Its...>) {
+      const block_fold<source<Its...>, Reducer> fold(elements, reducer);
+      return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
+    } else {
+      const scalar_fold fold(elements, reducer);
+      return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
+    }
   }
 
   /// Calls keep(i, fold of tree i) or, for an empty tree, none(i), for every tree of a forest; on
@@ -236,9 +243,19 @@ class threaded {
     while (tree::num_blocks(n, block) > max_blocks) block *= 2;
     const std::int64_t count = tree::num_blocks(n, block);
     const block_values<typename Reducer::accumulator> values(count);
+    std::atomic<bool> settled{false};
     auto one_block = [&](std::int64_t i) {
       const std::int64_t first = i * block;
-      values.make(i, fold(first, n - first < block ? n - first : block));
+      std::int64_t size = n - first < block ? n - first : block;
+      if constexpr (may_settle<Reducer>) {
+        // One element stands for a block that is not needed any more.
+        if (settled.load(std::memory_order_relaxed)) size = 1;
+      }
+      auto value = fold(first, size);
+      if constexpr (may_settle<Reducer>) {
+        if (reducer.settled(value)) settled.store(true, std::memory_order_relaxed);
+      }
+      values.make(i, std::move(value));
     };
     using body = decltype(one_block);
     arena_.for_each(

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fold of a reducer whose value depends on no order (order.md, "What may deviate"): every
+// thread keeps one accumulator over all its tiles, so that shuffles, shared memory and partials are
+// met once a block, not once a tile. Blocks take tiles in turn. Where an accumulator can settle
+// (any, all, none) a flag in the workspace tells all blocks to stop; whoever writes the result
+// clears it for the next launch.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/policy.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Whether reducers of this kind are folded here: where a tree over whole accumulators would cost
+/// more than the loads of their items, or where the fold may end early.
+template <class Reducer>
+inline constexpr bool folds_in_any_order = false;
+template <class R, class Lift, class... Values>
+inline constexpr bool folds_in_any_order<bound_reducer<R, Lift, Values...>> =
+    bound_reducer<R, Lift, Values...>::order_free &&
+    (bound_reducer<R, Lift, Values...>::settles || bound_reducer<R, Lift, Values...>::counts ||
+     sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) > 8);
+
+/// One thread's part: the items of its place in each of the tiles it is given.
+template <tile_policy Policy, class Source, class Reducer>
+class running_fold {
+  using acc = typename Reducer::accumulator;
+  static constexpr int width = packet_width_of<Policy.vt>(static_cast<const Source*>(nullptr));
+  static constexpr int rows = Policy.vt / width;
+  using rows_type = lane_rows<Source, rows, width>;
+
+ public:
+  __device__ static int overread_items(const Source& source) {
+    return rows_type::overreads(source) ? width : 0;
+  }
+
+  __device__ __forceinline__ running_fold(const Source& source, const Reducer& reducer)
+      : source_(source), reducer_(reducer) {}
+
+  __device__ __forceinline__ const acc& value() const { return value_.value; }
+
+  /// The first tile, which begins the accumulator; all its items exist.
+  __device__ __forceinline__ void begin(std::int64_t tile_first) {
+    rows_type loaded;
+    loaded.load_rows(source_, lane_first(tile_first));
+    value_.put(loaded.lift(reducer_, 0, 0));
+    absorb<1>(loaded);
+  }
+
+  __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
+    rows_type loaded;
+    loaded.load_rows(source_, lane_first(tile_first));
+    absorb<0>(loaded);
+  }
+
+  __device__ __forceinline__ void add_item(std::int64_t i) {
+    value_.put(reducer_.combine(value_.value, source_.lift(reducer_, i)));
+  }
+
+ private:
+  __device__ static std::int64_t lane_first(std::int64_t tile_first) {
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    return tile_first + warp * (warp_size * Policy.vt) + lane * width;
+  }
+
+  // A thread meets its items in the order of their indices.
+  template <int First>
+  __device__ __forceinline__ void absorb(const rows_type& loaded) {
+    if constexpr (Reducer::counts) {
+      // In words of the machine's, which a tile cannot overflow.
+      unsigned count = 0;
+#pragma unroll
+      for (int i = First; i < Policy.vt; ++i) {
+        count += static_cast<unsigned>(loaded.lift(reducer_, i / width, i % width));
+      }
+      value_.put(value_.value + count);
+    } else {
+#pragma unroll
+      for (int i = First; i < Policy.vt; ++i) {
+        loaded.absorb(reducer_, value_.value, i / width, i % width);
+      }
+    }
+  }
+
+  const Source& source_;
+  const Reducer& reducer_;
+  slot<acc> value_;
+};
+
+/// The fold of what the threads of a block hold; valid in its first warp. `warp_values` is shared
+/// memory for a value of each warp.
+template <int Nt, class Reducer, class Acc>
+__device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& mine,
+                                            Acc* warp_values) {
+  constexpr int num_warps = Nt / warp_size;
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  registers<Acc, 1> node;
+  node.put(0, mine);
+  node.put(0, row_fold<1, 1, true, Reducer>(reducer, 0, 0).fold(node));
+  if constexpr (num_warps > 1) {
+    if (lane == 0) new (&warp_values[warp]) Acc(node[0]);
+    __syncthreads();
+    if (warp == 0) {
+      node.put(0, warp_values[lane % num_warps]);
+      node.put(
+          0, row_fold<1, 1, true, Reducer, num_warps>(reducer, 0, 0, lane % num_warps).fold(node));
+    }
+  }
+  return node[0];
+}
+
+/// Folds the tiles of one block in turn, until a flag says that the value is settled.
+template <tile_policy Policy, class Source, class Reducer>
+class free_fold {
+  using running = running_fold<Policy, Source, Reducer>;
+  // Between two looks at the flag: it lies in the same place for all.
+  static constexpr int tiles_between_looks = 4;
+
+ public:
+  const Source& source;
+  const Reducer& reducer;
+  std::int64_t n;
+  volatile unsigned* settled;
+
+  __device__ __forceinline__ typename Reducer::accumulator fold() const {
+    running mine(source, reducer);
+    const std::int64_t tiles = (n - running::overread_items(source)) / Policy.tile();
+    mine.begin(std::int64_t{blockIdx.x} * Policy.tile());
+    unsigned looks = 0;
+#pragma unroll 1
+    for (std::int64_t t = std::int64_t{blockIdx.x} + gridDim.x; t < tiles; t += gridDim.x) {
+      if (is_settled(mine, looks++)) return mine.value();
+      mine.add_tile(t * Policy.tile());
+    }
+    const std::int64_t step = std::int64_t{gridDim.x} * Policy.nt;
+    for (std::int64_t i =
+             tiles * Policy.tile() + std::int64_t{blockIdx.x} * Policy.nt + threadIdx.x;
+         i < n; i += step) {
+      mine.add_item(i);
+    }
+    return mine.value();
+  }
+
+ private:
+  // The same for all lanes of a warp. Whoever finds out by itself tells the others.
+  __device__ __forceinline__ bool is_settled(const running& mine, unsigned look) const {
+    if constexpr (Reducer::settles) {
+      if (__any_sync(full_warp, reducer.settled(mine.value()))) {
+        *settled = 1;
+        return true;
+      }
+      return look % tiles_between_looks == 0 && *settled != 0;
+    } else {
+      return false;
+    }
+  }
+};
+
+/// The fold of n items, at least a tile and a packet for each block. `settled` is zero, and is zero
+/// again afterwards.
+template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(Nt,
+                                  min_resident_free_blocks(Nt,
+                                                           sizeof(typename Reducer::accumulator)))
+    free_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
+                unsigned* settled, scratch<typename Reducer::accumulator> memory) {
+  constexpr tile_policy policy{Nt, Vt};
+  using work = block_work<policy, Source, Reducer, Init, Out>;
+  __shared__ typename work::shared_memory shared;
+  const auto mine = free_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
+  const auto value = cuda::fold_threads<Nt>(reducer, mine, &shared.warp_values[0][0].value);
+  const bool is_last = work{source, reducer, init, out, n, shared}.add_block(value, memory);
+  // All others have arrived, so they look no more.
+  if (Reducer::settles && is_last && threadIdx.x == 0) *settled = 0;
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Public reducers in somebody's kernel: a thread lifts what it holds, the lanes fold accumulators
+// with the reducer's combine as their operator (kernel_fold.cuh), and everyone projects. Device
+// code.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/kernel_fold.cuh>
+#include <tilefold/op.hpp>
+
+namespace tilefold {
+
+namespace detail::cuda {
+
+/// A reducer's combine, as an operator on its accumulators.
+template <class R>
+struct combine_of {
+  R reducer;
+
+#pragma nv_exec_check_disable
+  template <class Acc>
+  TILEFOLD_HD Acc operator()(const Acc& a, const Acc& b) const {
+    return reducer.combine(a, b);
+  }
+};
+
+template <class R, class Acc>
+concept has_static_identity = std::default_initializable<R> && has_reducer_identity<R, Acc>;
+
+}  // namespace detail::cuda
+
+template <class R, class Acc>
+struct op_traits<detail::cuda::combine_of<R>, Acc> {
+  static constexpr bool commutative = detail::reducer_traits<R, Acc>::commutative;
+  static constexpr bool order_free = detail::reducer_traits<R, Acc>::order_free;
+  static constexpr bool separately_rounded = detail::reducer_traits<R, Acc>::separately_rounded;
+  TILEFOLD_HD static Acc identity() requires detail::cuda::has_static_identity<R, Acc> {
+    return R{}.template identity<Acc>();
+  }
+};
+
+namespace detail::cuda {
+
+/// What reducer R accumulates values of type T in.
+template <class R, class T>
+struct kernel_accumulator {
+  static_assert(lifts_values<R, T>(),
+                "tilefold: the reducer's lift cannot be called with the values");
+  using type = reducer_accumulator_t<R, T>;
+  static_assert(combines<R, type>,
+                "tilefold: a reducer's combine must be callable with two of what its lift returns, "
+                "and return the same type");
+  static_assert(projects<R, type>,
+                "tilefold: a reducer's project must be callable with what its lift returns");
+};
+
+/// One item, closed to fusion with what the user computed before.
+#pragma nv_exec_check_disable
+template <class R, class T>
+__device__ __forceinline__ auto lift_in_kernel(const R& r, const T& item, int index) {
+  using acc = typename kernel_accumulator<R, T>::type;
+  const T value =
+      reducer_traits<R, acc>::separately_rounded ? item : cuda::opaque(item, kernel_zero<>);
+  if constexpr (is_indexed<R>) {
+    return r.lift(value, std::int64_t{index});
+  } else {
+    return r.lift(value);
+  }
+}
+
+/// The lifts of what a thread brings to `Folds` trees, its first item being number `first` of each;
+/// of those from `count` on nothing is lifted.
+template <class R, class Items, int Folds>
+class lifted_items {
+  static constexpr int vt = thread_items<Items>::count;
+
+ public:
+  using accumulator = typename kernel_accumulator<R, typename thread_items<Items>::value>::type;
+
+  template <bool Full>
+  __device__ __forceinline__ void lift(std::bool_constant<Full>, const R& r, const Items* values,
+                                       int first, int count) {
+#pragma unroll
+    for (int k = 0; k < Folds; ++k) {
+#pragma unroll
+      for (int j = 0; j < vt; ++j) {
+        if (Full || first + j < count) {
+          new (&memory_.items[k][j]) accumulator(
+              cuda::lift_in_kernel(r, thread_items<Items>::get(values[k], j), first + j));
+        }
+      }
+    }
+  }
+  __device__ __forceinline__ const accumulator (*items() const)[vt] { return memory_.items; }
+
+ private:
+  union room {
+    __device__ room() {}
+    accumulator items[Folds][vt];
+  } memory_;
+};
+
+/// fold_warp(), by an operator or a reducer.
+template <int Lanes, int Folds, bool Full, class Items, class Op>
+__device__ __forceinline__ auto reduce_warp(const Items* values, int count, const Op& op) {
+  if constexpr (operator_reducer<Op>) {
+    return cuda::fold_warp<Lanes, Folds, Full>(values, count, typename Op::plain_op{});
+  } else if constexpr (reducer<Op>) {
+    lifted_items<Op, Items, Folds> lifted;
+    const int lane = static_cast<int>(cuda::lane_id() % Lanes);
+    lifted.lift(std::bool_constant<Full>{}, op, values, lane * thread_items<Items>::count, count);
+    return detail::canonical(
+        op.project(cuda::fold_warp<Lanes, Folds, Full>(lifted.items(), count, combine_of<Op>{op})));
+  } else {
+    return cuda::fold_warp<Lanes, Folds, Full>(values, count, op);
+  }
+}
+
+/// fold_block(), by an operator or a reducer.
+template <int Nt, int Folds, bool Full, class Items, class Op, class Acc, int MostFolds>
+__device__ __forceinline__ auto reduce_block(warp_nodes<Nt, Acc, MostFolds>& nodes,
+                                             const Items* values, int count, const Op& op) {
+  if constexpr (operator_reducer<Op>) {
+    return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, typename Op::plain_op{});
+  } else if constexpr (reducer<Op>) {
+    static_assert(std::same_as<Acc, typename lifted_items<Op, Items, Folds>::accumulator>,
+                  "tilefold: the storage must be for what the reducer accumulates in: "
+                  "block_storage<Nt, accumulated_t<T, Reducer>>");
+    lifted_items<Op, Items, Folds> lifted;
+    const unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    lifted.lift(std::bool_constant<Full>{}, op, values,
+                static_cast<int>(thread) * thread_items<Items>::count, count);
+    return detail::canonical(op.project(
+        cuda::fold_block<Nt, Folds, Full>(nodes, lifted.items(), count, combine_of<Op>{op})));
+  } else {
+    return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, op);
+  }
+}
+
+}  // namespace detail::cuda
+
+}  // namespace tilefold

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Statistics by blocks: where a public reducer is made of nothing but counts, means, variances and
+// operators, whole blocks of the tree are folded by vector instructions, each part in its own way
+// while the block lies in the first-level cache. What is left over, and blocks that hold an
+// infinity or a NaN, take the ordinary fold. Only for programs that link tilefold::host.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/accumulator.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/host/fold.hpp>
+#include <tilefold/detail/host/simd.hpp>
+#include <tilefold/detail/pack.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail {
+
+template <class Indices, class... R>
+struct fused_of;
+
+}  // namespace tilefold::detail
+
+namespace tilefold::detail::host {
+
+struct block_moments {
+  double sum;
+  double deviations;  // squared, from the mean
+};
+
+/// Folds an array of n items, a power of two and at least 512, of which all are finite.
+using moment_fold_function = void (*)(const void* first, std::int64_t n, block_moments* result);
+
+/// The precompiled fold for the vector instructions of this machine, or null if there is none.
+moment_fold_function find_moment_fold(simd_type value);
+
+/// A block's items and what is known of them.
+template <class T>
+struct block_facts {
+  const T* items;
+  std::int64_t count;
+  block_moments moments;
+};
+
+/// A reducer's accumulator of a block of T, if it can be had so.
+template <class R, class T>
+struct block_part {
+  static constexpr block_statistic kind = statistic_of<R>;
+  static constexpr bool known = kind != block_statistic::none;
+  using accumulator = reducer_accumulator_t<R, T>;
+
+  static bool available() { return true; }
+  static accumulator of(const block_facts<T>& block) {
+    const auto count = static_cast<double>(block.count);
+    if constexpr (kind == block_statistic::count) {
+      return block.count;
+    } else if constexpr (kind == block_statistic::mean) {
+      return {count, block.moments.sum};
+    } else {
+      return {count, block.moments.sum, block.moments.deviations};
+    }
+  }
+};
+
+template <operator_reducer R, class T>
+struct block_part<R, T> {
+  using op = typename R::plain_op;
+  using accumulator = accumulator_t<void, op, T, no_init>;
+  static constexpr simd_key key = simd_key_of<op_reducer<accumulator, op, as_is>, const T*>;
+  static constexpr bool known = worth_asking(key);
+
+  static simd_fold fold() { return find_simd_fold(key.op, key.value, key.accumulator); }
+  static bool available() { return fold() != nullptr; }
+  static accumulator of(const block_facts<T>& block) {
+    accumulator result;
+    fold()(block.items, nullptr, block.count, &result);
+    return result;
+  }
+};
+
+template <std::size_t... Index, class... R, class T>
+struct block_part<fused_of<std::index_sequence<Index...>, R...>, T> {
+  static constexpr bool known = (block_part<R, T>::known && ...);
+  using accumulator = pack<typename block_part<R, T>::accumulator...>;
+
+  static bool available() { return (block_part<R, T>::available() && ...); }
+  static accumulator of(const block_facts<T>& block) { return {{block_part<R, T>::of(block)}...}; }
+};
+
+/// Whether a reducer over these iterators is folded by blocks.
+template <class Reducer, class... Its>
+inline constexpr bool has_block_parts = false;
+template <class R, class T, std::contiguous_iterator It>
+requires(std::same_as<T, float> || std::same_as<T, double>)  //
+    inline constexpr bool has_block_parts<bound_reducer<R, as_is, T>, It> = block_part<R, T>::known;
+
+/// The fold of ranges of one array with such a reducer, as scalar_fold.
+template <class Source, class Reducer>
+class block_fold;
+template <class It, class R, class T>
+class block_fold<source<It>, bound_reducer<R, as_is, T>> {
+  using reducer_type = bound_reducer<R, as_is, T>;
+  using accumulator = typename reducer_type::accumulator;
+  using part = block_part<R, T>;
+
+  // Stays in the first-level cache while its parts are folded.
+  static constexpr std::int64_t block = std::int64_t{16384} / sizeof(T);
+
+ public:
+  block_fold(const source<It>& elements, const reducer_type& reducer)
+      : moments_(part::available() ? find_moment_fold(simd_type_of<T>()) : nullptr),
+        items_(std::to_address(elements.template iterator<0>(elements))),
+        scalar_(elements, reducer),
+        reducer_(reducer) {}
+
+  /// Elements [first, first + n) as a sequence of their own; n >= 1.
+  accumulator operator()(std::int64_t first, std::int64_t n) const {
+    if (n < block || moments_ == nullptr) return scalar_(first, n);
+    if (n == block) return fold_block(first);
+    const std::int64_t split = tree::left_size(n);
+    const accumulator left = (*this)(first, split);
+    return reducer_.combine(left, (*this)(first + split, n - split));
+  }
+
+ private:
+  accumulator fold_block(std::int64_t first) const {
+    block_facts<T> facts{items_ + first, block, {}};
+    moments_(facts.items, block, &facts.moments);
+    const bool all_finite = facts.moments.sum - facts.moments.sum == 0.0;
+    return all_finite ? part::of(facts) : scalar_(first, block);
+  }
+
+  moment_fold_function moments_;
+  const T* items_;
+  scalar_fold<source<It>, reducer_type> scalar_;
+  const reducer_type& reducer_;
+};
+
+}  // namespace tilefold::detail::host

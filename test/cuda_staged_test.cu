@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reducers whose accumulators are large for their items, over ranges long enough for staged tiles:
+// the host's bits at the ends of tiles, rows and runs, and at every alignment.
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.cuh>
+
+#include "reducers/cases.hpp"
+#include "support/device.cuh"
+
+namespace tilefold::test {
+namespace {
+
+// Tiles of 16384 floats, one for each SM at least; rows of 1024, runs of 32.
+constexpr std::int64_t tile = 16384;
+
+std::vector<std::int64_t> long_sizes() {
+  int sms = 0;
+  must(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+  const std::int64_t least = sms * tile;
+  return {least - 1,         least,        least + 1,    least + 31,       least + 33,
+          least + 1023,      least + 1025, least + 4095, least + 3 * 4096, least + tile - 1,
+          2 * least + 12345, 7 * least + 5};
+}
+
+template <class T, class R>
+void expect_host_bits(const char* name, const R& reducer) {
+  cuda_executor exec;
+  for (const std::int64_t n : long_sizes()) {
+    const auto x = make_items<T>(pattern::near_one, n, 3);
+    const auto expected = bits_of(tilefold::reduce(x, reducer));
+    gpu_array<T> device(n + 3);
+    for (const std::int64_t shift : {0, 1, 3}) {
+      device.assign(x.data(), n, shift);
+      const T* first = device.data() + shift;
+      ASSERT_EQ(bits_of(tilefold::reduce(exec, first, first + n, reducer)), expected)
+          << name << ", n = " << n << ", shift = " << shift;
+    }
+  }
+}
+
+TEST(CudaStagedTiles, FusedStatistics) {
+  expect_host_bits<float>("fuse",
+                          r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{}));
+}
+
+TEST(CudaStagedTiles, BytesAndDoublesAndIndices) {
+  expect_host_bits<std::uint8_t>("variance", r::variance{});
+  expect_host_bits<double>("kurtosis", r::kurtosis{});
+  expect_host_bits<float>("arg_min and mean", r::fuse(r::mean{}, r::arg_min{}));
+}
+
+TEST(CudaStagedTiles, TwoRanges) {
+  const std::int64_t n = long_sizes().back();
+  const auto x = make_items<float>(pattern::near_one, n, 4);
+  const auto y = make_items<float>(pattern::mixed, n, 5);
+  const gpu_array<float> first(x);
+  const gpu_array<float> second(y);
+  const auto pair = r::fuse(r::covariance{}, r::cosine{});
+  EXPECT_EQ(bits_of(tilefold::transform_reduce(first.begin(), first.end(), second.begin(), pair)),
+            bits_of(tilefold::transform_reduce(x.begin(), x.end(), y.begin(), pair)));
+}
+
+TEST(CudaStagedTiles, NaNAndInfinities) {
+  cuda_executor exec;
+  const std::int64_t n = long_sizes().front() + 1;
+  for (const float odd : {NAN, INFINITY}) {
+    auto x = make_items<float>(pattern::near_one, n, 6);
+    x[static_cast<std::size_t>(n / 3)] = odd;
+    const gpu_array<float> device(x);
+    const auto of = r::fuse(r::mean{}, r::variance{}, r::logsumexp{});
+    EXPECT_EQ(bits_of(tilefold::reduce(exec, device.begin(), device.end(), of)),
+              bits_of(tilefold::reduce(x, of)))
+        << odd;
+  }
+}
+
+TEST(CudaStagedTiles, SanitizeOneLongRange) {
+  cuda_executor exec;
+  const std::int64_t n = long_sizes().front() + 100;
+  const auto x = make_items<float>(pattern::near_one, n, 7);
+  const gpu_array<float> device(x);
+  EXPECT_EQ(bits_of(tilefold::reduce(exec, device.begin() + 1, device.end(), r::variance{})),
+            bits_of(tilefold::reduce(x.begin() + 1, x.end(), r::variance{})));
+}
+
+}  // namespace
+}  // namespace tilefold::test
