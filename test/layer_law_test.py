@@ -14,10 +14,11 @@ FLOORS = [
     [["config.hpp"], ["error.hpp"]],
     [["tree.hpp"], ["detail/extremes.hpp"], ["detail/root_pointer.hpp"], ["half.hpp"], ["op.hpp"], ["policy.hpp"]],
     [["accumulator.hpp"], ["reducer.hpp"], ["detail/pair_function.hpp"], ["detail/bound_reducer.hpp"],
-     ["detail/forest.hpp"], ["detail/verb.hpp"], ["detail/pack.hpp", "detail/real_math.hpp"], ["reducers/basic.hpp"],
+     ["detail/forest.hpp"], ["detail/keyed_items.hpp"], ["detail/verb.hpp"], ["detail/pack.hpp", "detail/real_math.hpp"], ["reducers/basic.hpp"],
      ["reducers/arg.hpp"], ["reducers/*.hpp"], ["detail/host/*.hpp", "detail/cuda/*"]],
     [["host.hpp"], ["cuda.cuh"], ["dispatch.hpp"]],
-    [["detail/reducer_verb.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["inner_product.hpp"],
+    [["detail/reducer_verb.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"],
+     ["reduce_by_key.hpp"], ["inner_product.hpp"],
      ["count.hpp", "extrema.hpp", "statistics.hpp"], ["block_fold.cuh"]],
     [["tilefold.hpp"], ["tilefold.cuh"]],
 ]

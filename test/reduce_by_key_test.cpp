@@ -180,6 +180,31 @@ TEST(ReduceByKey, CountsIndicesFromTheRunAndTakesAnythingForOutput) {
   EXPECT_EQ(out[1].value, 4.0f);
 }
 
+struct same_decade {
+  bool operator()(int a, int b) const { return a / 10 == b / 10; }
+};
+
+// docs/by_key.md
+TEST(ReduceByKey, Example) {
+  std::vector<int> keys{7, 7, 9, 9, 9, 7};
+  std::vector<float> values{1, 2, 3, 4, 5, 6};
+  std::vector<int> groups(6);
+  std::vector<float> sums(6);
+  std::int64_t runs = tilefold::reduce_by_key(keys.begin(), keys.end(), values.begin(),
+                                              groups.begin(), sums.begin());
+  EXPECT_EQ(runs, 3);
+  EXPECT_EQ(groups, (std::vector<int>{7, 9, 7, 0, 0, 0}));
+  EXPECT_EQ(sums, (std::vector<float>{3, 12, 6, 0, 0, 0}));
+
+  std::vector<int> years{1991, 1995, 2001, 2003, 2004, 2011};
+  std::vector<double> amounts{1, 2, 4, 8, 16, 32}, largest(6);
+  std::vector<int> decades(6);
+  tilefold::reduce_by_key(years.begin(), years.end(), amounts.begin(), decades.begin(),
+                          largest.begin(), same_decade{}, 10.0, tilefold::maximum{});
+  EXPECT_EQ(decades, (std::vector<int>{1991, 2001, 2011, 0, 0, 0}));
+  EXPECT_EQ(largest, (std::vector<double>{10, 16, 32, 0, 0, 0}));
+}
+
 // Neighbouring bits share a word, which two threads must not write.
 TEST(ReduceByKey, WritesBitsOfAVector) {
   std::vector<int> keys, items;

@@ -45,7 +45,12 @@ auto with_key_arguments(const Use& use, const EqualOrInit& equal_or_init, const 
   if constexpr (is_key_equality<EqualOrInit, Key>) {
     return use(equal_or_init, no_init{}, op);
   } else {
-    return use(equal_keys{}, equal_or_init, op);
+    constexpr bool init = reducer<Op> || converts_to<EqualOrInit, T> || converts_to<T, EqualOrInit>;
+    static_assert(init,
+                  "tilefold: the argument before the operator of reduce_by_key must be an equality "
+                  "that is callable with two keys, or an initial value that converts to or from "
+                  "the values");
+    if constexpr (init) return use(equal_keys{}, equal_or_init, op);
   }
 }
 template <class Key, class T, class Use, class Equal, class Init, class Op>
@@ -53,7 +58,7 @@ auto with_key_arguments(const Use& use, const Equal& equal, const Init& init, co
   static_assert(is_key_equality<Equal, Key>,
                 "tilefold: of three arguments at the end of reduce_by_key the first is the "
                 "equality of keys, and must be callable with two of them");
-  return use(equal, init, op);
+  if constexpr (is_key_equality<Equal, Key>) return use(equal, init, op);
 }
 
 // An executor's readable(), under the name that the verb has for the iterator.
