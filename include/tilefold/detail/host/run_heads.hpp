@@ -33,11 +33,8 @@ class run_heads {
     const std::int64_t end = end_of(c);
     chunk_runs found{0, 0, 0};
     for (std::int64_t first = c * chunk_; first < end; first += bits) {
-      const std::int64_t count = end - first < bits ? end - first : bits;
-      std::uint64_t word = first == 0 ? 1 : 0;
-      for (std::int64_t k = first == 0 ? 1 : 0; k < count; ++k) {
-        word |= std::uint64_t{begins_run(first + k)} << k;
-      }
+      const std::uint64_t word =
+          word_at(first, end - first < bits ? end - first : bits, begins_run);
       words_[static_cast<std::size_t>(first / bits)] = word;
       if (found.runs == 0 && word != 0) found.first = first + std::countr_zero(word);
       found.runs += std::popcount(word);
@@ -84,6 +81,26 @@ class run_heads {
     std::int64_t first;   // head in the chunk; after count(), beyond it
     std::int64_t before;  // runs
   };
+
+  // The heads among `count` items from `first` on. Bytes first, which compilers make in vectors.
+  template <class BeginsRun>
+  static std::uint64_t word_at(std::int64_t first, std::int64_t count,
+                               const BeginsRun& begins_run) {
+    std::uint8_t is_head[bits] = {};
+    if (first > 0 && count == bits) {
+      for (int k = 0; k < bits; ++k) is_head[k] = begins_run(first + k);
+    } else {
+      for (int k = 0; k < count; ++k) is_head[k] = first + k == 0 || begins_run(first + k);
+    }
+    std::uint64_t word = 0;
+    for (int byte = 0; byte < 8; ++byte) {
+      // Eight bytes of 0 or 1, the first of them lowest, meet in the uppermost byte.
+      std::uint64_t eight = 0;
+      for (int k = 0; k < 8; ++k) eight |= std::uint64_t{is_head[8 * byte + k]} << (8 * k);
+      word |= (eight * 0x0102040810204080u >> 56) << (8 * byte);
+    }
+    return word;
+  }
 
   std::int64_t end_of(std::int64_t c) const {
     return size_ - c * chunk_ < chunk_ ? size_ : (c + 1) * chunk_;
