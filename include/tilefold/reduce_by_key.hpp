@@ -27,6 +27,23 @@ struct equal_keys {
   }
 };
 
+// The same of keys as X.
+template <class X>
+struct equal_as {
+  TILEFOLD_HD bool operator()(const X& a, const X& b) const { return equal_keys{}(a, b); }
+};
+
+// std::equal_to is a constexpr host function, which a kernel cannot call.
+template <class Equal>
+const Equal& normalized_equality(const Equal& equal) {
+  return equal;
+}
+template <class X>
+equal_as<X> normalized_equality(const std::equal_to<X>&) {
+  return {};
+}
+inline equal_keys normalized_equality(const std::equal_to<void>&) { return {}; }
+
 template <class F, class Key>
 inline constexpr bool is_key_equality = function_on<F, Key, Key>;
 
@@ -43,7 +60,7 @@ auto with_key_arguments(const Use& use, const OpOrInit& op_or_init) {
 template <class Key, class T, class Use, class EqualOrInit, class Op>
 auto with_key_arguments(const Use& use, const EqualOrInit& equal_or_init, const Op& op) {
   if constexpr (is_key_equality<EqualOrInit, Key>) {
-    return use(equal_or_init, no_init{}, op);
+    return use(detail::normalized_equality(equal_or_init), no_init{}, op);
   } else {
     constexpr bool init = reducer<Op> || converts_to<EqualOrInit, T> || converts_to<T, EqualOrInit>;
     static_assert(init,
@@ -58,7 +75,8 @@ auto with_key_arguments(const Use& use, const Equal& equal, const Init& init, co
   static_assert(is_key_equality<Equal, Key>,
                 "tilefold: of three arguments at the end of reduce_by_key the first is the "
                 "equality of keys, and must be callable with two of them");
-  if constexpr (is_key_equality<Equal, Key>) return use(equal, init, op);
+  if constexpr (is_key_equality<Equal, Key>)
+    return use(detail::normalized_equality(equal), init, op);
 }
 
 // An executor's readable(), under the name that the verb has for the iterator.

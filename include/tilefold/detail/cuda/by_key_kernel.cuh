@@ -392,7 +392,7 @@ class patch_work {
 
 template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out,
           class CountOut>
-__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 6)
+__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 8)
     by_key_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                   CountOut num_runs_out, run_tables tables) {
   using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;
