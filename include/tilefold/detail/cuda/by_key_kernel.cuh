@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/run_stage.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/warp_stage.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/keyed_items.hpp>
@@ -137,8 +137,8 @@ template <class Input, class Reducer, class Init, class KeysOut, class Out>
 class patch_work {
   using acc = typename Reducer::accumulator;
   using source_type = typename Input::source_type;
-  using stage_type = warp_stage<source_type, stage_capacity<source_type>()>;
-  using fold_type = staged_fold<stage_type, source_type, Reducer>;
+  using stage_type = staged::warp_stage<source_type, staged::stage_capacity<source_type>()>;
+  using fold_type = staged::staged_fold<stage_type, source_type, Reducer>;
 
  public:
   struct warp_memory {
@@ -214,7 +214,7 @@ class patch_work {
         fold_alone(r, rank);
         ++r;
       } else {
-        cuda::finish_stage<0>();
+        staged::finish_stage<0>();
         fold_stretch(r, fetched_, rank);
         r = fetched_;
       }
@@ -367,7 +367,7 @@ class patch_work {
       const source_type part = detail::starting_at(run, done);
       const int items = detail::smaller(block, count - done);
       memory.stage.fill(part, items);
-      cuda::finish_stage<0>();
+      staged::finish_stage<0>();
       stack.push(fold_type{memory.stage, part, reducer, done}(0, items, lane(), 5));
     }
     const acc value = stack.value();
@@ -429,8 +429,12 @@ __global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulato
 template <class Source>
 struct open_runs : segment_forest<Source, const std::int64_t*, const std::int64_t*> {
   const std::int64_t* num_open;
+  std::int64_t skipped;
 
-  __device__ std::int64_t size() const { return *num_open; }
+  __device__ std::int64_t size() const { return *num_open - skipped; }
+  __device__ open_runs from(std::int64_t i) const {
+    return {{this->source, this->begins + i, this->ends + i, 0}, num_open, skipped + i};
+  }
 };
 
 /// Where their values go.

@@ -64,6 +64,8 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   using source_type = typename Input::source_type;
   static_assert(std::is_trivially_copyable_v<acc>,
                 "tilefold: on a GPU the accumulator must be trivially copyable");
+  static_assert(staged::staged_bytes<source_type> <= staged::stage_bytes,
+                "tilefold: values of reduce_by_key on a GPU may have 4096 bytes at most");
   const std::int64_t n = input.size;
   if (n > most_keyed_items) {
     throw invalid_range_error("tilefold::reduce_by_key: " + std::to_string(n) +
@@ -87,7 +89,7 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
     unsigned char bytes[sizeof(acc)];
   };
   const forest_job<open_runs<source_type>, Reducer, Init, ranked_output<Out>> job{
-      {{input.source, tables.begins, tables.ends, 0}, tables.num_open},
+      {{input.source, tables.begins, tables.ends, 0}, tables.num_open, 0},
       device_reducer,
       init,
       __builtin_bit_cast(acc, zeroes{}),
