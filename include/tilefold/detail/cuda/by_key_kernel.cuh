@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 #include <tilefold/detail/cuda/run_stage.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
@@ -437,13 +438,25 @@ struct open_runs : segment_forest<Source, const std::int64_t*, const std::int64_
   }
 };
 
-/// Where their values go.
+template <class Out>
+struct value_of_output {
+  using type = void;
+};
+template <has_value_type Out>
+struct value_of_output<Out> {
+  using type = std::iter_value_t<Out>;
+};
+
+/// Where their values go: an output iterator that steps through ranks.
 template <class Out>
 struct ranked_output {
+  using value_type = typename value_of_output<Out>::type;
+
   Out out;
   const std::int64_t* ranks;
 
-  __device__ Out operator+(std::int64_t i) const { return out + ranks[i]; }
+  __device__ ranked_output operator+(std::int64_t i) const { return {out, ranks + i}; }
+  __device__ decltype(auto) operator*() const { return *(out + *ranks); }
 };
 
 }  // namespace tilefold::detail::cuda
