@@ -3,7 +3,7 @@
 // segmented_reduce on a GPU against cub::DeviceSegmentedReduce, over sums of floats: segments of
 // one length, and offsets with lengths that are constant, uniform or geometric, or very uneven. The
 // ceiling is a kernel that only reads as many bytes as items, offsets and results are. Every result
-// of every contestant is checked once, before it is timed.
+// of every contestant is checked once, before it is timed. And reduce_by_key (segments_by_key.cu).
 //
 //     tilefold_segments_benchmark [--benchmark_filter=<regex>] [--benchmark_out=<file>.json]
 //
@@ -28,6 +28,7 @@
 #include <cuda/version>
 
 #include "axis_contest.hpp"
+#include "segments_by_key.hpp"
 #include "support/graph.hpp"
 #include "support/items.cuh"
 #include "support/read.hpp"
@@ -206,6 +207,8 @@ class contest {
     state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * s.bytes());
   }
 
+  const float* items() const { return items_.data(); }
+
  private:
   void enqueue(const laid_out& s, const std::string& who) {
     if (who == plain_read) {
@@ -265,26 +268,39 @@ int run(int argc, char** argv) {
   bench::session gpu;
   contest all(gpu);
   const std::vector<shape> shapes = all_shapes();
+  bench::by_key_contest by_key(gpu, all.items());
+  const std::vector<bench::by_key_shape> by_key_shapes = bench::by_key_shapes();
   std::set<std::string> failures;
+  const auto enter = [&](const std::string& shape_name, const std::string& who, index n,
+                         auto measure) {
+    const std::string name = shape_name + "/graph/" + who;
+    const auto body = [&failures, name, n, measure](benchmark::State& state) {
+      try {
+        measure(state);
+      } catch (const std::exception& failure) {
+        std::fprintf(stderr, "%s/%lld: %s\n", name.c_str(), static_cast<long long>(n),
+                     failure.what());
+        failures.insert(name + "/" + std::to_string(n));
+        state.SkipWithError(failure.what());
+      }
+    };
+    benchmark::RegisterBenchmark(name.c_str(), body)
+        ->Arg(n)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond)
+        ->Iterations(2);
+  };
   // The input of a shape is made once, so its contestants follow each other.
   for (const shape& s : shapes) {
     for (const std::string& who : std::vector<std::string>{"tilefold", "cub", plain_read}) {
-      const std::string name = s.name + "/graph/" + who;
-      const auto body = [&, who, name](benchmark::State& state) {
-        try {
-          all.run(state, s, who);
-        } catch (const std::exception& failure) {
-          std::fprintf(stderr, "%s/%lld: %s\n", name.c_str(),
-                       static_cast<long long>(s.items_per_segment), failure.what());
-          failures.insert(name + "/" + std::to_string(s.items_per_segment));
-          state.SkipWithError(failure.what());
-        }
-      };
-      benchmark::RegisterBenchmark(name.c_str(), body)
-          ->Arg(s.items_per_segment)
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond)
-          ->Iterations(2);
+      enter(s.name, who, s.items_per_segment,
+            [&all, &s, who](benchmark::State& state) { all.run(state, s, who); });
+    }
+  }
+  for (const bench::by_key_shape& s : by_key_shapes) {
+    for (const std::string& who : bench::by_key_contestants()) {
+      enter(s.name, who, s.mean,
+            [&by_key, &s, who](benchmark::State& state) { by_key.run(state, s, who); });
     }
   }
   bench::register_axis_contests(gpu, failures);

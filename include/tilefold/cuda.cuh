@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <tilefold/detail/cuda/launch.cuh>
+#include <tilefold/detail/cuda/launch_by_key.cuh>
 #include <tilefold/detail/cuda/launch_columns.cuh>
 #include <tilefold/detail/cuda/launch_forest.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
@@ -199,6 +200,11 @@ class basic_cuda_executor {
     return detail::cuda::queue_demand(num_segments, accumulator_bytes).bytes();
   }
 
+  /// Bytes of workspace that a reduce_by_key() of n keys needs.
+  static std::int64_t by_key_workspace_bytes(std::int64_t n, std::int64_t accumulator_bytes) {
+    return detail::cuda::by_key_demand(n, accumulator_bytes).bytes();
+  }
+
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }
 
   /// Makes sure that the workspace holds at least `bytes` bytes.
@@ -277,11 +283,9 @@ class basic_cuda_executor {
   template <class Policy, class Source, class Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) {
-    using result = typename Reducer::result;
     const detail::cuda::device_scope scope(gpu_.device);
     require_waiting("reduce");
-    auto* out = static_cast<result*>(
-        result_.reserve(detail::larger(sizeof(result), detail::cuda::result_bytes)));
+    auto* const out = returned<typename Reducer::result>();
     launch<Policy>(source, reducer, init, n, out);
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
     return *out;
@@ -312,6 +316,31 @@ class basic_cuda_executor {
     }
   }
 
+  /// Writes the first key of every run of `items`, which are not none, through keys_out, the
+  /// projected fold of its elements through values_out, and the number of runs through
+  /// num_runs_out, in the order of the stream.
+  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut,
+            class CountOut>
+  void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
+                        const KeysOut& keys_out, const ValuesOut& values_out,
+                        const CountOut& num_runs_out) {
+    const detail::cuda::device_scope scope(gpu_.device);
+    detail::cuda::launch_by_key<Build, Policy>(
+        items, reducer, init, readable(keys_out, "keys_out"), readable(values_out, "values_out"),
+        readable(num_runs_out, "num_runs_out"), gpu_, stream_, provider());
+  }
+
+  /// The same; returns the number of runs. Blocks until everything is there.
+  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut>
+  std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
+                           const KeysOut& keys_out, const ValuesOut& values_out) {
+    const detail::cuda::device_scope scope(gpu_.device);
+    auto* const num_runs = returned<std::int64_t>();
+    fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs);
+    detail::cuda::check(cudaStreamSynchronize(stream_), "fold_by_key");
+    return *num_runs;
+  }
+
   /// Writes `value` through `out` in the order of the stream.
   template <class T, class Out>
   void store(const T& value, const Out& out) {
@@ -320,6 +349,12 @@ class basic_cuda_executor {
   }
 
  private:
+  // Where a kernel leaves a result that is returned.
+  template <class T>
+  T* returned() {
+    return static_cast<T*>(result_.reserve(detail::larger(sizeof(T), detail::cuda::result_bytes)));
+  }
+
   auto provider() {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {

@@ -145,6 +145,38 @@ class basic_host_executor {
     }
   }
 
+  /// Writes the first key of every run of `items`, which are not none, through keys_out and the
+  /// projected fold of its elements through values_out; returns the number of runs.
+  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut>
+  std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
+                           const KeysOut& keys_out, const ValuesOut& values_out) const {
+    detail::host::require_float_mode<typename Reducer::accumulator>();
+    detail::require_host_access(keys_out, "keys_out");
+    detail::require_host_access(values_out, "values_out");
+    const auto keep_key = [&](std::int64_t run, std::int64_t j) {
+      *detail::starting_at(keys_out, run) = items.key(j);
+    };
+    const auto keep = [&](std::int64_t run, const typename Reducer::accumulator& folded) {
+      *detail::starting_at(values_out, run) =
+          detail::output_value<ValuesOut>(detail::finish(reducer, init, folded));
+    };
+    if constexpr (detail::host::writes_apart<KeysOut> && detail::host::writes_apart<ValuesOut>) {
+      return mode_.fold_runs(items, reducer, keep_key, keep);
+    } else {
+      return detail::host::serial().fold_runs(items, reducer, keep_key, keep);
+    }
+  }
+
+  /// The same; the number of runs is written as well.
+  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut,
+            class CountOut>
+  void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
+                        const KeysOut& keys_out, const ValuesOut& values_out,
+                        const CountOut& num_runs_out) const {
+    detail::require_host_access(num_runs_out, "num_runs_out");
+    store(fold_by_key<Policy>(items, reducer, init, keys_out, values_out), num_runs_out);
+  }
+
   /// Nothing keeps this executor from finishing a call at once.
   void require_waiting(const char*) const {}
 

@@ -10,6 +10,7 @@
 #include <tilefold/extrema.hpp>
 #include <tilefold/inner_product.hpp>
 #include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
 #include <tilefold/reducers/compensated.hpp>

@@ -123,7 +123,7 @@ __device__ __forceinline__ auto reduce_warp(const Items* values, int count, cons
 
 /// fold_block(), by an operator or a reducer.
 template <int Nt, int Folds, bool Full, class Items, class Op, class Acc, int MostFolds>
-__device__ __forceinline__ auto reduce_block(warp_nodes<Nt, Acc, MostFolds>& nodes,
+__device__ __forceinline__ auto reduce_block(block_nodes<Nt, Acc, MostFolds>& nodes,
                                              const Items* values, int count, const Op& op) {
   if constexpr (operator_reducer<Op>) {
     return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, typename Op::plain_op{});

@@ -21,7 +21,7 @@ namespace tilefold::detail::cuda {
 
 /// Neighbouring items that one lane folds by itself: what fits 32 banks.
 template <class Source>
-inline constexpr int lane_run =
+inline constexpr int staged_run_items =
     1 << tree::floor_log2(detail::bounded(128 / staged_bytes<Source>, 1, 32));
 
 // Rows that a tile has for each warp: as many nodes does a lane keep.
@@ -29,7 +29,7 @@ inline constexpr int staged_rows = 4;
 inline constexpr int staged_nt = 128;
 
 template <class Source>
-inline constexpr tile_policy staged_policy{staged_nt, lane_run<Source>* staged_rows};
+inline constexpr tile_policy staged_policy{staged_nt, staged_run_items<Source>* staged_rows};
 
 /// Whether the fold of a public reducer is staged: its accumulator is large, and several times its
 /// items.
@@ -39,7 +39,7 @@ template <class Source, class R, class Lift, class... Values>
 inline constexpr bool folds_staged<Source, bound_reducer<R, Lift, Values...>> =
     sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) >= 16 &&
     sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) >=
-        2 * staged_bytes<Source>&& lane_run<Source> >= 8;
+        2 * staged_bytes<Source>&& staged_run_items<Source> >= 8;
 
 /// The reducer among nodes of equally many items, a power of two.
 template <class Reducer>
@@ -57,7 +57,7 @@ struct among_equals {
 template <class Source, class Reducer>
 class staged_fold_of_tiles {
   using acc = typename Reducer::accumulator;
-  static constexpr int run = lane_run<Source>;
+  static constexpr int run = staged_run_items<Source>;
   static constexpr int row_items = warp_size * run;
   static constexpr int warp_items = staged_rows * row_items;
   static constexpr int num_warps = staged_nt / warp_size;

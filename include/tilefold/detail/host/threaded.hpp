@@ -16,6 +16,8 @@
 #include <tilefold/detail/host/columns.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/moments.hpp>
+#include <tilefold/detail/host/run_heads.hpp>
+#include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
@@ -174,6 +176,53 @@ class threaded {
     }
   }
 
+  /// Calls keep_key(r, j) with the first item j of every run r, and keep(r, fold of the run); on
+  /// any thread, in any order. Returns the number of runs.
+  template <class Items, class Reducer, class KeepKey, class Keep>
+  std::int64_t fold_runs(const Items& items, const Reducer& reducer, const KeepKey& keep_key,
+                         const Keep& keep) const {
+    const auto fold_run = [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
+      keep(run, fold_tree(items.run(begin), reducer, end - begin));
+    };
+    std::int64_t chunk = keys_per_chunk;
+    if (threads() == 1 || items.size < min_blocks * chunk) {
+      return host::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
+        keep_key(run, begin);
+        fold_run(run, begin, end);
+      });
+    }
+    while (tree::num_blocks(items.size, chunk) > max_blocks) chunk *= 2;
+    run_heads heads(items.size, chunk);
+    for_each(heads.num_chunks(), [&](std::int64_t c) {
+      heads.find(c, [&](std::int64_t j) { return items.begins_run(j); });
+    });
+    const std::int64_t runs = heads.count();
+    // A long run that leaves its chunk all threads shall share, afterwards.
+    const auto is_shared = [&](std::int64_t c, std::int64_t begin, std::int64_t end) {
+      return end - c * chunk > chunk && is_long<typename Items::source_type>(end - begin);
+    };
+    const block_values<bool> has_shared(heads.num_chunks());
+    for_each(heads.num_chunks(), [&](std::int64_t c) {
+      bool found = false;
+      heads.visit(c, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
+        keep_key(run, begin);
+        if (is_shared(c, begin, end)) {
+          found = true;
+        } else {
+          fold_run(run, begin, end);
+        }
+      });
+      has_shared.make(c, found);
+    });
+    for (std::int64_t c = 0; c < heads.num_chunks(); ++c) {
+      if (!has_shared.lift(reducer, c)) continue;
+      heads.visit(c, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
+        if (is_shared(c, begin, end)) keep(run, fold(items.run(begin), reducer, end - begin));
+      });
+    }
+    return runs;
+  }
+
  private:
   // Calls body(i) for every i in [0, count), on any thread.
   template <class Body>
@@ -186,6 +235,9 @@ class threaded {
           const_cast<Body*>(&body));
     }
   }
+
+  // So that what is read of a chunk twice is still in a cache of its core, unless keys are large.
+  static constexpr std::int64_t keys_per_chunk = std::int64_t{1} << 14;
 
   // A block is worth a task (1 to 4 us), and a range of fewer than eight is not worth waking a
   // thread for, which takes about 20 us (docs/host.md).

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Items in runs: item j belongs to the run of item j - 1 if the keys of both are equal, else a run
+// begins with it. A plain value that host and device code share.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail {
+
+/// `size` keys, the equality that decides about neighbours, and the elements that are folded.
+template <class Keys, class Equal, class Source>
+struct keyed_items {
+  using source_type = Source;
+  using key_type = std::iter_value_t<Keys>;
+
+  Keys keys;
+  Equal equal;
+  Source source;
+  std::int64_t size;
+
+  TILEFOLD_HD element_t<Keys> key(std::int64_t j) const { return detail::element(keys, j); }
+
+  /// Whether a run begins with item j >= 1.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  TILEFOLD_HD bool begins_run(std::int64_t j) const {
+    return !static_cast<bool>(equal(key(j - 1), key(j)));
+  }
+
+  /// The elements of a run from item j on.
+  TILEFOLD_HD Source run(std::int64_t j) const { return detail::starting_at(source, j); }
+};
+
+}  // namespace tilefold::detail
