@@ -44,7 +44,8 @@ concept strided_view = requires(const View& view) {
 // Such an mdspan has no strides to ask for.
 template <class View>
 inline constexpr bool has_no_axes = requires {
-  requires View::rank() == 0;
+  requires View::rank()
+  == 0;
 };
 
 /// The extents and strides of a view, and which of its axes are reduced.
