@@ -210,12 +210,19 @@ launch_abilities abilities_of(Kernel kernel, int most_nt, const device_info& gpu
   return {(answer & 2) != 0, (answer & 4) != 0};
 }
 
-/// Launches `kernel`, which calls wait_for_previous_launch(). The arguments by address, as the
-/// runtime's C interface takes them: its return value is this launch's own, where <<<>>> leaves it
-/// mixed with earlier errors.
-template <class Kernel>
+/// Launches `kernel`. By the runtime's C interface: its return value is this launch's own, where
+/// <<<>>> leaves it mixed with earlier errors.
+template <class Kernel, class... Arguments>
+void launch_kernel(Kernel kernel, const cudaLaunchConfig_t& config, const char* what,
+                   const Arguments&... arguments) {
+  void* addresses[] = {const_cast<Arguments*>(&arguments)...};
+  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses), what);
+}
+
+/// Launches `kernel`, which calls wait_for_previous_launch().
+template <class Kernel, class... Arguments>
 void launch_early(Kernel kernel, cudaLaunchConfig_t config, launch_abilities abilities,
-                  bool cluster, void** arguments, const char* what) {
+                  bool cluster, const char* what, const Arguments&... arguments) {
   cudaLaunchAttribute attributes[2]{};
   config.attrs = attributes;
   if (abilities.early) {
@@ -223,7 +230,7 @@ void launch_early(Kernel kernel, cudaLaunchConfig_t config, launch_abilities abi
     attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
   }
   if (cluster) attributes[config.numAttrs++] = cuda::in_clusters();
-  check(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments), what);
+  cuda::launch_kernel(kernel, config, what, arguments...);
 }
 
 /// Launches `kernel`, which folds n >= 1 items in tiles of `Policy`. `provide(demand)` returns the
@@ -248,15 +255,9 @@ void launch_by(Kernel kernel, occupancy_cache& occupancy, launch_abilities abili
   unfused<Reducer> device_reducer{reducer, 0u};
   const auto blocks = detail::smaller(tiles, resident_blocks(kernel, Policy.nt, gpu, occupancy));
   tile_shares shares{static_cast<unsigned>(tiles / blocks), static_cast<unsigned>(tiles % blocks)};
-  void* arguments[] = {const_cast<Source*>(&source),
-                       &device_reducer,
-                       const_cast<Init*>(&init),
-                       &out,
-                       &n,
-                       &shares,
-                       &memory};
-  cuda::launch_early(kernel, launch_config(blocks, Policy.nt, stream), abilities, false, arguments,
-                     "launch of the tile kernel");
+  cuda::launch_early(kernel, launch_config(blocks, Policy.nt, stream), abilities, false,
+                     "launch of the tile kernel", source, device_reducer, init, out, n, shares,
+                     memory);
 }
 
 /// Launches the fold of n >= 1 items under `Policy`. `provide` as for launch_by().
@@ -301,15 +302,9 @@ void launch_short(const Source& source, const Reducer& reducer, const Init& init
               reinterpret_cast<unsigned*>(space.arrivals())};
   }
   unfused<Reducer> device_reducer{reducer, 0u};
-  int count = static_cast<int>(n);
-  void* arguments[] = {const_cast<Source*>(&source),
-                       &device_reducer,
-                       const_cast<Init*>(&init),
-                       &out,
-                       &count,
-                       &memory};
   cuda::launch_early(kernel, launch_config(shape.blocks, shape.nt, stream), abilities,
-                     shape.cluster, arguments, "launch of the short kernel");
+                     shape.cluster, "launch of the short kernel", source, device_reducer, init, out,
+                     static_cast<int>(n), memory);
 }
 
 /// Launches the fold in any order of n >= 2 Policy.tile() items. `provide` as for launch().
@@ -337,16 +332,9 @@ void launch_free(const Source& source, const Reducer& reducer, const Init& init,
                       reinterpret_cast<unsigned*>(space.arrivals())};
   unsigned* settled = memory.arrivals + flag;
   unfused<Reducer> device_reducer{reducer, 0u};
-  void* arguments[] = {const_cast<Source*>(&source),
-                       &device_reducer,
-                       const_cast<Init*>(&init),
-                       &out,
-                       &n,
-                       &settled,
-                       &memory};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
-                         dim3(Policy.nt), arguments, 0, stream),
-        "launch of the kernel of any order");
+  cuda::launch_kernel(kernel, launch_config(blocks, Policy.nt, stream),
+                      "launch of the kernel of any order", source, device_reducer, init, out, n,
+                      settled, memory);
 }
 
 /// The same under the policy that the caller chose or, by default, that fits the items and n.
@@ -394,11 +382,8 @@ __global__ void store_kernel(T value, Out out) {
 
 template <class Build, class T, class Out>
 void launch_store(T value, Out out, cudaStream_t stream) {
-  void* arguments[] = {&value, &out};
-  const auto kernel = &store_kernel<Build, T, Out>;
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(1), dim3(1), arguments, 0,
-                         stream),
-        "launch of the store kernel");
+  cuda::launch_kernel(&store_kernel<Build, T, Out>, launch_config(1, 1, stream),
+                      "launch of the store kernel", value, out);
 }
 
 }  // namespace tilefold::detail::cuda

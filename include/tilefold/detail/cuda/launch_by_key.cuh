@@ -71,9 +71,9 @@ void launch_runs(const Input& input, const Reducer& reducer, const run_tables& t
     check(cudaMemsetAsync(tables.states, 0, static_cast<std::size_t>(8 * blocks), stream),
           "cudaMemsetAsync");
   }
-  cuda::launch_kernel(&by_key_kernel<Build, Input, Reducer, Arguments...>, blocks, by_key_nt,
-                      stream, "launch of the by-key kernel", input, reducer, arguments..., tables,
-                      -before);
+  cuda::launch_kernel(&by_key_kernel<Build, Input, Reducer, Arguments...>,
+                      launch_config(blocks, by_key_nt, stream), "launch of the by-key kernel",
+                      input, reducer, arguments..., tables, -before);
 }
 
 /// Folds the runs of input.size >= 1 items. `provide(demand)` returns the workspace.

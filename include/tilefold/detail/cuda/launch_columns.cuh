@@ -192,8 +192,8 @@ void launch_columns_as(const Job& job, const Provide& provide) {
   const std::int64_t blocks = detail::smaller(units, resident);
   const tile_shares shares{static_cast<unsigned>(units / blocks),
                            static_cast<unsigned>(units % blocks)};
-  cuda::launch_kernel(kernel, blocks, Nt, job.stream, "launch of the column kernel", job.forest,
-                      job.reducer, job.init, job.out, plan, shares, memory);
+  cuda::launch_kernel(kernel, launch_config(blocks, Nt, job.stream), "launch of the column kernel",
+                      job.forest, job.reducer, job.init, job.out, plan, shares, memory);
 }
 
 /// Launches the fold of a forest of columns, each of at least one row.

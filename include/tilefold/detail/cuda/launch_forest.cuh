@@ -17,15 +17,6 @@
 
 namespace tilefold::detail::cuda {
 
-template <class Kernel, class... Arguments>
-void launch_kernel(Kernel kernel, std::int64_t blocks, int nt, cudaStream_t stream,
-                   const char* what, const Arguments&... arguments) {
-  void* addresses[] = {const_cast<Arguments*>(&arguments)...};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel), dim3(static_cast<unsigned>(blocks)),
-                         dim3(static_cast<unsigned>(nt)), addresses, 0, stream),
-        what);
-}
-
 /// What every launch of a forest is given.
 template <class Forest, class Reducer, class Init, class Out>
 struct forest_job {
@@ -56,8 +47,9 @@ void launch_dealt(const Job& job, std::int64_t most_trees, const forest_plan& pl
   const std::int64_t blocks =
       detail::smaller(tree::num_blocks(most_trees, warps_per_block),
                       resident_blocks(kernel, forest_nt, job.gpu, occupancy));
-  cuda::launch_kernel(kernel, blocks, forest_nt, job.stream, "launch of the dealt kernel",
-                      job.forest, job.reducer, job.init, job.empty, job.out, plan, queue);
+  cuda::launch_kernel(kernel, launch_config(blocks, forest_nt, job.stream),
+                      "launch of the dealt kernel", job.forest, job.reducer, job.init, job.empty,
+                      job.out, plan, queue);
 }
 
 template <class Build, tile_policy Policy, class Units, class Job>
@@ -74,9 +66,10 @@ struct long_launch {
   }
   static void run(const Job& job, const Units& units, std::int64_t most_blocks,
                   typename Job::acc* slots, unsigned* arrivals, std::int64_t warp_items) {
-    cuda::launch_kernel(kernel(), detail::smaller(most_blocks, resident(job)), Policy.nt,
-                        job.stream, "launch of the kernel for long trees", units, job.forest,
-                        job.reducer, job.init, job.out, slots, arrivals, warp_items);
+    cuda::launch_kernel(
+        kernel(), launch_config(detail::smaller(most_blocks, resident(job)), Policy.nt, job.stream),
+        "launch of the kernel for long trees", units, job.forest, job.reducer, job.init, job.out,
+        slots, arrivals, warp_items);
   }
 };
 
@@ -146,9 +139,9 @@ bool launch_levels(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
   const std::int64_t blocks =
       detail::smaller(tree::num_blocks(chunks, level_nt / warp_size),
                       resident_blocks(kernel, level_nt, job.gpu, occupancy));
-  cuda::launch_kernel(kernel, blocks, level_nt, job.stream, "launch of the level kernel",
-                      job.forest.source, job.reducer, job.init, job.out, n,
-                      tree::floor_log2(length));
+  cuda::launch_kernel(kernel, launch_config(blocks, level_nt, job.stream),
+                      "launch of the level kernel", job.forest.source, job.reducer, job.init,
+                      job.out, n, tree::floor_log2(length));
   return true;
 }
 
