@@ -310,6 +310,8 @@ int run(int argc, char** argv) {
   bench::table_reporter table(failures);
   bench::file_reporter file(failures, context);
   benchmark::RunSpecifiedBenchmarks(&table, has_file ? &file : nullptr);
+  // What they hold goes before the GPU does.
+  benchmark::ClearRegisteredBenchmarks();
   benchmark::Shutdown();
   return failures.empty() ? 0 : 1;
 }

@@ -3,7 +3,8 @@
 # tilefold_add_test(<name> SOURCES <file>... LIBS <target>... [PREFIX <text>] [GPU])
 #
 # One GoogleTest program. Host programs appear in CTest test by test; a GPU program is one entry with
-# the label gpu, because each process would make a CUDA context anew, and never shares the GPU.
+# the label gpu, because each process would make a CUDA context anew. Those that need gigabytes do not
+# share the GPU with each other. The target gpu_tests builds them all.
 include_guard()
 include(GoogleTest)
 
@@ -16,7 +17,14 @@ function(tilefold_add_test name)
   if(arg_GPU)
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS gpu RESOURCE_LOCK gpu)
+    set_tests_properties(${name} PROPERTIES LABELS gpu)
+    if(name MATCHES "large")
+      set_tests_properties(${name} PROPERTIES RESOURCE_LOCK gpu_memory)
+    endif()
+    if(NOT TARGET gpu_tests)
+      add_custom_target(gpu_tests)
+    endif()
+    add_dependencies(gpu_tests ${name})
   else()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${arg_PREFIX}")
   endif()

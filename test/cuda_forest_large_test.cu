@@ -263,5 +263,29 @@ TEST(CudaForestLarge, OneArrayOfMoreThanFourGibibytes) {
   }
 }
 
+// What stands behind a segment is not where 32 bits would say.
+TEST(CudaForestLarge, ShortSegmentsBehindOneOfMoreThanTwoToThe31Items) {
+  std::vector<std::int64_t> offsets{0, 3, 3 + (one << 31) + 1000};
+  for (const std::int64_t length : {5, 0, 700, 1, 16, 17, 64, 2000, 33}) {
+    offsets.push_back(offsets.back() + length);
+  }
+  const gpu_array<std::int64_t> device_offsets(offsets);
+  const auto segments = static_cast<std::int64_t>(offsets.size()) - 1;
+  gpu_array<std::uint64_t> out(segments);
+  cuda_executor exec;
+  segmented_reduce(exec, some_items, device_offsets.data(), segments, out.data());
+  const auto got = out.to_host();
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    // item_of(b) + ... + item_of(e - 1), whose indices add up to a triangle's difference.
+    __extension__ using wide = unsigned __int128;
+    const auto triangle = [](std::int64_t n) {
+      return static_cast<wide>(n) * static_cast<wide>(n > 0 ? n - 1 : 0) / 2;
+    };
+    const wide indices = triangle(offsets[i + 1]) - triangle(offsets[i]);
+    EXPECT_EQ(got[i], static_cast<std::uint64_t>(indices) * 0x9e3779b97f4a7c15u)
+        << "segment " << i << " of " << offsets[i + 1] - offsets[i] << " items";
+  }
+}
+
 }  // namespace
 }  // namespace tilefold::test

@@ -118,13 +118,13 @@ std::string shown(std::int64_t word) {
 template <class Executor, class Forest>
 void require_sound(Executor&, const Forest&, std::int64_t) {}
 
-template <class Executor, class Source, class Begins, class Ends>
-void require_sound(Executor& exec, const segment_forest<Source, Begins, Ends>& forest,
-                   std::int64_t num_items) {
+template <class Executor, class Begins, class Ends>
+void require_sound_segments(Executor& exec, const Begins& begins, const Ends& ends,
+                            std::int64_t num_segments, std::int64_t num_items) {
   using begin_type = std::iter_value_t<Begins>;
   using end_type = std::iter_value_t<Ends>;
   const tree_fault fault =
-      detail::find_fault(exec, segment_judge{num_items}, forest.size(), forest.begins, forest.ends);
+      detail::find_fault(exec, segment_judge{num_items}, num_segments, begins, ends);
   if (fault.tree == tree_fault::none) return;
   const auto begin = static_cast<begin_type>(fault.first);
   const auto end = static_cast<end_type>(fault.second);
@@ -136,6 +136,19 @@ void require_sound(Executor& exec, const segment_forest<Source, Begins, Ends>& f
                           detail::shown<begin_type>(fault.first) + ", " +
                           detail::shown<end_type>(fault.second) + "), " + why,
                       fault.tree);
+}
+
+template <class Executor, class Source, class Begins, class Ends>
+void require_sound(Executor& exec, const segment_forest<Source, Begins, Ends>& forest,
+                   std::int64_t num_items) {
+  detail::require_sound_segments(exec, forest.begins, forest.ends, forest.size(), num_items);
+}
+
+template <class Executor, class Source, class Offsets>
+void require_sound(Executor& exec, const offsets_forest<Source, Offsets>& forest,
+                   std::int64_t num_items) {
+  detail::require_sound_segments(exec, forest.offsets, detail::starting_at(forest.offsets, 1),
+                                 forest.size(), num_items);
 }
 
 template <class Executor, class Source>

@@ -73,22 +73,18 @@ struct deal {
   }
 };
 
-/// What deal<Items> takes for this lane's of the trees from `begin` up to `end`; those of more than
-/// `warp_items` items are for blocks.
-template <int Items, class Forest>
-__device__ __forceinline__ int dealt_length(const Forest& forest, int begin, int end,
-                                            std::int64_t warp_items) {
-  using deal_type = deal<Items>;
-  const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
-  if (t >= end) return deal_type::no_tree;
-  const std::int64_t count = forest.count(t);
-  if (count > deal_type::most_items) {
-    return count > warp_items ? deal_type::for_blocks : deal_type::for_warps;
+/// What deal<Items> takes for a tree of `count` items; those of more than `warp_items` are for
+/// blocks.
+template <int Items>
+__device__ __forceinline__ int dealt_length(std::int64_t count, std::int64_t warp_items) {
+  if (count > deal<Items>::most_items) {
+    return count > warp_items ? deal<Items>::for_blocks : deal<Items>::for_warps;
   }
   return static_cast<int>(detail::larger(count, std::int64_t{0}));
 }
 
-/// Trees from `begin` up to `end`, as far as there are lanes; each lane knows one.
+/// Trees from `begin` up to `end`, as far as there are lanes; each lane knows one. All lanes of the
+/// warp take part in every call.
 template <class Forest, int Items, bool = Forest::in_one_range>
 class lane_trees {
   using source_type = typename Forest::source_type;
@@ -98,18 +94,25 @@ class lane_trees {
 
   __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
                                         std::int64_t warp_items)
-      : length(cuda::dealt_length<Items>(forest, begin, end, warp_items)) {
+      : length(deal<Items>::no_tree), count_(0), first_(0) {
     const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
-    first_ = t < end ? forest.first(t) : 0;
+    if (t >= end) return;
+    count_ = forest.count(t);
+    first_ = forest.first(t);
+    length = cuda::dealt_length<Items>(count_, warp_items);
   }
-  /// The tree of lane `owner`. All lanes of the warp take part.
+  /// The tree of lane `owner`, number begin + owner of the forest.
   __device__ __forceinline__ source_type tree(const Forest& forest, int, int owner) const {
-    const std::int64_t first = cuda::shuffle_from<warp_size>(first_, 0, full_warp);
-    const int later = __shfl_sync(full_warp, static_cast<int>(first_ - first), owner);
-    return detail::starting_at(detail::starting_at(forest.source, first), later);
+    return detail::starting_at(forest.source,
+                               cuda::shuffle_from<warp_size>(first_, owner, full_warp));
+  }
+  /// Its items.
+  __device__ __forceinline__ std::int64_t count(int owner) const {
+    return cuda::shuffle_from<warp_size>(count_, owner, full_warp);
   }
 
  private:
+  std::int64_t count_;
   std::int64_t first_;
 };
 
@@ -120,11 +123,22 @@ class lane_trees<Forest, Items, false> {
 
   __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
                                         std::int64_t warp_items)
-      : length(cuda::dealt_length<Items>(forest, begin, end, warp_items)) {}
+      : length(deal<Items>::no_tree), count_(0) {
+    const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
+    if (t >= end) return;
+    count_ = forest.count(t);
+    length = cuda::dealt_length<Items>(count_, warp_items);
+  }
   __device__ __forceinline__ typename Forest::source_type tree(const Forest& forest, int begin,
                                                                int owner) const {
     return forest.tree(begin + owner);
   }
+  __device__ __forceinline__ std::int64_t count(int owner) const {
+    return cuda::shuffle_from<warp_size>(count_, owner, full_warp);
+  }
+
+ private:
+  std::int64_t count_;
 };
 
 /// The trees of a deal. All lanes of the warp take part in every call.

@@ -74,10 +74,10 @@ class batch_work {
   /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
   /// no room.
   __device__ __forceinline__ void queue_longest(std::int64_t begin, int num) const {
+    const Forest part = forest.from(begin);
     for (int t = 0; t < num; t += warp_size) {
-      unsigned longest = __ballot_sync(
-          full_warp, cuda::dealt_length<items>(forest.from(begin), t, num, plan.warp_items) ==
-                         deal_type::for_blocks);
+      const trees_type trees(part, t, num, plan.warp_items);
+      unsigned longest = __ballot_sync(full_warp, trees.length == deal_type::for_blocks);
       for (; longest != 0; longest &= longest - 1) {
         queue_or_fold(begin + t + __ffs(static_cast<int>(longest)) - 1);
       }

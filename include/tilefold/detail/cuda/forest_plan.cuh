@@ -19,18 +19,16 @@ struct forest_plan {
 };
 
 /// Neighbouring trees that a warp takes at a time: several batches for each of `warps` warps, so
-/// that none is the last for long; and short ones, so that what all warps read at a time lies close
-/// together in memory.
+/// that none is the last for long, but no fewer trees than lanes if there are enough for all warps.
 struct tree_batches {
   std::int64_t num_trees;
   std::int64_t length;
 
-  static constexpr std::int64_t most_trees = 256;
-
   __device__ tree_batches(std::int64_t trees, std::int64_t warps)
       : num_trees(trees),
-        length(detail::bounded(tree::num_blocks(trees, warps * 8), std::int64_t{1},
-                               std::int64_t{most_trees})) {}
+        length(detail::bounded(tree::num_blocks(trees, warps * 8),
+                               detail::bounded(trees / warps, std::int64_t{1}, std::int64_t{32}),
+                               std::int64_t{4096})) {}
   __device__ std::int64_t num() const { return tree::num_blocks(num_trees, length); }
   __device__ std::int64_t first(std::int64_t b) const { return b * length; }
   __device__ int size(std::int64_t b) const {

@@ -294,7 +294,9 @@ void launch_short(const Source& source, const Reducer& reducer, const Init& init
       &short_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
   static occupancy_cache known;
   const launch_abilities abilities = abilities_of(kernel, Policy.nt, gpu, known);
-  const short_shape shape = short_shape_for(Policy, n, abilities.clusters);
+  // What blocks of a cluster tell each other lies in shared memory.
+  const bool clusters = abilities.clusters && sizeof(acc) <= most_shared_bytes;
+  const short_shape shape = short_shape_for(Policy, n, clusters);
   scratch<acc> memory{};
   if (shape.blocks > 1 && !shape.cluster) {
     const workspace& space = provide(demand(shape, sizeof(acc)));

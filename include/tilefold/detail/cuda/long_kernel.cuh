@@ -182,6 +182,7 @@ class unit_work {
 template <class Forest, class Reducer, class Init, class Out>
 class middle_work {
   static constexpr int items = run_items<typename Forest::source_type>;
+  using trees_type = lane_trees<Forest, items>;
 
  public:
   const Forest& forest;
@@ -199,29 +200,29 @@ class middle_work {
     const auto group = static_cast<int>(
         detail::bounded(size / num_middle, std::int64_t{1}, std::int64_t{warp_size}));
     const std::int64_t groups = tree::num_blocks(size, group);
-    bool next = warp < groups && is_middle(warp * group, group);
+    trees_type next = look_at(warp * group, group);
     for (std::int64_t g = warp; g < groups; g += warps) {
-      unsigned middle = __ballot_sync(full_warp, next);
-      next = g + warps < groups && is_middle((g + warps) * group, group);
+      const Forest part = forest.from(g * group);
+      const trees_type trees = next;
+      next = look_at((g + warps) * group, group);  // comes while these are folded
+      unsigned middle = __ballot_sync(full_warp, trees.length == deal<items>::for_warps);
       for (; middle != 0; middle &= middle - 1) {
-        fold(g * group + __ffs(static_cast<int>(middle)) - 1);
+        const int owner = __ffs(static_cast<int>(middle)) - 1;
+        const auto value =
+            cuda::fold_by_warp(trees.tree(part, 0, owner), reducer, trees.count(owner));
+        if (threadIdx.x % warp_size == 0) {
+          cuda::write(out + (g * group + owner), detail::finish(reducer, init, value));
+        }
       }
     }
   }
 
  private:
-  __device__ __forceinline__ bool is_middle(std::int64_t begin, int group) const {
+  // `group` trees from `begin` on, as far as they exist.
+  __device__ __forceinline__ trees_type look_at(std::int64_t begin, int group) const {
     const std::int64_t left = forest.size() - begin;
     const int num = left < group ? static_cast<int>(left) : group;
-    return cuda::dealt_length<items>(forest.from(begin), 0, num, warp_items) ==
-           deal<items>::for_warps;
-  }
-
-  __device__ __forceinline__ void fold(std::int64_t t) const {
-    const auto value = cuda::fold_by_warp(forest.tree(t), reducer, forest.count(t));
-    if (threadIdx.x % warp_size == 0) {
-      cuda::write(out + t, detail::finish(reducer, init, value));
-    }
+    return {forest.from(begin), 0, num, warp_items};
   }
 };
 
