@@ -43,7 +43,7 @@ void fold_pixels(tilefold::cuda_executor& gpu, const float* data, float* sums, f
 TEST(AxesExample, GivesWhatReduceGives) {
   constexpr std::int64_t pixels_of_image = 120 * 160;
   std::vector<float> items;
-  for (int i = 0; i < 8 * pixels_of_image * 3; ++i) {
+  for (std::int64_t i = 0; i < 8 * pixels_of_image * 3; ++i) {
     items.push_back(static_cast<float>(i * 7919 % 1009) * 0.37f);
   }
   const tilefold::test::gpu_array<float> data(items);
