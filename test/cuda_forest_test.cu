@@ -18,6 +18,24 @@
 #include "support/seed.hpp"
 
 namespace tilefold::test {
+
+// A number that tells of items and of their places in their segment.
+struct weighted_by_place {
+  using reducer_concept = reducer_tag;
+  static constexpr bool indexed = true;
+  static constexpr bool commutative = true;
+
+  TILEFOLD_HD std::uint64_t lift(std::uint32_t item, std::int64_t place) const {
+    return (item + 1ull) * 0x9e3779b97f4a7c15ull * static_cast<std::uint64_t>(2 * place + 1);
+  }
+  TILEFOLD_HD std::uint64_t combine(std::uint64_t a, std::uint64_t b) const { return a + b; }
+  TILEFOLD_HD std::uint64_t project(std::uint64_t a) const { return a; }
+  template <class Acc>
+  TILEFOLD_HD Acc identity() const {
+    return 0;
+  }
+};
+
 namespace {
 
 template <class Offset, class Exec, class It>
@@ -394,6 +412,93 @@ TEST_F(EveryBatch, OfRowsGivesTheSameBits) {
     for (std::size_t i = 0; i < got.size(); ++i) {
       ASSERT_TRUE(has_bits(got[i], expected)) << "length " << length << ", result " << i;
     }
+  }
+}
+
+TEST_F(CudaForest, IndicesCountFromTheStartOfTheirSegment) {
+  const std::int64_t n = 1 << 17;
+  const index_items items(n);
+  for (const std::int64_t length : {1,   2,   3,   4,   8,    16,   31,   32,    33,    64,   100,
+                                    128, 256, 512, 513, 1024, 2048, 5000, 16384, 32768, 60000}) {
+    const std::int64_t count = n / length;
+    std::vector<std::uint64_t> expected;
+    std::vector<std::int64_t> offsets{0};
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::uint64_t sum = 0;
+      for (std::int64_t k = 0; k < length; ++k) {
+        sum += weighted_by_place{}.lift(static_cast<std::uint32_t>(i * length + k), k);
+      }
+      expected.push_back(sum);
+      offsets.push_back((i + 1) * length);
+    }
+    const gpu_array<std::int64_t> device_offsets(offsets);
+    gpu_array<std::uint64_t> out(count);
+    for (const int shift : {0, 1}) {
+      segmented_reduce(exec_, items.at(shift), count, length, out.data(), weighted_by_place{});
+      EXPECT_EQ(out.to_host(), expected) << "equal lengths of " << length << ", shift " << shift;
+      segmented_reduce(exec_, items.at(shift), device_offsets.data(), count, out.data(),
+                       weighted_by_place{});
+      EXPECT_EQ(out.to_host(), expected) << "offsets, lengths of " << length;
+      segmented_reduce(exec_, items.at(shift), device_offsets.data(), device_offsets.data() + 1,
+                       count, out.data(), weighted_by_place{});
+      EXPECT_EQ(out.to_host(), expected) << "begins and ends, lengths of " << length;
+    }
+  }
+}
+
+// From where to where a node goes; counts the nodes whose halves do not meet.
+struct stretch {
+  std::int64_t first;
+  std::int64_t last;
+};
+struct join_neighbours {
+  unsigned* strangers;
+
+  __device__ stretch operator()(const stretch& a, const stretch& b) const {
+    if (a.last + 1 != b.first) atomicAdd(strangers, 1u);
+    return {a.first, b.last};
+  }
+};
+
+TEST_F(CudaForest, CallsTheOperatorWithNeighboursOfOneSegmentAlone) {
+  std::mt19937_64 bits(seed());
+  std::vector<std::int64_t> offsets{0};
+  for (int i = 0; i < 3000; ++i) {
+    const std::uint64_t kind = bits() % 100;
+    const std::uint64_t longest = kind == 0 ? 40000 : kind < 5 ? 2000 : 40;
+    offsets.push_back(offsets.back() + static_cast<std::int64_t>(bits() % longest));
+  }
+  // Segments do not meet: between them lies a number that nothing has.
+  std::vector<stretch> items;
+  const stretch none{-7, -7};
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    for (std::int64_t k = offsets[i]; k < offsets[i + 1]; ++k) {
+      const auto place = k + 2 * static_cast<std::int64_t>(i);
+      items.push_back({place, place});
+    }
+  }
+  const gpu_array<stretch> array(items);
+  const gpu_array<unsigned> strangers(std::vector<unsigned>{0});
+  const join_neighbours join{strangers.data()};
+  const auto segments = static_cast<std::int64_t>(offsets.size()) - 1;
+  const gpu_array<std::int64_t> device_offsets(offsets);
+  gpu_array<stretch> out(segments);
+  // The initial value is a stranger to every segment that has items, once.
+  unsigned with_items = 0;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) with_items += offsets[i + 1] > offsets[i];
+  segmented_reduce<stretch>(exec_, array.data(), device_offsets.data(), segments, out.data(), none,
+                            join);
+  EXPECT_EQ(strangers.to_host()[0], with_items);
+  for (const std::int64_t length : {1, 2, 4, 7, 16, 64, 1000, 1024, 20000}) {
+    const std::int64_t n = 40000 / length * length;
+    std::vector<stretch> rows;
+    for (std::int64_t k = 0; k < n; ++k) rows.push_back({k + k / length, k + k / length});
+    const gpu_array<stretch> row_array(rows);
+    must(cudaMemset(strangers.data(), 0, sizeof(unsigned)));
+    gpu_array<stretch> row_out(n / length);
+    segmented_reduce<stretch>(exec_, row_array.data(), n / length, length, row_out.data(), none,
+                              join);
+    EXPECT_EQ(strangers.to_host()[0], static_cast<unsigned>(n / length)) << "rows of " << length;
   }
 }
 

@@ -195,6 +195,36 @@ void sanitize_arrays() {
 TEST(SanitizeForest, ArraysOfFloats) { sanitize_arrays<float>(); }
 TEST(SanitizeForest, ArraysOfBytes) { sanitize_arrays<std::int8_t>(); }
 
+// Arrays that end where their memory does, one item past an aligned address.
+template <class T>
+void sanitize_ends_of_arrays() {
+  cuda_executor exec;
+  std::vector<gpu_array<T>> arrays;
+  std::vector<const T*> pointers;
+  std::vector<std::int32_t> lengths;
+  std::vector<T> expected;
+  for (std::int32_t n = 17; n <= 48; ++n) {
+    const auto items = make_items<T>(pattern::mixed, n + 1);
+    arrays.emplace_back(items);
+    pointers.push_back(arrays.back().data() + 1);
+    lengths.push_back(n);
+    expected.push_back(
+        reference::fold<T>(reference::plus{}, std::vector<T>(items.begin() + 1, items.end())));
+  }
+  const gpu_array<const T*> device_pointers(pointers);
+  const gpu_array<std::int32_t> device_lengths(lengths);
+  gpu_array<T> out(static_cast<std::int64_t>(lengths.size()));
+  batched_reduce<T>(exec, device_pointers.data(), device_lengths.data(), lengths.size(),
+                    out.data());
+  const auto got = out.to_host();
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_TRUE(same_bits(got[i], expected[i])) << lengths[i] << " items";
+  }
+}
+
+TEST(SanitizeForest, EndsOfArraysOfFloats) { sanitize_ends_of_arrays<float>(); }
+TEST(SanitizeForest, EndsOfArraysOfBytes) { sanitize_ends_of_arrays<std::int8_t>(); }
+
 // What checked() refuses is not read.
 TEST(SanitizeForest, WrongOffsetsAreNotFollowed) {
   cuda_executor exec;

@@ -4,6 +4,7 @@
 // folded in registers, then their values through shared memory by the first warp.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -18,6 +19,13 @@ namespace tilefold::detail::cuda {
 
 // Registers that one lane's pending rows may fill, in bytes; see shape_of.
 inline constexpr int row_bytes_budget = 128;
+
+/// Whether something neutral stands in the place of missing operands. Conversions to floats of 8
+/// bits saturate, so that an infinity does not come through an operation with their identities.
+template <class Reducer>
+inline constexpr bool pads = has_neutral<Reducer> &&
+                             (std::integral<typename Reducer::accumulator> ||
+                              sizeof(typename Reducer::accumulator) > 1);
 
 /// How the vt items of a thread are cut: `chunks` times `rows` packets of `width` items.
 struct tile_shape {
@@ -53,7 +61,7 @@ class tile_fold {
   static constexpr int warp_items = warp_size * Policy.vt;
   static constexpr int most_warps = Policy.nt / warp_size;
   // With something neutral in the place of what is missing, every node has both halves.
-  static constexpr bool full_nodes = Full || has_neutral<Reducer>;
+  static constexpr bool full_nodes = Full || pads<Reducer>;
   using rows_registers = registers<acc, shape.rows>;
 
  public:
@@ -150,7 +158,7 @@ class tile_fold {
       for (int j = 0; j < shape.width; ++j) {
         if (item + j < count_) {
           items.put(j, loaded.lift(reducer_, r, j));
-        } else if constexpr (has_neutral<Reducer>) {
+        } else if constexpr (pads<Reducer>) {
           items.put(j, Reducer::neutral());
         }
       }

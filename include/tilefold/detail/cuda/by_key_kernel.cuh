@@ -181,8 +181,8 @@ __device__ __forceinline__ run_count count_before(run_state::word* states, const
 template <class Keys>
 inline constexpr bool loads_key_quads = false;
 template <class Key>
-inline constexpr bool loads_key_quads<Key*> =
-    std::is_trivially_copyable_v<Key> && sizeof(Key) <= 8 && tree::is_power_of_two(sizeof(Key));
+inline constexpr bool loads_key_quads<Key*> = std::is_trivially_copyable_v<Key> &&
+                                              sizeof(Key) <= 8 && alignof(Key) == sizeof(Key);
 template <class Key>
 struct key_quad {
   Key key[quad_items];

@@ -55,7 +55,7 @@ struct deal {
     owner = __popc(mine) - 1;
     run = lane - (warp_size - 1 - __clz(static_cast<int>(mine)));
     count = __shfl_sync(full_warp, length, owner);
-    runs = static_cast<int>(runs_of(count));
+    runs = is_too_long(count) ? 1 : static_cast<int>(runs_of(count));
   }
 
   /// Items of this lane's run.
@@ -141,6 +141,13 @@ class lane_trees<Forest, Items, false> {
   std::int64_t count_;
 };
 
+// Bytes of the items of a source that reads one range; of several, no more than any item has.
+template <class Source>
+inline constexpr int least_item_bytes = 1;
+template <std::size_t... Index, class... Its>
+inline constexpr int least_item_bytes<source_of<std::index_sequence<Index...>, Its...>> =
+    ((item_bytes_of<Its> > 0 ? 1 : 0) + ...) == 1 ? (item_bytes_of<Its> + ...) : 1;
+
 /// The trees of a deal. All lanes of the warp take part in every call.
 template <class Source, class Reducer>
 class dealt_fold {
@@ -149,15 +156,21 @@ class dealt_fold {
 
  public:
   __device__ __forceinline__ dealt_fold(const Reducer& reducer, const deal<items>& dealt)
-      : reducer_(&reducer), run_(dealt.run), runs_(dealt.runs), available_(dealt.available()) {}
+      : reducer_(&reducer),
+        run_(dealt.run),
+        runs_(dealt.runs),
+        available_(dealt.available()),
+        items_behind_(dealt.count - (dealt.run + 1) * items) {}
 
   /// Fetches this lane's items of `tree`. `inner` says that memory goes on for 16 bytes before and
   /// after them.
   __device__ __forceinline__ void load(const Source& tree, bool inner) {
     items_.load(tree, std::int64_t{run_ * items}, available_, inner);
   }
-  /// Whether the tree itself goes on before and after this lane's items.
-  __device__ __forceinline__ bool is_inner() const { return run_ > 0 && run_ + 1 < runs_; }
+  /// Whether the tree itself goes on so before and after this lane's items.
+  __device__ __forceinline__ bool is_inner() const {
+    return run_ > 0 && items_behind_ * least_item_bytes<Source> >= load_bytes;
+  }
 
   /// The value of this lane's tree, if the lane has its first run and the tree has items.
   __device__ __forceinline__ acc fold() {
@@ -199,6 +212,7 @@ class dealt_fold {
   int run_;
   int runs_;
   int available_;
+  int items_behind_;  // in the tree
   lane_runs<Source, items> items_;
 };
 

@@ -45,7 +45,10 @@ class batch_work {
                                                   std::int64_t step) const {
     left_over others{0, false};
     if (b >= batches.num()) return others;
-    batch now(*this, batches, b);
+    // A user's iterators need not be assignable.
+    slot<batch> current;
+    current.put(batch(*this, batches, b));
+    const batch& now = current.value;
     trees_type next(now.forest, 0, now.size, plan.warp_items);
     for (int t = 0; t < now.size;) {
       const trees_type trees = next;
@@ -61,7 +64,7 @@ class batch_work {
       t += dealt.trees;
       if (t == now.size && b + step < batches.num()) {
         b += step;
-        now = batch(*this, batches, b);
+        current.put(batch(*this, batches, b));
         t = 0;
       }
       next = trees_type(now.forest, t, now.size, plan.warp_items);  // comes while these are folded

@@ -150,11 +150,11 @@ class free_fold {
   // The same for all lanes of a warp. Whoever finds out by itself tells the others.
   __device__ __forceinline__ bool is_settled(const running& mine, unsigned look) const {
     if constexpr (Reducer::settles) {
-      if (__any_sync(full_warp, reducer.settled(mine.value()))) {
-        *settled = 1;
-        return true;
-      }
-      return look % tiles_between_looks == 0 && *settled != 0;
+      const bool stop =
+          reducer.settled(mine.value()) || (look % tiles_between_looks == 0 && *settled != 0);
+      if (!__any_sync(full_warp, stop)) return false;
+      *settled = 1;
+      return true;
     } else {
       return false;
     }

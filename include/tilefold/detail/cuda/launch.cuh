@@ -135,8 +135,11 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   const std::int64_t of_short =
       demand(short_shape_for(short_tile, detail::smaller(n, most_short), false), acc_bytes).bytes();
   if (n <= most_short) return of_short;
-  return detail::larger(
-      of_short, demand(policy_for(item_bytes, static_cast<int>(acc_bytes)), n, acc_bytes).bytes());
+  const std::int64_t of_tiles =
+      demand(policy_for(item_bytes, static_cast<int>(acc_bytes)), n, acc_bytes).bytes();
+  if (!pays_to_stage(item_bytes, acc_bytes)) return detail::larger(of_short, of_tiles);
+  const tile_policy staged = staged_policy_for(staged_run(item_bytes));
+  return detail::larger(of_short, of_tiles, demand(staged, n, acc_bytes).bytes());
 }
 
 // Devices of which something is remembered; more than a machine has.
@@ -321,8 +324,12 @@ void launch_free(const Source& source, const Reducer& reducer, const Init& init,
       &free_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>;
   static occupancy_cache occupancy;
   // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
-  const auto blocks = detail::smaller((n - Policy.vt) / Policy.tile(),
-                                      resident_blocks(kernel, Policy.nt, gpu, occupancy));
+  // And no more blocks than reduce() has tiles by default, for which there is workspace.
+  constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
+  const auto blocks =
+      detail::smaller((n - Policy.vt) / Policy.tile(),
+                      detail::smaller(tree::num_blocks(n, tiles.tile()),
+                                      resident_blocks(kernel, Policy.nt, gpu, occupancy)));
   workspace_demand need = partials_demand(Policy, blocks, sizeof(acc));
   const std::int64_t flag = need.arrival_bytes / static_cast<std::int64_t>(sizeof(unsigned));
   if constexpr (Reducer::settles) {

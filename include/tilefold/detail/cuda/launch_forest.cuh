@@ -125,7 +125,15 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
   }
 }
 
-/// Trees of 2^k items that a warp's rows cover; false if they are not.
+// Whether elements come with their indices, which count from the start of their tree.
+template <class Source>
+inline constexpr bool has_indices = false;
+template <std::size_t... Index, class... Its>
+inline constexpr bool has_indices<source_of<std::index_sequence<Index...>, Its...>> =
+    (std::is_same_v<Its, index_iterator> || ...);
+
+/// Trees of 2^k items that a warp's rows cover; false if they are not. Rows know one sequence, and
+/// no indices but its own.
 template <class Build, class Source, class Reducer, class Init, class Out>
 bool launch_levels(const forest_job<equal_forest<Source>, Reducer, Init, Out>& job) {
   using reducer_type = unfused<Reducer>;
@@ -153,7 +161,9 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
   using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out>;
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
-  if (cuda::launch_levels<Build>(job)) return;
+  if constexpr (!has_indices<Source>) {
+    if (cuda::launch_levels<Build>(job)) return;
+  }
   const std::int64_t warp_items = warp_items_for(trees);
   if (length <= deal<run_items<Source>>::most_items) {
     cuda::launch_dealt<Build>(job, trees, forest_plan{warp_items, 0}, long_queue<acc>{});
@@ -194,6 +204,8 @@ void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& pr
   using source_type = typename decltype(Job::forest)::source_type;
   static_assert(trivial_items<source_type>,
                 "tilefold: on a GPU the items of segments must be trivially copyable");
+  static_assert(std::is_trivially_copyable_v<typename Job::acc>,
+                "tilefold: on a GPU the accumulator must be trivially copyable");
   if constexpr (std::is_same_v<Policy, default_policy>) {
     cuda::launch_forest<Build, policy_for(item_bytes<source_type>)>(job, most_trees, provide);
   } else {

@@ -27,7 +27,6 @@ class level_work {
  public:
   // Items of a chunk, whose rows are in registers together.
   static constexpr int chunk_items = shape.rows * row_items;
-  static constexpr int chunk_bits = tree::floor_log2(chunk_items);
 
   const Source& source;
   const Reducer& reducer;
@@ -35,7 +34,7 @@ class level_work {
   const Out& out;
   std::int64_t n;  // items of all trees
 
-  /// Writes the nodes of level `level` <= chunk_bits of chunk `c`.
+  /// Writes the nodes of level `level`, of no more items than a chunk, of chunk `c`.
   __device__ __forceinline__ void fold_chunk(std::int64_t c, int level) const {
     const std::int64_t first = c * chunk_items;
     const auto write_node = [&](int node, const acc& value) {
@@ -110,6 +109,7 @@ class level_work {
         for (int j = 0; j < shape.width; j += step) {
           if (Full || first + j < count) keep((first + j) >> level, items[j]);
         }
+        return;
       }
 #pragma unroll
       for (int j = 0; j < shape.width; j += 2 * step) {
@@ -122,7 +122,7 @@ class level_work {
 
 inline constexpr int level_nt = 256;
 
-/// Folds trees of 2^level items each, `n` in all, level <= chunk_bits.
+/// Folds trees of 2^level items each, `n` in all; no more than chunk_items.
 template <class Build, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(level_nt, sizeof(typename Reducer::accumulator) > 8 ? 2 : 3)
     level_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n, int level) {

@@ -20,26 +20,35 @@
 namespace tilefold::detail::cuda {
 
 /// Neighbouring items that one lane folds by itself: what fits 32 banks.
+constexpr int staged_run(int item_bytes) {
+  return 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32));
+}
 template <class Source>
-inline constexpr int staged_run_items =
-    1 << tree::floor_log2(detail::bounded(128 / staged_bytes<Source>, 1, 32));
+inline constexpr int staged_run_items = staged_run(staged_bytes<Source>);
 
 // Rows that a tile has for each warp: as many nodes does a lane keep.
 inline constexpr int staged_rows = 4;
 inline constexpr int staged_nt = 128;
 
+constexpr tile_policy staged_policy_for(int run) { return {staged_nt, run * staged_rows}; }
 template <class Source>
-inline constexpr tile_policy staged_policy{staged_nt, staged_run_items<Source>* staged_rows};
+inline constexpr tile_policy staged_policy = staged_policy_for(staged_run_items<Source>);
 
-/// Whether the fold of a public reducer is staged: its accumulator is large, and several times its
-/// items.
+// The nodes of a block's rows share its memory with the stages.
+inline constexpr int most_staged_acc_bytes = 512;
+
+/// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
+constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
+  return acc_bytes >= 16 && acc_bytes <= most_staged_acc_bytes && acc_bytes >= 2 * item_bytes &&
+         staged_run(item_bytes) >= 8;
+}
+
+/// Whether the fold of a public reducer is staged.
 template <class Source, class Reducer>
 inline constexpr bool folds_staged = false;
 template <class Source, class R, class Lift, class... Values>
-inline constexpr bool folds_staged<Source, bound_reducer<R, Lift, Values...>> =
-    sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) >= 16 &&
-    sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) >=
-        2 * staged_bytes<Source>&& staged_run_items<Source> >= 8;
+inline constexpr bool folds_staged<Source, bound_reducer<R, Lift, Values...>> = pays_to_stage(
+    staged_bytes<Source>, sizeof(typename bound_reducer<R, Lift, Values...>::accumulator));
 
 /// The reducer among nodes of equally many items, a power of two.
 template <class Reducer>

@@ -100,7 +100,7 @@ template <class Reducer>
 struct partials_reducer {
   using accumulator = typename Reducer::accumulator;
   static constexpr bool commutative = Reducer::commutative;
-  static constexpr bool may_pad = has_neutral<Reducer>;
+  static constexpr bool may_pad = pads<Reducer>;
   const Reducer& reducer;
 
   __device__ __forceinline__ static accumulator neutral() { return Reducer::neutral(); }
@@ -297,7 +297,7 @@ constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
 
 /// The same where a thread keeps an accumulator of its own.
 constexpr int min_resident_free_blocks(int nt, std::size_t acc_bytes) {
-  return (acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt;
+  return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
 }
 
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose
@@ -338,7 +338,7 @@ struct short_partials {
     for (int i = 0; i < run; ++i) {
       mine.put(i, *place(static_cast<unsigned>(min(first + i, count - 1))));
     }
-    constexpr bool full = has_neutral<Reducer>;
+    constexpr bool full = pads<Reducer>;
     if constexpr (full) {
 #pragma unroll
       for (int i = 0; i < run; ++i) {
@@ -361,7 +361,7 @@ __device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
   const int block = static_cast<int>(threadIdx.x % cluster_blocks);
   registers<Acc, 1> node;
   node.put(0, from_words<Acc>(exchange.values[block]));
-  using nodes_fold = row_fold<1, 1, has_neutral<Reducer>, Reducer, cluster_blocks>;
+  using nodes_fold = row_fold<1, 1, pads<Reducer>, Reducer, cluster_blocks>;
   value.put(nodes_fold(reducer, 0, blocks, block).fold(node));
   return true;
 }
