@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -178,6 +179,20 @@ TEST(PlacesByKey, FindTheFarthestPoint) {
   EXPECT_EQ(found.value, distance(*expected));
   EXPECT_EQ(tilefold::reduce(std::vector<int>{5, -3, 3}, r::arg_min_by{distance_from_two{}}).index,
             2);
+}
+
+// A NaN that the key makes has the sign that the processor gives it.
+TEST(PlacesByKey, PutNanBehindAllNumbers) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const float made : {nan, -nan}) {
+    const auto key = [=](int x) { return x < 0 ? made : static_cast<float>(x); };
+    const auto found = tilefold::reduce(std::vector<int>{-1, 4, -2, 1, -3, 3}, r::arg_min_by{key});
+    EXPECT_EQ(found.index, 3);
+    EXPECT_EQ(found.value, 1.0f);
+    const auto none = tilefold::reduce(std::vector<int>{-1, -2, -3}, r::arg_min_by{key});
+    EXPECT_EQ(none.index, 0);
+    EXPECT_EQ(std::memcmp(&none.value, &nan, sizeof nan), 0);
+  }
 }
 
 }  // namespace

@@ -140,10 +140,11 @@ struct arg_extreme {
   }
 };
 
+/// Any NaN is behind all numbers: which sign one has differs between processors.
 struct less_than {
   template <class T>
   TILEFOLD_HD bool operator()(const T& a, const T& b) const {
-    return detail::ordered_less(a, b);
+    return detail::ordered_less(detail::canonical(a), detail::canonical(b));
   }
 };
 
@@ -206,8 +207,8 @@ struct arg_minmax {
 };
 
 /// The element whose key comes first under `less`, as indexed_value{key, index}: key(element) is
-/// what is compared, less(key, key) a strict weak order, ordinary < (with -0 before +0) unless
-/// given. Of keys that are equal the first counts. Empty: an error.
+/// what is compared, less(key, key) a strict weak order, ordinary < (with -0 before +0, and NaN
+/// after all numbers) unless given. Of keys that are equal the first counts. Empty: an error.
 ///
 ///     arg_min_by{squared_distance{}, farther{}}    // the farthest of points, and how far
 template <class Key, class Less = detail::less_than>
