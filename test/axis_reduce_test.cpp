@@ -23,20 +23,6 @@ namespace {
 
 const lifted_hash initial{leaf_hash(std::int64_t{1} << 40)};
 
-axes named(unsigned set) {
-  axes all;
-  for (int i = 0; i < 8; ++i) {
-    if ((set >> i) & 1u) all.number[all.count++] = i;
-  }
-  return all;
-}
-
-std::vector<std::uint32_t> counted(std::int64_t n) {
-  std::vector<std::uint32_t> items;
-  for (std::int64_t i = 0; i < n; ++i) items.push_back(static_cast<std::uint32_t>(i));
-  return items;
-}
-
 // All results in row-major order of the kept axes.
 std::vector<lifted_hash> trees_of(const view_layout& layout, unsigned reduced) {
   const std::size_t rank = layout.extents.size();

@@ -3,6 +3,7 @@
 // The CUDA executor's promises: the order of its stream, asynchronous calls, a workspace that grows
 // from a memory resource and is reused, graphs, many sizes in a row, many threads at once.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <random>
@@ -103,6 +104,26 @@ TEST_F(CudaStreams, OrderTheFoldAmongOtherWork) {
   exec.synchronize();
   EXPECT_TRUE(same_bits(out.to_host()[0], folded(before)));
   EXPECT_TRUE(same_bits(out.to_host()[1], folded(after)));
+}
+
+// However long that takes: a call that returns its value looks for it by itself at first.
+TEST_F(CudaStreams, AreWaitedForByReduce) {
+  const std::vector<float> after = mixed(100003, 4);
+  const gpu_array<float, memory::pinned> second(after);
+  gpu_array<int, memory::pinned> go(1);
+  cuda_executor exec;
+  EXPECT_TRUE(same_bits(reduce(exec, array_.begin(), array_.end()), folded(items_)));
+  *go.data() = 0;
+  wait_for<<<1, 1, 0, exec.stream()>>>(go.data());
+  must(cudaMemcpyAsync(array_.data(), second.data(), after.size() * sizeof(float),
+                       cudaMemcpyDefault, exec.stream()));
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    *static_cast<volatile int*>(go.data()) = 1;
+  });
+  const float sum = reduce(exec, array_.begin(), array_.end());
+  later.join();
+  EXPECT_TRUE(same_bits(sum, folded(after)));
 }
 
 TEST_F(CudaStreams, AreNotWaitedForByReduceInto) {
@@ -324,6 +345,58 @@ TEST(CudaExecutor, ServesAnySizesAndTypesInARow) {
     ASSERT_TRUE(same_bits(float_out.to_host()[i], float_sums[at])) << "n = " << sizes[i];
     ASSERT_TRUE(same_bits(half_out.to_host()[i], half_sums[at])) << "n = " << sizes[i];
     ASSERT_EQ(hash_out.to_host()[i], hashes[at]) << "n = " << sizes[i];
+  }
+}
+
+struct wide_sums {
+  std::uint64_t part[48];  // more than executors have room for at first
+};
+
+struct widen {
+  __host__ __device__ wide_sums operator()(std::uint32_t x) const {
+    wide_sums wide;
+    for (std::uint32_t k = 0; k < 48; ++k) wide.part[k] = std::uint64_t{x} + k;
+    return wide;
+  }
+};
+
+struct add_wide {
+  __host__ __device__ wide_sums operator()(const wide_sums& a, const wide_sums& b) const {
+    wide_sums sum;
+    for (int k = 0; k < 48; ++k) sum.part[k] = a.part[k] + b.part[k];
+    return sum;
+  }
+};
+
+// Results of several sizes share the memory in which they are waited for.
+TEST(CudaExecutor, ReturnsAnySizesAndTypesInARow) {
+  const auto items = mixed(3000000);
+  const gpu_array<float> array(items);
+  std::vector<std::uint32_t> words;
+  for (std::uint32_t i = 0; i < 5000; ++i) words.push_back(i);
+  const gpu_array<std::uint32_t> word_array(words);
+  std::vector<std::int64_t> sizes;
+  std::mt19937_64 random(seed());
+  for (int i = 0; i < 300; ++i) {
+    sizes.push_back(1 + static_cast<std::int64_t>(random() % (i % 3 == 0 ? 3000000 : 5000)));
+  }
+  std::vector<std::int64_t> sorted = sizes;
+  std::sort(sorted.begin(), sorted.end());
+  const auto sums = prefix_folds(
+      reference::plus{}, [&](std::int64_t i) { return items[static_cast<std::size_t>(i)]; },
+      sorted);
+  cuda_executor exec;
+  for (const std::int64_t n : sizes) {
+    const auto at = std::lower_bound(sorted.begin(), sorted.end(), n) - sorted.begin();
+    ASSERT_TRUE(
+        same_bits(reduce(exec, array.data(), array.data() + n), sums[static_cast<std::size_t>(at)]))
+        << "n = " << n;
+    const auto m = static_cast<std::uint64_t>(n % 5000 + 1);
+    const wide_sums wide = transform_reduce(exec, word_array.data(), word_array.data() + m,
+                                            wide_sums{}, add_wide{}, widen{});
+    for (std::uint64_t k = 0; k < 48; ++k) {
+      ASSERT_EQ(wide.part[k], m * (m - 1) / 2 + m * k) << "n = " << m;
+    }
   }
 }
 

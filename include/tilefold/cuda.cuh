@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <iterator>
@@ -45,37 +46,70 @@ auto unwrap(const It& it) {
   }
 }
 
-/// Pinned host memory for one result, kept between calls.
-class pinned_slot {
+/// Pinned host memory for a result that a caller waits for, kept between calls.
+class awaited_result {
  public:
-  pinned_slot() = default;
-  pinned_slot(pinned_slot&& other) noexcept
-      : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  pinned_slot& operator=(pinned_slot&&) = delete;  // one owner
-  ~pinned_slot() { release(); }
+  awaited_result() = default;
+  awaited_result(awaited_result&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        ticket_(other.ticket_) {}
+  awaited_result& operator=(awaited_result&&) = delete;  // one owner
+  ~awaited_result() { release(); }
 
-  void* reserve(std::size_t bytes) {
-    if (bytes > bytes_) {
-      void* memory = nullptr;
-      check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
-      release();
-      memory_ = memory;
-      bytes_ = bytes;
+  /// Room for a T.
+  template <class T>
+  T* reserve() {
+    grow(detail::larger(sizeof(T), result_bytes));
+    return static_cast<T*>(memory_);
+  }
+
+  /// The same for one launch, which is_there() then asks about.
+  template <class T>
+  result_place<T> next() {
+    T* const value = reserve<T>();
+    return {value, ticket_at(), ++ticket_};
+  }
+
+  /// Whether the result of the latest next() is there, after a wait of 50 us or so.
+  bool is_there() const {
+    const std::atomic_ref<unsigned> seen(*ticket_at());
+    for (int i = 0; i < looks; ++i) {
+      if (seen.load(std::memory_order_acquire) == ticket_) return true;
     }
-    return memory_;
+    return false;
   }
 
  private:
+  // A read of the cache, until the GPU writes.
+  static constexpr int looks = 20000;
+
+  unsigned* ticket_at() const {
+    return reinterpret_cast<unsigned*>(static_cast<char*>(memory_) + bytes_);
+  }
+
+  void grow(std::size_t bytes) {
+    if (bytes <= bytes_) return;
+    bytes = static_cast<std::size_t>(align_up(static_cast<std::int64_t>(bytes)));
+    void* memory = nullptr;
+    check(cudaHostAlloc(&memory, bytes + sizeof(unsigned), cudaHostAllocPortable), "cudaHostAlloc");
+    release();
+    memory_ = memory;
+    bytes_ = bytes;
+    *ticket_at() = ticket_;
+  }
+
   void release() noexcept {
     if (memory_ != nullptr && cudaFreeHost(memory_) != cudaSuccess) (void)cudaGetLastError();
   }
 
+  // Enough for any result of the library's own reducers; a larger one grows it once.
+  static constexpr std::size_t result_bytes = 256;
+
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
+  unsigned ticket_ = 0;
 };
-
-// Enough for any result of the library's own reducers; a larger one grows it once.
-inline constexpr std::size_t result_bytes = 256;
 
 inline int current_device() {
   int device = 0;
@@ -98,8 +132,9 @@ inline int device_of(cudaStream_t stream) {
 inline constexpr int first_driver_for_early_graphs = 12030;
 
 inline device_info query(int device) {
-  device_info info{device, 0, false, false};
+  device_info info{device, 0, false, false, false};
   int pageable = 0;
+  int concurrent = 0;
   int major = 0;
   int driver = 0;
   check(cudaDeviceGetAttribute(&info.num_sms, cudaDevAttrMultiProcessorCount, device),
@@ -108,7 +143,10 @@ inline device_info query(int device) {
         "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
         "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, device),
+        "cudaDeviceGetAttribute");
   info.pageable_access = pageable != 0;
+  info.host_runs_along = concurrent != 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   info.early_launches = major >= 9 && driver >= first_driver_for_early_graphs;
   return info;
@@ -285,10 +323,13 @@ class basic_cuda_executor {
                                 std::int64_t n) {
     const detail::cuda::device_scope scope(gpu_.device);
     require_waiting("reduce");
-    auto* const out = returned<typename Reducer::result>();
-    launch<Policy>(source, reducer, init, n, out);
-    detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
-    return *out;
+    const auto place = result_.template next<typename Reducer::result>();
+    launch<Policy>(source, reducer, init, n, place);
+    // The kernel's own word comes sooner than the runtime's that the kernel has ended.
+    if (!gpu_.host_runs_along || !result_.is_there()) {
+      detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
+    }
+    return *place.value;
   }
 
   /// The same, written through `out` in the order of the stream.
@@ -296,7 +337,13 @@ class basic_cuda_executor {
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  const Out& out) {
     const detail::cuda::device_scope scope(gpu_.device);
-    launch<Policy>(source, reducer, init, n, readable(out, "out"));
+    const auto raw = readable(out, "out");
+    if constexpr (std::is_pointer_v<decltype(raw)>) {
+      using value = std::remove_pointer_t<std::remove_const_t<decltype(raw)>>;
+      launch<Policy>(source, reducer, init, n, detail::cuda::result_place<value>{raw, nullptr, 0});
+    } else {
+      launch<Policy>(source, reducer, init, n, raw);
+    }
   }
 
   /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the
@@ -335,7 +382,7 @@ class basic_cuda_executor {
   std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
                            const KeysOut& keys_out, const ValuesOut& values_out) {
     const detail::cuda::device_scope scope(gpu_.device);
-    auto* const num_runs = returned<std::int64_t>();
+    auto* const num_runs = result_.template reserve<std::int64_t>();
     fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs);
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold_by_key");
     return *num_runs;
@@ -349,12 +396,6 @@ class basic_cuda_executor {
   }
 
  private:
-  // Where a kernel leaves a result that is returned.
-  template <class T>
-  T* returned() {
-    return static_cast<T*>(result_.reserve(detail::larger(sizeof(T), detail::cuda::result_bytes)));
-  }
-
   auto provider() {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {
@@ -373,7 +414,7 @@ class basic_cuda_executor {
 
   detail::cuda::device_info gpu_;
   detail::cuda::workspace workspace_;
-  detail::cuda::pinned_slot result_;
+  detail::cuda::awaited_result result_;
   cudaStream_t stream_ = nullptr;
   bool owns_stream_ = false;
 };

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Views of several dimensions for the tests of axis reductions: one whose rank is known when the
-// test runs, the layouts it can have, and nested loops that gather what each result is made of.
-// Uses nothing of the library.
+// test runs, the layouts it can have, and nested loops that gather what each result is made of. Of
+// the library it uses the name for a set of axes alone.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <tilefold/axis_reduce.hpp>
 
 namespace tilefold::test {
 
@@ -86,6 +88,22 @@ void for_each_offset(const view_layout& layout, const std::vector<std::size_t>& 
   for (std::int64_t i = 0; i < layout.extents[axis]; ++i) {
     for_each_offset(layout, axes, visit, depth + 1, offset + i * layout.strides[axis]);
   }
+}
+
+/// The axes whose bits are in `set`, as the library is told them.
+inline axes named(unsigned set) {
+  axes all;
+  for (int i = 0; i < 8; ++i) {
+    if ((set >> i) & 1u) all.number[all.count++] = i;
+  }
+  return all;
+}
+
+/// Items that are their own indices.
+inline std::vector<std::uint32_t> counted(std::int64_t n) {
+  std::vector<std::uint32_t> items;
+  for (std::int64_t i = 0; i < n; ++i) items.push_back(static_cast<std::uint32_t>(i));
+  return items;
 }
 
 /// Axes whose bit in `set` is `bit`.

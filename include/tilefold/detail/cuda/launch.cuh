@@ -28,7 +28,8 @@ struct device_info {
   int device;
   int num_sms;
   bool pageable_access;
-  bool early_launches;  // can begin a launch before the one before has ended; has clusters
+  bool early_launches;   // can begin a launch before the one before has ended; has clusters
+  bool host_runs_along;  // may use managed memory while a kernel runs
 };
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }

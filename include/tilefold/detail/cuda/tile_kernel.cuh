@@ -152,6 +152,24 @@ __device__ __forceinline__ void write(Out out, const T& result) {
   *out = detail::output_value<Out>(result);
 }
 
+/// Where the result of a launch goes that has but one, and for a caller that waits for it a word of
+/// pinned memory that becomes `ticket` when it is there.
+template <class T>
+struct result_place {
+  T* value;
+  unsigned* ticket_at;  // null if nobody waits
+  unsigned ticket;
+};
+
+template <class T, class Result>
+__device__ __forceinline__ void write(result_place<T> out, const Result& result) {
+  cuda::write(out.value, result);
+  if (out.ticket_at == nullptr) return;
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.ticket_at)),
+               "r"(out.ticket)
+               : "memory");
+}
+
 /// One block's work in a launch.
 template <tile_policy Policy, class Source, class Reducer, class Init, class Out>
 class block_work {
