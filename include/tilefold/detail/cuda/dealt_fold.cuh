@@ -148,13 +148,28 @@ template <std::size_t... Index, class... Its>
 inline constexpr int least_item_bytes<source_of<std::index_sequence<Index...>, Its...>> =
     ((item_bytes_of<Its> > 0 ? 1 : 0) + ...) == 1 ? (item_bytes_of<Its> + ...) : 1;
 
-/// The trees of a deal. All lanes of the warp take part in every call.
+/// Whether lanes fold long runs by themselves, one packet after the other: accumulators that are
+/// large, and larger than the items, cost more between lanes than the items' loads.
+template <class Source, class Reducer>
+inline constexpr bool folds_runs = sizeof(typename Reducer::accumulator) > 16 &&
+                                   sizeof(typename Reducer::accumulator) >=
+                                       2 * item_bytes<Source>&& run_items<Source> >= 8;
+
+/// Whether nodes of equally many items, a power of two, are joined in a way of their own.
+template <class Reducer>
+inline constexpr bool joins_equals = requires {
+  requires Reducer::commutative_among_equals && !Reducer::commutative;
+};
+
+/// Runs of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part in
+/// every call.
 template <class Source, class Reducer>
 class dealt_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int items = run_items<Source>;
 
  public:
+  /// The trees of a deal.
   __device__ __forceinline__ dealt_fold(const Reducer& reducer, const deal<items>& dealt)
       : reducer_(&reducer),
         run_(dealt.run),
@@ -162,10 +177,18 @@ class dealt_fold {
         available_(dealt.available()),
         items_behind_(dealt.count - (dealt.run + 1) * items) {}
 
-  /// Fetches this lane's items of `tree`. `inner` says that memory goes on for 16 bytes before and
-  /// after them.
-  __device__ __forceinline__ void load(const Source& tree, bool inner) {
-    items_.load(tree, std::int64_t{run_ * items}, available_, inner);
+  /// One block of `count` items, of which the lanes take as many as they can.
+  __device__ __forceinline__ dealt_fold(const Reducer& reducer, int lane, int count)
+      : reducer_(&reducer),
+        run_(lane),
+        runs_(detail::smaller((count + items - 1) / items, warp_size)),
+        available_(detail::bounded(count - lane * items, 0, items)),
+        items_behind_(count - (lane + 1) * items) {}
+
+  /// Fetches this lane's items of the block that begins with item `first` of `tree`. `inner` says
+  /// that memory goes on for 16 bytes before and after them.
+  __device__ __forceinline__ void load(const Source& tree, std::int64_t first, bool inner) {
+    items_.load(tree, first + run_ * items, available_, inner);
   }
   /// Whether the tree itself goes on so before and after this lane's items.
   __device__ __forceinline__ bool is_inner() const {
@@ -175,21 +198,83 @@ class dealt_fold {
   /// The value of this lane's tree, if the lane has its first run and the tree has items.
   __device__ __forceinline__ acc fold() {
     items_.settle();
-    slot<acc> value;
-    value.put(node<items>(0, cuda::warp_max(available_)));
+    const int most_items = cuda::warp_max(available_);
     const int most_runs = cuda::warp_max(runs_);
+    slot<acc> value;
+    if constexpr (folds_runs<Source, Reducer>) {
+      value.put(packets(most_items));
+#pragma unroll 1
+      for (int distance = 1; distance < most_runs; distance *= 2) meet(value, distance);
+    } else {
+      value.put(node<items>(0, most_items));
 #pragma unroll
-    for (int distance = 1; distance < warp_size; distance *= 2) {
-      if (distance >= most_runs) break;
-      const acc received = cuda::shuffle_down<warp_size>(value.value, distance, full_warp);
-      if ((run_ & (2 * distance - 1)) == 0 && runs_ - run_ > distance) {
-        value.put(reducer_->combine(value.value, received));
+      for (int distance = 1; distance < warp_size; distance *= 2) {
+        if (distance >= most_runs) break;
+        meet(value, distance);
       }
     }
     return value.value;
   }
 
  private:
+  // The runs of a tree that are `distance` apart.
+  __device__ __forceinline__ void meet(slot<acc>& value, int distance) const {
+    const acc received = cuda::shuffle_down<warp_size>(value.value, distance, full_warp);
+    if ((run_ & (2 * distance - 1)) == 0 && runs_ - run_ > distance) {
+      value.put(join(value.value, received, items_behind_ >= (2 * distance - 1) * items));
+    }
+  }
+
+  __device__ __forceinline__ acc join(const acc& left, const acc& right, bool equal) const {
+    if constexpr (joins_equals<Reducer>) {
+      if (equal) return reducer_->combine_equals(left, right);
+    }
+    return reducer_->combine(left, right);
+  }
+
+  // Large accumulators: four items after four, so that few are alive at a time. In no lane more
+  // than `most` items exist.
+  __device__ __forceinline__ acc packets(int most) {
+    constexpr int packet = 4;
+    static_assert(items == 2 * packet || items == 4 * packet);
+    slot<acc> half;
+    slot<acc> value;
+#pragma unroll 1
+    for (int first = 0; first < most; first += packet) {
+      const int left = available_ - first;
+      if (left > 0) {
+        slot<acc> mine;
+        mine.put(left >= packet ? whole<packet>(0) : few(left));
+        const bool is_right = (first & packet) != 0;
+        value.put(is_right ? join(value.value, mine.value, left >= packet) : mine.value);
+        if (first == packet) half.put(value.value);
+        items_.template drop<packet>(left);
+      }
+    }
+    if (available_ <= 2 * packet) return value.value;
+    return join(half.value, value.value, available_ == items);
+  }
+
+  // The node of the next N items, which all exist.
+  template <int N>
+  __device__ __forceinline__ acc whole(int first) const {
+    if constexpr (N == 1) {
+      return items_.lift(*reducer_, first);
+    } else {
+      const acc left = whole<N / 2>(first);
+      return join(left, whole<N / 2>(first + N / 2), true);
+    }
+  }
+
+  // The node of the next one to three.
+  __device__ __forceinline__ acc few(int count) const {
+    slot<acc> value;
+    value.put(items_.lift(*reducer_, 0));
+    if (count > 1) value.put(join(value.value, items_.lift(*reducer_, 1), true));
+    if (count > 2) value.put(join(value.value, items_.lift(*reducer_, 2), false));
+    return value.value;
+  }
+
   // The node of N items from `first` of the run on, of which those below available_ exist; in no
   // lane more than `most` do.
   template <int N>
@@ -212,7 +297,7 @@ class dealt_fold {
   int run_;
   int runs_;
   int available_;
-  int items_behind_;  // in the tree
+  int items_behind_;  // in the tree or block
   lane_runs<Source, items> items_;
 };
 

@@ -54,7 +54,7 @@ class batch_work {
       const trees_type trees = next;
       const deal_type dealt(trees.length);
       dealt_fold<source_type, Reducer> fold(reducer, dealt);
-      fold.load(trees.tree(now.forest, t, dealt.owner),
+      fold.load(trees.tree(now.forest, t, dealt.owner), 0,
                 Forest::in_one_range ? now.inner : fold.is_inner());
       if (lane() < dealt.trees) {
         others.middle += trees.length == deal_type::for_warps;

@@ -48,6 +48,14 @@ class lane_run {
   /// Between load() and get(), by all lanes of the warp.
   __device__ __forceinline__ void settle() {}
   __device__ __forceinline__ const value& get(int j) const { return values_[j]; }
+  /// Forgets the first N items; the others move to their places.
+  template <int N>
+  __device__ __forceinline__ void drop(int count) {
+#pragma unroll
+    for (int j = 0; j + N < Items; ++j) {
+      if (j + N < count) values_.put(j, values_[j + N]);
+    }
+  }
 
  private:
   registers<value, Items> values_;
@@ -62,6 +70,10 @@ class lane_run<index_iterator, Items> {
   }
   __device__ __forceinline__ void settle() {}
   __device__ __forceinline__ std::int64_t get(int j) const { return first_ + j; }
+  template <int N>
+  __device__ __forceinline__ void drop(int) {
+    first_ += N;
+  }
 
  private:
   std::int64_t first_;
@@ -107,6 +119,14 @@ requires(loads_packets<T*>&& Items * sizeof(T) % load_bytes == 0) class lane_run
       };
       return __builtin_bit_cast(run, packet_of_run()).item[j];
     }
+  }
+
+  template <int N>
+  __device__ __forceinline__ void drop(int) {
+    static_assert(N * item_bytes % 4 == 0);
+#pragma unroll
+    for (int i = 0; i + N * item_bytes / 4 < run_words; ++i)
+      word_[i] = word_[i + N * item_bytes / 4];
   }
 
  private:
@@ -203,6 +223,11 @@ class lane_runs<source_of<std::index_sequence<Index...>, Its...>, Items>
      ...);
   }
   __device__ __forceinline__ void settle() { (leaf<Index>(*this).settle(), ...); }
+  /// Forgets the first N of `count` items; the others move to their places.
+  template <int N>
+  __device__ __forceinline__ void drop(int count) {
+    (leaf<Index>(*this).template drop<N>(count), ...);
+  }
 
   template <class Reducer>
   __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,

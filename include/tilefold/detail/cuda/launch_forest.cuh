@@ -161,7 +161,7 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
   using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out>;
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
-  if constexpr (!has_indices<Source>) {
+  if constexpr (!has_indices<Source> && !folds_runs<Source, Reducer>) {
     if (cuda::launch_levels<Build>(job)) return;
   }
   const std::int64_t warp_items = warp_items_for(trees);

@@ -151,6 +151,43 @@ class unit_work {
  private:
   // In the first warp, `result` becomes the value of the unit.
   __device__ __forceinline__ void fold_unit(const long_unit& unit, slot<acc>& result) {
+    if constexpr (folds_runs<source_type, Reducer>) {
+      fold_parts(unit, result);
+    } else {
+      fold_tiles(unit, result);
+    }
+  }
+
+  // Every warp folds an aligned part.
+  __device__ __forceinline__ void fold_parts(const long_unit& unit, slot<acc>& result) {
+    constexpr int num_warps = Policy.nt / warp_size;
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int64_t first = unit.unit * unit.size;
+    const std::int64_t items = detail::smaller(unit.count - first, unit.size);
+    const std::int64_t part =
+        detail::larger(std::int64_t{1} << tree::ceil_log2(tree::num_blocks(items, num_warps)),
+                       std::int64_t{warp_size * run_items<source_type>});
+    const std::int64_t done = warp * part;
+    acc* const values = &shared.warp_values[0][0].value;
+    if (done < items) {
+      const acc mine = cuda::fold_runs_by_warp(forest.tree(unit.tree), reducer, first + done,
+                                               detail::smaller(items - done, part), unit.count);
+      if (lane == 0) new (values + warp) acc(mine);
+    }
+    __syncthreads();
+    const auto parts = static_cast<int>(tree::num_blocks(items, part));
+    if (warp == 0) {
+      const int mine = lane % num_warps;
+      registers<acc, 1> node;
+      node.put(0, values[detail::smaller(mine, parts - 1)]);
+      using parts_fold = row_fold<1, 1, false, Reducer, num_warps>;
+      result.put(parts_fold(reducer, 0, parts, mine).fold(node));
+    }
+    __syncthreads();  // warp_values are free again
+  }
+
+  __device__ __forceinline__ void fold_tiles(const long_unit& unit, slot<acc>& result) {
     const std::int64_t first = unit.unit * unit.size;
     const std::int64_t left = unit.count - first;
     const std::int64_t items = left < unit.size ? left : unit.size;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
@@ -61,11 +62,47 @@ class warp_stack {
 template <class Source>
 inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source>).vt};
 
+/// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
+/// whose lanes fold runs; the result is in every lane.
+template <class Source, class Reducer>
+__device__ __forceinline__ typename Reducer::accumulator fold_runs_by_warp(const Source& tree,
+                                                                           const Reducer& reducer,
+                                                                           std::int64_t begin,
+                                                                           std::int64_t count,
+                                                                           std::int64_t total) {
+  using row = dealt_fold<Source, Reducer>;
+  constexpr int run = run_items<Source>;
+  constexpr int row_items = warp_size * run;
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  const auto load = [&](slot<row>& to, std::int64_t done) {
+    const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{row_items}));
+    const std::int64_t first = begin + done + lane * run;
+    const bool inner =
+        first > 0 && (total - first - run) * least_item_bytes<Source> >= std::int64_t{load_bytes};
+    to.put(row(reducer, lane, items));
+    to.value.load(tree, begin + done, inner);
+  };
+  warp_stack<Reducer> stack(reducer);
+  slot<row> next;
+  load(next, 0);
+#pragma unroll 1
+  for (std::int64_t done = 0; done < count; done += row_items) {
+    slot<row> now;
+    now.put(next.value);
+    if (done + row_items < count) load(next, done + row_items);  // comes while this is folded
+    stack.push(cuda::shuffle_from<warp_size>(now.value.fold(), 0, full_warp));
+  }
+  return stack.value();
+}
+
 /// A tree of any length >= 1 by a warp, a tile at a time; the result is in every lane.
 template <class Source, class Reducer>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Source& tree,
                                                                       const Reducer& reducer,
                                                                       std::int64_t count) {
+  if constexpr (folds_runs<Source, Reducer>) {
+    return cuda::fold_runs_by_warp(tree, reducer, 0, count, count);
+  }
   constexpr int tile = warp_policy<Source>.tile();
   using full_tile = tile_fold<warp_policy<Source>, true, Source, Reducer>;
   using cut_tile = tile_fold<warp_policy<Source>, false, Source, Reducer>;
