@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "peer.hpp"
 
@@ -15,9 +16,9 @@ namespace {
 class scratch_context final : public mgpu::standard_context_t {
  public:
   explicit scratch_context(const bench::segments_call& call)
-      : next_(static_cast<char*>(call.scratch)), left_(call.scratch_bytes) {
-    _stream = call.stream;
-  }
+      : standard_context_t(false, call.stream),
+        next_(static_cast<char*>(call.scratch)),
+        left_(call.scratch_bytes) {}
   void* alloc(std::size_t size, mgpu::memory_space_t space) override {
     const std::size_t taken = (size + 255) / 256 * 256;
     if (space != mgpu::memory_space_device || taken > left_) {
