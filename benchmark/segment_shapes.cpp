@@ -10,15 +10,17 @@ namespace {
 
 std::vector<std::int64_t> constant_lengths(index mean) {
   const index segments = std::min(most_segment_items / mean, most_segments);
-  std::vector<std::int64_t> offsets;
-  for (index s = 0; s <= segments; ++s) offsets.push_back(s * mean);
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(segments) + 1);
+  for (index s = 0; s <= segments; ++s) offsets[static_cast<std::size_t>(s)] = s * mean;
   return offsets;
 }
 
 template <class Length>
 std::vector<std::int64_t> random_lengths(Length length) {
   std::mt19937_64 bits(1);
-  std::vector<std::int64_t> offsets{0};
+  std::vector<std::int64_t> offsets;
+  offsets.reserve(most_segments + 1);
+  offsets.push_back(0);
   while (static_cast<index>(offsets.size()) <= most_segments) {
     const index next = offsets.back() + length(bits);
     if (next > most_segment_items) break;

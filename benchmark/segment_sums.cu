@@ -23,8 +23,11 @@ namespace {
 
 const std::string plain_reading = "read";
 
-std::vector<int> narrowed(const std::vector<std::int64_t>& offsets) {
-  return {offsets.begin(), offsets.end()};
+__global__ void narrow(const std::int64_t* offsets, index n, int* narrow_offsets) {
+  const index step = index{gridDim.x} * blockDim.x;
+  for (index i = index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
+    narrow_offsets[i] = static_cast<int>(offsets[i]);
+  }
 }
 
 /// A shape in device memory.
@@ -54,8 +57,11 @@ class laid_out {
       : what(s),
         items(all.back()),
         offsets(all),
-        narrow_offsets(narrowed(all)),
-        out(static_cast<index>(all.size()) - 1) {}
+        narrow_offsets(offsets.size()),
+        out(offsets.size() - 1) {
+    narrow<<<2048, 256>>>(offsets.data(), offsets.size(), narrow_offsets.data());
+    check(cudaDeviceSynchronize(), "the narrow offsets");
+  }
 };
 
 class sums_contest {
