@@ -270,7 +270,8 @@ def merged(runs):
     rows = {}
     for row in (row for run in runs for row in run):
         known = rows.setdefault((row.shape, row.mode, row.n), row)
-        known.contestants = {**row.contestants, **known.contestants}
+        for who, times in row.contestants.items():
+            known.contestants.setdefault(who, times)
         known.ceiling = known.ceiling or row.ceiling
     return report.sorted_rows(rows.values())
 

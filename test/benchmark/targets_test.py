@@ -161,7 +161,8 @@ class TargetsTest(unittest.TestCase):
         self.assertEqual(self.line("any, a hit", reducers=forests()), ["0.050 of any_of_no_hit", "reached"])
 
     def test_sections_name_their_runs(self):
-        one, reducers, segments = self.text(gpu=entries(), forests=forests(), torch=of_torch()).split("\n## ")[1:]
+        text = self.text(gpu=entries(), forests=forests(), torch=of_torch())
+        one, reducers, segments = text.split("\n## ")[1:]
         self.assertIn("gpu.json: device GPU of gpu.", one)
         self.assertNotIn("forests.json", one)
         self.assertIn("gpu.json", reducers)
