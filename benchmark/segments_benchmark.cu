@@ -33,8 +33,9 @@
 
 namespace {
 
-bench::description describe(const bench::session& gpu) {
+bench::description describe(const bench::session& gpu, const std::string& repetitions) {
   bench::description context = gpu.describe();
+  context["repetitions"] = repetitions;
   context["cccl"] = std::to_string(CCCL_MAJOR_VERSION) + "." + std::to_string(CCCL_MINOR_VERSION) +
                     "." + std::to_string(CCCL_PATCH_VERSION);
 #if defined(TILEFOLD_OTHER_PEERS)
@@ -54,9 +55,12 @@ void join_other_peers() {
 int run(int argc, char** argv) {
   std::vector<std::string> texts{argv[0], "--benchmark_repetitions=5"};
   texts.insert(texts.end(), argv + 1, argv + argc);
+  const std::string flag = "--benchmark_repetitions=";
+  std::string repetitions;
   bool has_file = false;
   std::vector<char*> arguments;
   for (std::string& text : texts) {
+    if (text.starts_with(flag)) repetitions = text.substr(flag.size());
     has_file |= text.starts_with("--benchmark_out=");
     arguments.push_back(text.data());
   }
@@ -73,7 +77,7 @@ int run(int argc, char** argv) {
   bench::enter_by_key_contests(all, gpu, items);
   bench::enter_axis_contests(all, gpu);
   bench::table_reporter table(all.failures());
-  bench::file_reporter file(all.failures(), describe(gpu));
+  bench::file_reporter file(all.failures(), describe(gpu, repetitions));
   benchmark::RunSpecifiedBenchmarks(&table, has_file ? &file : nullptr);
   // What they hold goes before the GPU does.
   benchmark::ClearRegisteredBenchmarks();

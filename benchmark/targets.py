@@ -25,10 +25,17 @@ class Line:
     asked: str
     shapes: str
 
-    def of(self, rows, *modes):
+    @property
+    def modes(self):
+        """Those of the rows that count."""
+        return (getattr(self, "mode", "graph"),)
+
+    def counts(self, row):
+        return row.mode in self.modes and re.fullmatch(self.shapes, row.shape) is not None
+
+    def of(self, rows):
         """The rows that count, with a time of ours."""
-        return [r for r in rows if r.mode in modes and re.fullmatch(self.shapes, r.shape)
-                and report.OURS in r.contestants]
+        return [r for r in rows if self.counts(r) and report.OURS in r.contestants]
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Large(Line):
     least_bytes: int = WHOLE
 
     def measured(self, rows):
-        found = [r for r in self.of(rows, "graph") if r.bytes >= self.least_bytes]
+        found = [r for r in self.of(rows) if r.bytes >= self.least_bytes]
         largest = {r.shape: r for r in found}  # n ascends within a shape
         return against(largest, self.share, self.ratio, self.peer)
 
@@ -56,7 +63,7 @@ class Each(Line):
     mode: str = "graph"
 
     def measured(self, rows):
-        found = [r for r in self.of(rows, self.mode) if self.least <= r.n <= self.most]
+        found = [r for r in self.of(rows) if self.least <= r.n <= self.most]
         return against({name_of(r): r for r in found}, self.share, self.ratio, self.peer)
 
 
@@ -74,7 +81,7 @@ class Beside(Line):
         other = {(r.shape, r.n): r.contestants[self.who].median for r in rows
                  if r.mode == self.mode and self.who in r.contestants}
         parts = {}
-        for r in self.of(rows, self.mode):
+        for r in self.of(rows):
             time = other.get((self.shape or r.shape, r.n))
             if time and r.n >= self.least:
                 parts[name_of(r)] = r.contestants[report.OURS].median / time
@@ -87,9 +94,10 @@ class Beside(Line):
 class Microseconds(Line):
     """The time of one call, and of the best peer."""
     most: float
+    modes = ("graph", "hot")
 
     def measured(self, rows):
-        found = self.of(rows, "graph", "hot")
+        found = self.of(rows)
         parts = []
         for r in found:
             peer = r.best_peer()
@@ -110,7 +118,7 @@ class Sweep(Line):
     def measured(self, rows):
         parts, reached = [], True
         found = {}
-        for row in self.of(rows, self.mode):
+        for row in self.of(rows):
             if row.ratio() and 1 << 10 <= row.n <= 1 << 26:
                 found.setdefault(row.shape, {})[report.power(row.n)] = row.ratio()
         for shape, ratios in found.items():
@@ -127,11 +135,12 @@ class Sync(Line):
     empty kernel, the wait for it, and the time to read n at the speed of large reads."""
     thrust: float
     floor: float
+    modes = ("sync",)
 
     def measured(self, rows):
         speed = max((r.bytes / r.ceiling for r in rows if r.mode == "graph" and r.ceiling), default=None)
         of_thrust, of_floor = {}, {}
-        for row in self.of(rows, "sync"):
+        for row in self.of(rows):
             if row.n > 1 << 20:
                 continue
             name = name_of(row)
@@ -231,7 +240,7 @@ REDUCERS = [
     Each("warp_fold", ">= 1.0 of cub::WarpReduce", "warp_.*", ratio=1.0, mode="hot"),
     Each("block_fold", ">= 1.0 of cub::BlockReduce", "block_.*", ratio=1.0, mode="hot"),
     Beside("host: count, mean, variance, min, max in one pass, 2^26 floats", "within 10% of the plain sum",
-           "five_statistics", 1.10, shape="float_sum", least=1 << 26, mode="host"),
+           "fused_five", 1.10, who="sum", least=1 << 26, mode="host"),
 ]
 
 FORESTS = [
@@ -256,8 +265,8 @@ FORESTS = [
     Microseconds("1000 segments of 1000 floats, whole call in a graph", "<= 4 us", "thousand_.*", 4.0),
     Beside("mean, variance, min, max by segment, 64 to 65536 floats, equal lengths and offsets",
            "within 10% of the plain sum", "statistics_.*", 1.10, who="tilefold-sum"),
-    Each("host, 2 and 16 cores, all shapes of segments", ">= 0.9 of a plain read", "segments_.*", share=0.9,
-         mode="host"),
+    Each("host: equal segments, offsets, rows, columns, middle axis, runs of keys", ">= 0.9 of a plain read",
+         "equal|csr_.*|rows|columns|middle|by_key|fused_four", share=0.9, mode="host"),
 ]
 
 SECTIONS = {"One fold": ONE_FOLD, "Reducers, and folds in kernels": REDUCERS,
@@ -280,7 +289,7 @@ def told(files, targets):
     """Of which runs a section's figures are."""
     lines = []
     for name, context, rows in files:
-        if any(re.fullmatch(t.shapes, row.shape) for t in targets for row in rows):
+        if any(target.counts(row) for target in targets for row in rows):
             facts = ", ".join(f"{k} {v}" for k, v in context.items()
                               if isinstance(v, str) and k not in report.PRIVATE)
             lines.append(f"{name}: {facts}.\n")

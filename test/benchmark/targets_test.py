@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "benchmark")]
 sys.dont_write_bytecode = True
 import targets  # noqa: E402  (found through the path above)
-from report_test import gpu_entry  # noqa: E402
+from report_test import gpu_entry, host_entry  # noqa: E402
 
 
 def entries():
@@ -159,6 +159,17 @@ class TargetsTest(unittest.TestCase):
         self.assertEqual(self.line("mean, variance, min, max by", segments=forests()),
                          ["1.050 to 1.500 of tilefold-sum (most: statistics_equal of 64)", "short"])
         self.assertEqual(self.line("any, a hit", reducers=forests()), ["0.050 of any_of_no_hit", "reached"])
+
+    def test_host_rows_stand_in_lines_of_their_own(self):
+        big, gib = 1 << 26, 1 << 30
+        host = [host_entry("fused_five", "tilefold", big, 4 * big, 2.0, 0),
+                host_entry("fused_five", "sum", big, 4 * big, 2.5, 0),
+                host_entry("columns", "tilefold", 64, gib, 2.0, 0),
+                host_entry("columns", "read", 64, gib, 1.9, 0)]
+        self.assertEqual(self.line("host: count", host=host), ["0.800 of sum", "reached"])
+        self.assertEqual(self.line("host: equal", host=host), ["0.950 of the ceiling", "reached"])
+        self.assertEqual(self.line("columns of 64", host=host), ["not in this run", "open"])
+        self.assertNotIn("host.json", self.text(gpu=entries(), host=host).split("\n## ")[1])
 
     def test_sections_name_their_runs(self):
         text = self.text(gpu=entries(), forests=forests(), torch=of_torch())
