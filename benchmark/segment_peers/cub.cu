@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // cub::DeviceSegmentedReduce: its form for offsets, and that for segments of one size where this
-// CUB has it (3.1 and later).
+// CUB has it (3.2 and later).
 #include <cuda_fp16.h>
 
 #include <cub/device/device_segmented_reduce.cuh>
@@ -25,7 +25,7 @@ void offset_form(const bench::segments_call& c) {
 const bench::segments_peer_entry offsets({with_version("cub"), &offset_form<float>,
                                           &offset_form<__half>});
 
-#if CCCL_MAJOR_VERSION > 3 || CCCL_MAJOR_VERSION == 3 && CCCL_MINOR_VERSION >= 1
+#if CCCL_MAJOR_VERSION > 3 || CCCL_MAJOR_VERSION == 3 && CCCL_MINOR_VERSION >= 2
 
 template <class T>
 void fixed_size_form(const bench::segments_call& c) {
