@@ -4,11 +4,9 @@
 // shape/graph/contestant/width, for report.py.
 #include "axis_contest.hpp"
 
-#include <benchmark/benchmark.h>
-
-#include <cstdio>
-#include <exception>
+#include <algorithm>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -59,21 +57,25 @@ std::vector<axis_shape> axis_shapes() {
   return shapes;
 }
 
+// Of a piece, and the pieces that the check looks at at once.
 constexpr int check_rows = 4096;
+constexpr index check_pieces = 1 << 14;
 
 /// Sums and magnitudes of pieces of columns, added up in double.
 __global__ void sum_pieces(const float* items, index rows, index width, double* sums) {
   const index c = index{blockIdx.x} * blockDim.x + threadIdx.x;
-  const index first = index{blockIdx.y} * check_rows;
   if (c >= width) return;
-  double sum = 0;
-  double magnitude = 0;
-  for (index r = first; r < rows && r < first + check_rows; ++r) {
-    sum += items[r * width + c];
-    magnitude += fabs(static_cast<double>(items[r * width + c]));
+  for (index first = index{blockIdx.y} * check_rows; first < rows;
+       first += index{gridDim.y} * check_rows) {
+    double sum = 0;
+    double magnitude = 0;
+    for (index r = first; r < rows && r < first + check_rows; ++r) {
+      sum += items[r * width + c];
+      magnitude += fabs(static_cast<double>(items[r * width + c]));
+    }
+    atomicAdd(sums + 2 * c, sum);
+    atomicAdd(sums + 2 * c + 1, magnitude);
   }
-  atomicAdd(sums + 2 * c, sum);
-  atomicAdd(sums + 2 * c + 1, magnitude);
 }
 
 __global__ void count_wrong_columns(const double* sums, index width, const float* got,
@@ -93,11 +95,14 @@ class axis_contest {
  public:
   explicit axis_contest(session& gpu) : gpu_(gpu), executor_(gpu.stream()) {}
 
+  const std::vector<axis_shape>& shapes() const { return shapes_; }
+
   void run(benchmark::State& state, const axis_shape& s, const std::string& who) {
     prepare();
-    std::fprintf(stderr, "\r%-60s", (s.name + " of " + std::to_string(s.width)).c_str());
     const auto work = [&] { enqueue(s, who); };
-    if (who != only_read) check_results(s, work);
+    if (who != only_read && checked_.insert(s.name + std::to_string(s.width)).second) {
+      check_results(s, work);
+    }
     const graph whole(gpu_.stream(), work);
     whole.launch(gpu_.stream());
     for (auto _ : state) {
@@ -141,8 +146,9 @@ class axis_contest {
     check(cudaMemsetAsync(sums_.get(), 0, static_cast<std::size_t>(s.results()) * 16, stream),
           "cudaMemsetAsync");
     check(cudaMemsetAsync(wrong_.get(), 0, 8, stream), "cudaMemsetAsync");
-    const dim3 blocks(static_cast<unsigned>((s.width + 127) / 128),
-                      static_cast<unsigned>((s.rows + check_rows - 1) / check_rows));
+    const dim3 blocks(
+        static_cast<unsigned>((s.width + 127) / 128),
+        static_cast<unsigned>(std::min((s.rows + check_rows - 1) / check_rows, check_pieces)));
     for (index o = 0; o < s.outer; ++o) {
       double* const sums = sums_.get() + o * s.width * 2;
       sum_pieces<<<blocks, 128, 0, stream>>>(items_.get() + s.shift + o * s.rows * s.width, s.rows,
@@ -150,6 +156,7 @@ class axis_contest {
       count_wrong_columns<<<blocks.x, 128, 0, stream>>>(sums, s.width, out_.get() + o * s.width,
                                                         wrong_.get());
     }
+    check(cudaGetLastError(), "launch of the check");
     unsigned long long found = 0;
     check(cudaMemcpyAsync(&found, wrong_.get(), sizeof found, cudaMemcpyDefault, stream), "copy");
     check(cudaStreamSynchronize(stream), "the check of the results");
@@ -161,30 +168,18 @@ class axis_contest {
   std::shared_ptr<float> items_, out_;
   std::shared_ptr<double> sums_;
   std::shared_ptr<unsigned long long> wrong_;
+  const std::vector<axis_shape> shapes_ = axis_shapes();
+  std::set<std::string> checked_;  // shapes
 };
 
 }  // namespace
 
-void register_axis_contests(session& gpu, std::set<std::string>& failures) {
+void enter_axis_contests(roster& all, session& gpu) {
   const auto contest = std::make_shared<axis_contest>(gpu);
-  for (const axis_shape& s : axis_shapes()) {
+  for (const axis_shape& s : contest->shapes()) {
     for (const std::string& who : std::vector<std::string>{"tilefold", only_read}) {
-      const std::string name = s.name + "/graph/" + who;
-      const auto body = [=, &failures](benchmark::State& state) {
-        try {
-          contest->run(state, s, who);
-        } catch (const std::exception& failure) {
-          std::fprintf(stderr, "%s/%lld: %s\n", name.c_str(), static_cast<long long>(s.width),
-                       failure.what());
-          failures.insert(name + "/" + std::to_string(s.width));
-          state.SkipWithError(failure.what());
-        }
-      };
-      benchmark::RegisterBenchmark(name.c_str(), body)
-          ->Arg(s.width)
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond)
-          ->Iterations(2);
+      all.enter(s.name, "graph", who, s.width, 2,
+                [=, &s](benchmark::State& state) { contest->run(state, s, who); });
     }
   }
 }

@@ -5,14 +5,12 @@
 // are.
 #pragma once
 
-#include <set>
-#include <string>
-
+#include "support/roster.hpp"
 #include "support/session.hpp"
 
 namespace bench {
 
-/// Registers the contests. `gpu` and `failures` must outlive their runs.
-void register_axis_contests(session& gpu, std::set<std::string>& failures);
+/// Enters the contests. `gpu` must outlive their runs.
+void enter_axis_contests(roster& all, session& gpu);
 
 }  // namespace bench

@@ -18,6 +18,7 @@ OURS = "tilefold"
 CEILING = "read"  # the shape whose contestants only read, or the contestant of another shape that does
 PLACES = ("managed", "pinned")  # other than the GPU's memory: read there as well
 ROUNDS = ("warp_", "block_")  # shapes of folds in kernels, where bytes and n mean little: not drawn
+SMALL = 8 << 20  # bytes up to which the time matters rather than the bandwidth
 LADDER = "ladder_"  # shapes whose contestants are the classic kernels, numbered, and all of us
 NO_PART_OF_THE_NAME = re.compile(r"(real_time|manual_time|process_time|[a-z_]+:.*)$")
 TIMES = ("real_time", "lower_quartile", "upper_quartile")
@@ -264,15 +265,17 @@ def microseconds(_, times):
     return times.median * 1e6
 
 
-def panels(rows, modes, most_items):
-    """The rows by title of their panel: two or more sizes of one shape and mode."""
+def panels(rows, modes, most_bytes, least_bytes=0):
+    """The rows of at most as many bytes by title of their panel: two or more sizes of one shape and mode,
+    of which one reaches the least."""
     result = {}
     for row in rows:
-        if (row.mode in modes and row.n <= most_items and not is_ladder(row)
+        if (row.mode in modes and row.bytes <= most_bytes and not is_ladder(row)
                 and not row.shape.startswith(ROUNDS)):
             title = row.shape if row.mode in ("graph", "host") else f"{row.shape}, {row.mode}"
             result.setdefault(title, []).append(row)
-    return {title: members for title, members in result.items() if len(members) > 1}
+    return {title: members for title, members in result.items()
+            if len(members) > 1 and max(row.bytes for row in members) >= least_bytes}
 
 
 def draw_panel(axes, title, rows, value):
@@ -351,9 +354,8 @@ def plot(rows, stem):
     matplotlib.use("Agg")
     from matplotlib import pyplot
     figures = [
-        (f"{stem}_bandwidth.png", panels(rows, {"graph", "host"}, math.inf), gigabytes, "GB/s"),
-        (f"{stem}_latency.png", panels(rows, {"graph", "stream", "hot"}, 1 << 20),
-         microseconds, "us"),
+        (f"{stem}_bandwidth.png", panels(rows, {"graph", "host"}, math.inf, SMALL), gigabytes, "GB/s"),
+        (f"{stem}_latency.png", panels(rows, {"graph", "stream", "hot"}, SMALL), microseconds, "us"),
     ]
     written = [path for path, *what in figures if draw(pyplot, path, *what)]
     path = f"{stem}_ladder.png"

@@ -7,8 +7,12 @@
 #include <thrust/reduce.h>
 #include <cub/device/device_reduce.cuh>
 
+#include <cstdint>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <tilefold/tilefold.cuh>
 
@@ -86,7 +90,13 @@ T* allocate(index n) {
   return static_cast<T*>(memory);
 }
 
-}  // namespace
+constexpr index by_key_items = index{1} << 28;
+
+struct by_key_shape {
+  std::string name;
+  index mean;   // items of a run
+  index giant;  // of some runs, or 0
+};
 
 std::vector<by_key_shape> by_key_shapes() {
   std::vector<by_key_shape> all;
@@ -95,19 +105,47 @@ std::vector<by_key_shape> by_key_shapes() {
   return all;
 }
 
-const std::vector<std::string>& by_key_contestants() {
-  static const std::vector<std::string> names{"tilefold", "cub", "thrust", "read"};
-  return names;
-}
+class by_key_contest {
+ public:
+  /// `items` are as many as items, keys and results together.
+  by_key_contest(session& gpu, std::shared_ptr<device_array<float>> items);
+  ~by_key_contest();
+  by_key_contest(const by_key_contest&) = delete;  // one owner
+  by_key_contest& operator=(const by_key_contest&) = delete;
 
-by_key_contest::by_key_contest(session& gpu, const float* items)
+  const std::vector<by_key_shape>& shapes() const { return shapes_; }
+  void run(benchmark::State& state, const by_key_shape& what, const std::string& who);
+
+ private:
+  cudaError_t cub_sum(void* scratch, std::size_t& bytes) const;
+  void lay_out(const by_key_shape& what);
+  void enqueue(const std::string& who);
+  void check_results(const std::string& who);
+
+  session& gpu_;
+  tilefold::cuda_executor executor_;
+  std::shared_ptr<device_array<float>> items_;
+  int* keys_;
+  int* keys_out_;
+  float* out_;
+  std::int64_t* counts_;  // of runs, and two for the check
+  void* scratch_ = nullptr;
+  std::size_t scratch_bytes_ = 0;
+  const std::vector<by_key_shape> shapes_;
+  const by_key_shape* laid_out_ = nullptr;
+  index runs_ = 0;
+  std::set<std::string> checked_;  // contestants, on this shape
+};
+
+by_key_contest::by_key_contest(session& gpu, std::shared_ptr<device_array<float>> items)
     : gpu_(gpu),
       executor_(gpu.stream()),
-      items_(items),
+      items_(std::move(items)),
       keys_(allocate<int>(by_key_items)),
       keys_out_(allocate<int>(by_key_items)),
       out_(allocate<float>(by_key_items)),
-      counts_(allocate<std::int64_t>(3)) {
+      counts_(allocate<std::int64_t>(3)),
+      shapes_(by_key_shapes()) {
   std::size_t bytes = 0;
   check(cub_sum(nullptr, bytes), "cub::DeviceReduce::ReduceByKey");
   scratch_bytes_ = bytes;
@@ -122,8 +160,9 @@ by_key_contest::~by_key_contest() {
 }
 
 cudaError_t by_key_contest::cub_sum(void* scratch, std::size_t& bytes) const {
-  return cub::DeviceReduce::ReduceByKey(scratch, bytes, keys_, keys_out_, items_, out_, counts_,
-                                        ::cuda::std::plus<>{}, by_key_items, gpu_.stream());
+  return cub::DeviceReduce::ReduceByKey(scratch, bytes, keys_, keys_out_, items_->data(), out_,
+                                        counts_, ::cuda::std::plus<>{}, by_key_items,
+                                        gpu_.stream());
 }
 
 void by_key_contest::lay_out(const by_key_shape& what) {
@@ -137,19 +176,19 @@ void by_key_contest::lay_out(const by_key_shape& what) {
 
 void by_key_contest::enqueue(const std::string& who) {
   if (who == "read") {
-    read_once(items_, (8 * by_key_items + 8 * runs_) / 16 * 16, reinterpret_cast<unsigned*>(out_),
-              gpu_.stream());
+    read_once(items_->data(), (8 * by_key_items + 8 * runs_) / 16 * 16,
+              reinterpret_cast<unsigned*>(out_), gpu_.stream());
   } else if (who == "cub") {
     std::size_t bytes = scratch_bytes_;
     check(cub_sum(scratch_, bytes), "cub::DeviceReduce::ReduceByKey");
   } else if (who == "thrust") {
     const auto ends = thrust::reduce_by_key(thrust::cuda::par_nosync.on(gpu_.stream()), keys_,
-                                            keys_ + by_key_items, items_, keys_out_, out_);
+                                            keys_ + by_key_items, items_->data(), keys_out_, out_);
     const std::int64_t runs = ends.first - keys_out_;
     check(cudaMemcpyAsync(counts_, &runs, sizeof runs, cudaMemcpyDefault, gpu_.stream()), "copy");
   } else {
-    tilefold::reduce_by_key_into(executor_, keys_, keys_ + by_key_items, items_, keys_out_, out_,
-                                 counts_);
+    tilefold::reduce_by_key_into(executor_, keys_, keys_ + by_key_items, items_->data(), keys_out_,
+                                 out_, counts_);
   }
 }
 
@@ -162,8 +201,9 @@ void by_key_contest::check_results(const std::string& who) {
   check(cudaMemcpyAsync(&runs, counts_, sizeof runs, cudaMemcpyDefault, gpu_.stream()), "copy");
   check(cudaStreamSynchronize(gpu_.stream()), "reduce_by_key");
   auto* const wrong = reinterpret_cast<unsigned long long*>(counts_ + 1);
-  count_wrong_runs<<<2048, 256, 0, gpu_.stream()>>>(keys_, items_, by_key_items, keys_out_, out_,
-                                                    runs, wrong, wrong + 1);
+  count_wrong_runs<<<2048, 256, 0, gpu_.stream()>>>(keys_, items_->data(), by_key_items, keys_out_,
+                                                    out_, runs, wrong, wrong + 1);
+  check(cudaGetLastError(), "launch of the check");
   unsigned long long found[2];
   check(cudaMemcpyAsync(found, wrong, sizeof found, cudaMemcpyDefault, gpu_.stream()), "copy");
   check(cudaStreamSynchronize(gpu_.stream()), "the check of the results");
@@ -191,6 +231,18 @@ void by_key_contest::run(benchmark::State& state, const by_key_shape& what,
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
                           (8 * by_key_items + 8 * runs_));
+}
+
+}  // namespace
+
+void enter_by_key_contests(roster& all, session& gpu, std::shared_ptr<device_array<float>> items) {
+  const auto contest = std::make_shared<by_key_contest>(gpu, std::move(items));
+  for (const by_key_shape& s : contest->shapes()) {
+    for (const std::string& who : std::vector<std::string>{"tilefold", "cub", "thrust", "read"}) {
+      all.enter(s.name, "graph", who, s.mean, 2,
+                [=, &s](benchmark::State& state) { contest->run(state, s, who); });
+    }
+  }
 }
 
 }  // namespace bench

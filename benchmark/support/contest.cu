@@ -11,6 +11,7 @@
 #include <regex>
 #include <set>
 
+#include "attempt.hpp"
 #include "graph.hpp"
 
 namespace bench {
@@ -142,7 +143,7 @@ class runner {
 
   void judge_result(const void* got, int window) {
     if (!m_.who->has_value) return;
-    const std::string error = m_.what->rules->error(got, m_.n, window, m_.who->host_bits);
+    const std::string error = m_.what->rules->error(got, m_.n, window, *m_.who);
     if (!error.empty()) throw std::runtime_error("wrong result: " + error);
   }
 
@@ -164,13 +165,7 @@ void show_progress(const outcome& so_far, const std::string& name) {
 }
 
 void run_one(benchmark::State& state, const measurement& m, session& gpu, outcome& result) {
-  try {
-    runner(m, gpu).run(state);
-  } catch (const std::exception& failure) {
-    if (result.failures.insert(m.name()).second) {
-      std::fprintf(stderr, "\n%s: %s\n", m.name().c_str(), failure.what());
-    }
-    state.SkipWithError(failure.what());
+  if (!attempt(state, m.name(), result.failures, [&] { runner(m, gpu).run(state); })) {
     // After some errors nothing works any more: then the run ends here.
     check(cudaDeviceSynchronize(), "the GPU is lost");
   }

@@ -55,6 +55,7 @@ struct contestant {
   bool host_bits = false;  // promises the bits of tilefold's host executor
   bool has_value = true;   // false for an empty kernel, which has nothing to check
   index most_items = std::numeric_limits<index>::max();  // that it can fold
+  index in_a_row = 0;  // partial sums that it adds to the result one after the other
 };
 
 /// Contestants by the name of the shape that they compete in.

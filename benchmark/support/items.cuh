@@ -62,8 +62,11 @@ struct half_missing {
   }
 };
 
-/// Factors of a product of any length: odd integers; or a value in [1, 2) and its inverse by turns,
-/// of random sign.
+/// Factors of a product of any length whose every bit is right in any order of folding: odd
+/// integers; or ones of random sign with powers of two between. Of every fourth 32 items, at
+/// random, one is 2 or 1/2 and another its inverse, so that what a thread that strides through the
+/// array multiplies up stays far from overflow; one item in 2^24 has a factor of 2 or 1/2 more,
+/// which tells whether all were multiplied.
 template <class T>
 struct factors {
   using item = T;
@@ -72,10 +75,22 @@ struct factors {
     if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(random | 1);
     } else {
-      const auto value = static_cast<T>(1 + static_cast<double>(scrambled(i / 2) >> 12) * 0x1p-52);
-      const T factor = i % 2 == 0 ? value : 1 / value;
-      return random >> 63 ? -factor : factor;
+      int exponent = in_pair(i);
+      if (random % (1 << 24) == 0) exponent += random >> 62 & 1 ? 1 : -1;
+      const T magnitude =
+          exponent < 0 ? T{1} / static_cast<T>(1 << -exponent) : static_cast<T>(1 << exponent);
+      return random >> 63 ? -magnitude : magnitude;
     }
+  }
+
+ private:
+  /// 1 for the item that is doubled among 32 neighbours, -1 for its partner.
+  TILEFOLD_HD static int in_pair(index i) {
+    const std::uint64_t random = scrambled(~(i / 32));
+    if (random % 4 != 0) return 0;
+    const auto doubled = static_cast<index>(random >> 8 & 31);
+    const auto halved = static_cast<index>((random >> 8 ^ (1 + (random >> 16) % 31)) & 31);
+    return (i % 32 == doubled ? 1 : 0) - (i % 32 == halved ? 1 : 0);
   }
 };
 

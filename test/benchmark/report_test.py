@@ -237,6 +237,15 @@ class ReportTest(unittest.TestCase):
         for got, expected in zip(latency["cub-3.0"][1], [1.0, 4.0]):
             self.assertAlmostEqual(got, expected)
 
+    def test_figures_go_by_bytes_where_n_is_the_length_of_a_segment(self):
+        gib, small = 1 << 30, 1 << 20
+        large = [gpu_entry("segments_equal", "graph", "tilefold", n, gib, 300.0) for n in (4, 16)]
+        batch = [gpu_entry("rows_batch_1", "graph", "tilefold", n, small, 3.0) for n in (4, 16, 64)]
+        figures = self.drawn(large + batch)
+        lengths = {name: grid[0][0].plot.call_args_list[0].args[0] for name, grid in figures.items()}
+        self.assertEqual(lengths, {"_bandwidth.png": [4, 16], "_latency.png": [4, 16, 64]})
+        self.assertEqual([len(grid[0]) for grid in figures.values()], [1, 1])
+
     def test_ladder_plot_has_a_bar_a_rung_and_stays_out_of_the_other_plots(self):
         figures = self.drawn(ladder_file())
         self.assertEqual(list(figures), ["_ladder.png"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""benchmark/targets.py on small JSON files as the GPU benchmark writes them."""
+"""benchmark/targets.py on small JSON files as the GPU benchmarks and torch_rows.py write them."""
 import contextlib
 import io
 import json
@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "benchmark")]
 sys.dont_write_bytecode = True
 import targets  # noqa: E402  (found through the path above)
-from report_test import gpu_entry  # noqa: E402
+from report_test import gpu_entry, host_entry  # noqa: E402
 
 
 def entries():
@@ -34,7 +34,41 @@ def entries():
     result += [gpu_entry("float_sum", "sync", "tilefold", 1000, 4000, 8.0),
                gpu_entry("float_sum", "sync", "thrust-3.0", 1000, 4000, 20.0),
                gpu_entry("read", "sync", "empty-kernel", 1000, 4000, 7.5)]
+    result += [gpu_entry("float_polynomial", "graph", "tilefold", big, 4 * big, 1000.0),
+               gpu_entry("float_polynomial", "graph", "other", big, 4 * big, 900.0)]
+    for who, us in {"tilefold": 10.0, "cub-3.0": 9.9}.items():
+        result.append(gpu_entry("warp_float_sum", "hot", who, 1 << 10, 4 << 10, us))
     return result
+
+
+def forests():
+    """As tilefold_segments_benchmark writes them: n is the items of a segment."""
+    gib = 1 << 30
+    result = []
+    for n, us in {4: 1000.0, 16: 1000.0, 1024: 1050.0}.items():
+        result += [gpu_entry("segments_equal", "graph", "tilefold", n, 4 * gib, us),
+                   gpu_entry("segments_equal", "graph", "cub-3.0", n, 4 * gib, 2000.0),
+                   gpu_entry("segments_equal", "graph", "read", n, 4 * gib, 960.0)]
+    for n, share in {2: 0.71, 16: 0.8}.items():
+        result += [gpu_entry("by_key", "graph", "tilefold", n, gib, 100.0),
+                   gpu_entry("by_key", "graph", "read", n, gib, 100.0 * share)]
+    for batch, us in {1: 2.0, 16: 4.0}.items():
+        result.append(gpu_entry(f"half_rows_batch_{batch}", "graph", "tilefold", 64, 128 * batch, us))
+        result.append(gpu_entry(f"half_rows_batch_{batch}", "graph", "cub-3.0", 64, 128 * batch, us / 2))
+    result += [gpu_entry("thousand_equal", "graph", "tilefold", 1000, 4004000, 3.5),
+               gpu_entry("thousand_equal", "graph", "cub-3.0", 1000, 4004000, 5.25),
+               gpu_entry("thousand_csr", "hot", "tilefold", 1000, 4012008, 4.5)]
+    for n, us in {64: 300.0, 1024: 210.0}.items():
+        result += [gpu_entry("statistics_equal", "graph", "tilefold", n, gib, us),
+                   gpu_entry("statistics_equal", "graph", "tilefold-sum", n, gib, 200.0)]
+    result += [gpu_entry("any_of_early_hit", "graph", "tilefold", gib, 4 * gib, 50.0),
+               gpu_entry("any_of_no_hit", "graph", "tilefold", gib, 4 * gib, 1000.0)]
+    return result
+
+
+def of_torch():
+    return [gpu_entry(f"half_rows_batch_{batch}", "graph", "torch", 64, 128 * batch, us)
+            for batch, us in {1: 3.0, 16: 3.8}.items()]
 
 
 class TargetsTest(unittest.TestCase):
@@ -44,10 +78,13 @@ class TargetsTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def lines(self, causes=None):
-        path = self.folder / "results.json"
-        path.write_text(json.dumps({"context": {"device": "Some GPU"}, "benchmarks": entries()}), "utf-8")
-        arguments = [str(path)]
+    def text(self, causes=None, **files):
+        arguments = []
+        for name, benchmarks in (files or {"gpu": entries()}).items():
+            path = self.folder / f"{name}.json"
+            path.write_text(json.dumps({"context": {"device": f"GPU of {name}"}, "benchmarks": benchmarks}),
+                            "utf-8")
+            arguments.append(str(path))
         if causes:
             file = self.folder / "causes.json"
             file.write_text(json.dumps(causes), "utf-8")
@@ -55,8 +92,11 @@ class TargetsTest(unittest.TestCase):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             self.assertEqual(targets.main(arguments), 0)
+        return out.getvalue()
+
+    def lines(self, **more):
         cells = [[c.strip() for c in line.strip("|").split("|")]
-                 for line in out.getvalue().splitlines() if line.startswith("|")]
+                 for line in self.text(**more).splitlines() if line.startswith("|")]
         return {line[0]: line[2:] for line in cells}
 
     def line(self, start, **more):
@@ -69,7 +109,7 @@ class TargetsTest(unittest.TestCase):
 
     def test_short_lines_say_so_or_why(self):
         self.assertEqual(self.line("structs"), ["0.950 of the ceiling; 1.020 of the best peer", "short"])
-        name = next(t.line for t in targets.TARGETS if t.line.startswith("structs"))
+        name = next(t.line for t in targets.ONE_FOLD if t.line.startswith("structs"))
         self.assertEqual(self.line("structs", causes={name: "registers"})[1], "registers")
 
     def test_geometric_mean_of_a_sweep(self):
@@ -80,12 +120,75 @@ class TargetsTest(unittest.TestCase):
         self.assertEqual(measured, "0.400 of thrust; 1.067 of the floor")
         self.assertEqual(verdict, "reached")
 
-    def test_what_was_not_measured_is_not_reached(self):
-        self.assertEqual(self.line("count, sum"), ["not in this run", "short"])
+    def test_what_was_not_measured_stays_visible(self):
+        self.assertEqual(self.line("count, sum"), ["not in this run", "open"])
+        self.assertEqual(self.line("equal segments of 4 floats"), ["not in this run", "open"])
+
+    def test_without_the_peer_that_is_asked_for_nothing_is_reached(self):
+        self.assertEqual(self.line("compute-heavy"), ["not in this run", "open"])
+
+    def test_folds_in_kernels_have_peers_and_no_ceiling(self):
+        self.assertEqual(self.line("warp_fold"), ["0.990 of the best peer", "short"])
+
+    def test_every_length_of_segments_counts(self):
+        measured, verdict = self.line("equal segments of 16", segments=forests())
+        self.assertEqual(measured, "0.914 to 0.960 of the ceiling (least: segments_equal of 1024); "
+                         "1.905 to 2.000 of the best peer (least: segments_equal of 1024)")
+        self.assertEqual(verdict, "short")
+        self.assertEqual(self.line("equal segments of 4 floats", segments=forests())[1], "reached")
+
+    def test_every_length_of_runs_has_its_own_number(self):
+        lines = self.lines(segments=forests())
+        self.assertEqual(lines["reduce_by_key, int32 and float, runs of 2"],
+                         ["0.710 of the ceiling", "reached"])
+        self.assertEqual(lines["reduce_by_key, int32 and float, runs of 16"],
+                         ["0.800 of the ceiling", "short"])
+        self.assertEqual(lines["reduce_by_key, int32 and float, runs of 256"], ["not in this run", "open"])
+
+    def test_peers_of_another_run_join_the_rows(self):
+        line = "rows of 64 to 16384 halves into float, 1"
+        self.assertEqual(self.line(line, segments=forests()), ["not in this run", "open"])
+        self.assertEqual(self.line(line, segments=forests(), torch=of_torch()),
+                         ["0.950 to 1.500 of torch (least: half_rows_batch_16 of 64)", "short"])
+
+    def test_microseconds_of_a_call(self):
+        self.assertEqual(self.line("1000 segments", segments=forests()),
+                         ["thousand_csr, hot 4.50 us; thousand_equal, cold 3.50 us (cub-3.0 5.25)", "short"])
+
+    def test_our_time_beside_another_of_ours(self):
+        self.assertEqual(self.line("mean, variance, min, max by", segments=forests()),
+                         ["1.050 to 1.500 of tilefold-sum (most: statistics_equal of 64)", "short"])
+        self.assertEqual(self.line("any, a hit", reducers=forests()), ["0.050 of any_of_no_hit", "reached"])
+
+    def test_host_rows_stand_in_lines_of_their_own(self):
+        big, gib = 1 << 26, 1 << 30
+        host = [host_entry("fused_five", "tilefold", big, 4 * big, 2.0, 0),
+                host_entry("fused_five", "sum", big, 4 * big, 2.5, 0),
+                host_entry("columns", "tilefold", 64, gib, 2.0, 0),
+                host_entry("columns", "read", 64, gib, 1.9, 0)]
+        self.assertEqual(self.line("host: count", host=host), ["0.800 of sum", "reached"])
+        self.assertEqual(self.line("host: equal", host=host), ["0.950 of the ceiling", "reached"])
+        self.assertEqual(self.line("columns of 64", host=host), ["not in this run", "open"])
+        self.assertNotIn("host.json", self.text(gpu=entries(), host=host).split("\n## ")[1])
+
+    def test_sections_name_their_runs(self):
+        text = self.text(gpu=entries(), forests=forests(), torch=of_torch())
+        one, reducers, segments = text.split("\n## ")[1:]
+        self.assertIn("gpu.json: device GPU of gpu.", one)
+        self.assertNotIn("forests.json", one)
+        self.assertIn("gpu.json", reducers)
+        self.assertIn("forests.json", reducers)
+        self.assertIn("torch.json: device GPU of torch.", segments)
+        self.assertNotIn("gpu.json", segments)
+
+    def test_lines_are_told_apart(self):
+        lines = [t.line for section in targets.SECTIONS.values() for t in section]
+        self.assertEqual(len(lines), len(set(lines)))
 
     def test_causes_name_lines_that_there_are(self):
         causes = json.loads((HERE.parents[1] / "benchmark/results/causes.json").read_text("utf-8"))
-        self.assertLessEqual(set(causes), {target.line for target in targets.TARGETS})
+        self.assertLessEqual(set(causes),
+                             {t.line for section in targets.SECTIONS.values() for t in section})
 
 
 if __name__ == "__main__":
