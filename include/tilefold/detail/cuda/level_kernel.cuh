@@ -18,7 +18,7 @@ namespace tilefold::detail::cuda {
 template <class Source, class Reducer, class Init, class Out>
 class level_work {
   using acc = typename Reducer::accumulator;
-  // Twice what a tile has: a warp by itself writes nodes while none of its loads are under way.
+  // Twice what a tile has (docs/tuning.md).
   static constexpr int vt = 2 * warp_policy<Source>.vt;
   static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const Source*>(nullptr));
   static constexpr int row_items = warp_size * shape.width;
@@ -34,88 +34,134 @@ class level_work {
   const Out& out;
   std::int64_t n;  // items of all trees
 
-  /// Writes the nodes of level `level`, of no more items than a chunk, of chunk `c`.
-  __device__ __forceinline__ void fold_chunk(std::int64_t c, int level) const {
-    const std::int64_t first = c * chunk_items;
-    const auto write_node = [&](int node, const acc& value) {
-      cuda::write(out + ((first >> level) + node), detail::finish(reducer, init, value));
-    };
-    if (first + chunk_items + overread() <= n) {
-      nodes<true>(first, chunk_items, level, write_node);
-    } else {
-      nodes<false>(first, static_cast<int>(detail::smaller(n - first, std::int64_t{chunk_items})),
-                   level, write_node);
+  /// Writes the nodes of level `level`, of no more items than a chunk, of chunks `c`, `c` + step...
+  __device__ __forceinline__ void run(std::int64_t c, std::int64_t step, int level) const {
+    const std::int64_t whole = detail::larger(n - overread(), std::int64_t{0}) / chunk_items;
+    if constexpr (loads_ahead) {
+      if (!loaded_rows::overreads(source)) c = whole_chunks_ahead(c, step, whole, level);
     }
+    for (; c < whole; c += step) {
+      loaded_rows loaded;
+      loaded.load_rows(source, lane_first(c));
+      write_nodes<true>(loaded, c, chunk_items, level);
+    }
+    for (; c * chunk_items < n; c += step) fold_cut_chunk(c, level);
   }
 
  private:
   using loaded_rows = lane_rows<Source, shape.rows, shape.width>;
+  using packet_items = registers<acc, shape.width>;
+  // Where two chunks of items leave registers for the rest, and items are plain words.
+  static constexpr bool loads_ahead = sizeof(acc) <= 4 && shape.width > 1;
 
   __device__ __forceinline__ int overread() const {
     return loaded_rows::overreads(source) ? shape.width : 0;
   }
 
-  // Calls keep(node, value) for every node of `level` among the `count` items from `first` on.
-  template <bool Full, class Keep>
-  __device__ __forceinline__ void nodes(std::int64_t first, int count, int level,
-                                        const Keep& keep) const {
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+  __device__ __forceinline__ static std::int64_t lane_first(std::int64_t c) {
+    return c * chunk_items + lane() * shape.width;
+  }
+
+  // The items of the next chunk come while one is folded. Returns the first chunk that is not
+  // whole.
+  __device__ __forceinline__ std::int64_t whole_chunks_ahead(std::int64_t c, std::int64_t step,
+                                                             std::int64_t whole, int level) const {
+    if (c >= whole) return c;
+    // Without what misaligned memory needs.
+    __builtin_assume(!loaded_rows::overreads(source));
+    loaded_rows next;
+    next.load_rows(source, lane_first(c));
+    bool more = true;
+#pragma unroll 1
+    do {
+      const loaded_rows loaded = next;
+      more = c + step < whole;
+      if (more) next.load_rows(source, lane_first(c + step));
+      write_nodes<true>(loaded, c, chunk_items, level);
+      c += step;
+    } while (more);
+    return c;
+  }
+
+  __device__ __forceinline__ void fold_cut_chunk(std::int64_t c, int level) const {
+    const auto count =
+        static_cast<int>(detail::smaller(n - c * chunk_items, std::int64_t{chunk_items}));
     loaded_rows loaded;
-    load<Full>(loaded, first, count, lane);
+#pragma unroll
+    for (int r = 0; r < shape.rows; ++r) {
+      loaded.load_part(source, lane_first(c) + r * row_items, r,
+                       count - lane() * shape.width - r * row_items);
+    }
+    write_nodes<false>(loaded, c, count, level);
+  }
+
+  template <bool Full>
+  __device__ __forceinline__ void write_nodes(const loaded_rows& loaded, std::int64_t c, int count,
+                                              int level) const {
+    const std::int64_t first = c * chunk_items;
+    nodes<Full>(loaded, count, level, [&](int node, const acc& value) {
+      cuda::write(out + ((first >> level) + node), detail::finish(reducer, init, value));
+    });
+  }
+
+  // Calls keep(node, value) for every node of `level` among the `count` items that are loaded.
+  template <bool Full, class Keep>
+  __device__ __forceinline__ void nodes(const loaded_rows& loaded, int count, int level,
+                                        const Keep& keep) const {
+    if (level < width_bits) {
+#pragma unroll
+      for (int r = 0; r < shape.rows; ++r) {
+        const int first = first_of_row(r);
+        packet_nodes<0, shape.width, Full>(lifted<Full>(loaded, r, count), first, count, level,
+                                           keep);
+      }
+      return;
+    }
     registers<acc, shape.rows> rows;
 #pragma unroll
     for (int r = 0; r < shape.rows; ++r) {
-      const int item = r * row_items + lane * shape.width;
-      registers<acc, shape.width> items;
-#pragma unroll
-      for (int j = 0; j < shape.width; ++j) {
-        if (Full || item + j < count) items.put(j, loaded.lift(reducer, r, j));
-      }
-      if (level < width_bits) {
-        packet_nodes<Full>(items, item, count, level, keep);
-      } else {
-        rows.put(r, cuda::fold_packet<Full>(reducer, items, item, count));
-      }
+      packet_items items = lifted<Full>(loaded, r, count);
+      rows.put(r, cuda::fold_packet<Full>(reducer, items, first_of_row(r), count));
     }
-    if (level < width_bits) return;
     row_fold<shape.rows, shape.width, Full, Reducer>(reducer, 0, count)
         .nodes(rows, level - width_bits, keep);
   }
 
-  template <bool Full>
-  __device__ __forceinline__ void load(loaded_rows& loaded, std::int64_t first, int count,
-                                       int lane) const {
-    const std::int64_t lane_first = first + lane * shape.width;
-    if constexpr (Full) {
-      loaded.load_rows(source, lane_first);
-    } else {
-#pragma unroll
-      for (int r = 0; r < shape.rows; ++r) {
-        loaded.load_part(source, lane_first + r * row_items, r,
-                         count - lane * shape.width - r * row_items);
-      }
-    }
+  __device__ __forceinline__ static int first_of_row(int r) {
+    return r * row_items + lane() * shape.width;
   }
 
-  // The nodes of a level below that of a packet, which starts at item `first`.
-  template <bool Full, class Keep>
-  __device__ __forceinline__ void packet_nodes(registers<acc, shape.width>& items, int first,
-                                               int count, int level, const Keep& keep) const {
-    int node_level = 0;
+  template <bool Full>
+  __device__ __forceinline__ packet_items lifted(const loaded_rows& loaded, int r,
+                                                 int count) const {
+    packet_items items;
 #pragma unroll
-    for (int step = 1; step < shape.width; step *= 2, ++node_level) {
-      if (node_level == level) {
+    for (int j = 0; j < shape.width; ++j) {
+      if (Full || first_of_row(r) + j < count) items.put(j, loaded.lift(reducer, r, j));
+    }
+    return items;
+  }
+
+  // Calls keep() for the nodes of a level below that of a packet, which starts at item `first`; its
+  // items are nodes of level Level. Not a loop: of one over levels the compiler makes memory.
+  template <int Level, int N, bool Full, class Keep>
+  __device__ __forceinline__ void packet_nodes(const registers<acc, N>& items, int first, int count,
+                                               int level, const Keep& keep) const {
+    if (level == Level) {
 #pragma unroll
-        for (int j = 0; j < shape.width; j += step) {
-          if (Full || first + j < count) keep((first + j) >> level, items[j]);
-        }
-        return;
+      for (int j = 0; j < N; ++j) {
+        const int item = first + (j << Level);
+        if (Full || item < count) keep(item >> Level, items[j]);
       }
+    } else if constexpr (N > 1) {
+      registers<acc, N / 2> halves;
 #pragma unroll
-      for (int j = 0; j < shape.width; j += 2 * step) {
-        items.put(j,
-                  cuda::combine<Full>(reducer, items[j], items[j + step], first + j + step, count));
+      for (int j = 0; j < N; j += 2) {
+        halves.put(j / 2, cuda::combine<Full>(reducer, items[j], items[j + 1],
+                                              first + ((j + 1) << Level), count));
       }
+      packet_nodes<Level + 1, N / 2, Full>(halves, first, count, level, keep);
     }
   }
 };
@@ -132,8 +178,7 @@ __global__ void __launch_bounds__(level_nt, sizeof(typename Reducer::accumulator
   const std::int64_t warp =
       std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;
-  const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
-  for (std::int64_t c = warp; c < chunks; c += warps) work.fold_chunk(c, level);
+  work.run(warp, warps, level);
 }
 
 }  // namespace tilefold::detail::cuda
