@@ -82,25 +82,19 @@ class patch_work {
         begin(begin),
         heads_(heads) {}
 
-  /// Has the first values fetched that finish() needs. There is a head.
-  __device__ __forceinline__ void start_folds() {
-    end_ = end_of_last_run();
-    next_part();
-  }
-
-  /// Writes keys and values of the runs, of which there are `runs`, and `before` in earlier
+  /// Writes keys and values of the runs, of which there are `runs` >= 1, and `before` in earlier
   /// patches.
-  __device__ __forceinline__ void finish(std::int64_t before, int runs) {
+  __device__ __forceinline__ void fold_all(std::int64_t before, int runs) {
     std::int64_t rank = before + runs;
-    do {
+    end_ = end_of_last_run();
+    while (next_part()) {
       rank -= runs_;
-      write_keys(rank);
-      fold(rank);
+      fold_part(rank);
       end_ = part_ * part_items + start(0);
-    } while (next_part());
+    }
   }
 
-  /// The first head of the patch; after finish().
+  /// The first head of the patch; after fold_all().
   __device__ __forceinline__ std::int64_t first_head() const { return begin + end_; }
 
  private:
@@ -143,7 +137,6 @@ class patch_work {
     }
     __syncwarp();
     short_ = are_short(heads) && (closed_ < runs_ || length(runs_ - 1) <= packet);
-    fetched_ = closed_ > 0 ? fetch_stretch(0) : 0;
     return true;
   }
 
@@ -196,19 +189,21 @@ class patch_work {
 
   // ---- folds
 
-  // Folds the runs of the part that are not open; the part's first has this rank.
-  __device__ __forceinline__ void fold(std::int64_t rank) {
-    for (int r = 0; r < closed_;) {
-      if (r > 0) fetched_ = fetch_stretch(r);
-      if (fetched_ == r) {
+  // The part's first run has this rank. Keys are written while values are on their way.
+  __device__ __forceinline__ void fold_part(std::int64_t rank) {
+    int r = 0;
+    do {
+      const int fetched = fetch_stretch(r);
+      if (r == 0) write_keys(rank);
+      if (fetched > r) {
+        cuda::finish_stage<0>();
+        fold_stretch(r, fetched, rank);
+        r = fetched;
+      } else if (r < closed_) {
         fold_alone(r, rank);
         ++r;
-      } else {
-        cuda::finish_stage<0>();
-        fold_stretch(r, fetched_, rank);
-        r = fetched_;
       }
-    }
+    } while (r < closed_);
   }
 
   // As many runs from r on as the stage holds; returns the one after them, r if there are none.
@@ -446,7 +441,6 @@ class patch_work {
   int runs_ = 0;
   int closed_ = 0;
   bool short_ = false;  // none of those has more than a packet's items
-  int fetched_ = 0;     // the run after those whose values are in the stage
   int end_ = 0;  // of the last run before the next part's, from the patch's start; or negative
 };
 
@@ -476,8 +470,7 @@ __global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulato
     const head_count before = tables.before(patch);
     work_type work(input, reducer, init, keys_out, out, memory[warp].value, tables.begin(patch),
                    heads);
-    work.start_folds();
-    work.finish(before.runs, count_heads(heads.mine).runs);
+    work.fold_all(before.runs, count_heads(heads.mine).runs);
     if (lane_of_thread() == 0) {
       tables.list_if_open(before, work.first_head(), [&] {
         return atomicAdd(reinterpret_cast<unsigned long long*>(tables.num_open), 1ull);
@@ -505,11 +498,10 @@ __global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulato
   const int runs = cuda::count_heads(mine.mine).runs;
   if (lane_of_thread() == 0) runs_of_warp[warp] = runs;
   work_type work(input, reducer, init, keys_out, out, memory[warp].value, begin, mine);
-  if (runs > 0) work.start_folds();
   __syncthreads();
   std::int64_t before = 0;
   for (int w = 0; w < warp; ++w) before += runs_of_warp[w];
-  if (runs > 0) work.finish(before, runs);
+  if (runs > 0) work.fold_all(before, runs);
   if (threadIdx.x + 1 == by_key_nt) cuda::write(num_runs_out, before + runs);
 }
 
