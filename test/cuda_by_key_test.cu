@@ -189,6 +189,15 @@ TEST_F(CudaByKey, RunsThatEndAtTheEndOfTheReach) {
   }
 }
 
+// As many items as a warp's lanes take at once, and more, as the first runs of a deal and later
+// ones.
+TEST_F(CudaByKey, RunsTooLongForLanesAmongOthers) {
+  for (const std::int64_t length : {511, 512, 513, 514, 530, 1023, 1024, 1025, 1026, 1300, 2500}) {
+    const std::vector<std::int64_t> lengths{20, length, 3, 9, length, length, 300, 8, 200, length};
+    EXPECT_TRUE(right(lengths)) << length;
+  }
+}
+
 TEST_F(CudaByKey, PatchesWithoutHeadsAndOfNothingElse) {
   for (const std::int64_t near : {-1, 0, 1}) {
     std::vector<std::int64_t> lengths;

@@ -9,8 +9,8 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/key_heads.cuh>
-#include <tilefold/detail/cuda/staged_fold.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/warp_stage.cuh>
@@ -27,47 +27,29 @@ struct patch_heads {
 };
 static_assert(reach_items == 2 * part_items && 2 * part_bits == 32);
 
-/// Values of the first level of trees, as a stage that holds accumulators.
-template <class Acc, int Capacity>
-struct node_stage {
-  static constexpr int capacity = Capacity;
-
-  const Acc* nodes;
-
-  template <class Reducer, class Source>
-  __device__ __forceinline__ const Acc& lift(const Reducer&, const Source&, int i,
-                                             std::int64_t) const {
-    return nodes[i];
-  }
-};
-
 /// One warp's work: the runs that begin in one patch, part by part, the last part first.
 template <class Input, class Reducer, class Init, class KeysOut, class Out>
 class patch_work {
   using key_type = typename Input::key_type;
   using acc = typename Reducer::accumulator;
   using source_type = typename Input::source_type;
-  using stage_type = warp_stage<source_type, stage_capacity<source_type>()>;
-  using fold_type = staged_fold<stage_type, source_type, Reducer>;
+  static constexpr int items = run_items<source_type>;
+  using deal_type = deal<items>;
 
-  // Small accumulators are folded packet by packet, whatever run a packet belongs to. There is room
-  // for the packets of so many runs.
-  static constexpr bool by_packets = sizeof(acc) <= 8;
+  // Runs of a packet's items at most are short: a lane folds one, out of shared memory. The others
+  // are dealt to lanes, as all are if items are large.
   static constexpr int packet = 8;
-  static constexpr int packet_runs = 128;
-  static constexpr int most_packets = stage_type::capacity / packet + packet_runs;
-  struct packet_memory {
-    slot<acc> nodes[most_packets];
-    unsigned short ends[packet_runs];
-  };
-  struct nothing {};
+  static constexpr bool stages = staged_bytes<source_type> <= 8;
+  static constexpr int most_short_items = stages ? packet : 0;
+  static constexpr int most_long_runs = stages ? (part_items + packet) / (packet + 1) : part_items;
+  using stage_type = warp_stage<source_type, stages ? part_items + packet : 1>;
 
  public:
   struct warp_memory {
     stage_type stage;
-    std::conditional_t<by_packets, packet_memory, nothing> packets;
     // Of the runs that begin in the part, and then the end of the last one; from the part's start.
     unsigned short starts[part_items + 1];
+    unsigned short long_runs[most_long_runs];
   };
 
   __device__ patch_work(const Input& input, const Reducer& reducer, const Init& init,
@@ -136,7 +118,9 @@ class patch_work {
       memory.starts[runs_] = static_cast<unsigned short>(end_ - part_ * part_items);
     }
     __syncwarp();
-    short_ = are_short(heads) && (closed_ < runs_ || length(runs_ - 1) <= packet);
+    if constexpr (stages) {
+      all_short_ = are_short(heads) && (closed_ < runs_ || length(runs_ - 1) <= packet);
+    }
     return true;
   }
 
@@ -191,59 +175,72 @@ class patch_work {
 
   // The part's first run has this rank. Keys are written while values are on their way.
   __device__ __forceinline__ void fold_part(std::int64_t rank) {
-    int r = 0;
-    do {
-      const int fetched = fetch_stretch(r);
-      if (r == 0) write_keys(rank);
-      if (fetched > r) {
-        cuda::finish_stage<0>();
-        fold_stretch(r, fetched, rank);
-        r = fetched;
-      } else if (r < closed_) {
-        fold_alone(r, rank);
-        ++r;
-      }
-    } while (r < closed_);
-  }
-
-  // As many runs from r on as the stage holds; returns the one after them, r if there are none.
-  __device__ __forceinline__ int fetch_stretch(int r) const {
-    const int limit = start(r) + stage_type::capacity;
-    int low = closed_;
-    if (start(closed_) > limit) {
-      low = r;
-      for (int high = closed_; high - low > 1;) {
-        const int middle = (low + high) / 2;
-        (start(middle) <= limit ? low : high) = middle;
-      }
-    }
-    if (low > r) memory.stage.fill(input.run(part_begin() + start(r)), start(low) - start(r));
-    return low;
-  }
-
-  __device__ __forceinline__ void fold_stretch(int first, int last, std::int64_t rank) const {
-    const int origin = start(first);
+    const int num_long = all_short_ ? 0 : list_long_runs();
+    const bool any_short = num_long < closed_;
+    const int origin = start(0);
     const source_type source = input.run(part_begin() + origin);
-    if (short_) {
-      for (int r = first + lane(); r < last; r += warp_size) {
-        keep(rank + r, packet_of_items(source, start(r) - origin, length(r), 0));
+    if (stages && any_short) {
+      memory.stage.fill(source, detail::smaller(start(closed_), part_items + packet) - origin);
+    }
+    write_keys(rank);
+    if (stages && any_short) {
+      cuda::finish_stage<0>();
+      for (int r = lane(); r < closed_; r += warp_size) {
+        const int n = length(r);
+        if (n <= packet) keep(rank + r, packet_of_items(source, start(r) - origin, n));
       }
-      return;
     }
-    int longest = 0;
-    for (int r = first + lane(); r < last; r += warp_size) {
-      longest = detail::larger(longest, length(r));
-    }
-#pragma unroll
-    for (int mask = 1; mask < warp_size; mask *= 2) {
-      longest = detail::larger(longest, __shfl_xor_sync(full_warp, longest, mask));
-    }
-    if constexpr (by_packets) {
-      for (int r = first; r < last; r += packet_runs) {
-        fold_packets(source, r, detail::smaller(r + packet_runs, last), origin, longest, rank);
+    deal_long_runs(num_long, rank);
+  }
+
+  // Returns how many there are.
+  __device__ __forceinline__ int list_long_runs() const {
+    int num = 0;
+    for (int round = 0; round < closed_; round += warp_size) {
+      const int r = round + lane();
+      const bool is_long = r < closed_ && length(r) > most_short_items;
+      const unsigned all = __ballot_sync(full_warp, is_long);
+      if (is_long) {
+        memory.long_runs[num + __popc(all & ((1u << lane()) - 1))] = static_cast<unsigned short>(r);
       }
-    } else {
-      fold_side_by_side(source, first, last, origin, longest, rank);
+      num += __popc(all);
+    }
+    __syncwarp();
+    return num;
+  }
+
+  __device__ __forceinline__ void deal_long_runs(int num, std::int64_t rank) const {
+    // Whether there is something before and after all of them.
+    const bool inner =
+        part_begin() >= load_bytes && part_begin() + start(closed_) + load_bytes <= input.size;
+    // A run that has too many items is first, sooner or later, and then dealt in aligned blocks.
+    warp_stack<Reducer> blocks(reducer);
+    int done = 0;
+    for (int first = 0; first < num;) {
+      const int i = first + lane();
+      const int count = i < num ? length(memory.long_runs[i]) : deal_type::no_tree;
+      const int left = __shfl_sync(full_warp, count, 0) - done;
+      const bool is_cut = left + done > deal_type::most_items;
+      const int block = detail::smaller(left, deal_type::most_items);
+      const bool is_dealt = is_cut ? lane() == 0 : count <= deal_type::most_items;
+      const deal_type dealt(!is_dealt ? deal_type::no_tree : is_cut ? block : count);
+      const int r = memory.long_runs[first + dealt.owner];
+      dealt_fold<source_type, Reducer> fold(reducer, dealt);
+      fold.load(input.run(part_begin() + start(r)), inner, done);
+      const acc value = fold.fold();
+      if (!is_cut) {
+        if (dealt.holds_result()) keep(rank + r, value);
+        first += dealt.trees;
+        continue;
+      }
+      blocks.push(cuda::shuffle_from<warp_size>(value, 0, full_warp));
+      done += deal_type::most_items;
+      if (left > deal_type::most_items) continue;
+      const acc all = blocks.value();
+      if (lane() == 0) keep(rank + r, all);
+      blocks.clear();
+      done = 0;
+      ++first;
     }
   }
 
@@ -262,165 +259,11 @@ class patch_work {
     return value.value;
   }
 
-  // The tree of n <= 8 elements get(0), get(1)...
-  template <class Get>
-  __device__ __forceinline__ acc packet_of(int n, const Get& get) const {
-    const auto pair = [&](int i) { return reducer.combine(get(i), get(i + 1)); };
-    const auto four = [&](int i) { return reducer.combine(pair(i), pair(i + 2)); };
-    if (n == packet) return reducer.combine(four(0), four(4));
+  // The tree of n <= 8 staged items from `at` on.
+  __device__ __forceinline__ acc packet_of_items(const source_type& source, int at, int n) const {
+    const auto get = [&](int i) { return memory.stage.lift(reducer, source, at + i, i); };
     const acc left = few_of(0, n, get);
     return n <= 4 ? left : reducer.combine(left, few_of(4, n - 4, get));
-  }
-
-  // Of staged items from `at` on, of which the first is number `index` in its run.
-  __device__ __forceinline__ acc packet_of_items(const source_type& source, int at, int n,
-                                                 std::int64_t index) const {
-    return packet_of(n,
-                     [&](int i) { return memory.stage.lift(reducer, source, at + i, index + i); });
-  }
-
-  // Runs [first, last), at most packet_runs: all packets of eight items side by side, and then of
-  // each run its packets.
-  __device__ __forceinline__ void fold_packets(const source_type& source, int first, int last,
-                                               int origin, int longest, std::int64_t rank) const {
-    auto& packets = memory.packets;
-    const int count = list_packets(first, last);
-    for (int q = lane(); q < count; q += warp_size) {
-      const int r = run_of_packet(q, last - first);
-      const int begin_of_run = start(first + r);
-      const int n = start(first + r + 1) - begin_of_run;
-      const int done = (q - first_packet(r)) * packet;
-      const acc value = packet_of_items(source, begin_of_run - origin + done,
-                                        detail::smaller(n - done, packet), done);
-      if (n <= packet) {
-        keep(rank + first + r, value);
-      } else {
-        packets.nodes[q].put(value);
-      }
-    }
-    __syncwarp();
-    for (int r = first + lane(); r < last; r += warp_size) {
-      const int n = length(r);
-      if (n <= packet || n > packet * packet) continue;
-      const auto* const nodes = packets.nodes + first_packet(r - first);
-      keep(rank + r,
-           packet_of((n + packet - 1) / packet, [&](int i) { return acc(nodes[i].value); }));
-    }
-    if (longest > packet * packet) {
-      for (int r = first; r < last; ++r) {
-        if (length(r) > packet * packet) fold_nodes(r, first, rank);
-      }
-    }
-    __syncwarp();  // nodes are free again
-  }
-
-  // The packets of run r, by all lanes.
-  __device__ __forceinline__ void fold_nodes(int r, int first, std::int64_t rank) const {
-    using stage = node_stage<acc, most_packets>;
-    using nodes_reducer = partials_reducer<Reducer>;
-    const stage nodes{&memory.packets.nodes[0].value};
-    const int begin_of_run = first_packet(r - first);
-    const acc value =
-        staged_fold<stage, nothing, nodes_reducer>{nodes, nothing{}, nodes_reducer{reducer}, 0}(
-            begin_of_run, memory.packets.ends[r - first] - begin_of_run, lane(), 5);
-    if (lane() == 0) keep(rank + r, value);
-  }
-
-  // Says of every run of [first, last) how many packets there are up to its end; returns the last.
-  __device__ __forceinline__ int list_packets(int first, int last) const {
-    int before = 0;
-    for (int round = first; round < last; round += warp_size) {
-      const int r = round + lane();
-      int up_to = r < last ? (length(r) + packet - 1) / packet : 0;
-#pragma unroll
-      for (int distance = 1; distance < warp_size; distance *= 2) {
-        const int received = __shfl_up_sync(full_warp, up_to, distance);
-        if (lane() >= distance) up_to += received;
-      }
-      up_to += before;
-      if (r < last) memory.packets.ends[r - first] = static_cast<unsigned short>(up_to);
-      before = __shfl_sync(full_warp, up_to, warp_size - 1);
-    }
-    __syncwarp();
-    return before;
-  }
-
-  __device__ __forceinline__ int first_packet(int r) const {
-    return r == 0 ? 0 : memory.packets.ends[r - 1];
-  }
-
-  // The first of `runs` runs whose packets end beyond q.
-  __device__ __forceinline__ int run_of_packet(int q, int runs) const {
-    int low = 0;
-    for (int high = runs - 1; low < high;) {
-      const int middle = (low + high) / 2;
-      if (memory.packets.ends[middle] > q) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
-  }
-
-  // Large accumulators: several runs side by side, and those that are longer than this one after
-  // the other.
-  static constexpr int longest_shared = 64;
-
-  __device__ __forceinline__ void fold_side_by_side(const source_type& source, int first, int last,
-                                                    int origin, int longest,
-                                                    std::int64_t rank) const {
-    const fold_type fold{memory.stage, source, reducer, 0};
-    const int bits = lane_bits_for(last - first, detail::smaller(longest, longest_shared));
-    const int lane_of_run = lane() & ((1 << bits) - 1);
-    for (int round = first; round < last; round += warp_size >> bits) {
-      const int r = round + (lane() >> bits);
-      int n = r < last ? length(r) : 0;
-      if (n > longest_shared) n = 0;
-      const acc value = fold(n > 0 ? start(r) - origin : 0, n, lane_of_run, bits);
-      if (n > 0 && lane_of_run == 0) keep(rank + r, value);
-    }
-    if (longest <= longest_shared) return;
-    for (int round = first; round < last; round += warp_size) {
-      const bool is_long = round + lane() < last && length(round + lane()) > longest_shared;
-      for (unsigned left = __ballot_sync(full_warp, is_long); left != 0; left &= left - 1) {
-        const int r = round + __ffs(static_cast<int>(left)) - 1;
-        const acc value = fold(start(r) - origin, length(r), lane(), 5);
-        if (lane() == 0) keep(rank + r, value);
-      }
-    }
-  }
-
-  // The binary logarithm of the lanes per run that take the fewest steps: about one per item of
-  // the longest run, and some for each round of runs.
-  __device__ __forceinline__ static int lane_bits_for(int runs, int longest) {
-    int best = 0;
-    int fewest = 1 << 30;
-#pragma unroll
-    for (int bits = 0; bits <= 5; ++bits) {
-      const int rounds = ((runs << bits) + warp_size - 1) / warp_size;
-      const int steps = rounds * ((longest >> bits) + 8 + bits);
-      best = steps < fewest ? bits : best;
-      fewest = detail::smaller(fewest, steps);
-    }
-    return best;
-  }
-
-  // A run that is longer than the stage, in aligned blocks.
-  __device__ __forceinline__ void fold_alone(int r, std::int64_t rank) const {
-    constexpr int block = 1 << tree::floor_log2(stage_type::capacity);
-    const source_type run = input.run(part_begin() + start(r));
-    const int count = length(r);
-    warp_stack<Reducer> stack(reducer);
-    for (int done = 0; done < count; done += block) {
-      const source_type part = detail::starting_at(run, done);
-      const int items = detail::smaller(block, count - done);
-      memory.stage.fill(part, items);
-      cuda::finish_stage<0>();
-      stack.push(fold_type{memory.stage, part, reducer, done}(0, items, lane(), 5));
-    }
-    const acc value = stack.value();
-    if (lane() == 0) keep(rank + r, value);
   }
 
   __device__ __forceinline__ void keep(std::int64_t i, const acc& value) const {
@@ -440,7 +283,7 @@ class patch_work {
   int part_ = patch_parts;
   int runs_ = 0;
   int closed_ = 0;
-  bool short_ = false;  // none of those has more than a packet's items
+  bool all_short_ = false;
   int end_ = 0;  // of the last run before the next part's, from the patch's start; or negative
 };
 
@@ -448,34 +291,29 @@ class patch_work {
 __device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::int64_t patch,
                                                   std::int64_t num) {
   const head_bits* const mine = heads + patch * warp_size + lane_of_thread();
-  return {patch < num ? mine[0] : 0, patch + 1 < num ? static_cast<unsigned>(mine[warp_size]) : 0u};
+  return {mine[0], patch + 1 < num ? static_cast<unsigned>(mine[warp_size]) : 0u};
 }
 
-/// Warps share the patches of a range whose heads stand in `tables`.
+/// Folds the runs of a range whose heads stand in `tables`, a patch a warp.
 template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out>
-__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 6)
+__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 8)
     runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                 run_tables tables) {
   using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;
   __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
   cuda::wait_for_previous_launch();
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  const std::int64_t step = std::int64_t{gridDim.x} * by_key_warps;
-  std::int64_t patch = std::int64_t{blockIdx.x} * by_key_warps + warp;
-  patch_heads next = cuda::load_heads(tables.heads, patch, tables.num_patches);
-  for (; patch < tables.num_patches; patch += step) {
-    const patch_heads heads = next;
-    next = cuda::load_heads(tables.heads, patch + step, tables.num_patches);
-    if (__all_sync(full_warp, heads.mine == 0)) continue;
-    const head_count before = tables.before(patch);
-    work_type work(input, reducer, init, keys_out, out, memory[warp].value, tables.begin(patch),
-                   heads);
-    work.fold_all(before.runs, count_heads(heads.mine).runs);
-    if (lane_of_thread() == 0) {
-      tables.list_if_open(before, work.first_head(), [&] {
-        return atomicAdd(reinterpret_cast<unsigned long long*>(tables.num_open), 1ull);
-      });
-    }
+  const std::int64_t patch = std::int64_t{blockIdx.x} * by_key_warps + warp;
+  const patch_heads heads = cuda::load_heads(tables.heads, patch, tables.num_patches);
+  const head_count before = tables.before(patch);
+  if (__all_sync(full_warp, heads.mine == 0)) return;
+  work_type work(input, reducer, init, keys_out, out, memory[warp].value, tables.begin(patch),
+                 heads);
+  work.fold_all(before.runs, count_heads(heads.mine).runs);
+  if (lane_of_thread() == 0) {
+    tables.list_if_open(before, work.first_head(), [&] {
+      return atomicAdd(reinterpret_cast<unsigned long long*>(tables.num_open), 1ull);
+    });
   }
 }
 

@@ -162,10 +162,10 @@ class dealt_fold {
         available_(dealt.available()),
         items_behind_(dealt.count - (dealt.run + 1) * items) {}
 
-  /// Fetches this lane's items of `tree`. `inner` says that memory goes on for 16 bytes before and
-  /// after them.
-  __device__ __forceinline__ void load(const Source& tree, bool inner) {
-    items_.load(tree, std::int64_t{run_ * items}, available_, inner);
+  /// Fetches this lane's items of `tree`, of which the first `done` are no part of the deal.
+  /// `inner` says that memory goes on for 16 bytes before and after them.
+  __device__ __forceinline__ void load(const Source& tree, bool inner, int done = 0) {
+    items_.load(tree, std::int64_t{done + run_ * items}, available_, inner);
   }
   /// Whether the tree itself goes on so before and after this lane's items.
   __device__ __forceinline__ bool is_inner() const {

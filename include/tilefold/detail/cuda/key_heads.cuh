@@ -192,10 +192,8 @@ struct head_finder {
       }
     } else {
 #pragma unroll 1
-      for (int bit = 0; bit < patch_parts * part_bits; ++bit) {
-        const std::int64_t j = begin + item_of_bit(bit);
-        const bool is_head = j == 0 || (j > 0 && j < input.size && input.begins_run(j));
-        heads |= head_bits{is_head} << bit;
+      for (int p = 0; p < patch_parts; ++p) {
+        heads |= head_bits{in_a_row(at_an_edge(begin + p * part_items))} << (p * part_bits);
       }
     }
     return heads;
@@ -234,6 +232,24 @@ struct head_finder {
     }
   }
 
+  // The same where not all items exist. Where there is none, another one is looked at: loads need
+  // not wait for each other then.
+  __device__ __forceinline__ unsigned at_an_edge(std::int64_t first) const {
+    unsigned heads = 0;
+    const std::int64_t last = input.size - 1;
+#pragma unroll 1
+    for (int q = 0; q < part_rows && first <= last; ++q) {
+#pragma unroll
+      for (int i = 0; i < quad_items; ++i) {
+        const std::int64_t j = first + q * row_items + lane_of_thread() * quad_items + i;
+        const bool begins = last > 0 && input.begins_run(detail::bounded(j, std::int64_t{1}, last));
+        const bool is_head = j == 0 || (j > 0 && j <= last && begins);
+        heads |= static_cast<unsigned>(is_head) << (q * quad_items + i);
+      }
+    }
+    return heads;
+  }
+
   // The key before a quad is the last one of the lane below, or of the last lane in the row before.
   __device__ __forceinline__ unsigned of_quads(std::int64_t first) const {
     using quad = key_quad<key_type>;
@@ -266,26 +282,32 @@ struct head_finder {
   }
 };
 
-/// Finds and counts all heads, a patch a warp. Who completes a group of patches adds up its counts,
-/// and who completes the last group those of groups.
+/// Finds and counts all heads; a warp takes `rounds` patches. Who completes a group of patches adds
+/// up its counts, and who completes the last group those of groups.
 template <class Build, class Input, class CountOut>
 __global__ void __launch_bounds__(by_key_nt)
-    heads_kernel(Input input, CountOut num_runs_out, run_tables tables) {
+    heads_kernel(Input input, CountOut num_runs_out, run_tables tables, int rounds) {
   __shared__ bool completed;
   cuda::wait_for_previous_launch();
-  const std::int64_t first_patch = std::int64_t{blockIdx.x} * by_key_warps;
-  const std::int64_t patch = first_patch + static_cast<int>(threadIdx.x) / warp_size;
-  const head_bits heads = head_finder<Input>{input}.of_patch(tables.begin(patch));
-  tables.heads[patch * warp_size + lane_of_thread()] = heads;
-  const auto found = count_heads(heads);
-  if (lane_of_thread() == 0) tables.in_group[patch] = found.shifted(0u);
+  const int of_block = rounds * by_key_warps;
+  const std::int64_t first_patch = std::int64_t{blockIdx.x} * of_block;
+  const std::int64_t left = tables.num_patches - first_patch;
+#pragma unroll 1
+  for (int p = static_cast<int>(threadIdx.x) / warp_size; p < of_block && p < left;
+       p += by_key_warps) {
+    const std::int64_t patch = first_patch + p;
+    const head_bits heads = head_finder<Input>{input}.of_patch(tables.begin(patch));
+    tables.heads[patch * warp_size + lane_of_thread()] = heads;
+    const auto found = count_heads(heads);
+    if (lane_of_thread() == 0) tables.in_group[patch] = found.shifted(0u);
+  }
   __syncthreads();
   const std::int64_t group = first_patch >> tables.group_bits;
   const std::int64_t first = group << tables.group_bits;
   const std::int64_t size =
       detail::smaller(std::int64_t{1} << tables.group_bits, tables.num_patches - first);
-  if (!cuda::arrive(tables.arrivals + group, by_key_warps, static_cast<unsigned>(size),
-                    completed)) {
+  const auto arrived = static_cast<unsigned>(detail::smaller(std::int64_t{of_block}, left));
+  if (!cuda::arrive(tables.arrivals + group, arrived, static_cast<unsigned>(size), completed)) {
     return;
   }
   short_head_count* const in_group = tables.in_group + first;

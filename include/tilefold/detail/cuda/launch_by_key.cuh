@@ -36,9 +36,13 @@ constexpr std::int64_t most_patches(std::int64_t n) {
   return tree::num_blocks(n + 16, by_key_tile) * by_key_warps;
 }
 
+// Patches that a warp looks for heads in, one after the other, if there are many.
+inline constexpr int most_head_rounds = 4;
+
 /// About as many groups as patches in each, and no block's patches in two.
 constexpr int patch_group_bits(std::int64_t n) {
-  return detail::larger((tree::ceil_log2(most_patches(n)) + 1) / 2, tree::floor_log2(by_key_warps));
+  return detail::larger((tree::ceil_log2(most_patches(n)) + 1) / 2,
+                        tree::floor_log2(most_head_rounds * by_key_warps));
 }
 constexpr std::int64_t most_patch_groups(std::int64_t n) {
   return tree::num_blocks(most_patches(n), std::int64_t{1} << patch_group_bits(n));
@@ -109,17 +113,16 @@ void launch_runs(const Input& input, const Reducer& reducer, const CountOut& num
                  const run_tables& tables, const device_info& gpu, cudaStream_t stream,
                  const Arguments&... arguments) {
   const std::int64_t tiles = tables.num_patches / by_key_warps;
+  // Few patches are spread over the GPU.
+  const int rounds = tiles < std::int64_t{32} * gpu.num_sms ? 1 : most_head_rounds;
   const auto finder = &heads_kernel<Build, Input, CountOut>;
   static occupancy_cache known_finder;
-  cuda::launch_early(finder, launch_config(tiles, by_key_nt, stream),
+  cuda::launch_early(finder, launch_config(tree::num_blocks(tiles, rounds), by_key_nt, stream),
                      abilities_of(finder, by_key_nt, gpu, known_finder), false,
-                     "launch of the heads kernel", input, num_runs_out, tables);
+                     "launch of the heads kernel", input, num_runs_out, tables, rounds);
   const auto folder = &runs_kernel<Build, Input, Reducer, Arguments...>;
   static occupancy_cache known_folder;
-  static occupancy_cache occupancy;
-  const std::int64_t blocks =
-      detail::smaller(tiles, resident_blocks(folder, by_key_nt, gpu, occupancy));
-  cuda::launch_early(folder, launch_config(blocks, by_key_nt, stream),
+  cuda::launch_early(folder, launch_config(tiles, by_key_nt, stream),
                      abilities_of(folder, by_key_nt, gpu, known_folder), false,
                      "launch of the runs kernel", input, reducer, arguments..., tables);
 }
