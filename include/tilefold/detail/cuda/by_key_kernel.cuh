@@ -27,7 +27,7 @@ struct patch_heads {
 };
 static_assert(reach_items == 2 * part_items && 2 * part_bits == 32);
 
-/// One warp's work: the runs that begin in one patch, part by part, the last part first.
+/// One warp's work: the runs that begin in one patch, span by span, the last span first.
 template <class Input, class Reducer, class Init, class KeysOut, class Out>
 class patch_work {
   using key_type = typename Input::key_type;
@@ -39,16 +39,19 @@ class patch_work {
   // Runs of a packet's items at most are short: a lane folds one, out of shared memory. The others
   // are dealt to lanes, as all are if items are large.
   static constexpr int packet = 8;
+  // Parts whose runs are listed at a time.
+  static constexpr int span_parts = 2;
+  static constexpr int span_items = span_parts * part_items;
   static constexpr bool stages = staged_bytes<source_type> <= 8;
   static constexpr int most_short_items = stages ? packet : 0;
-  static constexpr int most_long_runs = stages ? (part_items + packet) / (packet + 1) : part_items;
-  using stage_type = warp_stage<source_type, stages ? part_items + packet : 1>;
+  static constexpr int most_long_runs = stages ? (span_items + packet) / (packet + 1) : span_items;
+  using stage_type = warp_stage<source_type, stages ? span_items + packet : 1>;
 
  public:
   struct warp_memory {
     stage_type stage;
-    // Of the runs that begin in the part, and then the end of the last one; from the part's start.
-    unsigned short starts[part_items + 1];
+    // Of the runs that begin in the span, and then the end of the last one; from the span's start.
+    unsigned short starts[span_items + 1];
     unsigned short long_runs[most_long_runs];
   };
 
@@ -69,10 +72,10 @@ class patch_work {
   __device__ __forceinline__ void fold_all(std::int64_t before, int runs) {
     std::int64_t rank = before + runs;
     end_ = end_of_last_run();
-    while (next_part()) {
+    while (next_span()) {
       rank -= runs_;
-      fold_part(rank);
-      end_ = part_ * part_items + start(0);
+      fold_span(rank);
+      end_ = span_ * span_items + start(0);
     }
   }
 
@@ -81,7 +84,7 @@ class patch_work {
 
  private:
   __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
-  __device__ __forceinline__ std::int64_t part_begin() const { return begin + part_ * part_items; }
+  __device__ __forceinline__ std::int64_t span_begin() const { return begin + span_ * span_items; }
   __device__ __forceinline__ int start(int r) const { return memory.starts[r]; }
   __device__ __forceinline__ int length(int r) const { return start(r + 1) - start(r); }
 
@@ -99,33 +102,48 @@ class patch_work {
     return first < reach_items ? patch_items + first : -1;
   }
 
-  // ---- parts
+  // ---- spans
 
-  // On to the part before with runs in it, if there is one. Its last run ends at end_, or is open.
-  __device__ __forceinline__ bool next_part() {
-    unsigned heads = 0;
+  // On to the span before with runs in it, if there is one. Its last run ends at end_, or is open.
+  __device__ __forceinline__ bool next_span() {
+    unsigned heads[span_parts];
     unsigned with_heads = 0;
-    while (with_heads == 0 && part_ > 0) {
-      --part_;
-      heads = static_cast<unsigned>(heads_.mine >> (part_ * part_bits)) & ((1u << part_bits) - 1);
-      with_heads = __ballot_sync(full_warp, heads != 0);
+    while (with_heads == 0 && span_ > 0) {
+      --span_;
+      unsigned any = 0;
+#pragma unroll
+      for (int p = 0; p < span_parts; ++p) {
+        heads[p] = static_cast<unsigned>(heads_.mine >> ((span_ * span_parts + p) * part_bits)) &
+                   ((1u << part_bits) - 1);
+        any |= heads[p];
+      }
+      with_heads = __ballot_sync(full_warp, any != 0);
     }
     if (with_heads == 0) return false;
     __syncwarp();  // everyone has read what was there
-    runs_ = list_starts(heads);
+    runs_ = 0;
+#pragma unroll
+    for (int p = 0; p < span_parts; ++p) {
+      runs_ += list_starts(heads[p], p * part_items, memory.starts + runs_);
+    }
     closed_ = end_ < 0 ? runs_ - 1 : runs_;
     if (closed_ == runs_ && lane() == 0) {
-      memory.starts[runs_] = static_cast<unsigned short>(end_ - part_ * part_items);
+      memory.starts[runs_] = static_cast<unsigned short>(end_ - span_ * span_items);
     }
     __syncwarp();
     if constexpr (stages) {
-      all_short_ = are_short(heads) && (closed_ < runs_ || length(runs_ - 1) <= packet);
+      all_short_ = closed_ < runs_ || length(runs_ - 1) <= packet;
+#pragma unroll
+      for (int p = 0; p < span_parts; ++p) {
+        all_short_ = all_short_ && are_short(heads[p], p == 0 ? ~0u : heads[p == 0 ? 0 : p - 1]);
+      }
     }
     return true;
   }
 
-  // Returns how many runs begin in the part.
-  __device__ __forceinline__ int list_starts(unsigned heads) const {
+  // Lists those of a part that begins with item `first` of the span; returns how many they are.
+  __device__ __forceinline__ int list_starts(unsigned heads, int first,
+                                             unsigned short* starts) const {
     const int mine = __popc(heads);
     int up_to = mine;
 #pragma unroll
@@ -133,18 +151,21 @@ class patch_work {
       const int received = __shfl_up_sync(full_warp, up_to, distance);
       if (lane() >= distance) up_to += received;
     }
-    unsigned short* next = memory.starts + (up_to - mine);
+    unsigned short* next = starts + (up_to - mine);
+    first += lane() * part_bits - 1;
     for (unsigned left = heads; left != 0; left &= left - 1) {
-      *next++ = static_cast<unsigned short>(lane() * part_bits + __ffs(static_cast<int>(left)) - 1);
+      *next++ = static_cast<unsigned short>(first + __ffs(static_cast<int>(left)));
     }
     return __shfl_sync(full_warp, up_to, warp_size - 1);
   }
 
-  // Whether it is easily seen that no run of the part has more than a packet's items: each item has
-  // a head among the last eight.
-  __device__ __forceinline__ bool are_short(unsigned heads) const {
-    const unsigned below = __shfl_up_sync(full_warp, heads, 1);
-    unsigned near = heads << part_bits | (lane() == 0 ? 0xffffu : below);
+  // Whether it is easily seen that no run of a part has more than a packet's items: each item has
+  // a head among the last eight. `before` are the lane's heads of the part before.
+  __device__ __forceinline__ bool are_short(unsigned heads, unsigned before) const {
+    const bool is_last = lane() == warp_size - 1;
+    const unsigned below =
+        __shfl_sync(full_warp, is_last ? before : heads, (lane() + warp_size - 1) % warp_size);
+    unsigned near = heads << part_bits | (below & ((1u << part_bits) - 1));
     static_assert(packet == 8 && part_bits == 16);
 #pragma unroll
     for (int step = 1; step < packet; step *= 2) near |= near << step;
@@ -153,15 +174,15 @@ class patch_work {
 
   // ---- keys
 
-  // Those of the part's runs. A lane has several on their way.
+  // Those of the span's runs. A lane has several on their way.
   __device__ __forceinline__ void write_keys(std::int64_t rank) const {
-    constexpr int at_once = sizeof(key_type) <= 8 ? 4 : 1;
+    constexpr int at_once = sizeof(key_type) <= 8 ? 8 : 1;
     for (int first = lane(); first < runs_; first += at_once * warp_size) {
       slot<key_type> keys[at_once];
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         const int r = detail::smaller(first + k * warp_size, runs_ - 1);
-        keys[k].put(input.key(part_begin() + start(r)));
+        keys[k].put(input.key(span_begin() + start(r)));
       }
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
@@ -173,14 +194,14 @@ class patch_work {
 
   // ---- folds
 
-  // The part's first run has this rank. Keys are written while values are on their way.
-  __device__ __forceinline__ void fold_part(std::int64_t rank) {
+  // The span's first run has this rank. Keys are written while values are on their way.
+  __device__ __forceinline__ void fold_span(std::int64_t rank) {
     const int num_long = all_short_ ? 0 : list_long_runs();
     const bool any_short = num_long < closed_;
     const int origin = start(0);
-    const source_type source = input.run(part_begin() + origin);
+    const source_type source = input.run(span_begin() + origin);
     if (stages && any_short) {
-      memory.stage.fill(source, detail::smaller(start(closed_), part_items + packet) - origin);
+      memory.stage.fill(source, detail::smaller(start(closed_), span_items + packet) - origin);
     }
     write_keys(rank);
     if (stages && any_short) {
@@ -212,7 +233,7 @@ class patch_work {
   __device__ __forceinline__ void deal_long_runs(int num, std::int64_t rank) const {
     // Whether there is something before and after all of them.
     const bool inner =
-        part_begin() >= load_bytes && part_begin() + start(closed_) + load_bytes <= input.size;
+        span_begin() >= load_bytes && span_begin() + start(closed_) + load_bytes <= input.size;
     // A run that has too many items is first, sooner or later, and then dealt in aligned blocks.
     warp_stack<Reducer> blocks(reducer);
     int done = 0;
@@ -226,7 +247,7 @@ class patch_work {
       const deal_type dealt(!is_dealt ? deal_type::no_tree : is_cut ? block : count);
       const int r = memory.long_runs[first + dealt.owner];
       dealt_fold<source_type, Reducer> fold(reducer, dealt);
-      fold.load(input.run(part_begin() + start(r)), inner, done);
+      fold.load(input.run(span_begin() + start(r)), inner, done);
       const acc value = fold.fold();
       if (!is_cut) {
         if (dealt.holds_result()) keep(rank + r, value);
@@ -279,12 +300,12 @@ class patch_work {
   const std::int64_t begin;
 
   const patch_heads heads_;
-  // The part whose runs are listed, how many they are, and how many of them are not open.
-  int part_ = patch_parts;
+  // The span whose runs are listed, how many they are, and how many of them are not open.
+  int span_ = patch_parts / span_parts;
   int runs_ = 0;
   int closed_ = 0;
   bool all_short_ = false;
-  int end_ = 0;  // of the last run before the next part's, from the patch's start; or negative
+  int end_ = 0;  // of the last run before the next span's, from the patch's start; or negative
 };
 
 /// The heads of patch `patch` of tables with a word for each lane of `num` patches.
@@ -296,7 +317,7 @@ __device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::i
 
 /// Folds the runs of a range whose heads stand in `tables`, a patch a warp.
 template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out>
-__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 8)
+__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 6)
     runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                 run_tables tables) {
   using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;
