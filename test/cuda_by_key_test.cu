@@ -2,6 +2,7 @@
 //
 // reduce_by_key on a GPU: the runs that a serial oracle finds, of each its first key and the
 // neighbour tree over its values alone, whatever the lengths and wherever blocks and warps meet.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include <thrust/execution_policy.h>
+#include <thrust/iterator/constant_iterator.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/reduce.h>
@@ -119,6 +121,8 @@ TEST_F(CudaByKey, SanitizeOneOfEach) {
   EXPECT_TRUE(right({3, 1, 600, 2, 1100, 5000, 1}));
   EXPECT_TRUE(right(std::vector<std::int64_t>(5000, 1)));
   EXPECT_TRUE(right({10000}));
+  EXPECT_TRUE(right({2047, 30000, 1, 3, 8192, 4000}));
+  EXPECT_TRUE(right(std::vector<std::int64_t>(900, 40)));
 }
 
 TEST_F(CudaByKey, EveryLengthAlone) {
@@ -154,6 +158,83 @@ TEST_F(CudaByKey, BoundariesAroundEveryEdge) {
   }
   for (const std::int64_t end : places) {
     ASSERT_TRUE(right(lengths_of(end, 1, [](auto&) { return 40; }))) << end;
+  }
+}
+
+// A patch is 2048 items, a block takes four, and of so few items 16 patches make a group. Runs
+// begin and end around all their edges, the next patch or many blocks later.
+TEST_F(CudaByKey, RunsFromOneBlockIntoAnother) {
+  const std::int64_t n = 70001;
+  std::vector<std::int64_t> places;
+  for (const std::int64_t edge : {2048, 4096, 8192, 10240, 32768, 40960, 65536}) {
+    for (const std::int64_t near : {-1, 0, 1}) places.push_back(edge + near);
+  }
+  for (const std::int64_t first : places) {
+    for (const std::int64_t second : places) {
+      if (second <= first) continue;
+      ASSERT_TRUE(right({first, second - first, n - second})) << first << ", " << second;
+    }
+  }
+}
+
+// The last run, or the last but one, ends just where the patch that it begins in can still see it.
+TEST_F(CudaByKey, RunsThatEndAtTheEndOfTheReach) {
+  for (const std::int64_t patch : {2048, 4096, 8192, 32768}) {
+    for (const std::int64_t begin : {patch - 1, patch - 700, patch - 2047}) {
+      for (std::int64_t end = patch + 1021; end <= patch + 1027; ++end) {
+        ASSERT_TRUE(right({begin, end - begin})) << begin << ", " << end;
+        ASSERT_TRUE(right({begin, end - begin, 3000})) << begin << ", " << end;
+      }
+    }
+  }
+}
+
+// As many items as a warp's lanes take at once, and more, as the first runs of a deal and later
+// ones.
+TEST_F(CudaByKey, RunsTooLongForLanesAmongOthers) {
+  for (const std::int64_t length : {511, 512, 513, 514, 530, 1023, 1024, 1025, 1026, 1300, 2500}) {
+    const std::vector<std::int64_t> lengths{20, length, 3, 9, length, length, 300, 8, 200, length};
+    EXPECT_TRUE(right(lengths)) << length;
+  }
+}
+
+TEST_F(CudaByKey, PatchesWithoutHeadsAndOfNothingElse) {
+  for (const std::int64_t near : {-1, 0, 1}) {
+    std::vector<std::int64_t> lengths;
+    for (int round = 0; round < 8; ++round) {
+      lengths.insert(lengths.end(), 2048 + static_cast<std::size_t>(near + 1), 1);
+      lengths.push_back(2048 * (1 + 3 * (round % 4)) + near);
+    }
+    EXPECT_TRUE(right(lengths)) << near;
+    lengths.push_back(1);
+    EXPECT_TRUE(right(lengths)) << near;
+  }
+}
+
+TEST_F(CudaByKey, KeysThatBeginOffTheirRows) {
+  std::vector<int> different;
+  for (int i = 0; i < 50000; ++i) different.push_back(10 * i);
+  gpu_array<int> keys_out(50000), out(50000);
+  for (const auto& all : {keys_of_runs(random_lengths(50000, seed()), 1), different}) {
+    const gpu_array<int> keys(all);
+    for (std::int64_t begin = 0; begin < 9; ++begin) {
+      for (const std::int64_t n : {5, 3056, 3057, 8176, 8192, 8193, 49000}) {
+        const std::vector<int> mine(all.begin() + begin, all.begin() + begin + n);
+        const auto heads = heads_of(mine, same_tens{});
+        const int* const first = keys.data() + begin;
+        const std::int64_t runs = reduce_by_key(exec_, first, first + n, first, keys_out.data(),
+                                                out.data(), same_tens{}, maximum{});
+        ASSERT_EQ(runs, static_cast<std::int64_t>(heads.size())) << begin << ", " << n;
+        const auto got_keys = first_items(keys_out, runs);
+        const auto got = first_items(out, runs);
+        for (std::size_t r = 0; r < heads.size(); ++r) {
+          const auto from = mine.begin() + heads[r];
+          const auto to = r + 1 < heads.size() ? mine.begin() + heads[r + 1] : mine.end();
+          ASSERT_EQ(got_keys[r], *from) << begin << ", " << n << ", run " << r;
+          ASSERT_EQ(got[r], *std::max_element(from, to)) << begin << ", " << n << ", run " << r;
+        }
+      }
+    }
   }
 }
 
@@ -306,6 +387,32 @@ TEST_F(CudaByKey, MoreItemsThan32BitsCount) {
     ASSERT_EQ(got[r], 4096u * (255 * 256 / 2)) << r;
   }
   EXPECT_EQ(got_keys[4096], 4096);
+}
+
+struct fifths {
+  TILEFOLD_HD std::int32_t operator()(std::int64_t i) const {
+    return static_cast<std::int32_t>(i / 5);
+  }
+};
+
+// So many groups, and patches in each, that threads add up several counts.
+TEST_F(CudaByKey, ManyGroupsOfManyPatches) {
+  const std::int64_t n = (std::int64_t{1} << 27) + 12346;
+  const auto keys =
+      thrust::make_transform_iterator(thrust::make_counting_iterator(std::int64_t{0}), fifths{});
+  const auto ones = thrust::make_constant_iterator(std::uint8_t{1});
+  const std::int64_t runs = n / 5 + 1;
+  gpu_array<std::int32_t> keys_out(runs);
+  gpu_array<std::uint8_t> out(runs);
+  ASSERT_EQ(reduce_by_key<std::uint8_t>(exec_, keys, keys + n, ones, keys_out.data(), out.data()),
+            runs);
+  const auto got_keys = keys_out.to_host();
+  const auto got = out.to_host();
+  for (std::int64_t r = 0; r < runs; ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    ASSERT_EQ(got_keys[at], r);
+    ASSERT_EQ(got[at], r + 1 < runs ? 5 : n % 5) << r;
+  }
 }
 
 TEST_F(CudaByKey, IntegersLikeThrust) {

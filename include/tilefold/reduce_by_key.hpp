@@ -146,9 +146,10 @@ auto with_keyed_items(Executor&& exec, std::int64_t n, const Keys& keys, const V
 /// - An empty range has no runs: 0 is written through num_runs_out and nothing else.
 /// - On a CUDA executor the call is asynchronous in its stream, num_runs_out is GPU memory, and
 ///   everything must live until the stream has passed it. At most 2^35 keys. It takes one launch up
-///   to 3056 keys, and otherwise three and a memset, of which the second and third fold runs of
-///   more than 1024 items. Keys and values are read once, and the keys where runs begin twice.
-///   Workspace: cuda_executor::by_key_workspace_bytes(), about n / 40 bytes.
+///   to 3056 keys, and otherwise four, of which the last two fold runs of more than 1024 items.
+///   Values are read once, keys once and where runs begin a second time. Workspace:
+///   cuda_executor::by_key_workspace_bytes(), about n / 6 bytes: a bit for each key, and
+///   n / 40 bytes for long runs.
 /// - On the host: n / 8 bytes of memory, if several threads work.
 /// - Work: a comparison for each pair of neighbours, and as many combines as reduce() would need
 ///   for each run.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From keys and values to the launches that fold runs: one that finds all runs and folds all but
-// the long ones, and a forest of those. Host code.
+// From keys and values to the launches that fold runs: one that finds where they begin, one that
+// folds all but the long ones, and a forest of those. Host code.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -31,10 +31,27 @@ std::int64_t items_to_alignment(const Keys& keys) {
   }
 }
 
-// For any alignment.
-constexpr std::int64_t most_key_blocks(std::int64_t n) {
-  return tree::num_blocks(n + 16, by_key_tile);
+/// How many patches there are, for any alignment: those of whole blocks.
+constexpr std::int64_t most_patches(std::int64_t n) {
+  return tree::num_blocks(n + 16, by_key_tile) * by_key_warps;
 }
+
+// Patches that a warp looks for heads in, one after the other, if there are many.
+inline constexpr int most_head_rounds = 4;
+
+/// About as many groups as patches in each, and no block's patches in two.
+constexpr int patch_group_bits(std::int64_t n) {
+  return detail::larger((tree::ceil_log2(most_patches(n)) + 1) / 2,
+                        tree::floor_log2(most_head_rounds * by_key_warps));
+}
+constexpr std::int64_t most_patch_groups(std::int64_t n) {
+  return tree::num_blocks(most_patches(n), std::int64_t{1} << patch_group_bits(n));
+}
+
+// What counts can hold.
+inline constexpr std::int64_t most_keyed_items = std::int64_t{1} << 35;
+static_assert(std::int64_t{patch_items} << patch_group_bits(most_keyed_items) < std::int64_t{1}
+                                                                                    << 31);
 
 constexpr std::int64_t most_open_runs(std::int64_t n) {
   // All of the first patch and what is in its reach, wherever it begins.
@@ -44,36 +61,70 @@ constexpr std::int64_t most_open_runs(std::int64_t n) {
 
 /// The tables of a range of n items, in 8-byte words.
 constexpr std::int64_t run_table_words(std::int64_t n) {
-  return most_key_blocks(n) + 3 * most_open_runs(n) + 1;
+  return most_patches(n) * (warp_size + 1) + 2 * most_patch_groups(n) + 3 * most_open_runs(n) + 1;
 }
 
 /// Scratch for n items; the tables lie after what the forest needs.
 constexpr workspace_demand by_key_demand(std::int64_t n, std::int64_t acc_bytes) {
   if (most_open_runs(n) == 0) return {0, 0};
   const workspace_demand forest = queue_demand(most_open_runs(n), acc_bytes);
-  return {align_up(forest.partial_bytes) + 8 * run_table_words(n), forest.arrival_bytes};
+  return {align_up(forest.partial_bytes) + 8 * run_table_words(n),
+          forest.arrival_bytes +
+              (most_patch_groups(n) + 1) * static_cast<std::int64_t>(sizeof(unsigned))};
 }
 
-inline run_tables lay_out_tables(char* memory, std::int64_t n) {
-  static_assert(sizeof(run_state::word) == 8);
+/// The tables of n items in a workspace that serves by_key_demand(); the first patch begins with
+/// item `origin`.
+inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::int64_t origin,
+                                 std::int64_t acc_bytes) {
+  static_assert(sizeof(head_bits) == 8 && sizeof(short_head_count) == 8 &&
+                sizeof(head_count) == 16);
   const std::int64_t open = most_open_runs(n);
-  auto* const states = reinterpret_cast<run_state::word*>(memory);
-  auto* const begins = reinterpret_cast<std::int64_t*>(states + most_key_blocks(n));
-  return {states, begins, begins + open, begins + 2 * open, begins + 3 * open};
+  const workspace_demand forest = queue_demand(open, acc_bytes);
+  run_tables tables{};
+  tables.heads = reinterpret_cast<head_bits*>(space.partials() + align_up(forest.partial_bytes));
+  tables.of_groups = reinterpret_cast<head_count*>(tables.heads + most_patches(n) * warp_size);
+  tables.in_group = reinterpret_cast<short_head_count*>(tables.of_groups + most_patch_groups(n));
+  tables.begins = reinterpret_cast<std::int64_t*>(tables.in_group + most_patches(n));
+  tables.ends = tables.begins + open;
+  tables.ranks = tables.ends + open;
+  tables.num_open = tables.ranks + open;
+  tables.arrivals = reinterpret_cast<unsigned*>(space.arrivals() + forest.arrival_bytes);
+  tables.num_patches = tree::num_blocks(n - origin, by_key_tile) * by_key_warps;
+  tables.origin = origin;
+  tables.group_bits = patch_group_bits(n);
+  return tables;
 }
 
+/// Folds a range in which no run can be open.
 template <class Build, class Input, class Reducer, class... Arguments>
-void launch_runs(const Input& input, const Reducer& reducer, const run_tables& tables,
-                 cudaStream_t stream, const Arguments&... arguments) {
-  const std::int64_t before = cuda::items_to_alignment(input.keys);
-  const std::int64_t blocks = tree::num_blocks(input.size + before, by_key_tile);
-  if (blocks > 1) {
-    check(cudaMemsetAsync(tables.states, 0, static_cast<std::size_t>(8 * blocks), stream),
-          "cudaMemsetAsync");
-  }
-  cuda::launch_kernel(&by_key_kernel<Build, Input, Reducer, Arguments...>,
-                      launch_config(blocks, by_key_nt, stream), "launch of the by-key kernel",
-                      input, reducer, arguments..., tables, -before);
+void launch_short_runs(const Input& input, const Reducer& reducer, std::int64_t origin,
+                       const device_info& gpu, cudaStream_t stream, const Arguments&... arguments) {
+  const auto kernel = &short_runs_kernel<Build, Input, Reducer, Arguments...>;
+  static occupancy_cache known;
+  cuda::launch_early(
+      kernel, launch_config(1, by_key_nt, stream), abilities_of(kernel, by_key_nt, gpu, known),
+      false, "launch of the by-key kernel for short ranges", input, reducer, arguments..., origin);
+}
+
+/// Finds all runs; folds those that are not open and lists the others.
+template <class Build, class Input, class Reducer, class CountOut, class... Arguments>
+void launch_runs(const Input& input, const Reducer& reducer, const CountOut& num_runs_out,
+                 const run_tables& tables, const device_info& gpu, cudaStream_t stream,
+                 const Arguments&... arguments) {
+  const std::int64_t tiles = tables.num_patches / by_key_warps;
+  // Few patches are spread over the GPU.
+  const int rounds = tiles < std::int64_t{32} * gpu.num_sms ? 1 : most_head_rounds;
+  const auto finder = &heads_kernel<Build, Input, CountOut>;
+  static occupancy_cache known_finder;
+  cuda::launch_early(finder, launch_config(tree::num_blocks(tiles, rounds), by_key_nt, stream),
+                     abilities_of(finder, by_key_nt, gpu, known_finder), false,
+                     "launch of the heads kernel", input, num_runs_out, tables, rounds);
+  const auto folder = &runs_kernel<Build, Input, Reducer, Arguments...>;
+  static occupancy_cache known_folder;
+  cuda::launch_early(folder, launch_config(tiles, by_key_nt, stream),
+                     abilities_of(folder, by_key_nt, gpu, known_folder), false,
+                     "launch of the runs kernel", input, reducer, arguments..., tables);
 }
 
 /// Folds the runs of input.size >= 1 items. `provide(demand)` returns the workspace.
@@ -95,17 +146,17 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
                               ", the most that one call can take on a GPU");
   }
   const unfused<Reducer> device_reducer{reducer, 0u};
+  const std::int64_t before = cuda::items_to_alignment(input.keys);
   const std::int64_t most_open = most_open_runs(n);
   if (most_open == 0) {
-    cuda::launch_runs<Build>(input, device_reducer, run_tables{}, stream, init, keys_out, out,
-                             num_runs_out);
+    cuda::launch_short_runs<Build>(input, device_reducer, -before, gpu, stream, init, keys_out, out,
+                                   num_runs_out);
     return;
   }
   const workspace& space = provide(by_key_demand(n, sizeof(acc)));
-  const std::int64_t forest_bytes = align_up(queue_demand(most_open, sizeof(acc)).partial_bytes);
-  const run_tables tables = cuda::lay_out_tables(space.partials() + forest_bytes, n);
-  cuda::launch_runs<Build>(input, device_reducer, tables, stream, init, keys_out, out,
-                           num_runs_out);
+  const run_tables tables = cuda::lay_out_tables(space, n, -before, sizeof(acc));
+  cuda::launch_runs<Build>(input, device_reducer, num_runs_out, tables, gpu, stream, init, keys_out,
+                           out);
   // No run is empty, so nobody looks at what stands for one that is.
   struct zeroes {
     unsigned char bytes[sizeof(acc)];

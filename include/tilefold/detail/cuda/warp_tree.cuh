@@ -32,6 +32,9 @@ class warp_stack {
     ++count_;
   }
 
+  /// As if nothing had been pushed.
+  __device__ void clear() { count_ = 0; }
+
   /// The fold of everything pushed, at least one value; the same in every lane.
   __device__ acc value() const {
     int level = __ffs(static_cast<int>(count_)) - 1;
