@@ -143,9 +143,9 @@ TILEFOLD_HD auto order_key(T x) {
   using key = typename signed_of_size<sizeof(T)>::type;
   const auto bits = __builtin_bit_cast(key, x);
   constexpr int sign_shift = 8 * static_cast<int>(sizeof(T)) - 1;
-  const auto mask = static_cast<std::make_unsigned_t<key>>(bits >> sign_shift);
-  return static_cast<key>(bits ^
-                          static_cast<key>(static_cast<std::make_unsigned_t<key>>(mask >> 1)));
+  // One shift and one operation on three operands.
+  constexpr auto all_but_sign = static_cast<key>(~(key{1} << sign_shift));
+  return static_cast<key>(bits ^ (bits >> sign_shift & all_but_sign));
 }
 
 template <class T>

@@ -184,6 +184,12 @@ class bound_reducer {
   // Whether combine() is hundreds of instructions.
   static constexpr bool long_combine = requires { requires R::long_combine; };
   static constexpr bool counts = requires { requires R::counts; };
+  // Whether the accumulator is a list of the best elements, as another reducer lifts and ranks
+  // them, by keys that have a last one.
+  static constexpr bool selects = order_free && requires {
+    typename R::of_one;
+    accumulator::ranking::last_key;
+  };
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);
@@ -229,6 +235,11 @@ class bound_reducer {
     } else {
       reducer.absorb(value, values...);
     }
+  }
+
+  /// The reducer that lifts an element to one of an accumulator's list, if it is one.
+  TILEFOLD_HD auto of_one() const requires selects {
+    return bound_reducer<typename R::of_one, Lift, Values...>{{}, function};
   }
 
   /// combine() of nodes of equally many elements, a power of two.

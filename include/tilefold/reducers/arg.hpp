@@ -55,32 +55,28 @@ struct ranking<T, Largest, Nan> {
                                           signed_of_size<sizeof(T)>>::type;
 
   // Beyond both infinities.
-  static constexpr key nan_key = Nan == nan_rule::propagate ? smallest<key> : largest<key>;
+  static constexpr key nan_key =
+      Largest == (Nan == nan_rule::propagate) ? largest<key> : smallest<key>;
+  // Before which every other key stands.
+  static constexpr key last_key = Largest ? smallest<key> : largest<key>;
 
   TILEFOLD_HD static key of(const T& value) {
-    if constexpr (std::same_as<T, bool>) {
-      return value != Largest;
-    } else if constexpr (std::integral<T>) {
-      return static_cast<key>(Largest ? ~value : value);
+    if constexpr (std::integral<T>) {
+      return value;
     } else {
-      const key k = detail::order_key(value);
-      return detail::is_nan(value) ? nan_key : static_cast<key>(Largest ? ~k : k);
+      return detail::is_nan(value) ? nan_key : detail::order_key(value);
     }
   }
   TILEFOLD_HD static T value(const key& k) {
-    if constexpr (std::same_as<T, bool>) {
-      return k != Largest;
-    } else if constexpr (std::integral<T>) {
-      return static_cast<T>(Largest ? ~k : k);
+    if constexpr (std::integral<T>) {
+      return k;
     } else {
       // The key of a key's bits is the number again.
-      const key ordered = static_cast<key>(Largest ? ~k : k);
-      return k == nan_key
-                 ? quiet_nan<T>()
-                 : __builtin_bit_cast(T, detail::order_key(__builtin_bit_cast(T, ordered)));
+      return k == nan_key ? quiet_nan<T>()
+                          : __builtin_bit_cast(T, detail::order_key(__builtin_bit_cast(T, k)));
     }
   }
-  TILEFOLD_HD static bool before(const key& a, const key& b) { return a < b; }
+  TILEFOLD_HD static bool before(const key& a, const key& b) { return Largest ? b < a : a < b; }
 };
 
 template <class Ranking>

@@ -43,6 +43,8 @@ constexpr int ceil_power_of_two(int x) {
 /// N elements, best first; those that do not exist stand last, and have an index that none has.
 template <class Ranking, int N>
 struct best_list {
+  using ranking = Ranking;
+  static constexpr int size = N;
   ranked<Ranking> item[N];
 };
 
@@ -63,6 +65,20 @@ struct top_k_reducer {
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
+  // Lifts an element to an item of the list, and knows what a list of those needs to know.
+  struct of_one : arg_extreme<Largest, Nan> {
+    // Without branches: warps ask for 32 elements at once.
+    template <class Ranking>
+    TILEFOLD_HD static bool is_better(const ranked<Ranking>& a, const ranked<Ranking>& b) {
+      return static_cast<bool>(Ranking::before(a.key, b.key) |
+                               (!Ranking::before(b.key, a.key) & (a.index < b.index)));
+    }
+    // Worse than any.
+    template <class Item>
+    TILEFOLD_HD static Item none() {
+      return {Item::ranking::last_key, no_element};
+    }
+  };
 
   static constexpr int size = ceil_power_of_two(K);
 
@@ -155,7 +171,9 @@ namespace reducers {
 /// The K largest elements with their indices, largest first, as best_elements; 1 <= K <= 32. Of
 /// equal ones the lower index comes first, +0 before -0; NaN is greater than any number, or less
 /// under nan_rule::ignore. Where the range is shorter, all of it; empty: an error. The accumulator
-/// has K values (the next power of two) with 64-bit indices: large ones cost registers on a GPU.
+/// has K values (the next power of two) with 64-bit indices. On a GPU reduce() of numbers keeps one
+/// for a warp; elsewhere (fused, over segments, over values that are no numbers) large ones cost
+/// registers.
 template <int K, nan_rule Nan = nan_rule::propagate>
 struct top_k : detail::top_k_reducer<K, true, Nan> {};
 

@@ -71,13 +71,14 @@ class running_fold {
   template <int First>
   __device__ __forceinline__ void absorb(const rows_type& loaded) {
     if constexpr (Reducer::counts) {
-      // In words of the machine's, which a tile cannot overflow.
-      unsigned count = 0;
+      // In a float, which counts a tile exactly: adding integers would take the pipe that unpacks
+      // and compares bytes, and that has no room left.
+      float count = 0;
 #pragma unroll
       for (int i = First; i < Policy.vt; ++i) {
-        count += static_cast<unsigned>(loaded.lift(reducer_, i / width, i % width));
+        if (loaded.lift(reducer_, i / width, i % width) != 0) count += 1.0f;
       }
-      value_.put(value_.value + count);
+      value_.put(value_.value + static_cast<unsigned>(count));
     } else {
 #pragma unroll
       for (int i = First; i < Policy.vt; ++i) {

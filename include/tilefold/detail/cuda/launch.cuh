@@ -13,6 +13,7 @@
 
 #include <tilefold/detail/cuda/free_kernel.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/select_kernel.cuh>
 #include <tilefold/detail/cuda/staged_kernel.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
@@ -98,6 +99,11 @@ constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n, bo
 constexpr tile_policy free_policy_for(int bytes, std::size_t acc_bytes) {
   const tile_policy policy = policy_for(bytes);
   return acc_bytes > 16 && policy.nt > 256 ? tile_policy{256, 2 * policy.vt} : policy;
+}
+
+/// The policy of select_kernel.cuh: few large blocks, for the last one merges the lists of all.
+constexpr tile_policy select_policy_for(int bytes) {
+  return {1024, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
 inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
@@ -347,6 +353,39 @@ void launch_free(const Source& source, const Reducer& reducer, const Init& init,
                       settled, memory);
 }
 
+/// Launches the fold of n >= 1 items by lists, in at most `most_blocks` blocks. `provide` as for
+/// launch().
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch_select(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                   Out out, const device_info& gpu, cudaStream_t stream, std::int64_t most_blocks,
+                   const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  static_assert(std::is_trivially_copyable_v<acc>,
+                "tilefold: on a GPU the accumulator must be trivially copyable");
+  using elements = unfused<decltype(reducer.of_one())>;
+  const auto kernel =
+      &select_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, elements, Init, Out>;
+  static occupancy_cache occupancy;
+  static occupancy_cache known;
+  const auto blocks = detail::smaller(
+      most_blocks, detail::smaller(tree::num_blocks(n, Policy.tile()),
+                                   resident_blocks(kernel, Policy.nt, gpu, occupancy)));
+  scratch<acc> memory{};
+  if (blocks > 1) {
+    const workspace& space = provide(workspace_demand{
+        blocks * static_cast<std::int64_t>(sizeof(acc)), std::int64_t{sizeof(unsigned)}});
+    memory = {reinterpret_cast<acc*>(space.partials()),
+              reinterpret_cast<unsigned*>(space.arrivals())};
+  }
+  // No more warps than there are rows for.
+  const int nt = n < Policy.nt ? threads_for(n, 1) : Policy.nt;
+  cuda::launch_early(kernel, launch_config(blocks, nt, stream),
+                     abilities_of(kernel, Policy.nt, gpu, known), false,
+                     "launch of the kernel of lists", source, unfused<Reducer>{reducer, 0u},
+                     elements{reducer.of_one(), 0u}, init, out, n, memory);
+}
+
 /// The same under the policy that the caller chose or, by default, that fits the items and n.
 template <class Build, class Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
@@ -357,7 +396,15 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
     constexpr tile_policy policy = policy_for(bytes, acc_bytes);
     constexpr tile_policy short_tile = short_policy_for(bytes);
-    if (n <= most_short_items(short_tile, acc_bytes)) {
+    if constexpr (selects<Reducer>) {
+      // No more blocks than there is workspace for by default.
+      const std::int64_t most =
+          n <= short_tile.tile()
+              ? 1
+              : detail::smaller(most_short_blocks, tree::num_blocks(n, policy.tile()));
+      cuda::launch_select<Build, select_policy_for(bytes)>(source, reducer, init, n, out, gpu,
+                                                           stream, most, provide);
+    } else if (n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(source, reducer, init, n, out, gpu, stream, provide);
     } else if constexpr (folds_in_any_order<Reducer>) {
       constexpr tile_policy free = free_policy_for(bytes, acc_bytes);
@@ -373,6 +420,10 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     } else {
       cuda::launch<Build, policy>(source, reducer, init, n, out, gpu, stream, provide);
     }
+  } else if constexpr (selects<Reducer>) {
+    constexpr tile_policy chosen = Policy::value;
+    cuda::launch_select<Build, tile_policy{chosen.nt, detail::smaller(chosen.vt, 64)}>(
+        source, reducer, init, n, out, gpu, stream, n, provide);
   } else if constexpr (folds_in_any_order<Reducer>) {
     if (n < 2 * Policy::value.tile()) {
       cuda::launch<Build, Policy::value>(source, reducer, init, n, out, gpu, stream, provide);
