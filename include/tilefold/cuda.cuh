@@ -173,6 +173,8 @@ inline bool is_capturing(cudaStream_t stream) {
 /// - One launch per fold, any n. Asynchronous calls can be captured into a CUDA graph once the
 ///   workspace is large enough; a graph uses the executor's workspace, so the executor must outlive
 ///   it, must not grow meanwhile, and two such graphs must not run at the same time.
+/// - A call that returns its value returns when the value is there, for which it looks by itself at
+///   first; the stream may still be busy with the end of its kernel.
 /// - Threads: one executor serves one thread at a time. Any number of executors may run at once.
 /// - After an exception the executor is as before and can be used again (unless CUDA reports an
 ///   error that ends the context).
