@@ -117,12 +117,11 @@ TEST_F(CudaStreams, AreWaitedForByReduce) {
   wait_for<<<1, 1, 0, exec.stream()>>>(go.data());
   must(cudaMemcpyAsync(array_.data(), second.data(), after.size() * sizeof(float),
                        cudaMemcpyDefault, exec.stream()));
-  std::thread later([&] {
+  const std::jthread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     *static_cast<volatile int*>(go.data()) = 1;
   });
   const float sum = reduce(exec, array_.begin(), array_.end());
-  later.join();
   EXPECT_TRUE(same_bits(sum, folded(after)));
 }
 
@@ -287,7 +286,8 @@ TEST(CudaExecutor, MovesWithItsStreamAndWorkspace) {
   tracking_resource memory;
   {
     cuda_executor first(memory);
-    (void)reduce(first, array.begin(), array.end());
+    // Another value, in the place where the next one is waited for.
+    (void)reduce(first, array.begin(), array.end() - 1000);
     const cudaStream_t stream = first.stream();
     cuda_executor second(std::move(first));
     EXPECT_EQ(second.stream(), stream);

@@ -153,18 +153,16 @@ TEST(CudaForestStatisticsOfFloats, ManyOfOneLength) {
   }
 }
 
-TEST(SanitizeForestStatistics, EndsOfArrays) {
-  cuda_executor exec;
+template <class T>
+class SanitizeForestStatistics : public CudaForestStatistics<T> {};
+TYPED_TEST_SUITE(SanitizeForestStatistics, item_types);
+
+TYPED_TEST(SanitizeForestStatistics, EndsOfArrays) {
   for (const std::int64_t length : {1, 7, 16, 33, 500, 513, 1030, 5000}) {
     for (const std::int64_t shift : {0, 1}) {
-      const auto items = make_items<float>(pattern::mixed, 3 * length + shift, seed());
-      const gpu_array<float> array(items);
-      gpu_array<statistics> out(3);
-      segmented_reduce(exec, static_cast<const float*>(array.data()) + shift, 3, length, out.data(),
-                       initial<float>(), four_statistics());
-      std::vector<std::int64_t> offsets;
-      for (std::int64_t s = 0; s <= 3; ++s) offsets.push_back(shift + s * length);
-      ASSERT_NO_FATAL_FAILURE(expect_host_bits(items, offsets, out.to_host(), "at an end"));
+      const auto items = make_items<TypeParam>(pattern::mixed, 3 * length + shift, seed());
+      ASSERT_NO_FATAL_FAILURE(this->of_one_length(items, length, 3, shift));
+      ASSERT_NO_FATAL_FAILURE(this->by_offsets(items, {length, length, length}, shift));
     }
   }
 }

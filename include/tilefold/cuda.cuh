@@ -81,7 +81,7 @@ class awaited_result {
   }
 
  private:
-  // A read of the cache, until the GPU writes.
+  // About 50 us of reads from the cache.
   static constexpr int looks = 20000;
 
   unsigned* ticket_at() const {
@@ -132,7 +132,8 @@ inline int device_of(cudaStream_t stream) {
 inline constexpr int first_driver_for_early_graphs = 12030;
 
 inline device_info query(int device) {
-  device_info info{device, 0, false, false, false};
+  device_info info{};
+  info.device = device;
   int pageable = 0;
   int concurrent = 0;
   int major = 0;

@@ -140,7 +140,11 @@ struct arg_extreme {
 struct less_than {
   template <class T>
   TILEFOLD_HD bool operator()(const T& a, const T& b) const {
-    return detail::ordered_less(detail::canonical(a), detail::canonical(b));
+    if constexpr (floating<T>) {
+      if (detail::is_nan(a)) return false;
+      if (detail::is_nan(b)) return true;
+    }
+    return detail::ordered_less(a, b);
   }
 };
 

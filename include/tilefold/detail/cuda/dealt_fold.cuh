@@ -150,10 +150,12 @@ inline constexpr int least_item_bytes<source_of<std::index_sequence<Index...>, I
 
 /// Whether lanes fold long runs by themselves, one packet after the other: accumulators that are
 /// large, and larger than the items, cost more between lanes than the items' loads.
+template <class Source>
+constexpr bool pays_to_fold_runs(std::size_t acc_bytes) {
+  return acc_bytes > 16 && acc_bytes >= 2 * item_bytes<Source> && run_items<Source> >= 8;
+}
 template <class Source, class Reducer>
-inline constexpr bool folds_runs = sizeof(typename Reducer::accumulator) > 16 &&
-                                   sizeof(typename Reducer::accumulator) >=
-                                       2 * item_bytes<Source>&& run_items<Source> >= 8;
+inline constexpr bool folds_runs = pays_to_fold_runs<Source>(sizeof(typename Reducer::accumulator));
 
 /// Whether nodes of equally many items, a power of two, are joined in a way of their own.
 template <class Reducer>
@@ -255,7 +257,7 @@ class dealt_fold {
     return join(half.value, value.value, available_ == items);
   }
 
-  // The node of the next N items, which all exist.
+  // The node of N items from `first` of what is left of the run, which all exist.
   template <int N>
   __device__ __forceinline__ acc whole(int first) const {
     if constexpr (N == 1) {
@@ -266,7 +268,7 @@ class dealt_fold {
     }
   }
 
-  // The node of the next one to three.
+  // The node of the first one to three of what is left of the run.
   __device__ __forceinline__ acc few(int count) const {
     slot<acc> value;
     value.put(items_.lift(*reducer_, 0));

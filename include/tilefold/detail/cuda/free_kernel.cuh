@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/policy.hpp>
@@ -162,8 +163,9 @@ class free_fold {
   }
 };
 
-/// The fold of n items, at least a tile and a packet for each block. `settled` is zero, and is zero
-/// again afterwards.
+/// The fold of n items, at least a tile and a packet for each block. `settled` is zero; if
+/// accumulators settle, whoever writes through `out` makes it zero again: all others have arrived
+/// then, and look no more.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt,
                                   min_resident_free_blocks(Nt,
@@ -171,13 +173,17 @@ __global__ void __launch_bounds__(Nt,
     free_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
                 unsigned* settled, scratch<typename Reducer::accumulator> memory) {
   constexpr tile_policy policy{Nt, Vt};
-  using work = block_work<policy, Source, Reducer, Init, Out>;
+  using place = std::conditional_t<Reducer::settles, cleared_before<Out>, Out>;
+  using work = block_work<policy, Source, Reducer, Init, place>;
   __shared__ typename work::shared_memory shared;
   const auto mine = free_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
   const auto value = cuda::fold_threads<Nt>(reducer, mine, &shared.warp_values[0][0].value);
-  const bool is_last = work{source, reducer, init, out, n, shared}.add_block(value, memory);
-  // All others have arrived, so they look no more.
-  if (Reducer::settles && is_last && threadIdx.x == 0) *settled = 0;
+  if constexpr (Reducer::settles) {
+    const place to{out, settled};
+    work{source, reducer, init, to, n, shared}.add_block(value, memory);
+  } else {
+    work{source, reducer, init, out, n, shared}.add_block(value, memory);
+  }
 }
 
 }  // namespace tilefold::detail::cuda

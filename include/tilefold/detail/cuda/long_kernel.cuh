@@ -168,11 +168,12 @@ class unit_work {
     const std::int64_t part =
         detail::larger(std::int64_t{1} << tree::ceil_log2(tree::num_blocks(items, num_warps)),
                        std::int64_t{warp_size * run_items<source_type>});
-    const std::int64_t done = warp * part;
+    const std::int64_t part_first = warp * part;
     acc* const values = &shared.warp_values[0][0].value;
-    if (done < items) {
-      const acc mine = cuda::fold_runs_by_warp(forest.tree(unit.tree), reducer, first + done,
-                                               detail::smaller(items - done, part), unit.count);
+    if (part_first < items) {
+      const acc mine =
+          cuda::fold_runs_by_warp(forest.tree(unit.tree), reducer, first + part_first,
+                                  detail::smaller(items - part_first, part), unit.count);
       if (lane == 0) new (values + warp) acc(mine);
     }
     __syncthreads();

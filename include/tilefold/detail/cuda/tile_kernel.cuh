@@ -170,6 +170,19 @@ __device__ __forceinline__ void write(result_place<T> out, const Result& result)
                : "memory");
 }
 
+/// A result behind which nothing more is written: `flag` is zero again before.
+template <class Out>
+struct cleared_before {
+  Out out;
+  unsigned* flag;
+};
+
+template <class Out, class Result>
+__device__ __forceinline__ void write(cleared_before<Out> to, const Result& result) {
+  *to.flag = 0;
+  cuda::write(to.out, result);
+}
+
 /// One block's work in a launch.
 template <tile_policy Policy, class Source, class Reducer, class Init, class Out>
 class block_work {
@@ -228,10 +241,10 @@ class block_work {
     }
   }
 
-  /// Adds the value of this block, one of gridDim.x, to the fold; whether that was the last.
-  __device__ __forceinline__ bool add_block(const acc& value, scratch<acc> memory) const {
+  /// Adds the value of this block, one of gridDim.x, to the fold.
+  __device__ __forceinline__ void add_block(const acc& value, scratch<acc> memory) const {
     keep(value, memory.partials + blockIdx.x, gridDim.x);
-    return climb(memory, gridDim.x, blockIdx.x / group, 1);
+    climb(memory, gridDim.x, blockIdx.x / group, 1);
   }
 
  private:
@@ -284,8 +297,8 @@ class block_work {
   }
 
   // Arrives at group `g` of `count` partials with `arrived` of them; as long as that completes
-  // groups, folds them and goes on one level up. Whether it came to the result.
-  __device__ __forceinline__ bool climb(scratch<acc> memory, unsigned count, unsigned g,
+  // groups, folds them and goes on one level up.
+  __device__ __forceinline__ void climb(scratch<acc> memory, unsigned count, unsigned g,
                                         unsigned arrived) const {
     while (count > 1) {
       const unsigned num_groups = (count + group - 1) / group;
@@ -293,7 +306,7 @@ class block_work {
       const bool completed = arrive(memory.arrivals + g, arrived, group_count, shared.completed);
       // Read by all before the next arrival writes it.
       __syncthreads();
-      if (!completed) return false;
+      if (!completed) return;
       keep(group_fold::fold(partials_source{{memory.partials}}, group_reducer{reducer},
                             std::int64_t{g} * group, static_cast<int>(group_count), warp_values(0)),
            memory.partials + count + g, num_groups);
@@ -303,7 +316,6 @@ class block_work {
       g /= group;
       arrived = 1;
     }
-    return true;
   }
 };
 

@@ -105,23 +105,24 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Sour
                                                                       std::int64_t count) {
   if constexpr (folds_runs<Source, Reducer>) {
     return cuda::fold_runs_by_warp(tree, reducer, 0, count, count);
-  }
-  constexpr int tile = warp_policy<Source>.tile();
-  using full_tile = tile_fold<warp_policy<Source>, true, Source, Reducer>;
-  using cut_tile = tile_fold<warp_policy<Source>, false, Source, Reducer>;
-  const std::int64_t full_items = count - full_tile::overread_items(tree);
-  warp_stack<Reducer> stack(reducer);
-  std::int64_t done = 0;
+  } else {
+    constexpr int tile = warp_policy<Source>.tile();
+    using full_tile = tile_fold<warp_policy<Source>, true, Source, Reducer>;
+    using cut_tile = tile_fold<warp_policy<Source>, false, Source, Reducer>;
+    const std::int64_t full_items = count - full_tile::overread_items(tree);
+    warp_stack<Reducer> stack(reducer);
+    std::int64_t done = 0;
 #pragma unroll 1
-  for (; done + tile <= full_items; done += tile) {
-    stack.push(full_tile::fold(tree, reducer, done, tile, nullptr));
-  }
+    for (; done + tile <= full_items; done += tile) {
+      stack.push(full_tile::fold(tree, reducer, done, tile, nullptr));
+    }
 #pragma unroll 1
-  for (; done < count; done += tile) {
-    const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{tile}));
-    stack.push(cut_tile::fold(tree, reducer, done, items, nullptr));
+    for (; done < count; done += tile) {
+      const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{tile}));
+      stack.push(cut_tile::fold(tree, reducer, done, items, nullptr));
+    }
+    return stack.value();
   }
-  return stack.value();
 }
 
 }  // namespace tilefold::detail::cuda
