@@ -312,6 +312,16 @@ class axis_sums : public contest {
     std::fill_n(out_.get(), out_.size(), 0.0f);
     const float* p = items();
     float* out = out_.get();
+    if (width_ == 1) {
+#pragma omp parallel for
+      for (index o = 0; o < outer_; ++o) {
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (index r = 0; r < rows_; ++r) sum += p[o * rows_ + r];
+        out[o] = sum;
+      }
+      return;
+    }
     if (outer_ > 64) {
 #pragma omp parallel for
       for (index o = 0; o < outer_; ++o) {
@@ -418,7 +428,7 @@ moments plain_moments(const float* p, index n) {
     max = p[k] > max ? p[k] : max;
   }
   const double mean = sum / static_cast<double>(n);
-  return {mean, squares / static_cast<double>(n) - mean * mean, min, max};
+  return {mean, (squares - mean * sum) / static_cast<double>(n - 1), min, max};
 }
 
 bool agree(const moments& a, const moments& b) {

@@ -18,6 +18,7 @@
 #include <tilefold/detail/host/moments.hpp>
 #include <tilefold/detail/host/run_heads.hpp>
 #include <tilefold/detail/host/serial.hpp>
+#include <tilefold/detail/host/short_trees.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
@@ -146,24 +147,30 @@ class threaded {
         return;
       }
     }
-    const std::int64_t block = (trees + blocks_of_trees - 1) / blocks_of_trees;
+    const std::int64_t block = trees_per_block(trees);
     const std::int64_t count = tree::num_blocks(trees, block);
+    using tree_elements = decltype(forest.tree(0));
+    const simd_short_fold short_fold = host::find_short_fold_of<tree_elements, Reducer>();
     // Trees that all threads shall share come afterwards, one by one.
     const block_values<bool> has_long(count);
     auto one_block = [&](std::int64_t b) {
       bool found_long = false;
+      short_trees_of<tree_elements, Reducer, Keep> short_trees(short_fold, keep);
       const std::int64_t first = b * block;
       const std::int64_t last = first + block < trees ? first + block : trees;
       for (std::int64_t i = first; i < last; ++i) {
         const std::int64_t n = forest.count(i);
         if (n <= 0) {
           none(i);
+        } else if (short_trees.take(n)) {
+          short_trees.add(i, forest.tree(i), n);
         } else if (is_long<elements>(n)) {
           found_long = true;
         } else {
           keep(i, fold_tree(forest.tree(i), reducer, n));
         }
       }
+      short_trees.finish();
       has_long.make(b, found_long);
     };
     for_each(count, one_block);
@@ -181,15 +188,27 @@ class threaded {
   template <class Items, class Reducer, class KeepKey, class Keep>
   std::int64_t fold_runs(const Items& items, const Reducer& reducer, const KeepKey& keep_key,
                          const Keep& keep) const {
-    const auto fold_run = [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
-      keep(run, fold_tree(items.run(begin), reducer, end - begin));
+    using elements = typename Items::source_type;
+    using gathered = short_trees_of<elements, Reducer, Keep>;
+    const simd_short_fold short_fold = host::find_short_fold_of<elements, Reducer>();
+    const auto fold_run = [&](gathered& short_runs, std::int64_t run, std::int64_t begin,
+                              std::int64_t end) {
+      if (short_runs.take(end - begin)) {
+        short_runs.add(run, items.run(begin), end - begin);
+      } else {
+        keep(run, fold_tree(items.run(begin), reducer, end - begin));
+      }
     };
     std::int64_t chunk = keys_per_chunk;
     if (threads() == 1 || items.size < min_blocks * chunk) {
-      return host::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
-        keep_key(run, begin);
-        fold_run(run, begin, end);
-      });
+      gathered short_runs(short_fold, keep);
+      const std::int64_t runs =
+          host::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
+            keep_key(run, begin);
+            fold_run(short_runs, run, begin, end);
+          });
+      short_runs.finish();
+      return runs;
     }
     while (tree::num_blocks(items.size, chunk) > max_blocks) chunk *= 2;
     run_heads heads(items.size, chunk);
@@ -199,19 +218,21 @@ class threaded {
     const std::int64_t runs = heads.count();
     // A long run that leaves its chunk all threads shall share, afterwards.
     const auto is_shared = [&](std::int64_t c, std::int64_t begin, std::int64_t end) {
-      return end - c * chunk > chunk && is_long<typename Items::source_type>(end - begin);
+      return end - c * chunk > chunk && is_long<elements>(end - begin);
     };
     const block_values<bool> has_shared(heads.num_chunks());
     for_each(heads.num_chunks(), [&](std::int64_t c) {
       bool found = false;
+      gathered short_runs(short_fold, keep);
       heads.visit(c, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
         keep_key(run, begin);
         if (is_shared(c, begin, end)) {
           found = true;
         } else {
-          fold_run(run, begin, end);
+          fold_run(short_runs, run, begin, end);
         }
       });
+      short_runs.finish();
       has_shared.make(c, found);
     });
     for (std::int64_t c = 0; c < heads.num_chunks(); ++c) {
@@ -245,8 +266,12 @@ class threaded {
   static constexpr std::int64_t scalar_block_bytes = std::int64_t{1} << 16;
   static constexpr std::int64_t min_blocks = 8;
 
-  // Enough for every thread to find work to the end.
-  static constexpr std::int64_t blocks_of_trees = 4096;
+  // So many that short trees are folded together, unless every thread would not find work to the
+  // end.
+  std::int64_t trees_per_block(std::int64_t trees) const {
+    const std::int64_t few = tree::num_blocks(trees, std::int64_t{32} * threads());
+    return detail::larger(few < 128 ? few : 128, tree::num_blocks(trees, max_blocks));
+  }
 
   // Shorter trees are not worth the call of a vector fold.
   static constexpr std::int64_t least_simd_items = 32;
