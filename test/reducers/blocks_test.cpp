@@ -29,7 +29,9 @@ void expect_definition(const std::vector<T>& x, const std::string& what) {
 
 template <class T>
 void expect_definition_of_all_kinds() {
-  for (const std::int64_t n : {2048, 4096, 4097, 8191, 8192, 20011, 200003}) {
+  for (const std::int64_t n :
+       {1,   2,   3,   4,    5,    8,    31,   63,   64,   100,  127,   128,   255,
+        256, 511, 512, 1000, 1024, 2048, 4096, 4097, 8191, 8192, 20011, 200003}) {
     expect_definition(make_items<T>(pattern::mixed, n, seed()), "mixed");
   }
   for (const pattern p : reducer_patterns<T>()) {

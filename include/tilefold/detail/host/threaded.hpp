@@ -118,7 +118,8 @@ class threaded {
       }
     }
     if constexpr (has_block_parts<Reducer, Its...>) {
-      const block_fold<source<Its...>, Reducer> fold(elements, reducer);
+      using statistics = block_fold<source<Its...>, Reducer>;
+      const statistics fold(statistics::find(), elements, reducer);
       return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
     } else {
       const scalar_fold fold(elements, reducer);
@@ -299,6 +300,11 @@ class threaded {
         return bound_simd_fold<accumulator>(fold, elements.template iterator<Index>(elements)...)(
             0, n);
       }
+    }
+    if constexpr (has_block_parts<Reducer, Its...>) {
+      using statistics = block_fold<source<Its...>, Reducer>;
+      static const block_functions functions = statistics::find();
+      return statistics(functions, elements, reducer)(0, n);
     }
     return host::fold(elements, reducer, 0, n);
   }
