@@ -54,57 +54,99 @@ class short_fold {
 
   static constexpr int lanes = hn::MaxLanes(tag());
   static constexpr int lane_levels = tree::floor_log2(lanes);
-  static constexpr int most_levels = 4;
+  static constexpr int most_levels = 3;
 
  public:
   static constexpr int most_items = lanes << most_levels;
 
   static void run(const void* const* arrays, const std::int32_t* counts, std::int64_t n,
                   void* results) {
-    T* out = static_cast<T*>(results);
-    for (; n >= lanes; n -= lanes, arrays += lanes, counts += lanes, out += lanes) {
-      hn::StoreU(fold_group(arrays, counts), tag(), out);
+    std::int32_t least = counts[0];
+    std::int32_t most = counts[0];
+    for (std::int64_t i = 1; i < n; ++i) {
+      least = counts[i] < least ? counts[i] : least;
+      most = counts[i] > most ? counts[i] : most;
     }
-    if (n > 0) fold_some(arrays, counts, n, out);
+    const short_fold all{arrays, counts, n, static_cast<T*>(results)};
+    std::int32_t list[most_short_arrays + 2 * lanes];
+    all.template fold_sizes<0>(least, most, list, 0);
   }
 
  private:
-  // Fewer arrays than lanes: beside them stand arrays without items.
-  HWY_NOINLINE static void fold_some(const void* const* arrays, const std::int32_t* counts,
-                                     std::int64_t n, T* out) {
-    const void* all_arrays[lanes];
-    std::int32_t all_counts[lanes];
-    for (int i = 0; i < lanes; ++i) {
-      all_arrays[i] = arrays[i < n ? i : 0];
-      all_counts[i] = i < n ? counts[i] : 0;
+  short_fold(const void* const* arrays, const std::int32_t* counts, std::int64_t n, T* out)
+      : arrays_(arrays), counts_(counts), n_(n), out_(out) {}
+
+  // The `listed` ones in `list`, and all that need 2^Vectors vectors or more. A group does as much
+  // work for each array as for its longest, so they are folded by size, and what is left of a size
+  // goes with the next one.
+  template <int Vectors>
+  HWY_NOINLINE void fold_sizes(std::int32_t least, std::int32_t most, std::int32_t* list,
+                               std::int64_t listed) const {
+    constexpr int items = lanes << Vectors;
+    constexpr int fewer = Vectors == 0 ? 0 : items / 2;
+    if (least > fewer && most <= items) {
+      fold_all<Vectors>();
+      return;
     }
+    listed += list_arrays(fewer, items, list + listed);
+    std::int64_t i = 0;
+    for (; i + lanes <= listed; i += lanes) fold_some<Vectors>(list + i, lanes);
+    if (most <= items) {
+      if (i < listed) fold_some<Vectors>(list + i, listed - i);
+    } else if constexpr (Vectors < most_levels) {
+      for (int k = 0; k < lanes; ++k) list[k] = list[i + k];
+      fold_sizes<Vectors + 1>(least, most, list, listed - i);
+    }
+  }
+
+  template <int Vectors>
+  HWY_INLINE void fold_all() const {
+    std::int64_t i = 0;
+    for (; i + lanes <= n_; i += lanes) {
+      const auto number = [=](int k) { return i + k; };
+      hn::StoreU(fold_group<lane_levels, Vectors>(number), tag(), out_ + i);
+    }
+    if (i == n_) return;
+    std::int32_t rest[lanes];
+    for (int k = 0; k < lanes; ++k) rest[k] = static_cast<std::int32_t>(i + k);
+    fold_some<Vectors>(rest, n_ - i);
+  }
+
+  // The numbers of the arrays with more than `above` and up to `most` items.
+  std::int64_t list_arrays(std::int32_t above, std::int32_t most, std::int32_t* list) const {
+    const hn::ScalableTag<std::int32_t> d;
+    constexpr std::int64_t step = hn::MaxLanes(d);
+    std::size_t count = 0;
+    for (std::int64_t i = 0; i < n_; i += step) {
+      const auto items = hn::MaskedLoad(
+          hn::FirstN(d, static_cast<std::size_t>(n_ - i < step ? n_ - i : step)), d, counts_ + i);
+      const auto listed =
+          hn::AndNot(hn::Gt(items, hn::Set(d, most)), hn::Gt(items, hn::Set(d, above)));
+      count +=
+          hn::CompressStore(hn::Iota(d, static_cast<std::int32_t>(i)), listed, d, list + count);
+    }
+    return static_cast<std::int64_t>(count);
+  }
+
+  // The listed arrays, at most as many as lanes. Beside fewer stands the last one again.
+  template <int Vectors>
+  HWY_INLINE void fold_some(std::int32_t* list, std::int64_t n) const {
+    for (std::int64_t k = n; k < lanes; ++k) list[k] = list[n - 1];
     HWY_ALIGN T values[lanes];
-    hn::Store(fold_group(all_arrays, all_counts), tag(), values);
-    std::memcpy(out, values, static_cast<std::size_t>(n) * sizeof(T));
+    const auto number = [=](int k) { return list[k]; };
+    hn::Store(fold_group<lane_levels, Vectors>(number), tag(), values);
+    for (int k = 0; k < lanes; ++k) out_[list[k]] = values[k];
   }
 
-  HWY_INLINE static vector fold_group(const void* const* arrays, const std::int32_t* counts) {
-    std::int32_t most = counts[0];
-    for (int i = 1; i < lanes; ++i) most = counts[i] > most ? counts[i] : most;
-    const short_fold group{arrays, counts};
-    if (most <= lanes) return group.fold_arrays<lane_levels, 0>(0);
-    if (most <= 2 * lanes) return group.fold_arrays<lane_levels, 1>(0);
-    if (most <= 4 * lanes) return group.fold_arrays<lane_levels, 2>(0);
-    if (most <= 8 * lanes) return group.fold_arrays<lane_levels, 3>(0);
-    return group.fold_arrays<lane_levels, most_levels>(0);
-  }
-
-  short_fold(const void* const* arrays, const std::int32_t* counts)
-      : arrays_(arrays), counts_(counts) {}
-
-  // The values of 2^Level arrays from number `i` on, of up to 2^Vectors vectors each.
-  template <int Level, int Vectors>
-  HWY_INLINE vector fold_arrays(int i) const {
+  // The values of 2^Level arrays from number(first) on, of up to 2^Vectors vectors each.
+  template <int Level, int Vectors, class Number>
+  HWY_INLINE vector fold_group(const Number& number, int first = 0) const {
     if constexpr (Level == 0) {
+      const auto i = number(first);
       return fold_vectors<Vectors>(static_cast<const T*>(arrays_[i]), counts_[i]);
     } else {
-      const vector left = fold_arrays<Level - 1, Vectors>(i);
-      const vector right = fold_arrays<Level - 1, Vectors>(i + (1 << (Level - 1)));
+      const vector left = fold_group<Level - 1, Vectors>(number, first);
+      const vector right = fold_group<Level - 1, Vectors>(number, first + (1 << (Level - 1)));
       // Shuffles do not mind what the bits mean.
       const hn::RebindToFloat<tag> df;
       const auto a = hn::BitCast(df, left);
@@ -134,6 +176,8 @@ class short_fold {
 
   const void* const* arrays_;
   const std::int32_t* counts_;
+  std::int64_t n_;
+  T* out_;
 };
 
 template <class T>

@@ -29,54 +29,68 @@ simd_short_fold find_short_fold_of() {
   return {};
 }
 
-/// Calls keep(i, fold of tree i) for the trees that it is given, some time until finish().
-template <class Source, class Reducer, class Keep, bool Known>
+/// Takes trees one after the other, from number `first` on; calls keep(i, fold of tree i) for short
+/// ones, some time until finish(), and other(i) for all others.
+template <class Source, class Reducer, class Keep, class Other, bool Known>
 class short_trees {
  public:
-  short_trees(const simd_short_fold&, const Keep&) {}
-  static constexpr bool take(std::int64_t) { return false; }
-  void add(std::int64_t, const Source&, std::int64_t) {}
+  short_trees(const simd_short_fold&, const Keep&, const Other& other, std::int64_t first)
+      : other_(other), next_(first) {}
+  void add(const Source&, std::int64_t) { other_(next_++); }
   void finish() {}
+
+ private:
+  const Other& other_;
+  std::int64_t next_;
 };
 
-template <class It, class Reducer, class Keep>
-class short_trees<source<It>, Reducer, Keep, true> {
+template <class It, class Reducer, class Keep, class Other>
+class short_trees<source<It>, Reducer, Keep, Other, true> {
   using accumulator = typename Reducer::accumulator;
 
  public:
-  short_trees(const simd_short_fold& fold, const Keep& keep) : fold_(fold), keep_(keep) {}
+  short_trees(const simd_short_fold& fold, const Keep& keep, const Other& other, std::int64_t first)
+      : fold_(fold), keep_(keep), other_(other), first_(first) {}
 
-  /// Whether a tree of n >= 1 elements may be added.
-  bool take(std::int64_t n) const { return n <= fold_.most_items; }
-
-  void add(std::int64_t i, const source<It>& elements, std::int64_t n) {
+  void add(const source<It>& elements, std::int64_t n) {
     arrays_[count_] = std::to_address(elements.template iterator<0>(elements));
-    counts_[count_] = static_cast<std::int32_t>(n);
-    numbers_[count_] = i;
+    // Without a branch, which lengths would make hard to foretell.
+    counts_[count_] = static_cast<std::int32_t>(n > 0 && n <= fold_.most_items ? n : 0);
     if (++count_ == room) finish();
   }
 
   void finish() {
     if (count_ == 0) return;
+    // A copy that nothing else can see, so that what it refers to stays in registers.
+    const Keep keep = keep_;
     accumulator values[room];
     fold_.run(arrays_, counts_, count_, values);
-    for (std::int64_t k = 0; k < count_; ++k) keep_(numbers_[k], values[k]);
+    for (std::int64_t k = 0; k < count_; ++k) {
+      if (counts_[k] != 0) {
+        keep(first_ + k, values[k]);
+      } else {
+        other_(first_ + k);
+      }
+    }
+    first_ += count_;
     count_ = 0;
   }
 
  private:
   // Enough that a call costs nothing, few enough to stay in the first-level cache.
-  static constexpr std::int64_t room = 128;
+  static constexpr std::int64_t room = most_short_arrays;
 
-  const simd_short_fold& fold_;
+  const simd_short_fold fold_;
   const Keep& keep_;
+  const Other& other_;
+  std::int64_t first_;
   std::int64_t count_ = 0;
   const void* arrays_[room];
   std::int32_t counts_[room];
-  std::int64_t numbers_[room];
 };
 
-template <class Source, class Reducer, class Keep>
-using short_trees_of = short_trees<Source, Reducer, Keep, worth_asking(short_key<Source, Reducer>)>;
+template <class Source, class Reducer, class Keep, class Other>
+using short_trees_of =
+    short_trees<Source, Reducer, Keep, Other, worth_asking(short_key<Source, Reducer>)>;
 
 }  // namespace tilefold::detail::host

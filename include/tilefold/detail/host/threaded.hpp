@@ -156,22 +156,23 @@ class threaded {
     const block_values<bool> has_long(count);
     auto one_block = [&](std::int64_t b) {
       bool found_long = false;
-      short_trees_of<tree_elements, Reducer, Keep> short_trees(short_fold, keep);
-      const std::int64_t first = b * block;
-      const std::int64_t last = first + block < trees ? first + block : trees;
-      for (std::int64_t i = first; i < last; ++i) {
+      const auto not_short = [&](std::int64_t i) {
         const std::int64_t n = forest.count(i);
         if (n <= 0) {
           none(i);
-        } else if (short_trees.take(n)) {
-          short_trees.add(i, forest.tree(i), n);
         } else if (is_long<elements>(n)) {
           found_long = true;
         } else {
           keep(i, fold_tree(forest.tree(i), reducer, n));
         }
-      }
-      short_trees.finish();
+      };
+      const std::int64_t first = b * block;
+      const std::int64_t last = first + block < trees ? first + block : trees;
+      short_trees_of<tree_elements, Reducer, Keep, decltype(not_short)> gathered(short_fold, keep,
+                                                                                 not_short, first);
+      const Forest own = forest;  // stays in registers
+      for (std::int64_t i = first; i < last; ++i) gathered.add(own.tree(i), own.count(i));
+      gathered.finish();
       has_long.make(b, found_long);
     };
     for_each(count, one_block);
@@ -190,19 +191,19 @@ class threaded {
   std::int64_t fold_runs(const Items& items, const Reducer& reducer, const KeepKey& keep_key,
                          const Keep& keep) const {
     using elements = typename Items::source_type;
-    using gathered = short_trees_of<elements, Reducer, Keep>;
     const simd_short_fold short_fold = host::find_short_fold_of<elements, Reducer>();
+    const auto skip = [](std::int64_t) {};
+    using gathered = short_trees_of<elements, Reducer, Keep, decltype(skip)>;
     const auto fold_run = [&](gathered& short_runs, std::int64_t run, std::int64_t begin,
                               std::int64_t end) {
-      if (short_runs.take(end - begin)) {
-        short_runs.add(run, items.run(begin), end - begin);
-      } else {
+      short_runs.add(items.run(begin), end - begin);
+      if (end - begin > short_fold.most_items) {
         keep(run, fold_tree(items.run(begin), reducer, end - begin));
       }
     };
     std::int64_t chunk = keys_per_chunk;
     if (threads() == 1 || items.size < min_blocks * chunk) {
-      gathered short_runs(short_fold, keep);
+      gathered short_runs(short_fold, keep, skip, 0);
       const std::int64_t runs =
           host::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
             keep_key(run, begin);
@@ -224,11 +225,12 @@ class threaded {
     const block_values<bool> has_shared(heads.num_chunks());
     for_each(heads.num_chunks(), [&](std::int64_t c) {
       bool found = false;
-      gathered short_runs(short_fold, keep);
+      gathered short_runs(short_fold, keep, skip, heads.first_run(c));
       heads.visit(c, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
         keep_key(run, begin);
         if (is_shared(c, begin, end)) {
           found = true;
+          short_runs.add(items.run(begin), end - begin);
         } else {
           fold_run(short_runs, run, begin, end);
         }
@@ -271,7 +273,7 @@ class threaded {
   // end.
   std::int64_t trees_per_block(std::int64_t trees) const {
     const std::int64_t few = tree::num_blocks(trees, std::int64_t{32} * threads());
-    return detail::larger(few < 128 ? few : 128, tree::num_blocks(trees, max_blocks));
+    return detail::larger(few < 4096 ? few : 4096, tree::num_blocks(trees, max_blocks));
   }
 
   // Shorter trees are not worth the call of a vector fold.
