@@ -55,6 +55,8 @@ class short_fold {
   static constexpr int lanes = hn::MaxLanes(tag());
   static constexpr int lane_levels = tree::floor_log2(lanes);
   static constexpr int most_levels = 3;
+  // What a second-level cache holds besides.
+  static constexpr std::uintptr_t most_bytes_ahead = std::uintptr_t{1} << 18;
 
  public:
   static constexpr int most_items = lanes << most_levels;
@@ -67,21 +69,38 @@ class short_fold {
       least = counts[i] < least ? counts[i] : least;
       most = counts[i] > most ? counts[i] : most;
     }
-    const short_fold all{arrays, counts, n, static_cast<T*>(results)};
+    if (most == 0) return;
+    short_fold all{arrays, counts, n, static_cast<T*>(results)};
     std::int32_t list[most_short_arrays + 2 * lanes];
     all.template fold_sizes<0>(least, most, list, 0);
+    all.prefetch(all.end_);
   }
 
  private:
   short_fold(const void* const* arrays, const std::int32_t* counts, std::int64_t n, T* out)
-      : arrays_(arrays), counts_(counts), n_(n), out_(out) {}
+      : arrays_(arrays), counts_(counts), n_(n), out_(out) {
+    const auto first = reinterpret_cast<std::uintptr_t>(arrays[0]);
+    const auto last = reinterpret_cast<std::uintptr_t>(arrays[n - 1]);
+    if (last < first || last - first > most_bytes_ahead) return;
+    ahead_ = last;
+    end_ = last + (last - first);
+    step_ = (last - first) * lanes / static_cast<std::uintptr_t>(n) + 64;
+  }
+
+  // Arrays often lie one after the other, and so do those of the next call: asks for as many bytes
+  // as lie between these, a share with each group. What this call reads was asked for by the last
+  // one; it is not read in order.
+  HWY_INLINE void prefetch() { prefetch(ahead_ + step_ < end_ ? ahead_ + step_ : end_); }
+  HWY_INLINE void prefetch(std::uintptr_t end) {
+    for (; ahead_ < end; ahead_ += 64) hwy::Prefetch(reinterpret_cast<const char*>(ahead_));
+  }
 
   // The `listed` ones in `list`, and all that need 2^Vectors vectors or more. A group does as much
   // work for each array as for its longest, so they are folded by size, and what is left of a size
   // goes with the next one.
   template <int Vectors>
   HWY_NOINLINE void fold_sizes(std::int32_t least, std::int32_t most, std::int32_t* list,
-                               std::int64_t listed) const {
+                               std::int64_t listed) {
     constexpr int items = lanes << Vectors;
     constexpr int fewer = Vectors == 0 ? 0 : items / 2;
     if (least > fewer && most <= items) {
@@ -100,9 +119,10 @@ class short_fold {
   }
 
   template <int Vectors>
-  HWY_INLINE void fold_all() const {
+  HWY_INLINE void fold_all() {
     std::int64_t i = 0;
     for (; i + lanes <= n_; i += lanes) {
+      prefetch();
       const auto number = [=](int k) { return i + k; };
       hn::StoreU(fold_group<lane_levels, Vectors>(number), tag(), out_ + i);
     }
@@ -130,7 +150,8 @@ class short_fold {
 
   // The listed arrays, at most as many as lanes. Beside fewer stands the last one again.
   template <int Vectors>
-  HWY_INLINE void fold_some(std::int32_t* list, std::int64_t n) const {
+  HWY_INLINE void fold_some(std::int32_t* list, std::int64_t n) {
+    prefetch();
     for (std::int64_t k = n; k < lanes; ++k) list[k] = list[n - 1];
     HWY_ALIGN T values[lanes];
     const auto number = [=](int k) { return list[k]; };
@@ -163,7 +184,6 @@ class short_fold {
     const tag d;
     if constexpr (Level == 0) {
       const std::int64_t present = n < 0 ? 0 : n < lanes ? n : lanes;
-      prefetch_lines(first, sizeof(vector));
       const auto mask = hn::FirstN(d, static_cast<std::size_t>(present));
       return hn::IfThenElse(mask, hn::MaskedLoad(mask, d, first), hn::Set(d, Op::identity()));
     } else {
@@ -178,6 +198,9 @@ class short_fold {
   const std::int32_t* counts_;
   std::int64_t n_;
   T* out_;
+  std::uintptr_t ahead_ = 0;
+  std::uintptr_t end_ = 0;
+  std::uintptr_t step_ = 0;
 };
 
 template <class T>

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -56,7 +57,8 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
     arrays_[count_] = std::to_address(elements.template iterator<0>(elements));
     // Without a branch, which lengths would make hard to foretell.
     counts_[count_] = static_cast<std::int32_t>(n > 0 && n <= fold_.most_items ? n : 0);
-    if (++count_ == room) finish();
+    items_ += n;
+    if (++count_ == room || items_ >= most_items) finish();
   }
 
   void finish() {
@@ -74,17 +76,21 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
     }
     first_ += count_;
     count_ = 0;
+    items_ = 0;
   }
 
  private:
   // Enough that a call costs nothing, few enough to stay in the first-level cache.
   static constexpr std::int64_t room = most_short_arrays;
+  // And what these trees and the next ones hold stays in the second-level cache.
+  static constexpr std::int64_t most_items = 65536 / sizeof(std::iter_value_t<It>);
 
   const simd_short_fold fold_;
   const Keep& keep_;
   const Other& other_;
   std::int64_t first_;
   std::int64_t count_ = 0;
+  std::int64_t items_ = 0;
   const void* arrays_[room];
   std::int32_t counts_[room];
 };
