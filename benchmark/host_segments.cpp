@@ -160,31 +160,41 @@ bool close(double got, double expected, double scale) {
 
 enum class lengths { equal, constant, uniform, geometric, power_law, one_long };
 
-/// Ends of segments of mean length n, as far as the items go.
-std::vector<std::int32_t> make_offsets(lengths kind, index n, index total) {
+/// Lengths of mean n, of which a segment takes any: quicker than a draw for each.
+std::vector<index> make_lengths(lengths kind, index n) {
   std::mt19937_64 random(static_cast<std::uint64_t>(n));
   std::geometric_distribution<index> geometric(1.0 / static_cast<double>(n));
   std::uniform_int_distribution<index> uniform(1, 2 * n - 1);
-  const auto power_law = [&]() -> index {
-    const std::uint64_t bits = random();
-    if (bits % 10 < 3) return 0;
-    if (bits % 5000000 == 3) return 10000000;
-    return 1 + static_cast<index>(bits >> 40) % 8;
-  };
+  std::vector<index> made;
+  for (int i = 0; i < 65536; ++i) {
+    const bool none = kind == lengths::power_law && random() % 10 < 3;
+    made.push_back(kind == lengths::uniform     ? uniform(random)
+                   : kind == lengths::geometric ? geometric(random) + 1
+                   : none                       ? 0
+                   : kind == lengths::power_law ? 1 + static_cast<index>(random() % 8)
+                                                : n);
+  }
+  return made;
+}
+
+/// Offsets of segments of mean length n, as far as the items go.
+std::vector<std::int32_t> make_offsets(lengths kind, index n) {
   std::vector<std::int32_t> offsets{0};
+  const auto add = [&](index length) {
+    offsets.push_back(static_cast<std::int32_t>(std::min(offsets.back() + length, most_items)));
+  };
   if (kind == lengths::one_long) {
-    for (index i = 0; i < 2000000; ++i) offsets.push_back(offsets.back() + 8);
-    offsets.push_back(offsets.back() + (1 << 25));
-    for (index i = 0; i < 2000000; ++i) offsets.push_back(offsets.back() + 8);
+    for (index i = 0; i < 2000000; ++i) add(8);
+    add(index{1} << 25);
+    for (index i = 0; i < 2000000; ++i) add(8);
     return offsets;
   }
-  for (index at = 0; at < total;) {
-    const index length = kind == lengths::uniform     ? uniform(random)
-                         : kind == lengths::geometric ? geometric(random) + 1
-                         : kind == lengths::power_law ? power_law()
-                                                      : n;
-    at = std::min(at + length, total);
-    offsets.push_back(static_cast<std::int32_t>(at));
+  const std::vector<index> some = make_lengths(kind, n);
+  std::mt19937_64 random(7);
+  while (offsets.back() < most_items) {
+    // A few of the power law are long.
+    const bool is_long = kind == lengths::power_law && offsets.size() % 8000000 == 0;
+    add(is_long ? 10000000 : some[random() % some.size()]);
   }
   return offsets;
 }
@@ -195,7 +205,7 @@ class segment_sums : public contest {
   segment_sums(const std::string& name, index n, lengths kind)
       : contest(name, n),
         by_offsets_(kind != lengths::equal),
-        offsets_(by_offsets_ ? make_offsets(kind, n, most_items) : std::vector<std::int32_t>()),
+        offsets_(by_offsets_ ? make_offsets(kind, n) : std::vector<std::int32_t>()),
         out_(by_offsets_ ? static_cast<index>(offsets_.size()) - 1 : most_items / n) {
     spoil();
   }

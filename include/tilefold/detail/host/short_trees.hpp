@@ -55,7 +55,8 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
 
   void add(const source<It>& elements, std::int64_t n) {
     arrays_[count_] = std::to_address(elements.template iterator<0>(elements));
-    // Without a branch, which lengths would make hard to foretell.
+    // 0 is for others, all of them if there is no fold. Without a branch, which lengths would make
+    // hard to foretell.
     counts_[count_] = static_cast<std::int32_t>(n > 0 && n <= fold_.most_items ? n : 0);
     items_ += n;
     if (++count_ == room || items_ >= most_items) finish();
@@ -66,7 +67,7 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
     // A copy that nothing else can see, so that what it refers to stays in registers.
     const Keep keep = keep_;
     accumulator values[room];
-    fold_.run(arrays_, counts_, count_, values);
+    if (fold_.run != nullptr) fold_.run(arrays_, counts_, count_, values);
     for (std::int64_t k = 0; k < count_; ++k) {
       if (counts_[k] != 0) {
         keep(first_ + k, values[k]);
