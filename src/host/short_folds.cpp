@@ -55,6 +55,7 @@ class short_fold {
   static constexpr int lanes = hn::MaxLanes(tag());
   static constexpr int lane_levels = tree::floor_log2(lanes);
   static constexpr int most_levels = 3;
+  static constexpr int most_packed_level = 7;
   // What a second-level cache holds besides.
   static constexpr std::uintptr_t most_bytes_ahead = std::uintptr_t{1} << 18;
 
@@ -76,6 +77,20 @@ class short_fold {
     all.prefetch(all.end_);
   }
 
+  static void run_equal(const void* first, std::int64_t length, std::int64_t n, void* results) {
+    const T* items = static_cast<const T*>(first);
+    T* out = static_cast<T*>(results);
+    const std::int64_t done = fold_powers<1>(items, length, n, out);
+    if (done == n) return;
+    const void* arrays[most_short_arrays];
+    std::int32_t counts[most_short_arrays] = {};
+    for (std::int64_t i = done; i < n; ++i) {
+      arrays[i - done] = items + i * length;
+      counts[i - done] = static_cast<std::int32_t>(length);
+    }
+    run(arrays, counts, n - done, out + done);
+  }
+
  private:
   short_fold(const void* const* arrays, const std::int32_t* counts, std::int64_t n, T* out)
       : arrays_(arrays), counts_(counts), n_(n), out_(out) {
@@ -93,6 +108,39 @@ class short_fold {
   HWY_INLINE void prefetch() { prefetch(ahead_ + step_ < end_ ? ahead_ + step_ : end_); }
   HWY_INLINE void prefetch(std::uintptr_t end) {
     for (; ahead_ < end; ahead_ += 64) hwy::Prefetch(reinterpret_cast<const char*>(ahead_));
+  }
+
+  // Arrays of 2^Level items or of a higher power of two are that many levels of the tree over all
+  // items. As many as make whole vectors of results; returns how many.
+  template <int Level>
+  static std::int64_t fold_powers(const T* items, std::int64_t length, std::int64_t n, T* out) {
+    if (length == std::int64_t{1} << Level) return fold_packed<Level>(items, n, out);
+    if constexpr (Level < most_packed_level) {
+      return fold_powers<Level + 1>(items, length, n, out);
+    } else {
+      return 0;
+    }
+  }
+  template <int Level>
+  HWY_NOINLINE static std::int64_t fold_packed(const T* items, std::int64_t n, T* out) {
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+      const T* const first = items + (i << Level);
+      prefetch_lines(first, sizeof(vector) << Level);
+      hn::StoreU(fold_whole<Level>(first), tag(), out + i);
+    }
+    return i;
+  }
+  template <int Level>
+  HWY_INLINE static vector fold_whole(const T* first) {
+    const tag d;
+    if constexpr (Level == 0) {
+      return read_once(hn::LoadU(d, first));
+    } else {
+      const vector left = fold_whole<Level - 1>(first);
+      const vector right = fold_whole<Level - 1>(first + (lanes << (Level - 1)));
+      return Op::apply(hn::ConcatEven(d, right, left), hn::ConcatOdd(d, right, left));
+    }
   }
 
   // The `listed` ones in `list`, and all that need 2^Vectors vectors or more. A group does as much
@@ -207,11 +255,11 @@ template <class T>
 simd_short_fold short_fold_by_op(simd_op op) {
   if (op == simd_op::plus) {
     using fold = short_fold<T, lane_sum<T>>;
-    return {fold::run, fold::most_items};
+    return {fold::run, fold::run_equal, fold::most_items};
   }
   if (op == simd_op::multiplies) {
     using fold = short_fold<T, lane_product<T>>;
-    return {fold::run, fold::most_items};
+    return {fold::run, fold::run_equal, fold::most_items};
   }
   return {};
 }

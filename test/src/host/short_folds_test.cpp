@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -80,8 +81,7 @@ class short_arrays {
 
   /// Arrays of these lengths: the first one ends with the memory, the others lie anywhere.
   void expect_oracle(const std::vector<std::int64_t>& lengths) {
-    constexpr host::simd_key key = host::simd_key_of<detail::op_reducer<T, Op>, const T*>;
-    const auto fold = host::find_short_fold(key.op, key.value, key.accumulator);
+    const auto fold = find();
     if (fold.run == nullptr) return;
     std::vector<std::int64_t> starts;
     std::vector<const void*> arrays;
@@ -96,6 +96,30 @@ class short_arrays {
     }
     std::vector<T> got(lengths.size());
     fold.run(arrays.data(), counts.data(), static_cast<std::int64_t>(arrays.size()), got.data());
+    expect_oracle_of(starts, counts, got);
+  }
+
+  /// `count` arrays of `length` items that end with the memory.
+  void expect_oracle_of_equal(std::int64_t length, std::int64_t count) {
+    const auto fold = find();
+    const auto size = static_cast<std::int64_t>(items_.size());
+    if (length > fold.most_items || length * count > size) return;
+    std::vector<std::int64_t> starts;
+    for (std::int64_t i = count; i > 0; --i) starts.push_back(size - i * length);
+    const std::vector<std::int32_t> counts(starts.size(), static_cast<std::int32_t>(length));
+    std::vector<T> got(starts.size());
+    fold.run_equal(first_ + starts[0], length, count, got.data());
+    expect_oracle_of(starts, counts, got);
+  }
+
+ private:
+  static host::simd_short_fold find() {
+    constexpr host::simd_key key = host::simd_key_of<detail::op_reducer<T, Op>, const T*>;
+    return host::find_short_fold(key.op, key.value, key.accumulator);
+  }
+
+  void expect_oracle_of(const std::vector<std::int64_t>& starts,
+                        const std::vector<std::int32_t>& counts, const std::vector<T>& got) {
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (counts[i] == 0) continue;
       const auto from = items_.begin() + starts[i];
@@ -105,7 +129,6 @@ class short_arrays {
     }
   }
 
- private:
   std::vector<T> items_;
   guarded_memory memory_;
   T* first_;
@@ -124,6 +147,7 @@ void expect_oracle_of_all_kinds() {
       every.push_back(n);
       arrays.expect_oracle({n});
       arrays.expect_oracle(std::vector<std::int64_t>(37, n));
+      for (const std::int64_t count : {1, 16, 37, 512}) arrays.expect_oracle_of_equal(n, count);
     }
     arrays.expect_oracle(every);
     for (std::int64_t count = 1; count <= host::most_short_arrays; count += 73) {

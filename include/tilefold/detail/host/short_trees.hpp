@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -99,5 +100,34 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
 template <class Source, class Reducer, class Keep, class Other>
 using short_trees_of =
     short_trees<Source, Reducer, Keep, Other, worth_asking(short_key<Source, Reducer>)>;
+
+/// Whether the trees of a forest are alike, one after the other and short.
+template <class Forest>
+bool has_equal_short_trees(const simd_short_fold&, const Forest&) {
+  return false;
+}
+template <class Source>
+bool has_equal_short_trees(const simd_short_fold& fold, const equal_forest<Source>& forest) {
+  return forest.length > 0 && forest.length <= fold.most_items;
+}
+
+/// Calls keep(i, fold of tree i) for trees [first, last) of such a forest.
+template <class It, class Reducer, class Keep>
+void fold_equal_short_trees(const simd_short_fold& fold, const equal_forest<source<It>>& forest,
+                            const Reducer&, std::int64_t first, std::int64_t last,
+                            const Keep& keep) {
+  const Keep own = keep;
+  typename Reducer::accumulator values[most_short_arrays];
+  for (std::int64_t i = first; i < last; i += most_short_arrays) {
+    const std::int64_t n = detail::smaller(last - i, most_short_arrays);
+    const auto elements = forest.tree(i);
+    fold.run_equal(std::to_address(elements.template iterator<0>(elements)), forest.length, n,
+                   values);
+    for (std::int64_t k = 0; k < n; ++k) own(i + k, values[k]);
+  }
+}
+template <class Forest, class Reducer, class Keep>
+void fold_equal_short_trees(const simd_short_fold&, const Forest&, const Reducer&, std::int64_t,
+                            std::int64_t, const Keep&) {}
 
 }  // namespace tilefold::detail::host

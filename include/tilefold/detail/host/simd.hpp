@@ -60,6 +60,9 @@ simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator);
 struct simd_short_fold {
   void (*run)(const void* const* arrays, const std::int32_t* counts, std::int64_t n,
               void* results) = nullptr;
+  /// The same for arrays of `length` items, one after the other from `first` on.
+  void (*run_equal)(const void* first, std::int64_t length, std::int64_t n,
+                    void* results) = nullptr;
   std::int64_t most_items = 0;
 };
 inline constexpr std::int64_t most_short_arrays = 512;

@@ -168,6 +168,11 @@ class threaded {
       };
       const std::int64_t first = b * block;
       const std::int64_t last = first + block < trees ? first + block : trees;
+      if (host::has_equal_short_trees(short_fold, forest)) {
+        host::fold_equal_short_trees(short_fold, forest, reducer, first, last, keep);
+        has_long.make(b, false);
+        return;
+      }
       short_trees_of<tree_elements, Reducer, Keep, decltype(not_short)> gathered(short_fold, keep,
                                                                                  not_short, first);
       const Forest own = forest;  // stays in registers
