@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/reducer.hpp>
@@ -39,6 +40,10 @@ class short_trees {
   short_trees(const simd_short_fold&, const Keep&, const Other& other, std::int64_t first)
       : other_(other), next_(first) {}
   void add(const Source&, std::int64_t) { other_(next_++); }
+  template <class Forest>
+  void add_to(const Forest&, std::int64_t last) {
+    while (next_ < last) other_(next_++);
+  }
   void finish() {}
 
  private:
@@ -55,12 +60,26 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
       : fold_(fold), keep_(keep), other_(other), first_(first) {}
 
   void add(const source<It>& elements, std::int64_t n) {
-    arrays_[count_] = std::to_address(elements.template iterator<0>(elements));
-    // 0 is for others, all of them if there is no fold. Without a branch, which lengths would make
-    // hard to foretell.
-    counts_[count_] = static_cast<std::int32_t>(n > 0 && n <= fold_.most_items ? n : 0);
+    put(count_++, elements, n);
     items_ += n;
-    if (++count_ == room || items_ >= most_items) finish();
+    if (count_ == room || items_ >= most_items) finish();
+  }
+
+  /// All trees of a forest up to number `last`.
+  template <class Forest>
+  void add_to(const Forest& forest, std::int64_t last) {
+    while (first_ < last) {
+      const std::int64_t most = detail::smaller(last - first_, room);
+      std::int64_t items = 0;
+      std::int64_t count = 0;
+      for (; count < most && items < most_items; ++count) {
+        const std::int64_t n = forest.count(first_ + count);
+        put(count, forest.tree(first_ + count), n);
+        items += n;
+      }
+      count_ = count;
+      finish();
+    }
   }
 
   void finish() {
@@ -82,6 +101,13 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
   }
 
  private:
+  void put(std::int64_t k, const source<It>& elements, std::int64_t n) {
+    arrays_[k] = std::to_address(elements.template iterator<0>(elements));
+    // 0 is for others, all of them if there is no fold. Without a branch, which lengths would make
+    // hard to foretell.
+    counts_[k] = static_cast<std::int32_t>(n > 0 && n <= fold_.most_items ? n : 0);
+  }
+
   // Enough that a call costs nothing, few enough to stay in the first-level cache.
   static constexpr std::int64_t room = most_short_arrays;
   // And what these trees and the next ones hold stays in the second-level cache.

@@ -175,9 +175,7 @@ class threaded {
       }
       short_trees_of<tree_elements, Reducer, Keep, decltype(not_short)> gathered(short_fold, keep,
                                                                                  not_short, first);
-      const Forest own = forest;  // stays in registers
-      for (std::int64_t i = first; i < last; ++i) gathered.add(own.tree(i), own.count(i));
-      gathered.finish();
+      gathered.add_to(forest, last);
       has_long.make(b, found_long);
     };
     for_each(count, one_block);
