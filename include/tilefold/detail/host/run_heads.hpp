@@ -59,7 +59,8 @@ class run_heads {
     return runs;
   }
 
-  /// Then: the number of the first run that begins in chunk c, or of the next one.
+  /// Then: how many runs begin in chunk c, and the number of the first of them.
+  std::int64_t runs(std::int64_t c) const { return chunks_[static_cast<std::size_t>(c)].runs; }
   std::int64_t first_run(std::int64_t c) const {
     return chunks_[static_cast<std::size_t>(c)].before;
   }

@@ -37,18 +37,18 @@ simd_short_fold find_short_fold_of() {
 template <class Source, class Reducer, class Keep, class Other, bool Known>
 class short_trees {
  public:
-  short_trees(const simd_short_fold&, const Keep&, const Other& other, std::int64_t first)
-      : other_(other), next_(first) {}
-  void add(const Source&, std::int64_t) { other_(next_++); }
+  short_trees(const simd_short_fold&, const Keep&, const Other& other, std::int64_t)
+      : other_(other) {}
+
+  void add(std::int64_t i, const Source&, std::int64_t) { other_(i); }
+  void finish(std::int64_t) {}
   template <class Forest>
-  void add_to(const Forest&, std::int64_t last) {
-    while (next_ < last) other_(next_++);
+  void fold_all(const Forest&, std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) other_(i);
   }
-  void finish() {}
 
  private:
   const Other& other_;
-  std::int64_t next_;
 };
 
 template <class It, class Reducer, class Keep, class Other>
@@ -59,45 +59,47 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
   short_trees(const simd_short_fold& fold, const Keep& keep, const Other& other, std::int64_t first)
       : fold_(fold), keep_(keep), other_(other), first_(first) {}
 
-  void add(const source<It>& elements, std::int64_t n) {
-    put(count_++, elements, n);
-    items_ += n;
-    if (count_ == room || items_ >= most_items) finish();
+  /// The next tree, which lies behind the ones before in the same array.
+  void add(std::int64_t i, const source<It>& elements, std::int64_t n) {
+    const std::int64_t k = i - first_;
+    put(k, elements, n);
+    const auto bytes =
+        reinterpret_cast<std::uintptr_t>(arrays_[k]) - reinterpret_cast<std::uintptr_t>(arrays_[0]);
+    if (k + 1 == room || bytes >= most_bytes) finish(i + 1);
   }
 
-  /// All trees of a forest up to number `last`.
-  template <class Forest>
-  void add_to(const Forest& forest, std::int64_t last) {
-    while (first_ < last) {
-      const std::int64_t most = detail::smaller(last - first_, room);
-      std::int64_t items = 0;
-      std::int64_t count = 0;
-      for (; count < most && items < most_items; ++count) {
-        const std::int64_t n = forest.count(first_ + count);
-        put(count, forest.tree(first_ + count), n);
-        items += n;
-      }
-      count_ = count;
-      finish();
-    }
-  }
-
-  void finish() {
-    if (count_ == 0) return;
+  /// There are no more trees than up to number `last`, or so for now.
+  void finish(std::int64_t last) {
+    const std::int64_t count = last - first_;
+    if (count == 0) return;
     // A copy that nothing else can see, so that what it refers to stays in registers.
     const Keep keep = keep_;
     accumulator values[room];
-    if (fold_.run != nullptr) fold_.run(arrays_, counts_, count_, values);
-    for (std::int64_t k = 0; k < count_; ++k) {
+    if (fold_.run != nullptr) fold_.run(arrays_, counts_, count, values);
+    for (std::int64_t k = 0; k < count; ++k) {
       if (counts_[k] != 0) {
         keep(first_ + k, values[k]);
       } else {
         other_(first_ + k);
       }
     }
-    first_ += count_;
-    count_ = 0;
-    items_ = 0;
+    first_ = last;
+  }
+
+  /// Trees [first, last) of a forest and nothing else.
+  template <class Forest>
+  void fold_all(const Forest& forest, std::int64_t first, std::int64_t last) {
+    while (first < last) {
+      const std::int64_t most = detail::smaller(last - first, room);
+      std::int64_t items = 0;
+      std::int64_t k = 0;
+      for (; k < most && items < most_bytes / item_bytes; ++k) {
+        const std::int64_t n = forest.count(first + k);
+        put(k, forest.tree(first + k), n);
+        items += n;
+      }
+      finish(first += k);
+    }
   }
 
  private:
@@ -108,17 +110,16 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
     counts_[k] = static_cast<std::int32_t>(n > 0 && n <= fold_.most_items ? n : 0);
   }
 
-  // Enough that a call costs nothing, few enough to stay in the first-level cache.
+  // Enough that a call costs nothing, few enough that these stay in the first-level cache, and what
+  // they and the next ones hold in the second.
   static constexpr std::int64_t room = most_short_arrays;
-  // And what these trees and the next ones hold stays in the second-level cache.
-  static constexpr std::int64_t most_items = 65536 / sizeof(std::iter_value_t<It>);
+  static constexpr std::int64_t most_bytes = 65536;
+  static constexpr std::int64_t item_bytes = sizeof(std::iter_value_t<It>);
 
   const simd_short_fold fold_;
   const Keep& keep_;
   const Other& other_;
   std::int64_t first_;
-  std::int64_t count_ = 0;
-  std::int64_t items_ = 0;
   const void* arrays_[room];
   std::int32_t counts_[room];
 };

@@ -175,7 +175,7 @@ class threaded {
       }
       short_trees_of<tree_elements, Reducer, Keep, decltype(not_short)> gathered(short_fold, keep,
                                                                                  not_short, first);
-      gathered.add_to(forest, last);
+      gathered.fold_all(forest, first, last);
       has_long.make(b, found_long);
     };
     for_each(count, one_block);
@@ -199,7 +199,7 @@ class threaded {
     using gathered = short_trees_of<elements, Reducer, Keep, decltype(skip)>;
     const auto fold_run = [&](gathered& short_runs, std::int64_t run, std::int64_t begin,
                               std::int64_t end) {
-      short_runs.add(items.run(begin), end - begin);
+      short_runs.add(run, items.run(begin), end - begin);
       if (end - begin > short_fold.most_items) {
         keep(run, fold_tree(items.run(begin), reducer, end - begin));
       }
@@ -212,7 +212,7 @@ class threaded {
             keep_key(run, begin);
             fold_run(short_runs, run, begin, end);
           });
-      short_runs.finish();
+      short_runs.finish(runs);
       return runs;
     }
     while (tree::num_blocks(items.size, chunk) > max_blocks) chunk *= 2;
@@ -233,12 +233,12 @@ class threaded {
         keep_key(run, begin);
         if (is_shared(c, begin, end)) {
           found = true;
-          short_runs.add(items.run(begin), end - begin);
+          short_runs.add(run, items.run(begin), end - begin);
         } else {
           fold_run(short_runs, run, begin, end);
         }
       });
-      short_runs.finish();
+      short_runs.finish(heads.first_run(c) + heads.runs(c));
       has_shared.make(c, found);
     });
     for (std::int64_t c = 0; c < heads.num_chunks(); ++c) {
