@@ -72,7 +72,8 @@ class short_fold {
     }
     if (most == 0) return;
     short_fold all{arrays, counts, n, static_cast<T*>(results)};
-    std::int32_t list[most_short_arrays + 2 * lanes];
+    // Besides what is left of a size: stores of whole vectors may reach beyond the end.
+    std::int32_t list[most_short_arrays + 2 * hn::MaxLanes(hn::ScalableTag<std::int32_t>())];
     all.template fold_sizes<0>(least, most, list, 0);
     all.prefetch(all.end_);
   }

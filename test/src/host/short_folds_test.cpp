@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <random>
 #include <string>
@@ -206,6 +207,33 @@ TEST(ShortFolds, ServeSegmentsAmongOthers) {
       }
     }
   });
+}
+
+// Equal lengths of items that do not lie in a row, and of such as are made of something.
+TEST(ShortFolds, AreNotForEverything) {
+  struct no_default {
+    explicit no_default(std::uint32_t n) : value(n) {}
+    std::uint32_t value;
+  };
+  const auto join = [](const no_default& a, const no_default& b) {
+    return no_default(3 * a.value + b.value);
+  };
+  std::vector<no_default> items;
+  std::deque<std::uint32_t> numbers;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    items.push_back(no_default(i * i));
+    numbers.push_back(i * i);
+  }
+  std::vector<no_default> joined(250, no_default(0));
+  std::vector<std::uint32_t> sums(250);
+  const host_executor two(2);
+  tilefold::segmented_reduce(two, items.begin(), 250, 4, joined.begin(), no_default(1), join);
+  tilefold::segmented_reduce(two, numbers.begin(), 250, 4, sums.begin());
+  for (std::size_t i = 0; i < 250; ++i) {
+    const auto x = [&](std::size_t k) { return numbers[4 * i + k]; };
+    EXPECT_EQ(joined[i].value, 3 * 1 + 3 * (3 * x(0) + x(1)) + (3 * x(2) + x(3)));
+    EXPECT_EQ(sums[i], x(0) + x(1) + x(2) + x(3));
+  }
 }
 
 // Runs of every length up to 300, long ones among them.

@@ -128,21 +128,18 @@ template <class Source, class Reducer, class Keep, class Other>
 using short_trees_of =
     short_trees<Source, Reducer, Keep, Other, worth_asking(short_key<Source, Reducer>)>;
 
-/// Whether the trees of a forest are alike, one after the other and short.
-template <class Forest>
-bool has_equal_short_trees(const simd_short_fold&, const Forest&) {
+/// If the trees of a forest are alike, one after the other and short: calls keep(i, fold of tree i)
+/// for trees [first, last), and returns true.
+template <class Reducer, class Forest, class Keep>
+bool fold_equal_short_trees(const simd_short_fold&, const Forest&, std::int64_t, std::int64_t,
+                            const Keep&) {
   return false;
 }
-template <class Source>
-bool has_equal_short_trees(const simd_short_fold& fold, const equal_forest<Source>& forest) {
-  return forest.length > 0 && forest.length <= fold.most_items;
-}
-
-/// Calls keep(i, fold of tree i) for trees [first, last) of such a forest.
-template <class It, class Reducer, class Keep>
-void fold_equal_short_trees(const simd_short_fold& fold, const equal_forest<source<It>>& forest,
-                            const Reducer&, std::int64_t first, std::int64_t last,
-                            const Keep& keep) {
+template <class Reducer, class It, class Keep>
+requires(worth_asking(simd_key_of<Reducer, It>)) bool fold_equal_short_trees(
+    const simd_short_fold& fold, const equal_forest<source<It>>& forest, std::int64_t first,
+    std::int64_t last, const Keep& keep) {
+  if (forest.length <= 0 || forest.length > fold.most_items) return false;
   const Keep own = keep;
   typename Reducer::accumulator values[most_short_arrays];
   for (std::int64_t i = first; i < last; i += most_short_arrays) {
@@ -152,9 +149,7 @@ void fold_equal_short_trees(const simd_short_fold& fold, const equal_forest<sour
                    values);
     for (std::int64_t k = 0; k < n; ++k) own(i + k, values[k]);
   }
+  return true;
 }
-template <class Forest, class Reducer, class Keep>
-void fold_equal_short_trees(const simd_short_fold&, const Forest&, const Reducer&, std::int64_t,
-                            std::int64_t, const Keep&) {}
 
 }  // namespace tilefold::detail::host

@@ -168,8 +168,7 @@ class threaded {
       };
       const std::int64_t first = b * block;
       const std::int64_t last = first + block < trees ? first + block : trees;
-      if (host::has_equal_short_trees(short_fold, forest)) {
-        host::fold_equal_short_trees(short_fold, forest, reducer, first, last, keep);
+      if (host::fold_equal_short_trees<Reducer>(short_fold, forest, first, last, keep)) {
         has_long.make(b, false);
         return;
       }
