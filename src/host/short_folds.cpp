@@ -137,10 +137,37 @@ class short_fold {
     const tag d;
     if constexpr (Level == 0) {
       return read_once(hn::LoadU(d, first));
+    } else if constexpr (Level > lane_levels) {
+      constexpr int levels = Level - lane_levels;
+      return fold_lanes([&](int k) { return fold_whole<levels>(first + (k * lanes << levels)); });
     } else {
       const vector left = fold_whole<Level - 1>(first);
       const vector right = fold_whole<Level - 1>(first + (lanes << (Level - 1)));
       return Op::apply(hn::ConcatEven(d, right, left), hn::ConcatOdd(d, right, left));
+    }
+  }
+
+  // A whole cycle of merges over as many vectors as there are lanes. A loop makes them: all in one
+  // expression would be as fast, and take compilers minutes.
+  template <class Make>
+  HWY_INLINE static vector fold_lanes(const Make& make) {
+    vector v[lanes];
+    for (int k = 0; k < lanes; ++k) v[k] = make(k);
+    return merge_all<lane_levels>([&](int k) { return v[k]; });
+  }
+
+  // The node over 2^Level vectors, of make(first) on.
+  template <int Level, class Make>
+  HWY_INLINE static vector merge_all(const Make& make, int first = 0) {
+    if constexpr (Level == 0) {
+      return make(first);
+    } else {
+      // Shuffles do not mind what the bits mean.
+      const hn::RebindToFloat<tag> df;
+      const auto a = hn::BitCast(df, merge_all<Level - 1>(make, first));
+      const auto b = hn::BitCast(df, merge_all<Level - 1>(make, first + (1 << (Level - 1))));
+      return Op::apply(hn::BitCast(tag(), even_lanes<Level - 1>(df, a, b)),
+                       hn::BitCast(tag(), odd_lanes<Level - 1>(df, a, b)));
     }
   }
 
@@ -173,7 +200,7 @@ class short_fold {
     for (; i + lanes <= n_; i += lanes) {
       prefetch();
       const auto number = [=](int k) { return i + k; };
-      hn::StoreU(fold_group<lane_levels, Vectors>(number), tag(), out_ + i);
+      hn::StoreU(fold_group<Vectors>(number), tag(), out_ + i);
     }
     if (i == n_) return;
     std::int32_t rest[lanes];
@@ -204,25 +231,21 @@ class short_fold {
     for (std::int64_t k = n; k < lanes; ++k) list[k] = list[n - 1];
     HWY_ALIGN T values[lanes];
     const auto number = [=](int k) { return list[k]; };
-    hn::Store(fold_group<lane_levels, Vectors>(number), tag(), values);
+    hn::Store(fold_group<Vectors>(number), tag(), values);
     for (int k = 0; k < lanes; ++k) out_[list[k]] = values[k];
   }
 
-  // The values of 2^Level arrays from number(first) on, of up to 2^Vectors vectors each.
-  template <int Level, int Vectors, class Number>
-  HWY_INLINE vector fold_group(const Number& number, int first = 0) const {
-    if constexpr (Level == 0) {
-      const auto i = number(first);
+  // The values of as many arrays as lanes, of up to 2^Vectors vectors each.
+  template <int Vectors, class Number>
+  HWY_INLINE vector fold_group(const Number& number) const {
+    const auto make = [&](int k) {
+      const auto i = number(k);
       return fold_vectors<Vectors>(static_cast<const T*>(arrays_[i]), counts_[i]);
+    };
+    if constexpr (Vectors == 0) {
+      return merge_all<lane_levels>(make);
     } else {
-      const vector left = fold_group<Level - 1, Vectors>(number, first);
-      const vector right = fold_group<Level - 1, Vectors>(number, first + (1 << (Level - 1)));
-      // Shuffles do not mind what the bits mean.
-      const hn::RebindToFloat<tag> df;
-      const auto a = hn::BitCast(df, left);
-      const auto b = hn::BitCast(df, right);
-      return Op::apply(hn::BitCast(tag(), even_lanes<Level - 1>(df, a, b)),
-                       hn::BitCast(tag(), odd_lanes<Level - 1>(df, a, b)));
+      return fold_lanes(make);
     }
   }
 
