@@ -27,6 +27,8 @@
 #include <oneapi/tbb/parallel_reduce.h>
 #include <tilefold/tilefold.hpp>
 
+#include "host_segments.hpp"
+
 namespace {
 
 using index = std::int64_t;
@@ -338,13 +340,16 @@ class ratio_reporter : public benchmark::ConsoleReporter {
     std::printf("%-12s %10lld ", what.c_str(), static_cast<long long>(n));
     double ours = 0;
     double best = 0;
+    double read = 0;
     for (auto& [who, rate] : by_rival) {
       std::sort(rate.begin(), rate.end());
       const double median = rate[rate.size() / 2];
       std::printf(" %s %.2f (%.2f-%.2f)", who.c_str(), median, rate.front(), rate.back());
-      (who == "tilefold" ? ours : best) = who == "tilefold" ? median : std::max(best, median);
+      double& rank = who == "tilefold" ? ours : who == "read" ? read : best;
+      rank = std::max(rank, median);
     }
     if (ours > 0 && best > 0) std::printf("  ratio %.2f", ours / best);
+    if (ours > 0 && read > 0) std::printf("  of ceiling %.2f", ours / read);
     std::printf("\n");
   }
 
@@ -391,6 +396,7 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("tilefold's vectors", tilefold::detail::host::simd_target(0));
   benchmark::AddCustomContext("threads", std::to_string(tilefold::host_executor().threads()));
   register_all();
+  bench::register_host_segments();
   ratio_reporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();

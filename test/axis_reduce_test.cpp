@@ -167,6 +167,35 @@ TEST(AxisReduce, FloatsAreThoseOfReduce) {
   }
 }
 
+// Around what is asked for and folded at a time, in blocks of columns and of rows.
+TEST(AxisReduce, WideFloatMatricesAreThoseOfReduce) {
+  std::mt19937_64 bits(seed());
+  std::vector<float> items;
+  for (int i = 0; i < 2000000; ++i) {
+    items.push_back(std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits())),
+                               static_cast<int>(bits() % 60) - 60));
+  }
+  const host_executor executors[]{host_executor(1), host_executor(8)};
+  for (const std::int64_t width : {1, 2, 31, 32, 33, 100, 4095, 4096, 4097, 9001}) {
+    for (const std::int64_t rows : {1, 7, 8, 9, 63, 200, 20000}) {
+      if (width * rows > static_cast<std::int64_t>(items.size())) continue;
+      for (const host_executor& exec : executors) {
+        std::vector<float> sums(static_cast<std::size_t>(width));
+        axis_reduce(exec, test_view{items.data(), right_layout({rows, width})},
+                    test_view{sums.data(), right_layout({width})}, 0);
+        for (std::int64_t c = 0; c < width; c += 1 + width / 50) {
+          std::vector<float> column;
+          for (std::int64_t i = 0; i < rows; ++i) {
+            column.push_back(items[static_cast<std::size_t>(i * width + c)]);
+          }
+          ASSERT_TRUE(same_bits(sums[static_cast<std::size_t>(c)], tilefold::reduce(exec, column)))
+              << rows << " x " << width << ", column " << c;
+        }
+      }
+    }
+  }
+}
+
 TEST(AxisReduce, ReducersCountIndicesInRowMajorOrder) {
   // Axes 0 and 2 of 2 x 2 x 3: result j is made of elements (0, j, 0..2), (1, j, 0..2).
   const std::vector<float> items{5, 4, 9, 7, 7, 7, 3, 8, 1, 9, 6, 7};

@@ -130,11 +130,12 @@ class basic_host_executor {
     detail::host::require_float_mode<typename Reducer::accumulator>();
     detail::require_host_access(out, "out");
     detail::host::require_first_array(forest);
-    const auto write = [&](std::int64_t i, const typename Reducer::result& value) {
+    // By value: these run for every tree.
+    const auto write = [out](std::int64_t i, const typename Reducer::result& value) {
       *detail::starting_at(out, i) = detail::output_value<Out>(value);
     };
     using accumulator = typename Reducer::accumulator;
-    const auto keep = [&](std::int64_t i, const accumulator& folded) {
+    const auto keep = [write, reducer, init](std::int64_t i, const accumulator& folded) {
       write(i, detail::finish(reducer, init, folded));
     };
     const auto none = [&](std::int64_t i) { write(i, reducer.project(empty)); };
@@ -156,7 +157,8 @@ class basic_host_executor {
     const auto keep_key = [&](std::int64_t run, std::int64_t j) {
       *detail::starting_at(keys_out, run) = items.key(j);
     };
-    const auto keep = [&](std::int64_t run, const typename Reducer::accumulator& folded) {
+    const auto keep = [reducer, init, values_out](std::int64_t run,
+                                                  const typename Reducer::accumulator& folded) {
       *detail::starting_at(values_out, run) =
           detail::output_value<ValuesOut>(detail::finish(reducer, init, folded));
     };

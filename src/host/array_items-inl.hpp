@@ -98,6 +98,19 @@ struct float16_to_float {
   }
 };
 
+/// Vector of the `n` items from `p` on, 0 <= n <= lanes, and then anything that a load may give.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_first(D d, const T* p, std::int64_t n) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  // Reads nothing where the mask says so, and waits for nothing.
+  if constexpr (sizeof(T) >= 4)
+    return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(n)), d, p);
+#endif
+  HWY_ALIGN T items[hn::MaxLanes(D())] = {};
+  std::memcpy(items, p, static_cast<std::size_t>(n) * sizeof(T));
+  return hn::Load(d, items);
+}
+
 /// An array of Raw whose items are converted to accumulators of type Lane.
 template <class Raw, class Lane, class Conversion = no_conversion>
 class array_items {
@@ -116,9 +129,7 @@ class array_items {
 
   /// The items [i, i + n), 0 < n < step, and then `absent`.
   HWY_INLINE vector load_some(std::int64_t i, std::int64_t n, vector absent) const {
-    HWY_ALIGN Raw items[step] = {};
-    std::memcpy(items, first_ + i, static_cast<std::size_t>(n) * sizeof(Raw));
-    const vector present = Conversion::convert(tag(), hn::Load(raw_tag(), items));
+    const vector present = Conversion::convert(tag(), load_first(raw_tag(), first_ + i, n));
     return hn::IfThenElse(hn::FirstN(tag(), static_cast<std::size_t>(n)), present, absent);
   }
 

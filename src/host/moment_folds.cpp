@@ -2,8 +2,12 @@
 //
 // What mean and variance of whole blocks of the tree are made of, with vector instructions: the sum
 // and the sum of squared deviations, each node merged from two equal halves as moments.hpp merges
-// them. Compiled once for every instruction set. Must be compiled with -ffp-contract=off.
+// them; and the extremes. Compiled once for every instruction set. Must be compiled with
+// -ffp-contract=off.
 #include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include <tilefold/detail/host/moments.hpp>
 #include <tilefold/tree.hpp>
@@ -25,11 +29,16 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Items says what vector i of the input is.
-template <class Items>
+/// Groups of 2^GroupLevel vectors of Raw, folded in double.
+template <class Raw, int GroupLevel>
 class moment_fold {
-  using tag = typename Items::tag;
+  static constexpr bool widened = sizeof(Raw) < sizeof(double);
+  using conversion = std::conditional_t<widened, widening, no_conversion>;
+  using items_type = array_items<Raw, double, conversion>;
+  using tag = typename items_type::tag;
   using vector = hn::Vec<tag>;
+  // Of floats: squared deviations in units of the weight that the node was merged with. Those are
+  // powers of two and nothing can overflow, so the bits are the same and a product is saved.
   struct node {
     vector sum, deviations;
   };
@@ -37,21 +46,22 @@ class moment_fold {
   static constexpr std::int64_t lanes = hn::MaxLanes(tag());
   static constexpr int lane_levels = tree::floor_log2(lanes);
   // The vectors of a group fold into one in registers; a whole number of cycles (merge-inl.hpp).
-  static constexpr int group_level = 6;
-  static_assert(group_level % lane_levels == 0);
-  static constexpr int group = 1 << group_level;
-  static constexpr std::int64_t group_items = group * lanes;
+  static_assert(GroupLevel % lane_levels == 0);
+  static constexpr int group = 1 << GroupLevel;
 
  public:
+  static constexpr std::int64_t group_items = group * lanes;
+
+  /// A power of two groups.
   static void run(const void* first, std::int64_t n, block_moments* result) {
-    const moment_fold fold{Items(first, nullptr)};
+    const moment_fold fold{items_type(first, nullptr)};
     // The values of finished groups that wait for their right neighbour: one per level.
     block_moments waiting[64];
     int depth = 0;
     for (std::int64_t i = 0; i < n; i += group_items) {
       fold.items_.template prefetch<group>(i);
       block_moments value = fold.fold_group(i);
-      double weight = 0.5 / static_cast<double>(group_items);
+      double weight = weight_of(group_items);
       for (std::int64_t g = i / group_items; g & 1; g >>= 1, weight *= 0.5) {
         value = merge(waiting[--depth], value, weight);
       }
@@ -61,7 +71,10 @@ class moment_fold {
   }
 
  private:
-  explicit moment_fold(Items items) : items_(items) {}
+  explicit moment_fold(items_type items) : items_(items) {}
+
+  // Between nodes of as many items each.
+  static constexpr double weight_of(std::int64_t items) { return 0.5 / static_cast<double>(items); }
 
   static block_moments merge(const block_moments& a, const block_moments& b, double weight) {
     const double gap = b.sum - a.sum;
@@ -75,14 +88,16 @@ class moment_fold {
     const vector left = even_lanes<Cycle>(d, a.sum, b.sum);
     const vector right = odd_lanes<Cycle>(d, a.sum, b.sum);
     const vector gap = hn::Sub(right, left);
-    const vector weight = hn::Set(d, 0.5 / static_cast<double>(std::int64_t{1} << Level));
-    const vector spread = hn::Mul(hn::Mul(gap, weight), gap);
+    const vector weight = hn::Set(d, widened ? 1.0 : weight_of(std::int64_t{1} << Level));
+    const vector spread = hn::Mul(widened ? gap : hn::Mul(gap, weight), gap);
     if constexpr (Level == 0) {
       return {hn::Add(left, right), spread};  // single items have no spread
     } else {
       const vector both = hn::Add(even_lanes<Cycle>(d, a.deviations, b.deviations),
                                   odd_lanes<Cycle>(d, a.deviations, b.deviations));
-      return {hn::Add(left, right), hn::Add(both, spread)};
+      // Twice a number is exact, so that this rounds once, fused or not.
+      return {hn::Add(left, right),
+              widened ? hn::MulAdd(both, hn::Set(d, 2.0), spread) : hn::Add(both, spread)};
     }
   }
 
@@ -104,27 +119,114 @@ class moment_fold {
       return v;
     } else {
       constexpr int done = lane_levels - Levels;
-      return fold_lanes<Levels - 1>(merge<group_level + done, group_level + done>(v, v));
+      return fold_lanes<Levels - 1>(merge<GroupLevel + done, GroupLevel + done>(v, v));
     }
   }
 
   HWY_INLINE block_moments fold_group(std::int64_t first) const {
-    const node v = fold_lanes<lane_levels>(fold_vectors<group_level>(first));
-    return {hn::GetLane(v.sum), hn::GetLane(v.deviations)};
+    const node v = fold_lanes<lane_levels>(fold_vectors<GroupLevel>(first));
+    constexpr double unit = widened ? weight_of(group_items / 2) : 1.0;
+    return {hn::GetLane(v.sum), hn::GetLane(v.deviations) * unit};
   }
 
-  Items items_;
+  items_type items_;
 };
 
-moment_fold_function find_moments(simd_type value) {
-  if (value == simd_type::float32) return moment_fold<array_items<float, double, widening>>::run;
-  if (value == simd_type::float64) return moment_fold<array_items<double, double>>::run;
-  return nullptr;
+/// Any power of two items.
+template <class Raw>
+class moments_of_block {
+  static constexpr int lane_levels = tree::floor_log2(hn::MaxLanes(hn::ScalableTag<double>()));
+  using large = moment_fold<Raw, 6>;
+  using small = moment_fold<Raw, 6 - lane_levels>;
+  static constexpr std::int64_t few = small::group_items;
+
+ public:
+  static void run(const void* first, std::int64_t n, block_moments* result) {
+    if (n >= large::group_items) {
+      large::run(first, n, result);
+    } else if (n >= few) {
+      small::run(first, n, result);
+    } else {
+      *result = fold_few(static_cast<const Raw*>(first), n);
+    }
+  }
+
+ private:
+  static block_moments fold_few(const Raw* items, std::int64_t n) {
+    double sums[few];
+    double deviations[few] = {};
+    for (std::int64_t i = 0; i < n; ++i) sums[i] = static_cast<double>(items[i]);
+    double weight = 0.5;
+    for (std::int64_t nodes = n / 2; nodes > 0; nodes /= 2, weight *= 0.5) {
+      for (std::int64_t i = 0; i < nodes; ++i) {
+        const double gap = sums[2 * i + 1] - sums[2 * i];
+        sums[i] = sums[2 * i] + sums[2 * i + 1];
+        deviations[i] = (deviations[2 * i] + deviations[2 * i + 1]) + (gap * weight) * gap;
+      }
+    }
+    return {sums[0], deviations[0]};
+  }
+};
+
+/// The least and the greatest of floating items that are all finite, -0 below +0.
+template <class Int>
+class extreme_fold {
+  using tag = hn::ScalableTag<Int>;
+  using vector = hn::Vec<tag>;
+  static constexpr std::int64_t lanes = hn::MaxLanes(tag());
+  static constexpr int chains = 4;
+
+ public:
+  static void run(const void* first, std::int64_t n, void* least, void* greatest) {
+    const array_items<Int, Int> items(first, nullptr);
+    Int any;
+    std::memcpy(&any, first, sizeof any);
+    const vector absent = hn::Set(tag(), any);
+    vector low[chains], high[chains];
+    for (int k = 0; k < chains; ++k) low[k] = high[k] = key(absent);
+    std::int64_t i = 0;
+    for (; i + chains * lanes <= n; i += chains * lanes) {
+      for (int k = 0; k < chains; ++k) add(key(items.load(i + k * lanes)), low[k], high[k]);
+    }
+    for (; i + lanes <= n; i += lanes) add(key(items.load(i)), low[0], high[0]);
+    if (i < n) add(key(items.load_some(i, n - i, absent)), low[0], high[0]);
+    for (int k = 1; k < chains; ++k) {
+      low[0] = hn::Min(low[0], low[k]);
+      high[0] = hn::Max(high[0], high[k]);
+    }
+    store(hn::MinOfLanes(tag(), low[0]), least);
+    store(hn::MaxOfLanes(tag(), high[0]), greatest);
+  }
+
+ private:
+  // Integers in the order of the values: its own inverse.
+  HWY_INLINE static vector key(vector bits) {
+    const vector magnitude = hn::Set(tag(), std::numeric_limits<Int>::max());
+    return hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), magnitude));
+  }
+  HWY_INLINE static void add(vector v, vector& low, vector& high) {
+    low = hn::Min(low, v);
+    high = hn::Max(high, v);
+  }
+  HWY_INLINE static void store(vector v, void* result) {
+    const Int bits = hn::GetLane(key(v));
+    std::memcpy(result, &bits, sizeof bits);
+  }
+};
+
+block_functions find_block_folds(simd_type value) {
+  if (value == simd_type::float32) {
+    return {moments_of_block<float>::run, extreme_fold<std::int32_t>::run};
+  }
+  if (value == simd_type::float64) {
+    return {moments_of_block<double>::run, extreme_fold<std::int64_t>::run};
+  }
+  return {};
 }
 
 #else
 
-moment_fold_function find_moments(simd_type) { return nullptr; }
+block_functions find_block_folds(simd_type) { return {}; }
 
 #endif  // TILEFOLD_SIMD_TARGET
 
@@ -135,10 +237,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tilefold::detail::host {
 
-HWY_EXPORT(find_moments);
+HWY_EXPORT(find_block_folds);
 
-moment_fold_function find_moment_fold(simd_type value) {
-  return HWY_DYNAMIC_DISPATCH(find_moments)(value);
+block_functions find_block_functions(simd_type value) {
+  return HWY_DYNAMIC_DISPATCH(find_block_folds)(value);
 }
 
 }  // namespace tilefold::detail::host

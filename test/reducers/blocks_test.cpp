@@ -2,6 +2,7 @@
 //
 // Statistics that the host folds by blocks with vector instructions: the definition's bits under
 // every instruction set, at the ends of blocks, and where a block holds what is not finite.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -12,6 +13,7 @@
 #include <tilefold/detail/host/simd.hpp>
 
 #include "../support/seed.hpp"
+#include "../support/views.hpp"
 #include "cases.hpp"
 
 namespace tilefold::test {
@@ -29,7 +31,9 @@ void expect_definition(const std::vector<T>& x, const std::string& what) {
 
 template <class T>
 void expect_definition_of_all_kinds() {
-  for (const std::int64_t n : {2048, 4096, 4097, 8191, 8192, 20011, 200003}) {
+  for (const std::int64_t n :
+       {1,   2,   3,   4,    5,    8,    31,   63,   64,   100,  127,   128,   255,
+        256, 511, 512, 1000, 1024, 2048, 4096, 4097, 8191, 8192, 20011, 200003}) {
     expect_definition(make_items<T>(pattern::mixed, n, seed()), "mixed");
   }
   for (const pattern p : reducer_patterns<T>()) {
@@ -50,6 +54,27 @@ TEST(StatisticsByBlocks, HaveTheDefinitionsBits) {
     expect_definition_of_all_kinds<double>();
   }
   detail::host::use_simd_target(nullptr);
+}
+
+// Rows of every length up to a few vectors: blocks of a power of two, and what is left over.
+TEST(StatisticsByBlocks, OfRowsAreThoseOfEachRow) {
+  const auto five = r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{});
+  for (const pattern p : reducer_patterns<float>()) {
+    SCOPED_TRACE(name_of(p));
+    const auto items = make_items<float>(p, 20000, seed());
+    for (const std::int64_t n : {1, 2, 3, 5, 16, 63, 64, 100, 129, 255, 256, 1000, 1024, 5000}) {
+      const std::int64_t rows = std::min<std::int64_t>(20000 / n, 40);
+      std::vector<decltype(tilefold::reduce(items, five))> out(static_cast<std::size_t>(rows));
+      tilefold::axis_reduce(host_executor(1), test_view{items.data(), right_layout({rows, n})},
+                            test_view{out.data(), right_layout({rows})}, 1, five);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        const auto first = items.begin() + i * n;
+        ASSERT_EQ(bits_of(out[static_cast<std::size_t>(i)]),
+                  bits_of(by_definition(five, std::vector<float>(first, first + n))))
+            << "row " << i << " of " << n;
+      }
+    }
+  }
 }
 
 }  // namespace

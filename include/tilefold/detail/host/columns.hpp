@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -100,6 +102,8 @@ class column_fold {
  private:
   static constexpr int run_level = 3;
   static constexpr std::int64_t run = std::int64_t{1} << run_level;
+  // A line or more of each row is asked for at a time.
+  static constexpr std::int64_t columns_at_once = 32;
 
   struct row_offsets {
     std::int64_t of[run];
@@ -131,9 +135,44 @@ class column_fold {
   void fold_run(accumulator* result, std::int64_t origin, std::int64_t first,
                 std::int64_t width) const {
     const row_offsets offsets = offsets_of(origin, first, run);
-    for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(&result[c])) accumulator(node<run_level, 0>(offsets, first, c));
+    const row_offsets later = offsets_of(origin, first + rows_ahead(width), run);
+    for (std::int64_t c = 0; c < width; c += columns_at_once) {
+      const std::int64_t end = detail::smaller(c + columns_at_once, width);
+      prefetch(elements_, later, c, end);
+      for (std::int64_t k = c; k < end; ++k) {
+        ::new (static_cast<void*>(&result[k])) accumulator(node<run_level, 0>(offsets, first, k));
+      }
     }
+  }
+
+  // Asks for what a run will read some runs later. Hardware does so by itself, but not early enough
+  // where rows are short, and not at all from row to row where they are long (docs/host.md).
+  template <std::size_t... Index, class... Its>
+  void prefetch(const source_of<std::index_sequence<Index...>, Its...>& elements,
+                const row_offsets& rows, std::int64_t c, std::int64_t end) const {
+    using source_type = source<Its...>;
+    (prefetch_columns(source_type::template iterator<Index>(elements), rows, c, end), ...);
+  }
+  template <class It>
+  static void prefetch_columns(const It& it, const row_offsets& rows, std::int64_t c,
+                               std::int64_t end) {
+    if constexpr (std::contiguous_iterator<It>) {
+      constexpr auto size = static_cast<std::int64_t>(sizeof(std::iter_value_t<It>));
+      // May point past the array, harmlessly; so it must not be formed as a pointer into it.
+      const auto base = reinterpret_cast<std::uintptr_t>(std::to_address(it));
+      for (const std::int64_t row : rows.of) {
+        for (std::int64_t byte = 0; byte < (end - c) * size; byte += 64) {
+          __builtin_prefetch(reinterpret_cast<const void*>(
+              base + static_cast<std::uintptr_t>((row + c) * size + byte)));
+        }
+      }
+    }
+  }
+
+  // A whole number of runs, 8 KiB or more.
+  static std::int64_t rows_ahead(std::int64_t width) {
+    const std::int64_t bytes = run * width * static_cast<std::int64_t>(sizeof(accumulator));
+    return tree::num_blocks(8192, bytes) * run;
   }
 
   // The node of `Level` whose first row is number R of the offsets.
@@ -223,8 +262,10 @@ struct column_tasks {
         row_blocks(1) {
     if (threads == 1 || all_blocks >= 4 * threads) return;
     block_rows = 16;
-    while (block_rows * width * bytes < task_bytes) block_rows *= 2;
-    while (all_blocks * tree::num_blocks(rows, block_rows) > most_tasks) block_rows *= 2;
+    while (block_rows * width * bytes < task_bytes ||
+           all_blocks * tree::num_blocks(rows, block_rows) > tasks_per_thread * threads) {
+      block_rows *= 2;
+    }
     row_blocks = tree::num_blocks(rows, block_rows);
   }
 
@@ -236,11 +277,13 @@ struct column_tasks {
   }
 
  private:
-  // Eight rows of a block fit the first cache.
-  static constexpr std::int64_t block_bytes = 2048;
+  // Long enough that rows are read as streams, and pages are not left at once; short enough that
+  // the values that wait stay in the second-level cache.
+  static constexpr std::int64_t block_bytes = std::int64_t{1} << 14;
   // What is worth a task (docs/host.md).
   static constexpr std::int64_t task_bytes = std::int64_t{1} << 17;
-  static constexpr std::int64_t most_tasks = 4096;
+  // Enough for every thread to find work to the end; the values of each are written and read again.
+  static constexpr std::int64_t tasks_per_thread = 64;
 };
 
 /// Calls keep(i, fold of tree i) for every tree of a forest that has_neighbours(); `for_each`

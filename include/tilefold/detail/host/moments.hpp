@@ -34,18 +34,22 @@ struct block_moments {
   double deviations;  // squared, from the mean
 };
 
-/// Folds an array of n items, a power of two and at least 512, of which all are finite.
-using moment_fold_function = void (*)(const void* first, std::int64_t n, block_moments* result);
+/// What is found of an array of n items, a power of two. The extremes want items that are finite.
+struct block_functions {
+  void (*moments)(const void* first, std::int64_t n, block_moments* result) = nullptr;
+  void (*extremes)(const void* first, std::int64_t n, void* least, void* greatest) = nullptr;
+};
 
-/// The precompiled fold for the vector instructions of this machine, or null if there is none.
-moment_fold_function find_moment_fold(simd_type value);
+/// The precompiled ones for the vector instructions of this machine, or null if there are none.
+block_functions find_block_functions(simd_type value);
 
-/// A block's items and what is known of them.
+/// A block's items, all finite, and what is known of them.
 template <class T>
 struct block_facts {
   const T* items;
   std::int64_t count;
   block_moments moments;
+  T least, greatest;  // where a part asks for extremes
 };
 
 /// A reducer's accumulator of a block of T, if it can be had so.
@@ -53,6 +57,7 @@ template <class R, class T>
 struct block_part {
   static constexpr block_statistic kind = statistic_of<R>;
   static constexpr bool known = kind != block_statistic::none;
+  static constexpr bool asks_for_extremes = false;
   using accumulator = reducer_accumulator_t<R, T>;
 
   static bool available() { return true; }
@@ -74,19 +79,28 @@ struct block_part<R, T> {
   using accumulator = accumulator_t<void, op, T, no_init>;
   static constexpr simd_key key = simd_key_of<op_reducer<accumulator, op, as_is>, const T*>;
   static constexpr bool known = worth_asking(key);
+  // What a NaN is does not matter here.
+  static constexpr bool least = key.op == simd_op::minimum || key.op == simd_op::minimum_number;
+  static constexpr bool greatest = key.op == simd_op::maximum || key.op == simd_op::maximum_number;
+  static constexpr bool asks_for_extremes = least || greatest;
 
   static simd_fold fold() { return find_simd_fold(key.op, key.value, key.accumulator); }
-  static bool available() { return fold() != nullptr; }
+  static bool available() { return asks_for_extremes || fold() != nullptr; }
   static accumulator of(const block_facts<T>& block) {
-    accumulator result;
-    fold()(block.items, nullptr, block.count, &result);
-    return result;
+    if constexpr (asks_for_extremes) {
+      return least ? block.least : block.greatest;
+    } else {
+      accumulator result;
+      fold()(block.items, nullptr, block.count, &result);
+      return result;
+    }
   }
 };
 
 template <std::size_t... Index, class... R, class T>
 struct block_part<fused_of<std::index_sequence<Index...>, R...>, T> {
   static constexpr bool known = (block_part<R, T>::known && ...);
+  static constexpr bool asks_for_extremes = (block_part<R, T>::asks_for_extremes || ...);
   using accumulator = pack<typename block_part<R, T>::accumulator...>;
 
   static bool available() { return (block_part<R, T>::available() && ...); }
@@ -111,32 +125,44 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
 
   // Stays in the first-level cache while its parts are folded.
   static constexpr std::int64_t block = std::int64_t{16384} / sizeof(T);
+  // Fewer elements are not worth the calls.
+  static constexpr std::int64_t few = 4;
 
  public:
-  block_fold(const source<It>& elements, const reducer_type& reducer)
-      : moments_(part::available() ? find_moment_fold(simd_type_of<T>()) : nullptr),
+  block_fold(const block_functions& functions, const source<It>& elements,
+             const reducer_type& reducer)
+      : functions_(functions),
         items_(std::to_address(elements.template iterator<0>(elements))),
         scalar_(elements, reducer),
         reducer_(reducer) {}
 
+  /// For the constructor: null where there is none, and the scalar fold does it all.
+  static block_functions find() {
+    return part::available() ? find_block_functions(simd_type_of<T>()) : block_functions();
+  }
+
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
-    if (n < block || moments_ == nullptr) return scalar_(first, n);
-    if (n == block) return fold_block(first);
+    if (n < few || functions_.moments == nullptr) return scalar_(first, n);
+    if (n <= block && tree::is_power_of_two(n)) return fold_block(first, n);
     const std::int64_t split = tree::left_size(n);
     const accumulator left = (*this)(first, split);
     return reducer_.combine(left, (*this)(first + split, n - split));
   }
 
  private:
-  accumulator fold_block(std::int64_t first) const {
-    block_facts<T> facts{items_ + first, block, {}};
-    moments_(facts.items, block, &facts.moments);
+  accumulator fold_block(std::int64_t first, std::int64_t n) const {
+    block_facts<T> facts{items_ + first, n, {}, {}, {}};
+    functions_.moments(facts.items, n, &facts.moments);
     const bool all_finite = facts.moments.sum - facts.moments.sum == 0.0;
-    return all_finite ? part::of(facts) : scalar_(first, block);
+    if (!all_finite) return scalar_(first, n);
+    if constexpr (part::asks_for_extremes) {
+      functions_.extremes(facts.items, n, &facts.least, &facts.greatest);
+    }
+    return part::of(facts);
   }
 
-  moment_fold_function moments_;
+  block_functions functions_;
   const T* items_;
   scalar_fold<source<It>, reducer_type> scalar_;
   const reducer_type& reducer_;

@@ -59,10 +59,16 @@ class run_heads {
     return runs;
   }
 
+  /// Then: how many runs begin in chunk c, and the number of the first of them.
+  std::int64_t runs(std::int64_t c) const { return chunks_[static_cast<std::size_t>(c)].runs; }
+  std::int64_t first_run(std::int64_t c) const {
+    return chunks_[static_cast<std::size_t>(c)].before;
+  }
+
   /// Then: calls visit(run, begin, end) for every run that begins in chunk c.
   template <class Visit>
   void visit(std::int64_t c, const Visit& visit) const {
-    std::int64_t run = chunks_[static_cast<std::size_t>(c)].before;
+    std::int64_t run = first_run(c);
     std::int64_t begin = -1;
     for (std::int64_t first = c * chunk_; first < end_of(c); first += bits) {
       for (std::uint64_t left = words_[static_cast<std::size_t>(first / bits)]; left != 0;

@@ -55,6 +55,21 @@ using simd_fold = void (*)(const void* first, const void* second, std::int64_t n
 /// The precompiled fold for the vector instructions of this machine, or null if there is none.
 simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator);
 
+/// Folds up to most_short_arrays arrays of up to `most_items` items each, and stores their
+/// accumulators one after the other; of an array without items, anything. Null if there is none.
+struct simd_short_fold {
+  void (*run)(const void* const* arrays, const std::int32_t* counts, std::int64_t n,
+              void* results) = nullptr;
+  /// The same for arrays of `length` items, one after the other from `first` on.
+  void (*run_equal)(const void* first, std::int64_t length, std::int64_t n,
+                    void* results) = nullptr;
+  std::int64_t most_items = 0;
+};
+inline constexpr std::int64_t most_short_arrays = 512;
+
+/// The same for many short arrays at once.
+simd_short_fold find_short_fold(simd_op op, simd_type value, simd_type accumulator);
+
 /// The instruction sets that this machine can choose from, by name: 0 is the best; null is past the
 /// last. For tests and benchmarks.
 const char* simd_target(int index);

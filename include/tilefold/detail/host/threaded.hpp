@@ -18,6 +18,7 @@
 #include <tilefold/detail/host/moments.hpp>
 #include <tilefold/detail/host/run_heads.hpp>
 #include <tilefold/detail/host/serial.hpp>
+#include <tilefold/detail/host/short_trees.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
@@ -117,7 +118,8 @@ class threaded {
       }
     }
     if constexpr (has_block_parts<Reducer, Its...>) {
-      const block_fold<source<Its...>, Reducer> fold(elements, reducer);
+      using statistics = block_fold<source<Its...>, Reducer>;
+      const statistics fold(statistics::find(), elements, reducer);
       return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
     } else {
       const scalar_fold fold(elements, reducer);
@@ -146,15 +148,15 @@ class threaded {
         return;
       }
     }
-    const std::int64_t block = (trees + blocks_of_trees - 1) / blocks_of_trees;
+    const std::int64_t block = trees_per_block(trees);
     const std::int64_t count = tree::num_blocks(trees, block);
+    using tree_elements = decltype(forest.tree(0));
+    const simd_short_fold short_fold = host::find_short_fold_of<tree_elements, Reducer>();
     // Trees that all threads shall share come afterwards, one by one.
     const block_values<bool> has_long(count);
     auto one_block = [&](std::int64_t b) {
       bool found_long = false;
-      const std::int64_t first = b * block;
-      const std::int64_t last = first + block < trees ? first + block : trees;
-      for (std::int64_t i = first; i < last; ++i) {
+      const auto not_short = [&](std::int64_t i) {
         const std::int64_t n = forest.count(i);
         if (n <= 0) {
           none(i);
@@ -163,7 +165,16 @@ class threaded {
         } else {
           keep(i, fold_tree(forest.tree(i), reducer, n));
         }
+      };
+      const std::int64_t first = b * block;
+      const std::int64_t last = first + block < trees ? first + block : trees;
+      if (host::fold_equal_short_trees<Reducer>(short_fold, forest, first, last, keep)) {
+        has_long.make(b, false);
+        return;
       }
+      short_trees_of<tree_elements, Reducer, Keep, decltype(not_short)> gathered(short_fold, keep,
+                                                                                 not_short, first);
+      gathered.fold_all(forest, first, last);
       has_long.make(b, found_long);
     };
     for_each(count, one_block);
@@ -181,15 +192,27 @@ class threaded {
   template <class Items, class Reducer, class KeepKey, class Keep>
   std::int64_t fold_runs(const Items& items, const Reducer& reducer, const KeepKey& keep_key,
                          const Keep& keep) const {
-    const auto fold_run = [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
-      keep(run, fold_tree(items.run(begin), reducer, end - begin));
+    using elements = typename Items::source_type;
+    const simd_short_fold short_fold = host::find_short_fold_of<elements, Reducer>();
+    const auto skip = [](std::int64_t) {};
+    using gathered = short_trees_of<elements, Reducer, Keep, decltype(skip)>;
+    const auto fold_run = [&](gathered& short_runs, std::int64_t run, std::int64_t begin,
+                              std::int64_t end) {
+      short_runs.add(run, items.run(begin), end - begin);
+      if (end - begin > short_fold.most_items) {
+        keep(run, fold_tree(items.run(begin), reducer, end - begin));
+      }
     };
     std::int64_t chunk = keys_per_chunk;
     if (threads() == 1 || items.size < min_blocks * chunk) {
-      return host::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
-        keep_key(run, begin);
-        fold_run(run, begin, end);
-      });
+      gathered short_runs(short_fold, keep, skip, 0);
+      const std::int64_t runs =
+          host::visit_runs(items, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
+            keep_key(run, begin);
+            fold_run(short_runs, run, begin, end);
+          });
+      short_runs.finish(runs);
+      return runs;
     }
     while (tree::num_blocks(items.size, chunk) > max_blocks) chunk *= 2;
     run_heads heads(items.size, chunk);
@@ -199,19 +222,22 @@ class threaded {
     const std::int64_t runs = heads.count();
     // A long run that leaves its chunk all threads shall share, afterwards.
     const auto is_shared = [&](std::int64_t c, std::int64_t begin, std::int64_t end) {
-      return end - c * chunk > chunk && is_long<typename Items::source_type>(end - begin);
+      return end - c * chunk > chunk && is_long<elements>(end - begin);
     };
     const block_values<bool> has_shared(heads.num_chunks());
     for_each(heads.num_chunks(), [&](std::int64_t c) {
       bool found = false;
+      gathered short_runs(short_fold, keep, skip, heads.first_run(c));
       heads.visit(c, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
         keep_key(run, begin);
         if (is_shared(c, begin, end)) {
           found = true;
+          short_runs.add(run, items.run(begin), end - begin);
         } else {
-          fold_run(run, begin, end);
+          fold_run(short_runs, run, begin, end);
         }
       });
+      short_runs.finish(heads.first_run(c) + heads.runs(c));
       has_shared.make(c, found);
     });
     for (std::int64_t c = 0; c < heads.num_chunks(); ++c) {
@@ -245,8 +271,12 @@ class threaded {
   static constexpr std::int64_t scalar_block_bytes = std::int64_t{1} << 16;
   static constexpr std::int64_t min_blocks = 8;
 
-  // Enough for every thread to find work to the end.
-  static constexpr std::int64_t blocks_of_trees = 4096;
+  // So many that short trees are folded together, unless every thread would not find work to the
+  // end.
+  std::int64_t trees_per_block(std::int64_t trees) const {
+    const std::int64_t few = tree::num_blocks(trees, std::int64_t{32} * threads());
+    return detail::larger(few < 4096 ? few : 4096, tree::num_blocks(trees, max_blocks));
+  }
 
   // Shorter trees are not worth the call of a vector fold.
   static constexpr std::int64_t least_simd_items = 32;
@@ -274,6 +304,11 @@ class threaded {
         return bound_simd_fold<accumulator>(fold, elements.template iterator<Index>(elements)...)(
             0, n);
       }
+    }
+    if constexpr (has_block_parts<Reducer, Its...>) {
+      using statistics = block_fold<source<Its...>, Reducer>;
+      static const block_functions functions = statistics::find();
+      return statistics(functions, elements, reducer)(0, n);
     }
     return host::fold(elements, reducer, 0, n);
   }

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Short trees of a forest, gathered so that the library tilefold::host folds many of them at once.
+// Only programs that link it may use this.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/host/simd.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::host {
+
+/// What to ask find_short_fold() for a reducer over a source.
+template <class Source, class Reducer>
+inline constexpr simd_key short_key{};
+template <class It, class Reducer>
+inline constexpr simd_key short_key<source<It>, Reducer> = simd_key_of<Reducer, It>;
+
+/// The fold for them, or one that takes no tree.
+template <class Source, class Reducer>
+simd_short_fold find_short_fold_of() {
+  constexpr simd_key key = short_key<Source, Reducer>;
+  if constexpr (worth_asking(key)) return find_short_fold(key.op, key.value, key.accumulator);
+  return {};
+}
+
+/// Takes trees one after the other, from number `first` on; calls keep(i, fold of tree i) for short
+/// ones, some time until finish(), and other(i) for all others.
+template <class Source, class Reducer, class Keep, class Other, bool Known>
+class short_trees {
+ public:
+  short_trees(const simd_short_fold&, const Keep&, const Other& other, std::int64_t)
+      : other_(other) {}
+
+  void add(std::int64_t i, const Source&, std::int64_t) { other_(i); }
+  void finish(std::int64_t) {}
+  template <class Forest>
+  void fold_all(const Forest&, std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) other_(i);
+  }
+
+ private:
+  const Other& other_;
+};
+
+template <class It, class Reducer, class Keep, class Other>
+class short_trees<source<It>, Reducer, Keep, Other, true> {
+  using accumulator = typename Reducer::accumulator;
+
+ public:
+  short_trees(const simd_short_fold& fold, const Keep& keep, const Other& other, std::int64_t first)
+      : fold_(fold), keep_(keep), other_(other), first_(first) {}
+
+  /// The next tree, which lies behind the ones before in the same array.
+  void add(std::int64_t i, const source<It>& elements, std::int64_t n) {
+    const std::int64_t k = i - first_;
+    put(k, elements, n);
+    const auto bytes =
+        reinterpret_cast<std::uintptr_t>(arrays_[k]) - reinterpret_cast<std::uintptr_t>(arrays_[0]);
+    if (k + 1 == room || bytes >= most_bytes) finish(i + 1);
+  }
+
+  /// There are no more trees than up to number `last`, or so for now.
+  void finish(std::int64_t last) {
+    const std::int64_t count = last - first_;
+    if (count == 0) return;
+    // A copy that nothing else can see, so that what it refers to stays in registers.
+    const Keep keep = keep_;
+    accumulator values[room];
+    if (fold_.run != nullptr) fold_.run(arrays_, counts_, count, values);
+    for (std::int64_t k = 0; k < count; ++k) {
+      if (counts_[k] != 0) {
+        keep(first_ + k, values[k]);
+      } else {
+        other_(first_ + k);
+      }
+    }
+    first_ = last;
+  }
+
+  /// Trees [first, last) of a forest and nothing else.
+  template <class Forest>
+  void fold_all(const Forest& forest, std::int64_t first, std::int64_t last) {
+    while (first < last) {
+      const std::int64_t most = detail::smaller(last - first, room);
+      std::int64_t items = 0;
+      std::int64_t k = 0;
+      for (; k < most && items < most_bytes / item_bytes; ++k) {
+        const std::int64_t n = forest.count(first + k);
+        put(k, forest.tree(first + k), n);
+        items += n;
+      }
+      finish(first += k);
+    }
+  }
+
+ private:
+  void put(std::int64_t k, const source<It>& elements, std::int64_t n) {
+    arrays_[k] = std::to_address(elements.template iterator<0>(elements));
+    // 0 is for others, all of them if there is no fold. Without a branch, which lengths would make
+    // hard to foretell.
+    counts_[k] = static_cast<std::int32_t>(n > 0 && n <= fold_.most_items ? n : 0);
+  }
+
+  // Enough that a call costs nothing, few enough that these stay in the first-level cache, and what
+  // they and the next ones hold in the second.
+  static constexpr std::int64_t room = most_short_arrays;
+  static constexpr std::int64_t most_bytes = 65536;
+  static constexpr std::int64_t item_bytes = sizeof(std::iter_value_t<It>);
+
+  const simd_short_fold fold_;
+  const Keep& keep_;
+  const Other& other_;
+  std::int64_t first_;
+  const void* arrays_[room];
+  std::int32_t counts_[room];
+};
+
+template <class Source, class Reducer, class Keep, class Other>
+using short_trees_of =
+    short_trees<Source, Reducer, Keep, Other, worth_asking(short_key<Source, Reducer>)>;
+
+/// If the trees of a forest are alike, one after the other and short: calls keep(i, fold of tree i)
+/// for trees [first, last), and returns true.
+template <class Reducer, class Forest, class Keep>
+bool fold_equal_short_trees(const simd_short_fold&, const Forest&, std::int64_t, std::int64_t,
+                            const Keep&) {
+  return false;
+}
+template <class Reducer, class It, class Keep>
+requires(worth_asking(simd_key_of<Reducer, It>)) bool fold_equal_short_trees(
+    const simd_short_fold& fold, const equal_forest<source<It>>& forest, std::int64_t first,
+    std::int64_t last, const Keep& keep) {
+  if (forest.length <= 0 || forest.length > fold.most_items) return false;
+  const Keep own = keep;
+  typename Reducer::accumulator values[most_short_arrays];
+  for (std::int64_t i = first; i < last; i += most_short_arrays) {
+    const std::int64_t n = detail::smaller(last - i, most_short_arrays);
+    const auto elements = forest.tree(i);
+    fold.run_equal(std::to_address(elements.template iterator<0>(elements)), forest.length, n,
+                   values);
+    for (std::int64_t k = 0; k < n; ++k) own(i + k, values[k]);
+  }
+  return true;
+}
+
+}  // namespace tilefold::detail::host
