@@ -238,6 +238,19 @@ TEST_F(CudaByKey, KeysThatBeginOffTheirRows) {
   }
 }
 
+// A graph that was captured with a reserved workspace does not survive a larger one.
+TEST(CudaByKeyWorkspace, ForMoreKeysServesFewer) {
+  namespace gpu = detail::cuda;
+  for (const std::int64_t acc_bytes : {1, 4, 8, 24}) {
+    gpu::workspace_demand before{0, 0};
+    for (std::int64_t n = 1; n < gpu::most_keyed_items; n += 1 + n / 37) {
+      const gpu::workspace_demand demand = gpu::by_key_demand(n, acc_bytes);
+      ASSERT_TRUE(before.fits(demand.bytes())) << n << " keys, " << acc_bytes;
+      before = demand;
+    }
+  }
+}
+
 TEST_F(CudaByKey, TenThousandRandomShapes) {
   std::mt19937_64 bits(seed());
   for (int shape = 0; shape < 10000; ++shape) {

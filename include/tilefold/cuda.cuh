@@ -241,7 +241,7 @@ class basic_cuda_executor {
     return detail::cuda::queue_demand(num_segments, accumulator_bytes).bytes();
   }
 
-  /// Bytes of workspace that a reduce_by_key() of n keys needs.
+  /// Bytes of workspace that a reduce_by_key() of n keys needs, and any of fewer.
   static std::int64_t by_key_workspace_bytes(std::int64_t n, std::int64_t accumulator_bytes) {
     return detail::cuda::by_key_demand(n, accumulator_bytes).bytes();
   }

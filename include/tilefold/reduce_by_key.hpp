@@ -147,7 +147,8 @@ auto with_keyed_items(Executor&& exec, std::int64_t n, const Keys& keys, const V
 /// - On a CUDA executor the call is asynchronous in its stream, num_runs_out is GPU memory, and
 ///   everything must live until the stream has passed it. At most 2^35 keys. It takes one launch up
 ///   to 3056 keys, and otherwise four, of which the last two fold runs of more than 1024 items.
-///   Values are read once, keys once and where runs begin a second time. Workspace:
+///   Values are read once (some twice where short and longer runs stand side by side), keys once
+///   and where runs begin a second time. Workspace:
 ///   cuda_executor::by_key_workspace_bytes(), about n / 6 bytes: a bit for each key, and
 ///   n / 40 bytes for long runs.
 /// - On the host: n / 8 bytes of memory, if several threads work.

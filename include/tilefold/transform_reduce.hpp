@@ -21,7 +21,8 @@ namespace tilefold {
 /// The two ranges may have different value types; the second must hold as many items as the first.
 /// An f that is a functor of tilefold or std, such as the dot product's multiplies, is called in
 /// the type where both meet, which is float for half and int32 for int8. f is called once per item,
-/// in no particular order; what it returns is converted to the accumulator, chosen as in reduce()
+/// in no particular order (top_k and bottom_k on a GPU, and reduce_by_key's iterators, may ask for
+/// an item again); what it returns is converted to the accumulator, chosen as in reduce()
 /// with f's result as the value type. A product inside f is rounded before it is added, whatever
 /// the compiler would like to fuse; multiplications followed by additions *inside* one f or op are
 /// the caller's own (docs/numerics.md, strict_fp). Everything else, errors and the empty range

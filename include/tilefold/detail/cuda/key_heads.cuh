@@ -87,7 +87,7 @@ inline constexpr int least_open_items = reach_items + 1;
 /// Where blocks and launches meet. Patches come in groups of 2^group_bits.
 struct run_tables {
   head_bits* heads;            // of each patch, a word a lane
-  short_head_count* in_group;  // of each patch: before it, in its group
+  short_head_count* in_group;  // of each patch: in it, and then before it in its group
   head_count* of_groups;       // of each group: before it
   unsigned* arrivals;          // of each group, and of groups; zero between launches
   // Of each open run: its items, and which of the runs it is.

@@ -31,21 +31,25 @@ std::int64_t items_to_alignment(const Keys& keys) {
   }
 }
 
+// What origins are at most.
+inline constexpr std::int64_t most_items_to_alignment = 16;
+
 /// How many patches there are, for any alignment: those of whole blocks.
 constexpr std::int64_t most_patches(std::int64_t n) {
-  return tree::num_blocks(n + 16, by_key_tile) * by_key_warps;
+  return tree::num_blocks(n + most_items_to_alignment, by_key_tile) * by_key_warps;
 }
 
 // Patches that a warp looks for heads in, one after the other, if there are many.
 inline constexpr int most_head_rounds = 4;
 
-/// About as many groups as patches in each, and no block's patches in two.
+/// About as many groups as patches in each, and no block's patches in two. Does not fall with n.
 constexpr int patch_group_bits(std::int64_t n) {
   return detail::larger((tree::ceil_log2(most_patches(n)) + 1) / 2,
                         tree::floor_log2(most_head_rounds * by_key_warps));
 }
+// More than there are, so that what is enough for n keys is enough for fewer.
 constexpr std::int64_t most_patch_groups(std::int64_t n) {
-  return tree::num_blocks(most_patches(n), std::int64_t{1} << patch_group_bits(n));
+  return std::int64_t{1} << patch_group_bits(n);
 }
 
 // What counts can hold.
@@ -55,7 +59,7 @@ static_assert(std::int64_t{patch_items} << patch_group_bits(most_keyed_items) < 
 
 constexpr std::int64_t most_open_runs(std::int64_t n) {
   // All of the first patch and what is in its reach, wherever it begins.
-  if (n <= patch_items + reach_items - 16) return 0;
+  if (n <= patch_items + reach_items - most_items_to_alignment) return 0;
   return n / least_open_items;
 }
 
