@@ -218,6 +218,14 @@ class dealt_fold {
     return value.value;
   }
 
+  /// The node of a row of which every lane has all items, in every lane.
+  __device__ __forceinline__ acc fold_whole_row() {
+    items_.settle();
+    registers<acc, 1> node;
+    node.put(0, whole<items>(0));
+    return row_fold<1, items, true, Reducer>(*reducer_, 0, 0).fold(node);
+  }
+
  private:
   // The runs of a tree that are `distance` apart.
   __device__ __forceinline__ void meet(slot<acc>& value, int distance) const {

@@ -3,7 +3,10 @@
 // A tree of any length by one warp. Device code.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
@@ -65,6 +68,19 @@ class warp_stack {
 template <class Source>
 inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source>).vt};
 
+template <class It>
+inline constexpr bool loads_run = std::is_same_v<It, index_iterator>;
+template <class T>
+inline constexpr bool loads_run<T*> = loads_packets<T*> && sizeof(T) >= 4;
+
+/// Whether runs come from memory in whole vectors, and are of items large enough: of smaller ones a
+/// lane would take too long over its run (docs/tuning.md).
+template <class Source>
+inline constexpr bool loads_runs = false;
+template <std::size_t... Index, class... Its>
+inline constexpr bool loads_runs<source_of<std::index_sequence<Index...>, Its...>> =
+    (loads_run<Its> && ...) && run_items<source_of<std::index_sequence<Index...>, Its...>> >= 8;
+
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
 /// whose lanes fold runs; the result is in every lane.
 template <class Source, class Reducer>
@@ -93,7 +109,11 @@ __device__ __forceinline__ typename Reducer::accumulator fold_runs_by_warp(const
     slot<row> now;
     now.put(next.value);
     if (done + row_items < count) load(next, done + row_items);  // comes while this is folded
-    stack.push(cuda::shuffle_from<warp_size>(now.value.fold(), 0, full_warp));
+    if (!folds_runs<Source, Reducer> && done + row_items <= count) {
+      stack.push(now.value.fold_whole_row());
+    } else {
+      stack.push(cuda::shuffle_from<warp_size>(now.value.fold(), 0, full_warp));
+    }
   }
   return stack.value();
 }
@@ -103,7 +123,7 @@ template <class Source, class Reducer>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Source& tree,
                                                                       const Reducer& reducer,
                                                                       std::int64_t count) {
-  if constexpr (folds_runs<Source, Reducer>) {
+  if constexpr (folds_runs<Source, Reducer> || loads_runs<Source>) {
     return cuda::fold_runs_by_warp(tree, reducer, 0, count, count);
   } else {
     constexpr int tile = warp_policy<Source>.tile();
