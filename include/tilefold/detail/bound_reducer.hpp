@@ -11,6 +11,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
+#include <tilefold/detail/reducer_shortcuts.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -96,24 +97,6 @@ concept absorbs_values = requires(const R& r, Acc& a, const Values&... values) {
   r.absorb(a, values...);
 };
 
-/// Whether a reducer has a shorter way to combine nodes of equally many elements, a power of two.
-template <class R, class Acc>
-concept combines_equals = requires(const R& r, const Acc& a) {
-  { r.combine_equals(a, a) } -> std::convertible_to<Acc>;
-};
-
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
-template <class R, class Acc>
-TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
-  if constexpr (combines_equals<R, Acc>) {
-    return r.combine_equals(a, b);
-  } else {
-    return r.combine(a, b);
-  }
-}
-
 template <class R, bool Indexed, class... Values>
 struct lifted {
   using type = std::remove_cvref_t<decltype(std::declval<const R&>().lift(
@@ -190,6 +173,9 @@ class bound_reducer {
     typename R::of_one;
     accumulator::ranking::last_key;
   };
+  // Whether packets of elements are lifted at once.
+  static constexpr bool lifts_packets =
+      plain && !indexed && !combine_may_fuse && has_packet_lift_of<R, Values...>;
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);
@@ -211,6 +197,12 @@ class bound_reducer {
 #endif
   TILEFOLD_HD accumulator combine(const accumulator& a, const accumulator& b) const {
     return reducer.combine(a, b);
+  }
+
+  /// The node of N neighbouring elements, a power of two from 2 to 16.
+  template <class V, int N>
+  TILEFOLD_HD accumulator lift_packet(const V (&values)[N]) const requires lifts_packets {
+    return reducer.lift_packet(values);
   }
 
   /// Whether combine(value, x) is `value` for every x.

@@ -72,6 +72,16 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
+  template <class T, int N>
+  requires(!indexed && (has_packet_lift<R, T> || ...))
+      TILEFOLD_HD auto lift_packet(const T (&values)[N]) const {
+    return pack<reducer_accumulator_t<R, T>...>{
+        {detail::lift_packet(reducers.template get<Index>(), values)}...};
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class... Acc>
   TILEFOLD_HD auto project(const pack_of<std::index_sequence<Index...>, Acc...>& value) const {
     return pack<decltype(detail::canonical(

@@ -138,6 +138,33 @@ struct variance_base : moment_reducer {
             detail::spread(a.deviations, b.deviations, difference, difference,
                            detail::weight_of_equals(a.count))};
   }
+  // Finite elements deviate by nothing from themselves, so that a pair's deviations are one
+  // product. That all of a packet are finite shows in their sum.
+  template <class T, int N>
+  requires narrower_than_double<T> TILEFOLD_HD variance_state lift_packet(const T (&values)[N])
+  const {
+    variance_state node = finite_node<0, N>(values);
+    if constexpr (!std::integral<T>) {
+      const double zero = rounded_sum(node.sum, -node.sum);
+      if (zero != zero) node.deviations = zero;
+    }
+    return node;
+  }
+
+ private:
+  template <int Begin, int Count, class T, int N>
+  TILEFOLD_HD variance_state finite_node(const T (&values)[N]) const {
+    if constexpr (Count == 2) {
+      const auto a = detail::convert<double>(values[Begin]);
+      const auto b = detail::convert<double>(values[Begin + 1]);
+      const double difference = rounded_sum(b, -a);
+      return {2.0, rounded_sum(a, b),
+              rounded_product(rounded_product(difference, 0.5), difference)};
+    } else {
+      return combine_equals(finite_node<Begin, Count / 2>(values),
+                            finite_node<Begin + Count / 2, Count / 2>(values));
+    }
+  }
 };
 
 /// Central moments: sums of the 2nd, 3rd and 4th powers of deviations from the mean.
