@@ -17,6 +17,14 @@ struct pack_leaf {
   T value;
 };
 
+/// Takes no room in a pack, nor can it be got out of it.
+struct nothing {};
+
+template <std::size_t Index>
+struct pack_leaf<Index, nothing> {
+  TILEFOLD_HD constexpr pack_leaf(nothing) {}
+};
+
 template <class Indices, class... T>
 struct pack_of;
 

@@ -196,6 +196,12 @@ struct count {
   }
   TILEFOLD_HD std::int64_t combine(std::int64_t a, std::int64_t b) const { return a + b; }
   TILEFOLD_HD std::int64_t project(std::int64_t count) const { return count; }
+  // Of an accumulator of more than a count (fuse.hpp): exact in double up to 2^53.
+  template <class State>
+  requires requires(const State& s) { s.count; }
+  TILEFOLD_HD std::int64_t project(const State& state) const {
+    return static_cast<std::int64_t>(state.count);
+  }
   template <class Acc>
   TILEFOLD_HD Acc identity() const {
     return 0;

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include <tilefold/config.hpp>
@@ -17,6 +18,22 @@ namespace tilefold {
 
 namespace detail {
 
+/// Which reducer keeps what number `i` has to know, it or another: a variance counts and sums as a
+/// mean does. Its project() takes the accumulator of either.
+template <class... R>
+constexpr std::size_t keeper_of(std::size_t i) {
+  constexpr block_statistic known[] = {statistic_of<R>...};
+  std::size_t most = i;
+  for (std::size_t j = 0; j < sizeof...(R); ++j) {
+    if (known[j] > known[most]) most = j;
+  }
+  if (known[i] == block_statistic::none || known[most] < block_statistic::mean) return i;
+  for (std::size_t j = 0; j < most; ++j) {
+    if (known[j] == known[most]) return j;
+  }
+  return most;
+}
+
 template <class Indices, class... R>
 struct fused_of;
 
@@ -25,6 +42,12 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   using reducer_concept = reducer_tag;
   static constexpr bool indexed = (is_indexed<R> || ...);
 
+  template <std::size_t I>
+  static constexpr std::size_t keeper = detail::keeper_of<R...>(I);
+  /// What is kept for reducer I.
+  template <std::size_t I, class One, class... Values>
+  using part = std::conditional_t<keeper<I> == I, reducer_accumulator_t<One, Values...>, nothing>;
+
   pack<R...> reducers;
 
   // Results deduced, for a compiler may look at a result's type before it looks at what is
@@ -32,20 +55,17 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   template <class... Values>
   requires(!indexed && (lifts_values<R, Values...>() && ...))
       TILEFOLD_HD auto lift(const Values&... values) const {
-    return pack<reducer_accumulator_t<R, Values...>...>{
-        {fused_of::lift_one(reducers.template get<Index>(), 0, values...)}...};
+    return pack<part<Index, R, Values...>...>{{lift_part<Index>(0, values...)}...};
   }
   template <class T>
   requires(indexed && (lifts_values<R, T>() && ...))
       TILEFOLD_HD auto lift(const T& value, std::int64_t index) const {
-    return pack<reducer_accumulator_t<R, T>...>{
-        {fused_of::lift_one(reducers.template get<Index>(), index, value)}...};
+    return pack<part<Index, R, T>...>{{lift_part<Index>(index, value)}...};
   }
   template <class T, class U>
   requires(indexed && (lifts_values<R, T, U>() && ...))
       TILEFOLD_HD auto lift(const T& value1, const U& value2, std::int64_t index) const {
-    return pack<reducer_accumulator_t<R, T, U>...>{
-        {fused_of::lift_one(reducers.template get<Index>(), index, value1, value2)}...};
+    return pack<part<Index, R, T, U>...>{{lift_part<Index>(index, value1, value2)}...};
   }
 
 #if defined(__CUDACC__)
@@ -54,8 +74,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   template <class... Acc>
   TILEFOLD_HD pack<Acc...> combine(const pack_of<std::index_sequence<Index...>, Acc...>& a,
                                    const pack_of<std::index_sequence<Index...>, Acc...>& b) const {
-    return {{reducers.template get<Index>().combine(a.template get<Index>(),
-                                                    b.template get<Index>())}...};
+    return {{combine_part<Index>(a, b)}...};
   }
 
 #if defined(__CUDACC__)
@@ -65,8 +84,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   TILEFOLD_HD pack<Acc...> combine_equals(
       const pack_of<std::index_sequence<Index...>, Acc...>& a,
       const pack_of<std::index_sequence<Index...>, Acc...>& b) const {
-    return pack<Acc...>{{detail::combine_equals(
-        reducers.template get<Index>(), a.template get<Index>(), b.template get<Index>())}...};
+    return {{combine_equal_parts<Index>(a, b)}...};
   }
 
 #if defined(__CUDACC__)
@@ -75,8 +93,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   template <class T, int N>
   requires(!indexed && (has_packet_lift<R, T> || ...))
       TILEFOLD_HD auto lift_packet(const T (&values)[N]) const {
-    return pack<reducer_accumulator_t<R, T>...>{
-        {detail::lift_packet(reducers.template get<Index>(), values)}...};
+    return pack<part<Index, R, T>...>{{lift_packet_part<Index>(values)}...};
   }
 
 #if defined(__CUDACC__)
@@ -84,10 +101,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #endif
   template <class... Acc>
   TILEFOLD_HD auto project(const pack_of<std::index_sequence<Index...>, Acc...>& value) const {
-    return pack<decltype(detail::canonical(
-        std::declval<const R&>().project(std::declval<const Acc&>())))...>{
-        {detail::canonical(
-            reducers.template get<Index>().project(value.template get<Index>()))}...};
+    return pack<decltype(project_part<Index>(value))...>{{project_part<Index>(value)}...};
   }
 
   template <class Acc>
@@ -102,13 +116,57 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-  template <class One, class... Values>
-  TILEFOLD_HD static auto lift_one(const One& one, std::int64_t index, const Values&... values) {
-    if constexpr (is_indexed<One>) {
+  template <std::size_t I, class... Values>
+  TILEFOLD_HD auto lift_part(std::int64_t index, const Values&... values) const {
+    const auto& one = reducers.template get<I>();
+    if constexpr (keeper<I> != I) {
+      return nothing{};
+    } else if constexpr (is_indexed<std::remove_cvref_t<decltype(one)>>) {
       return one.lift(values..., index);
     } else {
       return one.lift(values...);
     }
+  }
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <std::size_t I, class T, int N>
+  TILEFOLD_HD auto lift_packet_part(const T (&values)[N]) const {
+    if constexpr (keeper<I> != I) {
+      return nothing{};
+    } else {
+      return detail::lift_packet(reducers.template get<I>(), values);
+    }
+  }
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <std::size_t I, class Parts>
+  TILEFOLD_HD auto combine_part(const Parts& a, const Parts& b) const {
+    if constexpr (keeper<I> != I) {
+      return nothing{};
+    } else {
+      return reducers.template get<I>().combine(a.template get<I>(), b.template get<I>());
+    }
+  }
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <std::size_t I, class Parts>
+  TILEFOLD_HD auto combine_equal_parts(const Parts& a, const Parts& b) const {
+    if constexpr (keeper<I> != I) {
+      return nothing{};
+    } else {
+      return detail::combine_equals(reducers.template get<I>(), a.template get<I>(),
+                                    b.template get<I>());
+    }
+  }
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <std::size_t I, class Parts>
+  TILEFOLD_HD auto project_part(const Parts& value) const {
+    return detail::canonical(reducers.template get<I>().project(value.template get<keeper<I>>()));
   }
 };
 

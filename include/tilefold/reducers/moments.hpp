@@ -134,7 +134,7 @@ struct variance_base : moment_reducer {
   TILEFOLD_HD variance_state combine_equals(const variance_state& a,
                                             const variance_state& b) const {
     const double difference = rounded_sum(b.sum, -a.sum);
-    return {detail::count_of_both(a.count, b.count), rounded_sum(a.sum, b.sum),
+    return {detail::count_of_both(a.count, a.count), rounded_sum(a.sum, b.sum),
             detail::spread(a.deviations, b.deviations, difference, difference,
                            detail::weight_of_equals(a.count))};
   }
@@ -255,7 +255,7 @@ struct covariance_base : moment_reducer {
     const double weight = detail::weight_of_equals(a.count);
     const double dx = rounded_sum(b.sum_x, -a.sum_x);
     const double dy = rounded_sum(b.sum_y, -a.sum_y);
-    return {detail::count_of_both(a.count, b.count),
+    return {detail::count_of_both(a.count, a.count),
             rounded_sum(a.sum_x, b.sum_x),
             rounded_sum(a.sum_y, b.sum_y),
             detail::spread(a.xx, b.xx, dx, dx, weight),
@@ -282,7 +282,9 @@ struct mean : detail::moment_reducer {
                                          const detail::mean_state& b) const {
     return {detail::count_of_both(a.count, b.count), detail::rounded_sum(a.sum, b.sum)};
   }
-  TILEFOLD_HD double project(const detail::mean_state& state) const {
+  // Also of a variance's state (fuse.hpp).
+  template <class State>
+  TILEFOLD_HD double project(const State& state) const {
     return detail::canonical(detail::rounded_quotient(state.sum, state.count));
   }
 };

@@ -2,13 +2,14 @@
 //
 // The tile kernel for accumulators that are large for their items: between lanes they cost more
 // than the items' loads, so a lane folds a long run of neighbours by itself. Runs come through
-// shared memory, a row of 32 on its way while another is folded (warp_stage.cuh); of a row no more
+// shared memory, a row of 32 on its way while another is folded (lane_stage.cuh); of a row no more
 // than a node a lane is kept, and the rows are merged as those of the tile kernel are.
 #pragma once
 
 #include <cstdint>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/lane_stage.cuh>
 #include <tilefold/detail/cuda/staged_fold.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_stage.cuh>
@@ -34,7 +35,6 @@ constexpr tile_policy staged_policy_for(int run) { return {staged_nt, run * stag
 template <class Source>
 inline constexpr tile_policy staged_policy = staged_policy_for(staged_run_items<Source>);
 
-// The nodes of a block's rows share its memory with the stages.
 inline constexpr int most_staged_acc_bytes = 512;
 
 /// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
@@ -71,12 +71,19 @@ class staged_fold_of_tiles {
   static constexpr int warp_items = staged_rows * row_items;
   static constexpr int num_warps = staged_nt / warp_size;
   static constexpr int tile = staged_nt * run * staged_rows;
+  static constexpr int packet = detail::smaller(run, Reducer::long_combine ? 8 : 16);
+  // All of a tile's code must fit the instruction cache.
+  static constexpr int unrolled = sizeof(acc) <= 32 ? 2 : 1;
   static_assert(staged_rows == 4);
-  using stage = warp_stage<Source, row_items>;
+  using stage = lane_stage<Source, run>;
+  using cut_row = warp_stage<Source, row_items>;
 
  public:
   struct shared_memory {
-    stage of_warp[num_warps][2];
+    union {
+      stage of_warp[num_warps][2];
+      cut_row cut[num_warps];
+    };
     slot<acc> warp_values[2][num_warps];
   };
 
@@ -88,28 +95,39 @@ class staged_fold_of_tiles {
         warp_(static_cast<int>(threadIdx.x) / warp_size),
         lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
+  /// Items behind a tile that may be read with it.
+  __device__ int overread_items() const { return stage::overread_items(source_); }
+
   /// Calls keep(value, t) for each tile t of [t, end), of which all items exist; the value is valid
   /// in the first warp.
   template <class Keep>
   __device__ __forceinline__ void whole_tiles(unsigned t, unsigned end, const Keep& keep) const {
     if (t >= end) return;
     stage* const stages = shared_.of_warp[warp_];
-    stages[0].fill_row(row_source(t, 0));
+    const among_equals<Reducer> equals{reducer_};
+    std::int64_t first = row_first(t, 0);
+    stages[0].fill(detail::starting_at(source_, first));
 #pragma unroll 1
     for (; t < end; ++t) {
       registers<acc, staged_rows> nodes;
-#pragma unroll
+#pragma unroll(unrolled)
       for (int r = 0; r < staged_rows; ++r) {
-        const unsigned next = t + (r + 1) / staged_rows;
-        if (r + 1 < staged_rows || next < end) {
-          stages[(r + 1) % 2].fill_row(row_source(next, (r + 1) % staged_rows));
+        const bool ends_tile = r + 1 == staged_rows;
+        const std::int64_t next = first + (ends_tile ? tile - warp_items + row_items : row_items);
+        if (!ends_tile || t + 1 < end) {
+          stages[(r + 1) % 2].fill(detail::starting_at(source_, next));
         } else {
           cuda::commit_stage();  // of nothing
         }
         cuda::finish_stage<1>();
-        nodes.put(r, lane_node(stages[r % 2], row_source(t, r), row_first(t, r)));
+        // Each moves on by one: in a loop that stays one, a register can have no number.
+#pragma unroll
+        for (int k = 1; k < staged_rows; ++k) nodes.put(k - 1, nodes[k]);
+        nodes.put(staged_rows - 1,
+                  lane_node<0, run>(stages[r % 2], detail::starting_at(source_, first),
+                                    first + lane_ * run));
+        first = next;
       }
-      const among_equals<Reducer> equals{reducer_};
       const acc value =
           row_fold<staged_rows, run, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
       keep(across_warps<true>(equals, value, t, tile), t);
@@ -118,7 +136,7 @@ class staged_fold_of_tiles {
 
   /// The fold of the first `count` items of tile t.
   __device__ acc cut_tile(unsigned t, int count) const {
-    stage& mine = shared_.of_warp[warp_][0];
+    cut_row& mine = shared_.cut[warp_];
     slot<acc> pending;
     slot<acc> value;
     const int left = detail::smaller(count - warp_ * warp_items, warp_items);
@@ -128,8 +146,8 @@ class staged_fold_of_tiles {
       mine.fill(row_source(t, r), items);
       cuda::finish_stage<0>();
       const Source source = row_source(t, r);
-      const acc row = staged_fold<stage, Source, Reducer>{mine, source, reducer_, row_first(t, r)}(
-          0, items, lane_, 5);
+      const acc row = staged_fold<cut_row, Source, Reducer>{mine, source, reducer_,
+                                                            row_first(t, r)}(0, items, lane_, 5);
       // ((0 1) (2 3)): an odd row meets the one before, the last row of two pairs the first pair.
       if (r == 0) {
         value.put(row);
@@ -153,39 +171,17 @@ class staged_fold_of_tiles {
     return detail::starting_at(source_, row_first(t, r));
   }
 
-  // This lane's node of a row: packets, four at most, in a loop that stays one. All of a tile's
-  // code must fit the instruction cache.
+  // The node of `Count` items of this lane's run from item `Begin` on, in packets; its first is
+  // item `index` of the tree.
+  template <int Begin, int Count>
   __device__ __forceinline__ acc lane_node(const stage& from, const Source& source,
-                                           std::int64_t row) const {
-    constexpr int packet = detail::smaller(run, Reducer::long_combine ? 8 : 16);
-    constexpr int packets = run / packet;
-    static_assert(packets == 1 || packets == 2 || packets == 4);
-    slot<acc> first;
-    slot<acc> half;
-    slot<acc> value;
-#pragma unroll 1
-    for (int p = 0; p < packets; ++p) {
-      value.put(node<packet>(from, source, lane_ * run + p * packet, row));
-      if (p % 2 == 0) {
-        first.put(value.value);
-      } else {
-        value.put(reducer_.combine_equals(first.value, value.value));
-        if (p == 1) half.put(value.value);
-        if (p == 3) value.put(reducer_.combine_equals(half.value, value.value));
-      }
-    }
-    return value.value;
-  }
-
-  // The node of N staged items from item i of a row on.
-  template <int N>
-  __device__ __forceinline__ acc node(const stage& from, const Source& source, int i,
-                                      std::int64_t row) const {
-    if constexpr (N == 1) {
-      return from.lift(reducer_, source, i, row + i);
+                                           std::int64_t index) const {
+    if constexpr (Count == packet) {
+      return from.template node<packet>(reducer_, source, Begin, index + Begin);
     } else {
-      const acc left = node<N / 2>(from, source, i, row);
-      return reducer_.combine_equals(left, node<N / 2>(from, source, i + N / 2, row));
+      const acc left = lane_node<Begin, Count / 2>(from, source, index);
+      return reducer_.combine_equals(left,
+                                     lane_node<Begin + Count / 2, Count / 2>(from, source, index));
     }
   }
 
@@ -211,13 +207,12 @@ class staged_fold_of_tiles {
   const int lane_;
 };
 
-/// Blocks of staged_nt threads that an SM shall hold: as many as their stages leave room for.
-constexpr int min_resident_staged_blocks(std::size_t acc_bytes) { return acc_bytes > 64 ? 4 : 5; }
+/// Blocks of staged_nt threads that an SM shall hold: more would spill registers.
+inline constexpr int min_resident_staged_blocks = 4;
 
 /// The tile kernel's work under staged_policy<Source>.
 template <class Build, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(staged_nt,
-                                  min_resident_staged_blocks(sizeof(typename Reducer::accumulator)))
+__global__ void __launch_bounds__(staged_nt, min_resident_staged_blocks)
     staged_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
                   tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
@@ -231,13 +226,17 @@ __global__ void __launch_bounds__(staged_nt,
   const unsigned end = shares.first(blockIdx.x + 1);
   const unsigned tiles = shares.first(gridDim.x);
   constexpr int tile = staged_policy<Source>.tile();
-  const auto whole = static_cast<unsigned>(n / tile);
+  // Only the last tile of all lacks items, or the last two lack some that a whole fold overreads.
+  const auto whole =
+      static_cast<unsigned>(detail::larger(n - fold.overread_items(), std::int64_t{0}) / tile);
   fold.whole_tiles(begin, min(end, whole), [&](const acc& value, unsigned t) {
     work.keep(value, memory.partials + t, tiles);
   });
-  if (end > whole) {
-    const int rest = static_cast<int>(n % tile);
-    work.keep(fold.cut_tile(whole, rest), memory.partials + whole, tiles);
+#pragma unroll 1
+  for (unsigned t = max(begin, whole); t < end; ++t) {
+    const std::int64_t left = n - std::int64_t{t} * tile;
+    work.keep(fold.cut_tile(t, static_cast<int>(min(left, std::int64_t{tile}))),
+              memory.partials + t, tiles);
   }
   work.climb_from(memory, begin, end, tiles);
 }

@@ -123,21 +123,6 @@ class staged_items {
     }
   }
 
-  /// The same of exactly `Items` items.
-  __device__ __forceinline__ void fill_row(const It& first, int lane) {
-    constexpr int num_words = Items * item_words;
-    if constexpr (by_words && num_words % warp_size == 0) {
-      unsigned* const to = memory_ + lane;
-      const auto* const from = reinterpret_cast<const unsigned*>(first) + lane;
-#pragma unroll
-      for (int k = 0; k < num_words / warp_size; ++k) {
-        cuda::copy_word(to + k * (warp_size + 1), from + k * warp_size);
-      }
-    } else {
-      fill(first, Items, lane);
-    }
-  }
-
   // `first` as it was in fill().
   __device__ __forceinline__ value get(const It& first, int i, std::int64_t) const {
     words<value> w;
@@ -180,7 +165,6 @@ template <int Items>
 class staged_items<index_iterator, Items> {
  public:
   __device__ void fill(const index_iterator&, int, int) {}
-  __device__ void fill_row(const index_iterator&, int) {}
   __device__ std::int64_t get(const index_iterator&, int, std::int64_t index) const {
     return index;
   }
@@ -229,14 +213,6 @@ class warp_stage<source_of<std::index_sequence<Index...>, Its...>, Capacity>
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     __syncwarp();  // everyone has read what was here
     (leaf<Index>(*this).fill(source_type::template iterator<Index>(source), count, lane), ...);
-    cuda::commit_stage();
-  }
-
-  /// The same of exactly `capacity` items.
-  __device__ __forceinline__ void fill_row(const source_type& source) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    __syncwarp();
-    (leaf<Index>(*this).fill_row(source_type::template iterator<Index>(source), lane), ...);
     cuda::commit_stage();
   }
 

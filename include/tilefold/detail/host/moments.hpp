@@ -101,10 +101,21 @@ template <std::size_t... Index, class... R, class T>
 struct block_part<fused_of<std::index_sequence<Index...>, R...>, T> {
   static constexpr bool known = (block_part<R, T>::known && ...);
   static constexpr bool asks_for_extremes = (block_part<R, T>::asks_for_extremes || ...);
-  using accumulator = pack<typename block_part<R, T>::accumulator...>;
+  using fused = fused_of<std::index_sequence<Index...>, R...>;
+  using accumulator = reducer_accumulator_t<fused, T>;
 
   static bool available() { return (block_part<R, T>::available() && ...); }
-  static accumulator of(const block_facts<T>& block) { return {{block_part<R, T>::of(block)}...}; }
+  static accumulator of(const block_facts<T>& block) { return {{part_of<Index, R>(block)}...}; }
+
+ private:
+  template <std::size_t I, class One>
+  static auto part_of(const block_facts<T>& block) {
+    if constexpr (fused::template keeper<I> == I) {
+      return block_part<One, T>::of(block);
+    } else {
+      return typename fused::template part<I, One, T>{};
+    }
+  }
 };
 
 /// Whether a reducer over these iterators is folded by blocks.
