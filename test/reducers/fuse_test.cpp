@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/seed.hpp"
 #include "cases.hpp"
 
 namespace tilefold::test {
@@ -102,6 +103,29 @@ TEST(Fuse, OfLongRangesHasTheBitsOfItsParts) {
   EXPECT_EQ(bits_of(both), bits_of(tilefold::reduce(x)) +
                                bits_of(tilefold::reduce(x, r::mean_variance{})) +
                                bits_of(tilefold::reduce(x, r::logsumexp{})));
+}
+
+// A variance counts and sums, so that others need not.
+TEST(Fuse, KeepsOnceWhatSeveralPartsKnow) {
+  const auto of_one = r::fuse(r::count{}, r::mean{}, r::standard_deviation{}, r::variance{},
+                              r::mean_variance{}, r::max{});
+  using acc = detail::reducer_accumulator_t<decltype(of_one), float>;
+  static_assert(sizeof(acc) == sizeof(detail::variance_state) + sizeof(double));
+  for (const std::int64_t n : {1, 2, 3, 1000, 300001}) {
+    const auto x = make_items<float>(pattern::mixed, n, seed());
+    const auto alone = [&](const auto& reducer) { return bits_of(tilefold::reduce(x, reducer)); };
+    EXPECT_EQ(alone(of_one), alone(r::count{}) + alone(r::mean{}) + alone(r::standard_deviation{}) +
+                                 alone(r::variance{}) + alone(r::mean_variance{}) + alone(r::max{}))
+        << n;
+    EXPECT_EQ(alone(r::fuse(r::mean{}, r::count{})), alone(r::mean{}) + alone(r::count{})) << n;
+    EXPECT_EQ(alone(r::fuse(r::variance{}, r::fuse(r::mean{}, r::count{}))),
+              alone(r::variance{}) + alone(r::mean{}) + alone(r::count{}))
+        << n;
+  }
+  const auto [first, second] =
+      tilefold::reduce(std::vector<int>{}, r::fuse(r::count{}, r::count{}));
+  EXPECT_EQ(first, 0);
+  EXPECT_EQ(second, 0);
 }
 
 TEST(Fuse, OfOneIsThatOne) {
