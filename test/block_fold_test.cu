@@ -425,14 +425,29 @@ struct scaled_sum_reducer : scaled_sum {
   TILEFOLD_HD float project(float x) const { return x; }
 };
 
+/// out[0] is the fold of all products x[i] * y[i], out[1] that and one addition, and out[2] the
+/// fold of the first warp's products.
 template <class Op>
 __global__ void fold_products(const float* x, const float* y, float* out) {
   __shared__ block_storage<128, float> storage;
-  const float scale = y[0];
+  const float offset = y[0];
   float values[4];
   for (int j = 0; j < 4; ++j) values[j] = x[threadIdx.x * 4 + j] * y[threadIdx.x * 4 + j];
   const float result = block_fold(storage, values, Op{});
-  if (threadIdx.x == 0) *out = result + scale;
+  if (threadIdx.x == 0) out[0] = result;
+  if (threadIdx.x == 0) out[1] = result + offset;
+  const float of_warp = warp_fold(values, Op{});
+  if (threadIdx.x == 0) out[2] = of_warp;
+}
+
+template <class Op>
+std::vector<float> folds_of_products(const std::vector<float>& x, const std::vector<float>& y) {
+  const gpu_array<float> device_x(x);
+  const gpu_array<float> device_y(y);
+  gpu_array<float> out(3);
+  fold_products<Op><<<1, 128>>>(device_x.data(), device_y.data(), out.data());
+  must(cudaGetLastError());
+  return out.to_host();
 }
 
 template <class Op>
@@ -445,13 +460,25 @@ void expect_no_fusion() {
     const volatile float product = x[i] * y[i];
     products.push_back(static_cast<float>(product));
   }
-  const volatile float expected = neighbour_tree(scaled_sum{}, products) + y[0];
-  const gpu_array<float> device_x(x);
-  const gpu_array<float> device_y(y);
-  gpu_array<float> out(1);
-  fold_products<Op><<<1, 128>>>(device_x.data(), device_y.data(), out.data());
-  must(cudaGetLastError());
-  EXPECT_EQ(out.to_host()[0], expected);
+  const float expected = neighbour_tree(scaled_sum{}, products);
+  const volatile float and_offset = expected + y[0];
+  products.resize(128);
+  const float of_warp = neighbour_tree(scaled_sum{}, products);
+  EXPECT_EQ(folds_of_products<Op>(x, y), (std::vector<float>{expected, and_offset, of_warp}));
+
+  // Halves that cancel out, unless the last product of one is not rounded.
+  for (int level = 0; level < 9; ++level) {
+    std::vector<float> halves;
+    std::vector<float> factors;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::size_t in_half = i % (std::size_t{1} << level);
+      halves.push_back((i >> level & 1) == 0 ? x[in_half] : -x[in_half]);
+      factors.push_back(y[in_half]);
+    }
+    auto folds = folds_of_products<Op>(halves, factors);
+    if (level >= 7) folds[2] = 0;  // A warp holds but one half.
+    EXPECT_EQ(folds, (std::vector<float>{0, y[0], 0})) << level;
+  }
 }
 
 TEST(BlockFold, IsNotFusedWithWhatStandsAroundIt) {
