@@ -266,11 +266,12 @@ __device__ __forceinline__ auto fold_warp(const Items* values, int count, const 
 /// The power of two at or above x.
 TILEFOLD_HD constexpr int rounded_up(int x) { return 1 << tree::ceil_log2(x); }
 
-/// How many lanes of a warp read nodes of a block's threads. Of small ones half of them, in pairs
-/// that do the same: a longer run takes less time than one more shuffle, and the lanes of a pair
-/// read as one.
-template <int Nt, class Acc>
-inline constexpr int best_readers = Nt <= 256 && sizeof(Acc) == 4 ? warp_size / 2 : warp_size;
+/// How many lanes of a warp read nodes of a block's threads. Half of them, in pairs that do the
+/// same, if nodes are small and all there: a longer run takes less time than one more shuffle,
+/// unless each node of it asks for the count, and the lanes of a pair read as one.
+template <int Nt, class Acc, bool Full>
+inline constexpr int best_readers = sizeof(Acc) == 4 && Nt <= 256 && Full ? warp_size / 2
+                                                                          : warp_size;
 
 /// How the nodes of a block's threads lie in shared memory, where each of `Readers` in the first
 /// warp reads those of a run of neighbouring threads in 16-byte loads: load k of all of them in a
@@ -336,7 +337,7 @@ class threads_fold {
   static constexpr bool shuffles_nodes =
       Folds == 1 && num_warps * int{sizeof(acc)} > lane_nodes_bytes;
   using warp_part = lanes_fold<Reducer, Items, Folds, lanes>;
-  static constexpr int readers = one_instruction ? warp_size : best_readers<Nt, acc>;
+  static constexpr int readers = one_instruction ? warp_size : best_readers<Nt, acc, Full>;
   using runs = thread_runs<Nt, acc, readers>;
   static_assert(runs::words == thread_runs<Nt, acc>::words);
 
