@@ -266,6 +266,26 @@ TEST(BlockFold, OfNansInfinitiesAndZerosHasTheBitsOfReduce) {
   expect_bits_of_reduce<64>(std::vector<float>(64, -0.0f), plus{});
 }
 
+/// Passes on what it is given, bit by bit.
+struct last {
+  TILEFOLD_HD float operator()(float, float b) const { return b; }
+};
+
+TEST(BlockFold, OfNansOfEveryKindAndOfSubnormalsHasTheBitsOfReduce) {
+  const auto filled = [](std::uint32_t bits) {
+    return std::vector<float>(70, __builtin_bit_cast(float, bits));
+  };
+  // Quiet and signalling, of either sign, with the least and the most in them; no NaNs beside them.
+  for (const std::uint32_t bits : {0x7fc00001u, 0x7fffffffu, 0x7f800001u, 0xffc00000u, 0xff800001u,
+                                   0xffffffffu, 0x7f800000u, 0xff800000u, 0x7f7fffffu}) {
+    expect_bits_of_reduce<70>(filled(bits), last{});
+  }
+  for (const std::uint32_t bits : {0x00000001u, 0x80000001u, 0x807fffffu, 0x80000000u}) {
+    expect_bits_of_reduce<70>(filled(bits), last{});
+    expect_bits_of_reduce<70>(filled(bits), plus{});
+  }
+}
+
 template <class T>
 void expect_bits_of_integers() {
   expect_bits_of_reduce<160>(mixed_integers<T>(160), plus{});
@@ -397,16 +417,41 @@ struct scaled_sum {
   }
 };
 
+/// The same as a reducer, whose lift leaves the items as they are.
+struct scaled_sum_reducer : scaled_sum {
+  using reducer_concept = reducer_tag;
+  TILEFOLD_HD float lift(float x) const { return x; }
+  TILEFOLD_HD float combine(float a, float b) const { return (*this)(a, b); }
+  TILEFOLD_HD float project(float x) const { return x; }
+};
+
+/// out[0] is the fold of all products x[i] * y[i], out[1] that and one addition, and out[2] the
+/// fold of the first warp's products.
+template <class Op>
 __global__ void fold_products(const float* x, const float* y, float* out) {
   __shared__ block_storage<128, float> storage;
-  const float scale = y[0];
+  const float offset = y[0];
   float values[4];
   for (int j = 0; j < 4; ++j) values[j] = x[threadIdx.x * 4 + j] * y[threadIdx.x * 4 + j];
-  const float result = block_fold(storage, values, scaled_sum{});
-  if (threadIdx.x == 0) *out = result + scale;
+  const float result = block_fold(storage, values, Op{});
+  if (threadIdx.x == 0) out[0] = result;
+  if (threadIdx.x == 0) out[1] = result + offset;
+  const float of_warp = warp_fold(values, Op{});
+  if (threadIdx.x == 0) out[2] = of_warp;
 }
 
-TEST(BlockFold, IsNotFusedWithWhatStandsAroundIt) {
+template <class Op>
+std::vector<float> folds_of_products(const std::vector<float>& x, const std::vector<float>& y) {
+  const gpu_array<float> device_x(x);
+  const gpu_array<float> device_y(y);
+  gpu_array<float> out(3);
+  fold_products<Op><<<1, 128>>>(device_x.data(), device_y.data(), out.data());
+  must(cudaGetLastError());
+  return out.to_host();
+}
+
+template <class Op>
+void expect_no_fusion() {
   const auto x = mixed_reals<float>(512);
   auto y = mixed_reals<float>(512);
   for (float& v : y) v += 0.3f;
@@ -415,13 +460,30 @@ TEST(BlockFold, IsNotFusedWithWhatStandsAroundIt) {
     const volatile float product = x[i] * y[i];
     products.push_back(static_cast<float>(product));
   }
-  const volatile float expected = neighbour_tree(scaled_sum{}, products) + y[0];
-  const gpu_array<float> device_x(x);
-  const gpu_array<float> device_y(y);
-  gpu_array<float> out(1);
-  fold_products<<<1, 128>>>(device_x.data(), device_y.data(), out.data());
-  must(cudaGetLastError());
-  EXPECT_EQ(out.to_host()[0], expected);
+  const float expected = neighbour_tree(scaled_sum{}, products);
+  const volatile float and_offset = expected + y[0];
+  products.resize(128);
+  const float of_warp = neighbour_tree(scaled_sum{}, products);
+  EXPECT_EQ(folds_of_products<Op>(x, y), (std::vector<float>{expected, and_offset, of_warp}));
+
+  // Halves that cancel out, unless the last product of one is not rounded.
+  for (int level = 0; level < 9; ++level) {
+    std::vector<float> halves;
+    std::vector<float> factors;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::size_t in_half = i % (std::size_t{1} << level);
+      halves.push_back((i >> level & 1) == 0 ? x[in_half] : -x[in_half]);
+      factors.push_back(y[in_half]);
+    }
+    auto folds = folds_of_products<Op>(halves, factors);
+    if (level >= 7) folds[2] = 0;  // A warp holds but one half.
+    EXPECT_EQ(folds, (std::vector<float>{0, y[0], 0})) << level;
+  }
+}
+
+TEST(BlockFold, IsNotFusedWithWhatStandsAroundIt) {
+  expect_no_fusion<scaled_sum>();
+  expect_no_fusion<scaled_sum_reducer>();
 }
 
 }  // namespace

@@ -47,8 +47,9 @@ using accumulated_t = typename detail::cuda::kernel_accumulator<R, T>::type;
 /// - Multiplications in `op` are not fused with additions of another call or of your own code
 /// around
 ///   the fold; those inside `op` are yours (docs/numerics.md).
-/// - Needs no memory and no barrier. Work: Vt - 1 combinations and log2(Lanes) shuffles and
-///   combinations; 32-bit integers under an order-free operator take one instruction for 32 lanes.
+/// - Needs no memory and no barrier. Work: Vt - 1 combinations, then log2(Lanes) and as many
+///   shuffles, or one more with a `count` or an operator that does not commute; 32-bit integers
+///   under an order-free operator take one instruction for 32 lanes.
 template <int Lanes = 32, class Items, class Op>
 __device__ __forceinline__ auto warp_fold(const Items& values, Op op) {
   constexpr int count = Lanes * detail::cuda::thread_items<Items>::count;
@@ -139,9 +140,9 @@ struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
 /// around
 ///   the fold; those inside `op` are yours (docs/numerics.md).
 /// - One barrier, none in blocks of a single warp. Work for accumulators of 4 or 8 bytes: each lane
-///   of the first warp folds what Nt / 32 threads hold, and then the warp. For others, and with
-///   several folds at once: warp_fold in each warp, then Nt / 32 - 1 combinations, or for large
-///   accumulators log2(Nt / 32), in the first.
+///   of the first warp, or each pair of lanes, folds what a run of neighbouring threads holds, and
+///   then the warp. For others, and with several folds at once: warp_fold in each warp, then
+///   Nt / 32 - 1 combinations, or for large accumulators log2(Nt / 32), in the first.
 template <int Nt, class Acc, int MostFolds, class Items, class Op>
 __device__ __forceinline__ auto block_fold(block_storage<Nt, Acc, MostFolds>& storage,
                                            const Items& values, Op op) {

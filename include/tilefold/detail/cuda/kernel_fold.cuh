@@ -18,8 +18,10 @@ namespace tilefold::detail::cuda {
 
 /// The zero of words.cuh's opaque(). The library's kernels have it from their launch; here it is a
 /// constant that nobody writes, but the host could, so the compiler does not know its value. (It
-/// does know the ranges of special registers.)
-template <class = void>
+/// does know the ranges of special registers.) Each use has its own, as two of the same in a row
+/// would cancel out.
+enum class zero_for { nodes, lifts, items };
+template <zero_for>
 __constant__ unsigned kernel_zero;
 
 /// What a thread brings to one tree: a value or an array of neighbouring ones.
@@ -38,6 +40,20 @@ struct thread_items<T[Count]> {
   static constexpr int count = Count;
   __device__ __forceinline__ static const value& get(const T (&items)[Count], int i) {
     return items[i];
+  }
+};
+
+/// The reducer with another zero for lifts, so that they stay closed to fusion where a node, which
+/// may be a single item, is closed again.
+template <class Reducer>
+struct in_kernel : unfused<Reducer> {
+  template <class T>
+  __device__ __forceinline__ typename Reducer::accumulator lift(const T& value) const {
+    if constexpr (Reducer::lift_may_fuse) {
+      return cuda::opaque(Reducer::lift(value), kernel_zero<zero_for::lifts>);
+    } else {
+      return Reducer::lift(value);
+    }
   }
 };
 
@@ -61,10 +77,10 @@ struct kernel_fold {
   static constexpr bool never_fused =
       normalized_op<Op>::known && op_traits<op, accumulator>::separately_rounded;
   using lift = std::conditional_t<never_fused, as_is, as_computed>;
-  using reducer = unfused<op_reducer<accumulator, op, lift>>;
+  using reducer = in_kernel<op_reducer<accumulator, op, lift>>;
 
   __device__ __forceinline__ static reducer make(const Op& user_op) {
-    return {{detail::normalize(user_op), {}}, kernel_zero<>};
+    return {{{detail::normalize(user_op), {}}, kernel_zero<zero_for::nodes>}};
   }
 };
 
@@ -104,6 +120,35 @@ __device__ __forceinline__ T warp_instruction(T value) {
 #endif
 }
 
+/// The same where lanes may have nothing.
+template <class Op, class T>
+__device__ __forceinline__ T fold_at_once(const T& mine, bool present) {
+  return cuda::warp_instruction<Op>(present ? mine : op_traits<Op, T>::identity());
+}
+
+/// The node of `Number` of a lane's neighbouring items from `At` on, the first of all being number
+/// `first`. It is open to fusion (unfused::combine_open()), as items may not be.
+template <bool Full, int At, int Number, class Reducer, class Acc, int Width>
+__device__ __forceinline__ Acc fold_run(const Reducer& reducer, const registers<Acc, Width>& items,
+                                        int first, int count) {
+  if constexpr (Number == 1) {
+    return items[At];
+  } else {
+    constexpr int middle = At + Number / 2;
+    slot<Acc> node;
+    node.put(cuda::fold_run<Full, At, Number / 2>(reducer, items, first, count));
+    const Acc right = cuda::fold_run<Full, middle, Number / 2>(reducer, items, first, count);
+    if (Full || first + middle < count) {
+      if constexpr (Number == 2) {
+        node.put(reducer.combine_open(node.value, right));
+      } else {
+        node.put(reducer.combine_open(reducer.closed(node.value), reducer.closed(right)));
+      }
+    }
+    return node.value;
+  }
+}
+
 /// `Folds` trees side by side over what `Lanes` lanes hold; lane l's part of each tree starts at
 /// item first + l * (its items). Not full, the trees end at item `count`.
 template <class Reducer, class Items, int Folds, int Lanes>
@@ -127,15 +172,24 @@ class lanes_fold {
       nodes.put(k, thread_node<Full>(values[k], first + lane * vt, count));
     }
     if constexpr (Folds == 1 && Lanes == warp_size && cuda::has_warp_instruction<op, acc>()) {
-      const bool present = Full || first + lane * vt < count;
-      return cuda::warp_instruction<op>(present ? nodes[0] : op_traits<op, acc>::identity());
+      return cuda::fold_at_once<op>(nodes[0], Full || first + lane * vt < count);
     } else {
-      using rows = row_fold<Folds, vt, Full, Reducer, Lanes, rows_of::many_trees>;
-      return rows(reducer, first, count, lane, members).fold_each(nodes);
+      const row_fold<Folds, vt, Full, Reducer, Lanes, rows_of::many_trees> rows(
+          reducer, first, count, lane, members);
+      if constexpr (Folds == 1) {
+        return rows.template fold_one<0>(nodes[0]);
+      } else {
+        if constexpr (vt > 1) {
+#pragma unroll
+          for (int k = 0; k < Folds; ++k) nodes.put(k, reducer.closed(nodes[k]));
+        }
+        return rows.fold_each(nodes);
+      }
     }
   }
 
-  /// The node of one thread's items, of which the first is number `first`.
+  /// The node of one thread's items, of which the first is number `first`; several items' is open
+  /// to fusion.
   template <bool Full>
   __device__ __forceinline__ acc thread_node(const Items& items, int first, int count) const {
     registers<acc, vt> lifted;
@@ -145,9 +199,26 @@ class lanes_fold {
         lifted.put(j, reducer.lift(thread_items<Items>::get(items, j)));
       }
     }
-    return cuda::fold_packet<Full>(reducer, lifted, first, count);
+    return cuda::fold_run<Full, 0, vt>(reducer, lifted, first, count);
   }
 };
+
+/// The tree over nodes in the lanes of a warp, each in 2^FirstBit neighbouring ones, for all of
+/// them. Not full, lanes from `count` on have no node.
+template <int FirstBit, bool Full, class Reducer>
+__device__ __forceinline__ typename Reducer::accumulator fold_nodes_of_lanes(
+    const Reducer& reducer, const typename Reducer::accumulator& mine, int lane, int count) {
+  using acc = typename Reducer::accumulator;
+  using op = decltype(Reducer::op);
+  if constexpr (cuda::has_warp_instruction<op, acc>()) {
+    static_assert(FirstBit == 0);
+    return cuda::fold_at_once<op>(mine, Full || lane < count);
+  } else {
+    const row_fold<1, 1, Full, Reducer, warp_size, rows_of::many_trees> row(reducer, 0, count,
+                                                                            lane);
+    return row.template fold_one<FirstBit>(mine);
+  }
+}
 
 /// The result for whoever asked: of no items the identity, if there is one.
 template <bool Full, class Reducer>
@@ -181,30 +252,44 @@ __device__ __forceinline__ auto fold_warp(const Items* values, int count, const 
   using types = kernel_fold<void, Items, Op>;
   const auto reducer = types::make(op);
   const unsigned lane = cuda::lane_id() % Lanes;
+  using lanes_of = lanes_fold<typename types::reducer, Items, Folds, Lanes>;
+  // Groups that are here together need not be told apart, which takes longer than the fold.
+  if (Lanes == warp_size || __activemask() == full_warp) {
+    const lanes_of lanes{reducer, static_cast<int>(lane), full_warp};
+    return cuda::kernel_result<Full>(reducer, lanes.template fold<Full>(values, 0, count), count);
+  }
   const unsigned members = (full_warp >> (warp_size - Lanes)) << (cuda::lane_id() - lane);
-  const lanes_fold<typename types::reducer, Items, Folds, Lanes> lanes{
-      reducer, static_cast<int>(lane), members};
+  const lanes_of lanes{reducer, static_cast<int>(lane), members};
   return cuda::kernel_result<Full>(reducer, lanes.template fold<Full>(values, 0, count), count);
 }
 
 /// The power of two at or above x.
 TILEFOLD_HD constexpr int rounded_up(int x) { return 1 << tree::ceil_log2(x); }
 
-/// How the nodes of a block's threads lie in shared memory, where each lane of the first warp reads
-/// those of a run of neighbouring threads in 16-byte loads: load k of all lanes in a row, and gaps
-/// between the rows, so that neither the lanes that read nor the threads that write meet in a bank.
-template <int Nt, class Acc>
+/// How many lanes of a warp read nodes of a block's threads. Half of them, in pairs that do the
+/// same, if nodes are small and all there: a longer run takes less time than one more shuffle,
+/// unless each node of it asks for the count, and the lanes of a pair read as one.
+template <int Nt, class Acc, bool Full>
+inline constexpr int best_readers = sizeof(Acc) == 4 && Nt <= 256 && Full ? warp_size / 2
+                                                                          : warp_size;
+
+/// How the nodes of a block's threads lie in shared memory, where each of `Readers` in the first
+/// warp reads those of a run of neighbouring threads in 16-byte loads: load k of all of them in a
+/// row, and gaps between the rows, so that neither the lanes that read nor the threads that write
+/// meet in a bank. The size is the same for any number of readers.
+template <int Nt, class Acc, int Readers = warp_size>
 struct thread_runs {
   static constexpr int bytes = static_cast<int>(sizeof(Acc));
   // Words of other sizes would share banks; and large ones take too much memory.
   static constexpr bool usable = Nt > warp_size && (bytes == 4 || bytes == 8);
-  static constexpr int run = usable ? rounded_up(Nt) / warp_size : 1;
+  static constexpr int readers = Readers;
+  static constexpr int run = usable ? rounded_up(Nt) / readers : 1;
   static constexpr int width =
       detail::smaller(run, load_bytes / detail::smaller(bytes, load_bytes));
   static constexpr int loads = run / width;
   // As many threads as write at once, and what they write of a row.
   static constexpr int written = 128 / bytes / run * width;
-  static constexpr int row = warp_size * width + detail::larger(written, width);
+  static constexpr int row = readers * width + detail::larger(written, width);
   using load = packet<width * bytes>;
   static constexpr int words = usable ? loads * row * bytes / 4 : 0;
 
@@ -234,6 +319,10 @@ struct block_nodes {
 // for each other.
 inline constexpr int lane_nodes_bytes = 128;
 
+// And so many bytes of a run before it folds them. All of a long run at once would take more
+// registers than blocks of 1024 threads may have, two to a multiprocessor.
+inline constexpr int run_bytes_at_once = 64;
+
 /// The `Folds` trees of a block of Nt threads, which bring `Items` to each.
 template <int Nt, int Folds, bool Full, class Reducer, class Items>
 class threads_fold {
@@ -246,32 +335,34 @@ class threads_fold {
   static constexpr bool whole_warps = Nt % lanes == 0;
   static constexpr bool one_instruction = Folds == 1 && cuda::has_warp_instruction<op, acc>();
   static constexpr bool shuffles_nodes =
-      Folds == 1 && (one_instruction || num_warps * int{sizeof(acc)} > lane_nodes_bytes);
+      Folds == 1 && num_warps * int{sizeof(acc)} > lane_nodes_bytes;
   using warp_part = lanes_fold<Reducer, Items, Folds, lanes>;
-  using runs = thread_runs<Nt, acc>;
+  static constexpr int readers = one_instruction ? warp_size : best_readers<Nt, acc, Full>;
+  using runs = thread_runs<Nt, acc, readers>;
+  static_assert(runs::words == thread_runs<Nt, acc>::words);
 
  public:
   __device__ threads_fold(const Reducer& reducer, int count)
       : reducer_(reducer), count_(count), thread_(linear_thread()) {}
 
-  /// Tree k's node in every thread t of the first warp with t % 2^ceil_log2(Folds) == k. A barrier
-  /// stands between the writes to `nodes` and the reads.
+  /// Tree k's result in every thread t of the first warp with t % 2^ceil_log2(Folds) == k. A
+  /// barrier stands between the writes to `nodes` and the reads.
   template <class Nodes>
   __device__ __forceinline__ acc fold(const Items* values, Nodes& nodes) const {
     if constexpr (num_warps == 1 && (whole_warps || Folds == 1)) {
-      return is_whole(0) ? part().template fold<true>(values, 0, count_)
-                         : part().template fold<false>(values, 0, count_);
+      return result(is_whole(0) ? part().template fold<true>(values, 0, count_)
+                                : part().template fold<false>(values, 0, count_));
     } else if constexpr (Folds == 1 && runs::usable) {
       const acc mine = part().template thread_node<Full>(values[0], thread_ * vt, count_);
       new (nodes.of_threads() + runs::place(thread_)) acc(mine);
+      const bool in_first = is_first_warp<!one_instruction>();
       __syncthreads();
-      if (warp() != 0) return mine;
-      return fold_runs(nodes);
+      return in_first ? result(fold_runs(nodes)) : mine;
     } else {
       const acc mine = put_warp_node(values, nodes);
+      const bool in_first = is_first_warp<shuffles_nodes>();
       __syncthreads();
-      if (warp() != 0) return mine;
-      return fold_nodes(nodes);
+      return in_first ? result(fold_nodes(nodes)) : mine;
     }
   }
 
@@ -286,30 +377,59 @@ class threads_fold {
     return (Full && whole_warps) || (warp + 1) * warp_items <= count_;
   }
   __device__ __forceinline__ warp_part part() const { return {reducer_, lane(), full_warp}; }
+  // All lanes of a warp say the same, which the compiler knows of a vote alone: then it needs no
+  // precautions at shuffles for lanes that went another way.
+  template <bool Shuffles>
+  __device__ __forceinline__ bool is_first_warp() const {
+    return Shuffles ? __all_sync(full_warp, warp() == 0) : warp() == 0;
+  }
+  __device__ __forceinline__ acc result(const acc& folded) const {
+    return cuda::kernel_result<Full>(reducer_, folded, count_);
+  }
 
   // The tree over the threads' nodes: each lane's run, then the lanes.
   template <class Nodes>
   __device__ __forceinline__ acc fold_runs(Nodes& nodes) const {
-    constexpr bool full = Full && Nt == rounded_up(Nt);
+    constexpr bool full_lanes = Full && (Nt + runs::run - 1) / runs::run == runs::readers;
+    constexpr int each = warp_size / runs::readers;
     const int present = Full ? Nt : (count_ + vt - 1) / vt;
-    const int first = lane() * runs::run;
-    registers<acc, runs::run> mine;
-#pragma unroll
-    for (int k = 0; k < runs::loads; ++k) {
-      struct items {
-        acc item[runs::width];
-      };
-      const auto* from = nodes.of_threads() + k * runs::row + lane() * runs::width;
-      const auto loaded =
-          __builtin_bit_cast(items, *reinterpret_cast<const typename runs::load*>(from));
-#pragma unroll
-      for (int j = 0; j < runs::width; ++j) {
-        mine.put(k * runs::width + j, loaded.item[j]);
+    const acc node = run_node<0, runs::run>(nodes, lane() / each, present);
+    return cuda::fold_nodes_of_lanes<tree::floor_log2(each), full_lanes>(
+        reducer_, node, lane(), (present + runs::run - 1) / runs::run * each);
+  }
+
+  // The node of `Number` of a reader's run from `At` on, open to fusion unless it is a thread's.
+  template <int At, int Number, class Nodes>
+  __device__ __forceinline__ acc run_node(Nodes& nodes, int reader, int present) const {
+    constexpr bool full = Full && Nt == rounded_up(Nt);
+    const int first = reader * runs::run;
+    if constexpr (Number * sizeof(acc) > run_bytes_at_once) {
+      constexpr int middle = At + Number / 2;
+      slot<acc> node;
+      node.put(run_node<At, Number / 2>(nodes, reader, present));
+      const acc right = run_node<middle, Number / 2>(nodes, reader, present);
+      if (full || first + middle < present) {
+        node.put(reducer_.combine_open(reducer_.closed(node.value), reducer_.closed(right)));
       }
+      return node.value;
+    } else {
+      registers<acc, Number> mine;
+#pragma unroll
+      for (int k = 0; k < Number / runs::width; ++k) {
+        struct items {
+          acc item[runs::width];
+        };
+        const auto* from =
+            nodes.of_threads() + (At / runs::width + k) * runs::row + reader * runs::width;
+        const auto loaded =
+            __builtin_bit_cast(items, *reinterpret_cast<const typename runs::load*>(from));
+#pragma unroll
+        for (int j = 0; j < runs::width; ++j) {
+          mine.put(k * runs::width + j, loaded.item[j]);
+        }
+      }
+      return cuda::fold_run<full, 0, Number>(reducer_, mine, first + At, present);
     }
-    const acc node = cuda::fold_packet<full>(reducer_, mine, first, present);
-    const lanes_fold<Reducer, acc, 1, warp_size> of_lanes{reducer_, lane(), full_warp};
-    return of_lanes.template fold<full>(&node, 0, (present + runs::run - 1) / runs::run);
   }
 
   template <class Nodes>
@@ -345,11 +465,11 @@ class threads_fold {
   __device__ __forceinline__ acc fold_nodes(Nodes& nodes) const {
     const int num_nodes = Full ? num_warps : (count_ + warp_items - 1) / warp_items;
     if constexpr (shuffles_nodes) {
-      constexpr int width = one_instruction ? warp_size : rounded_up(num_warps);
-      constexpr bool full = Full && num_warps == width;
-      const acc node = from_words<acc>(nodes.of_warps(0)[lane() % rounded_up(num_warps)]);
-      const lanes_fold<Reducer, acc, 1, width> part{reducer_, lane() % width, full_warp};
-      return part.template fold<full>(&node, 0, num_nodes);
+      constexpr int each = warp_size / rounded_up(num_warps);
+      constexpr bool full = Full && num_warps == rounded_up(num_warps);
+      const acc node = from_words<acc>(nodes.of_warps(0)[lane() / each]);
+      return cuda::fold_nodes_of_lanes<tree::floor_log2(each), full>(reducer_, node, lane(),
+                                                                     num_nodes * each);
     } else {
       const int tree = detail::smaller(lane() % rounded_up(Folds), Folds - 1);
       return node<0, rounded_up(num_warps)>(nodes.of_warps(tree), num_nodes);
@@ -388,7 +508,7 @@ __device__ __forceinline__ auto fold_block(block_nodes<Nt, Acc, MostFolds>& node
   using types = kernel_fold<Acc, Items, Op>;
   const auto reducer = types::make(op);
   const threads_fold<Nt, Folds, Full, typename types::reducer, Items> threads(reducer, count);
-  return cuda::kernel_result<Full>(reducer, threads.fold(values, nodes), count);
+  return threads.fold(values, nodes);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -64,8 +64,9 @@ struct kernel_accumulator {
 template <class R, class T>
 __device__ __forceinline__ auto lift_in_kernel(const R& r, const T& item, int index) {
   using acc = typename kernel_accumulator<R, T>::type;
-  const T value =
-      reducer_traits<R, acc>::separately_rounded ? item : cuda::opaque(item, kernel_zero<>);
+  const T value = reducer_traits<R, acc>::separately_rounded
+                      ? item
+                      : cuda::opaque(item, kernel_zero<zero_for::items>);
   if constexpr (is_indexed<R>) {
     return r.lift(value, std::int64_t{index});
   } else {

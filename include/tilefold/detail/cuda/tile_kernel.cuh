@@ -70,10 +70,20 @@ struct unfused : Reducer {
   }
   __device__ __forceinline__ typename Reducer::accumulator combine(
       const typename Reducer::accumulator& a, const typename Reducer::accumulator& b) const {
+    return closed(combine_open(a, b));
+  }
+  /// combine() in two steps, for callers that have a shuffle or memory to close the result to
+  /// fusion, or time to do so while nobody waits. Closing twice would open it again.
+  __device__ __forceinline__ typename Reducer::accumulator combine_open(
+      const typename Reducer::accumulator& a, const typename Reducer::accumulator& b) const {
+    return Reducer::combine(a, b);
+  }
+  __device__ __forceinline__ typename Reducer::accumulator closed(
+      const typename Reducer::accumulator& combined) const {
     if constexpr (Reducer::combine_may_fuse) {
-      return cuda::opaque(Reducer::combine(a, b), zero);
+      return cuda::opaque(combined, zero);
     } else {
-      return Reducer::combine(a, b);
+      return combined;
     }
   }
   __device__ __forceinline__ typename Reducer::accumulator combine_equals(

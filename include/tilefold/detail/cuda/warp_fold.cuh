@@ -62,7 +62,6 @@ class row_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int row_bits = tree::ceil_log2(Rows);
   static constexpr int lane_bits = tree::floor_log2(Lanes);
-  static constexpr bool lanes_may_be_missing = !Full && Rows == 1 && Kind == rows_of::many_trees;
   static constexpr int row_items = Kind == rows_of::one_tree ? Lanes * Width : 0;
 
  public:
@@ -78,8 +77,7 @@ class row_fold {
     return fold_row_bits<0>(fold_each(values));
   }
 
-  /// The node of row lane % 2^row_bits, if there is such a row; else that of some row. One row that
-  /// is not full may lack lanes at the end, those without items.
+  /// The node of row lane % 2^row_bits, if there is such a row; else that of some row.
   ///
   /// One shuffle tree per row would cost lane_bits * Rows shuffles. Instead rows are merged
   /// pairwise while lanes are halved: at lane bit b, lanes with the bit clear keep the even row and
@@ -88,10 +86,20 @@ class row_fold {
   /// its own: both lanes keep it. Rows - 1 + lane_bits - row_bits shuffles for a power of two of
   /// rows.
   __device__ __forceinline__ acc fold_each(const registers<acc, Rows>& values) const {
-    if constexpr (Rows == 1 && Kind == rows_of::many_trees && !Reducer::commutative) {
-      return fold_down(values[0]);
+    return fold_lane_bits<row_bits>(merge<0>(values));
+  }
+
+  /// The node of a single row in every lane, where each 2^FirstBit neighbouring lanes hold the same
+  /// `value`, which may be open to fusion. Lanes at the end, those without items, may be missing.
+  template <int FirstBit>
+  __device__ __forceinline__ acc fold_one(const acc& value) const {
+    static_assert(Rows == 1 && Kind == rows_of::many_trees);
+    if constexpr (FirstBit == lane_bits) {
+      return reducer_.closed(value);
+    } else if constexpr (Full && Reducer::commutative && !Reducer::combine_may_fuse) {
+      return fold_lane_bits<FirstBit>(value);
     } else {
-      return fold_lane_bits<row_bits>(merge<0>(values));
+      return reducer_.closed(fold_down<FirstBit>(value));
     }
   }
 
@@ -138,8 +146,8 @@ class row_fold {
       if ((lane_ & ((1 << Bit) - 1)) < Rows) keep_node(row, bits, value, keep);
     } else if constexpr (Bit < lane_bits) {
       nodes_of_lanes<Bit + 1>(
-          cuda::combine_lanes<Full>(reducer_, value, node_of_other_half(value, 1 << Bit),
-                                    is_upper(Bit), lane_right<Bit>(row), count_),
+          cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
+                                    lane_right<Bit>(row), count_),
           bits, keep);
     } else {
       nodes_of_row_groups<0>(value, bits - lane_bits, keep);
@@ -186,16 +194,6 @@ class row_fold {
     return cuda::shuffle_xor(sent, mask, members());
   }
 
-  // The node of the other half, of which all lanes that hold items have it. Not full, my opposite
-  // may not be there; its first lane is, if it holds items.
-  __device__ __forceinline__ acc node_of_other_half(const acc& mine, int mask) const {
-    if constexpr (lanes_may_be_missing) {
-      return cuda::shuffle_from<Lanes>(mine, (lane_ ^ mask) & -mask, members());
-    } else {
-      return received(mine, mask);
-    }
-  }
-
   template <int Bit, int N>
   __device__ __forceinline__ acc merge(const registers<acc, N>& values) const {
     if constexpr (N == 1) {
@@ -229,26 +227,33 @@ class row_fold {
       return value;
     } else {
       return fold_lane_bits<Bit + 1>(
-          cuda::combine_lanes<Full>(reducer_, value, node_of_other_half(value, 1 << Bit),
-                                    is_upper(Bit), lane_right<Bit>(lane_ & (Rows - 1)), count_));
+          cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
+                                    lane_right<Bit>(lane_ & (Rows - 1)), count_));
     }
   }
 
-  // One row's node by way of the first lane: mine is always the left operand, so nothing needs to
-  // be selected. What lanes hold where no node starts is not used, but a fold of neighbours as
-  // well.
+  // One row's node, open to fusion, by way of the first lanes: mine is always the left operand, so
+  // nothing needs to be selected, and is closed to fusion while its copy is on its way. What lanes
+  // hold where no node starts is not used, but a fold of neighbours as well. At the last level
+  // every lane gets both operands, in place of the result by one more shuffle after it.
+  template <int FirstBit>
   __device__ __forceinline__ acc fold_down(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
 #pragma unroll
-    for (int step = 1; step < Lanes; step *= 2) {
+    for (int step = 1 << FirstBit; step < Lanes / 2; step *= 2) {
       const acc right = cuda::shuffle_down<Lanes>(node[0], step, members());
       const int right_first = first_ + (lane_ + step) * Width;
       if (lane_ + step < Lanes && (Full || right_first < count_)) {
-        node.put(0, reducer_.combine(node[0], right));
+        node.put(0, reducer_.combine_open(reducer_.closed(node[0]), right));
       }
     }
-    return cuda::shuffle_from<Lanes>(node[0], 0, members());
+    const acc right = cuda::shuffle_from<Lanes>(node[0], Lanes / 2, members());
+    node.put(0, cuda::shuffle_from<Lanes>(node[0], 0, members()));
+    if (Full || first_ + Lanes / 2 * Width < count_) {
+      node.put(0, reducer_.combine_open(node[0], right));
+    }
+    return node[0];
   }
 
   template <int Bit>
