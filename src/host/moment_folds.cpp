@@ -2,11 +2,9 @@
 //
 // What mean and variance of whole blocks of the tree are made of, with vector instructions: the sum
 // and the sum of squared deviations, each node merged from two equal halves as moments.hpp merges
-// them; and the extremes. Compiled once for every instruction set. Must be compiled with
-// -ffp-contract=off.
+// them; and in the same pass the extremes. Compiled once for every instruction set. Must be
+// compiled with -ffp-contract=off.
 #include <cstdint>
-#include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include <tilefold/detail/host/moments.hpp>
@@ -29,130 +27,326 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Groups of 2^GroupLevel vectors of Raw, folded in double.
-template <class Raw, int GroupLevel>
-class moment_fold {
-  static constexpr bool widened = sizeof(Raw) < sizeof(double);
-  using conversion = std::conditional_t<widened, widening, no_conversion>;
-  using items_type = array_items<Raw, double, conversion>;
-  using tag = typename items_type::tag;
+/// The least and the greatest of the vectors that a fold comes by, where all items are finite. That
+/// -0 is below +0 instructions do not see; a zero's sign is looked up afterwards.
+template <class T>
+class extremes {
+  using tag = hn::ScalableTag<T>;
   using vector = hn::Vec<tag>;
-  // Of floats: squared deviations in units of the weight that the node was merged with. Those are
-  // powers of two and nothing can overflow, so the bits are the same and a product is saved.
-  struct node {
-    vector sum, deviations;
-  };
-
   static constexpr std::int64_t lanes = hn::MaxLanes(tag());
-  static constexpr int lane_levels = tree::floor_log2(lanes);
-  // The vectors of a group fold into one in registers; a whole number of cycles (merge-inl.hpp).
-  static_assert(GroupLevel % lane_levels == 0);
-  static constexpr int group = 1 << GroupLevel;
 
  public:
-  static constexpr std::int64_t group_items = group * lanes;
+  explicit extremes(const T* items)
+      : items_(items, nullptr), first_(hn::Set(tag(), *items)), least_(first_), greatest_(first_) {}
 
-  /// A power of two groups.
-  static void run(const void* first, std::int64_t n, block_moments* result) {
-    const moment_fold fold{items_type(first, nullptr)};
-    // The values of finished groups that wait for their right neighbour: one per level.
-    block_moments waiting[64];
-    int depth = 0;
-    for (std::int64_t i = 0; i < n; i += group_items) {
-      fold.items_.template prefetch<group>(i);
-      block_moments value = fold.fold_group(i);
-      double weight = weight_of(group_items);
-      for (std::int64_t g = i / group_items; g & 1; g >>= 1, weight *= 0.5) {
-        value = merge(waiting[--depth], value, weight);
-      }
-      waiting[depth++] = value;
-    }
-    *result = waiting[0];
+  HWY_INLINE void see(vector a, vector b) {
+    least_ = hn::Min(least_, hn::Min(a, b));
+    greatest_ = hn::Max(greatest_, hn::Max(a, b));
+  }
+
+  /// For n items that nobody else comes by.
+  HWY_INLINE void see_all(std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += lanes) see(first_, load(i, n));
+  }
+
+  /// Of the first n items, which have been seen.
+  HWY_INLINE void store(std::int64_t n, T* least, T* greatest) const {
+    *least = hn::GetLane(hn::MinOfLanes(tag(), least_));
+    *greatest = hn::GetLane(hn::MaxOfLanes(tag(), greatest_));
+    if (*least == 0 || *greatest == 0) set_signs(n, least, greatest);
   }
 
  private:
-  explicit moment_fold(items_type items) : items_(items) {}
+  HWY_INLINE vector load(std::int64_t i, std::int64_t n) const {
+    return n - i < lanes ? items_.load_some(i, n - i, first_) : items_.load(i);
+  }
+
+  // All items are on the same side of a zero that is an extreme, or zeros.
+  void set_signs(std::int64_t n, T* least, T* greatest) const {
+    vector any = first_;
+    vector all = first_;
+    for (std::int64_t i = 0; i < n; i += lanes) {
+      any = hn::Or(any, load(i, n));
+      all = hn::And(all, load(i, n));
+    }
+    const hn::RebindToSigned<tag> bits;
+    const auto zero = hn::Zero(bits);
+    const bool any_negative = !hn::AllFalse(bits, hn::Lt(hn::BitCast(bits, any), zero));
+    const bool all_negative = hn::AllTrue(bits, hn::Lt(hn::BitCast(bits, all), zero));
+    if (*least == 0) *least = any_negative ? -T{0} : T{0};
+    if (*greatest == 0) *greatest = all_negative ? -T{0} : T{0};
+  }
+
+  array_items<T, T> items_;
+  vector first_, least_, greatest_;
+};
+
+/// For those who do not ask.
+struct no_extremes {
+  template <class V>
+  HWY_INLINE void see(V, V) {}
+  HWY_INLINE void see_all(std::int64_t) {}
+};
+
+/// In every lane a node of the tree.
+///
+/// Of floats the squared deviations are in units of the weight that the node was merged with. Those
+/// are powers of two and nothing can overflow, so the bits are the same and a product is saved.
+template <class Raw>
+struct moment_node {
+  using tag = hn::ScalableTag<double>;
+  using vector = hn::Vec<tag>;
+  static constexpr bool in_units = sizeof(Raw) < sizeof(double);
+
+  vector sum, deviations;
 
   // Between nodes of as many items each.
   static constexpr double weight_of(std::int64_t items) { return 0.5 / static_cast<double>(items); }
 
-  static block_moments merge(const block_moments& a, const block_moments& b, double weight) {
-    const double gap = b.sum - a.sum;
-    return {a.sum + b.sum, (a.deviations + b.deviations) + (gap * weight) * gap};
+  static constexpr double unit_of(std::int64_t items) {
+    return in_units ? weight_of(items / 2) : 1.0;
   }
 
-  // Nodes of 2^Level items each, in pairs of lanes, Cycle levels after lanes were in order.
-  template <int Level, int Cycle>
-  HWY_INLINE static node merge(const node& a, const node& b) {
-    const tag d;
-    const vector left = even_lanes<Cycle>(d, a.sum, b.sum);
-    const vector right = odd_lanes<Cycle>(d, a.sum, b.sum);
+  /// Of single items, which have no deviations.
+  HWY_INLINE static moment_node of_pair(vector left, vector right) {
+    return {hn::Add(left, right), spread<0>(left, right)};
+  }
+
+  /// Of nodes of 2^Level items. A lane may have its left one in `right`: sums commute, and so do
+  /// squares of distances.
+  template <int Level>
+  HWY_INLINE static moment_node of_two(const moment_node& left, const moment_node& right) {
+    const vector both = hn::Add(left.deviations, right.deviations);
+    const vector more = spread<Level>(left.sum, right.sum);
+    // Twice a number is exact, so that this rounds once, fused or not.
+    return {hn::Add(left.sum, right.sum),
+            in_units ? hn::MulAdd(both, hn::Set(tag(), 2.0), more) : hn::Add(both, more)};
+  }
+
+ private:
+  template <int Level>
+  HWY_INLINE static vector spread(vector left, vector right) {
     const vector gap = hn::Sub(right, left);
-    const vector weight = hn::Set(d, widened ? 1.0 : weight_of(std::int64_t{1} << Level));
-    const vector spread = hn::Mul(widened ? gap : hn::Mul(gap, weight), gap);
-    if constexpr (Level == 0) {
-      return {hn::Add(left, right), spread};  // single items have no spread
+    const vector weight = hn::Set(tag(), weight_of(std::int64_t{1} << Level));
+    return hn::Mul(in_units ? gap : hn::Mul(gap, weight), gap);
+  }
+};
+
+// The pairs of doubles that stand at Half of the 128-bit blocks of a and b: pair by pair, those of
+// a in the even lanes. Of four blocks the even ones come first, and then the odd ones.
+template <int Half, class D, class V>
+HWY_INLINE V halves_of_blocks(D d, V a, V b) {
+#if HWY_ARCH_X86 && HWY_MAX_BYTES == 64
+  constexpr int h = Half;
+  const __m512i order = _mm512_setr_epi64(h, 8 + h, 4 + h, 12 + h, 2 + h, 10 + h, 6 + h, 14 + h);
+  return V{_mm512_permutex2var_pd(a.raw, order, b.raw)};
+#else
+  static_assert(hn::MaxLanes(D()) <= 4);
+  return Half == 0 ? hn::InterleaveLower(d, a, b) : hn::InterleaveUpper(d, a, b);
+#endif
+}
+
+/// Blocks of the tree, by groups of vectors that are folded in registers.
+template <class Raw, class Extremes>
+class moment_fold {
+  using node = moment_node<Raw>;
+  using tag = typename node::tag;
+  using vector = typename node::vector;
+  using raw_tag = hn::ScalableTag<Raw>;
+  using raw_vector = hn::Vec<raw_tag>;
+
+  static constexpr bool widened = sizeof(Raw) < sizeof(double);
+  static constexpr std::int64_t lanes = hn::MaxLanes(tag());
+  static constexpr int lane_levels = tree::floor_log2(lanes);
+  static constexpr std::int64_t raw_lanes = hn::MaxLanes(raw_tag());
+  // From which level on neighbours are in neighbouring lanes, or where merge-inl.hpp has them.
+  static constexpr int ordered_level = !widened ? 0 : lanes == 8 ? 4 : lanes == 4 ? 3 : 2;
+  // A group is 2^group_level vectors of doubles: enough for their latencies to hide each other.
+  static constexpr int group_level = 4;
+  static constexpr std::int64_t group_items = lanes << group_level;
+  static constexpr int half_group_level = group_level - 1;
+  static constexpr std::int64_t block = most_block_bytes / sizeof(Raw);
+  static constexpr int block_level = tree::floor_log2(block);
+
+ public:
+  static constexpr std::int64_t least_items = group_items / 2;
+
+  /// A power of two items, from least_items on.
+  HWY_INLINE static block_moments run(const Raw* first, std::int64_t n, Extremes& extremes) {
+    moment_fold fold(first, extremes);
+    block_moments result;
+    if (n < group_items) {
+      result = fold_lanes<half_group_level>(fold.fold_group<half_group_level>(0));
     } else {
-      const vector both = hn::Add(even_lanes<Cycle>(d, a.deviations, b.deviations),
-                                  odd_lanes<Cycle>(d, a.deviations, b.deviations));
-      // Twice a number is exact, so that this rounds once, fused or not.
-      return {hn::Add(left, right),
-              widened ? hn::MulAdd(both, hn::Set(d, 2.0), spread) : hn::Add(both, spread)};
+      node v[block / group_items];
+      int count = 0;
+      for (std::int64_t i = 0; i < n; i += group_items) {
+        v[count++] = fold.fold_group<group_level>(i);
+      }
+      result = fold_nodes<group_level>(v, count);
+    }
+    extremes = fold.extremes_;
+    return result;
+  }
+
+ private:
+  moment_fold(const Raw* first, const Extremes& extremes)
+      : items_(first, nullptr), extremes_(extremes) {}
+
+  // Level by level, so that no merge waits for the one before.
+  template <int Level>
+  HWY_INLINE node fold_group(std::int64_t first) {
+    items_.template prefetch<(lanes << Level) / raw_lanes>(first);
+    if constexpr (widened) {
+      return fold_floats<Level>(first);
+    } else {
+      return fold_doubles<Level>(first);
     }
   }
 
   template <int Level>
-  HWY_INLINE node fold_vectors(std::int64_t i) const {
-    if constexpr (Level == 0) {
-      const vector items = items_.load(i);
-      return {items, items};
-    } else {
-      const node left = fold_vectors<Level - 1>(i);
-      const node right = fold_vectors<Level - 1>(i + (lanes << (Level - 1)));
-      return merge<Level - 1, Level - 1>(left, right);
+  HWY_INLINE node fold_floats(std::int64_t first) {
+    constexpr int columns = 1 << Level;
+    vector column[columns];
+    HWY_UNROLL(2) for (int k = 0; k < columns; k += 8) load_columns(first + k * lanes, column + k);
+    node pair[columns / 2];
+    HWY_UNROLL(8) for (int k = 0; k < columns / 2; ++k) {
+      pair[k] = node::of_pair(column[2 * k], column[2 * k + 1]);
+    }
+    node four[columns / 4];
+    HWY_UNROLL(4) for (int k = 0; k < columns / 4; ++k) {
+      four[k] = node::template of_two<1>(pair[2 * k], pair[2 * k + 1]);
+    }
+    return merge_all<2, Level>(four);
+  }
+
+  // The next 8 vectors of doubles, neighbours in the same lane of 4 vectors.
+  HWY_INLINE void load_columns(std::int64_t i, vector* column) {
+    const raw_tag d;
+    const raw_vector a = items_.load(i);
+    const raw_vector b = items_.load(i + raw_lanes);
+    extremes_.see(a, b);
+    const raw_vector a2 = items_.load(i + 2 * raw_lanes);
+    const raw_vector b2 = items_.load(i + 3 * raw_lanes);
+    extremes_.see(a2, b2);
+    // The floats of each block of four are transposed with those of the other three.
+    const auto ab_lower = hn::BitCast(tag(), hn::InterleaveLower(d, a, b));
+    const auto ab_upper = hn::BitCast(tag(), hn::InterleaveUpper(d, a, b));
+    const auto ab2_lower = hn::BitCast(tag(), hn::InterleaveLower(d, a2, b2));
+    const auto ab2_upper = hn::BitCast(tag(), hn::InterleaveUpper(d, a2, b2));
+    const vector row[4] = {halves_of_blocks<0>(tag(), ab_lower, ab2_lower),
+                           halves_of_blocks<1>(tag(), ab_lower, ab2_lower),
+                           halves_of_blocks<0>(tag(), ab_upper, ab2_upper),
+                           halves_of_blocks<1>(tag(), ab_upper, ab2_upper)};
+    const hn::Half<raw_tag> half;
+    HWY_UNROLL(4) for (int k = 0; k < 4; ++k) {
+      const raw_vector floats = hn::BitCast(d, row[k]);
+      column[k] = hn::PromoteTo(tag(), hn::LowerHalf(half, floats));
+      column[4 + k] = hn::PromoteTo(tag(), hn::UpperHalf(half, floats));
     }
   }
 
-  template <int Levels>
-  HWY_INLINE static node fold_lanes(const node& v) {
+  template <int Level>
+  HWY_INLINE node fold_doubles(std::int64_t first) {
+    constexpr int pairs = 1 << (Level - 1);
+    node pair[pairs];
+    HWY_UNROLL(8) for (int k = 0; k < pairs; ++k) {
+      const vector a = items_.load(first + 2 * k * lanes);
+      const vector b = items_.load(first + (2 * k + 1) * lanes);
+      extremes_.see(a, b);
+      pair[k] = node::of_pair(even_lanes<0>(tag(), a, b), odd_lanes<0>(tag(), a, b));
+    }
+    return merge_all<1, Level>(pair);
+  }
+
+  template <int Level, int End>
+  HWY_INLINE static node merge_all(const node* v) {
+    if constexpr (Level == End) {
+      return v[0];
+    } else {
+      constexpr int count = 1 << (End - Level - 1);
+      node merged[count];
+      HWY_UNROLL(4) for (int k = 0; k < count; ++k) {
+        merged[k] = merge<Level>(v[2 * k], v[2 * k + 1]);
+      }
+      return merge_all<Level + 1, End>(merged);
+    }
+  }
+
+  // Nodes of 2^Level items.
+  template <int Level>
+  HWY_INLINE static node merge(const node& a, const node& b) {
+    const tag d;
+    if constexpr (Level >= ordered_level) {
+      constexpr int cycle = Level - ordered_level;
+      return node::template of_two<Level>(
+          {even_lanes<cycle>(d, a.sum, b.sum), even_lanes<cycle>(d, a.deviations, b.deviations)},
+          {odd_lanes<cycle>(d, a.sum, b.sum), odd_lanes<cycle>(d, a.deviations, b.deviations)});
+    } else if constexpr (Level == 3) {
+      // Neighbours are the halves of a vector. One half of these shuffles only blends.
+      return node::template of_two<Level>({hn::ConcatUpperLower(d, b.sum, a.sum),
+                                           hn::ConcatUpperLower(d, b.deviations, a.deviations)},
+                                          {hn::ConcatLowerUpper(d, b.sum, a.sum),
+                                           hn::ConcatLowerUpper(d, b.deviations, a.deviations)});
+    } else {
+      return node::template of_two<Level>(a, b);
+    }
+  }
+
+  // `count` neighbouring vectors of nodes of 2^Level items.
+  template <int Level>
+  static block_moments fold_nodes(node* v, int count) {
+    if constexpr (Level + lane_levels < block_level) {
+      if (count > 1) {
+        for (int k = 0; k < count / 2; ++k) v[k] = merge<Level>(v[2 * k], v[2 * k + 1]);
+        return fold_nodes<Level + 1>(v, count / 2);
+      }
+    }
+    return fold_lanes<Level>(v[0]);
+  }
+
+  template <int Level, int Levels = lane_levels>
+  HWY_INLINE static block_moments fold_lanes(const node& v) {
     if constexpr (Levels == 0) {
-      return v;
+      constexpr double unit = node::unit_of(std::int64_t{1} << Level);
+      return {hn::GetLane(v.sum), hn::GetLane(v.deviations) * unit};
     } else {
-      constexpr int done = lane_levels - Levels;
-      return fold_lanes<Levels - 1>(merge<GroupLevel + done, GroupLevel + done>(v, v));
+      return fold_lanes<Level + 1, Levels - 1>(merge<Level>(v, v));
     }
   }
 
-  HWY_INLINE block_moments fold_group(std::int64_t first) const {
-    const node v = fold_lanes<lane_levels>(fold_vectors<GroupLevel>(first));
-    constexpr double unit = widened ? weight_of(group_items / 2) : 1.0;
-    return {hn::GetLane(v.sum), hn::GetLane(v.deviations) * unit};
-  }
-
-  items_type items_;
+  array_items<Raw, Raw> items_;
+  Extremes extremes_;
 };
 
-/// Any power of two items.
+/// Any power of two items up to a block.
 template <class Raw>
 class moments_of_block {
-  static constexpr int lane_levels = tree::floor_log2(hn::MaxLanes(hn::ScalableTag<double>()));
-  using large = moment_fold<Raw, 6>;
-  using small = moment_fold<Raw, 6 - lane_levels>;
-  static constexpr std::int64_t few = small::group_items;
-
  public:
   static void run(const void* first, std::int64_t n, block_moments* result) {
-    if (n >= large::group_items) {
-      large::run(first, n, result);
-    } else if (n >= few) {
-      small::run(first, n, result);
-    } else {
-      *result = fold_few(static_cast<const Raw*>(first), n);
-    }
+    no_extremes none;
+    *result = fold(static_cast<const Raw*>(first), n, none);
+  }
+
+  static void run_with_extremes(const void* first, std::int64_t n, block_moments* result,
+                                void* least, void* greatest) {
+    extremes<Raw> found(static_cast<const Raw*>(first));
+    *result = fold(static_cast<const Raw*>(first), n, found);
+    found.store(n, static_cast<Raw*>(least), static_cast<Raw*>(greatest));
   }
 
  private:
+  template <class Extremes>
+  HWY_INLINE static block_moments fold(const Raw* first, std::int64_t n, Extremes& extremes) {
+    using vectors = moment_fold<Raw, Extremes>;
+    if (n >= vectors::least_items) return vectors::run(first, n, extremes);
+    extremes.see_all(n);
+    return fold_few<vectors::least_items>(first, n);
+  }
+
+  template <std::int64_t few>
   static block_moments fold_few(const Raw* items, std::int64_t n) {
+    if (n <= 0) __builtin_unreachable();
     double sums[few];
     double deviations[few] = {};
     for (std::int64_t i = 0; i < n; ++i) sums[i] = static_cast<double>(items[i]);
@@ -168,58 +362,12 @@ class moments_of_block {
   }
 };
 
-/// The least and the greatest of floating items that are all finite, -0 below +0.
-template <class Int>
-class extreme_fold {
-  using tag = hn::ScalableTag<Int>;
-  using vector = hn::Vec<tag>;
-  static constexpr std::int64_t lanes = hn::MaxLanes(tag());
-  static constexpr int chains = 4;
-
- public:
-  static void run(const void* first, std::int64_t n, void* least, void* greatest) {
-    const array_items<Int, Int> items(first, nullptr);
-    Int any;
-    std::memcpy(&any, first, sizeof any);
-    const vector absent = hn::Set(tag(), any);
-    vector low[chains], high[chains];
-    for (int k = 0; k < chains; ++k) low[k] = high[k] = key(absent);
-    std::int64_t i = 0;
-    for (; i + chains * lanes <= n; i += chains * lanes) {
-      for (int k = 0; k < chains; ++k) add(key(items.load(i + k * lanes)), low[k], high[k]);
-    }
-    for (; i + lanes <= n; i += lanes) add(key(items.load(i)), low[0], high[0]);
-    if (i < n) add(key(items.load_some(i, n - i, absent)), low[0], high[0]);
-    for (int k = 1; k < chains; ++k) {
-      low[0] = hn::Min(low[0], low[k]);
-      high[0] = hn::Max(high[0], high[k]);
-    }
-    store(hn::MinOfLanes(tag(), low[0]), least);
-    store(hn::MaxOfLanes(tag(), high[0]), greatest);
-  }
-
- private:
-  // Integers in the order of the values: its own inverse.
-  HWY_INLINE static vector key(vector bits) {
-    const vector magnitude = hn::Set(tag(), std::numeric_limits<Int>::max());
-    return hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), magnitude));
-  }
-  HWY_INLINE static void add(vector v, vector& low, vector& high) {
-    low = hn::Min(low, v);
-    high = hn::Max(high, v);
-  }
-  HWY_INLINE static void store(vector v, void* result) {
-    const Int bits = hn::GetLane(key(v));
-    std::memcpy(result, &bits, sizeof bits);
-  }
-};
-
 block_functions find_block_folds(simd_type value) {
   if (value == simd_type::float32) {
-    return {moments_of_block<float>::run, extreme_fold<std::int32_t>::run};
+    return {moments_of_block<float>::run, moments_of_block<float>::run_with_extremes};
   }
   if (value == simd_type::float64) {
-    return {moments_of_block<double>::run, extreme_fold<std::int64_t>::run};
+    return {moments_of_block<double>::run, moments_of_block<double>::run_with_extremes};
   }
   return {};
 }

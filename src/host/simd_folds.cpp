@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include <hwy/highway.h>
 #include <tilefold/error.hpp>
@@ -21,17 +22,28 @@ simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator) {
                              : order_free_fold_for(op, value, accumulator);
 }
 
+namespace {
+
+// Also while one of them is the only one in use.
+const std::vector<std::int64_t>& targets_of_machine() {
+  static const std::vector<std::int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  return targets;
+}
+
+}  // namespace
+
 const char* simd_target(int index) {
-  const auto targets = hwy::SupportedAndGeneratedTargets();
+  const auto& targets = targets_of_machine();
   const auto i = static_cast<std::size_t>(index);
   return i < targets.size() ? hwy::TargetName(targets[i]) : nullptr;
 }
 
 void use_simd_target(const char* name) {
+  const auto& targets = targets_of_machine();
   hwy::SetSupportedTargetsForTest(0);
   if (name != nullptr) {
     std::int64_t wanted = 0;
-    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    for (const std::int64_t target : targets) {
       if (std::strcmp(hwy::TargetName(target), name) == 0) wanted = target;
     }
     if (wanted == 0) {

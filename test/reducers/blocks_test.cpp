@@ -4,7 +4,9 @@
 // every instruction set, at the ends of blocks, and where a block holds what is not finite.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,14 +21,33 @@
 namespace tilefold::test {
 namespace {
 
+template <class R, class T>
+void expect_definition_of(const R& reducer, const std::vector<T>& x) {
+  const std::string expected = bits_of(by_definition(reducer, x));
+  for (int i = 0; const char* target = detail::host::simd_target(i); ++i) {
+    detail::host::use_simd_target(target);
+    EXPECT_EQ(bits_of(tilefold::reduce(x, reducer)), expected) << target;
+  }
+  detail::host::use_simd_target(nullptr);
+}
+
+const auto five = r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{});
+
+/// Bare, where a division would round differences off.
+struct deviations : detail::variance_base {
+  double project(const detail::variance_state& state) const {
+    return detail::canonical(state.deviations);
+  }
+};
+
 template <class T>
 void expect_definition(const std::vector<T>& x, const std::string& what) {
   SCOPED_TRACE(what + ", n = " + std::to_string(x.size()));
-  const auto five = r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{});
-  EXPECT_EQ(bits_of(tilefold::reduce(x, five)), bits_of(by_definition(five, x)));
-  EXPECT_EQ(bits_of(tilefold::reduce(x, r::mean{})), bits_of(by_definition(r::mean{}, x)));
-  const auto nested = r::fuse(r::sum{}, r::fuse(r::mean_variance{}, r::max<nan_rule::ignore>{}));
-  EXPECT_EQ(bits_of(tilefold::reduce(x, nested)), bits_of(by_definition(nested, x)));
+  expect_definition_of(five, x);
+  expect_definition_of(r::mean{}, x);
+  expect_definition_of(deviations{}, x);
+  expect_definition_of(r::fuse(r::sum{}, r::fuse(r::mean_variance{}, r::max<nan_rule::ignore>{})),
+                       x);
 }
 
 template <class T>
@@ -35,6 +56,7 @@ void expect_definition_of_all_kinds() {
        {1,   2,   3,   4,    5,    8,    31,   63,   64,   100,  127,   128,   255,
         256, 511, 512, 1000, 1024, 2048, 4096, 4097, 8191, 8192, 20011, 200003}) {
     expect_definition(make_items<T>(pattern::mixed, n, seed()), "mixed");
+    expect_definition(make_items<T>(pattern::near_one, n, seed()), "near one");
   }
   for (const pattern p : reducer_patterns<T>()) {
     expect_definition(make_items<T>(p, 20011, seed()), name_of(p));
@@ -44,21 +66,77 @@ void expect_definition_of_all_kinds() {
   expect_definition(x, "an infinity in the second block");
   x[5000] = x[15000] = std::numeric_limits<T>::max();
   expect_definition(x, "sums that overflow");
+  x = make_items<T>(pattern::near_one, 20011, seed());
+  for (T& value : x) value = T{1e6} + value;
+  expect_definition(x, "far from 0");
+  x = make_items<T>(pattern::near_one, 20011, seed());
+  for (T& value : x) value = std::ldexp(value, std::numeric_limits<T>::min_exponent / 2 - 20);
+  expect_definition(x, "squares that are subnormal in T");
 }
 
 TEST(StatisticsByBlocks, HaveTheDefinitionsBits) {
-  for (int i = 0; detail::host::simd_target(i) != nullptr; ++i) {
-    SCOPED_TRACE(detail::host::simd_target(i));
-    detail::host::use_simd_target(detail::host::simd_target(i));
-    expect_definition_of_all_kinds<float>();
-    expect_definition_of_all_kinds<double>();
+  expect_definition_of_all_kinds<float>();
+  expect_definition_of_all_kinds<double>();
+}
+
+template <class T>
+void expect_definition_of_every_size() {
+  const auto items = make_items<T>(pattern::near_one, 16385, seed());
+  const auto expect = [&](std::int64_t n) {
+    SCOPED_TRACE("n = " + std::to_string(n));
+    expect_definition_of(five, std::vector<T>(items.begin(), items.begin() + n));
+  };
+  for (std::int64_t n = 1; n <= 260; ++n) expect(n);
+  for (std::int64_t n = 512; n <= 16384; n *= 2) {
+    for (const std::int64_t near : {n - 1, n, n + 1}) expect(near);
   }
-  detail::host::use_simd_target(nullptr);
+}
+
+TEST(StatisticsByBlocks, OfEverySizeAroundAnEdge) {
+  expect_definition_of_every_size<float>();
+  expect_definition_of_every_size<double>();
+}
+
+template <class T>
+void expect_definition_of_zeros() {
+  using limits = std::numeric_limits<T>;
+  for (const std::size_t n : {1u, 2u, 4u, 16u, 64u, 128u, 1024u, 4096u}) {
+    for (const T other : {T{0}, -T{0}, limits::denorm_min(), -limits::denorm_min(), T{1}, -T{1}}) {
+      for (const T zero : {T{0}, -T{0}}) {
+        for (const std::size_t place : {std::size_t{0}, n / 2, n - 1}) {
+          SCOPED_TRACE(std::to_string(zero) + " at " + std::to_string(place) + " of " +
+                       std::to_string(n) + " of " + std::to_string(other));
+          std::vector<T> x(n, other);
+          x[place] = zero;
+          expect_definition_of(five, x);
+          x[n - 1 - place] = -zero;
+          expect_definition_of(five, x);
+        }
+      }
+    }
+  }
+}
+
+// Minima and maxima tell -0 from +0.
+TEST(StatisticsByBlocks, OfZerosOfBothSigns) {
+  expect_definition_of_zeros<float>();
+  expect_definition_of_zeros<double>();
+}
+
+TEST(StatisticsByBlocks, SeeWhatIsNotFiniteAnywhere) {
+  for (std::size_t place = 0; place < 256; ++place) {
+    SCOPED_TRACE(place);
+    auto x = make_items<float>(pattern::near_one, 256, seed());
+    for (const float value : {std::numeric_limits<float>::infinity(),
+                              -std::numeric_limits<float>::infinity(), std::nanf("")}) {
+      x[place] = value;
+      expect_definition_of(five, x);
+    }
+  }
 }
 
 // Rows of every length up to a few vectors: blocks of a power of two, and what is left over.
 TEST(StatisticsByBlocks, OfRowsAreThoseOfEachRow) {
-  const auto five = r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{});
   for (const pattern p : reducer_patterns<float>()) {
     SCOPED_TRACE(name_of(p));
     const auto items = make_items<float>(p, 20000, seed());

@@ -34,10 +34,15 @@ struct block_moments {
   double deviations;  // squared, from the mean
 };
 
-/// What is found of an array of n items, a power of two. The extremes want items that are finite.
+// Of a block, which stays in the first-level cache while its parts are folded.
+inline constexpr std::int64_t most_block_bytes = 16384;
+
+/// What is found of an array of n items, a power of two, up to a block; extremes only of items that
+/// are finite, else anything.
 struct block_functions {
   void (*moments)(const void* first, std::int64_t n, block_moments* result) = nullptr;
-  void (*extremes)(const void* first, std::int64_t n, void* least, void* greatest) = nullptr;
+  void (*moments_and_extremes)(const void* first, std::int64_t n, block_moments* result,
+                               void* least, void* greatest) = nullptr;
 };
 
 /// The precompiled ones for the vector instructions of this machine, or null if there are none.
@@ -134,8 +139,7 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
   using accumulator = typename reducer_type::accumulator;
   using part = block_part<R, T>;
 
-  // Stays in the first-level cache while its parts are folded.
-  static constexpr std::int64_t block = std::int64_t{16384} / sizeof(T);
+  static constexpr auto block = most_block_bytes / static_cast<std::int64_t>(sizeof(T));
   // Fewer elements are not worth the calls.
   static constexpr std::int64_t few = 4;
 
@@ -164,13 +168,14 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
  private:
   accumulator fold_block(std::int64_t first, std::int64_t n) const {
     block_facts<T> facts{items_ + first, n, {}, {}, {}};
-    functions_.moments(facts.items, n, &facts.moments);
-    const bool all_finite = facts.moments.sum - facts.moments.sum == 0.0;
-    if (!all_finite) return scalar_(first, n);
     if constexpr (part::asks_for_extremes) {
-      functions_.extremes(facts.items, n, &facts.least, &facts.greatest);
+      functions_.moments_and_extremes(facts.items, n, &facts.moments, &facts.least,
+                                      &facts.greatest);
+    } else {
+      functions_.moments(facts.items, n, &facts.moments);
     }
-    return part::of(facts);
+    const bool all_finite = facts.moments.sum - facts.moments.sum == 0.0;
+    return all_finite ? part::of(facts) : scalar_(first, n);
   }
 
   block_functions functions_;

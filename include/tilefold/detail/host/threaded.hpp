@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/columns.hpp>
 #include <tilefold/detail/host/fold.hpp>
@@ -320,16 +321,22 @@ class threaded {
     return size < bytes ? std::int64_t{1} << tree::floor_log2(bytes / size) : 1;
   }
 
-  // Enough blocks for every thread to find work to the end, few enough for the last fold.
+  // Enough blocks for every thread to find work to the end, few enough for the last fold; and for
+  // their values to stay in a cache, in memory that is not fetched from the system each time.
   static constexpr std::int64_t max_blocks = 4096;
+  template <class Acc>
+  static constexpr std::int64_t max_blocks_of = detail::larger(
+      std::int64_t{512},
+      detail::smaller(max_blocks, (std::int64_t{1} << 16) / std::int64_t{sizeof(Acc)}));
 
   template <class Reducer, class Fold>
   typename Reducer::accumulator fold_blocks(const Reducer& reducer, std::int64_t n,
                                             std::int64_t block, const Fold& fold) const {
     if (n < min_blocks * block || threads() == 1) return fold(std::int64_t{0}, n);
-    while (tree::num_blocks(n, block) > max_blocks) block *= 2;
+    using accumulator = typename Reducer::accumulator;
+    while (tree::num_blocks(n, block) > max_blocks_of<accumulator>) block *= 2;
     const std::int64_t count = tree::num_blocks(n, block);
-    const block_values<typename Reducer::accumulator> values(count);
+    const block_values<accumulator> values(count);
     std::atomic<bool> settled{false};
     auto one_block = [&](std::int64_t i) {
       const std::int64_t first = i * block;
