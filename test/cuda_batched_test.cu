@@ -68,13 +68,17 @@ TEST_F(CudaBatched, EveryLengthUpTo300AndAroundPowersOfTwo) {
   std::vector<std::int64_t> lengths;
   for (std::int64_t n = 0; n <= 300; ++n) lengths.push_back(n);
   for (const std::int64_t n : landmark_sizes(17, 40, seed())) lengths.push_back(n);
-  const segments all = in_a_row(lengths);
-  const index_items items(all.back().second);
-  const auto expected = trees_of(all);
-  for (int shift = 0; shift < 4; ++shift) {
-    EXPECT_TRUE(
-        same_trees(folded(exec_, exec_, pointers_to(all, items.at(shift)), all), expected, all))
-        << "shift " << shift;
+  // Few, and among many empty ones.
+  for (const std::size_t empty : {0, 1024}) {
+    lengths.resize(lengths.size() + empty, 0);
+    const segments all = in_a_row(lengths);
+    const index_items items(all.back().second);
+    const auto expected = trees_of(all);
+    for (int shift = 0; shift < 4; ++shift) {
+      EXPECT_TRUE(
+          same_trees(folded(exec_, exec_, pointers_to(all, items.at(shift)), all), expected, all))
+          << all.size() << " arrays, shift " << shift;
+    }
   }
 }
 

@@ -60,9 +60,16 @@ void expect_host_bits(const std::vector<T>& items, const std::vector<std::int64_
 template <class T>
 class CudaForestStatistics : public ::testing::Test {
  protected:
-  // Segments in a row from item `shift` on.
-  void by_offsets(const std::vector<T>& items, const std::vector<std::int64_t>& lengths,
+  // Segments in a row from item `shift` on; so few, and among many.
+  void by_offsets(const std::vector<T>& items, std::vector<std::int64_t> lengths,
                   std::int64_t shift) {
+    ASSERT_NO_FATAL_FAILURE(just_by_offsets(items, lengths, shift));
+    lengths.resize(lengths.size() + 1024, 0);
+    ASSERT_NO_FATAL_FAILURE(just_by_offsets(items, lengths, shift));
+  }
+
+  void just_by_offsets(const std::vector<T>& items, const std::vector<std::int64_t>& lengths,
+                       std::int64_t shift) {
     std::vector<std::int64_t> offsets{shift};
     for (const std::int64_t n : lengths) offsets.push_back(offsets.back() + n);
     ASSERT_LE(offsets.back(), static_cast<std::int64_t>(items.size()));

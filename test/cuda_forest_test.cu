@@ -78,19 +78,25 @@ TEST_F(CudaForest, EveryLengthUpTo300AndAroundPowersOfTwo) {
   std::vector<std::int64_t> lengths;
   for (std::int64_t n = 0; n <= 300; ++n) lengths.push_back(n);
   for (const std::int64_t n : landmark_sizes(17, 40, seed())) lengths.push_back(n);
-  const segments all = in_a_row(lengths);
-  const index_items items(all.back().second);
-  const auto expected = trees_of(all);
-  for (int shift = 0; shift < 4; ++shift) {
-    EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, items.at(shift), all), expected, all))
-        << "shift " << shift;
-    EXPECT_TRUE(same_trees(folded_in_a_row<std::int64_t>(exec_, exec_, items.at(shift), all),
-                           expected, all))
-        << "by offsets, shift " << shift;
+  // Few, and among many empty ones.
+  for (const std::size_t empty : {0, 1024}) {
+    lengths.resize(lengths.size() + empty, 0);
+    const segments all = in_a_row(lengths);
+    const index_items items(all.back().second);
+    const auto expected = trees_of(all);
+    for (int shift = 0; shift < 4; ++shift) {
+      EXPECT_TRUE(
+          same_trees(folded<std::int64_t>(exec_, exec_, items.at(shift), all), expected, all))
+          << all.size() << " segments, shift " << shift;
+      EXPECT_TRUE(same_trees(folded_in_a_row<std::int64_t>(exec_, exec_, items.at(shift), all),
+                             expected, all))
+          << all.size() << " segments by offsets, shift " << shift;
+    }
+    EXPECT_TRUE(same_trees(
+        folded<std::int32_t>(exec_, with_policy<tile_policy{64, 4}>(exec_), items.at(1), all),
+        expected, all))
+        << all.size() << " segments";
   }
-  EXPECT_TRUE(same_trees(
-      folded<std::int32_t>(exec_, with_policy<tile_policy{64, 4}>(exec_), items.at(1), all),
-      expected, all));
 }
 
 // Enough segments for batches of 32, and long ones among them.
@@ -137,18 +143,36 @@ TEST_F(CudaForest, GapsOverlapsAndAnyOrder) {
   }
 }
 
-// More units than there are slots for their values: the rest is folded tree by tree.
+// More units than there are slots for their values: the rest is folded tree by tree, or units are
+// larger where segments are few.
 TEST_F(CudaForest, MoreLongSegmentsThanTheQueueHolds) {
   const std::int64_t n = 200000;
   const index_items items(n);
-  segments all;
-  for (int i = 0; i < 6000; ++i) all.emplace_back(i % 64, n - i % 32);
-  std::vector<lifted_hash> expected;
-  segments distinct(all.begin(), all.begin() + 64);
-  const auto trees = trees_of(distinct);
-  for (std::size_t i = 0; i < all.size(); ++i) expected.push_back(trees[i % 64]);
-  for (int again = 0; again < 2; ++again) {
-    EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, items.at(1), all), expected, all));
+  for (const int count : {1000, 6000}) {
+    segments all;
+    for (int i = 0; i < count; ++i) all.emplace_back(i % 64, n - i % 32);
+    std::vector<lifted_hash> expected;
+    segments distinct(all.begin(), all.begin() + 64);
+    const auto trees = trees_of(distinct);
+    for (std::size_t i = 0; i < all.size(); ++i) expected.push_back(trees[i % 64]);
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_TRUE(same_trees(folded<std::int64_t>(exec_, exec_, items.at(1), all), expected, all))
+          << count << " segments";
+    }
+  }
+}
+
+// Around the number of segments that one launch folds, with a long one at either end.
+TEST_F(CudaForest, AboutAsManyAsCountAsFew) {
+  for (const std::size_t count : {1, 2, 511, 512, 513, 1023, 1024, 1025}) {
+    std::vector<std::int64_t> lengths(count, 3);
+    lengths.front() = 70000;
+    lengths.back() = 40001;
+    const segments all = in_a_row(lengths);
+    const index_items items(all.back().second);
+    EXPECT_TRUE(same_trees(folded_in_a_row<std::int64_t>(exec_, exec_, items.at(1), all),
+                           trees_of(all), all))
+        << count << " segments";
   }
 }
 

@@ -20,6 +20,9 @@
 namespace tilefold::test {
 namespace {
 
+// So many empty ones make few sequences many, which are folded in another way.
+constexpr std::size_t many_empty = 1024;
+
 template <class Policy>
 class Sanitize : public ::testing::Test {};
 using sanitized_policies =
@@ -144,9 +147,11 @@ void sanitize_segments() {
   }
   const auto items = make_items<T>(pattern::mixed, end);
   const gpu_array<T> array(items);
-  const gpu_array<std::int64_t> device_begins(begins), device_ends(ends);
-  gpu_array<T> out(static_cast<std::int64_t>(begins.size()));
-  for (int again = 0; again < 2; ++again) {
+  for (const std::size_t more : {std::size_t{0}, many_empty, std::size_t{0}}) {
+    begins.resize(begins.size() + more, end);
+    ends.resize(begins.size(), end);
+    const gpu_array<std::int64_t> device_begins(begins), device_ends(ends);
+    gpu_array<T> out(static_cast<std::int64_t>(begins.size()));
     segmented_reduce<T>(exec, array.data(), device_begins.data(), device_ends.data(), begins.size(),
                         out.data(), T{0}, plus{});
     const auto got = out.to_host();
@@ -176,10 +181,12 @@ void sanitize_arrays() {
     arrays.emplace_back(items.back());
     pointers.push_back(n == 0 ? nullptr : arrays.back().data());
   }
-  const gpu_array<const T*> device_pointers(pointers);
-  const gpu_array<std::int32_t> device_lengths(lengths);
-  gpu_array<T> out(static_cast<std::int64_t>(lengths.size()));
-  for (int again = 0; again < 2; ++again) {
+  for (const std::size_t more : {std::size_t{0}, many_empty, std::size_t{0}}) {
+    pointers.resize(pointers.size() + more, nullptr);
+    lengths.resize(pointers.size(), 0);
+    const gpu_array<const T*> device_pointers(pointers);
+    const gpu_array<std::int32_t> device_lengths(lengths);
+    gpu_array<T> out(static_cast<std::int64_t>(lengths.size()));
     batched_reduce<T>(checked(exec), device_pointers.data(), device_lengths.data(), lengths.size(),
                       out.data(), T{0}, plus{});
     const auto got = out.to_host();
@@ -211,14 +218,18 @@ void sanitize_ends_of_arrays() {
     expected.push_back(
         reference::fold<T>(reference::plus{}, std::vector<T>(items.begin() + 1, items.end())));
   }
-  const gpu_array<const T*> device_pointers(pointers);
-  const gpu_array<std::int32_t> device_lengths(lengths);
-  gpu_array<T> out(static_cast<std::int64_t>(lengths.size()));
-  batched_reduce<T>(exec, device_pointers.data(), device_lengths.data(), lengths.size(),
-                    out.data());
-  const auto got = out.to_host();
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    EXPECT_TRUE(same_bits(got[i], expected[i])) << lengths[i] << " items";
+  for (const std::size_t more : {std::size_t{0}, many_empty}) {
+    pointers.resize(pointers.size() + more, nullptr);
+    lengths.resize(pointers.size(), 0);
+    const gpu_array<const T*> device_pointers(pointers);
+    const gpu_array<std::int32_t> device_lengths(lengths);
+    gpu_array<T> out(static_cast<std::int64_t>(lengths.size()));
+    batched_reduce<T>(exec, device_pointers.data(), device_lengths.data(), lengths.size(),
+                      out.data(), T{0}, plus{});
+    const auto got = out.to_host();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(same_bits(got[i], static_cast<T>(T{0} + expected[i]))) << lengths[i] << " items";
+    }
   }
 }
 

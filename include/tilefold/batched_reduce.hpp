@@ -50,8 +50,8 @@ constexpr bool describes_arrays() {
 ///   pointer may be null. If there is neither, the call does not compile.
 /// - Lengths and pointers are believed, but for the first pointer to items on the host; checked()
 ///   looks at all of them.
-/// - On a CUDA executor the call is asynchronous in its stream and takes two launches; everything
-///   must live until the stream has passed it. Workspace:
+/// - On a CUDA executor the call is asynchronous in its stream and takes three launches, or one for
+///   1024 arrays or fewer; everything must live until the stream has passed it. Workspace:
 ///   cuda_executor::segments_workspace_bytes().
 /// - Work: as many combines as reduce() would need for each array.
 /// - Throws as reduce() does; invalid_range_error also for a negative number of arrays.

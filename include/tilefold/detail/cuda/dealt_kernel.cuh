@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The first launch of a forest: every warp takes batches of neighbouring trees and deals their
-// items to its lanes (dealt_fold.cuh). Trees that are too long for that it leaves to the second
-// launch.
+// items to its lanes (dealt_fold.cuh). Trees that are too long for that it leaves to the next
+// launches.
 #pragma once
 
 #include <cstdint>
@@ -140,6 +140,7 @@ template <class Build, class Forest, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(forest_nt, sizeof(typename Reducer::accumulator) > 8 ? 4 : 8)
     dealt_kernel(Forest forest, Reducer reducer, Init init, typename Reducer::accumulator empty,
                  Out out, forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
+  cuda::wait_for_previous_launch();
   constexpr int warps_per_block = forest_nt / warp_size;
   const batch_work<Forest, Reducer, Init, Out> work{forest, reducer, init, empty, out, plan, queue};
   const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;

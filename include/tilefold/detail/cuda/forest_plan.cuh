@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the launches of a forest share: which trees a warp takes, how long is long, and the queue of
-// long trees that the first launch leaves to the second.
+// long trees that the first launch leaves to the others.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,11 @@ struct forest_plan {
   std::int64_t warp_items;  // trees of more are for blocks
   std::int64_t unit_items;  // a power of two
 };
+
+// Slots for the values of units, and places for long trees. Where they do not suffice, a block
+// folds a tree alone, or a warp does.
+inline constexpr unsigned max_queued_slots = 16384;
+inline constexpr std::int64_t max_queued_trees = 65536;
 
 /// Neighbouring trees that a warp takes at a time: several batches for each of `warps` warps, so
 /// that none is the last for long, but no fewer trees than lanes if there are enough for all warps.
@@ -53,8 +58,8 @@ struct long_tree {
   unsigned first_slot;  // for the values of its units, if there are several
 };
 
-/// What the first launch leaves to the second. Counters are zero before the first and after the
-/// second.
+/// What the first launch leaves to the others. Counters are zero before the first and after the
+/// last.
 template <class Acc>
 struct long_queue {
   struct counters {

@@ -6,9 +6,13 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/chunk_kernel.cuh>
 #include <tilefold/detail/cuda/dealt_kernel.cuh>
+#include <tilefold/detail/cuda/equal_kernel.cuh>
+#include <tilefold/detail/cuda/few_kernel.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
 #include <tilefold/detail/cuda/level_kernel.cuh>
 #include <tilefold/detail/cuda/long_kernel.cuh>
@@ -31,54 +35,76 @@ struct forest_job {
   cudaStream_t stream;
 };
 
-// Slots for the values of units, and places for long trees. Where they do not suffice, a block
-// folds a tree alone, or a warp does.
-inline constexpr unsigned max_queued_slots = 16384;
-inline constexpr std::int64_t max_queued_trees = 65536;
+/// What is remembered of a kernel.
+struct kernel_facts {
+  occupancy_cache resident;
+  occupancy_cache abilities;
+};
 
-/// Launches the first kernel.
+/// Launches as many blocks of `kernel` as the GPU holds at once, or `most_blocks`. The kernel calls
+/// wait_for_previous_launch().
+template <class Kernel, class Job, class... Arguments>
+void launch_forest_kernel(Kernel kernel, std::int64_t most_blocks, int nt, const Job& job,
+                          kernel_facts& facts, const char* what, const Arguments&... arguments) {
+  const std::int64_t blocks =
+      detail::smaller(most_blocks, resident_blocks(kernel, nt, job.gpu, facts.resident));
+  cuda::launch_early(kernel, launch_config(blocks, nt, job.stream),
+                     abilities_of(kernel, nt, job.gpu, facts.abilities), false, what, arguments...);
+}
+
+inline constexpr std::int64_t all_resident = std::numeric_limits<std::int64_t>::max();
+
+/// Deals trees to lanes: all of them, or as many as are short enough.
 template <class Build, class Job>
 void launch_dealt(const Job& job, std::int64_t most_trees, const forest_plan& plan,
                   const long_queue<typename Job::acc>& queue) {
   const auto kernel = &dealt_kernel<Build, decltype(job.forest), decltype(job.reducer),
                                     decltype(job.init), decltype(job.out)>;
-  static occupancy_cache occupancy;
-  constexpr int warps_per_block = forest_nt / warp_size;
-  const std::int64_t blocks =
-      detail::smaller(tree::num_blocks(most_trees, warps_per_block),
-                      resident_blocks(kernel, forest_nt, job.gpu, occupancy));
-  cuda::launch_kernel(kernel, launch_config(blocks, forest_nt, job.stream),
-                      "launch of the dealt kernel", job.forest, job.reducer, job.init, job.empty,
-                      job.out, plan, queue);
+  static kernel_facts facts;
+  cuda::launch_forest_kernel(kernel, tree::num_blocks(most_trees, forest_nt / warp_size), forest_nt,
+                             job, facts, "launch of the dealt kernel", job.forest, job.reducer,
+                             job.init, job.empty, job.out, plan, queue);
 }
 
-template <class Build, tile_policy Policy, class Units, class Job>
-struct long_launch {
-  static constexpr int warps_per_block = Policy.nt / warp_size;
+/// Folds the others, in two launches.
+template <class Build, tile_policy Policy, class Job>
+void launch_long(const Job& job, const forest_plan& plan,
+                 const long_queue<typename Job::acc>& queue) {
+  const auto by_warps = &middle_kernel<Build, decltype(job.forest), decltype(job.reducer),
+                                       decltype(job.init), decltype(job.out)>;
+  static kernel_facts by_warps_facts;
+  cuda::launch_forest_kernel(by_warps, all_resident, middle_nt, job, by_warps_facts,
+                             "launch of the kernel for trees by warps", queue, job.forest,
+                             job.reducer, job.init, job.out, plan.warp_items);
+  const auto by_blocks = &long_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest),
+                                      decltype(job.reducer), decltype(job.init), decltype(job.out)>;
+  static kernel_facts by_blocks_facts;
+  cuda::launch_forest_kernel(by_blocks, all_resident, Policy.nt, job, by_blocks_facts,
+                             "launch of the kernel for long trees", queue, job.forest, job.reducer,
+                             job.init, job.out);
+}
 
-  static auto kernel() {
-    return &long_kernel<Build, Policy.nt, Policy.vt, Units, decltype(Job::forest),
-                        decltype(Job::reducer), decltype(Job::init), decltype(Job::out)>;
-  }
-  static std::int64_t resident(const Job& job) {
-    static occupancy_cache occupancy;
-    return resident_blocks(kernel(), Policy.nt, job.gpu, occupancy);
-  }
-  static void run(const Job& job, const Units& units, std::int64_t most_blocks,
-                  typename Job::acc* slots, unsigned* arrivals, std::int64_t warp_items) {
-    cuda::launch_kernel(
-        kernel(), launch_config(detail::smaller(most_blocks, resident(job)), Policy.nt, job.stream),
-        "launch of the kernel for long trees", units, job.forest, job.reducer, job.init, job.out,
-        slots, arrivals, warp_items);
-  }
-};
+/// Folds few trees, all in one launch.
+template <class Build, tile_policy Policy, class Job>
+void launch_few(const Job& job, std::int64_t warp_items,
+                const long_queue<typename Job::acc>& queue) {
+  const auto kernel = &few_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest),
+                                  decltype(job.reducer), decltype(job.init), decltype(job.out)>;
+  static kernel_facts facts;
+  cuda::launch_forest_kernel(kernel, all_resident, Policy.nt, job, facts,
+                             "launch of the kernel for few trees", job.forest, job.reducer,
+                             job.init, job.empty, job.out, forest_plan{warp_items, Policy.tile()},
+                             queue.slots, queue.arrivals);
+}
 
-// Below this number of trees there are too few warps to fill a GPU with one tree each.
+// Below these numbers of trees there are too few warps to fill a GPU with one tree each; the longer
+// the trees, the more the last ones are waited for.
 inline constexpr std::int64_t many_trees = 4096;
+inline constexpr std::int64_t some_trees = 512;
 
 // Longer trees are for blocks.
 constexpr std::int64_t warp_items_for(std::int64_t trees) {
-  return trees >= many_trees ? 16384 : 1024;
+  return trees >= many_trees ? 16384 : trees >= some_trees ? 4096 : 1024;
 }
 
 constexpr std::int64_t queued_slot_bytes(std::int64_t acc_bytes) {
@@ -109,15 +135,16 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
                          reinterpret_cast<long_tree*>(space.partials() + slot_bytes),
                          max_queued_slots,
                          trees};
-  using launch_long = long_launch<Build, Policy, queued_units<acc>, Job>;
-  const std::int64_t long_blocks = launch_long::resident(job);
+  const std::int64_t warp_items = warp_items_for(most_trees);
+  if (most_trees <= most_few_trees) {
+    cuda::launch_few<Build, Policy>(job, warp_items, queue);
+    return;
+  }
   const std::int64_t unit_items = most_trees >= many_trees ? 65536 : 16384;
-  const forest_plan plan{warp_items_for(most_trees),
-                         detail::larger(unit_items, std::int64_t{Policy.tile()})};
+  const forest_plan plan{warp_items, detail::larger(unit_items, std::int64_t{Policy.tile()})};
   cuda::launch_dealt<Build>(job, most_trees, plan, queue);
   try {
-    launch_long::run(job, queued_units<acc>{queue}, long_blocks, queue.slots, queue.arrivals,
-                     plan.warp_items);
+    cuda::launch_long<Build, Policy>(job, plan, queue);
   } catch (...) {
     // Nobody will take from the queue what the first launch puts there.
     (void)cudaMemsetAsync(state, 0, sizeof(counters), job.stream);
@@ -141,16 +168,75 @@ bool launch_levels(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length > work_type::chunk_items) return false;
   const auto kernel = &level_kernel<Build, Source, reducer_type, Init, Out>;
-  static occupancy_cache occupancy;
+  static kernel_facts facts;
   const std::int64_t n = job.forest.num_trees * length;
   const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
-  const std::int64_t blocks =
-      detail::smaller(tree::num_blocks(chunks, level_nt / warp_size),
-                      resident_blocks(kernel, level_nt, job.gpu, occupancy));
-  cuda::launch_kernel(kernel, launch_config(blocks, level_nt, job.stream),
-                      "launch of the level kernel", job.forest.source, job.reducer, job.init,
-                      job.out, n, tree::floor_log2(length));
+  cuda::launch_forest_kernel(kernel, tree::num_blocks(chunks, level_nt / warp_size), level_nt, job,
+                             facts, "launch of the level kernel", job.forest.source, job.reducer,
+                             job.init, job.out, n, tree::floor_log2(length));
   return true;
+}
+
+/// Trees of one length, each by a warp.
+template <class Build, class Job>
+void launch_equal_trees(const Job& job, std::int64_t trees) {
+  const auto kernel = &equal_trees_kernel<Build, decltype(job.forest), decltype(job.reducer),
+                                          decltype(job.init), decltype(job.out)>;
+  static occupancy_cache occupancy;
+  const std::int64_t blocks =
+      detail::smaller(tree::num_blocks(trees, equal_trees_nt / warp_size),
+                      resident_blocks(kernel, equal_trees_nt, job.gpu, occupancy));
+  // Not early: if there are few blocks, they would crowd on those SMs that are free first.
+  cuda::launch_kernel(kernel, launch_config(blocks, equal_trees_nt, job.stream),
+                      "launch of the kernel for trees of one length", job.forest, job.reducer,
+                      job.init, job.out);
+}
+
+/// The same for trees of whole chunks; false if they are not.
+template <class Build, class Job>
+bool launch_chunks(const Job& job, std::int64_t trees) {
+  using forest_type = decltype(job.forest);
+  using work_type =
+      chunk_work<forest_type, decltype(job.reducer), decltype(job.init), decltype(job.out)>;
+  if constexpr (!work_type::pays || has_indices<typename forest_type::source_type>) {
+    return false;
+  } else {
+    if (job.forest.length % work_type::chunk_items != 0) return false;
+    const auto kernel = &chunk_kernel<Build, forest_type, decltype(job.reducer), decltype(job.init),
+                                      decltype(job.out)>;
+    static kernel_facts facts;
+    cuda::launch_forest_kernel(kernel, tree::num_blocks(trees, chunk_nt / warp_size), chunk_nt, job,
+                               facts, "launch of the chunk kernel", job.forest, job.reducer,
+                               job.init, job.out);
+    return true;
+  }
+}
+
+/// Trees of one length, by blocks.
+template <class Build, tile_policy Policy, class Job, class Provide>
+void launch_equal_units(const Job& job, std::int64_t trees, const Provide& provide) {
+  using acc = typename Job::acc;
+  const auto kernel =
+      &equal_units_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest), decltype(job.reducer),
+                          decltype(job.init), decltype(job.out)>;
+  static kernel_facts facts;
+  const std::int64_t length = job.forest.length;
+  const std::int64_t resident = resident_blocks(kernel, Policy.nt, job.gpu, facts.resident);
+  // A few units for every block that is resident, if there are not trees enough.
+  std::int64_t unit_items = cuda::unit_size(length, Policy.tile());
+  while (unit_items < length && trees * tree::num_blocks(length, unit_items) > 4 * resident) {
+    unit_items *= 2;
+  }
+  const std::int64_t units = trees * tree::num_blocks(length, unit_items);
+  const bool split = unit_items < length;
+  const workspace& space =
+      provide(split ? workspace_demand{units * static_cast<std::int64_t>(sizeof(acc)),
+                                       units * static_cast<std::int64_t>(sizeof(unsigned))}
+                    : workspace_demand{0, 0});
+  cuda::launch_forest_kernel(
+      kernel, units, Policy.nt, job, facts, "launch of the kernel for long trees of one length",
+      equal_units{unit_items}, job.forest, job.reducer, job.init, job.out,
+      reinterpret_cast<acc*>(space.partials()), reinterpret_cast<unsigned*>(space.arrivals()));
 }
 
 /// A forest of trees of one length.
@@ -167,30 +253,12 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out>& j
   const std::int64_t warp_items = warp_items_for(trees);
   if (length <= deal<run_items<Source>>::most_items) {
     cuda::launch_dealt<Build>(job, trees, forest_plan{warp_items, 0}, long_queue<acc>{});
-    return;
+  } else if (length <= warp_items) {
+    if (cuda::launch_chunks<Build>(job, trees)) return;
+    cuda::launch_equal_trees<Build>(job, trees);
+  } else {
+    cuda::launch_equal_units<Build, Policy>(job, trees, provide);
   }
-  using launch_long = long_launch<Build, Policy, equal_units, job_type>;
-  if (length <= warp_items) {
-    const std::int64_t blocks = detail::smaller(
-        tree::num_blocks(trees, launch_long::warps_per_block), launch_long::resident(job));
-    launch_long::run(job, equal_units{0, 1}, blocks, nullptr, nullptr, warp_items);
-    return;
-  }
-  // A few units for every block that is resident, if there are not trees enough.
-  std::int64_t unit_items = cuda::unit_size(length, Policy.tile());
-  const std::int64_t wanted = 4 * launch_long::resident(job);
-  while (unit_items < length && trees * tree::num_blocks(length, unit_items) > wanted) {
-    unit_items *= 2;
-  }
-  const std::int64_t units = trees * tree::num_blocks(length, unit_items);
-  const bool split = unit_items < length;
-  const workspace& space =
-      provide(split ? workspace_demand{units * static_cast<std::int64_t>(sizeof(acc)),
-                                       units * static_cast<std::int64_t>(sizeof(unsigned))}
-                    : workspace_demand{0, 0});
-  launch_long::run(job, equal_units{trees, unit_items}, units,
-                   reinterpret_cast<acc*>(space.partials()),
-                   reinterpret_cast<unsigned*>(space.arrivals()), warp_items);
 }
 
 template <class Source>

@@ -173,6 +173,7 @@ template <class Build, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(level_nt, sizeof(typename Reducer::accumulator) > 8 ? 2 : 3)
     level_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n, int level) {
   using work_type = level_work<Source, Reducer, Init, Out>;
+  cuda::wait_for_previous_launch();
   const work_type work{source, reducer, init, out, n};
   const int warps_per_block = static_cast<int>(blockDim.x) / warp_size;
   const std::int64_t warp =

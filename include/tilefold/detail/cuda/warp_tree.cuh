@@ -81,6 +81,13 @@ template <std::size_t... Index, class... Its>
 inline constexpr bool loads_runs<source_of<std::index_sequence<Index...>, Its...>> =
     (loads_run<Its> && ...) && run_items<source_of<std::index_sequence<Index...>, Its...>> >= 8;
 
+/// Warps that an SM shall hold where each folds trees. A run's next row in registers wants fewer,
+/// so that nothing spills (docs/tuning.md).
+template <class Source>
+constexpr int warps_for_trees(std::size_t acc_bytes) {
+  return acc_bytes > 8 ? 16 : loads_runs<Source> ? 24 : 32;
+}
+
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
 /// whose lanes fold runs; the result is in every lane.
 template <class Source, class Reducer>

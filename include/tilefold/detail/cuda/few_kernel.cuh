@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A forest of few trees in one launch, their lengths known to the GPU alone: a warp folds a tree,
+// and blocks fold the units of long ones, of which every block makes the same plan.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/forest_plan.cuh>
+#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/unit_fold.cuh>
+#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// So few that every block can look at all of them.
+inline constexpr std::int64_t most_few_trees = 1024;
+
+/// The units of the trees that are too long for a warp, in the order of the trees. All threads of a
+/// block of Nt take part in making it.
+template <int Nt>
+class few_units {
+  static constexpr int num_warps = Nt / warp_size;
+  static constexpr int trees_per_thread = (most_few_trees + Nt - 1) / Nt;
+  // Units of a block, if there is that much to do; and of all blocks, which with one more for each
+  // tree have slots.
+  static constexpr std::int64_t units_per_block = 4;
+  static constexpr std::int64_t most_units = max_queued_slots - most_few_trees;
+
+ public:
+  struct shared_memory {
+    std::int64_t items[num_warps];
+    int units[num_warps];
+    int first[most_few_trees + 1];  // each tree's first unit; how many there are
+  };
+
+  template <class Forest>
+  __device__ few_units(const Forest& forest, const forest_plan& plan, shared_memory& memory)
+      : first_(memory.first), unit_items_(plan.unit_items) {
+    const auto size = static_cast<int>(forest.size());
+    const int begin = static_cast<int>(threadIdx.x) * trees_per_thread;
+    const int end = detail::smaller(begin + trees_per_thread, size);
+    std::int64_t items = 0;
+    for (int t = begin; t < end; ++t) items += long_count(forest, t, plan);
+    items = block_sum(items, memory.items);
+    const auto wanted = detail::smaller(units_per_block * gridDim.x, most_units);
+    while (tree::num_blocks(items, unit_items_) > wanted) unit_items_ *= 2;
+    int units = 0;
+    for (int t = begin; t < end; ++t) units += num_units(long_count(forest, t, plan));
+    int unit = sum_before(units, memory.units);
+    for (int t = begin; t < end; ++t) {
+      memory.first[t] = unit;
+      unit += num_units(long_count(forest, t, plan));
+      if (t + 1 == size) memory.first[size] = unit;
+    }
+    __syncthreads();
+  }
+
+  template <class Forest>
+  __device__ std::int64_t size(const Forest& forest) const {
+    return first_[forest.size()];
+  }
+
+  template <class Forest>
+  __device__ long_unit find(const Forest& forest, std::int64_t u) const {
+    int low = 0;
+    for (auto high = static_cast<int>(forest.size()); high - low > 1;) {
+      const int middle = low + (high - low) / 2;
+      (first_[middle] <= u ? low : high) = middle;
+    }
+    const std::int64_t count = forest.count(low);
+    return {low,
+            count,
+            cuda::unit_size(count, unit_items_),
+            static_cast<int>(u) - first_[low],
+            num_units(count),
+            static_cast<unsigned>(first_[low])};
+  }
+
+ private:
+  template <class Forest>
+  __device__ static std::int64_t long_count(const Forest& forest, int t, const forest_plan& plan) {
+    const std::int64_t count = forest.count(t);
+    return count > plan.warp_items ? count : 0;
+  }
+  __device__ int num_units(std::int64_t count) const {
+    return static_cast<int>(tree::num_blocks(count, cuda::unit_size(count, unit_items_)));
+  }
+
+  __device__ static std::int64_t block_sum(std::int64_t x, std::int64_t* of_warps) {
+#pragma unroll
+    for (int mask = 1; mask < warp_size; mask *= 2) x += __shfl_xor_sync(full_warp, x, mask);
+    if (threadIdx.x % warp_size == 0) of_warps[threadIdx.x / warp_size] = x;
+    __syncthreads();
+    x = 0;
+    for (int w = 0; w < num_warps; ++w) x += of_warps[w];
+    return x;
+  }
+  // What threads before this one have.
+  __device__ static int sum_before(int x, int* of_warps) {
+    const unsigned in_warp = cuda::inclusive_sum(static_cast<unsigned>(x));
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    if (threadIdx.x % warp_size == warp_size - 1) of_warps[warp] = static_cast<int>(in_warp);
+    __syncthreads();
+    int sum = static_cast<int>(in_warp) - x;
+    for (int w = 0; w < warp; ++w) sum += of_warps[w];
+    return sum;
+  }
+
+  const int* first_;
+  std::int64_t unit_items_;
+};
+
+template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(Nt,
+                                  min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
+    few_kernel(Forest forest, Reducer reducer, Init init, typename Reducer::accumulator empty,
+               Out out, forest_plan plan, typename Reducer::accumulator* slots,
+               unsigned* arrivals) {
+  using work_type = unit_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
+  __shared__ typename work_type::shared_memory shared;
+  __shared__ typename few_units<Nt>::shared_memory plan_memory;
+  cuda::wait_for_previous_launch();
+  const auto size = static_cast<int>(forest.size());
+  bool any_long = false;
+  for (int t = static_cast<int>(threadIdx.x); t < size; t += Nt) {
+    any_long |= forest.count(t) > plan.warp_items;
+  }
+  // Neighbours in different blocks: few trees are spread over the GPU.
+  const int warp = static_cast<int>(threadIdx.x / warp_size * gridDim.x + blockIdx.x);
+  const int warps = static_cast<int>(Nt / warp_size * gridDim.x);
+  for (int t = warp; t < size; t += warps) {
+    const std::int64_t count = forest.count(t);
+    if (count > plan.warp_items) continue;
+    if (count > 0) {
+      const auto value = cuda::fold_by_warp(forest.tree(t), reducer, count);
+      if (threadIdx.x % warp_size == 0) {
+        cuda::write(out + t, detail::finish(reducer, init, value));
+      }
+    } else if (threadIdx.x % warp_size == 0) {
+      cuda::write(out + t, reducer.project(empty));
+    }
+  }
+  if (!__syncthreads_or(any_long)) return;
+  cuda::fold_units(few_units<Nt>(forest, plan, plan_memory),
+                   work_type{forest, reducer, init, out, slots, arrivals, shared});
+}
+
+}  // namespace tilefold::detail::cuda
