@@ -170,7 +170,7 @@ struct exponential_rule {
   }
   TILEFOLD_HD static partial combine(partial a, partial b) { return a + b; }
   static std::string error(double got, partial sum, index) {
-    return about(got, std::log(sum), 1e-12);
+    return about(got, std::log(sum), 1e-8);
   }
 };
 

@@ -82,6 +82,7 @@ DATA = {
     'low_logits': lambda: near(-(2.0**20), 2.0),  # exponentials vanish
     'cancelling': Cancelling,
     'floats': lambda: lambda r: float_item(r, 12),
+    'float_logits': lambda: lambda r: float_item(r, 2),
 }
 
 
@@ -173,6 +174,11 @@ def logsumexp(x):
     return value, 4 * (depth(x) + 1) * U + U * abs(value)
 
 
+def float_logsumexp(x):
+    value, bound = logsumexp(x)
+    return value, bound + Fraction(1, 2**24) + Fraction(depth(x) + 1, 2**29)
+
+
 def compensated_sum(x, u=U):
     exact = [Fraction(v) for v in x]
     return sum(exact), u * abs(sum(exact)) + (depth(x) + 1)**2 * u**2 * sum(abs(v) for v in exact)
@@ -228,6 +234,7 @@ CASES = [
     (geometric_mean, ('positive',)),
     (harmonic_mean, ('positive',)),
     *((logsumexp, (data,)) for data in ('logits', 'high_logits', 'low_logits')),
+    *((float_logsumexp, (data,)) for data in ('floats', 'float_logits')),
     *((compensated_sum, (data,)) for data in ('binades', 'cancelling')),
     (compensated_float_sum, ('floats',)),
     *((reducer, data) for data in (('centred', 'offset'), ('offset', 'beyond'))

@@ -71,6 +71,7 @@ inline make_item items_called(const std::string& name) {
   if (name == "low_logits") return near_items(-0x1p20, 2);
   if (name == "cancelling") return cancelling_items();
   if (name == "floats") return [](numbers& r) { return double{float_item(r, 12)}; };
+  if (name == "float_logits") return [](numbers& r) { return double{float_item(r, 2)}; };
   throw std::runtime_error("no data are called " + name);
 }
 
@@ -120,6 +121,7 @@ void expect_all_reducers(const Fold& fold) {
   expect_reducer("geometric_mean", r::geometric_mean{}, sizes, fold);
   expect_reducer("harmonic_mean", r::harmonic_mean{}, sizes, fold);
   expect_reducer("logsumexp", r::logsumexp{}, 3 * sizes, fold);
+  expect_reducer<float>("float_logsumexp", r::logsumexp{}, 2 * sizes, fold);
   expect_reducer("compensated_sum", r::compensated_sum{}, 2 * sizes, fold);
   expect_reducer<float>("compensated_float_sum", r::compensated_sum{}, sizes, fold);
   expect_reducer("covariance", r::covariance{}, 2 * sizes, fold);

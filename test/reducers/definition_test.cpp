@@ -148,6 +148,28 @@ TYPED_TEST(EveryReducer, HasTheSameBitsAmongEqualNodes) {
   }
 }
 
+// The same of packets that are lifted at once.
+TYPED_TEST(EveryReducer, LiftsPacketsAsElements) {
+  bit_stream random(seed());
+  for (const pattern p : reducer_patterns<TypeParam>()) {
+    const auto x = make_items<TypeParam>(p, 160, random.next());
+    const auto check = [&](const char* name, const auto& reducer) {
+      if constexpr (detail::has_packet_lift<std::remove_cvref_t<decltype(reducer)>, TypeParam>) {
+        for (std::size_t first = 0; first < x.size(); first += 16) {
+          TypeParam packet[16];
+          for (std::size_t i = 0; i < 16; ++i) packet[i] = x[first + i];
+          ASSERT_EQ(seen(reducer, reducer.lift_packet(packet)),
+                    seen(reducer, node_of(reducer, x, first, 16)))
+              << name << name_of(p);
+        }
+      }
+    };
+    visit_reducers<TypeParam>(check);
+    check("fuse", r::fuse(r::mean{}, r::variance{}, r::softmax_pair{}));
+    if (this->HasFatalFailure()) return;
+  }
+}
+
 TYPED_TEST(EveryReducer, OfNothingIsItsIdentityOrAnError) {
   const std::vector<TypeParam> none;
   visit_reducers<TypeParam>([&](const char* name, const auto& reducer) {

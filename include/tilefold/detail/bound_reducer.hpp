@@ -165,7 +165,7 @@ class bound_reducer {
   static constexpr bool order_free = reducer_traits<R, accumulator>::order_free;
   static constexpr bool settles = order_free && tells_settled<R, accumulator>;
   // Whether combine() is hundreds of instructions.
-  static constexpr bool long_combine = requires { requires R::long_combine; };
+  static constexpr bool long_combine = requires { requires R::template long_combine<accumulator>; };
   static constexpr bool counts = requires { requires R::counts; };
   // Whether the accumulator is a list of the best elements, as another reducer lifts and ranks
   // them, by keys that have a last one.

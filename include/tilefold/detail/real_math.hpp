@@ -45,6 +45,13 @@ TILEFOLD_HD inline double fused_sum(double a, double b, double c) {
   return __builtin_fma(a, b, c);
 #endif
 }
+TILEFOLD_HD inline float fused_sum(float a, float b, float c) {
+#if defined(__CUDA_ARCH__)
+  return __fmaf_rn(a, b, c);
+#else
+  return __builtin_fmaf(a, b, c);
+#endif
+}
 
 template <std::floating_point T>
 TILEFOLD_HD T magnitude(T x) {

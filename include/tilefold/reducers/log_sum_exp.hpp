@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reducers with exponentials and logarithms: logsumexp, softmax's pair, geometric and harmonic
-// mean. In double, with the library's own exp and log (detail/real_math.hpp), so that host and
-// device agree to the bit.
+// mean. In double, with the library's own exp and log (detail/real_math.hpp, and for floats
+// detail/narrow_exponential.hpp), so that host and device agree to the bit.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
+
 #include <tilefold/config.hpp>
+#include <tilefold/detail/narrow_exponential.hpp>
 #include <tilefold/detail/real_math.hpp>
+#include <tilefold/detail/reducer_shortcuts.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -24,14 +29,68 @@ struct max_and_sum {
 
 namespace detail {
 
+/// Of narrow floats: the greatest, and the sum of all exponentials in units of 2^exponent, which is
+/// that of the greatest one's.
+struct scaled_sum {
+  float max;
+  std::int32_t exponent;
+  double sum;
+};
+
+/// Element types that are exact in float.
+template <class T>
+concept exact_in_float = std::same_as<T, float> || is_narrow_float<T>;
+
+/// Elements that are exact in float are lifted to their exponentials, and a node is a sum of those:
+/// an addition of doubles, rounded as if their exponents had no bounds. Other elements are lifted
+/// to themselves; a node takes the exponential of the difference of its operands' maxima.
 struct exponential_sum {
   using reducer_concept = reducer_tag;
-  static constexpr bool long_combine = true;
+  template <class Acc>
+  static constexpr bool long_combine = std::same_as<Acc, reducers::max_and_sum>;
   static constexpr bool commutative = true;
   static constexpr bool separately_rounded = true;
 
+  template <exact_in_float T>
+  TILEFOLD_HD scaled_sum lift(const T& value) const {
+    // One zero, so that operands can be swapped.
+    const float x = rounded_sum(detail::convert<float>(value), 0.0f);
+    const split_power e = detail::split_exponential(x);
+    const double factor = rounded_sum(1.0, static_cast<double>(e.fraction));
+    return {x, e.exponent, x == x ? factor : nan<double>};
+  }
+  TILEFOLD_HD scaled_sum combine(const scaled_sum& a, const scaled_sum& b) const {
+    const float max = a.max > b.max ? a.max : b.max;
+    const std::int32_t exponent = a.exponent > b.exponent ? a.exponent : b.exponent;
+    const double of_a = scaled(a, max, exponent);
+    return {max, exponent, rounded_sum(of_a, scaled(b, max, exponent))};
+  }
+
+  // Usually a tree of plain doubles, whose exponents have room for it. What is more than 600 below
+  // the maximum is taken for that much below, which is 2^-865 times as much; neither is seen. For
+  // let a node of 2^h elements be the same either way if its greatest term is at least B(h): B(0)
+  // is the term of max - 600. Of the node above, one half has the greatest term. The other one is
+  // the same, too, or all its terms are below B(h), and it is lost in the rounding if the greatest
+  // is 2^(55 + h) B(h) or more. So B(4) = 2^226 B(0) will do.
+  template <exact_in_float T, int N>
+  TILEFOLD_HD scaled_sum lift_packet(const T (&values)[N]) const {
+    float x[N];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int i = 0; i < N; ++i) x[i] = detail::convert<float>(values[i]);
+    const float max = greatest<0, N>(x);
+    if (magnitude(max) <= 0x1p16f) {
+      const std::int32_t exponent = detail::reduce_near(max).exponent;
+      const double sum = detail::sum_of_exponentials(x, max, exponent);
+      if (exponential_sum::is_number(sum)) return {rounded_sum(max, 0.0f), exponent, sum};
+    }
+    return lift_unusual(x, max);
+  }
+
   template <class T>
-  TILEFOLD_HD reducers::max_and_sum lift(const T& value) const {
+  requires(!exact_in_float<T>) TILEFOLD_HD reducers::max_and_sum lift(const T& value)
+  const {
     // One zero, so that operands can be swapped.
     const double x = rounded_sum(detail::convert<double>(value), 0.0);
     return {x, x == x ? 1.0 : nan<double>};
@@ -48,7 +107,81 @@ struct exponential_sum {
   }
   template <class Acc>
   TILEFOLD_HD Acc identity() const {
-    return {-infinity<double>, 0.0};
+    if constexpr (std::same_as<Acc, scaled_sum>) {
+      return {-infinity<float>, -far_exponent, 0.0};
+    } else {
+      return {-infinity<double>, 0.0};
+    }
+  }
+
+ protected:
+  /// The maximum, and the sum of exp(x - maximum).
+  TILEFOLD_HD static reducers::max_and_sum related_to_max(const reducers::max_and_sum& s) {
+    return s;
+  }
+  TILEFOLD_HD static reducers::max_and_sum related_to_max(const scaled_sum& s) {
+    return {static_cast<double>(s.max),
+            detail::rounded_quotient(s.sum, exponential_sum{}.lift(s.max).sum)};
+  }
+
+ private:
+  // a's sum in units of 2^exponent; one that must vanish beside another need not be zero.
+  TILEFOLD_HD static double scaled(const scaled_sum& a, float max, std::int32_t exponent) {
+    const std::int32_t least = -1000;
+    const bool far = (a.max < max) & (magnitude(a.max) >= far_away);
+    const std::int32_t lower = far ? least : a.exponent - exponent;
+    return rounded_product(a.sum, detail::power_of_two(lower > least ? lower : least));
+  }
+
+  // What is left: all masked; or infinities, NaNs, and numbers far away, in as little code as can
+  // be.
+  template <int N>
+  TILEFOLD_HD scaled_sum lift_unusual(const float (&x)[N], float max) const {
+    bool masked = max == -infinity<float>;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int i = 0; i < N; ++i) masked = masked & (x[i] == max);
+    if (masked) return {max, -far_exponent, double{N}};
+    scaled_sum nodes[N];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int i = 0; i < N; ++i) nodes[i].max = x[i];
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int i = 0; i < N; ++i) nodes[i] = lift(nodes[i].max);
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int step = 1; step < N; step *= 2) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+      for (int i = 0; i < N; i += 2 * step) nodes[i] = combine(nodes[i], nodes[i + step]);
+    }
+    return nodes[0];
+  }
+
+  // A device knows by the maximum, and need not keep the elements until the sum is there.
+  TILEFOLD_HD static bool is_number([[maybe_unused]] double sum) {
+#if defined(__CUDA_ARCH__)
+    return true;
+#else
+    return sum == sum;
+#endif
+  }
+
+  // Of numbers; if there is a NaN: NaN on a device, anything on a host.
+  template <int Begin, int Count, int N>
+  TILEFOLD_HD static float greatest(const float (&x)[N]) {
+    if constexpr (Count == 1) {
+      return x[Begin];
+    } else {
+      return detail::not_below(greatest<Begin, Count / 2>(x),
+                               greatest<Begin + Count / 2, Count / 2>(x));
+    }
   }
 };
 
@@ -73,11 +206,16 @@ struct transformed_mean {
 
 namespace reducers {
 
-/// log(sum exp(x)) without overflow, in double. With d = ceil(log2 n) the error is at most about
-/// 4 d u, u = 2^-53, plus one rounding of the result. NaN if an element is; infinite elements count
-/// as such. Empty: -infinity.
+/// log(sum exp(x)) without overflow, as a double. With d = ceil(log2 n) the error is at most about
+/// 4 d u, u = 2^-53, plus one rounding of the result. Of float, half, bfloat16 and fp8 it is up to
+/// 2^-24 + (d + 1) 2^-29 more, in most sums 2^-26, for their exponentials have a float's precision;
+/// of one element it is the element, of equal ones it is exact but for the logarithm. From 2^29 on
+/// only the greatest narrow floats count: others are 32 or more below. NaN if an element is;
+/// infinite elements count as such. Empty: -infinity.
 struct logsumexp : detail::exponential_sum {
-  TILEFOLD_HD double project(const max_and_sum& s) const {
+  template <class Acc>
+  TILEFOLD_HD double project(const Acc& acc) const {
+    const max_and_sum s = related_to_max(acc);
     return detail::canonical(detail::rounded_sum(s.max, detail::logarithm(s.sum)));
   }
 };
@@ -85,7 +223,9 @@ struct logsumexp : detail::exponential_sum {
 /// softmax's pair: the maximum, and the sum of exp(x - maximum) to the same relative error.
 /// Empty: -infinity and 0.
 struct softmax_pair : detail::exponential_sum {
-  TILEFOLD_HD max_and_sum project(const max_and_sum& s) const {
+  template <class Acc>
+  TILEFOLD_HD max_and_sum project(const Acc& acc) const {
+    const max_and_sum s = related_to_max(acc);
     const double sum = detail::canonical(s.sum);
     // The greatest of numbers with a NaN is NaN.
     return {sum != sum ? sum : s.max, sum};

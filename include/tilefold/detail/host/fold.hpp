@@ -100,6 +100,24 @@ requires bound_reducer<R, as_is, Values...>::absorbs void add_element(
   elements.absorb(reducer, value, i);
 }
 
+// Whether runs of elements that lie in memory are lifted at once.
+template <class Reducer, class Source>
+inline constexpr bool lifts_packets_of = false;
+template <class R, class T, std::contiguous_iterator It>
+inline constexpr bool lifts_packets_of<bound_reducer<R, as_is, T>, source<It>> =
+    bound_reducer<R, as_is, T>::lifts_packets;
+
+// The node of elements [i, i + Count), a power of two from 2 to 16.
+template <std::int64_t Count, class It, class Reducer>
+typename Reducer::accumulator lift_packet(const source<It>& elements, const Reducer& reducer,
+                                          std::int64_t i) {
+  std::iter_value_t<It> values[Count];
+  for (std::int64_t k = 0; k < Count; ++k) {
+    values[k] = detail::element(elements.template iterator<0>(elements), i + k);
+  }
+  return reducer.lift_packet(values);
+}
+
 /// The fold of ranges of one source with one reducer.
 template <class Source, class Reducer>
 class scalar_fold {
@@ -188,7 +206,9 @@ class scalar_fold {
   // The node of `Level` whose first element is `i`; all its 2^Level elements exist.
   template <int Level>
   [[gnu::always_inline]] accumulator fold_run(std::int64_t i) const {
-    if constexpr (Level == 0) {
+    if constexpr (Level == run_level && lifts_packets_of<Reducer, Source>) {
+      return host::lift_packet<run>(elements_, reducer_, i);
+    } else if constexpr (Level == 0) {
       return host::leaf(elements_, reducer_, i);
     } else if constexpr (Level == 1) {
       return combine(host::leaf(elements_, reducer_, i), host::leaf(elements_, reducer_, i + 1));
