@@ -94,8 +94,23 @@ TEST(CudaStagedTiles, BytesAndDoublesAndIndices) {
 }
 
 // Items of two bytes, which may begin inside a word.
-TEST(CudaStagedTiles, Halves) {
+TEST(CudaStagedTiles, HalvesAndIntegers) {
   expect_host_bits<half>("fuse", r::fuse(r::mean{}, r::variance{}, r::max{}));
+  expect_host_bits<std::int32_t>("fuse", r::fuse(r::variance{}, r::max{}));
+}
+
+// NaNs, infinities, zeros of both signs, subnormals: what packets look out for.
+TEST(CudaStagedTiles, EveryPattern) {
+  cuda_executor exec;
+  const auto of = r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::softmax_pair{});
+  const std::int64_t n = long_sizes().front() + 34;
+  for (const pattern p : reducer_patterns<float>()) {
+    const auto x = make_items<float>(p, n, 10);
+    const gpu_array<float> device(x);
+    ASSERT_EQ(bits_of(tilefold::reduce(exec, device.begin(), device.end(), of)),
+              bits_of(tilefold::reduce(x, of)))
+        << name_of(p);
+  }
 }
 
 // Items whose runs are no power of two of words.
@@ -136,6 +151,22 @@ TEST(CudaStagedTiles, TwoRanges) {
   const auto pair = r::fuse(r::covariance{}, r::cosine{});
   EXPECT_EQ(bits_of(tilefold::transform_reduce(first.begin(), first.end(), second.begin(), pair)),
             bits_of(tilefold::transform_reduce(x.begin(), x.end(), y.begin(), pair)));
+}
+
+// Runs of two words beside runs of sixteen.
+TEST(CudaStagedTiles, TwoRangesOfDifferentWidths) {
+  cuda_executor exec;
+  for (const std::int64_t n : {long_sizes()[1], long_sizes()[5]}) {
+    const auto x = make_items<std::uint8_t>(pattern::mixed, n + 1, 11);
+    const auto y = make_items<double>(pattern::near_one, n, 12);
+    const gpu_array<std::uint8_t> first(x);
+    const gpu_array<double> second(y);
+    const auto of = r::fuse(r::covariance{}, r::weighted_mean{});
+    ASSERT_EQ(bits_of(tilefold::transform_reduce(exec, first.begin() + 1, first.end(),
+                                                 second.begin(), of)),
+              bits_of(tilefold::transform_reduce(x.begin() + 1, x.end(), y.begin(), of)))
+        << n;
+  }
 }
 
 TEST(CudaStagedTiles, NaNAndInfinities) {

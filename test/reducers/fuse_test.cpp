@@ -111,6 +111,7 @@ TEST(Fuse, KeepsOnceWhatSeveralPartsKnow) {
                               r::mean_variance{}, r::max{});
   using acc = detail::reducer_accumulator_t<decltype(of_one), float>;
   static_assert(sizeof(acc) == sizeof(detail::variance_state) + sizeof(double));
+  static_assert(std::is_default_constructible_v<acc>);  // arrays of them in users' kernels
   for (const std::int64_t n : {1, 2, 3, 1000, 300001}) {
     const auto x = make_items<float>(pattern::mixed, n, seed());
     const auto alone = [&](const auto& reducer) { return bits_of(tilefold::reduce(x, reducer)); };
@@ -126,6 +127,32 @@ TEST(Fuse, KeepsOnceWhatSeveralPartsKnow) {
       tilefold::reduce(std::vector<int>{}, r::fuse(r::count{}, r::count{}));
   EXPECT_EQ(first, 0);
   EXPECT_EQ(second, 0);
+}
+
+struct count_of_positives : r::count {
+  template <class T>
+  std::int64_t lift(const T& value) const {
+    return value > 0 ? 1 : 0;
+  }
+};
+struct mean_of_magnitudes : r::mean {
+  template <class T>
+  auto lift(const T& value) const {
+    return r::mean::lift(value < 0 ? -value : value);
+  }
+};
+
+TEST(Fuse, LeavesWhatIsDerivedFromAPartToItself) {
+  const std::vector<float> x{1, -2, 3, -4, 5, -6};
+  const auto [positives, mean] =
+      tilefold::reduce(x, r::fuse(count_of_positives{}, mean_of_magnitudes{}));
+  EXPECT_EQ(positives, 3);
+  EXPECT_EQ(mean, 3.5);
+  const auto [positives_again, magnitude, spread] = tilefold::reduce(
+      x, r::fuse(count_of_positives{}, mean_of_magnitudes{}, r::variance{divisor::population}));
+  EXPECT_EQ(positives_again, 3);
+  EXPECT_EQ(magnitude, 3.5);
+  EXPECT_EQ(spread, tilefold::reduce(x, r::variance{divisor::population}));
 }
 
 TEST(Fuse, OfOneIsThatOne) {

@@ -75,13 +75,14 @@ concept projects = requires(const R& r, const Acc& a) {
 };
 
 /// What the accumulator of a block of finite items is made of: its count; {count, sum}; or {count,
-/// sum, squared deviations from the mean}, merged as moments.hpp does.
+/// sum, squared deviations from the mean}, merged as moments.hpp does. Each has what those before
+/// it have.
 enum class block_statistic { none, count, mean, moments };
 
 template <class R>
 inline constexpr block_statistic statistic_of = block_statistic::none;
 template <class R>
-requires requires { R::statistic; }
+requires is_original<R> && requires { R::statistic; }
 inline constexpr block_statistic statistic_of<R> = R::statistic;
 
 /// Whether the reducer can say that an accumulator is settled (see reducer.hpp).

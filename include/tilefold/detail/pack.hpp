@@ -22,6 +22,7 @@ struct nothing {};
 
 template <std::size_t Index>
 struct pack_leaf<Index, nothing> {
+  pack_leaf() = default;
   TILEFOLD_HD constexpr pack_leaf(nothing) {}
 };
 

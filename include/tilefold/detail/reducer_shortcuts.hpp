@@ -13,6 +13,11 @@
 
 namespace tilefold::detail {
 
+/// Whether R says that `R::original` is itself. What others derive from R may lift in its own way,
+/// and gets none of the shortcuts that pass over lift.
+template <class R>
+concept is_original = std::same_as<typename R::original, R>;
+
 /// Whether a reducer has a shorter way to combine nodes of equally many elements, a power of two.
 template <class R, class Acc>
 concept combines_equals = requires(const R& r, const Acc& a) {
@@ -34,8 +39,8 @@ TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
 /// Whether R has its own `lift_packet(values)`: the node of N neighbouring elements of type T, a
 /// power of two from 2 to 16.
 template <class R, class T>
-concept has_packet_lift = std::is_trivially_copyable_v<T> &&
-    requires(const R& r, const T (&values)[8]) {
+concept has_packet_lift = is_original<R> &&
+    (std::is_arithmetic_v<T> || is_narrow_float<T>)&&requires(const R& r, const T (&values)[8]) {
   r.lift_packet(values);
 };
 

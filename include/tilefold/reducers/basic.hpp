@@ -185,6 +185,7 @@ count_if(Predicate) -> count_if<Predicate>;
 /// How many elements there are, as std::int64_t; over one range or two. Empty: 0.
 struct count {
   using reducer_concept = reducer_tag;
+  using original = count;
   static constexpr detail::block_statistic statistic = detail::block_statistic::count;
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;

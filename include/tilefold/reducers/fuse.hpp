@@ -18,8 +18,9 @@ namespace tilefold {
 
 namespace detail {
 
-/// Which reducer keeps what number `i` has to know, it or another: a variance counts and sums as a
-/// mean does. Its project() takes the accumulator of either.
+/// The number of the reducer that keeps what number `i` has to know of a range: `i`, or another one
+/// that knows as much. A variance knows the count and the sum of a mean, whose project() takes the
+/// accumulator of either. Counts alone are each their own, for they have an identity.
 template <class... R>
 constexpr std::size_t keeper_of(std::size_t i) {
   constexpr block_statistic known[] = {statistic_of<R>...};
@@ -40,6 +41,7 @@ struct fused_of;
 template <std::size_t... Index, class... R>
 struct fused_of<std::index_sequence<Index...>, R...> {
   using reducer_concept = reducer_tag;
+  using original = fused_of;
   static constexpr bool indexed = (is_indexed<R> || ...);
 
   template <std::size_t I>

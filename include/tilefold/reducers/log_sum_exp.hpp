@@ -213,6 +213,7 @@ namespace reducers {
 /// only the greatest narrow floats count: others are 32 or more below. NaN if an element is;
 /// infinite elements count as such. Empty: -infinity.
 struct logsumexp : detail::exponential_sum {
+  using original = logsumexp;
   template <class Acc>
   TILEFOLD_HD double project(const Acc& acc) const {
     const max_and_sum s = related_to_max(acc);
@@ -223,6 +224,7 @@ struct logsumexp : detail::exponential_sum {
 /// softmax's pair: the maximum, and the sum of exp(x - maximum) to the same relative error.
 /// Empty: -infinity and 0.
 struct softmax_pair : detail::exponential_sum {
+  using original = softmax_pair;
   template <class Acc>
   TILEFOLD_HD max_and_sum project(const Acc& acc) const {
     const max_and_sum s = related_to_max(acc);

@@ -271,6 +271,7 @@ namespace reducers {
 /// The arithmetic mean: a pairwise sum divided by the number of elements. To first order
 /// |error| <= (ceil(log2 n) + 1) u mean|x|, u = 2^-53.
 struct mean : detail::moment_reducer {
+  using original = mean;
   static constexpr bool commutative = true;
   static constexpr detail::block_statistic statistic = detail::block_statistic::mean;
 
@@ -284,6 +285,7 @@ struct mean : detail::moment_reducer {
   }
   // Also of a variance's state (fuse.hpp).
   template <class State>
+  requires requires(const State& s) { s.sum / s.count; }
   TILEFOLD_HD double project(const State& state) const {
     return detail::canonical(detail::rounded_quotient(state.sum, state.count));
   }
@@ -292,6 +294,7 @@ struct mean : detail::moment_reducer {
 /// The variance; of one element 0 (population) or NaN (sample, the default). With the condition
 /// number k = sqrt(1 + mean^2 / variance) its relative error is about ceil(log2 n) u k at worst.
 struct variance : detail::variance_base {
+  using original = variance;
   divisor by = divisor::sample;
 
   variance() = default;
@@ -303,6 +306,7 @@ struct variance : detail::variance_base {
 
 /// The square root of the variance.
 struct standard_deviation : detail::variance_base {
+  using original = standard_deviation;
   divisor by = divisor::sample;
 
   standard_deviation() = default;
@@ -319,8 +323,9 @@ struct mean_and_variance {
   double variance;
 };
 
-/// Mean and variance from one accumulator; cheaper than fusing the two.
+/// Mean and variance from one accumulator.
 struct mean_variance : detail::variance_base {
+  using original = mean_variance;
   divisor by = divisor::sample;
 
   mean_variance() = default;

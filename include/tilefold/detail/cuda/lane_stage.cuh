@@ -2,8 +2,8 @@
 //
 // A row of items in shared memory, a run of neighbours for each lane of a warp: copied by all lanes
 // together in one coalesced sweep, read by the lane whose run it is, several items a load. Lanes
-// whose runs begin in the same banks find their items in an order of their own, so that they stay
-// out of each other's way. Device code.
+// whose runs, of a power of two of words, begin in the same banks find their items in an order of
+// their own, so that they stay out of each other's way. Device code.
 #pragma once
 
 #include <cstddef>
@@ -130,8 +130,8 @@ class staged_runs {
   alignas(16) unsigned memory_[warp_size * run_words];
 };
 
-/// Items of one or two bytes, as the words that hold them; a run that begins inside a word has one
-/// more.
+/// Items of one or two bytes, as the words that hold them, other items' bytes in the first and last
+/// one among them; a run that begins inside a word has one more.
 template <class It, int Run>
 requires staged_as_bytes<It>
 class staged_runs<It, Run> {

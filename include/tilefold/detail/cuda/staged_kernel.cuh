@@ -207,7 +207,8 @@ class staged_fold_of_tiles {
   const int lane_;
 };
 
-/// Blocks of staged_nt threads that an SM shall hold: more would spill registers.
+/// Blocks of staged_nt threads that an SM shall hold: each thread has 128 registers then, and with
+/// fewer the fold of whole tiles would spill.
 inline constexpr int min_resident_staged_blocks = 4;
 
 /// The tile kernel's work under staged_policy<Source>.
