@@ -96,6 +96,24 @@ concept absorbs_values = requires(const R& r, Acc& a, const Values&... values) {
   r.absorb(a, values...);
 };
 
+/// R, which takes no notice of indices, where elements come with theirs.
+template <class R>
+struct beside_indices : R {
+  static constexpr bool indexed = true;
+
+  template <class T>
+  TILEFOLD_HD auto lift(const T& value, std::int64_t) const {
+    return R::lift(value);
+  }
+};
+
+/// Whether a reducer that has places as its accumulator names another one, of_values, whose
+/// accumulator of some elements tells whether any of them improves() one of elements before them.
+template <class R>
+concept finds_places = is_indexed<R> && requires {
+  typename R::of_values;
+};
+
 /// Whether a reducer has a shorter way to combine nodes of equally many elements, a power of two.
 template <class R, class Acc>
 concept combines_equals = requires(const R& r, const Acc& a) {
@@ -193,6 +211,7 @@ class bound_reducer {
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);
+  static constexpr bool screens = absorbs && finds_places<R>;
 
   R reducer;
   Lift function;
@@ -235,6 +254,16 @@ class bound_reducer {
     } else {
       reducer.absorb(value, values...);
     }
+  }
+
+  /// The reducer of the elements' values alone, whose accumulator tells whether any of them
+  /// improves() one of elements that stand before them all.
+  TILEFOLD_HD auto of_values() const requires screens {
+    return bound_reducer<beside_indices<typename R::of_values>, Lift, Values...>{{}, function};
+  }
+  template <class Best>
+  TILEFOLD_HD bool improves(const accumulator& value, const Best& best) const requires screens {
+    return reducer.improves(value, best);
   }
 
   /// The reducer that lifts an element to one of an accumulator's list, if it is one.

@@ -80,11 +80,41 @@ class running_fold {
         if (loaded.lift(reducer_, i / width, i % width) != 0) count += 1.0f;
       }
       value_.put(value_.value + static_cast<unsigned>(count));
+    } else if constexpr (Reducer::screens) {
+      if (!__any_sync(full_warp, improves(loaded))) return;
+      absorb_each<First>(loaded);
+      share();
     } else {
+      absorb_each<First>(loaded);
+    }
+  }
+
+  template <int First>
+  __device__ __forceinline__ void absorb_each(const rows_type& loaded) {
 #pragma unroll
-      for (int i = First; i < Policy.vt; ++i) {
-        loaded.absorb(reducer_, value_.value, i / width, i % width);
-      }
+    for (int i = First; i < Policy.vt; ++i) {
+      loaded.absorb(reducer_, value_.value, i / width, i % width);
+    }
+  }
+
+  // Whether my items of a tile change what my warp has found.
+  __device__ __forceinline__ bool improves(const rows_type& loaded) const {
+    const auto values = reducer_.of_values();
+    slot<typename decltype(values)::accumulator> best;
+    best.put(loaded.lift(values, 0, 0));
+#pragma unroll
+    for (int i = 1; i < Policy.vt; ++i) {
+      best.put(values.combine(best.value, loaded.lift(values, i / width, i % width)));
+    }
+    return reducer_.improves(value_.value, best.value);
+  }
+
+  // What the warp has found becomes each lane's: all its items stand before those to come, and the
+  // more is found, the fewer of them improve it.
+  __device__ __forceinline__ void share() {
+#pragma unroll
+    for (int mask = 1; mask < warp_size; mask *= 2) {
+      value_.put(reducer_.combine(value_.value, cuda::shuffle_xor(value_.value, mask)));
     }
   }
 
