@@ -45,16 +45,18 @@ class running_fold {
 
   /// The first tile, which begins the accumulator; all its items exist.
   __device__ __forceinline__ void begin(std::int64_t tile_first) {
+    const std::int64_t first = lane_first(tile_first);
     rows_type loaded;
-    loaded.load_rows(source_, lane_first(tile_first));
+    loaded.load_rows(source_, first);
     value_.put(loaded.lift(reducer_, 0, 0));
-    absorb<1>(loaded);
+    absorb<1>(loaded, first);
   }
 
   __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
+    const std::int64_t first = lane_first(tile_first);
     rows_type loaded;
-    loaded.load_rows(source_, lane_first(tile_first));
-    absorb<0>(loaded);
+    loaded.load_rows(source_, first);
+    absorb<0>(loaded, first);
   }
 
   __device__ __forceinline__ void add_item(std::int64_t i) {
@@ -68,9 +70,9 @@ class running_fold {
     return tile_first + warp * (warp_size * Policy.vt) + lane * width;
   }
 
-  // A thread meets its items in the order of their indices.
+  // A thread meets its items, of which the first is number `first`, in the order of their indices.
   template <int First>
-  __device__ __forceinline__ void absorb(const rows_type& loaded) {
+  __device__ __forceinline__ void absorb(const rows_type& loaded, std::int64_t first) {
     if constexpr (Reducer::counts) {
       // In a float, which counts a tile exactly: adding integers would take the pipe that unpacks
       // and compares bytes, and that has no room left.
@@ -81,23 +83,17 @@ class running_fold {
       }
       value_.put(value_.value + static_cast<unsigned>(count));
     } else if constexpr (Reducer::screens) {
-      if (!__any_sync(full_warp, improves(loaded))) return;
-      absorb_each<First>(loaded);
-      share();
+      if (__any_sync(full_warp, improves(loaded))) search(first);
     } else {
-      absorb_each<First>(loaded);
-    }
-  }
-
-  template <int First>
-  __device__ __forceinline__ void absorb_each(const rows_type& loaded) {
 #pragma unroll
-    for (int i = First; i < Policy.vt; ++i) {
-      loaded.absorb(reducer_, value_.value, i / width, i % width);
+      for (int i = First; i < Policy.vt; ++i) {
+        loaded.absorb(reducer_, value_.value, i / width, i % width);
+      }
     }
   }
 
-  // Whether my items of a tile change what my warp has found.
+  // Whether my items of a tile change what I have found, by their values alone: of most tiles no
+  // item does.
   __device__ __forceinline__ bool improves(const rows_type& loaded) const {
     const auto values = reducer_.of_values();
     slot<typename decltype(values)::accumulator> best;
@@ -109,9 +105,14 @@ class running_fold {
     return reducer_.improves(value_.value, best.value);
   }
 
-  // What the warp has found becomes each lane's: all its items stand before those to come, and the
-  // more is found, the fewer of them improve it.
-  __device__ __forceinline__ void share() {
+  // Items are read once more: to keep those of every tile until here would take registers from
+  // loads. What a lane of the warp has found becomes each one's, as all of it stands before the
+  // items to come: the better it is, the fewer of them improve it.
+  __device__ __forceinline__ void search(std::int64_t first) {
+#pragma unroll 1
+    for (int i = 0; i < Policy.vt; ++i) {
+      source_.absorb(reducer_, value_.value, first + i / width * (warp_size * width) + i % width);
+    }
 #pragma unroll
     for (int mask = 1; mask < warp_size; mask *= 2) {
       value_.put(reducer_.combine(value_.value, cuda::shuffle_xor(value_.value, mask)));
