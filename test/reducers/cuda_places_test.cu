@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -35,13 +34,16 @@ namespace {
 
 using sizes = std::vector<std::int64_t>;
 
-// Tiles of 512 items, of which a warp has half and a lane two packets; under each, blocks have
-// several tiles of these ranges.
+// Tiles of 512 items, of which a warp has half and a lane two packets, and a range of which each
+// block has several.
 constexpr tile_policy small{64, 8};
 constexpr std::int64_t tile = small.tile();
 constexpr std::int64_t several_tiles = 100'003;
-// The least range that is not a short one.
+// The least range of floats that is not a short one, and one of which each block of a GPU with a
+// hundred SMs or so has several tiles.
 constexpr std::int64_t long_range = (std::int64_t{1} << 21) + 1;
+template <class T>
+constexpr std::int64_t longer_range = (std::int64_t{18} << 20) / sizeof(T) + 11;
 
 template <class T>
 std::int64_t search(const std::vector<T>& x, bool largest, nan_rule rule) {
@@ -58,31 +60,39 @@ std::string place_bits(const std::vector<T>& x, std::int64_t place) {
   return bits_of(detail::canonical(T(x[static_cast<std::size_t>(place)]))) + bits_of(place);
 }
 
-template <nan_rule Rule, class Exec, class T>
-void expect_both(Exec&& exec, const std::vector<T>& x, const T* first) {
-  ASSERT_EQ(bits_of(tilefold::reduce(exec, first, first + std::ssize(x), r::arg_minmax<Rule>{})),
-            place_bits(x, search(x, false, Rule)) + place_bits(x, search(x, true, Rule)));
+template <nan_rule Rule, class T>
+std::string places_of(const std::vector<T>& x) {
+  return place_bits(x, search(x, false, Rule)) + place_bits(x, search(x, true, Rule));
 }
 
-/// From aligned memory and behind it, in small tiles and, if so asked, by default.
-template <nan_rule Rule, bool Default, class T>
+template <nan_rule Rule, class Exec, class T>
+std::string found_places(Exec&& exec, const T* first, std::int64_t n) {
+  return bits_of(tilefold::reduce(exec, first, first + n, r::arg_minmax<Rule>{}));
+}
+
+/// From aligned memory and behind it; in small tiles, long ranges by default.
+template <nan_rule Rule, class T>
 void expect_places(const std::vector<T>& x) {
   cuda_executor exec;
   const auto n = static_cast<std::int64_t>(x.size());
+  const std::string expected = places_of<Rule>(x);
   gpu_array<T> device(n + 3);
   for (const std::int64_t shift : {0, 1, 3}) {
     SCOPED_TRACE("n = " + std::to_string(n) + ", shift = " + std::to_string(shift));
     device.assign(x.data(), n, shift);
     const T* first = device.data() + shift;
-    expect_both<Rule>(with_policy<small>(exec), x, first);
-    if constexpr (Default) expect_both<Rule>(exec, x, first);
+    if (n > several_tiles) {
+      ASSERT_EQ(found_places<Rule>(exec, first, n), expected);
+    } else {
+      ASSERT_EQ(found_places<Rule>(with_policy<small>(exec), first, n), expected);
+    }
   }
 }
 
 /// The same under both rules.
 void expect_places_of_floats(const std::vector<float>& x) {
-  expect_places<nan_rule::propagate, true>(x);
-  expect_places<nan_rule::ignore, true>(x);
+  expect_places<nan_rule::propagate>(x);
+  expect_places<nan_rule::ignore>(x);
 }
 
 enum class course { few_values, equal, rising, falling, sawtooth };
@@ -128,8 +138,11 @@ TEST(CudaPlaces, OfEqualElementsAreTheFirst) {
       for (const float value : {0.5f, 2.0f, NAN}) {
         put(a, value);
         put(b, value);
-        expect_both<nan_rule::propagate>(with_policy<small>(exec), x, device.data());
-        expect_both<nan_rule::ignore>(with_policy<small>(exec), x, device.data());
+        const auto narrow = with_policy<small>(exec);
+        ASSERT_EQ(found_places<nan_rule::propagate>(narrow, device.data(), several_tiles),
+                  places_of<nan_rule::propagate>(x));
+        ASSERT_EQ(found_places<nan_rule::ignore>(narrow, device.data(), several_tiles),
+                  places_of<nan_rule::ignore>(x));
       }
       if (HasFatalFailure()) return;
       put(a, 1.0f);
@@ -161,7 +174,7 @@ TEST(CudaPlaces, AreFoundWhereverTheyAre) {
 TEST(CudaPlaces, AreThoseOfASearchForEveryPattern) {
   for (const pattern p : reducer_patterns<float>()) {
     SCOPED_TRACE(name_of(p));
-    for (const std::int64_t n : {several_tiles, long_range}) {
+    for (const std::int64_t n : {several_tiles, longer_range<float>}) {
       const auto x = make_items<float>(p, n, seed());
       expect_places_of_floats(x);
     }
@@ -173,7 +186,7 @@ TEST(CudaPlaces, AreThoseOfASearchForEveryCourse) {
   for (const course c :
        {course::few_values, course::equal, course::rising, course::falling, course::sawtooth}) {
     SCOPED_TRACE("course " + std::to_string(static_cast<int>(c)));
-    for (const std::int64_t n : {several_tiles, long_range + 16384}) {
+    for (const std::int64_t n : {several_tiles, longer_range<float>}) {
       expect_places_of_floats(make_course<float>(c, n));
     }
     if (HasFatalFailure()) return;
@@ -181,7 +194,7 @@ TEST(CudaPlaces, AreThoseOfASearchForEveryCourse) {
 }
 
 TEST(CudaPlaces, OfNothingButNaN) {
-  for (const std::int64_t n : {several_tiles, long_range}) {
+  for (const std::int64_t n : {several_tiles, longer_range<float>}) {
     std::vector<float> x(static_cast<std::size_t>(n), NAN);
     expect_places_of_floats(x);
     // And one number.
@@ -242,11 +255,12 @@ TYPED_TEST_SUITE(CudaPlacesOf, values);
 TYPED_TEST(CudaPlacesOf, AreThoseOfASearch) {
   for (const pattern p : patterns_of<TypeParam>()) {
     SCOPED_TRACE(name_of(p));
-    expect_places<nan_rule::propagate, false>(make_items<TypeParam>(p, several_tiles, seed()));
+    expect_places<nan_rule::propagate>(make_items<TypeParam>(p, several_tiles, seed()));
   }
   for (const course c : {course::few_values, course::rising, course::falling}) {
     SCOPED_TRACE("course " + std::to_string(static_cast<int>(c)));
-    expect_places<nan_rule::propagate, false>(make_course<TypeParam>(c, several_tiles));
+    expect_places<nan_rule::propagate>(make_course<TypeParam>(c, several_tiles));
+    expect_places<nan_rule::propagate>(make_course<TypeParam>(c, longer_range<TypeParam>));
   }
 }
 
@@ -258,7 +272,9 @@ TEST(CudaPlaces, SanitizeSearches) {
     // Aligned loads take what stands before the range, too.
     must(cudaMemset(device.data(), 0, 40'004 * sizeof(float)));
     device.assign(x.data(), 40'003, 1);
-    expect_both<nan_rule::propagate>(with_policy<small>(exec), x, device.data() + 1);
+    EXPECT_EQ(
+        found_places<nan_rule::propagate>(with_policy<small>(exec), device.data() + 1, 40'003),
+        places_of<nan_rule::propagate>(x));
   }
 }
 

@@ -107,13 +107,6 @@ struct beside_indices : R {
   }
 };
 
-/// Whether a reducer that has places as its accumulator names another one, of_values, whose
-/// accumulator of some elements tells whether any of them improves() one of elements before them.
-template <class R>
-concept finds_places = is_indexed<R> && requires {
-  typename R::of_values;
-};
-
 /// Whether a reducer has a shorter way to combine nodes of equally many elements, a power of two.
 template <class R, class Acc>
 concept combines_equals = requires(const R& r, const Acc& a) {
@@ -211,7 +204,9 @@ class bound_reducer {
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);
-  static constexpr bool screens = absorbs && finds_places<R>;
+  // Whether the accumulator is where the extremes stand that another reducer tells of elements as
+  // they are.
+  static constexpr bool finds_places = absorbs && requires { typename R::of_values; };
 
   R reducer;
   Lift function;
@@ -256,14 +251,9 @@ class bound_reducer {
     }
   }
 
-  /// The reducer of the elements' values alone, whose accumulator tells whether any of them
-  /// improves() one of elements that stand before them all.
-  TILEFOLD_HD auto of_values() const requires screens {
+  /// The reducer of the extremes whose places this one finds.
+  TILEFOLD_HD auto of_values() const requires finds_places {
     return bound_reducer<beside_indices<typename R::of_values>, Lift, Values...>{{}, function};
-  }
-  template <class Best>
-  TILEFOLD_HD bool improves(const accumulator& value, const Best& best) const requires screens {
-    return reducer.improves(value, best);
   }
 
   /// The reducer that lifts an element to one of an accumulator's list, if it is one.

@@ -100,12 +100,6 @@ TILEFOLD_HD void add_behind(ranked<Ranking>& found, const typename Ranking::key&
   if (Ranking::before(key, found.key)) found = {key, index};
 }
 
-/// Whether a value that stands behind what was found comes first all the same.
-template <class T, bool Largest, nan_rule Nan>
-TILEFOLD_HD bool comes_before_found(const T& value, const ranked<ranking<T, Largest, Nan>>& found) {
-  return ranking<T, Largest, Nan>::before(ranking<T, Largest, Nan>::of(value), found.key);
-}
-
 template <class T, bool Largest, nan_rule Nan>
 TILEFOLD_HD reducers::indexed_value<T> place_of(const ranked<ranking<T, Largest, Nan>>& r) {
   return {detail::canonical(ranking<T, Largest, Nan>::value(r.key)), r.index};
@@ -119,8 +113,6 @@ struct arg_extreme {
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
-
-  // Of elements that do not improve() what was found before them, their values tell so alone.
   using of_values = std::conditional_t<Largest, reducers::max<Nan>, reducers::min<Nan>>;
 
   template <class T>
@@ -134,9 +126,14 @@ struct arg_extreme {
   TILEFOLD_HD void absorb(accumulator<T>& found, const T& value, std::int64_t index) const {
     detail::add_behind(found, ranking<T, Largest, Nan>::of(value), index);
   }
-  template <class T>
-  TILEFOLD_HD bool improves(const ranked<ranking<T, Largest, Nan>>& found, const T& best) const {
-    return detail::comes_before_found(best, found);
+  /// Calls visit(place, best) for each place of an accumulator and the same extreme of the
+  /// elements that of_values folded.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Acc, class T, class Visit>
+  TILEFOLD_HD static void visit_places(Acc& found, const T& best, const Visit& visit) {
+    visit(found, best);
   }
   template <class Acc>
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
@@ -189,7 +186,7 @@ struct arg_minmax {
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
-  using of_values = minmax<Nan>;  // as for arg_min
+  using of_values = minmax<Nan>;
 
   template <class T>
   struct accumulator {
@@ -207,10 +204,13 @@ struct arg_minmax {
     detail::add_behind(found.min, detail::ranking<T, false, Nan>::of(value), index);
     detail::add_behind(found.max, detail::ranking<T, true, Nan>::of(value), index);
   }
-  template <class T>
-  TILEFOLD_HD bool improves(const accumulator<T>& found, const extremes<T>& best) const {
-    return static_cast<bool>(detail::comes_before_found(best.min, found.min) |
-                             detail::comes_before_found(best.max, found.max));
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Acc, class T, class Visit>
+  TILEFOLD_HD static void visit_places(Acc& found, const extremes<T>& best, const Visit& visit) {
+    visit(found.min, best.min);
+    visit(found.max, best.max);
   }
   template <class Acc>
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
