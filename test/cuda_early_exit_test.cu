@@ -106,6 +106,25 @@ TEST(CudaEarlyExit, FindsTheElementWhereverItStands) {
   }
 }
 
+// One thread, one block or all of them find it at the same time, and tell the others.
+TEST(CudaEarlyExit, FindsWhatStandsInManyPlaces) {
+  cuda_executor exec;
+  constexpr std::int64_t n = 10'000'019;
+  const std::vector<float> all_ordinary(static_cast<std::size_t>(n), ordinary);
+  gpu_array<float> x(all_ordinary);
+  for (const std::int64_t step : {1, 100, 8192, 1'000'003}) {
+    std::vector<float> items = all_ordinary;
+    for (std::int64_t i = step / 2; i < n; i += step) items[static_cast<std::size_t>(i)] = sought;
+    x.assign(items.data(), n);
+    for (int round = 0; round < 20; ++round) {
+      ASSERT_TRUE(any_of(exec, x.begin(), x.end(), is_sought{})) << "step " << step;
+      ASSERT_FALSE(all_of(exec, x.begin(), x.end(), is_ordinary{})) << "step " << step;
+    }
+    x.assign(all_ordinary.data(), n);
+    ASSERT_TRUE(none_of(exec, x.begin(), x.end(), is_sought{})) << "step " << step;
+  }
+}
+
 TEST(CudaEarlyExit, ReadsEveryElementOnceAndNoOther) {
   cuda_executor exec;
   gpu_array<unsigned long long> calls(2);

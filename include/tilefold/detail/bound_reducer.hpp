@@ -98,6 +98,17 @@ concept absorbs_values = requires(const R& r, Acc& a, const Values&... values) {
   r.absorb(a, values...);
 };
 
+/// R, which takes no notice of indices, where elements come with theirs.
+template <class R>
+struct beside_indices : R {
+  static constexpr bool indexed = true;
+
+  template <class T>
+  TILEFOLD_HD auto lift(const T& value, std::int64_t) const {
+    return R::lift(value);
+  }
+};
+
 template <class R, bool Indexed, class... Values>
 struct lifted {
   using type = std::remove_cvref_t<decltype(std::declval<const R&>().lift(
@@ -180,6 +191,9 @@ class bound_reducer {
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);
+  // Whether the accumulator is where the extremes stand that another reducer tells of elements as
+  // they are.
+  static constexpr bool finds_places = absorbs && requires { typename R::of_values; };
 
   R reducer;
   Lift function;
@@ -228,6 +242,11 @@ class bound_reducer {
     } else {
       reducer.absorb(value, values...);
     }
+  }
+
+  /// The reducer of the extremes whose places this one finds.
+  TILEFOLD_HD auto of_values() const requires finds_places {
+    return bound_reducer<beside_indices<typename R::of_values>, Lift, Values...>{{}, function};
   }
 
   /// The reducer that lifts an element to one of an accumulator's list, if it is one.

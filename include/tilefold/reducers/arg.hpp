@@ -113,6 +113,7 @@ struct arg_extreme {
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
+  using of_values = std::conditional_t<Largest, reducers::max<Nan>, reducers::min<Nan>>;
 
   template <class T>
   using accumulator = ranked<ranking<T, Largest, Nan>>;
@@ -124,6 +125,15 @@ struct arg_extreme {
   template <class T>
   TILEFOLD_HD void absorb(accumulator<T>& found, const T& value, std::int64_t index) const {
     detail::add_behind(found, ranking<T, Largest, Nan>::of(value), index);
+  }
+  /// Calls visit(place, best) for each place of an accumulator and the same extreme of the
+  /// elements that of_values folded.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Acc, class T, class Visit>
+  TILEFOLD_HD static void visit_places(Acc& found, const T& best, const Visit& visit) {
+    visit(found, best);
   }
   template <class Acc>
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
@@ -176,6 +186,7 @@ struct arg_minmax {
   static constexpr bool commutative = true;
   static constexpr bool order_free = true;
   static constexpr bool separately_rounded = true;
+  using of_values = minmax<Nan>;
 
   template <class T>
   struct accumulator {
@@ -192,6 +203,14 @@ struct arg_minmax {
   TILEFOLD_HD void absorb(accumulator<T>& found, const T& value, std::int64_t index) const {
     detail::add_behind(found.min, detail::ranking<T, false, Nan>::of(value), index);
     detail::add_behind(found.max, detail::ranking<T, true, Nan>::of(value), index);
+  }
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Acc, class T, class Visit>
+  TILEFOLD_HD static void visit_places(Acc& found, const extremes<T>& best, const Visit& visit) {
+    visit(found.min, best.min);
+    visit(found.max, best.max);
   }
   template <class Acc>
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {

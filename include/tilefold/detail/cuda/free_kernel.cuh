@@ -7,9 +7,11 @@
 // clears it for the next launch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/place_search.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/policy.hpp>
 
@@ -24,6 +26,14 @@ inline constexpr bool folds_in_any_order<bound_reducer<R, Lift, Values...>> =
     bound_reducer<R, Lift, Values...>::order_free &&
     (bound_reducer<R, Lift, Values...>::settles || bound_reducer<R, Lift, Values...>::counts ||
      sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) > 8);
+
+/// Bytes of an accumulator, as far as its registers are lacking elsewhere: places of numbers are
+/// hardly ever touched.
+template <class Reducer>
+constexpr std::size_t kept_bytes() {
+  constexpr std::size_t bytes = sizeof(typename Reducer::accumulator);
+  return Reducer::finds_places && bytes <= 32 ? 16 : bytes;
+}
 
 /// One thread's part: the items of its place in each of the tiles it is given.
 template <tile_policy Policy, class Source, class Reducer>
@@ -45,16 +55,18 @@ class running_fold {
 
   /// The first tile, which begins the accumulator; all its items exist.
   __device__ __forceinline__ void begin(std::int64_t tile_first) {
+    const std::int64_t first = lane_first(tile_first);
     rows_type loaded;
-    loaded.load_rows(source_, lane_first(tile_first));
+    loaded.load_rows(source_, first);
     value_.put(loaded.lift(reducer_, 0, 0));
-    absorb<1>(loaded);
+    absorb<1>(loaded, first);
   }
 
   __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
+    const std::int64_t first = lane_first(tile_first);
     rows_type loaded;
-    loaded.load_rows(source_, lane_first(tile_first));
-    absorb<0>(loaded);
+    loaded.load_rows(source_, first);
+    absorb<0>(loaded, first);
   }
 
   __device__ __forceinline__ void add_item(std::int64_t i) {
@@ -68,9 +80,9 @@ class running_fold {
     return tile_first + warp * (warp_size * Policy.vt) + lane * width;
   }
 
-  // A thread meets its items in the order of their indices.
+  // A thread meets its items, of which the first is number `first`, in the order of their indices.
   template <int First>
-  __device__ __forceinline__ void absorb(const rows_type& loaded) {
+  __device__ __forceinline__ void absorb(const rows_type& loaded, std::int64_t first) {
     if constexpr (Reducer::counts) {
       // In a float, which counts a tile exactly: adding integers would take the pipe that unpacks
       // and compares bytes, and that has no room left.
@@ -80,12 +92,26 @@ class running_fold {
         if (loaded.lift(reducer_, i / width, i % width) != 0) count += 1.0f;
       }
       value_.put(value_.value + static_cast<unsigned>(count));
+    } else if constexpr (Reducer::finds_places) {
+      reducer_.reducer.visit_places(
+          value_.value, best_of(loaded),
+          place_search<Policy.vt, width, rows_type, Source>{source_, loaded, first});
     } else {
 #pragma unroll
       for (int i = First; i < Policy.vt; ++i) {
         loaded.absorb(reducer_, value_.value, i / width, i % width);
       }
     }
+  }
+
+  __device__ __forceinline__ auto best_of(const rows_type& loaded) const {
+    const auto values = reducer_.of_values();
+    auto best = loaded.lift(values, 0, 0);
+#pragma unroll
+    for (int i = 1; i < Policy.vt; ++i) {
+      best = values.combine(best, loaded.lift(values, i / width, i % width));
+    }
+    return best;
   }
 
   const Source& source_;
@@ -149,14 +175,15 @@ class free_fold {
   }
 
  private:
-  // The same for all lanes of a warp. Whoever finds out by itself tells the others.
+  // The same for all lanes of a warp. Who finds out by itself tells the others, and only they: a
+  // word that thousands of warps read and write in turn makes all of them wait.
   __device__ __forceinline__ bool is_settled(const running& mine, unsigned look) const {
     if constexpr (Reducer::settles) {
-      const bool stop =
-          reducer.settled(mine.value()) || (look % tiles_between_looks == 0 && *settled != 0);
-      if (!__any_sync(full_warp, stop)) return false;
-      *settled = 1;
-      return true;
+      if (__any_sync(full_warp, reducer.settled(mine.value()))) {
+        *settled = 1;
+        return true;
+      }
+      return look % tiles_between_looks == 0 && __any_sync(full_warp, *settled != 0);
     } else {
       return false;
     }
@@ -167,9 +194,7 @@ class free_fold {
 /// accumulators settle, whoever writes through `out` makes it zero again: all others have arrived
 /// then, and look no more.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(Nt,
-                                  min_resident_free_blocks(Nt,
-                                                           sizeof(typename Reducer::accumulator)))
+__global__ void __launch_bounds__(Nt, min_resident_free_blocks(Nt, kept_bytes<Reducer>()))
     free_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
                 unsigned* settled, scratch<typename Reducer::accumulator> memory) {
   constexpr tile_policy policy{Nt, Vt};

@@ -407,7 +407,7 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     } else if (n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(source, reducer, init, n, out, gpu, stream, provide);
     } else if constexpr (folds_in_any_order<Reducer>) {
-      constexpr tile_policy free = free_policy_for(bytes, acc_bytes);
+      constexpr tile_policy free = free_policy_for(bytes, kept_bytes<Reducer>());
       static_assert(2 * free.tile() <= short_tile.tile());
       cuda::launch_free<Build, free>(source, reducer, init, n, out, gpu, stream, provide);
     } else if constexpr (folds_staged<Source, Reducer>) {

@@ -292,6 +292,11 @@ class lane_rows<source_of<std::index_sequence<Index...>, Its...>, Rows, Width>
                                             int available) {
     (leaf<Index>(*this).load_part(iterator<Index>(source), first, r, available), ...);
   }
+  /// Item j of row r of iterator I.
+  template <std::size_t I>
+  __device__ __forceinline__ auto item(int r, int j) const {
+    return leaf<I>(*this).get(r, j);
+  }
   template <class Reducer>
   __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer, int r,
                                                                 int j) const {

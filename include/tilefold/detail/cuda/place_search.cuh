@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the extremes of a tile stand, if they are better than what has been found before it: their
+// values tell that without any index, and indices cost more than the loads of the items.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/words.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// A lane's items of a tile, of which the first is number `first`.
+template <int Vt, int Width, class Rows, class Source>
+struct place_search {
+  const Source& source;
+  const Rows& loaded;
+  std::int64_t first;
+
+  /// Brings what the warp has found in the tiles before this one up to date; `value` is the best of
+  /// my items. As each lane is told what any of them has found, few tiles have anything better.
+  template <class Place, class T>
+  __device__ __forceinline__ void operator()(Place& found, const T& value) const {
+    using ranking = typename Place::ranking;
+    const auto key = ranking::of(value);
+    const bool better = ranking::before(key, found.key);
+    if (!__any_sync(full_warp, better)) return;
+    const int place = place_of<ranking, T>(key);
+    if (better) found = {key, first + place};
+#pragma unroll
+    for (int mask = 1; mask < warp_size; mask *= 2) {
+      const Place other = cuda::shuffle_xor(found, mask);
+      const bool same = !ranking::before(found.key, other.key);
+      if (ranking::before(other.key, found.key) | (same & (other.index < found.index))) {
+        found = other;
+      }
+    }
+  }
+
+ private:
+  // Of the first item that has the key, counted from the lane's first item.
+  template <class Ranking, class T>
+  __device__ __forceinline__ int place_of(const typename Ranking::key& key) const {
+    if constexpr (sizeof(T) >= 4) {
+      return place_of<Ranking>(loaded, key);
+    } else {
+      // There are no registers for what packets have been unpacked to: they are read again.
+      asm volatile("" ::: "memory");
+      Rows again;
+      again.load_rows(source, first);
+      return place_of<Ranking>(again, key);
+    }
+  }
+  template <class Ranking>
+  __device__ __forceinline__ static int place_of(const Rows& rows,
+                                                 const typename Ranking::key& key) {
+    int place = 0;
+#pragma unroll
+    for (int i = Vt - 1; i >= 0; --i) {
+      // The elements' indices come before them.
+      const auto item = rows.template item<1>(i / Width, i % Width);
+      const bool same = !Ranking::before(key, Ranking::of(item));  // as none comes before it
+      place = same ? i / Width * (warp_size * Width) + i % Width : place;
+    }
+    return place;
+  }
+};
+
+}  // namespace tilefold::detail::cuda
