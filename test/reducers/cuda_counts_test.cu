@@ -70,5 +70,26 @@ TYPED_TEST(Counts, OfLongRanges) {
   for (const std::int64_t n : {8388608, 8388609, 9000001}) expect_counts(exec, device, x, n);
 }
 
+using point = words<float, 3>;
+
+struct first_below {
+  float bound;
+  TILEFOLD_HD bool operator()(const point& p) const { return p.word[0] < bound; }
+};
+
+// Of 12 bytes, which have the smallest short ranges for their tiles.
+TEST(CountsOfPoints, AreThoseOfALoop) {
+  cuda_executor exec;
+  for (const std::int64_t n : {1000, 8191, 600003}) {
+    const auto x = make_items<point>(pattern::near_one, n, seed());
+    const gpu_array<point> device(x);
+    EXPECT_EQ(tilefold::count_if(exec, device.begin(), device.end(), first_below{0.5f}),
+              std::count_if(x.begin(), x.end(), first_below{0.5f}))
+        << n;
+    EXPECT_FALSE(tilefold::any_of(exec, device.begin(), device.end(), first_below{-100.0f})) << n;
+    EXPECT_TRUE(tilefold::any_of(exec, device.begin(), device.end(), first_below{0.5f})) << n;
+  }
+}
+
 }  // namespace
 }  // namespace tilefold::test

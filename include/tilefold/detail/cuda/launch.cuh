@@ -95,10 +95,12 @@ constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n, bo
 }
 
 /// The policy of free_kernel.cuh: large accumulators leave room for half as many threads, which
-/// then have twice as much in flight.
+/// then have twice as much in flight. What is longer than a short tile has two tiles at least.
 constexpr tile_policy free_policy_for(int bytes, std::size_t acc_bytes) {
-  const tile_policy policy = policy_for(bytes);
-  return acc_bytes > 16 && policy.nt > 256 ? tile_policy{256, 2 * policy.vt} : policy;
+  tile_policy policy = policy_for(bytes);
+  if (acc_bytes > 16 && policy.nt > 256) policy = {256, 2 * policy.vt};
+  while (2 * policy.tile() > short_policy_for(bytes).tile()) policy.nt /= 2;
+  return policy;
 }
 
 /// The policy of select_kernel.cuh: few large blocks, for the last one merges the lists of all.

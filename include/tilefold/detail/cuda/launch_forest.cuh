@@ -84,6 +84,9 @@ void launch_long(const Job& job, const forest_plan& plan,
                              job.init, job.out);
 }
 
+// Larger ones leave no shared memory for the plan.
+inline constexpr std::size_t most_few_acc_bytes = 512;
+
 /// Folds few trees, all in one launch.
 template <class Build, tile_policy Policy, class Job>
 void launch_few(const Job& job, std::int64_t warp_items,
@@ -136,9 +139,11 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
                          max_queued_slots,
                          trees};
   const std::int64_t warp_items = warp_items_for(most_trees);
-  if (most_trees <= most_few_trees) {
-    cuda::launch_few<Build, Policy>(job, warp_items, queue);
-    return;
+  if constexpr (sizeof(acc) <= most_few_acc_bytes) {
+    if (most_trees <= most_few_trees) {
+      cuda::launch_few<Build, Policy>(job, warp_items, queue);
+      return;
+    }
   }
   const std::int64_t unit_items = most_trees >= many_trees ? 65536 : 16384;
   const forest_plan plan{warp_items, detail::larger(unit_items, std::int64_t{Policy.tile()})};
