@@ -104,6 +104,8 @@ TYPED_TEST(HostFma, DoesNotFuseWhatAnIteratorComputes) {
   });
 }
 
+// (clang 14 does not understand the views of libstdc++ 12.)
+#if !defined(__clang__) || __clang_major__ >= 16
 TYPED_TEST(HostFma, DoesNotFuseWhatAViewComputes) {
   using T = TypeParam;
   const T factor = this->factor_;
@@ -115,6 +117,7 @@ TYPED_TEST(HostFma, DoesNotFuseWhatAViewComputes) {
     ASSERT_TRUE(same_bits(tilefold::reduce(exec, products, add()), expected));
   });
 }
+#endif
 
 TYPED_TEST(HostFma, DoesNotFuseWhatAFunctionReturns) {
   using T = TypeParam;
@@ -166,10 +169,10 @@ TYPED_TEST(HostFma, DoesNotFuseComplexItems) {
     for (const T& item : items) {
       products.emplace_back(reference::multiplies()(item, factor), item);
     }
-    const auto computed =
-        items | std::views::transform([factor](const T& x) { return complex(x * factor, x); });
-    ASSERT_TRUE(same_bits(tilefold::reduce(exec, computed),
-                          reference::fold<complex>(reference::plus(), products)));
+    const auto scale = [factor](const T& x) { return complex(x * factor, x); };
+    ASSERT_TRUE(
+        same_bits(transform_reduce(exec, items.begin(), items.end(), complex(), plus(), scale),
+                  reference::fold<complex>(reference::plus(), products)));
   });
 }
 
@@ -440,7 +443,7 @@ TYPED_TEST(HostFma, ClosesComputedItemsToPredicatesAndComparators) {
           std::int64_t expected = 0;
           for (const T& p : products) expected += p >= least ? 1 : 0;
           const auto reaches = [least](const T& item) { return item - least >= 0; };
-          ASSERT_EQ(transform_reduce(exec, items.begin(), items.end(), reducers::count_if(reaches),
+          ASSERT_EQ(transform_reduce(exec, items.begin(), items.end(), reducers::count_if{reaches},
                                      scale),
                     expected)
               << "n = " << items.size();
@@ -451,7 +454,7 @@ TYPED_TEST(HostFma, ClosesComputedItemsToPredicatesAndComparators) {
         for (std::size_t i = 1; i < products.size(); ++i) {
           if (products[place] > products[i]) place = i;
         }
-        const auto found = tilefold::reduce(exec, items, reducers::arg_min_by(scale, before));
+        const auto found = tilefold::reduce(exec, items, reducers::arg_min_by{scale, before});
         ASSERT_EQ(found.index, static_cast<std::int64_t>(place));
         ASSERT_TRUE(same_bits(found.value, products[place]));
       },
