@@ -245,9 +245,9 @@ struct fold_types<Named, R, Lift, Init, Its...> {
 // A reducer that is an operator and nothing else is that operator, with all its fast ways.
 template <class Named, operator_reducer R, class Lift, class Init, class... Its>
 struct fold_types<Named, R, Lift, Init, Its...>
-    : fold_types<Named, typename R::plain_op, Lift, Init, Its...> {
-  using base = fold_types<Named, typename R::plain_op, Lift, Init, Its...>;
-  static auto bind(const R&, const Lift& lift) { return base::bind(typename R::plain_op{}, lift); }
+    : fold_types<Named, plain_op_of<R>, Lift, Init, Its...> {
+  using base = fold_types<Named, plain_op_of<R>, Lift, Init, Its...>;
+  static auto bind(const R&, const Lift& lift) { return base::bind(plain_op_of<R>{}, lift); }
 };
 
 template <class Acc, class Init>

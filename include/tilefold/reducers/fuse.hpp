@@ -41,7 +41,6 @@ struct fused_of;
 template <std::size_t... Index, class... R>
 struct fused_of<std::index_sequence<Index...>, R...> {
   using reducer_concept = reducer_tag;
-  using original = fused_of;
   static constexpr bool indexed = (is_indexed<R> || ...);
 
   template <std::size_t I>
@@ -83,25 +82,6 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #pragma nv_exec_check_disable
 #endif
   template <class... Acc>
-  TILEFOLD_HD pack<Acc...> combine_equals(
-      const pack_of<std::index_sequence<Index...>, Acc...>& a,
-      const pack_of<std::index_sequence<Index...>, Acc...>& b) const {
-    return {{combine_equal_parts<Index>(a, b)}...};
-  }
-
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
-  template <class T, int N>
-  requires(!indexed && (has_packet_lift<R, T> || ...))
-      TILEFOLD_HD auto lift_packet(const T (&values)[N]) const {
-    return pack<part<Index, R, T>...>{{lift_packet_part<Index>(values)}...};
-  }
-
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
-  template <class... Acc>
   TILEFOLD_HD auto project(const pack_of<std::index_sequence<Index...>, Acc...>& value) const {
     return pack<decltype(project_part<Index>(value))...>{{project_part<Index>(value)}...};
   }
@@ -132,17 +112,6 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-  template <std::size_t I, class T, int N>
-  TILEFOLD_HD auto lift_packet_part(const T (&values)[N]) const {
-    if constexpr (keeper<I> != I) {
-      return nothing{};
-    } else {
-      return detail::lift_packet(reducers.template get<I>(), values);
-    }
-  }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
   template <std::size_t I, class Parts>
   TILEFOLD_HD auto combine_part(const Parts& a, const Parts& b) const {
     if constexpr (keeper<I> != I) {
@@ -155,20 +124,58 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #pragma nv_exec_check_disable
 #endif
   template <std::size_t I, class Parts>
-  TILEFOLD_HD auto combine_equal_parts(const Parts& a, const Parts& b) const {
-    if constexpr (keeper<I> != I) {
+  TILEFOLD_HD auto project_part(const Parts& value) const {
+    return detail::canonical(reducers.template get<I>().project(value.template get<keeper<I>>()));
+  }
+};
+
+template <std::size_t... Index, class... R>
+struct ways<fused_of<std::index_sequence<Index...>, R...>> {
+  using fused = fused_of<std::index_sequence<Index...>, R...>;
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... Acc>
+  TILEFOLD_HD static pack<Acc...> combine_equals(
+      const fused& r, const pack_of<std::index_sequence<Index...>, Acc...>& a,
+      const pack_of<std::index_sequence<Index...>, Acc...>& b) {
+    return {{combine_equal_parts<Index>(r, a, b)}...};
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class T, int N>
+  requires(!fused::indexed && (has_packet_lift<R, T> || ...))
+      TILEFOLD_HD static auto lift_packet(const fused& r, const T (&values)[N]) {
+    return pack<typename fused::template part<Index, R, T>...>{
+        {lift_packet_part<Index>(r, values)}...};
+  }
+
+ private:
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <std::size_t I, class T, int N>
+  TILEFOLD_HD static auto lift_packet_part(const fused& r, const T (&values)[N]) {
+    if constexpr (fused::template keeper<I> != I) {
       return nothing{};
     } else {
-      return detail::combine_equals(reducers.template get<I>(), a.template get<I>(),
-                                    b.template get<I>());
+      return detail::lift_packet(r.reducers.template get<I>(), values);
     }
   }
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
   template <std::size_t I, class Parts>
-  TILEFOLD_HD auto project_part(const Parts& value) const {
-    return detail::canonical(reducers.template get<I>().project(value.template get<keeper<I>>()));
+  TILEFOLD_HD static auto combine_equal_parts(const fused& r, const Parts& a, const Parts& b) {
+    if constexpr (fused::template keeper<I> != I) {
+      return nothing{};
+    } else {
+      return detail::combine_equals(r.reducers.template get<I>(), a.template get<I>(),
+                                    b.template get<I>());
+    }
   }
 };
 

@@ -110,7 +110,7 @@ class lifted_items {
 template <int Lanes, int Folds, bool Full, class Items, class Op>
 __device__ __forceinline__ auto reduce_warp(const Items* values, int count, const Op& op) {
   if constexpr (operator_reducer<Op>) {
-    return cuda::fold_warp<Lanes, Folds, Full>(values, count, typename Op::plain_op{});
+    return cuda::fold_warp<Lanes, Folds, Full>(values, count, plain_op_of<Op>{});
   } else if constexpr (reducer<Op>) {
     lifted_items<Op, Items, Folds> lifted;
     const int lane = static_cast<int>(cuda::lane_id() % Lanes);
@@ -127,7 +127,7 @@ template <int Nt, int Folds, bool Full, class Items, class Op, class Acc, int Mo
 __device__ __forceinline__ auto reduce_block(block_nodes<Nt, Acc, MostFolds>& nodes,
                                              const Items* values, int count, const Op& op) {
   if constexpr (operator_reducer<Op>) {
-    return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, typename Op::plain_op{});
+    return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, plain_op_of<Op>{});
   } else if constexpr (reducer<Op>) {
     static_assert(std::same_as<Acc, typename lifted_items<Op, Items, Folds>::accumulator>,
                   "tilefold: the storage must be for what the reducer accumulates in: "
