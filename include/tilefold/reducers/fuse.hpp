@@ -12,6 +12,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/pack.hpp>
+#include <tilefold/if_empty.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold {
@@ -188,6 +189,42 @@ struct reducer_traits<fused_of<Indices, R...>, pack_of<Indices, Acc...>> {
   static constexpr bool separately_rounded = (reducer_traits<R, Acc>::separately_rounded && ...);
 };
 
+/// A reducer that is to be fused, without its result for nothing, and that result.
+template <class R>
+struct fused_part {
+  using reducer_type = R;
+  using value_type = identity_value;
+  TILEFOLD_HD static const R& reducer(const R& r) { return r; }
+  TILEFOLD_HD static identity_value value(const R&) { return {}; }
+};
+template <class R, class Value>
+struct fused_part<with_empty_value<R, Value>> {
+  using reducer_type = R;
+  using value_type = Value;
+  TILEFOLD_HD static const R& reducer(const with_empty_value<R, Value>& r) { return r.op; }
+  TILEFOLD_HD static const Value& value(const with_empty_value<R, Value>& r) { return r.value; }
+};
+
+/// The results for nothing of fused reducers, one each.
+template <class... Value>
+struct fused_values {
+  pack<Value...> of;
+};
+
+template <std::size_t... Index, class... R, class... Value, class... Elements>
+struct nothing_of<fused_of<std::index_sequence<Index...>, R...>, fused_values<Value...>,
+                  Elements...> {
+  using fused = fused_of<std::index_sequence<Index...>, R...>;
+  static constexpr bool known = (nothing_of<R, Value, Elements...>::known && ...);
+
+  template <class Result>
+  static Result result(const fused& r, const fused_values<Value...>& values) {
+    return {{nothing_of<R, Value, Elements...>::template result<
+        typename std::tuple_element<Index, Result>::type>(r.reducers.template get<Index>(),
+                                                          values.of.template get<Index>())}...};
+  }
+};
+
 }  // namespace detail
 
 namespace reducers {
@@ -197,10 +234,20 @@ namespace reducers {
 ///
 ///     auto [n, average, least] = reduce(x, fuse(count{}, mean{}, min{}));
 ///
-/// Fused reducers can be fused again. An empty range has a value if it has one for each of them.
+/// Fused reducers can be fused again. An empty range has a value if it has one for each of them, be
+/// it by if_empty().
 template <reducer... R>
-TILEFOLD_HD detail::fused_of<std::index_sequence_for<R...>, R...> fuse(const R&... reducers) {
-  return {{{reducers}...}};
+TILEFOLD_HD auto fuse(const R&... reducers) {
+  using fused = detail::fused_of<std::index_sequence_for<R...>,
+                                 typename detail::fused_part<R>::reducer_type...>;
+  if constexpr ((detail::has_empty_value<R> || ...)) {
+    using values = detail::fused_values<typename detail::fused_part<R>::value_type...>;
+    return detail::with_empty_value<fused, values>{
+        {{{detail::fused_part<R>::reducer(reducers)}...}},
+        {{{detail::fused_part<R>::value(reducers)}...}}};
+  } else {
+    return fused{{{reducers}...}};
+  }
 }
 
 }  // namespace reducers
