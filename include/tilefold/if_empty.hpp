@@ -37,8 +37,11 @@ template <class R, class Value, class... Elements>
 struct nothing_of {
   static constexpr bool known = true;
 
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class Result>
-  static Result result(const R&, const Value& value) {
+  TILEFOLD_HD static Result result(const R&, const Value& value) {
     static_assert(converts_to<Value, Result>,
                   "tilefold: the value of if_empty must convert to the result of its operator or "
                   "reducer");
@@ -50,8 +53,11 @@ struct nothing_of<R, identity_value, Elements...> {
   using accumulator = reducer_accumulator_t<R, Elements...>;
   static constexpr bool known = has_reducer_identity<R, accumulator>;
 
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class Result>
-  static Result result(const R& reducer, identity_value) {
+  TILEFOLD_HD static Result result(const R& reducer, identity_value) {
     return detail::canonical(reducer.project(reducer.template identity<accumulator>()));
   }
 };

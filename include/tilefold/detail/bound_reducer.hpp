@@ -186,6 +186,9 @@ class bound_reducer {
       std::remove_cvref_t<decltype(std::declval<const R&>().project(std::declval<accumulator>()))>;
 
   static constexpr bool commutative = reducer_traits<R, accumulator>::commutative;
+  static_assert(commutative || !reducer_traits<R, accumulator>::order_free,
+                "tilefold: an order-free reduction is commutative: a reducer that says order_free "
+                "must say commutative, too");
   // Of nodes of equally many elements, a power of two.
   static constexpr bool commutative_among_equals =
       reducer_traits<R, accumulator>::commutative_among_equals;

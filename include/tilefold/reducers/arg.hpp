@@ -18,6 +18,12 @@ namespace tilefold {
 /// Which of equal elements counts: the one with the lowest index, or the one with the highest.
 enum class tie_rule { first, last };
 
+/// The rules as arguments: max_element(x, last_of_equal).
+template <tie_rule Rule>
+using of_equal = std::integral_constant<tie_rule, Rule>;
+inline constexpr of_equal<tie_rule::first> first_of_equal{};
+inline constexpr of_equal<tie_rule::last> last_of_equal{};
+
 namespace reducers {
 
 /// A value and where it stands in its range.

@@ -217,8 +217,11 @@ struct nothing_of<fused_of<std::index_sequence<Index...>, R...>, fused_values<Va
   using fused = fused_of<std::index_sequence<Index...>, R...>;
   static constexpr bool known = (nothing_of<R, Value, Elements...>::known && ...);
 
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
   template <class Result>
-  static Result result(const fused& r, const fused_values<Value...>& values) {
+  TILEFOLD_HD static Result result(const fused& r, const fused_values<Value...>& values) {
     return {{nothing_of<R, Value, Elements...>::template result<
         typename std::tuple_element<Index, Result>::type>(r.reducers.template get<Index>(),
                                                           values.of.template get<Index>())}...};
@@ -230,7 +233,9 @@ struct nothing_of<fused_of<std::index_sequence<Index...>, R...>, fused_values<Va
 namespace reducers {
 
 /// All of the reducers in one read of the data. The result holds theirs in the same order, each
-/// with the bits that its reducer alone would give; it supports structured bindings and get<I>():
+/// with the bits that its reducer alone would give. On host and device it supports structured
+/// bindings, get<I>(result), std::tuple_size, std::tuple_element and tilefold::apply(f, result);
+/// std::apply takes the types of std alone.
 ///
 ///     auto [n, average, least] = reduce(x, fuse(count{}, mean{}, min{}));
 ///
@@ -240,6 +245,8 @@ template <reducer... R>
 TILEFOLD_HD auto fuse(const R&... reducers) {
   using fused = detail::fused_of<std::index_sequence_for<R...>,
                                  typename detail::fused_part<R>::reducer_type...>;
+  static_assert((reducer<typename detail::fused_part<R>::reducer_type> && ...),
+                "tilefold: fuse takes reducers; an operator with if_empty is none");
   if constexpr ((detail::has_empty_value<R> || ...)) {
     using values = detail::fused_values<typename detail::fused_part<R>::value_type...>;
     return detail::with_empty_value<fused, values>{
