@@ -29,6 +29,12 @@ inline constexpr bool has_empty_value = false;
 template <class Op, class Value>
 inline constexpr bool has_empty_value<with_empty_value<Op, Value>> = true;
 
+/// Whether a value can be given as a result: not as the first member of one.
+template <class Value, class Result>
+concept given_as = std::convertible_to<Value, Result> ||
+    ((complex_like<Result> || is_narrow_float<Result> ||
+      is_narrow_float<Value>)&&converts_to<Value, Result>);
+
 /// No value is given: the projected identity, if there is one.
 struct identity_value {};
 
@@ -42,7 +48,7 @@ struct nothing_of {
 #endif
   template <class Result>
   TILEFOLD_HD static Result result(const R&, const Value& value) {
-    static_assert(converts_to<Value, Result>,
+    static_assert(given_as<Value, Result>,
                   "tilefold: the value of if_empty must convert to the result of its operator or "
                   "reducer");
     return detail::canonical(detail::convert<Result>(value));
