@@ -53,18 +53,30 @@ struct wide_hashes {
 
 // The same, but nodes of equally many items need not be told apart by their order.
 struct among_equals_hashes : wide_hashes {
-  static constexpr bool commutative_among_equals = true;
-
   TILEFOLD_HD wide_hash combine(const wide_hash& a, const wide_hash& b) const {
     const bool equal = a.count == b.count && (a.count & (a.count - 1)) == 0;
-    return equal ? combine_equals(a, b) : wide_hashes::combine(a, b);
+    return equal ? of_equals(a, b) : wide_hashes::combine(a, b);
   }
-  TILEFOLD_HD wide_hash combine_equals(const wide_hash& a, const wide_hash& b) const {
+  TILEFOLD_HD static wide_hash of_equals(const wide_hash& a, const wide_hash& b) {
     return {scrambled(a.hash ^ b.hash) + a.hash + b.hash, a.first < b.first ? a.first : b.first,
             a.count + b.count};
   }
 };
 
+}  // namespace tilefold::test
+
+template <>
+struct tilefold::detail::ways<tilefold::test::among_equals_hashes> {
+  static constexpr bool commutative_among_equals = true;
+
+  TILEFOLD_HD static test::wide_hash combine_equals(const test::among_equals_hashes&,
+                                                    const test::wide_hash& a,
+                                                    const test::wide_hash& b) {
+    return test::among_equals_hashes::of_equals(a, b);
+  }
+};
+
+namespace tilefold::test {
 namespace {
 
 struct three_bytes {

@@ -115,8 +115,8 @@ void after_axes(const Use& use, const First& first, const Rest&... rest) {
 ///   whose kept indices are k, taken with the reduced axes in row-major order: their indices
 ///   ascend, the last reduced axis of `in` fastest, whatever the layout and the order in which axes
 ///   are named. Indices that a reducer yields count in that order from 0.
-/// - Without any element (a reduced extent is 0) a result is `init`, else the operator's identity,
-///   else empty_range_error is thrown.
+/// - Without any element (a reduced extent is 0) a result is the value of if_empty(), else `init`,
+///   else the operator's identity, else empty_range_error is thrown.
 /// - On a CUDA executor the call is asynchronous in its stream, one launch; what the views lead to
 ///   must live until the stream has passed it. Workspace: none where results are many; else at most
 ///   an accumulator for every 16 elements of each result (for every 2 where items or accumulators

@@ -36,25 +36,49 @@ struct iterators_to_both {
   }
 };
 
+struct make_arg_min {
+  template <tie_rule Ties = tie_rule::first>
+  reducers::arg_min<nan_rule::propagate, Ties> operator()(of_equal<Ties> = {}) const {
+    return {};
+  }
+};
+struct make_arg_max {
+  template <tie_rule Ties = tie_rule::first>
+  reducers::arg_max<nan_rule::propagate, Ties> operator()(of_equal<Ties> = {}) const {
+    return {};
+  }
+};
+struct make_arg_minmax {
+  template <tie_rule MinTies = tie_rule::first, tie_rule MaxTies = tie_rule::first>
+  reducers::arg_minmax<nan_rule::propagate, MinTies, MaxTies> operator()(
+      of_equal<MinTies> = {}, of_equal<MaxTies> = {}) const {
+    return {};
+  }
+};
+
 }  // namespace detail
 
-/// An iterator to the smallest element; to the first of equal ones.
+/// An iterator to the smallest element; to the first of equal ones, or to the last.
 ///
 ///     min_element([exec,] first, last)     min_element([exec,] range)
+///     min_element(..., last_of_equal)
 ///
 /// The order of elements is that of `minimum`: -0 before +0, and a NaN, the first one, before
 /// everything (std::min_element is not defined there). Blocks until the place is known. Executors,
 /// memory and errors are as for reduce(). Empty: `last`.
-inline constexpr detail::place_verb<detail::make<reducers::arg_min<>>, detail::iterator_to_one>
-    min_element{"min_element"};
+inline constexpr detail::place_verb<detail::make_arg_min, detail::iterator_to_one> min_element{
+    "min_element"};
 
-/// An iterator to the largest element; to the first of equal ones; as min_element.
-inline constexpr detail::place_verb<detail::make<reducers::arg_max<>>, detail::iterator_to_one>
-    max_element{"max_element"};
+/// An iterator to the largest element; as min_element.
+inline constexpr detail::place_verb<detail::make_arg_max, detail::iterator_to_one> max_element{
+    "max_element"};
 
-/// A std::pair of both, in one read. The second is the first of equal ones, where
-/// std::minmax_element gives the last.
-inline constexpr detail::place_verb<detail::make<reducers::arg_minmax<>>, detail::iterators_to_both>
+/// A std::pair of both, in one read. Each is the first of equal ones, unless told otherwise:
+///
+///     minmax_element(..., first_of_equal, last_of_equal)
+///
+/// finds the first smallest and the last largest element, as std::minmax_element does.
+inline constexpr detail::place_verb<detail::make_arg_minmax, detail::iterators_to_both>
     minmax_element{"minmax_element"};
 
 /// The smallest value, as reduce(..., minimum{}). Empty: the largest of the type, or infinity.

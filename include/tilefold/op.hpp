@@ -425,7 +425,8 @@ struct logical_or {
 /// which is always right. Specialise it for an operator of your own to tell more:
 ///
 /// - `commutative`: op(a, b) and op(b, a) have the same bits (two NaNs count as the same).
-/// - `order_free`: the result is the same for every order of evaluation. Floating plus is not.
+/// - `order_free`: the result is the same for every order of evaluation. Floating plus is not. Who
+///   is order_free is commutative, too.
 /// - `separately_rounded`: no multiplication in op whose result a compiler could fuse with an
 ///   addition outside op, so that op needs no guard against contraction.
 /// - `static T identity()`: op(identity(), x) has the bits of x for every x; the value of an empty

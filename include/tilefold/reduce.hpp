@@ -25,8 +25,8 @@ namespace tilefold {
 ///   decides: device and managed memory and thrust's device iterators go to the GPU, else the host.
 /// - Result: the accumulator type, see accumulator.hpp; a NaN result is the canonical quiet NaN.
 ///   The call is synchronous: it has finished when the value is there.
-/// - Empty range: `init`, else the operator's identity (-0.0 for a floating sum), else
-///   empty_range_error.
+/// - Empty range: the value of if_empty(op, value), else `init`, else the operator's identity (-0.0
+///   for a floating sum), else empty_range_error.
 /// - Workspace: none of the caller's; see the executor. Work: n lifts, n - 1 combines.
 /// - Throws invalid_range_error (last < first), null_pointer_error, empty_range_error,
 ///   memory_space_error, allocation_error, capture_error, cuda_error; in builds without NDEBUG

@@ -36,11 +36,15 @@ struct reducer_tag {};
 /// - `identity<Acc>()`: combine(identity, x) has the bits of x; its projection is the value of an
 ///   empty range;
 /// - `static constexpr bool commutative`, `order_free`, `separately_rounded`: as in op_traits;
-///   false unless it says so;
+///   false unless it says so; who is order_free is commutative;
 /// - `settled(acc)`, if it is order_free: combine(acc, x) has the bits of acc for every x, so that
 ///   the rest of the range need not be read.
 ///
 /// What runs on a GPU is marked TILEFOLD_HD. A reducer goes wherever reduce() takes an operator.
+///
+/// From a reducer of the library others can be derived. They inherit its lift, combine, project,
+/// identity and `indexed`, and nothing else that is known of it: what holds of their own lift and
+/// combine they say themselves.
 template <class R>
 concept reducer = std::same_as<typename R::reducer_concept, reducer_tag>;
 
@@ -129,6 +133,9 @@ struct op_reducer {
   using result = Acc;
 
   static constexpr bool commutative = op_traits<Op, Acc>::commutative;
+  static_assert(commutative || !op_traits<Op, Acc>::order_free,
+                "tilefold: an order-free reduction is commutative: op_traits that say order_free "
+                "must say commutative, too");
   // Whether a compiler could fuse across a lift or a combine, so that it is to be closed
   // (detail/closing.hpp; op_traits::separately_rounded), and so the result.
   static constexpr bool lift_may_fuse = !std::same_as<Lift, as_is> && !std::integral<Acc> &&

@@ -8,6 +8,7 @@
 #include <tilefold/checked.hpp>
 #include <tilefold/count.hpp>
 #include <tilefold/extrema.hpp>
+#include <tilefold/if_empty.hpp>
 #include <tilefold/inner_product.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reduce_by_key.hpp>

@@ -19,6 +19,20 @@
 #include "cases.hpp"
 
 namespace tilefold::test {
+
+/// Bare, where a division would round differences off.
+struct deviations : detail::variance_base {
+  double project(const detail::variance_state& state) const {
+    return detail::canonical(state.deviations);
+  }
+};
+
+}  // namespace tilefold::test
+
+template <>
+struct tilefold::detail::ways<tilefold::test::deviations> : variance_ways {};
+
+namespace tilefold::test {
 namespace {
 
 template <class R, class T>
@@ -32,13 +46,6 @@ void expect_definition_of(const R& reducer, const std::vector<T>& x) {
 }
 
 const auto five = r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{});
-
-/// Bare, where a division would round differences off.
-struct deviations : detail::variance_base {
-  double project(const detail::variance_state& state) const {
-    return detail::canonical(state.deviations);
-  }
-};
 
 template <class T>
 void expect_definition(const std::vector<T>& x, const std::string& what) {

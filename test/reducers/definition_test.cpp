@@ -158,7 +158,7 @@ TYPED_TEST(EveryReducer, LiftsPacketsAsElements) {
         for (std::size_t first = 0; first < x.size(); first += 16) {
           TypeParam packet[16];
           for (std::size_t i = 0; i < 16; ++i) packet[i] = x[first + i];
-          ASSERT_EQ(seen(reducer, reducer.lift_packet(packet)),
+          ASSERT_EQ(seen(reducer, detail::lift_packet(reducer, packet)),
                     seen(reducer, node_of(reducer, x, first, 16)))
               << name << name_of(p);
         }

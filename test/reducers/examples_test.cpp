@@ -96,6 +96,24 @@ TEST(Examples, Fused) {
   EXPECT_EQ(static_cast<double>(n) * average, 12.0);
 }
 
+TEST(Examples, OfNothing) {
+  using tilefold::if_empty;
+  const std::vector<float> none;
+  EXPECT_EQ(reduce(x, if_empty(r::mean{}, 0.0)), 3.0);
+  EXPECT_EQ(reduce(none, if_empty(r::mean{}, 0.0)), 0.0);
+  const auto [n, spread] = reduce(none, r::fuse(r::count{}, if_empty(r::variance{}, -1.0)));
+  EXPECT_EQ(static_cast<double>(n) + spread, -1.0);
+}
+
+struct squares : r::sum {
+  template <class T>
+  TILEFOLD_HD auto lift(const T& v) const {
+    return v * v;
+  }
+};
+
+TEST(Examples, Derived) { EXPECT_EQ(reduce(x, squares{}), 50.0f); }
+
 TEST(Examples, OfYourOwn) {
   struct bounds {
     float lo, hi;

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -159,6 +160,37 @@ TEST(Fuse, OfOneIsThatOne) {
   const std::vector<int> x{1, 2};
   const auto [sum] = tilefold::reduce(x, r::fuse(r::sum{}));
   EXPECT_EQ(sum, 3);
+}
+
+/// The sum of a tuple's values, as code that knows tuples only writes it.
+template <class Tuple, std::size_t... I>
+double sum_of(const Tuple& values, std::index_sequence<I...>) {
+  using std::get;
+  return (0.0 + ... + static_cast<double>(get<I>(values)));
+}
+template <class Tuple>
+double sum_of(const Tuple& values) {
+  return sum_of(values, std::make_index_sequence<std::tuple_size_v<Tuple>>());
+}
+
+TEST(Fuse, ResultsAreGotAsThoseOfATuple) {
+  const std::vector<float> x{3, 1, 2, 6};
+  auto found = tilefold::reduce(x, r::fuse(r::count{}, r::mean{}, r::max{}));
+  using result = decltype(found);
+  static_assert(std::tuple_size_v<result> == 3);
+  static_assert(std::is_same_v<std::tuple_element_t<2, result>, float>);
+  static_assert(std::is_same_v<decltype(get<0>(found)), std::int64_t&>);
+  static_assert(std::is_same_v<decltype(get<0>(std::as_const(found))), const std::int64_t&>);
+  static_assert(std::is_same_v<decltype(get<0>(std::move(found))), std::int64_t&&>);
+  EXPECT_EQ(get<0>(found), 4);
+  EXPECT_EQ(get<1>(found), 3.0);
+  EXPECT_EQ(get<2>(found), 6.0f);
+  EXPECT_EQ(sum_of(found), 13.0);
+  EXPECT_EQ(sum_of(std::tuple(4, 3.0, 6.0f)), 13.0);
+  get<2>(found) = 7.0f;
+  EXPECT_EQ(tilefold::apply([](auto n, auto mean, auto max) { return n + mean + max; }, found),
+            14.0);
+  EXPECT_EQ(get<1>(get<0>(tilefold::reduce(x, r::fuse(r::fuse(r::first{}, r::last{}))))), 6.0f);
 }
 
 TEST(Fuse, TakesTwoRanges) {

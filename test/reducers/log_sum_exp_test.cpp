@@ -181,7 +181,7 @@ void expect_lifts_of_packets() {
     const std::int64_t other = random.below(11);
     float x[N];
     for (float& value : x) value = adversary(random, random.one_in(4) ? other : kind);
-    const auto got = reducer.lift_packet(x);
+    const auto got = detail::lift_packet(reducer, x);
     const auto expected = detail::lift_each<0, N>(reducer, x);
     if (expected.sum != expected.sum) {
       ASSERT_NE(got.sum, got.sum);

@@ -35,23 +35,33 @@ inline constexpr bool is_indexed = requires {
 /// A reducer that is an operator and nothing else; folds know fast ways for those.
 template <class R>
 concept operator_reducer = reducer<R> && requires {
-  typename R::plain_op;
+  typename ways<R>::plain_op;
+};
+template <operator_reducer R>
+using plain_op_of = typename ways<R>::plain_op;
+
+/// What a user's type says of itself, or the library of its own.
+template <class T>
+struct told_by {
+  static constexpr bool commutative = requires { requires T::commutative; };
+  static constexpr bool order_free = requires { requires T::order_free; };
+  static constexpr bool separately_rounded = requires { requires T::separately_rounded; };
 };
 
 /// What is known of a reducer with accumulators of type Acc.
 template <class R, class Acc>
 struct reducer_traits {
-  static constexpr bool commutative = requires { requires R::commutative; };
+  static constexpr bool commutative = told_by<R>::commutative || told_by<ways<R>>::commutative;
   static constexpr bool commutative_among_equals = commutative || requires {
-    requires R::commutative_among_equals;
+    requires ways<R>::commutative_among_equals;
   };
-  static constexpr bool order_free = requires { requires R::order_free; };
-  static constexpr bool separately_rounded = requires { requires R::separately_rounded; };
+  static constexpr bool order_free = told_by<R>::order_free || told_by<ways<R>>::order_free;
+  static constexpr bool separately_rounded =
+      told_by<R>::separately_rounded || told_by<ways<R>>::separately_rounded;
 };
 template <operator_reducer R, class Acc>
-struct reducer_traits<R, Acc> : op_traits<typename R::plain_op, Acc> {
-  static constexpr bool commutative_among_equals =
-      op_traits<typename R::plain_op, Acc>::commutative;
+struct reducer_traits<R, Acc> : op_traits<plain_op_of<R>, Acc> {
+  static constexpr bool commutative_among_equals = op_traits<plain_op_of<R>, Acc>::commutative;
 };
 
 template <class R, class Acc>
@@ -82,12 +92,17 @@ enum class block_statistic { none, count, mean, moments };
 template <class R>
 inline constexpr block_statistic statistic_of = block_statistic::none;
 template <class R>
-requires is_original<R> && requires { R::statistic; }
-inline constexpr block_statistic statistic_of<R> = R::statistic;
+requires requires { ways<R>::statistic; }
+inline constexpr block_statistic statistic_of<R> = ways<R>::statistic;
 
-/// Whether the reducer can say that an accumulator is settled (see reducer.hpp).
+/// Whether it is known when an accumulator is settled (see reducer.hpp): of the library's own, or
+/// because the reducer says so.
 template <class R, class Acc>
-concept tells_settled = requires(const R& r, const Acc& a) {
+concept knows_settled = requires(const R& r, const Acc& a) {
+  { ways<R>::settled(r, a) } -> std::convertible_to<bool>;
+};
+template <class R, class Acc>
+concept tells_settled = knows_settled<R, Acc> || requires(const R& r, const Acc& a) {
   { r.settled(a) } -> std::convertible_to<bool>;
 };
 
@@ -95,7 +110,7 @@ concept tells_settled = requires(const R& r, const Acc& a) {
 /// lift and combine.
 template <class R, class Acc, class... Values>
 concept absorbs_values = requires(const R& r, Acc& a, const Values&... values) {
-  r.absorb(a, values...);
+  ways<R>::absorb(r, a, values...);
 };
 
 /// R, which takes no notice of indices, where elements come with theirs.
@@ -108,6 +123,9 @@ struct beside_indices : R {
     return R::lift(value);
   }
 };
+
+template <class R>
+struct ways<beside_indices<R>> : ways<R> {};
 
 template <class R, bool Indexed, class... Values>
 struct lifted {
@@ -159,6 +177,9 @@ class bound_reducer {
       std::remove_cvref_t<decltype(std::declval<const R&>().project(std::declval<accumulator>()))>;
 
   static constexpr bool commutative = reducer_traits<R, accumulator>::commutative;
+  static_assert(commutative || !reducer_traits<R, accumulator>::order_free,
+                "tilefold: an order-free reduction is commutative: a reducer that says order_free "
+                "must say commutative, too");
   // Of nodes of equally many elements, a power of two.
   static constexpr bool commutative_among_equals =
       reducer_traits<R, accumulator>::commutative_among_equals;
@@ -169,12 +190,14 @@ class bound_reducer {
   static constexpr bool order_free = reducer_traits<R, accumulator>::order_free;
   static constexpr bool settles = order_free && tells_settled<R, accumulator>;
   // Whether combine() is hundreds of instructions.
-  static constexpr bool long_combine = requires { requires R::template long_combine<accumulator>; };
-  static constexpr bool counts = requires { requires R::counts; };
+  static constexpr bool long_combine = requires {
+    requires ways<R>::template long_combine<accumulator>;
+  };
+  static constexpr bool counts = requires { requires ways<R>::counts; };
   // Whether the accumulator is a list of the best elements, as another reducer lifts and ranks
   // them, by keys that have a last one.
   static constexpr bool selects = order_free && requires {
-    typename R::of_one;
+    typename ways<R>::of_one;
     accumulator::ranking::last_key;
   };
   // Whether packets of elements are lifted at once.
@@ -185,7 +208,7 @@ class bound_reducer {
                                            : absorbs_values<R, accumulator, Values...>);
   // Whether the accumulator is where the extremes stand that another reducer tells of elements as
   // they are.
-  static constexpr bool finds_places = absorbs && requires { typename R::of_values; };
+  static constexpr bool finds_places = absorbs && requires { typename ways<R>::of_values; };
 
   R reducer;
   Lift function;
@@ -216,7 +239,7 @@ class bound_reducer {
   /// The node of N neighbouring elements, a power of two from 2 to 16.
   template <class V, int N>
   TILEFOLD_HD accumulator lift_packet(const V (&values)[N]) const requires lifts_packets {
-    return reducer.lift_packet(values);
+    return ways<R>::lift_packet(reducer, values);
   }
 
   /// Whether combine(value, x) is `value` for every x.
@@ -224,8 +247,13 @@ class bound_reducer {
 #pragma nv_exec_check_disable
 #endif
   TILEFOLD_HD bool settled(const accumulator& value) const {
-    if constexpr (settles) return reducer.settled(value);
-    return false;
+    if constexpr (!settles) {
+      return false;
+    } else if constexpr (knows_settled<R, accumulator>) {
+      return ways<R>::settled(reducer, value);
+    } else {
+      return reducer.settled(value);
+    }
   }
 
   /// Adds an element to the accumulator of elements that stand before it.
@@ -239,18 +267,29 @@ class bound_reducer {
     } else if constexpr (indexed) {
       absorb_with_index(value, values...);
     } else {
-      reducer.absorb(value, values...);
+      ways<R>::absorb(reducer, value, values...);
     }
   }
 
   /// The reducer of the extremes whose places this one finds.
   TILEFOLD_HD auto of_values() const requires finds_places {
-    return bound_reducer<beside_indices<typename R::of_values>, Lift, Values...>{{}, function};
+    return bound_reducer<beside_indices<typename ways<R>::of_values>, Lift, Values...>{{},
+                                                                                       function};
+  }
+
+  /// Calls visit(place, best) for each place of `found` and the same of `best`, which of_values()
+  /// folded.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Best, class Visit>
+  TILEFOLD_HD static void visit_places(accumulator& found, const Best& best, const Visit& visit) {
+    ways<R>::visit_places(found, best, visit);
   }
 
   /// The reducer that lifts an element to one of an accumulator's list, if it is one.
   TILEFOLD_HD auto of_one() const requires selects {
-    return bound_reducer<typename R::of_one, Lift, Values...>{{}, function};
+    return bound_reducer<typename ways<R>::of_one, Lift, Values...>{{}, function};
   }
 
   /// combine() of nodes of equally many elements, a power of two.
@@ -275,7 +314,7 @@ class bound_reducer {
   template <class... V>
   TILEFOLD_HD void absorb_with_index(accumulator& value, std::int64_t index,
                                      const V&... values) const {
-    reducer.absorb(value, values..., index);
+    ways<R>::absorb(reducer, value, values..., index);
   }
 
 #if defined(__CUDACC__)

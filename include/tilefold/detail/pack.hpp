@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several values next to each other, as std::tuple, but trivially copyable when they are and usable
-// in device code. Supports structured bindings.
+// in device code. Supports structured bindings, get<I>(pack) and apply(f, pack).
 #pragma once
 
 #include <cstddef>
@@ -32,27 +32,45 @@ struct pack_of;
 template <std::size_t... Index, class... T>
 struct pack_of<std::index_sequence<Index...>, T...> : pack_leaf<Index, T>... {
   template <std::size_t I, class X>
-  TILEFOLD_HD static const X& value_of(const pack_leaf<I, X>& leaf) {
+  TILEFOLD_HD static constexpr const X& value_of(const pack_leaf<I, X>& leaf) {
     return leaf.value;
   }
   template <std::size_t I, class X>
-  TILEFOLD_HD static X& value_of(pack_leaf<I, X>& leaf) {
+  TILEFOLD_HD static constexpr X& value_of(pack_leaf<I, X>& leaf) {
     return leaf.value;
   }
 
   /// The value number I.
   template <std::size_t I>
-  TILEFOLD_HD const auto& get() const {
+  TILEFOLD_HD constexpr const auto& get() const {
     return pack_of::template value_of<I>(*this);
   }
   template <std::size_t I>
-  TILEFOLD_HD auto& get() {
+  TILEFOLD_HD constexpr auto& get() {
     return pack_of::template value_of<I>(*this);
   }
 };
 
 template <class... T>
 using pack = pack_of<std::index_sequence_for<T...>, T...>;
+
+/// The value number I; found by the type of the pack, as std::get by that of a tuple.
+template <std::size_t I, class Indices, class... T>
+TILEFOLD_HD constexpr const auto& get(const pack_of<Indices, T...>& values) {
+  static_assert(I < sizeof...(T), "tilefold: get<I> of fused results: there are not so many");
+  return values.template get<I>();
+}
+template <std::size_t I, class Indices, class... T>
+TILEFOLD_HD constexpr auto& get(pack_of<Indices, T...>& values) {
+  static_assert(I < sizeof...(T), "tilefold: get<I> of fused results: there are not so many");
+  return values.template get<I>();
+}
+template <std::size_t I, class Indices, class... T>
+TILEFOLD_HD constexpr auto&& get(pack_of<Indices, T...>&& values) {
+  static_assert(I < sizeof...(T), "tilefold: get<I> of fused results: there are not so many");
+  using value = std::remove_reference_t<decltype(values.template get<I>())>;
+  return static_cast<value&&>(values.template get<I>());
+}
 
 template <std::size_t I, class First, class... Rest>
 struct nth_type : nth_type<I - 1, Rest...> {};
@@ -70,3 +88,17 @@ struct std::tuple_size<tilefold::detail::pack_of<Indices, T...>>
 template <std::size_t I, class Indices, class... T>
 struct std::tuple_element<I, tilefold::detail::pack_of<Indices, T...>>
     : tilefold::detail::nth_type<I, T...> {};
+
+namespace tilefold {
+
+/// f(values...) of fused results, as std::apply of a tuple; on host and device.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class F, std::size_t... Index, class... T>
+TILEFOLD_HD constexpr decltype(auto) apply(
+    F&& f, const detail::pack_of<std::index_sequence<Index...>, T...>& values) {
+  return std::forward<F>(f)(values.template get<Index>()...);
+}
+
+}  // namespace tilefold

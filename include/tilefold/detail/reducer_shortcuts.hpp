@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shorter ways that a reducer may know to what lift and combine give, with the same bits: to
+// Shorter ways to what a reducer's lift and combine give, with the same bits: for instance to
 // combine nodes of equally many elements, and to lift a packet of neighbours at once, where what it
 // must look out for (a NaN, a number out of range) is looked for once a packet.
 #pragma once
@@ -13,15 +13,41 @@
 
 namespace tilefold::detail {
 
-/// Whether R says that `R::original` is itself. What others derive from R may lift in its own way,
-/// and gets none of the shortcuts that pass over lift.
+/// What is known of the reducers of exactly type R: the library specialises it for its own. It is
+/// no part of R, for a type that is derived from R has its own lift or combine and must not inherit
+/// what passes over them. Whatever is not there is not known:
+///
+/// - `commutative`, `order_free`, `separately_rounded`: as in reducer.hpp; and
+///   `commutative_among_equals`: of nodes of equally many elements, a power of two;
+/// - `plain_op`: R is this operator and nothing else;
+/// - `statistic`: what an accumulator of a block is made of (bound_reducer.hpp);
+/// - `counts`: lifts are 0 or 1, and added;
+/// - `long_combine<Acc>`: combine() is hundreds of instructions;
+/// - `settled(r, acc)`: as in reducer.hpp;
+/// - `combine_equals(r, acc, acc)`: combine() of nodes of equally many elements, a power of two;
+/// - `lift_packet(r, values)`: the node of N neighbouring elements, a power of two from 2 to 16;
+/// - `absorb(r, acc, values...)`: adds an element that stands behind all others to an accumulator;
+/// - `of_values`: the reducer of the extremes whose places R finds; visit_places(acc, best, visit)
+///   calls visit(place, best) for each place of an accumulator and the same of the extremes;
+/// - `of_one`: the reducer of single elements, if R's accumulator is a list of the best.
 template <class R>
-concept is_original = std::same_as<typename R::original, R>;
+struct ways {};
+
+/// Of reducers whose combine commutes and fuses with nothing.
+struct commutative_ways {
+  static constexpr bool commutative = true;
+  static constexpr bool separately_rounded = true;
+};
+
+/// Of those whose result depends on no order, too.
+struct order_free_ways : commutative_ways {
+  static constexpr bool order_free = true;
+};
 
 /// Whether a reducer has a shorter way to combine nodes of equally many elements, a power of two.
 template <class R, class Acc>
 concept combines_equals = requires(const R& r, const Acc& a) {
-  { r.combine_equals(a, a) } -> std::convertible_to<Acc>;
+  { ways<R>::combine_equals(r, a, a) } -> std::convertible_to<Acc>;
 };
 
 #if defined(__CUDACC__)
@@ -30,18 +56,17 @@ concept combines_equals = requires(const R& r, const Acc& a) {
 template <class R, class Acc>
 TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
   if constexpr (combines_equals<R, Acc>) {
-    return r.combine_equals(a, b);
+    return ways<R>::combine_equals(r, a, b);
   } else {
     return r.combine(a, b);
   }
 }
 
-/// Whether R has its own `lift_packet(values)`: the node of N neighbouring elements of type T, a
-/// power of two from 2 to 16.
+/// Whether R has a way to lift packets of elements of type T.
 template <class R, class T>
-concept has_packet_lift = is_original<R> &&
-    (std::is_arithmetic_v<T> || is_narrow_float<T>)&&requires(const R& r, const T (&values)[8]) {
-  r.lift_packet(values);
+concept has_packet_lift = (std::is_arithmetic_v<T> ||
+                           is_narrow_float<T>)&&requires(const R& r, const T (&values)[8]) {
+  ways<R>::lift_packet(r, values);
 };
 
 template <class R, class... Values>
@@ -75,7 +100,7 @@ TILEFOLD_HD auto lift_each(const R& r, const T (&values)[N]) {
 template <class R, class T, int N>
 TILEFOLD_HD auto lift_packet(const R& r, const T (&values)[N]) {
   if constexpr (has_packet_lift<R, T>) {
-    return r.lift_packet(values);
+    return ways<R>::lift_packet(r, values);
   } else {
     return detail::lift_each<0, N>(r, values);
   }

@@ -18,6 +18,7 @@
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/forest_checks.hpp>
 #include <tilefold/error.hpp>
+#include <tilefold/if_empty.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -132,11 +133,22 @@ template <class F, class... Values>
 concept value_function_on =
     function_on<F, Values...> && !std::is_void_v<call_result_t<F, Values...>>;
 
+template <class Op>
+struct without_empty_value {
+  using type = Op;
+};
+template <class Op, class Value>
+struct without_empty_value<with_empty_value<Op, Value>> {
+  using type = Op;
+};
+
 // Says in one sentence what cannot be called. Where it returns false nothing else of the fold is
 // instantiated, for a page of errors would hide the sentence.
 template <class Named, class Op, class Lift, class... Its>
 constexpr bool foldable() {
-  if constexpr (reducer<Op> && std::same_as<Lift, as_is>) {
+  if constexpr (has_empty_value<Op>) {
+    return detail::foldable<Named, typename without_empty_value<Op>::type, Lift, Its...>();
+  } else if constexpr (reducer<Op> && std::same_as<Lift, as_is>) {
     return true;  // fold_types says what a reducer cannot lift
   } else {
     constexpr bool function = value_function_on<Lift, std::iter_value_t<Its>...>;
@@ -175,6 +187,11 @@ auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&..
   }
 }
 
+/// The result of nothing is not told by if_empty.
+struct nothing_untold {
+  static constexpr bool known = false;
+};
+
 /// Everything a fold needs but the executor.
 template <class Named, class Op, class Lift, class Init, class... Its>
 struct fold_types {
@@ -205,6 +222,7 @@ struct fold_types {
     }
   }
 
+  using nothing = nothing_untold;
   static constexpr bool indexed = false;
   static constexpr bool empty_is_known = has_identity<op, accumulator>;
 };
@@ -238,6 +256,7 @@ struct fold_types<Named, R, Lift, Init, Its...> {
     }
   }
 
+  using nothing = nothing_untold;
   static constexpr bool indexed = is_indexed<R>;
   static constexpr bool empty_is_known = has_reducer_identity<R, accumulator>;
 };
@@ -245,9 +264,34 @@ struct fold_types<Named, R, Lift, Init, Its...> {
 // A reducer that is an operator and nothing else is that operator, with all its fast ways.
 template <class Named, operator_reducer R, class Lift, class Init, class... Its>
 struct fold_types<Named, R, Lift, Init, Its...>
-    : fold_types<Named, typename R::plain_op, Lift, Init, Its...> {
-  using base = fold_types<Named, typename R::plain_op, Lift, Init, Its...>;
-  static auto bind(const R&, const Lift& lift) { return base::bind(typename R::plain_op{}, lift); }
+    : fold_types<Named, plain_op_of<R>, Lift, Init, Its...> {
+  using base = fold_types<Named, plain_op_of<R>, Lift, Init, Its...>;
+  static auto bind(const R&, const Lift& lift) { return base::bind(plain_op_of<R>{}, lift); }
+};
+
+/// nothing_of the elements, or of what Lift makes of them.
+template <bool AsIs, class Op, class Value, class Lift, class... Elements>
+struct nothing_over {
+  using type = nothing_of<Op, Value, Elements...>;
+};
+template <class Op, class Value, class Lift, class... Elements>
+struct nothing_over<false, Op, Value, Lift, Elements...> {
+  using type = nothing_of<Op, Value, call_result_t<Lift, Elements...>>;
+};
+
+// The same with a result for nothing.
+template <class Named, class Op, class Value, class Lift, class Init, class... Its>
+struct fold_types<Named, with_empty_value<Op, Value>, Lift, Init, Its...>
+    : fold_types<Named, Op, Lift, Init, Its...> {
+  using base = fold_types<Named, Op, Lift, Init, Its...>;
+
+  using nothing = typename nothing_over<std::same_as<Lift, as_is>, Op, Value, Lift,
+                                        std::iter_value_t<Its>...>::type;
+  static constexpr bool empty_is_known = nothing::known || base::empty_is_known;
+
+  static auto bind(const with_empty_value<Op, Value>& op, const Lift& lift) {
+    return base::bind(op.op, lift);
+  }
 };
 
 template <class Acc, class Init>
@@ -260,20 +304,18 @@ auto convert_init(const Init& init) {
   }
 }
 
-/// The unprojected value of an empty range: the initial value, else the identity, else an error.
-template <class Types, class Bound, class Init>
-typename Types::accumulator empty_fold(const char* verb, const Bound& bound, const Init& start) {
-  if constexpr (std::same_as<Init, no_init>) {
-    return Types::empty(verb, bound);
+/// The result of an empty range: that of if_empty, else the initial value or the identity,
+/// projected, else an error.
+template <class Types, class Op, class Bound, class Init>
+typename Bound::result empty_result(const char* verb, const Op& op, const Bound& bound,
+                                    const Init& start) {
+  if constexpr (Types::nothing::known) {
+    return Types::nothing::template result<typename Bound::result>(op.op, op.value);
+  } else if constexpr (std::same_as<Init, no_init>) {
+    return detail::closed_on_host(bound.project(Types::empty(verb, bound)));
   } else {
-    return start;
+    return detail::closed_on_host(bound.project(start));
   }
-}
-
-/// The same, projected.
-template <class Types, class Bound, class Init>
-typename Bound::result empty_result(const char* verb, const Bound& bound, const Init& start) {
-  return detail::closed_on_host(bound.project(detail::empty_fold<Types>(verb, bound, start)));
 }
 
 /// The value of a fold over n elements of iterators `its`, read in step; Op may be a reducer.
@@ -285,7 +327,7 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& i
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     const auto bound = types::bind(op, lift);
     const auto start = detail::convert_init<typename types::accumulator>(init);
-    if (n == 0) return detail::empty_result<types>(verb, bound, start);
+    if (n == 0) return detail::empty_result<types>(verb, op, bound, start);
     auto&& base = parts::base(exec);
     return base.template fold<typename parts::policy>(
         detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...),
@@ -304,7 +346,7 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const I
     const auto start = detail::convert_init<typename types::accumulator>(init);
     auto&& base = parts::base(exec);
     if (n == 0) {
-      base.store(detail::empty_result<types>(verb, bound, start), out);
+      base.store(detail::empty_result<types>(verb, op, bound, start), out);
       return;
     }
     base.template fold_into<typename parts::policy>(
@@ -356,20 +398,11 @@ struct unless_empty {
   }
 };
 
-/// Room for a value that nobody will ask for.
-template <class T>
-union no_value {
-  no_value() : bytes{} {}
-  ~no_value() {}
-  unsigned char bytes[sizeof(T)];
-  T value;
-};
-
 /// Whether some trees of a forest have items and others none, or all are alike.
 enum class tree_lengths { any, all_alike };
 
 /// Calls use(executor, std::bool_constant<whether indices are asked for>, bound reducer, initial
-/// value, value of a tree without items) for a forest, if it has trees; their elements come from
+/// value, result of a tree without items) for a forest, if it has trees; their elements come from
 /// iterators of types Its. `reads_items` says that some trees have items, or may have.
 template <tree_lengths Lengths, class Named, class... Its, class Executor, class Init, class Op,
           class Use>
@@ -380,18 +413,19 @@ void with_bound_forest(const char* verb, Executor&& exec, std::int64_t most_tree
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     constexpr std::bool_constant<types::indexed> indexed{};
     constexpr bool empty_is_known = !std::same_as<Init, no_init> || types::empty_is_known;
-    static_assert(empty_is_known || Lengths == tree_lengths::all_alike,
-                  "tilefold: a segment may be empty, so give an initial value, or an operator or "
-                  "reducer whose identity is known");
+    static_assert(
+        empty_is_known || Lengths == tree_lengths::all_alike,
+        "tilefold: a segment may be empty, so give an initial value, or an operator or "
+        "reducer whose identity is known, or its result for nothing: if_empty(op, value)");
     const auto bound = types::bind(op, as_is{});
     const auto start = detail::convert_init<typename types::accumulator>(init);
     if (most_trees == 0) return;
     auto&& base = parts::base(exec);
     if constexpr (empty_is_known) {
-      use(base, indexed, bound, start, detail::empty_fold<types>(verb, bound, start));
+      use(base, indexed, bound, start, detail::empty_result<types>(verb, op, bound, start));
     } else if constexpr (Lengths == tree_lengths::all_alike) {
       if (!reads_items) types::empty(verb, bound);  // throws
-      const no_value<typename types::accumulator> none;
+      const no_value<typename decltype(bound)::result> none;
       use(base, indexed, bound, start, none.value);
     }
   }

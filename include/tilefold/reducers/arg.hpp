@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the smallest and the largest element stand. Of equal ones the one with the lowest index
-// counts; -0 is less than +0; of several NaNs the first counts, if NaN counts at all.
+// Where the smallest and the largest element stand. Of equal ones, and of several NaNs if NaN
+// counts at all, the first counts or the last; -0 is less than +0.
 #pragma once
 
 #include <concepts>
@@ -14,6 +14,15 @@
 #include <tilefold/reducers/basic.hpp>
 
 namespace tilefold {
+
+/// Which of equal elements counts: the one with the lowest index, or the one with the highest.
+enum class tie_rule { first, last };
+
+/// The rules as arguments: max_element(x, last_of_equal).
+template <tie_rule Rule>
+using of_equal = std::integral_constant<tie_rule, Rule>;
+inline constexpr of_equal<tie_rule::first> first_of_equal{};
+inline constexpr of_equal<tie_rule::last> last_of_equal{};
 
 namespace reducers {
 
@@ -33,8 +42,9 @@ concept keyed = std::integral<T> ||(floating<T> && sizeof(T) <= 8);
 
 /// Values of T as they are compared: what is to be found comes first. Numbers become integers, so
 /// that a NaN costs nothing: it is the least or the greatest of them.
-template <class T, bool Largest, nan_rule Nan>
+template <class T, bool Largest, nan_rule Nan, tie_rule Ties = tie_rule::first>
 struct ranking {
+  static constexpr tie_rule ties = Ties;
   using key = T;
   TILEFOLD_HD static key of(const T& value) { return value; }
   TILEFOLD_HD static T value(const key& k) { return k; }
@@ -49,8 +59,9 @@ struct ranking {
     return Largest ? detail::ordered_less(b, a) : detail::ordered_less(a, b);
   }
 };
-template <keyed T, bool Largest, nan_rule Nan>
-struct ranking<T, Largest, Nan> {
+template <keyed T, bool Largest, nan_rule Nan, tie_rule Ties>
+struct ranking<T, Largest, Nan, Ties> {
+  static constexpr tie_rule ties = Ties;
   using key = typename std::conditional_t<std::integral<T>, std::type_identity<T>,
                                           signed_of_size<sizeof(T)>>::type;
 
@@ -86,54 +97,50 @@ struct ranked {
   std::int64_t index;
 };
 
+/// Which of two equal elements counts, told by their indices.
+template <class Ranking>
+TILEFOLD_HD bool wins_tie(std::int64_t a, std::int64_t b) {
+  return Ranking::ties == tie_rule::first ? a < b : b < a;
+}
+
 template <class Ranking>
 TILEFOLD_HD bool stands_before(const ranked<Ranking>& a, const ranked<Ranking>& b) {
   if (Ranking::before(a.key, b.key)) return true;
   if (Ranking::before(b.key, a.key)) return false;
-  return a.index < b.index;
+  return detail::wins_tie<Ranking>(a.index, b.index);
 }
 
-/// The first of `found` and of an element that stands behind it, where equal ones need no index.
+/// Whether an element counts in place of one that stands in front of it, of which the keys are
+/// given.
+template <class Ranking>
+TILEFOLD_HD bool counts_behind(const typename Ranking::key& key,
+                               const typename Ranking::key& found) {
+  return Ranking::ties == tie_rule::first ? Ranking::before(key, found)
+                                          : !Ranking::before(found, key);
+}
+
+/// What counts of `found` and of an element that stands behind it.
 template <class Ranking>
 TILEFOLD_HD void add_behind(ranked<Ranking>& found, const typename Ranking::key& key,
                             std::int64_t index) {
-  if (Ranking::before(key, found.key)) found = {key, index};
+  if (detail::counts_behind<Ranking>(key, found.key)) found = {key, index};
 }
 
-template <class T, bool Largest, nan_rule Nan>
-TILEFOLD_HD reducers::indexed_value<T> place_of(const ranked<ranking<T, Largest, Nan>>& r) {
-  return {detail::canonical(ranking<T, Largest, Nan>::value(r.key)), r.index};
+template <class T, bool Largest, nan_rule Nan, tie_rule Ties>
+TILEFOLD_HD reducers::indexed_value<T> place_of(const ranked<ranking<T, Largest, Nan, Ties>>& r) {
+  return {detail::canonical(ranking<T, Largest, Nan, Ties>::value(r.key)), r.index};
 }
 
 /// arg_min and arg_max.
-template <bool Largest, nan_rule Nan>
+template <bool Largest, nan_rule Nan, tie_rule Ties = tie_rule::first>
 struct arg_extreme {
   using reducer_concept = reducer_tag;
   static constexpr bool indexed = true;
-  static constexpr bool commutative = true;
-  static constexpr bool order_free = true;
-  static constexpr bool separately_rounded = true;
-  using of_values = std::conditional_t<Largest, reducers::max<Nan>, reducers::min<Nan>>;
 
   template <class T>
-  using accumulator = ranked<ranking<T, Largest, Nan>>;
-
-  template <class T>
-  TILEFOLD_HD accumulator<T> lift(const T& value, std::int64_t index) const {
-    return {ranking<T, Largest, Nan>::of(value), index};
-  }
-  template <class T>
-  TILEFOLD_HD void absorb(accumulator<T>& found, const T& value, std::int64_t index) const {
-    detail::add_behind(found, ranking<T, Largest, Nan>::of(value), index);
-  }
-  /// Calls visit(place, best) for each place of an accumulator and the same extreme of the
-  /// elements that of_values folded.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
-  template <class Acc, class T, class Visit>
-  TILEFOLD_HD static void visit_places(Acc& found, const T& best, const Visit& visit) {
-    visit(found, best);
+  TILEFOLD_HD ranked<ranking<T, Largest, Nan, Ties>> lift(const T& value,
+                                                          std::int64_t index) const {
+    return {ranking<T, Largest, Nan, Ties>::of(value), index};
   }
   template <class Acc>
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
@@ -141,8 +148,26 @@ struct arg_extreme {
   }
   template <class T>
   TILEFOLD_HD reducers::indexed_value<T> project(
-      const ranked<ranking<T, Largest, Nan>>& found) const {
+      const ranked<ranking<T, Largest, Nan, Ties>>& found) const {
     return detail::place_of(found);
+  }
+};
+
+template <bool Largest, nan_rule Nan, tie_rule Ties>
+struct arg_extreme_ways : order_free_ways {
+  using of_values = std::conditional_t<Largest, reducers::max<Nan>, reducers::min<Nan>>;
+
+  template <class R, class T>
+  TILEFOLD_HD static void absorb(const R&, ranked<ranking<T, Largest, Nan, Ties>>& found,
+                                 const T& value, std::int64_t index) {
+    detail::add_behind(found, ranking<T, Largest, Nan, Ties>::of(value), index);
+  }
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Acc, class T, class Visit>
+  TILEFOLD_HD static void visit_places(Acc& found, const T& best, const Visit& visit) {
+    visit(found, best);
   }
 };
 
@@ -162,14 +187,15 @@ struct less_than {
 
 namespace reducers {
 
-/// The smallest element and its index: indexed_value{value, index}. Under nan_rule::propagate the
-/// first NaN, if there is one. Empty: an error.
-template <nan_rule Nan = nan_rule::propagate>
-struct arg_min : detail::arg_extreme<false, Nan> {};
+/// The smallest element and its index: indexed_value{value, index}; of equal ones the first or the
+/// last. Under nan_rule::propagate a NaN, if there is one: the first or the last, too. Empty: an
+/// error.
+template <nan_rule Nan = nan_rule::propagate, tie_rule Ties = tie_rule::first>
+struct arg_min : detail::arg_extreme<false, Nan, Ties> {};
 
 /// The largest element and its index; as arg_min.
-template <nan_rule Nan = nan_rule::propagate>
-struct arg_max : detail::arg_extreme<true, Nan> {};
+template <nan_rule Nan = nan_rule::propagate, tie_rule Ties = tie_rule::first>
+struct arg_max : detail::arg_extreme<true, Nan, Ties> {};
 
 /// What arg_minmax gives.
 template <class T>
@@ -178,39 +204,27 @@ struct indexed_extremes {
   indexed_value<T> max;
 };
 
-/// arg_min and arg_max in one.
-template <nan_rule Nan = nan_rule::propagate>
+/// arg_min and arg_max in one, with a rule for equal smallest elements and one for equal largest.
+/// arg_minmax<nan_rule::propagate, tie_rule::first, tie_rule::last> finds what
+/// std::minmax_element() finds among numbers.
+template <nan_rule Nan = nan_rule::propagate, tie_rule MinTies = tie_rule::first,
+          tie_rule MaxTies = tie_rule::first>
 struct arg_minmax {
   using reducer_concept = reducer_tag;
   static constexpr bool indexed = true;
-  static constexpr bool commutative = true;
-  static constexpr bool order_free = true;
-  static constexpr bool separately_rounded = true;
-  using of_values = minmax<Nan>;
 
   template <class T>
   struct accumulator {
-    detail::ranked<detail::ranking<T, false, Nan>> min;
-    detail::ranked<detail::ranking<T, true, Nan>> max;
+    using least = detail::ranking<T, false, Nan, MinTies>;
+    using greatest = detail::ranking<T, true, Nan, MaxTies>;
+    detail::ranked<least> min;
+    detail::ranked<greatest> max;
   };
 
   template <class T>
   TILEFOLD_HD accumulator<T> lift(const T& value, std::int64_t index) const {
-    return {{detail::ranking<T, false, Nan>::of(value), index},
-            {detail::ranking<T, true, Nan>::of(value), index}};
-  }
-  template <class T>
-  TILEFOLD_HD void absorb(accumulator<T>& found, const T& value, std::int64_t index) const {
-    detail::add_behind(found.min, detail::ranking<T, false, Nan>::of(value), index);
-    detail::add_behind(found.max, detail::ranking<T, true, Nan>::of(value), index);
-  }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
-  template <class Acc, class T, class Visit>
-  TILEFOLD_HD static void visit_places(Acc& found, const extremes<T>& best, const Visit& visit) {
-    visit(found.min, best.min);
-    visit(found.max, best.max);
+    return {{accumulator<T>::least::of(value), index},
+            {accumulator<T>::greatest::of(value), index}};
   }
   template <class Acc>
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
@@ -263,5 +277,34 @@ template <class Key, class Less>
 arg_min_by(Key, Less) -> arg_min_by<Key, Less>;
 
 }  // namespace reducers
+
+namespace detail {
+
+template <nan_rule Nan, tie_rule Ties>
+struct ways<reducers::arg_min<Nan, Ties>> : arg_extreme_ways<false, Nan, Ties> {};
+template <nan_rule Nan, tie_rule Ties>
+struct ways<reducers::arg_max<Nan, Ties>> : arg_extreme_ways<true, Nan, Ties> {};
+
+template <nan_rule Nan, tie_rule MinTies, tie_rule MaxTies>
+struct ways<reducers::arg_minmax<Nan, MinTies, MaxTies>> : order_free_ways {
+  using of_values = reducers::minmax<Nan>;
+
+  template <class R, class Acc, class T>
+  TILEFOLD_HD static void absorb(const R&, Acc& found, const T& value, std::int64_t index) {
+    detail::add_behind(found.min, Acc::least::of(value), index);
+    detail::add_behind(found.max, Acc::greatest::of(value), index);
+  }
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Acc, class T, class Visit>
+  TILEFOLD_HD static void visit_places(Acc& found, const reducers::extremes<T>& best,
+                                       const Visit& visit) {
+    visit(found.min, best.min);
+    visit(found.max, best.max);
+  }
+};
+
+}  // namespace detail
 
 }  // namespace tilefold

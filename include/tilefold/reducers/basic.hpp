@@ -26,7 +26,6 @@ namespace detail {
 template <class Op>
 struct op_family {
   using reducer_concept = reducer_tag;
-  using plain_op = Op;
 
   template <class T>
   TILEFOLD_HD accumulator_t<void, Op, T, no_init> lift(const T& value) const {
@@ -55,11 +54,8 @@ struct truth {
 
 /// One truth per element, combined by Op.
 template <class Op, class Predicate>
-struct odd_question {
+struct question {
   using reducer_concept = reducer_tag;
-  static constexpr bool commutative = true;
-  static constexpr bool order_free = true;
-  static constexpr bool separately_rounded = true;
 
   Predicate predicate{};
 
@@ -76,12 +72,6 @@ struct odd_question {
   TILEFOLD_HD Acc identity() const {
     return op_traits<Op, bool>::identity();
   }
-};
-
-/// The same by an `and` or `or`, which know the answer once a truth is not their identity.
-template <class Op, class Predicate>
-struct question : odd_question<Op, Predicate> {
-  TILEFOLD_HD bool settled(bool value) const { return value != op_traits<Op, bool>::identity(); }
 };
 
 struct differ {
@@ -149,7 +139,7 @@ none()->none<>;
 
 /// Whether the predicate holds for an odd number of elements. Empty: false.
 template <class Predicate = detail::truth>
-struct logical_xor : detail::odd_question<detail::differ, Predicate> {};
+struct logical_xor : detail::question<detail::differ, Predicate> {};
 template <class Predicate>
 logical_xor(Predicate) -> logical_xor<Predicate>;
 logical_xor()->logical_xor<>;
@@ -158,10 +148,6 @@ logical_xor()->logical_xor<>;
 template <class Predicate>
 struct count_if {
   using reducer_concept = reducer_tag;
-  static constexpr bool commutative = true;
-  static constexpr bool order_free = true;
-  static constexpr bool separately_rounded = true;
-  static constexpr bool counts = true;  // lifts are 0 or 1, and added
 
   Predicate predicate{};
 
@@ -185,11 +171,6 @@ count_if(Predicate) -> count_if<Predicate>;
 /// How many elements there are, as std::int64_t; over one range or two. Empty: 0.
 struct count {
   using reducer_concept = reducer_tag;
-  using original = count;
-  static constexpr detail::block_statistic statistic = detail::block_statistic::count;
-  static constexpr bool commutative = true;
-  static constexpr bool order_free = true;
-  static constexpr bool separately_rounded = true;
 
   template <class... T>
   TILEFOLD_HD std::int64_t lift(const T&...) const {
@@ -212,7 +193,6 @@ struct count {
 /// The first element; of a range without one, an error.
 struct first {
   using reducer_concept = reducer_tag;
-  static constexpr bool separately_rounded = true;
 
   template <class T>
   TILEFOLD_HD T lift(const T& value) const {
@@ -247,7 +227,6 @@ struct extremes {
 template <nan_rule Nan = nan_rule::propagate>
 struct minmax {
   using reducer_concept = reducer_tag;
-  static constexpr bool separately_rounded = true;
 
   template <class T>
   TILEFOLD_HD extremes<T> lift(const T& value) const {
@@ -273,6 +252,63 @@ struct minmax {
 }  // namespace reducers
 
 namespace detail {
+
+template <class Op>
+struct operator_ways {
+  using plain_op = Op;
+};
+template <>
+struct ways<reducers::sum> : operator_ways<plus> {};
+template <>
+struct ways<reducers::product> : operator_ways<multiplies> {};
+template <>
+struct ways<reducers::min<nan_rule::propagate>> : operator_ways<minimum> {};
+template <>
+struct ways<reducers::min<nan_rule::ignore>> : operator_ways<minimum_number> {};
+template <>
+struct ways<reducers::max<nan_rule::propagate>> : operator_ways<maximum> {};
+template <>
+struct ways<reducers::max<nan_rule::ignore>> : operator_ways<maximum_number> {};
+template <>
+struct ways<reducers::bit_and> : operator_ways<bit_and> {};
+template <>
+struct ways<reducers::bit_or> : operator_ways<bit_or> {};
+template <>
+struct ways<reducers::bit_xor> : operator_ways<bit_xor> {};
+
+/// Of an `and` or `or`, which know the answer once a truth is not their identity.
+template <class Op>
+struct question_ways : order_free_ways {
+  template <class R>
+  TILEFOLD_HD static bool settled(const R&, bool value) {
+    return value != op_traits<Op, bool>::identity();
+  }
+};
+template <class Predicate>
+struct ways<reducers::any<Predicate>> : question_ways<logical_or> {};
+template <class Predicate>
+struct ways<reducers::all<Predicate>> : question_ways<logical_and> {};
+template <class Predicate>
+struct ways<reducers::none<Predicate>> : question_ways<logical_or> {};
+template <class Predicate>
+struct ways<reducers::logical_xor<Predicate>> : order_free_ways {};
+
+template <class Predicate>
+struct ways<reducers::count_if<Predicate>> : order_free_ways {
+  static constexpr bool counts = true;
+};
+template <>
+struct ways<reducers::count> : order_free_ways {
+  static constexpr block_statistic statistic = block_statistic::count;
+};
+
+struct end_ways {
+  static constexpr bool separately_rounded = true;
+};
+template <>
+struct ways<reducers::first> : end_ways {};
+template <>
+struct ways<reducers::last> : end_ways {};
 
 template <nan_rule Nan, class T>
 struct reducer_traits<reducers::minmax<Nan>, reducers::extremes<T>> : selection_traits<T> {

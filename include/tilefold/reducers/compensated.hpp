@@ -10,6 +10,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/detail/pair_function.hpp>
 #include <tilefold/detail/real_math.hpp>
+#include <tilefold/detail/reducer_shortcuts.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -46,8 +47,6 @@ TILEFOLD_HD inline sum_with_error<float> two_product(float a, float b) {
 
 struct compensated_reducer {
   using reducer_concept = reducer_tag;
-  static constexpr bool commutative = true;
-  static constexpr bool separately_rounded = true;
 
   template <class T>
   TILEFOLD_HD sum_with_error<T> combine(const sum_with_error<T>& a,
@@ -99,5 +98,14 @@ struct compensated_dot : detail::compensated_reducer {
 };
 
 }  // namespace reducers
+
+namespace detail {
+
+template <>
+struct ways<reducers::compensated_sum> : commutative_ways {};
+template <>
+struct ways<reducers::compensated_dot> : commutative_ways {};
+
+}  // namespace detail
 
 }  // namespace tilefold

@@ -12,6 +12,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/pack.hpp>
+#include <tilefold/if_empty.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold {
@@ -41,7 +42,6 @@ struct fused_of;
 template <std::size_t... Index, class... R>
 struct fused_of<std::index_sequence<Index...>, R...> {
   using reducer_concept = reducer_tag;
-  using original = fused_of;
   static constexpr bool indexed = (is_indexed<R> || ...);
 
   template <std::size_t I>
@@ -83,25 +83,6 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #pragma nv_exec_check_disable
 #endif
   template <class... Acc>
-  TILEFOLD_HD pack<Acc...> combine_equals(
-      const pack_of<std::index_sequence<Index...>, Acc...>& a,
-      const pack_of<std::index_sequence<Index...>, Acc...>& b) const {
-    return {{combine_equal_parts<Index>(a, b)}...};
-  }
-
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
-  template <class T, int N>
-  requires(!indexed && (has_packet_lift<R, T> || ...))
-      TILEFOLD_HD auto lift_packet(const T (&values)[N]) const {
-    return pack<part<Index, R, T>...>{{lift_packet_part<Index>(values)}...};
-  }
-
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
-  template <class... Acc>
   TILEFOLD_HD auto project(const pack_of<std::index_sequence<Index...>, Acc...>& value) const {
     return pack<decltype(project_part<Index>(value))...>{{project_part<Index>(value)}...};
   }
@@ -132,17 +113,6 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-  template <std::size_t I, class T, int N>
-  TILEFOLD_HD auto lift_packet_part(const T (&values)[N]) const {
-    if constexpr (keeper<I> != I) {
-      return nothing{};
-    } else {
-      return detail::lift_packet(reducers.template get<I>(), values);
-    }
-  }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
   template <std::size_t I, class Parts>
   TILEFOLD_HD auto combine_part(const Parts& a, const Parts& b) const {
     if constexpr (keeper<I> != I) {
@@ -155,20 +125,58 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 #pragma nv_exec_check_disable
 #endif
   template <std::size_t I, class Parts>
-  TILEFOLD_HD auto combine_equal_parts(const Parts& a, const Parts& b) const {
-    if constexpr (keeper<I> != I) {
+  TILEFOLD_HD auto project_part(const Parts& value) const {
+    return detail::canonical(reducers.template get<I>().project(value.template get<keeper<I>>()));
+  }
+};
+
+template <std::size_t... Index, class... R>
+struct ways<fused_of<std::index_sequence<Index...>, R...>> {
+  using fused = fused_of<std::index_sequence<Index...>, R...>;
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... Acc>
+  TILEFOLD_HD static pack<Acc...> combine_equals(
+      const fused& r, const pack_of<std::index_sequence<Index...>, Acc...>& a,
+      const pack_of<std::index_sequence<Index...>, Acc...>& b) {
+    return {{combine_equal_parts<Index>(r, a, b)}...};
+  }
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class T, int N>
+  requires(!fused::indexed && (has_packet_lift<R, T> || ...))
+      TILEFOLD_HD static auto lift_packet(const fused& r, const T (&values)[N]) {
+    return pack<typename fused::template part<Index, R, T>...>{
+        {lift_packet_part<Index>(r, values)}...};
+  }
+
+ private:
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <std::size_t I, class T, int N>
+  TILEFOLD_HD static auto lift_packet_part(const fused& r, const T (&values)[N]) {
+    if constexpr (fused::template keeper<I> != I) {
       return nothing{};
     } else {
-      return detail::combine_equals(reducers.template get<I>(), a.template get<I>(),
-                                    b.template get<I>());
+      return detail::lift_packet(r.reducers.template get<I>(), values);
     }
   }
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
   template <std::size_t I, class Parts>
-  TILEFOLD_HD auto project_part(const Parts& value) const {
-    return detail::canonical(reducers.template get<I>().project(value.template get<keeper<I>>()));
+  TILEFOLD_HD static auto combine_equal_parts(const fused& r, const Parts& a, const Parts& b) {
+    if constexpr (fused::template keeper<I> != I) {
+      return nothing{};
+    } else {
+      return detail::combine_equals(r.reducers.template get<I>(), a.template get<I>(),
+                                    b.template get<I>());
+    }
   }
 };
 
@@ -181,19 +189,72 @@ struct reducer_traits<fused_of<Indices, R...>, pack_of<Indices, Acc...>> {
   static constexpr bool separately_rounded = (reducer_traits<R, Acc>::separately_rounded && ...);
 };
 
+/// A reducer that is to be fused, without its result for nothing, and that result.
+template <class R>
+struct fused_part {
+  using reducer_type = R;
+  using value_type = identity_value;
+  TILEFOLD_HD static const R& reducer(const R& r) { return r; }
+  TILEFOLD_HD static identity_value value(const R&) { return {}; }
+};
+template <class R, class Value>
+struct fused_part<with_empty_value<R, Value>> {
+  using reducer_type = R;
+  using value_type = Value;
+  TILEFOLD_HD static const R& reducer(const with_empty_value<R, Value>& r) { return r.op; }
+  TILEFOLD_HD static const Value& value(const with_empty_value<R, Value>& r) { return r.value; }
+};
+
+/// The results for nothing of fused reducers, one each.
+template <class... Value>
+struct fused_values {
+  pack<Value...> of;
+};
+
+template <std::size_t... Index, class... R, class... Value, class... Elements>
+struct nothing_of<fused_of<std::index_sequence<Index...>, R...>, fused_values<Value...>,
+                  Elements...> {
+  using fused = fused_of<std::index_sequence<Index...>, R...>;
+  static constexpr bool known = (nothing_of<R, Value, Elements...>::known && ...);
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Result>
+  TILEFOLD_HD static Result result(const fused& r, const fused_values<Value...>& values) {
+    return {{nothing_of<R, Value, Elements...>::template result<
+        typename std::tuple_element<Index, Result>::type>(r.reducers.template get<Index>(),
+                                                          values.of.template get<Index>())}...};
+  }
+};
+
 }  // namespace detail
 
 namespace reducers {
 
 /// All of the reducers in one read of the data. The result holds theirs in the same order, each
-/// with the bits that its reducer alone would give; it supports structured bindings and get<I>():
+/// with the bits that its reducer alone would give. On host and device it supports structured
+/// bindings, get<I>(result), std::tuple_size, std::tuple_element and tilefold::apply(f, result);
+/// std::apply takes the types of std alone.
 ///
 ///     auto [n, average, least] = reduce(x, fuse(count{}, mean{}, min{}));
 ///
-/// Fused reducers can be fused again. An empty range has a value if it has one for each of them.
+/// Fused reducers can be fused again. An empty range has a value if it has one for each of them, be
+/// it by if_empty().
 template <reducer... R>
-TILEFOLD_HD detail::fused_of<std::index_sequence_for<R...>, R...> fuse(const R&... reducers) {
-  return {{{reducers}...}};
+TILEFOLD_HD auto fuse(const R&... reducers) {
+  using fused = detail::fused_of<std::index_sequence_for<R...>,
+                                 typename detail::fused_part<R>::reducer_type...>;
+  static_assert((reducer<typename detail::fused_part<R>::reducer_type> && ...),
+                "tilefold: fuse takes reducers; an operator with if_empty is none");
+  if constexpr ((detail::has_empty_value<R> || ...)) {
+    using values = detail::fused_values<typename detail::fused_part<R>::value_type...>;
+    return detail::with_empty_value<fused, values>{
+        {{{detail::fused_part<R>::reducer(reducers)}...}},
+        {{{detail::fused_part<R>::value(reducers)}...}}};
+  } else {
+    return fused{{{reducers}...}};
+  }
 }
 
 }  // namespace reducers

@@ -46,10 +46,6 @@ concept exact_in_float = std::same_as<T, float> || is_narrow_float<T>;
 /// to themselves; a node takes the exponential of the difference of its operands' maxima.
 struct exponential_sum {
   using reducer_concept = reducer_tag;
-  template <class Acc>
-  static constexpr bool long_combine = std::same_as<Acc, reducers::max_and_sum>;
-  static constexpr bool commutative = true;
-  static constexpr bool separately_rounded = true;
 
   template <exact_in_float T>
   TILEFOLD_HD scaled_sum lift(const T& value) const {
@@ -64,28 +60,6 @@ struct exponential_sum {
     const std::int32_t exponent = a.exponent > b.exponent ? a.exponent : b.exponent;
     const double of_a = scaled(a, max, exponent);
     return {max, exponent, rounded_sum(of_a, scaled(b, max, exponent))};
-  }
-
-  // Usually a tree of plain doubles, whose exponents have room for it. What is more than 600 below
-  // the maximum is taken for that much below, which is 2^-865 times as much; neither is seen. For
-  // let a node of 2^h elements be the same either way if its greatest term is at least B(h): B(0)
-  // is the term of max - 600. Of the node above, one half has the greatest term. The other one is
-  // the same, too, or all its terms are below B(h), and it is lost in the rounding if the greatest
-  // is 2^(55 + h) B(h) or more. So B(4) = 2^226 B(0) will do.
-  template <exact_in_float T, int N>
-  TILEFOLD_HD scaled_sum lift_packet(const T (&values)[N]) const {
-    float x[N];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int i = 0; i < N; ++i) x[i] = detail::convert<float>(values[i]);
-    const float max = greatest<0, N>(x);
-    if (magnitude(max) <= 0x1p16f) {
-      const std::int32_t exponent = detail::reduce_near(max).exponent;
-      const double sum = detail::sum_of_exponentials(x, max, exponent);
-      if (exponential_sum::is_number(sum)) return {rounded_sum(max, 0.0f), exponent, sum};
-    }
-    return lift_unusual(x, max);
   }
 
   template <class T>
@@ -132,57 +106,6 @@ struct exponential_sum {
     const std::int32_t lower = far ? least : a.exponent - exponent;
     return rounded_product(a.sum, detail::power_of_two(lower > least ? lower : least));
   }
-
-  // What is left: all masked; or infinities, NaNs, and numbers far away, in as little code as can
-  // be.
-  template <int N>
-  TILEFOLD_HD scaled_sum lift_unusual(const float (&x)[N], float max) const {
-    bool masked = max == -infinity<float>;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int i = 0; i < N; ++i) masked = masked & (x[i] == max);
-    if (masked) return {max, -far_exponent, double{N}};
-    scaled_sum nodes[N];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int i = 0; i < N; ++i) nodes[i].max = x[i];
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
-    for (int i = 0; i < N; ++i) nodes[i] = lift(nodes[i].max);
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
-    for (int step = 1; step < N; step *= 2) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll 1
-#endif
-      for (int i = 0; i < N; i += 2 * step) nodes[i] = combine(nodes[i], nodes[i + step]);
-    }
-    return nodes[0];
-  }
-
-  // A device knows by the maximum, and need not keep the elements until the sum is there.
-  TILEFOLD_HD static bool is_number([[maybe_unused]] double sum) {
-#if defined(__CUDA_ARCH__)
-    return true;
-#else
-    return sum == sum;
-#endif
-  }
-
-  // Of numbers; if there is a NaN: NaN on a device, anything on a host.
-  template <int Begin, int Count, int N>
-  TILEFOLD_HD static float greatest(const float (&x)[N]) {
-    if constexpr (Count == 1) {
-      return x[Begin];
-    } else {
-      return detail::not_below(greatest<Begin, Count / 2>(x),
-                               greatest<Begin + Count / 2, Count / 2>(x));
-    }
-  }
 };
 
 /// A sum of what each element is turned into, and how many.
@@ -193,8 +116,6 @@ struct transformed_mean_state {
 
 struct transformed_mean {
   using reducer_concept = reducer_tag;
-  static constexpr bool commutative = true;
-  static constexpr bool separately_rounded = true;
 
   TILEFOLD_HD transformed_mean_state combine(const transformed_mean_state& a,
                                              const transformed_mean_state& b) const {
@@ -213,7 +134,6 @@ namespace reducers {
 /// only the greatest narrow floats count: others are 32 or more below. NaN if an element is;
 /// infinite elements count as such. Empty: -infinity.
 struct logsumexp : detail::exponential_sum {
-  using original = logsumexp;
   template <class Acc>
   TILEFOLD_HD double project(const Acc& acc) const {
     const max_and_sum s = related_to_max(acc);
@@ -224,7 +144,6 @@ struct logsumexp : detail::exponential_sum {
 /// softmax's pair: the maximum, and the sum of exp(x - maximum) to the same relative error.
 /// Empty: -infinity and 0.
 struct softmax_pair : detail::exponential_sum {
-  using original = softmax_pair;
   template <class Acc>
   TILEFOLD_HD max_and_sum project(const Acc& acc) const {
     const max_and_sum s = related_to_max(acc);
@@ -257,5 +176,97 @@ struct harmonic_mean : detail::transformed_mean {
 };
 
 }  // namespace reducers
+
+namespace detail {
+
+struct exponential_ways : commutative_ways {
+  template <class Acc>
+  static constexpr bool long_combine = std::same_as<Acc, reducers::max_and_sum>;
+
+  // Usually a tree of plain doubles, whose exponents have room for it. What is more than 600 below
+  // the maximum is taken for that much below, which is 2^-865 times as much; neither is seen. For
+  // let a node of 2^h elements be the same either way if its greatest term is at least B(h): B(0)
+  // is the term of max - 600. Of the node above, one half has the greatest term. The other one is
+  // the same, too, or all its terms are below B(h), and it is lost in the rounding if the greatest
+  // is 2^(55 + h) B(h) or more. So B(4) = 2^226 B(0) will do.
+  template <class R, exact_in_float T, int N>
+  TILEFOLD_HD static scaled_sum lift_packet(const R&, const T (&values)[N]) {
+    float x[N];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int i = 0; i < N; ++i) x[i] = detail::convert<float>(values[i]);
+    const float max = greatest<0, N>(x);
+    if (magnitude(max) <= 0x1p16f) {
+      const std::int32_t exponent = detail::reduce_near(max).exponent;
+      const double sum = detail::sum_of_exponentials(x, max, exponent);
+      if (exponential_ways::is_number(sum)) return {rounded_sum(max, 0.0f), exponent, sum};
+    }
+    return lift_unusual(x, max);
+  }
+
+ private:
+  // What is left: all masked; or infinities, NaNs, and numbers far away, in as little code as can
+  // be.
+  template <int N>
+  TILEFOLD_HD static scaled_sum lift_unusual(const float (&x)[N], float max) {
+    bool masked = max == -infinity<float>;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int i = 0; i < N; ++i) masked = masked & (x[i] == max);
+    if (masked) return {max, -far_exponent, double{N}};
+    const exponential_sum terms{};
+    scaled_sum nodes[N];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int i = 0; i < N; ++i) nodes[i].max = x[i];
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int i = 0; i < N; ++i) nodes[i] = terms.lift(nodes[i].max);
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int step = 1; step < N; step *= 2) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+      for (int i = 0; i < N; i += 2 * step) nodes[i] = terms.combine(nodes[i], nodes[i + step]);
+    }
+    return nodes[0];
+  }
+
+  // A device knows by the maximum, and need not keep the elements until the sum is there.
+  TILEFOLD_HD static bool is_number([[maybe_unused]] double sum) {
+#if defined(__CUDA_ARCH__)
+    return true;
+#else
+    return sum == sum;
+#endif
+  }
+
+  // Of numbers; if there is a NaN: NaN on a device, anything on a host.
+  template <int Begin, int Count, int N>
+  TILEFOLD_HD static float greatest(const float (&x)[N]) {
+    if constexpr (Count == 1) {
+      return x[Begin];
+    } else {
+      return detail::not_below(greatest<Begin, Count / 2>(x),
+                               greatest<Begin + Count / 2, Count / 2>(x));
+    }
+  }
+};
+template <>
+struct ways<reducers::logsumexp> : exponential_ways {};
+template <>
+struct ways<reducers::softmax_pair> : exponential_ways {};
+template <>
+struct ways<reducers::geometric_mean> : commutative_ways {};
+template <>
+struct ways<reducers::harmonic_mean> : commutative_ways {};
+
+}  // namespace detail
 
 }  // namespace tilefold

@@ -108,17 +108,11 @@ struct variance_state {
   double deviations;  // the sum of squared deviations from the mean
 };
 
-/// What every reducer of this file says of itself.
 struct moment_reducer {
   using reducer_concept = reducer_tag;
-  static constexpr bool separately_rounded = true;
 };
 
 struct variance_base : moment_reducer {
-  static constexpr block_statistic statistic = block_statistic::moments;
-  // Distances change their sign, which squares do not see.
-  static constexpr bool commutative_among_equals = true;
-
   template <class T>
   TILEFOLD_HD variance_state lift(const T& value) const {
     const auto x = detail::convert<double>(value);
@@ -130,40 +124,6 @@ struct variance_base : moment_reducer {
     const double difference = gap.distance(a.sum, b.sum);
     return {detail::count_of_both(a.count, b.count), rounded_sum(a.sum, b.sum),
             detail::spread(a.deviations, b.deviations, difference, difference, gap.weight)};
-  }
-  TILEFOLD_HD variance_state combine_equals(const variance_state& a,
-                                            const variance_state& b) const {
-    const double difference = rounded_sum(b.sum, -a.sum);
-    return {detail::count_of_both(a.count, a.count), rounded_sum(a.sum, b.sum),
-            detail::spread(a.deviations, b.deviations, difference, difference,
-                           detail::weight_of_equals(a.count))};
-  }
-  // Finite elements deviate by nothing from themselves, so that a pair's deviations are one
-  // product. That all of a packet are finite shows in their sum.
-  template <class T, int N>
-  requires narrower_than_double<T> TILEFOLD_HD variance_state lift_packet(const T (&values)[N])
-  const {
-    variance_state node = finite_node<0, N>(values);
-    if constexpr (!std::integral<T>) {
-      const double zero = rounded_sum(node.sum, -node.sum);
-      if (zero != zero) node.deviations = zero;
-    }
-    return node;
-  }
-
- private:
-  template <int Begin, int Count, class T, int N>
-  TILEFOLD_HD variance_state finite_node(const T (&values)[N]) const {
-    if constexpr (Count == 2) {
-      const auto a = detail::convert<double>(values[Begin]);
-      const auto b = detail::convert<double>(values[Begin + 1]);
-      const double difference = rounded_sum(b, -a);
-      return {2.0, rounded_sum(a, b),
-              rounded_product(rounded_product(difference, 0.5), difference)};
-    } else {
-      return combine_equals(finite_node<Begin, Count / 2>(values),
-                            finite_node<Begin + Count / 2, Count / 2>(values));
-    }
   }
 };
 
@@ -227,10 +187,6 @@ struct covariance_state {
 };
 
 struct covariance_base : moment_reducer {
-  // A product of which one factor is 0 changes its sign with the other; but no xy is -0, and what
-  // is added to others does not see it.
-  static constexpr bool commutative_among_equals = true;
-
   template <class X, class Y>
   TILEFOLD_HD covariance_state lift(const X& first, const Y& second) const {
     const auto x = detail::convert<double>(first);
@@ -250,18 +206,6 @@ struct covariance_base : moment_reducer {
             detail::spread(a.yy, b.yy, dy, dy, gap.weight),
             detail::spread(a.xy, b.xy, dx, dy, gap.weight)};
   }
-  TILEFOLD_HD covariance_state combine_equals(const covariance_state& a,
-                                              const covariance_state& b) const {
-    const double weight = detail::weight_of_equals(a.count);
-    const double dx = rounded_sum(b.sum_x, -a.sum_x);
-    const double dy = rounded_sum(b.sum_y, -a.sum_y);
-    return {detail::count_of_both(a.count, a.count),
-            rounded_sum(a.sum_x, b.sum_x),
-            rounded_sum(a.sum_y, b.sum_y),
-            detail::spread(a.xx, b.xx, dx, dx, weight),
-            detail::spread(a.yy, b.yy, dy, dy, weight),
-            detail::spread(a.xy, b.xy, dx, dy, weight)};
-  }
 };
 
 }  // namespace detail
@@ -271,10 +215,6 @@ namespace reducers {
 /// The arithmetic mean: a pairwise sum divided by the number of elements. To first order
 /// |error| <= (ceil(log2 n) + 1) u mean|x|, u = 2^-53.
 struct mean : detail::moment_reducer {
-  using original = mean;
-  static constexpr bool commutative = true;
-  static constexpr detail::block_statistic statistic = detail::block_statistic::mean;
-
   template <class T>
   TILEFOLD_HD detail::mean_state lift(const T& value) const {
     return {1.0, detail::convert<double>(value)};
@@ -294,7 +234,6 @@ struct mean : detail::moment_reducer {
 /// The variance; of one element 0 (population) or NaN (sample, the default). With the condition
 /// number k = sqrt(1 + mean^2 / variance) its relative error is about ceil(log2 n) u k at worst.
 struct variance : detail::variance_base {
-  using original = variance;
   divisor by = divisor::sample;
 
   variance() = default;
@@ -306,7 +245,6 @@ struct variance : detail::variance_base {
 
 /// The square root of the variance.
 struct standard_deviation : detail::variance_base {
-  using original = standard_deviation;
   divisor by = divisor::sample;
 
   standard_deviation() = default;
@@ -325,7 +263,6 @@ struct mean_and_variance {
 
 /// Mean and variance from one accumulator.
 struct mean_variance : detail::variance_base {
-  using original = mean_variance;
   divisor by = divisor::sample;
 
   mean_variance() = default;
@@ -358,8 +295,6 @@ struct kurtosis : detail::shape_base {
 /// The mean of the first range weighted by the second: sum(w x) / sum(w). NaN if the weights add up
 /// to nothing.
 struct weighted_mean : detail::moment_reducer {
-  static constexpr bool commutative = true;
-
   template <class X, class W>
   TILEFOLD_HD detail::mean_state lift(const X& value, const W& weight) const {
     const auto w = detail::convert<double>(weight);
@@ -395,5 +330,103 @@ struct correlation : detail::covariance_base {
 };
 
 }  // namespace reducers
+
+namespace detail {
+
+template <>
+struct ways<reducers::mean> : commutative_ways {
+  static constexpr block_statistic statistic = block_statistic::mean;
+};
+
+struct variance_ways {
+  static constexpr bool separately_rounded = true;
+  static constexpr block_statistic statistic = block_statistic::moments;
+  // Distances change their sign, which squares do not see.
+  static constexpr bool commutative_among_equals = true;
+
+  template <class R>
+  TILEFOLD_HD static variance_state combine_equals(const R&, const variance_state& a,
+                                                   const variance_state& b) {
+    return node_of_equals(a, b);
+  }
+  // Finite elements deviate by nothing from themselves, so that a pair's deviations are one
+  // product. That all of a packet are finite shows in their sum.
+  template <class R, class T, int N>
+  requires narrower_than_double<T> TILEFOLD_HD static variance_state lift_packet(
+      const R&, const T (&values)[N]) {
+    variance_state node = finite_node<0, N>(values);
+    if constexpr (!std::integral<T>) {
+      const double zero = rounded_sum(node.sum, -node.sum);
+      if (zero != zero) node.deviations = zero;
+    }
+    return node;
+  }
+
+ private:
+  TILEFOLD_HD static variance_state node_of_equals(const variance_state& a,
+                                                   const variance_state& b) {
+    const double difference = rounded_sum(b.sum, -a.sum);
+    return {detail::count_of_both(a.count, a.count), rounded_sum(a.sum, b.sum),
+            detail::spread(a.deviations, b.deviations, difference, difference,
+                           detail::weight_of_equals(a.count))};
+  }
+  template <int Begin, int Count, class T, int N>
+  TILEFOLD_HD static variance_state finite_node(const T (&values)[N]) {
+    if constexpr (Count == 2) {
+      const auto a = detail::convert<double>(values[Begin]);
+      const auto b = detail::convert<double>(values[Begin + 1]);
+      const double difference = rounded_sum(b, -a);
+      return {2.0, rounded_sum(a, b),
+              rounded_product(rounded_product(difference, 0.5), difference)};
+    } else {
+      return node_of_equals(finite_node<Begin, Count / 2>(values),
+                            finite_node<Begin + Count / 2, Count / 2>(values));
+    }
+  }
+};
+template <>
+struct ways<reducers::variance> : variance_ways {};
+template <>
+struct ways<reducers::standard_deviation> : variance_ways {};
+template <>
+struct ways<reducers::mean_variance> : variance_ways {};
+
+struct shape_ways {
+  static constexpr bool separately_rounded = true;
+};
+template <>
+struct ways<reducers::skewness> : shape_ways {};
+template <>
+struct ways<reducers::kurtosis> : shape_ways {};
+
+template <>
+struct ways<reducers::weighted_mean> : commutative_ways {};
+
+struct covariance_ways {
+  static constexpr bool separately_rounded = true;
+  // A product of which one factor is 0 changes its sign with the other; but no xy is -0, and what
+  // is added to others does not see it.
+  static constexpr bool commutative_among_equals = true;
+
+  template <class R>
+  TILEFOLD_HD static covariance_state combine_equals(const R&, const covariance_state& a,
+                                                     const covariance_state& b) {
+    const double weight = detail::weight_of_equals(a.count);
+    const double dx = rounded_sum(b.sum_x, -a.sum_x);
+    const double dy = rounded_sum(b.sum_y, -a.sum_y);
+    return {detail::count_of_both(a.count, a.count),
+            rounded_sum(a.sum_x, b.sum_x),
+            rounded_sum(a.sum_y, b.sum_y),
+            detail::spread(a.xx, b.xx, dx, dx, weight),
+            detail::spread(a.yy, b.yy, dy, dy, weight),
+            detail::spread(a.xy, b.xy, dx, dy, weight)};
+  }
+};
+template <>
+struct ways<reducers::covariance> : covariance_ways {};
+template <>
+struct ways<reducers::correlation> : covariance_ways {};
+
+}  // namespace detail
 
 }  // namespace tilefold

@@ -13,6 +13,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/detail/pair_function.hpp>
 #include <tilefold/detail/real_math.hpp>
+#include <tilefold/detail/reducer_shortcuts.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -91,8 +92,6 @@ struct counted_squares {
 
 struct norm_reducer {
   using reducer_concept = reducer_tag;
-  static constexpr bool commutative = true;
-  static constexpr bool separately_rounded = true;
 };
 
 /// |x|, for integers in the unsigned type, which holds that of the least one too.
@@ -160,9 +159,6 @@ struct l2 : detail::norm_reducer {
 /// Empty: 0.
 struct linf {
   using reducer_concept = reducer_tag;
-  static constexpr bool commutative = true;
-  static constexpr bool order_free = true;
-  static constexpr bool separately_rounded = true;
 
   template <class T>
   TILEFOLD_HD auto lift(const T& value) const {
@@ -203,8 +199,6 @@ struct rms : detail::norm_reducer {
 /// and int32 for int8; the bits of transform_reduce(first1, last1, first2, init) without init.
 struct dot {
   using reducer_concept = reducer_tag;
-  static constexpr bool commutative = true;
-  static constexpr bool separately_rounded = true;
 
   template <class X, class Y>
   TILEFOLD_HD auto lift(const X& x, const Y& y) const {
@@ -246,5 +240,22 @@ struct cosine : detail::norm_reducer {
 };
 
 }  // namespace reducers
+
+namespace detail {
+
+template <>
+struct ways<reducers::l1> : commutative_ways {};
+template <>
+struct ways<reducers::l2> : commutative_ways {};
+template <>
+struct ways<reducers::linf> : order_free_ways {};
+template <>
+struct ways<reducers::rms> : commutative_ways {};
+template <>
+struct ways<reducers::dot> : commutative_ways {};
+template <>
+struct ways<reducers::cosine> : commutative_ways {};
+
+}  // namespace detail
 
 }  // namespace tilefold

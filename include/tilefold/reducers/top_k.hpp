@@ -55,6 +55,24 @@ TILEFOLD_HD bool is_better(const ranked<Ranking>& a, const ranked<Ranking>& b) {
   return detail::stands_before(a, b);
 }
 
+/// Lifts an element to an item of the list, and knows what a list of those needs to know.
+template <bool Largest, nan_rule Nan>
+struct best_one : arg_extreme<Largest, Nan> {
+  // Without branches: warps ask for 32 elements at once.
+  template <class Ranking>
+  TILEFOLD_HD static bool is_better(const ranked<Ranking>& a, const ranked<Ranking>& b) {
+    return static_cast<bool>(Ranking::before(a.key, b.key) |
+                             (!Ranking::before(b.key, a.key) & (a.index < b.index)));
+  }
+  // Worse than any.
+  template <class Item>
+  TILEFOLD_HD static Item none() {
+    return {Item::ranking::last_key, no_element};
+  }
+};
+template <bool Largest, nan_rule Nan>
+struct ways<best_one<Largest, Nan>> : arg_extreme_ways<Largest, Nan, tie_rule::first> {};
+
 /// The best k of all, the same list whatever the order of merging: no two elements are equal, for
 /// their indices differ.
 template <int K, bool Largest, nan_rule Nan>
@@ -62,23 +80,6 @@ struct top_k_reducer {
   static_assert(K >= 1 && K <= 32, "tilefold: top_k takes k from 1 to 32");
   using reducer_concept = reducer_tag;
   static constexpr bool indexed = true;
-  static constexpr bool commutative = true;
-  static constexpr bool order_free = true;
-  static constexpr bool separately_rounded = true;
-  // Lifts an element to an item of the list, and knows what a list of those needs to know.
-  struct of_one : arg_extreme<Largest, Nan> {
-    // Without branches: warps ask for 32 elements at once.
-    template <class Ranking>
-    TILEFOLD_HD static bool is_better(const ranked<Ranking>& a, const ranked<Ranking>& b) {
-      return static_cast<bool>(Ranking::before(a.key, b.key) |
-                               (!Ranking::before(b.key, a.key) & (a.index < b.index)));
-    }
-    // Worse than any.
-    template <class Item>
-    TILEFOLD_HD static Item none() {
-      return {Item::ranking::last_key, no_element};
-    }
-  };
 
   static constexpr int size = ceil_power_of_two(K);
 
@@ -90,16 +91,6 @@ struct top_k_reducer {
     list.item[0] = {ranking::of(value), index};
     for (int i = 1; i < size; ++i) list.item[i] = {ranking::of(value), no_element};
     return list;
-  }
-
-  template <class T>
-  TILEFOLD_HD void absorb(best_list<ranking<T, Largest, Nan>, size>& list, const T& value,
-                          std::int64_t index) const {
-    using ranking = detail::ranking<T, Largest, Nan>;
-    const auto key = ranking::of(value);
-    const auto& last = list.item[size - 1];
-    if (!ranking::before(key, last.key) && last.index != no_element) return;
-    insert(list, {key, index});
   }
 
   // One list against the other backwards: the better of each pair are the best `size` of all, first
@@ -147,21 +138,6 @@ struct top_k_reducer {
     }
     return best;
   }
-
- private:
-  // Every element worse than the new one moves a place down.
-  template <class Ranking>
-  TILEFOLD_HD static void insert(best_list<Ranking, size>& list, ranked<Ranking> added) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int i = 0; i < size; ++i) {
-      const auto here = list.item[i];
-      const bool is_better = detail::is_better(added, here);
-      list.item[i] = is_better ? added : here;
-      added = is_better ? here : added;
-    }
-  }
 };
 
 }  // namespace detail
@@ -182,5 +158,43 @@ template <int K, nan_rule Nan = nan_rule::propagate>
 struct bottom_k : detail::top_k_reducer<K, false, Nan> {};
 
 }  // namespace reducers
+
+namespace detail {
+
+template <bool Largest, nan_rule Nan>
+struct best_list_ways : order_free_ways {
+  using of_one = best_one<Largest, Nan>;
+
+  template <class R, class T, int Size>
+  TILEFOLD_HD static void absorb(const R&, best_list<ranking<T, Largest, Nan>, Size>& list,
+                                 const T& value, std::int64_t index) {
+    using ranking = detail::ranking<T, Largest, Nan>;
+    const auto key = ranking::of(value);
+    const auto& last = list.item[Size - 1];
+    if (!ranking::before(key, last.key) && last.index != no_element) return;
+    insert(list, {key, index});
+  }
+
+ private:
+  // Every element worse than the new one moves a place down.
+  template <class Ranking, int Size>
+  TILEFOLD_HD static void insert(best_list<Ranking, Size>& list, ranked<Ranking> added) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int i = 0; i < Size; ++i) {
+      const auto here = list.item[i];
+      const bool is_better = detail::is_better(added, here);
+      list.item[i] = is_better ? added : here;
+      added = is_better ? here : added;
+    }
+  }
+};
+template <int K, nan_rule Nan>
+struct ways<reducers::top_k<K, Nan>> : best_list_ways<true, Nan> {};
+template <int K, nan_rule Nan>
+struct ways<reducers::bottom_k<K, Nan>> : best_list_ways<false, Nan> {};
+
+}  // namespace detail
 
 }  // namespace tilefold

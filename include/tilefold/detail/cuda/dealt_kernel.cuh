@@ -35,7 +35,7 @@ class batch_work {
   const Forest& forest;
   const Reducer& reducer;
   const Init& init;
-  const acc& empty;
+  const typename Reducer::result& empty;
   const Out& out;
   const forest_plan& plan;
   const long_queue<acc>& queue;
@@ -129,7 +129,7 @@ class batch_work {
     if (count > 0) {
       cuda::write(out + t, detail::finish(reducer, init, value));
     } else {
-      cuda::write(out + t, reducer.project(empty));
+      cuda::write(out + t, empty);
     }
   }
 };
@@ -138,8 +138,8 @@ inline constexpr int forest_nt = 128;
 
 template <class Build, class Forest, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(forest_nt, sizeof(typename Reducer::accumulator) > 8 ? 4 : 8)
-    dealt_kernel(Forest forest, Reducer reducer, Init init, typename Reducer::accumulator empty,
-                 Out out, forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
+    dealt_kernel(Forest forest, Reducer reducer, Init init, typename Reducer::result empty, Out out,
+                 forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
   cuda::wait_for_previous_launch();
   constexpr int warps_per_block = forest_nt / warp_size;
   const batch_work<Forest, Reducer, Init, Out> work{forest, reducer, init, empty, out, plan, queue};

@@ -118,9 +118,8 @@ class few_units {
 template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt,
                                   min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
-    few_kernel(Forest forest, Reducer reducer, Init init, typename Reducer::accumulator empty,
-               Out out, forest_plan plan, typename Reducer::accumulator* slots,
-               unsigned* arrivals) {
+    few_kernel(Forest forest, Reducer reducer, Init init, typename Reducer::result empty, Out out,
+               forest_plan plan, typename Reducer::accumulator* slots, unsigned* arrivals) {
   using work_type = unit_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   __shared__ typename few_units<Nt>::shared_memory plan_memory;
@@ -142,7 +141,7 @@ __global__ void __launch_bounds__(Nt,
         cuda::write(out + t, detail::finish(reducer, init, value));
       }
     } else if (threadIdx.x % warp_size == 0) {
-      cuda::write(out + t, reducer.project(empty));
+      cuda::write(out + t, empty);
     }
   }
   if (!__syncthreads_or(any_long)) return;

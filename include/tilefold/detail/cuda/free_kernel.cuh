@@ -93,7 +93,7 @@ class running_fold {
       }
       value_.put(value_.value + static_cast<unsigned>(count));
     } else if constexpr (Reducer::finds_places) {
-      reducer_.reducer.visit_places(
+      Reducer::visit_places(
           value_.value, best_of(loaded),
           place_search<Policy.vt, width, rows_type, Source>{source_, loaded, first});
     } else {

@@ -11,6 +11,7 @@
 
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/kernel_fold.cuh>
+#include <tilefold/if_empty.hpp>
 #include <tilefold/op.hpp>
 
 namespace tilefold {
@@ -58,6 +59,20 @@ struct kernel_accumulator {
   static_assert(projects<R, type>,
                 "tilefold: a reducer's project must be callable with what its lift returns");
 };
+
+template <class R, class Value, class T>
+struct kernel_accumulator<with_empty_value<R, Value>, T> : kernel_accumulator<R, T> {};
+
+/// The result of `count` items of type T, whose fold is `folded`: that of if_empty for none.
+template <class T, class Op, class Value, class Result>
+__device__ __forceinline__ Result result_or_value(const Result& folded, int count,
+                                                  const with_empty_value<Op, Value>& op) {
+  using nothing = nothing_of<Op, Value, T>;
+  static_assert(nothing::known,
+                "tilefold: every part of fused reducers needs an identity or an if_empty, if one "
+                "of them has one");
+  return count > 0 ? folded : nothing::template result<Result>(op.op, op.value);
+}
 
 /// One item, closed to what the user computed before.
 #pragma nv_exec_check_disable
@@ -117,8 +132,11 @@ class lifted_items {
 /// fold_warp(), by an operator or a reducer.
 template <int Lanes, int Folds, bool Full, class Items, class Op>
 __device__ __forceinline__ auto reduce_warp(const Items* values, int count, const Op& op) {
-  if constexpr (operator_reducer<Op>) {
-    return cuda::fold_warp<Lanes, Folds, Full>(values, count, typename Op::plain_op{});
+  if constexpr (has_empty_value<Op>) {
+    return cuda::result_or_value<typename thread_items<Items>::value>(
+        cuda::reduce_warp<Lanes, Folds, Full>(values, count, op.op), count, op);
+  } else if constexpr (operator_reducer<Op>) {
+    return cuda::fold_warp<Lanes, Folds, Full>(values, count, plain_op_of<Op>{});
   } else if constexpr (reducer<Op>) {
     lifted_items<Op, Items, Folds> lifted;
     const int lane = static_cast<int>(cuda::lane_id() % Lanes);
@@ -134,8 +152,11 @@ __device__ __forceinline__ auto reduce_warp(const Items* values, int count, cons
 template <int Nt, int Folds, bool Full, class Items, class Op, class Acc, int MostFolds>
 __device__ __forceinline__ auto reduce_block(block_nodes<Nt, Acc, MostFolds>& nodes,
                                              const Items* values, int count, const Op& op) {
-  if constexpr (operator_reducer<Op>) {
-    return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, typename Op::plain_op{});
+  if constexpr (has_empty_value<Op>) {
+    return cuda::result_or_value<typename thread_items<Items>::value>(
+        cuda::reduce_block<Nt, Folds, Full>(nodes, values, count, op.op), count, op);
+  } else if constexpr (operator_reducer<Op>) {
+    return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, plain_op_of<Op>{});
   } else if constexpr (reducer<Op>) {
     static_assert(std::same_as<Acc, typename lifted_items<Op, Items, Folds>::accumulator>,
                   "tilefold: the storage must be for what the reducer accumulates in: "

@@ -29,7 +29,7 @@ struct forest_job {
   Forest forest;
   unfused<Reducer> reducer;
   Init init;
-  acc empty;
+  typename Reducer::result empty;
   Out out;
   const device_info& gpu;
   cudaStream_t stream;

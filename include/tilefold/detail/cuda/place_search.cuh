@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/reducers/arg.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -23,7 +24,7 @@ struct place_search {
   __device__ __forceinline__ void operator()(Place& found, const T& value) const {
     using ranking = typename Place::ranking;
     const auto key = ranking::of(value);
-    const bool better = ranking::before(key, found.key);
+    const bool better = detail::counts_behind<ranking>(key, found.key);
     if (!__any_sync(full_warp, better)) return;
     const int place = place_of<ranking, T>(key);
     if (better) found = {key, first + place};
@@ -31,14 +32,15 @@ struct place_search {
     for (int mask = 1; mask < warp_size; mask *= 2) {
       const Place other = cuda::shuffle_xor(found, mask);
       const bool same = !ranking::before(found.key, other.key);
-      if (ranking::before(other.key, found.key) | (same & (other.index < found.index))) {
+      if (ranking::before(other.key, found.key) |
+          (same & detail::wins_tie<ranking>(other.index, found.index))) {
         found = other;
       }
     }
   }
 
  private:
-  // Of the first item that has the key, counted from the lane's first item.
+  // Of the item that counts among those that have the key, counted from the lane's first item.
   template <class Ranking, class T>
   __device__ __forceinline__ int place_of(const typename Ranking::key& key) const {
     if constexpr (sizeof(T) >= 4) {
@@ -56,7 +58,8 @@ struct place_search {
                                                  const typename Ranking::key& key) {
     int place = 0;
 #pragma unroll
-    for (int i = Vt - 1; i >= 0; --i) {
+    for (int k = 0; k < Vt; ++k) {
+      const int i = Ranking::ties == tie_rule::first ? Vt - 1 - k : k;
       // The elements' indices come before them.
       const auto item = rows.template item<1>(i / Width, i % Width);
       const bool same = !Ranking::before(key, Ranking::of(item));  // as none comes before it

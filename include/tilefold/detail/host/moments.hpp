@@ -80,7 +80,7 @@ struct block_part {
 
 template <operator_reducer R, class T>
 struct block_part<R, T> {
-  using op = typename R::plain_op;
+  using op = plain_op_of<R>;
   using accumulator = accumulator_t<void, op, T, no_init>;
   static constexpr simd_key key = simd_key_of<op_reducer<accumulator, op, as_is>, const T*>;
   static constexpr bool known = worth_asking(key);

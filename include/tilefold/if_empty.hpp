@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// if_empty: an operator or reducer with a result for nothing, for those that have no identity.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <tilefold/accumulator.hpp>
+#include <tilefold/config.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold {
+
+namespace detail {
+
+/// An operator or reducer, and its result for nothing. Folds see the operator alone.
+template <class Op, class Value>
+struct with_empty_value {
+  using reducer_concept = reducer_tag;
+
+  Op op;
+  Value value;
+};
+
+template <class Op>
+inline constexpr bool has_empty_value = false;
+template <class Op, class Value>
+inline constexpr bool has_empty_value<with_empty_value<Op, Value>> = true;
+
+/// Whether a value can be given as a result: not as the first member of one.
+template <class Value, class Result>
+concept given_as = std::convertible_to<Value, Result> ||
+    ((complex_like<Result> || is_narrow_float<Result> ||
+      is_narrow_float<Value>)&&converts_to<Value, Result>);
+
+/// No value is given: the projected identity, if there is one.
+struct identity_value {};
+
+/// The result of nothing of a reducer over elements of types Elements, as `Value` tells it.
+template <class R, class Value, class... Elements>
+struct nothing_of {
+  static constexpr bool known = true;
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Result>
+  TILEFOLD_HD static Result result(const R&, const Value& value) {
+    static_assert(given_as<Value, Result>,
+                  "tilefold: the value of if_empty must convert to the result of its operator or "
+                  "reducer");
+    return detail::canonical(detail::convert<Result>(value));
+  }
+};
+template <class R, class... Elements>
+struct nothing_of<R, identity_value, Elements...> {
+  using accumulator = reducer_accumulator_t<R, Elements...>;
+  static constexpr bool known = has_reducer_identity<R, accumulator>;
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Result>
+  TILEFOLD_HD static Result result(const R& reducer, identity_value) {
+    return detail::canonical(reducer.project(reducer.template identity<accumulator>()));
+  }
+};
+
+}  // namespace detail
+
+/// `op`, an operator or a reducer, with a result for a range, segment, array or axis that has no
+/// items:
+///
+///     reduce(x, if_empty(r::mean{}, 0.0))
+///     segmented_reduce(x, offsets, n, out, if_empty(r::arg_min{}, r::indexed_value<float>{0, -1}))
+///     reduce(x, r::fuse(r::count{}, if_empty(r::variance{}, -1.0)))
+///
+/// - It goes wherever a reducer goes, in fuse() too, where the other parts need an identity or a
+///   value of their own.
+/// - Parameters: `value` converts to the result of `op` (what reduce() returns), not to its
+///   accumulator. It takes the place of an identity or an initial value, if there is one.
+/// - Results of items are those of `op` alone, to the bit: the value enters no fold.
+/// - Costs nothing but the value itself in the launch of a kernel.
+template <class Op, class Value>
+TILEFOLD_HD constexpr detail::with_empty_value<Op, Value> if_empty(const Op& op,
+                                                                   const Value& value) {
+  static_assert(!detail::has_empty_value<Op>,
+                "tilefold: if_empty takes an operator or reducer that has no if_empty yet");
+  return {op, value};
+}
+
+}  // namespace tilefold
