@@ -21,6 +21,7 @@
 #include <tilefold/detail/cuda/launch_columns.cuh>
 #include <tilefold/detail/cuda/launch_forest.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/root_pointer.hpp>
@@ -228,22 +229,39 @@ class basic_cuda_executor {
   }
 
   /// Bytes of workspace that a fold of n items with accumulators of `accumulator_bytes` bytes can
-  /// need under the default policy for items of `item_bytes` bytes, and any of fewer items.
+  /// need under the default policy for items of `item_bytes` bytes (of several iterators: the sum
+  /// of theirs), and any of fewer items. 0 for no items.
+  ///
+  /// This and the other size queries need no GPU, and answer for every one. They throw
+  /// invalid_range_error for a negative number of items, for items or accumulators of less than a
+  /// byte, and for more than any memory holds.
   static std::int64_t workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                       std::int64_t accumulator_bytes) {
-    return detail::cuda::default_workspace_bytes(n, static_cast<int>(item_bytes),
-                                                 accumulator_bytes);
+    return detail::cuda::fold_workspace_bytes(n, item_bytes, accumulator_bytes);
   }
 
-  /// Bytes of workspace that a segmented_reduce() with offsets, or a batched_reduce(), needs.
+  /// Bytes of workspace that a segmented_reduce() with offsets, or a batched_reduce(), needs, and
+  /// any of fewer segments.
   static std::int64_t segments_workspace_bytes(std::int64_t num_segments,
                                                std::int64_t accumulator_bytes) {
-    return detail::cuda::queue_demand(num_segments, accumulator_bytes).bytes();
+    return detail::cuda::forest_workspace_bytes(num_segments, accumulator_bytes);
   }
 
-  /// Bytes of workspace that a reduce_by_key() of n keys needs, and any of fewer.
+  /// Bytes of workspace that a segmented_reduce() of segments of equal lengths, `segment_size`
+  /// items of `item_bytes` bytes each, can need under the default policy, and any of fewer or
+  /// shorter segments. 0 where no segment is shared by several blocks.
+  static std::int64_t equal_segments_workspace_bytes(std::int64_t num_segments,
+                                                     std::int64_t segment_size,
+                                                     std::int64_t item_bytes,
+                                                     std::int64_t accumulator_bytes) {
+    return detail::cuda::equal_workspace_bytes(num_segments, segment_size, item_bytes,
+                                               accumulator_bytes);
+  }
+
+  /// Bytes of workspace that a reduce_by_key() of n keys needs, and any of fewer. At most 2^35
+  /// keys.
   static std::int64_t by_key_workspace_bytes(std::int64_t n, std::int64_t accumulator_bytes) {
-    return detail::cuda::by_key_demand(n, accumulator_bytes).bytes();
+    return detail::cuda::keys_workspace_bytes(n, accumulator_bytes);
   }
 
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }

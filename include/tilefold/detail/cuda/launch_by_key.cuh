@@ -57,6 +57,14 @@ inline constexpr std::int64_t most_keyed_items = std::int64_t{1} << 35;
 static_assert(std::int64_t{patch_items} << patch_group_bits(most_keyed_items) < std::int64_t{1}
                                                                                     << 31);
 
+inline void require_countable(std::int64_t n) {
+  if (n > most_keyed_items) {
+    throw invalid_range_error("tilefold::reduce_by_key: " + std::to_string(n) +
+                              " items are more than " + std::to_string(most_keyed_items) +
+                              ", the most that one call can take on a GPU");
+  }
+}
+
 constexpr std::int64_t most_open_runs(std::int64_t n) {
   // All of the first patch and what is in its reach, wherever it begins.
   if (n <= patch_items + reach_items - most_items_to_alignment) return 0;
@@ -144,11 +152,7 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   static_assert(staged_bytes<source_type> <= stage_bytes,
                 "tilefold: values of reduce_by_key on a GPU may have 4096 bytes at most");
   const std::int64_t n = input.size;
-  if (n > most_keyed_items) {
-    throw invalid_range_error("tilefold::reduce_by_key: " + std::to_string(n) +
-                              " items are more than " + std::to_string(most_keyed_items) +
-                              ", the most that one call can take on a GPU");
-  }
+  cuda::require_countable(n);
   const unfused<Reducer> device_reducer{reducer, 0u};
   const std::int64_t before = cuda::items_to_alignment(input.keys);
   const std::int64_t most_open = most_open_runs(n);

@@ -217,6 +217,23 @@ bool launch_chunks(const Job& job, std::int64_t trees) {
   }
 }
 
+// Units that trees of one length are cut into at most, so that what they need can be asked for
+// without a GPU: more than four times the blocks of any.
+inline constexpr std::int64_t most_split_units = 16384;
+
+/// Units of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
+/// no tree is cut.
+constexpr std::int64_t most_equal_units(std::int64_t trees, std::int64_t length,
+                                        std::int64_t tile) {
+  if (trees == 0 || length <= tile) return 0;
+  const auto of_tree = detail::smaller(tree::num_blocks(length, tile), std::int64_t{max_units});
+  return trees > most_split_units / of_tree ? most_split_units : trees * of_tree;
+}
+
+constexpr workspace_demand equal_units_demand(std::int64_t units, std::int64_t acc_bytes) {
+  return {units * acc_bytes, units * static_cast<std::int64_t>(sizeof(unsigned))};
+}
+
 /// Trees of one length, by blocks.
 template <class Build, tile_policy Policy, class Job, class Provide>
 void launch_equal_units(const Job& job, std::int64_t trees, const Provide& provide) {
@@ -229,15 +246,13 @@ void launch_equal_units(const Job& job, std::int64_t trees, const Provide& provi
   const std::int64_t resident = resident_blocks(kernel, Policy.nt, job.gpu, facts.resident);
   // A few units for every block that is resident, if there are not trees enough.
   std::int64_t unit_items = cuda::unit_size(length, Policy.tile());
-  while (unit_items < length && trees * tree::num_blocks(length, unit_items) > 4 * resident) {
+  const std::int64_t wanted = detail::smaller(4 * resident, most_split_units);
+  while (unit_items < length && trees * tree::num_blocks(length, unit_items) > wanted) {
     unit_items *= 2;
   }
   const std::int64_t units = trees * tree::num_blocks(length, unit_items);
   const bool split = unit_items < length;
-  const workspace& space =
-      provide(split ? workspace_demand{units * static_cast<std::int64_t>(sizeof(acc)),
-                                       units * static_cast<std::int64_t>(sizeof(unsigned))}
-                    : workspace_demand{0, 0});
+  const workspace& space = provide(cuda::equal_units_demand(split ? units : 0, sizeof(acc)));
   cuda::launch_forest_kernel(
       kernel, units, Policy.nt, job, facts, "launch of the kernel for long trees of one length",
       equal_units{unit_items}, job.forest, job.reducer, job.init, job.out,
