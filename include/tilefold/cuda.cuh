@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <tilefold/detail/cuda/data_place.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
 #include <tilefold/detail/cuda/launch_by_key.cuh>
 #include <tilefold/detail/cuda/launch_columns.cuh>
@@ -459,47 +460,46 @@ basic_cuda_executor<Build>& default_cuda_executor(cudaStream_t stream) {
   return executors.emplace_back(stream);
 }
 
-// thrust marks iterators over device memory by their category, a template of three arguments whose
-// first is not the standard tag. Iterators of any system (counting, constant) count as the host's.
-template <class Category>
-inline constexpr bool device_category = false;
-template <template <class, class, class> class Combined, class First, class System, class Traversal>
-inline constexpr bool device_category<Combined<First, System, Traversal>> =
-    !std::is_same_v<First, std::random_access_iterator_tag>;
-template <class It>
-concept device_iterator =
-    !std::is_pointer_v<It> && device_category<typename std::iterator_traits<It>::iterator_category>;
-
-/// Under nvcc: raw pointers and spans go where their memory is, thrust's device iterators to the
-/// GPU, every other iterator to the host (which refuses device memory).
+/// Under nvcc a call goes where its data is: to the GPU if a root pointer of its iterators leads to
+/// memory of one, or thrust marks them so; else to the host (which refuses device memory).
 template <class Build, class HostMode>
 struct cuda_dispatch {
-  template <class... Functors, class It, class Use>
-  static auto with_executor(const It& first, Use use) {
-    if constexpr (wraps_any_pointer<It> || unwraps_to_pointer<It>) {
-      const auto pointer = cuda::unwrap(first);
-      const auto space = cuda::place_of(pointer).space;
-      const bool on_gpu =
-          space == cuda::memory_space::device || space == cuda::memory_space::managed;
-      const bool gpu_can_read = on_gpu || space == cuda::memory_space::pinned || pointer == nullptr;
-      if constexpr ((device_only<Functors> || ...)) {
-        if (!gpu_can_read) {
-          throw memory_space_error("tilefold: " + cuda::hex(pointer) +
-                                   " is host memory, but the operator is a __device__ lambda");
-        }
-        return use(gpu());
-      } else {
-        if (on_gpu) return use(gpu());
-        return use(basic_host_executor<HostMode>{});
+  /// `first` and `more`: what the call reads and writes; what is no iterator is passed over.
+  template <class... Functors, class It, class Use, class... More>
+  static auto with_executor(const It& first, Use use, const More&... more) {
+    constexpr bool is_lambdas = !wraps_any_pointer<It> && !unwraps_to_pointer<It> &&
+                                (cuda::is_plain_lambda<Functors>() || ...);
+    constexpr cuda::home told = cuda::home_of_call<It, More...>();
+    constexpr cuda::home home =
+        told == cuda::home::pointer && is_lambdas ? cuda::home::host : told;
+    cuda::data_places places;
+    if constexpr ((device_only<Functors> || ...)) {
+      look(places, first, more...);
+      if (const void* const pointer = places.only_host()) {
+        throw memory_space_error("tilefold: " + cuda::hex(pointer) +
+                                 " is host memory, but the operator is a __device__ lambda");
       }
-    } else if constexpr (device_iterator<It>) {
       return use(gpu());
+    } else if constexpr (home == cuda::home::gpu) {
+      look(places, first, more...);
+      return use(gpu());
+    } else if constexpr (home == cuda::home::pointer) {
+      look(places, first, more...);
+      if (places.on_gpu()) return use(gpu());
+      return use(basic_host_executor<HostMode>{});
     } else {
+      if constexpr (sizeof...(More) > 0) look(places, first, more...);
       return use(basic_host_executor<HostMode>{});
     }
   }
 
  private:
+  template <class... Args>
+  static void look(cuda::data_places& places, const Args&... args) {
+    (places.look_at(args), ...);
+    places.require_one_reader();
+  }
+
   static basic_cuda_executor<Build>& gpu() {
     return default_cuda_executor<Build>(Build::per_thread_stream ? cudaStreamPerThread
                                                                  : cudaStreamLegacy);
