@@ -127,8 +127,8 @@ requires(sizeof...(InitOp) <= 2) void segmented_reduce_into(Exec&& exec, It firs
       init_op...);
 }
 
-/// The same, done when the call returns. The executor may be left out: the memory of everything that
-/// the call reads and writes then decides, as in reduce().
+/// The same, done when the call returns. The executor may be left out: the memory of everything
+/// that the call reads and writes then decides, as in reduce().
 template <class Acc = void, executor Exec, class... Arguments>
 void segmented_reduce(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);

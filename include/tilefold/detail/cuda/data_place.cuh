@@ -102,8 +102,8 @@ constexpr home home_of();
 template <class Tuple, std::size_t... Index>
 constexpr home home_of_tuple(std::index_sequence<Index...>) {
   home all = home::unknown;
-  ((all = together(all, home_of<std::remove_cvref_t<
-                            typename std::tuple_element<Index, Tuple>::type>>())),
+  ((all = together(
+        all, home_of<std::remove_cvref_t<typename std::tuple_element<Index, Tuple>::type>>())),
    ...);
   return all;
 }
@@ -148,9 +148,8 @@ class data_places {
   void look_at(const Arg& arg) {
     if constexpr (wraps_any_pointer<Arg> || unwraps_to_pointer<Arg>) {
       const void* pointer = nullptr;
-      detail::visit_roots(arg, [&](const volatile void* root) {
-        pointer = const_cast<const void*>(root);
-      });
+      detail::visit_roots(
+          arg, [&](const volatile void* root) { pointer = const_cast<const void*>(root); });
       note(pointer, pointer == nullptr ? nowhere : cuda::place_of(pointer));
     } else {
       detail::visit_roots(arg, [&](const volatile void* root) {
@@ -173,7 +172,9 @@ class data_places {
                              "both");
   }
 
-  bool on_gpu() const { return device_ != nullptr || (managed_ != nullptr && pageable_ == nullptr); }
+  bool on_gpu() const {
+    return device_ != nullptr || (managed_ != nullptr && pageable_ == nullptr);
+  }
   /// Memory that only the host reads, if nothing is memory that a GPU reads.
   const void* only_host() const { return seen_by_gpu_ ? nullptr : pageable_; }
 

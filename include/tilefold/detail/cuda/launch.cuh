@@ -227,13 +227,13 @@ struct launch_abilities {
 template <class Kernel>
 launch_abilities abilities_of(Kernel kernel, int most_nt, const device_info& gpu,
                               occupancy_cache& known) {
-  if (!gpu.early_launches) return {false, false};
   std::atomic<int>& cached = known[gpu.device % known_devices];
   int answer = cached.load(std::memory_order_relaxed);
   if (answer == 0) {
+    // Loads the kernel as well, which fails here rather than at a launch behind others.
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-    const bool early = attributes.ptxVersion >= 90;
+    const bool early = gpu.early_launches && attributes.ptxVersion >= 90;
     answer = 1 + (early ? 2 : 0) + (early && cuda::fits_cluster(kernel, most_nt) ? 4 : 0);
     cached.store(answer, std::memory_order_relaxed);
   }
