@@ -36,14 +36,6 @@ cudaError_t __real_cudaFuncGetAttributes(cudaFuncAttributes* attributes, const v
 cudaError_t __wrap_cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
   return refuse() ? cudaErrorMemoryAllocation : __real_cudaFuncGetAttributes(attributes, function);
 }
-cudaError_t __real_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
-                                                                 int nt, std::size_t bytes);
-cudaError_t __wrap_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
-                                                                 int nt, std::size_t bytes) {
-  return refuse()
-             ? cudaErrorMemoryAllocation
-             : __real_cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, nt, bytes);
-}
 cudaError_t __real_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
                                                                           const void* function,
                                                                           int nt, std::size_t bytes,
