@@ -542,34 +542,6 @@ TEST_F(CudaGraphs, RefuseCallsThatReturnTheirValue) {
   EXPECT_TRUE(same_bits(reduce(exec_, array_.begin(), array_.end()), folded(array_.to_host())));
 }
 
-TEST_F(CudaGraphs, RefuseAnotherWorkspaceAndGoOn) {
-  reserve();
-  gpu_array<unsigned char> space(1 << 20);
-  const float expected = folded(array_.to_host());
-  const std::int64_t before = exec_.workspace_bytes();
-  for (const auto mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal,
-                          cudaStreamCaptureModeRelaxed}) {
-    const cudaGraphExec_t graph = recorded(mode, [&] {
-      try {
-        exec_.use_workspace(space.data(), space.size());
-        ADD_FAILURE() << "nothing was thrown";
-      } catch (const capture_error& e) {
-        EXPECT_NE(std::string(e.what()).find("use_workspace"), std::string::npos) << e.what();
-      }
-      EXPECT_EQ(exec_.workspace_bytes(), before);
-      reduce_into(exec_, array_.begin(), array_.end(), out_.data());
-    });
-    must(cudaGraphLaunch(graph, exec_.stream()));
-    exec_.synchronize();
-    EXPECT_TRUE(same_bits(out_.to_host()[0], expected));
-    must(cudaMemset(out_.data(), 0xee, 2 * sizeof(float)));
-    must(cudaGraphExecDestroy(graph));
-  }
-  exec_.use_workspace(space.data(), space.size());
-  EXPECT_EQ(exec_.workspace_bytes(), space.size());
-  EXPECT_TRUE(same_bits(reduce(exec_, array_.begin(), array_.end()), expected));
-}
-
 TEST_F(CudaGraphs, RecordEmptyRangesToo) {
   const cudaGraphExec_t graph = recorded(cudaStreamCaptureModeThreadLocal, [&] {
     reduce_into(exec_, array_.begin(), array_.begin(), out_.data(), 3.5f);

@@ -4,6 +4,7 @@
 #include <tilefold/tree.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,30 @@ TEST(Tree, BlocksAreCountedBeyond32Bits) {
   EXPECT_EQ(num_blocks(256, 256), 1);
   EXPECT_EQ(num_blocks(257, 256), 2);
   EXPECT_EQ(num_blocks((std::int64_t{1} << 40) + 1, 4096), (std::int64_t{1} << 28) + 1);
+}
+
+TEST(Tree, BlocksAreCountedUpTo63Bits) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  static_assert(num_blocks(most, 1) == most);
+  static_assert(num_blocks(most, 2) == std::int64_t{1} << 62);
+  static_assert(num_blocks(most, most) == 1);
+  static_assert(num_blocks(most - 1, most) == 1);
+  static_assert(num_blocks(1, most) == 1);
+  static_assert(num_blocks(0, most) == 0);
+  for (int level = 0; level < 63; ++level) {
+    const std::int64_t block = std::int64_t{1} << level;
+    EXPECT_EQ(num_blocks(most, block), most / block + (most % block != 0)) << level;
+    EXPECT_EQ(num_blocks(most - block, block), (most - block) / block + (most % block != 0))
+        << level;
+  }
+}
+
+TEST(Tree, RightHalvesStayBelow63Bits) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  static_assert(right_half(most - 1, 1) == most);
+  static_assert(right_half(most - 1, 63) == std::int64_t{1} << 62);
+  static_assert(left_size(most) == std::int64_t{1} << 62);
+  static_assert(ceil_log2(most) == 63);
 }
 
 // Spells the node of `level` that starts at `first` by the header's rules alone.

@@ -10,17 +10,19 @@
 #include <concepts>
 #include <cstdint>
 #include <iterator>
+#include <list>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include <tilefold/detail/cuda/data_place.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
 #include <tilefold/detail/cuda/launch_by_key.cuh>
 #include <tilefold/detail/cuda/launch_columns.cuh>
 #include <tilefold/detail/cuda/launch_forest.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/root_pointer.hpp>
@@ -69,6 +71,17 @@ class awaited_result {
   result_place<T> next() {
     T* const value = reserve<T>();
     return {value, ticket_at(), ++ticket_};
+  }
+
+  /// Whether the memory is there still; it is not after cudaDeviceReset().
+  bool is_alive() const {
+    return memory_ == nullptr || cuda::place_of(memory_).space == memory_space::pinned;
+  }
+
+  /// Lets go of memory that is gone.
+  void forget() noexcept {
+    memory_ = nullptr;
+    bytes_ = 0;
   }
 
   /// Whether the result of the latest next() is there, after a wait of 50 us or so.
@@ -159,7 +172,26 @@ inline bool is_capturing(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
+/// The number of the capture that `stream` is in, which no other one has; 0 if it is in none.
+inline unsigned long long capture_of(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  unsigned long long number = 0;
+  check(cudaStreamGetCaptureInfo(stream, &status, &number), "cudaStreamGetCaptureInfo");
+  return status == cudaStreamCaptureStatusNone ? 0 : number;
+}
+
+/// The number of the context of `device`.
+inline unsigned long long context_of(int device) {
+  const device_scope scope(device);
+  return cuda::context_of_current(device);
+}
+
 }  // namespace detail::cuda
+
+namespace detail {
+template <class Build>
+struct default_executors;
+}
 
 /// Runs folds on one GPU, in the order of one stream.
 ///
@@ -179,6 +211,9 @@ inline bool is_capturing(cudaStream_t stream) {
 /// - Threads: one executor serves one thread at a time. Any number of executors may run at once.
 /// - After an exception the executor is as before and can be used again (unless CUDA reports an
 ///   error that ends the context).
+/// - After cudaDeviceReset() an executor's memory and stream are gone: its calls throw cuda_error,
+/// and
+///   it can only be destroyed. Calls that name no executor go on with a new one.
 template <class Build>
 class basic_cuda_executor {
  public:
@@ -186,7 +221,9 @@ class basic_cuda_executor {
 
   /// An executor with a stream of its own on the current device.
   explicit basic_cuda_executor(device_memory_resource& resource = default_memory_resource())
-      : gpu_(detail::cuda::query(detail::cuda::current_device())), workspace_(resource) {
+      : gpu_(detail::cuda::query(detail::cuda::current_device())),
+        context_(detail::cuda::context_of(gpu_.device)),
+        workspace_(resource) {
     detail::cuda::check(cudaStreamCreate(&stream_), "cudaStreamCreate");
     owns_stream_ = true;
   }
@@ -195,11 +232,13 @@ class basic_cuda_executor {
   explicit basic_cuda_executor(cudaStream_t stream,
                                device_memory_resource& resource = default_memory_resource())
       : gpu_(detail::cuda::query(detail::cuda::device_of(stream))),
+        context_(detail::cuda::context_of(gpu_.device)),
         workspace_(resource),
         stream_(stream) {}
 
   basic_cuda_executor(basic_cuda_executor&& other) noexcept
       : gpu_(other.gpu_),
+        context_(other.context_),
         workspace_(std::move(other.workspace_)),
         result_(std::move(other.result_)),
         stream_(std::exchange(other.stream_, nullptr)),
@@ -213,6 +252,7 @@ class basic_cuda_executor {
     int current = gpu_.device;
     if (cudaGetDevice(&current) != cudaSuccess) (void)cudaGetLastError();
     if (current != gpu_.device) (void)cudaSetDevice(gpu_.device);
+    if (is_of_another_context()) forget();
     workspace_.release(stream_);
     if (owns_stream_ && cudaStreamDestroy(stream_) != cudaSuccess) (void)cudaGetLastError();
     if (current != gpu_.device) (void)cudaSetDevice(current);
@@ -223,27 +263,44 @@ class basic_cuda_executor {
 
   /// Blocks until all work of the stream is done; throws cuda_error if any of it failed.
   void synchronize() const {
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     detail::cuda::check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
 
   /// Bytes of workspace that a fold of n items with accumulators of `accumulator_bytes` bytes can
-  /// need under the default policy for items of `item_bytes` bytes, and any of fewer items.
+  /// need under the default policy for items of `item_bytes` bytes (of several iterators: the sum
+  /// of theirs), and any of fewer items. 0 for no items.
+  ///
+  /// This and the other size queries need no GPU, and answer for every one. They throw
+  /// invalid_range_error for a negative number of items, for items or accumulators of less than a
+  /// byte, and for more than any memory holds.
   static std::int64_t workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                       std::int64_t accumulator_bytes) {
-    return detail::cuda::default_workspace_bytes(n, static_cast<int>(item_bytes),
-                                                 accumulator_bytes);
+    return detail::cuda::fold_workspace_bytes(n, item_bytes, accumulator_bytes);
   }
 
-  /// Bytes of workspace that a segmented_reduce() with offsets, or a batched_reduce(), needs.
+  /// Bytes of workspace that a segmented_reduce() with offsets, or a batched_reduce(), needs, and
+  /// any of fewer segments.
   static std::int64_t segments_workspace_bytes(std::int64_t num_segments,
                                                std::int64_t accumulator_bytes) {
-    return detail::cuda::queue_demand(num_segments, accumulator_bytes).bytes();
+    return detail::cuda::forest_workspace_bytes(num_segments, accumulator_bytes);
   }
 
-  /// Bytes of workspace that a reduce_by_key() of n keys needs, and any of fewer.
+  /// Bytes of workspace that a segmented_reduce() of segments of equal lengths, `segment_size`
+  /// items of `item_bytes` bytes each, can need under the default policy, and any of fewer or
+  /// shorter segments. 0 where no segment is shared by several blocks.
+  static std::int64_t equal_segments_workspace_bytes(std::int64_t num_segments,
+                                                     std::int64_t segment_size,
+                                                     std::int64_t item_bytes,
+                                                     std::int64_t accumulator_bytes) {
+    return detail::cuda::equal_workspace_bytes(num_segments, segment_size, item_bytes,
+                                               accumulator_bytes);
+  }
+
+  /// Bytes of workspace that a reduce_by_key() of n keys needs, and any of fewer. At most 2^35
+  /// keys.
   static std::int64_t by_key_workspace_bytes(std::int64_t n, std::int64_t accumulator_bytes) {
-    return detail::cuda::by_key_demand(n, accumulator_bytes).bytes();
+    return detail::cuda::keys_workspace_bytes(n, accumulator_bytes);
   }
 
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }
@@ -254,31 +311,30 @@ class basic_cuda_executor {
       throw invalid_range_error("tilefold: cannot reserve " + std::to_string(bytes) + " bytes");
     }
     if (bytes <= workspace_.bytes()) return;
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error("tilefold: the stream is being captured and the workspace holds " +
                           std::to_string(workspace_.bytes()) + " of " + std::to_string(bytes) +
                           " bytes: call reserve(" + std::to_string(bytes) +
-                          ") before the capture begins");
+                          ") before the capture begins, or use_workspace() in it");
     }
     workspace_.grow(bytes, stream_);
   }
 
   /// Works in the caller's device memory from now on: `bytes` bytes at `memory`, aligned to 256.
-  /// It must outlive the executor's work; a call that needs more allocates again.
+  /// It must outlive the executor's work; a call that needs more allocates again. While the stream
+  /// is being captured this is recorded: calls that follow in the capture work there, nothing need
+  /// be reserved before, and the memory must outlive the graph. (Whenever the graph runs it zeroes
+  /// the front of the memory, 3% or so; calls after the capture do so once for themselves.)
   void use_workspace(void* memory, std::int64_t bytes) {
-    const detail::cuda::device_scope scope(gpu_.device);
-    if (detail::cuda::is_capturing(stream_)) {
-      throw capture_error(
-          "tilefold: the stream is being captured: call use_workspace before the capture begins");
-    }
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     detail::cuda::require_device_access(memory, "workspace", gpu_.device, gpu_.pageable_access);
     if (bytes < 512 || reinterpret_cast<std::uintptr_t>(memory) % 256 != 0) {
       throw memory_space_error(
           "tilefold: a workspace needs at least 512 bytes aligned to 256; got " +
           std::to_string(bytes) + " bytes at " + detail::cuda::hex(memory));
     }
-    workspace_.adopt(memory, bytes, stream_);
+    workspace_.adopt(memory, bytes, stream_, detail::cuda::capture_of(stream_));
   }
 
   /// The iterator as kernels read it, if they `read` it at all: contiguous ones as raw pointers.
@@ -300,7 +356,7 @@ class basic_cuda_executor {
 
   /// Throws if a call cannot wait for its own work: while the stream is being captured.
   void require_waiting(const char* verb) const {
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error(
           "tilefold: the stream is being captured, and a call that is done when it returns would "
@@ -312,7 +368,7 @@ class basic_cuda_executor {
   /// Throws if a call cannot look at offsets before it follows them: while the stream is being
   /// captured.
   void require_checking() const {
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error(
           "tilefold: the stream is being captured, and a checked() call would have to wait for its "
@@ -324,7 +380,7 @@ class basic_cuda_executor {
   template <class Policy, class Source, class Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) {
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     require_waiting("reduce");
     const auto place = result_.template next<typename Reducer::result>();
     launch<Policy>(source, reducer, init, n, place);
@@ -339,7 +395,7 @@ class basic_cuda_executor {
   template <class Policy, class Source, class Reducer, class Init, class Out>
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  const Out& out) {
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     const auto raw = readable(out, "out");
     if constexpr (std::is_pointer_v<decltype(raw)>) {
       using value = std::remove_pointer_t<std::remove_const_t<decltype(raw)>>;
@@ -355,7 +411,7 @@ class basic_cuda_executor {
   template <class Policy, class Forest, class Reducer, class Init, class Out>
   void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
                    const Init& init, const typename Reducer::result& empty, const Out& out) {
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     const auto raw_out = readable(out, "out");
     const detail::cuda::forest_job<Forest, Reducer, Init, std::remove_const_t<decltype(raw_out)>>
         job{forest, {reducer, 0u}, init, empty, raw_out, gpu_, stream_};
@@ -374,7 +430,7 @@ class basic_cuda_executor {
   void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
                         const KeysOut& keys_out, const ValuesOut& values_out,
                         const CountOut& num_runs_out) {
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     detail::cuda::launch_by_key<Build, Policy>(
         items, reducer, init, readable(keys_out, "keys_out"), readable(values_out, "values_out"),
         readable(num_runs_out, "num_runs_out"), gpu_, stream_, provider());
@@ -384,7 +440,7 @@ class basic_cuda_executor {
   template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut>
   std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
                            const KeysOut& keys_out, const ValuesOut& values_out) {
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     auto* const num_runs = result_.template reserve<std::int64_t>();
     fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs);
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold_by_key");
@@ -394,7 +450,7 @@ class basic_cuda_executor {
   /// Writes `value` through `out` in the order of the stream.
   template <class T, class Out>
   void store(const T& value, const Out& out) {
-    const detail::cuda::device_scope scope(gpu_.device);
+    const detail::cuda::context_scope scope(gpu_.device, context_);
     detail::cuda::launch_store<Build>(value, readable(out, "out"), stream_);
   }
 
@@ -403,6 +459,9 @@ class basic_cuda_executor {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {
         reserve(detail::larger(demand.bytes(), detail::cuda::least_workspace_bytes));
+      }
+      if (workspace_.is_zeroed_by_graph() && demand.partial_bytes > 0) {
+        workspace_.zero(stream_, detail::cuda::capture_of(stream_));
       }
       return workspace_;
     };
@@ -415,7 +474,23 @@ class basic_cuda_executor {
                                              provider());
   }
 
+  friend struct detail::default_executors<Build>;
+
+  // Of the executor's device, which is current; false if nobody can tell.
+  bool is_of_another_context() const noexcept {
+    const unsigned long long current = detail::cuda::context_of_current(gpu_.device);
+    return context_ != 0 && current != 0 && context_ != current;
+  }
+
+  // What the executor has was the context's, and is gone with it.
+  void forget() noexcept {
+    workspace_.forget();
+    result_.forget();
+    owns_stream_ = false;
+  }
+
   detail::cuda::device_info gpu_;
+  unsigned long long context_;
   detail::cuda::workspace workspace_;
   detail::cuda::awaited_result result_;
   cudaStream_t stream_ = nullptr;
@@ -430,61 +505,69 @@ namespace detail {
 inline const bool host_pointer_guard_is_set =
     (host_pointer_guard.store(&cuda::refuse_device_memory, std::memory_order_release), true);
 
-/// The calling thread's executor for the current device and default stream, made on first use.
+/// The calling thread's executors for default streams, made on first use.
 template <class Build>
-basic_cuda_executor<Build>& default_cuda_executor(cudaStream_t stream) {
-  thread_local std::vector<basic_cuda_executor<Build>> executors;
-  const int device = cuda::current_device();
-  for (auto& executor : executors) {
-    if (executor.device() == device) return executor;
+struct default_executors {
+  using executor_type = basic_cuda_executor<Build>;
+
+  /// That of the current device. What a cudaDeviceReset() left of an earlier one is forgotten.
+  static executor_type& of_current_device(cudaStream_t stream) {
+    thread_local std::list<executor_type> executors;
+    const int device = cuda::current_device();
+    for (auto executor = executors.begin(); executor != executors.end(); ++executor) {
+      if (executor->device() != device) continue;
+      // Both are asked: whether numbers of contexts change with a reset is the driver's business.
+      if (!executor->is_of_another_context() && executor->result_.is_alive()) return *executor;
+      executor->forget();
+      executors.erase(executor);
+      break;
+    }
+    return executors.emplace_back(stream);
   }
-  return executors.emplace_back(stream);
-}
+};
 
-// thrust marks iterators over device memory by their category, a template of three arguments whose
-// first is not the standard tag. Iterators of any system (counting, constant) count as the host's.
-template <class Category>
-inline constexpr bool device_category = false;
-template <template <class, class, class> class Combined, class First, class System, class Traversal>
-inline constexpr bool device_category<Combined<First, System, Traversal>> =
-    !std::is_same_v<First, std::random_access_iterator_tag>;
-template <class It>
-concept device_iterator =
-    !std::is_pointer_v<It> && device_category<typename std::iterator_traits<It>::iterator_category>;
-
-/// Under nvcc: raw pointers and spans go where their memory is, thrust's device iterators to the
-/// GPU, every other iterator to the host (which refuses device memory).
+/// Under nvcc a call goes where its data is: to the GPU if a root pointer of its iterators leads to
+/// memory of one, or thrust marks them so; else to the host (which refuses device memory).
 template <class Build, class HostMode>
 struct cuda_dispatch {
-  template <class... Functors, class It, class Use>
-  static auto with_executor(const It& first, Use use) {
-    if constexpr (wraps_any_pointer<It> || unwraps_to_pointer<It>) {
-      const auto pointer = cuda::unwrap(first);
-      const auto space = cuda::place_of(pointer).space;
-      const bool on_gpu =
-          space == cuda::memory_space::device || space == cuda::memory_space::managed;
-      const bool gpu_can_read = on_gpu || space == cuda::memory_space::pinned || pointer == nullptr;
-      if constexpr ((device_only<Functors> || ...)) {
-        if (!gpu_can_read) {
-          throw memory_space_error("tilefold: " + cuda::hex(pointer) +
-                                   " is host memory, but the operator is a __device__ lambda");
-        }
-        return use(gpu());
-      } else {
-        if (on_gpu) return use(gpu());
-        return use(basic_host_executor<HostMode>{});
+  /// `first` and `more`: what the call reads and writes; what is no iterator is passed over.
+  template <class... Functors, class It, class Use, class... More>
+  static auto with_executor(const It& first, Use use, const More&... more) {
+    constexpr bool is_lambdas = !wraps_any_pointer<It> && !unwraps_to_pointer<It> &&
+                                (cuda::is_plain_lambda<Functors>() || ...);
+    constexpr cuda::home told = cuda::home_of_call<It, More...>();
+    constexpr cuda::home home = told == cuda::home::pointer && is_lambdas ? cuda::home::host : told;
+    cuda::data_places places;
+    if constexpr ((device_only<Functors> || ...)) {
+      look(places, first, more...);
+      if (const void* const pointer = places.only_host()) {
+        throw memory_space_error("tilefold: " + cuda::hex(pointer) +
+                                 " is host memory, but the operator is a __device__ lambda");
       }
-    } else if constexpr (device_iterator<It>) {
       return use(gpu());
+    } else if constexpr (home == cuda::home::gpu) {
+      look(places, first, more...);
+      return use(gpu());
+    } else if constexpr (home == cuda::home::pointer) {
+      look(places, first, more...);
+      if (places.on_gpu()) return use(gpu());
+      return use(basic_host_executor<HostMode>{});
     } else {
+      if constexpr (sizeof...(More) > 0) look(places, first, more...);
       return use(basic_host_executor<HostMode>{});
     }
   }
 
  private:
+  template <class... Args>
+  static void look(cuda::data_places& places, const Args&... args) {
+    (places.look_at(args), ...);
+    places.require_one_reader();
+  }
+
   static basic_cuda_executor<Build>& gpu() {
-    return default_cuda_executor<Build>(Build::per_thread_stream ? cudaStreamPerThread
-                                                                 : cudaStreamLegacy);
+    return default_executors<Build>::of_current_device(
+        Build::per_thread_stream ? cudaStreamPerThread : cudaStreamLegacy);
   }
 };
 

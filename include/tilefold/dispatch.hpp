@@ -16,9 +16,9 @@ namespace tilefold::detail {
 
 template <class HostMode>
 struct host_dispatch {
-  /// Calls use(executor) with the executor that can read `first`.
-  template <class... Functors, class It, class Use>
-  static auto with_executor(const It&, Use use) {
+  /// Calls use(executor) with the executor that can read `first`, and read or write `more`.
+  template <class... Functors, class It, class Use, class... More>
+  static auto with_executor(const It&, Use use, const More&...) {
     return use(basic_host_executor<HostMode>{});
   }
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The exceptions that tilefold throws. Each message names the value that was wrong. After any of
-// them nothing has been written through an output, no memory is lost and the executor can be used
-// again (a sticky CUDA error excepted: the CUDA context itself is then beyond repair).
+// them no memory is lost, the executor can be used again, and nothing has been written through an
+// output, with one exception: a cuda_error. What can be asked for ahead of a call's first launch is
+// asked for there and leaves nothing written; but if a later launch is refused, or work on the GPU
+// fails, outputs may hold some results. (A sticky CUDA error ends the context itself.)
 #pragma once
 
 #include <stdexcept>

@@ -27,9 +27,12 @@ template <class Acc = void, class Dispatch = detail::default_dispatch, detail::i
 requires(sizeof...(OpF) == 0 || sizeof...(OpF) == 2) auto inner_product(It1 first1, It1 last1,
                                                                         It2 first2, Init init,
                                                                         OpF... op_f) {
-  return Dispatch::template with_executor<OpF...>(first1, [&](auto&& exec) {
-    return tilefold::inner_product<Acc>(exec, first1, last1, first2, init, op_f...);
-  });
+  return Dispatch::template with_executor<OpF...>(
+      first1,
+      [&](auto&& exec) {
+        return tilefold::inner_product<Acc>(exec, first1, last1, first2, init, op_f...);
+      },
+      first2);
 }
 
 /// The same through `out`, as reduce_into().

@@ -22,7 +22,10 @@ namespace tilefold {
 /// - Parameters: random-access iterators; host memory for the host executor; device, managed or
 ///   pinned memory (or a device-callable iterator) for a CUDA executor. `op` is callable as
 ///   op(acc, acc), on the device where that is where it runs. Without an executor the memory
-///   decides: device and managed memory and thrust's device iterators go to the GPU, else the host.
+///   decides: device and managed memory and thrust's device iterators go to the GPU, also inside
+///   adaptors of thrust's and libcu++'s (transform, zip, permutation, reverse); the rest to the
+///   host, as do adaptors that hold a lambda which is not extended. Memory of a GPU together with
+///   host memory that it cannot read is a memory_space_error.
 /// - Result: the accumulator type, see accumulator.hpp; a NaN result is the canonical quiet NaN.
 ///   The call is synchronous: it has finished when the value is there.
 /// - Empty range: the value of if_empty(op, value), else `init`, else the operator's identity (-0.0

@@ -185,7 +185,8 @@ requires(sizeof...(Rest) <= 3) void reduce_by_key_into(Exec&& exec, Keys keys_fi
 }
 
 /// The same, done when the call returns; returns the number of runs. The executor may be left out:
-/// `keys_first` then decides, as in reduce().
+/// the memory of keys, values and outputs then decides, as in reduce(), and must be where one
+/// executor reaches all of it.
 ///
 ///     reduce_by_key([exec,] keys_first, keys_last, values, keys_out, values_out, ...)
 template <class Acc = void, executor Exec, detail::item_iterator Keys, detail::item_iterator Values,
@@ -220,10 +221,13 @@ template <class Acc = void, class Dispatch = detail::default_dispatch, detail::i
 requires(sizeof...(Rest) <= 3) std::int64_t
     reduce_by_key(Keys keys_first, Keys keys_last, Values values, KeysOut keys_out,
                   ValuesOut values_out, Rest... rest) {
-  return Dispatch::template with_executor<Rest...>(keys_first, [&](auto&& exec) {
-    return tilefold::reduce_by_key<Acc>(exec, keys_first, keys_last, values, keys_out, values_out,
-                                        rest...);
-  });
+  return Dispatch::template with_executor<Rest...>(
+      keys_first,
+      [&](auto&& exec) {
+        return tilefold::reduce_by_key<Acc>(exec, keys_first, keys_last, values, keys_out,
+                                            values_out, rest...);
+      },
+      values, keys_out, values_out);
 }
 
 }  // namespace tilefold

@@ -127,8 +127,8 @@ requires(sizeof...(InitOp) <= 2) void segmented_reduce_into(Exec&& exec, It firs
       init_op...);
 }
 
-/// The same, done when the call returns. The executor may be left out: `first` then decides, as in
-/// reduce().
+/// The same, done when the call returns. The executor may be left out: the memory of everything
+/// that the call reads and writes then decides, as in reduce().
 template <class Acc = void, executor Exec, class... Arguments>
 void segmented_reduce(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
@@ -141,7 +141,8 @@ template <class Acc = void, class Dispatch = detail::default_dispatch, detail::i
           class... Arguments>
 void segmented_reduce(It first, Arguments... arguments) {
   Dispatch::template with_executor<Arguments...>(
-      first, [&](auto&& exec) { tilefold::segmented_reduce<Acc>(exec, first, arguments...); });
+      first, [&](auto&& exec) { tilefold::segmented_reduce<Acc>(exec, first, arguments...); },
+      arguments...);
 }
 
 }  // namespace tilefold

@@ -71,9 +71,10 @@ auto transform_reduce(Exec&& exec, Range&& range, Init init, Op op, F f) {
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
           class... Rest>
 requires(sizeof...(Rest) >= 2) auto transform_reduce(It first, It last, Rest... rest) {
-  return Dispatch::template with_executor<Rest...>(first, [&](auto&& exec) {
-    return tilefold::transform_reduce<Acc>(exec, first, last, rest...);
-  });
+  return Dispatch::template with_executor<Rest...>(
+      first,
+      [&](auto&& exec) { return tilefold::transform_reduce<Acc>(exec, first, last, rest...); },
+      rest...);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,

@@ -29,9 +29,12 @@ TILEFOLD_HD constexpr int floor_log2(std::int64_t x) {
 /// Smallest k with 2^k >= x; x > 0.
 TILEFOLD_HD constexpr int ceil_log2(std::int64_t x) { return x == 1 ? 0 : floor_log2(x - 1) + 1; }
 
-/// Number of aligned blocks of `block` items that n items touch.
+/// Number of aligned blocks of `block` items that n >= 0 items touch.
 TILEFOLD_HD constexpr std::int64_t num_blocks(std::int64_t n, std::int64_t block) {
-  return (n + block - 1) / block;
+  // Unsigned, for n + block - 1 may pass 2^63 (and never 2^64).
+  return static_cast<std::int64_t>(
+      (static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(block) - 1) /
+      static_cast<std::uint64_t>(block));
 }
 
 /// First item of the right half of the node of `level` (>= 1) that covers `item`. The node has a

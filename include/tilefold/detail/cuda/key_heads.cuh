@@ -275,7 +275,7 @@ struct head_finder {
       for (int i = 0; i < quad_items; ++i) {
         const key_type& left = i == 0 ? before : keys.key[i == 0 ? 0 : i - 1];
         const bool is_same = static_cast<bool>(input.equal(left, keys.key[i]));
-        heads |= static_cast<unsigned>(!is_same) << (q * quad_items + i);
+        heads = cuda::with_bit_unless(is_same, 1u << (q * quad_items + i), heads);
       }
     }
     return heads;

@@ -50,6 +50,11 @@ constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
   return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
+/// An item's or an accumulator's size as policies ask for it: they tell no larger ones apart.
+constexpr int policy_bytes(std::int64_t bytes) {
+  return static_cast<int>(detail::smaller(bytes, std::int64_t{65536}));
+}
+
 /// The largest tile of short ranges; blocks may have fewer threads and so smaller tiles.
 constexpr tile_policy short_policy_for(int bytes) {
   if (bytes > 16) return {256, policy_for(bytes).vt};
@@ -136,6 +141,14 @@ constexpr workspace_demand demand(short_shape shape, std::int64_t acc_bytes) {
   return {most_short_blocks * acc_bytes, sizeof(unsigned)};
 }
 
+/// Scratch for up to `blocks` blocks of free_kernel.cuh, and the flag behind their counters.
+constexpr workspace_demand free_demand(tile_policy policy, std::int64_t blocks,
+                                       std::int64_t acc_bytes) {
+  const workspace_demand of_blocks = cuda::partials_demand(policy, blocks, acc_bytes);
+  return {detail::larger(of_blocks.partial_bytes, acc_bytes),
+          of_blocks.arrival_bytes + static_cast<std::int64_t>(sizeof(unsigned))};
+}
+
 /// Bytes of scratch for n items or fewer under the default policy.
 constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
                                                std::int64_t acc_bytes) {
@@ -144,11 +157,16 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   const std::int64_t of_short =
       demand(short_shape_for(short_tile, detail::smaller(n, most_short), false), acc_bytes).bytes();
   if (n <= most_short) return of_short;
-  const std::int64_t of_tiles =
-      demand(policy_for(item_bytes, static_cast<int>(acc_bytes)), n, acc_bytes).bytes();
-  if (!pays_to_stage(item_bytes, acc_bytes)) return detail::larger(of_short, of_tiles);
+  const tile_policy tiles = policy_for(item_bytes, cuda::policy_bytes(acc_bytes));
+  const std::int64_t of_tiles = demand(tiles, n, acc_bytes).bytes();
+  // No more blocks than tiles, but perhaps in smaller groups.
+  const tile_policy free = free_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
+  const std::int64_t of_free =
+      free_demand(free, tree::num_blocks(n, tiles.tile()), acc_bytes).bytes();
+  const std::int64_t most = detail::larger(of_short, of_tiles, of_free);
+  if (!pays_to_stage(item_bytes, acc_bytes)) return most;
   const tile_policy staged = staged_policy_for(staged_run(item_bytes));
-  return detail::larger(of_short, of_tiles, demand(staged, n, acc_bytes).bytes());
+  return detail::larger(most, demand(staged, n, acc_bytes).bytes());
 }
 
 // Devices of which something is remembered; more than a machine has.
@@ -209,13 +227,13 @@ struct launch_abilities {
 template <class Kernel>
 launch_abilities abilities_of(Kernel kernel, int most_nt, const device_info& gpu,
                               occupancy_cache& known) {
-  if (!gpu.early_launches) return {false, false};
   std::atomic<int>& cached = known[gpu.device % known_devices];
   int answer = cached.load(std::memory_order_relaxed);
   if (answer == 0) {
+    // Loads the kernel as well, which fails here rather than at a launch behind others.
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-    const bool early = attributes.ptxVersion >= 90;
+    const bool early = gpu.early_launches && attributes.ptxVersion >= 90;
     answer = 1 + (early ? 2 : 0) + (early && cuda::fits_cluster(kernel, most_nt) ? 4 : 0);
     cached.store(answer, std::memory_order_relaxed);
   }
@@ -339,13 +357,10 @@ void launch_free(const Source& source, const Reducer& reducer, const Init& init,
       detail::smaller((n - Policy.vt) / Policy.tile(),
                       detail::smaller(tree::num_blocks(n, tiles.tile()),
                                       resident_blocks(kernel, Policy.nt, gpu, occupancy)));
-  workspace_demand need = partials_demand(Policy, blocks, sizeof(acc));
-  const std::int64_t flag = need.arrival_bytes / static_cast<std::int64_t>(sizeof(unsigned));
-  if constexpr (Reducer::settles) {
-    need.partial_bytes = detail::larger(need.partial_bytes, static_cast<std::int64_t>(sizeof(acc)));
-    need.arrival_bytes += sizeof(unsigned);
-  }
-  const workspace& space = provide(need);
+  const workspace_demand of_blocks = partials_demand(Policy, blocks, sizeof(acc));
+  const std::int64_t flag = of_blocks.arrival_bytes / static_cast<std::int64_t>(sizeof(unsigned));
+  const workspace& space =
+      provide(Reducer::settles ? free_demand(Policy, blocks, sizeof(acc)) : of_blocks);
   scratch<acc> memory{reinterpret_cast<acc*>(space.partials()),
                       reinterpret_cast<unsigned*>(space.arrivals())};
   unsigned* settled = memory.arrivals + flag;

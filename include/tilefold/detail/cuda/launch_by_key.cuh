@@ -57,6 +57,14 @@ inline constexpr std::int64_t most_keyed_items = std::int64_t{1} << 35;
 static_assert(std::int64_t{patch_items} << patch_group_bits(most_keyed_items) < std::int64_t{1}
                                                                                     << 31);
 
+inline void require_countable(std::int64_t n) {
+  if (n > most_keyed_items) {
+    throw invalid_range_error("tilefold::reduce_by_key: " + std::to_string(n) +
+                              " items are more than " + std::to_string(most_keyed_items) +
+                              ", the most that one call can take on a GPU");
+  }
+}
+
 constexpr std::int64_t most_open_runs(std::int64_t n) {
   // All of the first patch and what is in its reach, wherever it begins.
   if (n <= patch_items + reach_items - most_items_to_alignment) return 0;
@@ -111,24 +119,24 @@ void launch_short_runs(const Input& input, const Reducer& reducer, std::int64_t 
       false, "launch of the by-key kernel for short ranges", input, reducer, arguments..., origin);
 }
 
-/// Finds all runs; folds those that are not open and lists the others.
-template <class Build, class Input, class Reducer, class CountOut, class... Arguments>
-void launch_runs(const Input& input, const Reducer& reducer, const CountOut& num_runs_out,
-                 const run_tables& tables, const device_info& gpu, cudaStream_t stream,
-                 const Arguments&... arguments) {
-  const std::int64_t tiles = tables.num_patches / by_key_warps;
-  // Few patches are spread over the GPU.
-  const int rounds = tiles < std::int64_t{32} * gpu.num_sms ? 1 : most_head_rounds;
-  const auto finder = &heads_kernel<Build, Input, CountOut>;
-  static occupancy_cache known_finder;
-  cuda::launch_early(finder, launch_config(tree::num_blocks(tiles, rounds), by_key_nt, stream),
-                     abilities_of(finder, by_key_nt, gpu, known_finder), false,
-                     "launch of the heads kernel", input, num_runs_out, tables, rounds);
-  const auto folder = &runs_kernel<Build, Input, Reducer, Arguments...>;
-  static occupancy_cache known_folder;
-  cuda::launch_early(folder, launch_config(tiles, by_key_nt, stream),
-                     abilities_of(folder, by_key_nt, gpu, known_folder), false,
-                     "launch of the runs kernel", input, reducer, arguments..., tables);
+/// Finds all runs.
+template <class Build, class Input, class CountOut>
+auto ready_heads(const run_tables& tables, int rounds, const device_info& gpu) {
+  const auto kernel = &heads_kernel<Build, Input, CountOut>;
+  static occupancy_cache known;
+  return ready_launch<decltype(kernel)>{
+      kernel, tree::num_blocks(tables.num_patches / by_key_warps, rounds), by_key_nt,
+      abilities_of(kernel, by_key_nt, gpu, known), "launch of the heads kernel"};
+}
+
+/// Folds those that are not open and lists the others.
+template <class Build, class Input, class Reducer, class... Arguments>
+auto ready_runs(const run_tables& tables, const device_info& gpu) {
+  const auto kernel = &runs_kernel<Build, Input, Reducer, Arguments...>;
+  static occupancy_cache known;
+  return ready_launch<decltype(kernel)>{kernel, tables.num_patches / by_key_warps, by_key_nt,
+                                        abilities_of(kernel, by_key_nt, gpu, known),
+                                        "launch of the runs kernel"};
 }
 
 /// Folds the runs of input.size >= 1 items. `provide(demand)` returns the workspace.
@@ -144,11 +152,7 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   static_assert(staged_bytes<source_type> <= stage_bytes,
                 "tilefold: values of reduce_by_key on a GPU may have 4096 bytes at most");
   const std::int64_t n = input.size;
-  if (n > most_keyed_items) {
-    throw invalid_range_error("tilefold::reduce_by_key: " + std::to_string(n) +
-                              " items are more than " + std::to_string(most_keyed_items) +
-                              ", the most that one call can take on a GPU");
-  }
+  cuda::require_countable(n);
   const unfused<Reducer> device_reducer{reducer, 0u};
   const std::int64_t before = cuda::items_to_alignment(input.keys);
   const std::int64_t most_open = most_open_runs(n);
@@ -159,8 +163,6 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   }
   const workspace& space = provide(by_key_demand(n, sizeof(acc)));
   const run_tables tables = cuda::lay_out_tables(space, n, -before, sizeof(acc));
-  cuda::launch_runs<Build>(input, device_reducer, num_runs_out, tables, gpu, stream, init, keys_out,
-                           out);
   // No run is empty, so nobody looks at what stands for one that is.
   const no_value<typename Reducer::result> none;
   const forest_job<open_runs<source_type>, Reducer, Init, ranked_output<Out>> job{
@@ -171,6 +173,15 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
       {out, tables.ranks},
       gpu,
       stream};
+  // Few patches are spread over the GPU.
+  const bool few = tables.num_patches / by_key_warps < std::int64_t{32} * gpu.num_sms;
+  const int rounds = few ? 1 : most_head_rounds;
+  const auto heads = cuda::ready_heads<Build, Input, CountOut>(tables, rounds, gpu);
+  const auto runs =
+      cuda::ready_runs<Build, Input, unfused<Reducer>, Init, KeysOut, Out>(tables, gpu);
+  cuda::ready_forest_by<Build, Policy>(job, most_open);
+  heads.run(stream, input, num_runs_out, tables, rounds);
+  runs.run(stream, input, device_reducer, init, keys_out, out, tables);
   cuda::launch_forest_by<Build, Policy>(job, most_open, provide);
 }
 

@@ -41,47 +41,74 @@ struct kernel_facts {
   occupancy_cache abilities;
 };
 
-/// Launches as many blocks of `kernel` as the GPU holds at once, or `most_blocks`. The kernel calls
-/// wait_for_previous_launch().
+/// A kernel and everything about its launch that can be asked for ahead, and so can fail ahead:
+/// where a call takes several launches, all of them are ready before the first one writes anything.
+template <class Kernel>
+struct ready_launch {
+  Kernel kernel;
+  std::int64_t blocks;
+  int nt;
+  launch_abilities abilities;
+  const char* what;
+
+  /// The kernel calls wait_for_previous_launch().
+  template <class... Arguments>
+  void run(cudaStream_t stream, const Arguments&... arguments) const {
+    cuda::launch_early(kernel, launch_config(blocks, nt, stream), abilities, false, what,
+                       arguments...);
+  }
+};
+
+/// Of as many blocks of `kernel` as the GPU holds at once, or `most_blocks`.
+template <class Kernel>
+ready_launch<Kernel> ready(Kernel kernel, std::int64_t most_blocks, int nt, const device_info& gpu,
+                           kernel_facts& facts, const char* what) {
+  return {kernel, detail::smaller(most_blocks, resident_blocks(kernel, nt, gpu, facts.resident)),
+          nt, abilities_of(kernel, nt, gpu, facts.abilities), what};
+}
+
+/// Launches it at once.
 template <class Kernel, class Job, class... Arguments>
 void launch_forest_kernel(Kernel kernel, std::int64_t most_blocks, int nt, const Job& job,
                           kernel_facts& facts, const char* what, const Arguments&... arguments) {
-  const std::int64_t blocks =
-      detail::smaller(most_blocks, resident_blocks(kernel, nt, job.gpu, facts.resident));
-  cuda::launch_early(kernel, launch_config(blocks, nt, job.stream),
-                     abilities_of(kernel, nt, job.gpu, facts.abilities), false, what, arguments...);
+  cuda::ready(kernel, most_blocks, nt, job.gpu, facts, what).run(job.stream, arguments...);
 }
 
 inline constexpr std::int64_t all_resident = std::numeric_limits<std::int64_t>::max();
 
 /// Deals trees to lanes: all of them, or as many as are short enough.
 template <class Build, class Job>
-void launch_dealt(const Job& job, std::int64_t most_trees, const forest_plan& plan,
-                  const long_queue<typename Job::acc>& queue) {
+auto ready_dealt(const Job& job, std::int64_t most_trees) {
   const auto kernel = &dealt_kernel<Build, decltype(job.forest), decltype(job.reducer),
                                     decltype(job.init), decltype(job.out)>;
   static kernel_facts facts;
-  cuda::launch_forest_kernel(kernel, tree::num_blocks(most_trees, forest_nt / warp_size), forest_nt,
-                             job, facts, "launch of the dealt kernel", job.forest, job.reducer,
-                             job.init, job.empty, job.out, plan, queue);
+  return cuda::ready(kernel, tree::num_blocks(most_trees, forest_nt / warp_size), forest_nt,
+                     job.gpu, facts, "launch of the dealt kernel");
+}
+
+template <class Build, class Job>
+void launch_dealt(const Job& job, std::int64_t most_trees, const forest_plan& plan,
+                  const long_queue<typename Job::acc>& queue) {
+  cuda::ready_dealt<Build>(job, most_trees)
+      .run(job.stream, job.forest, job.reducer, job.init, job.empty, job.out, plan, queue);
 }
 
 /// Folds the others, in two launches.
+template <class Build, class Job>
+auto ready_middle(const Job& job) {
+  const auto kernel = &middle_kernel<Build, decltype(job.forest), decltype(job.reducer),
+                                     decltype(job.init), decltype(job.out)>;
+  static kernel_facts facts;
+  return cuda::ready(kernel, all_resident, middle_nt, job.gpu, facts,
+                     "launch of the kernel for trees by warps");
+}
 template <class Build, tile_policy Policy, class Job>
-void launch_long(const Job& job, const forest_plan& plan,
-                 const long_queue<typename Job::acc>& queue) {
-  const auto by_warps = &middle_kernel<Build, decltype(job.forest), decltype(job.reducer),
-                                       decltype(job.init), decltype(job.out)>;
-  static kernel_facts by_warps_facts;
-  cuda::launch_forest_kernel(by_warps, all_resident, middle_nt, job, by_warps_facts,
-                             "launch of the kernel for trees by warps", queue, job.forest,
-                             job.reducer, job.init, job.out, plan.warp_items);
-  const auto by_blocks = &long_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest),
-                                      decltype(job.reducer), decltype(job.init), decltype(job.out)>;
-  static kernel_facts by_blocks_facts;
-  cuda::launch_forest_kernel(by_blocks, all_resident, Policy.nt, job, by_blocks_facts,
-                             "launch of the kernel for long trees", queue, job.forest, job.reducer,
-                             job.init, job.out);
+auto ready_long(const Job& job) {
+  const auto kernel = &long_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest),
+                                   decltype(job.reducer), decltype(job.init), decltype(job.out)>;
+  static kernel_facts facts;
+  return cuda::ready(kernel, all_resident, Policy.nt, job.gpu, facts,
+                     "launch of the kernel for long trees");
 }
 
 // Larger ones leave no shared memory for the plan.
@@ -89,15 +116,12 @@ inline constexpr std::size_t most_few_acc_bytes = 512;
 
 /// Folds few trees, all in one launch.
 template <class Build, tile_policy Policy, class Job>
-void launch_few(const Job& job, std::int64_t warp_items,
-                const long_queue<typename Job::acc>& queue) {
+auto ready_few(const Job& job) {
   const auto kernel = &few_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest),
                                   decltype(job.reducer), decltype(job.init), decltype(job.out)>;
   static kernel_facts facts;
-  cuda::launch_forest_kernel(kernel, all_resident, Policy.nt, job, facts,
-                             "launch of the kernel for few trees", job.forest, job.reducer,
-                             job.init, job.empty, job.out, forest_plan{warp_items, Policy.tile()},
-                             queue.slots, queue.arrivals);
+  return cuda::ready(kernel, all_resident, Policy.nt, job.gpu, facts,
+                     "launch of the kernel for few trees");
 }
 
 // Below these numbers of trees there are too few warps to fill a GPU with one tree each; the longer
@@ -122,6 +146,26 @@ constexpr workspace_demand queue_demand(std::int64_t most_trees, std::int64_t ac
                                     max_queued_slots * sizeof(unsigned))};
 }
 
+template <class Job>
+constexpr bool takes_few(std::int64_t most_trees) {
+  return sizeof(typename Job::acc) <= most_few_acc_bytes && most_trees <= most_few_trees;
+}
+
+/// Makes a forest's launches ready, of which as many are remembered: those of launch_forest()
+/// cannot fail then before they are on their way.
+template <class Build, tile_policy Policy, class Job>
+void ready_forest(const Job& job, std::int64_t most_trees) {
+  if constexpr (sizeof(typename Job::acc) <= most_few_acc_bytes) {
+    if (takes_few<Job>(most_trees)) {
+      (void)cuda::ready_few<Build, Policy>(job);
+      return;
+    }
+  }
+  (void)cuda::ready_dealt<Build>(job, most_trees);
+  (void)cuda::ready_middle<Build>(job);
+  (void)cuda::ready_long<Build, Policy>(job);
+}
+
 /// A forest whose lengths only the GPU knows.
 template <class Build, tile_policy Policy, class Job, class Provide>
 void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provide) {
@@ -140,16 +184,22 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
                          trees};
   const std::int64_t warp_items = warp_items_for(most_trees);
   if constexpr (sizeof(acc) <= most_few_acc_bytes) {
-    if (most_trees <= most_few_trees) {
-      cuda::launch_few<Build, Policy>(job, warp_items, queue);
+    if (takes_few<Job>(most_trees)) {
+      cuda::ready_few<Build, Policy>(job).run(
+          job.stream, job.forest, job.reducer, job.init, job.empty, job.out,
+          forest_plan{warp_items, Policy.tile()}, queue.slots, queue.arrivals);
       return;
     }
   }
   const std::int64_t unit_items = most_trees >= many_trees ? 65536 : 16384;
   const forest_plan plan{warp_items, detail::larger(unit_items, std::int64_t{Policy.tile()})};
-  cuda::launch_dealt<Build>(job, most_trees, plan, queue);
+  const auto dealt = cuda::ready_dealt<Build>(job, most_trees);
+  const auto by_warps = cuda::ready_middle<Build>(job);
+  const auto by_blocks = cuda::ready_long<Build, Policy>(job);
+  dealt.run(job.stream, job.forest, job.reducer, job.init, job.empty, job.out, plan, queue);
   try {
-    cuda::launch_long<Build, Policy>(job, plan, queue);
+    by_warps.run(job.stream, queue, job.forest, job.reducer, job.init, job.out, plan.warp_items);
+    by_blocks.run(job.stream, queue, job.forest, job.reducer, job.init, job.out);
   } catch (...) {
     // Nobody will take from the queue what the first launch puts there.
     (void)cudaMemsetAsync(state, 0, sizeof(counters), job.stream);
@@ -217,6 +267,23 @@ bool launch_chunks(const Job& job, std::int64_t trees) {
   }
 }
 
+// Units that trees of one length are cut into at most, so that what they need can be asked for
+// without a GPU: more than four times the blocks of any.
+inline constexpr std::int64_t most_split_units = 16384;
+
+/// Units of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
+/// no tree is cut.
+constexpr std::int64_t most_equal_units(std::int64_t trees, std::int64_t length,
+                                        std::int64_t tile) {
+  if (trees == 0 || length <= tile) return 0;
+  const auto of_tree = detail::smaller(tree::num_blocks(length, tile), std::int64_t{max_units});
+  return trees > most_split_units / of_tree ? most_split_units : trees * of_tree;
+}
+
+constexpr workspace_demand equal_units_demand(std::int64_t units, std::int64_t acc_bytes) {
+  return {units * acc_bytes, units * static_cast<std::int64_t>(sizeof(unsigned))};
+}
+
 /// Trees of one length, by blocks.
 template <class Build, tile_policy Policy, class Job, class Provide>
 void launch_equal_units(const Job& job, std::int64_t trees, const Provide& provide) {
@@ -229,15 +296,13 @@ void launch_equal_units(const Job& job, std::int64_t trees, const Provide& provi
   const std::int64_t resident = resident_blocks(kernel, Policy.nt, job.gpu, facts.resident);
   // A few units for every block that is resident, if there are not trees enough.
   std::int64_t unit_items = cuda::unit_size(length, Policy.tile());
-  while (unit_items < length && trees * tree::num_blocks(length, unit_items) > 4 * resident) {
+  const std::int64_t wanted = detail::smaller(4 * resident, most_split_units);
+  while (unit_items < length && trees * tree::num_blocks(length, unit_items) > wanted) {
     unit_items *= 2;
   }
   const std::int64_t units = trees * tree::num_blocks(length, unit_items);
   const bool split = unit_items < length;
-  const workspace& space =
-      provide(split ? workspace_demand{units * static_cast<std::int64_t>(sizeof(acc)),
-                                       units * static_cast<std::int64_t>(sizeof(unsigned))}
-                    : workspace_demand{0, 0});
+  const workspace& space = provide(cuda::equal_units_demand(split ? units : 0, sizeof(acc)));
   cuda::launch_forest_kernel(
       kernel, units, Policy.nt, job, facts, "launch of the kernel for long trees of one length",
       equal_units{unit_items}, job.forest, job.reducer, job.init, job.out,
@@ -272,6 +337,22 @@ template <std::size_t... Index, class... Its>
 inline constexpr bool trivial_items<source_of<std::index_sequence<Index...>, Its...>> =
     (std::is_trivially_copyable_v<std::iter_value_t<Its>> && ...);
 
+// The policy that was chosen for a forest, or the default one.
+template <class Policy, class Source>
+constexpr tile_policy forest_policy() {
+  if constexpr (std::is_same_v<Policy, default_policy>) {
+    return policy_for(item_bytes<Source>);
+  } else {
+    return Policy::value;
+  }
+}
+
+template <class Build, class Policy, class Job>
+void ready_forest_by(const Job& job, std::int64_t most_trees) {
+  using source_type = typename decltype(Job::forest)::source_type;
+  cuda::ready_forest<Build, forest_policy<Policy, source_type>()>(job, most_trees);
+}
+
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using source_type = typename decltype(Job::forest)::source_type;
@@ -279,11 +360,7 @@ void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& pr
                 "tilefold: on a GPU the items of segments must be trivially copyable");
   static_assert(std::is_trivially_copyable_v<typename Job::acc>,
                 "tilefold: on a GPU the accumulator must be trivially copyable");
-  if constexpr (std::is_same_v<Policy, default_policy>) {
-    cuda::launch_forest<Build, policy_for(item_bytes<source_type>)>(job, most_trees, provide);
-  } else {
-    cuda::launch_forest<Build, Policy::value>(job, most_trees, provide);
-  }
+  cuda::launch_forest<Build, forest_policy<Policy, source_type>()>(job, most_trees, provide);
 }
 
 }  // namespace tilefold::detail::cuda

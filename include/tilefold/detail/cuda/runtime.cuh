@@ -44,6 +44,51 @@ class device_scope {
   bool changed_ = false;
 };
 
+/// The number of the current context, which no other one has had; 0 if the driver does not tell.
+/// Some 20 ns.
+inline unsigned long long current_context() noexcept {
+  using function = int(void* context, unsigned long long* number);  // cuCtxGetId
+  static function* const ask = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
+    const cudaError_t code =
+        cudaGetDriverEntryPointByVersion("cuCtxGetId", &found, 12000, cudaEnableDefault, &result);
+#else
+    const cudaError_t code =
+        cudaGetDriverEntryPoint("cuCtxGetId", &found, cudaEnableDefault, &result);
+#endif
+    if (code != cudaSuccess) (void)cudaGetLastError();
+    return code == cudaSuccess ? reinterpret_cast<function*>(found) : nullptr;
+  }();
+  unsigned long long number = 0;
+  return ask != nullptr && ask(nullptr, &number) == 0 ? number : 0;
+}
+
+/// The same of the context of `device`, the current one, which is made if there is none: a thread
+/// has none before its first call, nor has anybody after cudaDeviceReset().
+inline unsigned long long context_of_current(int device) noexcept {
+  const unsigned long long number = cuda::current_context();
+  if (number != 0) return number;
+  if (cudaSetDevice(device) != cudaSuccess) (void)cudaGetLastError();
+  return cuda::current_context();
+}
+
+/// Makes a device current for a scope, whose context must be the one of that number (or 0).
+class context_scope : private device_scope {
+ public:
+  context_scope(int device, unsigned long long context) : device_scope(device) {
+    const unsigned long long current = cuda::context_of_current(device);
+    if (context == current || context == 0 || current == 0) return;
+    throw cuda_error("tilefold: the executor was made in CUDA context " + std::to_string(context) +
+                         " of GPU " + std::to_string(device) + ", but the current one is " +
+                         std::to_string(current) +
+                         ": after cudaDeviceReset() its stream and its memory are gone; make a new "
+                         "executor",
+                     static_cast<int>(cudaErrorContextIsDestroyed));
+  }
+};
+
 enum class memory_space { host, pinned, managed, device };
 
 struct pointer_place {

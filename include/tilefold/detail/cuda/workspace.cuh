@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -93,7 +94,9 @@ class workspace {
       : resource_(other.resource_),
         memory_(std::exchange(other.memory_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)),
-        owned_(std::exchange(other.owned_, false)) {}
+        owned_(std::exchange(other.owned_, false)),
+        capture_(other.capture_),
+        kept_(std::move(other.kept_)) {}
   // One owner: the memory is given back once. Moving in would have to free on a stream it does not
   // know.
   workspace& operator=(workspace&&) = delete;
@@ -114,24 +117,60 @@ class workspace {
     memory_ = memory;
     bytes_ = bytes;
     owned_ = true;
+    capture_ = 0;
   }
 
-  /// Uses memory of the caller's from now on.
-  void adopt(void* memory, std::int64_t bytes, cudaStream_t stream) {
+  /// Uses memory of the caller's from now on. In a capture, whose number is not 0, its counters are
+  /// zeroed whenever the graph runs, and memory that calls were recorded with is kept.
+  void adopt(void* memory, std::int64_t bytes, cudaStream_t stream, unsigned long long capture) {
+    if (capture != 0 && owned_) kept_.reserve(kept_.size() + 1);
     check(zero_arrivals(static_cast<char*>(memory), bytes, stream), "cudaMemsetAsync");
-    release(stream);
+    if (capture != 0 && owned_) {
+      kept_.push_back({memory_, bytes_});
+    } else {
+      give_back(stream);
+    }
     memory_ = static_cast<char*>(memory);
     bytes_ = bytes;
+    owned_ = false;
+    capture_ = capture;
+  }
+
+  /// Whether the counters are zeroed by a graph alone: other calls must call zero() first.
+  bool is_zeroed_by_graph() const { return capture_ != 0; }
+
+  /// Zeroes the counters for calls of this capture (0 for none), unless it has done so.
+  void zero(cudaStream_t stream, unsigned long long capture) {
+    if (capture == capture_) return;
+    check(zero_arrivals(memory_, bytes_, stream), "cudaMemsetAsync");
+    capture_ = capture;
   }
 
   void release(cudaStream_t stream) noexcept {
-    if (owned_) resource_->deallocate(memory_, bytes_, stream);
+    give_back(stream);
+    for (const block& old : kept_) resource_->deallocate(old.memory, old.bytes, stream);
+    forget();
+  }
+
+  /// Lets go of memory that is gone.
+  void forget() noexcept {
     memory_ = nullptr;
     bytes_ = 0;
     owned_ = false;
+    capture_ = 0;
+    kept_.clear();
   }
 
  private:
+  struct block {
+    char* memory;
+    std::int64_t bytes;
+  };
+
+  void give_back(cudaStream_t stream) noexcept {
+    if (owned_) resource_->deallocate(memory_, bytes_, stream);
+  }
+
   static cudaError_t zero_arrivals(char* memory, std::int64_t bytes, cudaStream_t stream) {
     return cudaMemsetAsync(memory, 0, static_cast<std::size_t>(arrivals_region(bytes)), stream);
   }
@@ -140,6 +179,8 @@ class workspace {
   char* memory_ = nullptr;
   std::int64_t bytes_ = 0;
   bool owned_ = false;
+  unsigned long long capture_ = 0;  // in which the counters were zeroed, if it was in one
+  std::vector<block> kept_;         // until graphs that know it are gone, like the executor
 };
 
 }  // namespace detail::cuda

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A CUDA runtime without a GPU, for tests of what the library does on the host: memory that only
+// claims to be a GPU's, and launches that are noted but not run. The linker puts these functions
+// before the runtime's own (--wrap, test/CMakeLists.txt). Include it in one file of a program.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tilefold::test::fake {
+
+struct block {
+  cudaMemoryType type;
+  std::size_t bytes;
+};
+
+struct runtime {
+  std::map<const char*, block> memory;
+  unsigned long long context = 1;
+  bool has_context = true;
+  unsigned long long capture = 0;  // 0: none
+  std::vector<std::string> log;    // launches, questions and memsets, as they come
+  int answers_left = -1;           // questions that are answered before one is refused; -1: all
+  bool pageable_access = false;
+};
+
+inline runtime& state() {
+  static runtime it;
+  return it;
+}
+
+/// Whole pages, so that whoever touches them after release() is caught.
+inline void* allocate(std::size_t bytes, cudaMemoryType type) {
+  bytes = (bytes + 4095) / 4096 * 4096;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  state().memory[static_cast<const char*>(memory)] = {type, bytes};
+  return memory;
+}
+template <class T>
+T* items_in(cudaMemoryType type, std::size_t n) {
+  return static_cast<T*>(fake::allocate(n * sizeof(T), type));
+}
+
+inline cudaError_t release(void* memory) {
+  const auto found = state().memory.find(static_cast<const char*>(memory));
+  if (found == state().memory.end()) return cudaErrorInvalidValue;
+  munmap(memory, found->second.bytes);
+  state().memory.erase(found);
+  return cudaSuccess;
+}
+
+inline const block* find(const void* pointer) {
+  const auto* const p = static_cast<const char*>(pointer);
+  auto next = state().memory.upper_bound(p);
+  if (next == state().memory.begin()) return nullptr;
+  --next;
+  return p < next->first + next->second.bytes ? &next->second : nullptr;
+}
+
+/// What cudaDeviceReset() does.
+inline void reset() {
+  for (const auto& [memory, block] : state().memory) munmap(const_cast<char*>(memory), block.bytes);
+  state().memory.clear();
+  state().has_context = false;
+}
+
+inline void need_context() {
+  if (state().has_context) return;
+  state().has_context = true;
+  ++state().context;
+}
+
+inline bool refuses(const char* question) {
+  state().log.push_back(question);
+  int& left = state().answers_left;
+  if (left < 0 || left-- > 0) return false;
+  left = 0;
+  return true;
+}
+
+inline int context_number(void*, unsigned long long* number) {
+  if (!state().has_context) return 201;  // CUDA_ERROR_INVALID_CONTEXT
+  *number = state().context;
+  return 0;
+}
+
+}  // namespace tilefold::test::fake
+
+// NOLINTBEGIN: names that the linker asks for.
+extern "C" {
+using namespace tilefold::test;
+
+cudaError_t __wrap_cudaGetLastError() { return cudaSuccess; }
+cudaError_t __wrap_cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaSetDevice(int) {
+  fake::need_context();
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  switch (attribute) {
+    case cudaDevAttrMultiProcessorCount:
+      *value = 132;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = 9;
+      break;
+    case cudaDevAttrPageableMemoryAccess:
+      *value = fake::state().pageable_access ? 1 : 0;
+      break;
+    default:
+      *value = 0;
+  }
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaDriverGetVersion(int* version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t __wrap_cudaStreamGetDevice(cudaStream_t, int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaStreamCreate(cudaStream_t* stream) {
+  fake::need_context();
+  *stream = reinterpret_cast<cudaStream_t>(std::uintptr_t{64});
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status =
+      fake::state().capture != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+#if CUDART_VERSION >= 13000
+cudaError_t __wrap_cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                            unsigned long long* number, cudaGraph_t*,
+                                            const cudaGraphNode_t**, const cudaGraphEdgeData**,
+                                            std::size_t*) {
+#else
+cudaError_t __wrap_cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                               unsigned long long* number, cudaGraph_t*,
+                                               const cudaGraphNode_t**, std::size_t*) {
+#endif
+  *number = fake::state().capture;
+  return __wrap_cudaStreamIsCapturing(stream, status);
+}
+cudaError_t __wrap_cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* p) {
+  fake::need_context();
+  *attributes = {};
+  const auto* const block = fake::find(p);
+  attributes->type = block == nullptr ? cudaMemoryTypeUnregistered : block->type;
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
+  fake::need_context();
+  *memory = fake::allocate(bytes, cudaMemoryTypeHost);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t) {
+  fake::need_context();
+  *memory = fake::allocate(bytes, cudaMemoryTypeDevice);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaFreeHost(void* memory) { return fake::release(memory); }
+cudaError_t __wrap_cudaFreeAsync(void* memory, cudaStream_t) {
+  fake::state().log.push_back("free");
+  return fake::release(memory);
+}
+cudaError_t __wrap_cudaMemsetAsync(void*, int, std::size_t, cudaStream_t) {
+  fake::state().log.push_back(fake::state().capture != 0 ? "recorded memset" : "memset");
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  if (fake::refuses("question")) return cudaErrorMemoryAllocation;
+  *attributes = {};
+  attributes->ptxVersion = 90;
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaOccupancyMaxActiveClusters(int* clusters, const void*,
+                                                  const cudaLaunchConfig_t*) {
+  *clusters = 16;
+  return fake::refuses("question") ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+cudaError_t __wrap_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void*,
+                                                                          int, std::size_t,
+                                                                          unsigned) {
+  *blocks = 2;
+  return fake::refuses("question") ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) {
+  fake::state().log.push_back(fake::state().capture != 0 ? "recorded launch" : "launch");
+  return cudaSuccess;
+}
+#if CUDART_VERSION >= 12050
+cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char*, void** function, unsigned,
+                                                    unsigned long long,
+                                                    cudaDriverEntryPointQueryResult*) {
+#else
+cudaError_t __wrap_cudaGetDriverEntryPoint(const char*, void** function, unsigned long long,
+                                           cudaDriverEntryPointQueryResult*) {
+#endif
+  *function = reinterpret_cast<void*>(&fake::context_number);
+  return cudaSuccess;
+}
+}
+// NOLINTEND
