@@ -140,7 +140,7 @@ TEST(HostFloatEnvironment, IsEachCallersWhereSeveralShareAnExecutor) {
   for (const control_bits mode : modes) {
     callers.emplace_back([&, mode] {
       const float_mode set(mode);
-      for (int i = 0; i < 50; ++i) {
+      for (int i = 0; i < 20; ++i) {
         if (reduce(exec, items, noting_plus{&strangers, mode}) != 1 << 18) ++strangers;
         if (control_bits_now() != mode) ++strangers;
       }
