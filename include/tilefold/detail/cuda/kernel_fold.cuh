@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/cuda/float_flags.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -80,6 +81,7 @@ struct kernel_fold {
   using reducer = in_kernel<op_reducer<accumulator, op, lift>>;
 
   __device__ __forceinline__ static reducer make(const Op& user_op) {
+    cuda::refuse_flush_to_zero();
     return {{{detail::normalize(user_op), {}}, kernel_zero<zero_for::nodes>}};
   }
 };
