@@ -156,7 +156,7 @@ class basic_host_executor {
     detail::require_host_access(keys_out, "keys_out");
     detail::require_host_access(values_out, "values_out");
     const auto keep_key = [&](std::int64_t run, std::int64_t j) {
-      *detail::starting_at(keys_out, run) = items.key(j);
+      *detail::starting_at(keys_out, run) = detail::output_key<KeysOut>(items.key(j));
     };
     const auto keep = [reducer, init, values_out](std::int64_t run,
                                                   const typename Reducer::accumulator& folded) {
