@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -128,6 +129,18 @@ TEST(HostFloatEnvironment, IsTheCallersForEveryVerb) {
       }
     });
   }
+}
+
+TEST(HostFloatEnvironment, IsTheCallersAfterAnException) {
+  const std::vector<int> items(1 << 20, 1);
+  const auto throws = [](int, int) -> int { throw std::runtime_error("an operator's"); };
+  after_first_use_in(as_started, [&](const host_executor& exec, const std::string& name) {
+    for (const control_bits mode : modes) {
+      const float_mode set(mode);
+      EXPECT_THROW(reduce(exec, items, throws), std::runtime_error);
+      EXPECT_EQ(control_bits_now(), mode) << name;
+    }
+  });
 }
 
 // More callers than the executor's arena has places: what some of them want done others do.
