@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Flush-to-zero and denormals-are-zero in the processor's control register: a build without NDEBUG
-// refuses to fold floating values, one with NDEBUG does not look. The program debug_tests compiles
-// this file without NDEBUG, whatever the build type is.
+// Flush-to-zero, denormals-are-zero and rounding modes in the processor's control register: a build
+// without NDEBUG refuses to fold anything but integers, one with NDEBUG does not look. The program
+// debug_tests compiles this file without NDEBUG, whatever the build type is.
 #include <complex>
 #include <cstdint>
+#include <cstdio>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,36 +15,20 @@
 
 #include <tilefold/tilefold.hpp>
 
-#if defined(__SSE__)
+#include "support/float_mode.hpp"
+#include "support/views.hpp"
+
+#if defined(TILEFOLD_TEST_FLOAT_MODES)
 
 namespace tilefold::test {
 namespace {
 
-constexpr unsigned flush_to_zero = 1u << 15;
-constexpr unsigned denormals_are_zero = 1u << 6;
-constexpr unsigned as_started = 0x1f80;
-
-// The register of this thread, put back at the end.
-class control_register {
- public:
-  explicit control_register(unsigned value) {
-    asm volatile("stmxcsr %0" : "=m"(before_));
-    set(value);
-  }
-  ~control_register() { set(before_); }
-  control_register(const control_register&) = delete;
-  control_register& operator=(const control_register&) = delete;
-
- private:
-  static void set(unsigned value) { asm volatile("ldmxcsr %0" : : "m"(value)); }
-
-  unsigned before_;
-};
+namespace r = reducers;
 
 // What a fold with the register at `value` says; "" if it throws nothing.
 template <class Fold>
-std::string complaint(unsigned value, Fold fold) {
-  const control_register set(value);
+std::string complaint(control_bits value, Fold fold) {
+  const float_mode set(value);
   try {
     fold();
   } catch (const float_mode_error& e) {
@@ -50,6 +36,44 @@ std::string complaint(unsigned value, Fold fold) {
   }
   return "";
 }
+
+struct named_mode {
+  control_bits bits;
+  const char* says;
+};
+
+const named_mode refused[] = {
+    {as_started | flush_to_zero, "subnormal numbers would count as zero"},
+    {as_started | denormals_are_zero, "subnormal numbers would count as zero"},
+    {as_started | flush_to_zero | denormals_are_zero, "subnormal numbers would count as zero"},
+    {as_started | round_downward, "another rounding than to nearest even"},
+    {as_started | round_upward, "another rounding than to nearest even"},
+    {as_started | round_toward_zero, "another rounding than to nearest even"},
+};
+
+// Expects `fold` to be refused in every mode but the one that processors start with; or, in a build
+// that does not look, in none.
+template <class Fold>
+void is_looked_at(const char* what, Fold fold) {
+  EXPECT_EQ(complaint(as_started, fold), "") << what;
+  for (const named_mode& mode : refused) {
+    const std::string text = complaint(mode.bits, fold);
+#if defined(NDEBUG)
+    EXPECT_EQ(text, "") << what;
+#else
+    char digits[16];
+    std::snprintf(digits, sizeof digits, "0x%04x", static_cast<unsigned>(mode.bits));
+    EXPECT_NE(text.find(std::string("of this thread is ") + digits), std::string::npos)
+        << what << " in mode " << digits << ": " << text;
+    EXPECT_NE(text.find(mode.says), std::string::npos) << what << ": " << text;
+    EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+#endif
+  }
+}
+
+struct pair_of_floats {
+  float u, v;
+};
 
 const std::vector<float> floats(1000, std::numeric_limits<float>::denorm_min());
 
@@ -60,42 +84,88 @@ TEST(HostFloatMode, IsNotRefusedAsProcessorsStart) {
                                   1000 * std::numeric_limits<float>::denorm_min());
                       }),
             "");
-  // Another rounding mode or trapped exceptions are not this check's business.
-  EXPECT_EQ(complaint(as_started | 0x3f, [] { (void)tilefold::reduce(floats); }), "");
+#if defined(__SSE__)
+  // The flags of earlier operations say nothing of the mode.
+  EXPECT_EQ(complaint(as_started | exception_flags, [] { (void)tilefold::reduce(floats); }), "");
+#endif
 }
 
-TEST(HostFloatMode, ThatFlushesSubnormalsIsRefusedInDebugBuildsOnly) {
-  for (const unsigned bits :
-       {flush_to_zero, denormals_are_zero, flush_to_zero | denormals_are_zero}) {
+TEST(HostFloatMode, IsLookedAtBeforeSumsOfFloatingValues) {
+  is_looked_at("floats", [] { (void)tilefold::reduce(floats); });
+  is_looked_at("two threads", [] { (void)tilefold::reduce(host_executor(2), floats); });
+  is_looked_at("half", [] { (void)tilefold::reduce(std::vector<half>(9)); });
+  is_looked_at("complex", [] { (void)tilefold::reduce(std::vector<std::complex<double>>(9)); });
+  is_looked_at("floats of integers", [] {
+    (void)tilefold::transform_reduce(std::vector<int>(9, 3), 0.0f, std::plus<>(),
+                                     [](int x) { return static_cast<float>(x) * 0.1f; });
+  });
+}
+
+TEST(HostFloatMode, IsLookedAtBeforeReducers) {
+  is_looked_at("mean", [] { (void)tilefold::reduce(floats, r::mean()); });
+  is_looked_at("mean of integers", [] { (void)tilefold::reduce(std::vector<int>(9), r::mean()); });
+  is_looked_at("l2", [] { (void)tilefold::reduce(floats, r::l2()); });
+  is_looked_at("compensated_sum", [] { (void)tilefold::reduce(floats, r::compensated_sum()); });
+  is_looked_at("fuse", [] { (void)tilefold::reduce(floats, r::fuse(r::sum(), r::variance())); });
+  is_looked_at("arg_min", [] { (void)tilefold::reduce(floats, r::arg_min<>()); });
+}
+
+TEST(HostFloatMode, IsLookedAtBeforeFoldsOfOwnStructs) {
+  const std::vector<pair_of_floats> pairs(9);
+  is_looked_at("structs", [&] {
+    (void)tilefold::reduce(pairs, [](const pair_of_floats& a, const pair_of_floats& b) {
+      return pair_of_floats{a.u + b.u, a.v + b.v};
+    });
+  });
+}
+
+// Their accumulators are integers, but a subnormal number taken as zero is one more zero.
+TEST(HostFloatMode, IsLookedAtBeforeQuestionsAboutFloatingValues) {
+  is_looked_at("count", [] { (void)tilefold::count(floats.begin(), floats.end(), 0.0f); });
+  is_looked_at("any", [] { (void)tilefold::reduce(floats, r::any<>()); });
+  const std::vector<int> ones(floats.size(), 1);
+  std::vector<float> keys(floats.size());
+  std::vector<int> sums(floats.size());
+  is_looked_at("keys", [&] {
+    (void)tilefold::reduce_by_key(floats.begin(), floats.end(), ones.begin(), keys.begin(),
+                                  sums.begin());
+  });
+}
+
+TEST(HostFloatMode, IsLookedAtBeforeSegmentsRunsAndAxes) {
+  const std::vector<int> keys(floats.size(), 1);
+  std::vector<int> keys_out(floats.size());
+  std::vector<float> out(floats.size());
+  is_looked_at("segments", [&] { segmented_reduce(floats.begin(), 100, 10, out.begin()); });
+  is_looked_at("by key", [&] {
+    (void)reduce_by_key(keys.begin(), keys.end(), floats.begin(), keys_out.begin(), out.begin());
+  });
+  const test_view matrix{floats.data(), right_layout({10, 100})};
+  const test_view column_sums{out.data(), right_layout({100})};
+  is_looked_at("axes", [&] { axis_reduce(host_executor(), matrix, column_sums, 0); });
+}
+
+#if !defined(NDEBUG)
+TEST(HostFloatMode, ThatIsRefusedLeavesTheOutputAlone) {
+  for (const named_mode& mode : refused) {
     float out = -1.0f;
-    const std::string texts[] = {
-        complaint(as_started | bits, [] { (void)tilefold::reduce(floats); }),
-        complaint(as_started | bits, [] { (void)tilefold::reduce(host_executor(2), floats); }),
-        complaint(as_started | bits, [] { (void)tilefold::reduce(std::vector<half>(9)); }),
-        complaint(as_started | bits,
-                  [] { (void)tilefold::reduce(std::vector<std::complex<double>>(9)); }),
-        complaint(as_started | bits,
-                  [&] { reduce_into(host_executor(), floats.begin(), floats.end(), &out); }),
-    };
-    for (const std::string& text : texts) {
-#if defined(NDEBUG)
-      EXPECT_EQ(text, "");
-#else
-      const std::string value = bits == flush_to_zero        ? "0x9f80"
-                                : bits == denormals_are_zero ? "0x1fc0"
-                                                             : "0x9fc0";
-      EXPECT_NE(text.find("MXCSR of this thread is " + value), std::string::npos) << text;
-      EXPECT_EQ(text.find('\n'), std::string::npos) << text;
-      EXPECT_EQ(out, -1.0f) << "written although the call threw";
-#endif
-    }
+    const auto fold = [&] { reduce_into(host_executor(), floats.begin(), floats.end(), &out); };
+    EXPECT_NE(complaint(mode.bits, fold), "");
+    EXPECT_EQ(out, -1.0f) << "written although the call threw";
   }
 }
+#endif
 
 TEST(HostFloatMode, DoesNotMatterToIntegers) {
-  EXPECT_EQ(complaint(as_started | flush_to_zero | denormals_are_zero,
-                      [] { EXPECT_EQ(tilefold::reduce(std::vector<int>(9, 5)), 45); }),
-            "");
+  for (const named_mode& mode : refused) {
+    EXPECT_EQ(complaint(mode.bits,
+                        [] {
+                          const std::vector<int> fives(9, 5);
+                          EXPECT_EQ(tilefold::reduce(fives), 45);
+                          EXPECT_EQ(tilefold::count(fives.begin(), fives.end(), 5), 9);
+                        }),
+              "");
+  }
 }
 
 }  // namespace

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The version, and the one public macro. Included by every other header; includes nothing.
+// The version, the one public macro, and which compilers' options are refused. Included by every
+// other header; includes nothing.
 #pragma once
+
+#if __cplusplus < 202002L
+#error "tilefold needs C++20: compile with -std=c++20 (or later)"
+// There is no such file. A missing one stops the compiler, which would go on after #error and put
+// pages of others behind it.
+#include <tilefold_needs_cxx20>
+#endif
 
 #define TILEFOLD_VERSION_MAJOR 0
 #define TILEFOLD_VERSION_MINOR 1
@@ -15,10 +23,23 @@
 #define TILEFOLD_HD
 #endif
 
-// Fast-math lets the compiler reassociate and flush subnormals, which breaks the fold order's
-// promise of equal bits. nvcc's -use_fast_math defines no macro; docs/numerics.md speaks of it.
+// Options that let a compiler compute something else than IEEE 754's operations break the promise
+// of equal bits. Those that a header can see are refused here; docs/numerics.md speaks of the
+// others.
 #if defined(__FAST_MATH__)
-#error "tilefold: -ffast-math reorders additions; compile without it to get the promised bits"
+#error "tilefold: -ffast-math reorders additions; compile without it"
+#elif defined(__ASSOCIATIVE_MATH__)
+#error "tilefold: -fassociative-math (-funsafe-math-optimizations) reorders additions"
+#elif defined(__RECIPROCAL_MATH__)
+#error "tilefold: -freciprocal-math rounds quotients twice; compile without it"
+#elif defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "tilefold: -ffinite-math-only loses NaN and infinities; compile without it"
+#elif defined(__NO_SIGNED_ZEROS__)
+#error "tilefold: -fno-signed-zeros loses the sign of zero; compile without it"
 #endif
-
-static_assert(__cplusplus >= 202002L, "tilefold needs C++20: compile with -std=c++20");
+// 16 is 0 to all types but _Float16.
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#error "tilefold: x87 arithmetic (-mfpmath=387, -m32) keeps more digits than a type has; use SSE2"
+#endif
+static_assert(sizeof(0.1) == sizeof(double),
+              "tilefold: -fsingle-precision-constant makes floats of doubles; compile without it");

@@ -78,8 +78,9 @@ class capture_error : public error {
   using error::error;
 };
 
-/// The processor is set to treat subnormal numbers as zero, which moves bits of a floating fold.
-/// Looked for on x86, in builds without NDEBUG (docs/numerics.md).
+/// The processor is set to treat subnormal numbers as zero, or to round otherwise than to nearest
+/// even, which moves bits of a fold. Looked for on x86 and 64-bit Arm, in builds without NDEBUG
+/// (docs/numerics.md).
 class float_mode_error : public error {
  public:
   using error::error;

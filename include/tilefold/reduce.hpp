@@ -87,8 +87,9 @@ requires(sizeof...(InitOp) <= 2) && (!(std::same_as<InitOp, detail::range_iterat
 ///
 /// On a CUDA executor the call is asynchronous in its stream: `out` is a device, managed or pinned
 /// pointer, or a device-callable iterator; it and the input must live until the stream has passed
-/// the call, and *out is valid then. The value is converted to the value type of `out`. Nothing is
-/// written if the call throws. Everything else as for reduce().
+/// the call, and *out is valid then. The value is converted to the value type of `out`: a floating
+/// one to an integer toward zero, to the nearest that there is, NaN to 0. Nothing is written if the
+/// call throws. Everything else as for reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out>
 void reduce_into(Exec&& exec, It first, It last, Out out) {
   const auto n = detail::count_items("reduce_into", first, last);

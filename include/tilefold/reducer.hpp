@@ -16,6 +16,7 @@
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
 #include <tilefold/detail/closing.hpp>
+#include <tilefold/detail/to_integer.hpp>
 #include <tilefold/op.hpp>
 
 namespace tilefold {
@@ -73,7 +74,7 @@ concept converts_to = std::constructible_from<To, From> ||(complex_like<To>&& co
                       (is_narrow_float<From> && std::constructible_from<To, float>);
 
 /// static_cast, also between complex types, whose converting constructors device code cannot call,
-/// and from narrow floats to whatever float converts to.
+/// and from narrow floats to whatever float converts to. An integer is the nearest that there is.
 template <class To, class From>
 TILEFOLD_HD To convert(const From& value) {
   if constexpr (complex_like<To> && complex_like<From> && !std::same_as<To, From>) {
@@ -82,7 +83,9 @@ TILEFOLD_HD To convert(const From& value) {
     return __builtin_bit_cast(To,
                               (real_pair<real>{static_cast<real>(z.re), static_cast<real>(z.im)}));
   } else if constexpr (is_narrow_float<From> && !std::same_as<To, From>) {
-    return static_cast<To>(static_cast<float>(value));
+    return detail::convert<To>(static_cast<float>(value));
+  } else if constexpr (std::floating_point<From> && std::integral<To> && !std::same_as<To, bool>) {
+    return detail::to_integer<To>(value);
   } else {
     return static_cast<To>(value);
   }
@@ -229,6 +232,22 @@ TILEFOLD_HD auto output_value(const T& result) {
     return detail::canonical(detail::convert<std::iter_value_t<Out>>(result));
   } else {
     return result;
+  }
+}
+
+/// What is assigned through `out` for a key: the key itself, all its bits, unless it is a floating
+/// number and `out` holds integers.
+template <class Out, class Key>
+TILEFOLD_HD auto output_key(const Key& key) {
+  if constexpr (has_value_type<Out> && std::floating_point<Key>) {
+    using held = std::iter_value_t<Out>;
+    if constexpr (std::integral<held>) {
+      return detail::convert<held>(key);
+    } else {
+      return key;
+    }
+  } else {
+    return key;
   }
 }
 

@@ -45,9 +45,14 @@ int arena_handle::threads() const {
 
 void arena_handle::for_each(std::int64_t count, void (*function)(void* context, std::int64_t i),
                             void* context) const {
+  // A group of its own: if the caller's is cancelled half way, this fold still needs every block.
+  // It keeps the calling thread's floating-point mode for all threads that take part, who would
+  // else round as whoever used the arena first. Made here, for within the arena another thread may
+  // be the one that runs.
+  tbb::task_group_context group(
+      tbb::task_group_context::isolated,
+      tbb::task_group_context::default_traits | tbb::task_group_context::fp_settings);
   const auto run = [&] {
-    // A group of its own: if the caller's is cancelled half way, this fold still needs every block.
-    tbb::task_group_context group(tbb::task_group_context::isolated);
     tbb::parallel_for(
         tbb::blocked_range<std::int64_t>(0, count),
         [&](const tbb::blocked_range<std::int64_t>& blocks) {

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maps files and converts what cannot be used in place: foreign byte order, Fortran order,
-// misaligned items, and bools that are neither 0 nor 1.
+// Converts what cannot be used in place: foreign byte order, Fortran order, misaligned items, and
+// bools that are neither 0 nor 1.
 #include "input.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "input_error.hpp"
@@ -22,35 +15,6 @@
 namespace tilefold::tool {
 
 namespace {
-
-[[noreturn]] void fail_with_errno(const std::string& what) {
-  throw input_error(what + ": " + std::generic_category().message(errno));
-}
-
-class file_descriptor {
- public:
-  explicit file_descriptor(const std::string& path)
-      // Non-blocking, so that a FIFO without a writer is refused below and not waited for.
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (fd_ < 0) fail_with_errno("cannot open");
-  }
-  file_descriptor(const file_descriptor&) = delete;
-  file_descriptor& operator=(const file_descriptor&) = delete;
-  ~file_descriptor() { close(fd_); }
-
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-std::size_t regular_file_size(const file_descriptor& file) {
-  struct stat status;
-  if (fstat(file.get(), &status) != 0) fail_with_errno("cannot examine");
-  if (S_ISDIR(status.st_mode)) throw input_error("is a directory");
-  if (!S_ISREG(status.st_mode)) throw input_error("is not a regular file");
-  return static_cast<std::size_t>(status.st_size);
-}
 
 // Brings the mapped items into memory.
 void touch_pages(std::span<const std::byte> items, const std::string& path) {
@@ -213,26 +177,11 @@ void note_surplus(array& result, const npy_header& header) {
 
 }  // namespace
 
-mapped_file::mapped_file(const std::string& path) {
-  const file_descriptor file(path);
-  const std::size_t size = regular_file_size(file);
-  if (size == 0) return;  // nothing to map, and mmap would refuse
-  void* const address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (address == MAP_FAILED) fail_with_errno("cannot map");
-  madvise(address, size, MADV_SEQUENTIAL);  // advice only: its failure changes nothing
-  bytes_ = {static_cast<const std::byte*>(address), size};
-}
-
-mapped_file::mapped_file(mapped_file&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-
-mapped_file::~mapped_file() {
-  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
-}
-
 array load_array(const std::string& path, const std::optional<raw_layout>& raw, read_ahead ahead) {
   const auto start = std::chrono::steady_clock::now();
   mapped_file file(path);
-  const npy_header header = raw ? describe_raw(file.bytes(), *raw) : parse_npy(file.bytes());
+  const npy_header header = while_whole(
+      file, [&] { return raw ? describe_raw(file.bytes(), *raw) : parse_npy(file.bytes()); });
   array result{header.items.type, header.count, header.shape, nullptr, 0, {}, std::move(file), {}};
   if (ahead == read_ahead::yes) touch_pages(result.file.bytes(), path);
   provide_items(result, header);

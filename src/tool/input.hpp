@@ -2,36 +2,21 @@
 //
 // From a file's name to items in memory: maps the file, reads it if asked (with a progress bar),
 // and converts only what cannot be used in place. Items are then native-endian, aligned for their
-// type and in C order. POSIX only (mmap).
+// type and in C order.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "mapped_file.hpp"
 #include "npy.hpp"
 #include "tables.hpp"
 
 namespace tilefold::tool {
-
-/// A regular file's whole contents, read-only, for as long as the object lives.
-class mapped_file {
- public:
-  /// Throws input_error if the file cannot be read or is not a regular file.
-  explicit mapped_file(const std::string& path);
-  mapped_file(mapped_file&& other) noexcept;
-  mapped_file& operator=(mapped_file&&) = delete;
-  ~mapped_file();
-
-  std::span<const std::byte> bytes() const { return bytes_; }
-
- private:
-  std::span<const std::byte> bytes_;
-};
 
 /// How to read a file that has no header.
 struct raw_layout {
@@ -56,7 +41,8 @@ struct array {
 /// disk.
 enum class read_ahead { no, yes };
 
-/// Reads a .npy file, or raw binary if a layout is given. Throws input_error.
+/// Reads a .npy file, or raw binary if a layout is given. Throws input_error. The items may be the
+/// file's own bytes: use them in while_whole(array.file, ...).
 array load_array(const std::string& path, const std::optional<raw_layout>& raw,
                  read_ahead ahead = read_ahead::yes);
 

@@ -55,9 +55,10 @@ class reduction {
   void run_on(const std::string& file) {
     const array input = load_array(file, raw_, read_ahead::yes);
     require_fit(op_, input);
-    const fold_result result =
-        backend_.runs->run({op_, input.type, input.data, input.count, options_.repeats,
-                            options_.check, options_.k, file});
+    const fold_result result = while_whole(input.file, [&] {
+      return backend_.runs->run({op_, input.type, input.data, input.count, options_.repeats,
+                                 options_.check, options_.k, file});
+    });
     const reduction_report report{file, input, op_, backend_.runs->name() + backend_.note, result};
     options_.json ? print_json(report) : print_text(report);
     if (is_wrong(result)) found_wrong_ = true;

@@ -110,13 +110,16 @@ class statistics {
     }
     const summary_job job{input.type, input.data, input.count,
                           [this](std::int64_t bytes) { bar_.advance_by(bytes); }};
-    const summary found = backend_.runs->summarize(job);
-    std::optional<histogram> bins;
-    if ((options_.histogram || options_.bins > 0) && found.numbers) {
-      bins = count_bins(host_, job, *found.numbers, options_.bins > 0 ? options_.bins : usual_bins);
-    }
-    const stats_report report{file.path, input, found, bins};
-    return options_.json ? stats_json(report) : stats_text(report, drawing_);
+    return while_whole(input.file, [&] {
+      const summary found = backend_.runs->summarize(job);
+      std::optional<histogram> bins;
+      if ((options_.histogram || options_.bins > 0) && found.numbers) {
+        const int wanted = options_.bins > 0 ? options_.bins : usual_bins;
+        bins = count_bins(host_, job, *found.numbers, wanted);
+      }
+      const stats_report report{file.path, input, found, bins};
+      return options_.json ? stats_json(report) : stats_text(report, drawing_);
+    });
   }
 
   const stats_options& options_;

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/config.hpp>
+
 namespace tilefold::detail {
 
 template <class It>

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -272,6 +274,33 @@ TEST(cli, trouble_with_one_file_leaves_the_others) {
   ASSERT_EQ(results.size(), 2u) << result.out;
   for (const std::string& line : results) EXPECT_EQ(json::parse(line)["value"], 3);
 }
+
+#if defined(__linux__)
+// Whether a process has a file mapped.
+bool has_mapped(pid_t pid, const std::string& path) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(path) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// The file is mapped for as long as it is folded, which is two seconds.
+TEST(cli, a_file_that_becomes_shorter_meanwhile_is_an_error) {
+  const scratch files;
+  const std::string path = files.file("a.npy", npy_file("<f4", std::vector<float>(1 << 20, 1.0f)));
+  const tool run;
+  const pid_t pid = run.start({"reduce", "--repeats", "1000000000", path});
+  for (int i = 0; i < 10000 && !has_mapped(pid, path); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::filesystem::resize_file(path, 5000);
+  const outcome result = run.finish(pid);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "tilefold: " + path + ": became shorter while it was read\n");
+}
+#endif
 
 TEST(cli, ops_that_do_not_fit_the_type) {
   const scratch files;

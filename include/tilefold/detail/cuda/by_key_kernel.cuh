@@ -187,7 +187,7 @@ class patch_work {
 #pragma unroll
       for (int k = 0; k < at_once; ++k) {
         const int r = first + k * warp_size;
-        if (r < runs_) *(keys_out + (rank + r)) = keys[k].value;
+        if (r < runs_) *(keys_out + (rank + r)) = detail::output_key<KeysOut>(keys[k].value);
       }
     }
   }

@@ -521,6 +521,7 @@ __global__ void __launch_bounds__(
                   tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using work_type = column_work<Nt, Rows, Width, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
+  cuda::refuse_flush_to_zero();
   work_type{forest, reducer, init, out, plan, shared}.run(shares.first(blockIdx.x),
                                                           shares.first(blockIdx.x + 1), memory);
 }

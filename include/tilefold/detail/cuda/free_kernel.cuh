@@ -201,6 +201,7 @@ __global__ void __launch_bounds__(Nt, min_resident_free_blocks(Nt, kept_bytes<Re
   using place = std::conditional_t<Reducer::settles, cleared_before<Out>, Out>;
   using work = block_work<policy, Source, Reducer, Init, place>;
   __shared__ typename work::shared_memory shared;
+  cuda::refuse_flush_to_zero();
   const auto mine = free_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
   const auto value = cuda::fold_threads<Nt>(reducer, mine, &shared.warp_values[0][0].value);
   if constexpr (Reducer::settles) {

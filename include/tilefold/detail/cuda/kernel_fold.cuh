@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/cuda/float_flags.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -67,6 +68,7 @@ struct kernel_fold {
   using reducer = unfused<op_reducer<accumulator, op, lift>>;
 
   __device__ __forceinline__ static reducer make(const Op& user_op) {
+    cuda::refuse_flush_to_zero();
     return {{detail::normalize(user_op), {}}, cuda::kernel_border()};
   }
 };

@@ -221,6 +221,7 @@ __global__ void __launch_bounds__(staged_nt, min_resident_staged_blocks)
   using work_type = block_work<staged_policy<Source>, Source, Reducer, Init, Out>;
   __shared__ typename fold_type::shared_memory stages;
   __shared__ typename work_type::shared_memory shared;
+  cuda::refuse_flush_to_zero();
   const work_type work{source, reducer, init, out, n, shared};
   const fold_type fold(source, reducer, stages);
   const unsigned begin = shares.first(blockIdx.x);

@@ -13,6 +13,7 @@
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/cluster.cuh>
+#include <tilefold/detail/cuda/float_flags.cuh>
 #include <tilefold/detail/cuda/tiles_ahead.cuh>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -116,6 +117,7 @@ struct partials_reducer {
 /// of the one before: what both would do first costs no time then. Nothing of this launch may touch
 /// memory before. Has no effect unless the launch allows it (launch.cuh).
 __device__ __forceinline__ void wait_for_previous_launch() {
+  cuda::refuse_flush_to_zero();  // here, because every kernel that folds waits
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -1,52 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether the processor is told to treat subnormal numbers as zero. A library built with
-// -ffast-math does so for the whole thread when it is loaded, and results would then depend on it;
-// builds without NDEBUG look before each fold of floating values. x86 only.
+// Whether the calling thread computes as IEEE 754 has it by default: subnormal numbers count, and
+// results are rounded to nearest even. A library built with -ffast-math sets the processor to treat
+// subnormals as zero when it is loaded, and fesetround() sets another rounding; results would then
+// depend on it. Builds without NDEBUG look before each fold. x86 and 64-bit Arm only.
 #pragma once
 
-#include <tilefold/error.hpp>
-#include <tilefold/op.hpp>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <utility>
 
-#if !defined(NDEBUG)
+#include <tilefold/error.hpp>
+#include <tilefold/reducer.hpp>
+
+#if !defined(NDEBUG) && (defined(__SSE__) || defined(__aarch64__))
+#define TILEFOLD_LOOKS_AT_FLOAT_MODE
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #endif
 
 namespace tilefold::detail::host {
 
-#if !defined(NDEBUG) && defined(__SSE__)
+#if defined(TILEFOLD_LOOKS_AT_FLOAT_MODE)
 
-inline unsigned control_register() {
-  unsigned mxcsr;
-  asm volatile("stmxcsr %0" : "=m"(mxcsr));
-  return mxcsr;
+#if defined(__SSE__)
+struct control_register {
+  static constexpr const char* name = "MXCSR";
+  static constexpr std::uint32_t no_subnormals = 1u << 15 | 1u << 6;
+  static constexpr const char* no_subnormals_text =
+      "flush-to-zero (bit 15) or denormals-are-zero (bit 6)";
+  static constexpr std::uint32_t rounding = 3u << 13;
+  static constexpr const char* rounding_text = "bits 13 and 14";
+
+  static std::uint32_t read() {
+    std::uint32_t value;
+    asm volatile("stmxcsr %0" : "=m"(value));
+    return value;
+  }
+};
+#else
+struct control_register {
+  static constexpr const char* name = "FPCR";
+  static constexpr std::uint32_t no_subnormals = 1u << 24 | 1u;
+  static constexpr const char* no_subnormals_text =
+      "flush-to-zero (bit 24) or flush-inputs-to-zero (bit 0)";
+  static constexpr std::uint32_t rounding = 3u << 22;
+  static constexpr const char* rounding_text = "bits 22 and 23";
+
+  static std::uint32_t read() {
+    std::uint64_t value;
+    asm volatile("mrs %0, fpcr" : "=r"(value));
+    return static_cast<std::uint32_t>(value);
+  }
+};
+#endif
+
+[[noreturn]] inline void throw_float_mode(std::uint32_t value, const std::string& trouble) {
+  char digits[16];
+  std::snprintf(digits, sizeof digits, "0x%04x", static_cast<unsigned>(value));
+  throw float_mode_error("tilefold: " + std::string(control_register::name) +
+                         " of this thread is " + digits + ": " + trouble);
 }
 
-/// Throws if the calling thread flushes subnormals to zero, in results or as operands.
-inline void require_subnormals() {
-  constexpr unsigned flush_to_zero = 1u << 15;
-  constexpr unsigned denormals_are_zero = 1u << 6;
-  const unsigned mxcsr = host::control_register();
-  if ((mxcsr & (flush_to_zero | denormals_are_zero)) == 0) return;
-  char value[16];
-  std::snprintf(value, sizeof value, "0x%04x", mxcsr);
-  throw float_mode_error("tilefold: MXCSR of this thread is " + std::string(value) +
-                         ": flush-to-zero (bit 15) or denormals-are-zero (bit 6) is set, by a "
-                         "library built with -ffast-math, say, so that subnormal numbers would "
-                         "count as zero");
+/// Throws if the calling thread flushes subnormals to zero, in results or as operands, or does not
+/// round to nearest even.
+inline void require_default_float_mode() {
+  using reg = control_register;
+  const std::uint32_t value = reg::read();
+  if ((value & (reg::no_subnormals | reg::rounding)) == 0) return;
+  if ((value & reg::no_subnormals) != 0) {
+    host::throw_float_mode(value, std::string(reg::no_subnormals_text) +
+                                      " is set, by a library built with -ffast-math, say, so that "
+                                      "subnormal numbers would count as zero");
+  }
+  host::throw_float_mode(value, "another rounding than to nearest even is set (" +
+                                    std::string(reg::rounding_text) +
+                                    "), by fesetround(), say, so that results would differ from "
+                                    "those of a GPU");
 }
 
 #else
 
-inline void require_subnormals() {}
+inline void require_default_float_mode() {}
 
 #endif
+#undef TILEFOLD_LOOKS_AT_FLOAT_MODE
 
-/// The same before a fold in accumulators of type Acc; nothing unless they are floating.
-template <class Acc>
+template <class T>
+inline constexpr bool only_integers = std::integral<T>;
+template <std::size_t... Index, class... Its>
+inline constexpr bool only_integers<source_of<std::index_sequence<Index...>, Its...>> =
+    (std::integral<std::iter_value_t<Its>> && ...);
+
+/// The same before a fold that reads and makes values of these types (or a source's); nothing where
+/// all are known to be integers. What is read counts, too: where subnormals are taken as zero, more
+/// items equal zero.
+template <class... Types>
 void require_float_mode() {
-  if constexpr (floating<Acc> || complex_like<Acc>) host::require_subnormals();
+  if constexpr (!(only_integers<Types> && ...)) host::require_default_float_mode();
 }
 
 }  // namespace tilefold::detail::host

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Floating numbers as integers. The language leaves open what becomes of one that the integer type
+// cannot hold, and processors differ; here it is the nearest that it can hold, and 0 for NaN,
+// everywhere.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/op.hpp>
+
+namespace tilefold::detail {
+
+#if defined(__CUDA_ARCH__)
+
+// The GPU's own conversions stop at the ends of 32 and 64 bits.
+template <std::integral Int>
+__device__ __forceinline__ Int bounded_integer(float value) {
+  if constexpr (sizeof(Int) == 8) {
+    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__float2ll_rz(value));
+    return static_cast<Int>(__float2ull_rz(value));
+  } else {
+    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__float2int_rz(value));
+    return static_cast<Int>(__float2uint_rz(value));
+  }
+}
+template <std::integral Int>
+__device__ __forceinline__ Int bounded_integer(double value) {
+  if constexpr (sizeof(Int) == 8) {
+    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__double2ll_rz(value));
+    return static_cast<Int>(__double2ull_rz(value));
+  } else {
+    if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__double2int_rz(value));
+    return static_cast<Int>(__double2uint_rz(value));
+  }
+}
+
+#endif
+
+/// `value` rounded toward zero, bounded to what Int holds; 0 for NaN.
+template <std::integral Int, std::floating_point Real>
+TILEFOLD_HD Int to_integer(Real value) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(Int) < sizeof(int)) {
+    return static_cast<Int>(
+        detail::bounded(detail::to_integer<int>(value), int{smallest<Int>}, int{largest<Int>}));
+  } else if constexpr (sizeof(Int) == 4 && sizeof(Real) == 4) {
+    return detail::bounded_integer<Int>(value);  // gives 0 for NaN by itself, unlike the others
+  } else {
+    return detail::is_nan(value) ? Int{0} : detail::bounded_integer<Int>(value);
+  }
+#else
+  constexpr auto least = static_cast<Real>(smallest<Int>);
+  constexpr Real above = static_cast<Real>(largest<Int> / 2 + 1) * 2;  // a power of two, so exact
+  if (value >= least && value < above) return static_cast<Int>(value);
+  return value < least ? smallest<Int> : value >= above ? largest<Int> : Int{0};
+#endif
+}
+
+}  // namespace tilefold::detail

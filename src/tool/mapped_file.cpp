@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Maps files, and survives that one becomes shorter: touching a page that is no longer there is
+// SIGBUS, whose handler puts zeros in the place of the lost pages and notes it.
+#include "mapped_file.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+#include <utility>
+
+#include "input_error.hpp"
+
+namespace tilefold::tool {
+
+namespace {
+
+[[noreturn]] void fail_with_errno(const std::string& what) {
+  throw input_error(what + ": " + std::generic_category().message(errno));
+}
+
+// A table that never moves, for a signal handler must not wait for a lock. A range is empty until
+// its end is known, and again before its place is given back.
+struct watched_range {
+  std::atomic<bool> taken{false};
+  std::atomic<std::uintptr_t> begin{0};
+  std::atomic<std::uintptr_t> end{0};
+  std::atomic<bool> lost{false};
+};
+static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+constexpr int most_files = 1024;
+std::array<watched_range, most_files> watched_ranges;
+std::atomic<std::uintptr_t> page_bytes{0};
+
+// Whether the rest of the range from `address` on reads as zeros now.
+bool put_zeros(std::uintptr_t address, std::uintptr_t end) {
+  const std::uintptr_t page = address / page_bytes * page_bytes;
+  return mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+void on_bus_error(int, siginfo_t* info, void*) {
+  const int before = errno;
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  for (watched_range& range : watched_ranges) {
+    const std::uintptr_t end = range.end;
+    if (address < range.begin || address >= end) continue;
+    range.lost = true;
+    if (!put_zeros(address, end)) break;
+    errno = before;
+    return;
+  }
+  // Not one of ours. The instruction is tried again, and ends the program as it would have.
+  signal(SIGBUS, SIG_DFL);
+}
+
+void handle_bus_errors() {
+  static const bool done = [] {
+    page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    struct sigaction action {};
+    action.sa_sigaction = on_bus_error;
+    action.sa_flags = SA_SIGINFO;
+    sigemptyset(&action.sa_mask);
+    return sigaction(SIGBUS, &action, nullptr) == 0;
+  }();
+  if (!done) throw input_error("cannot be mapped: SIGBUS cannot be handled");
+}
+
+int watch(std::span<const std::byte> bytes) {
+  handle_bus_errors();
+  for (int i = 0; i < most_files; ++i) {
+    watched_range& range = watched_ranges[static_cast<std::size_t>(i)];
+    if (range.taken.exchange(true)) continue;
+    range.lost = false;
+    range.begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+    range.end = range.begin + bytes.size();
+    return i;
+  }
+  throw input_error("cannot be mapped: " + std::to_string(most_files) + " files are");
+}
+
+void unwatch(int i) {
+  watched_range& range = watched_ranges[static_cast<std::size_t>(i)];
+  range.end = 0;
+  range.taken = false;
+}
+
+std::size_t regular_file_size(int descriptor) {
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) fail_with_errno("cannot examine");
+  if (S_ISDIR(status.st_mode)) throw input_error("is a directory");
+  if (!S_ISREG(status.st_mode)) throw input_error("is not a regular file");
+  return static_cast<std::size_t>(status.st_size);
+}
+
+std::span<const std::byte> map(int descriptor, std::size_t size) {
+  if (size == 0) return {};  // nothing to map, and mmap would refuse
+  void* const address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (address == MAP_FAILED) fail_with_errno("cannot map");
+  madvise(address, size, MADV_SEQUENTIAL);  // advice only: its failure changes nothing
+  return {static_cast<const std::byte*>(address), size};
+}
+
+void unmap(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) munmap(const_cast<std::byte*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+mapped_file::mapped_file(const std::string& path)
+    // Non-blocking, so that a FIFO without a writer is refused below and not waited for.
+    : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  if (descriptor_ < 0) fail_with_errno("cannot open");
+  try {
+    bytes_ = map(descriptor_, regular_file_size(descriptor_));
+    watched_ = watch(bytes_);
+  } catch (...) {
+    unmap(bytes_);
+    close(descriptor_);
+    throw;
+  }
+}
+
+mapped_file::mapped_file(mapped_file&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      watched_(std::exchange(other.watched_, -1)) {}
+
+mapped_file::~mapped_file() {
+  if (descriptor_ < 0) return;
+  unwatch(watched_);
+  unmap(bytes_);
+  close(descriptor_);
+}
+
+void mapped_file::require_whole() const {
+  // The size as well as the note: the rest of a last page is zeros, and no bus error.
+  if (regular_file_size(descriptor_) < bytes_.size()) {
+    throw input_error("became shorter while it was read");
+  }
+  if (watched_ranges[static_cast<std::size_t>(watched_)].lost) {
+    throw input_error(
+        "could not be read to its end (it was rewritten meanwhile, or a disk failed)");
+  }
+}
+
+}  // namespace tilefold::tool

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file in memory, as it is on the disk. POSIX only (mmap).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace tilefold::tool {
+
+/// A regular file's whole contents, read-only, for as long as the object lives. What somebody cuts
+/// off the file meanwhile reads as zeros; require_whole() tells.
+class mapped_file {
+ public:
+  /// Throws input_error if the file cannot be read or is not a regular file.
+  explicit mapped_file(const std::string& path);
+  mapped_file(mapped_file&& other) noexcept;
+  mapped_file& operator=(mapped_file&&) = delete;
+  ~mapped_file();
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+  /// Throws input_error if a part of the file went away since it was mapped, so that what was read
+  /// may never have stood there.
+  void require_whole() const;
+
+ private:
+  std::span<const std::byte> bytes_;
+  int descriptor_ = -1;
+  int watched_ = -1;  // place in the table of mapped ranges
+};
+
+/// use(), which reads the file. If the file has become shorter, that is the error, whatever else
+/// came of it.
+template <class Use>
+auto while_whole(const mapped_file& file, Use use) {
+  try {
+    auto result = use();
+    file.require_whole();
+    return result;
+  } catch (...) {
+    file.require_whole();
+    throw;
+  }
+}
+
+}  // namespace tilefold::tool
