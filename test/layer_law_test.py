@@ -14,7 +14,7 @@ FLOORS = [
     [["config.hpp"], ["error.hpp"]],
     [["tree.hpp"], ["detail/extremes.hpp"], ["detail/root_pointer.hpp"], ["half.hpp"], ["op.hpp"], ["policy.hpp"],
      ["checked.hpp"]],
-    [["accumulator.hpp"], ["reducer.hpp"], ["detail/pair_function.hpp"],
+    [["accumulator.hpp"], ["reducer.hpp"], ["detail/function_checks.hpp"], ["detail/pair_function.hpp"],
      ["detail/reducer_shortcuts.hpp"], ["detail/bound_reducer.hpp"],
      ["detail/forest.hpp"], ["detail/keyed_items.hpp"], ["detail/strided.hpp"], ["detail/forest_checks.hpp"], ["detail/verb.hpp"], ["detail/axis_plan.hpp"],
      ["detail/pack.hpp", "detail/real_math.hpp"], ["detail/narrow_exponential.hpp"], ["reducers/basic.hpp"],

@@ -100,6 +100,20 @@ class basic_host_executor {
   /// are folded on the calling thread.
   int threads() const { return mode_.threads(); }
 
+  /// Whether it folds in such accumulators, to such results, with such functions and items: all.
+  template <class Accumulator, class Result, class... Functions>
+  static constexpr bool takes() {
+    return true;
+  }
+  template <class... Functions>
+  static constexpr bool takes_functions() {
+    return true;
+  }
+  template <class... Items>
+  static constexpr bool takes_items() {
+    return true;
+  }
+
   /// The iterator as this executor reads it, if it `reads` at all; throws if it cannot.
   template <class It>
   It readable(It first, const char* what, bool reads = true) const {

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/reducers/basic.hpp>
@@ -263,5 +265,26 @@ template <class Key, class Less>
 arg_min_by(Key, Less) -> arg_min_by<Key, Less>;
 
 }  // namespace reducers
+
+namespace detail {
+
+template <class Key, class Less>
+struct functions_of<reducers::arg_min_by<Key, Less>> {
+  template <class T>
+  static constexpr bool fit() {
+    if constexpr (detail::is_const<Key, T>()) {
+      constexpr bool key = function_on<Key, T>;
+      static_assert(key, "tilefold: the key of arg_min_by must be callable with an element");
+      if constexpr (key) return detail::is_comparator<Less, call_result_t<Key, T>>();
+    }
+    return false;
+  }
+  template <class T, class U, class... More>
+  static constexpr bool fit() {
+    return true;  // its lift takes no two ranges, and is told so
+  }
+};
+
+}  // namespace detail
 
 }  // namespace tilefold

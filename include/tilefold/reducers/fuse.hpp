@@ -11,6 +11,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/detail/pack.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -169,6 +170,14 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   template <std::size_t I, class Parts>
   TILEFOLD_HD auto project_part(const Parts& value) const {
     return detail::canonical(reducers.template get<I>().project(value.template get<keeper<I>>()));
+  }
+};
+
+template <class Indices, class... R>
+struct functions_of<fused_of<Indices, R...>> {
+  template <class... Values>
+  static constexpr bool fit() {
+    return (functions_of<R>::template fit<Values...>() && ...);
   }
 };
 
