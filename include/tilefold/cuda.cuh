@@ -286,7 +286,11 @@ class basic_cuda_executor {
   /// one sentence why not.
   template <class Accumulator, class Result, class... Functions>
   static constexpr bool takes() {
-    return detail::cuda::copies_values<Accumulator, Result>() && takes_functions<Functions...>();
+    if constexpr (detail::cuda::copies_values<Accumulator, Result>()) {
+      return takes_functions<Functions...>();
+    } else {
+      return false;
+    }
   }
   template <class... Functions>
   static constexpr bool takes_functions() {

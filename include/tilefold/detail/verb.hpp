@@ -114,6 +114,8 @@ template <class Wanted, class Lift>
 Wanted make_lift(const Lift& lift) {
   if constexpr (std::same_as<Wanted, Lift>) {
     return lift;
+  } else if constexpr (requires { typename Wanted::inner; }) {
+    return {detail::make_lift<typename Wanted::inner>(lift)};
   } else {
     return {};
   }
@@ -165,7 +167,8 @@ constexpr bool accumulates() {
   } else {
     using accumulator = accumulator_t<Named, Op, T, Init>;
     constexpr bool op = binary_op_on<normalized_op_t<Op>, accumulator>;
-    constexpr bool values = converts_to<T, accumulator>;
+    using counted = counted_value_t<Op, typename normalized_op<Op>::argument, T>;
+    constexpr bool values = converts_to<T, counted> && converts_to<counted, accumulator>;
     if constexpr (!op && detail::is_const<normalized_op_t<Op>, accumulator, accumulator>()) {
       static_assert(op,
                     "tilefold: the operator cannot be called with two accumulators; name a fitting "
@@ -260,7 +263,8 @@ struct fold_types {
   using value = call_result_t<Lift, std::iter_value_t<Its>...>;
   using accumulator = accumulator_t<Named, Op, value, Init>;
   using op = normalized_op_t<Op>;
-  using lift = wanted_lift_t<Lift, Its...>;
+  using lift = typed_lift_t<typename normalized_op<Op>::argument, value, accumulator,
+                            wanted_lift_t<Lift, Its...>>;
   using bound = op_reducer<accumulator, op, lift>;
 
   static bound bind(const Op& op, const Lift& lift) {
@@ -365,26 +369,38 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& i
   }
 }
 
-/// The same, written through `out` in the executor's order of work.
+/// Whether fold_to() can fold and write; says in one sentence why not.
+template <class Named, class Executor, class Out, class Init, class Op, class Lift, class... Its>
+constexpr bool folds_to() {
+  if constexpr (!detail::foldable<Named, Op, Lift, Init, Its...>()) {
+    return false;
+  } else {
+    using types = fold_types<Named, Op, Lift, Init, Its...>;
+    if constexpr (!detail::runs_on<Executor, types, Op, Lift>()) {
+      return false;
+    } else {
+      return detail::takes_result<Out, typename types::bound::result>();
+    }
+  }
+}
+
+/// The same as fold_value(), written through `out` in the executor's order of work.
 template <class Named, class Executor, class Out, class Init, class Op, class Lift, class... Its>
 void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const Init& init,
              const Op& op, const Lift& lift, Its... its) {
-  if constexpr (detail::foldable<Named, Op, Lift, Init, Its...>()) {
+  if constexpr (detail::folds_to<Named, Executor, Out, Init, Op, Lift, Its...>()) {
     using types = fold_types<Named, Op, Lift, Init, Its...>;
-    if constexpr (detail::runs_on<Executor, types, Op, Lift>() &&
-                  detail::takes_result<Out, typename types::bound::result>()) {
-      using parts = executor_parts<std::remove_cvref_t<Executor>>;
-      const auto bound = types::bind(op, lift);
-      const auto start = detail::convert_init<typename types::accumulator>(init);
-      auto&& base = parts::base(exec);
-      if (n == 0) {
-        base.store(bound.project(detail::empty_fold<types>(verb, bound, start)), out);
-        return;
-      }
-      base.template fold_into<typename parts::policy>(
-          detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...),
-          bound, start, n, out);
+    using parts = executor_parts<std::remove_cvref_t<Executor>>;
+    const auto bound = types::bind(op, lift);
+    const auto start = detail::convert_init<typename types::accumulator>(init);
+    auto&& base = parts::base(exec);
+    if (n == 0) {
+      base.store(bound.project(detail::empty_fold<types>(verb, bound, start)), out);
+      return;
     }
+    base.template fold_into<typename parts::policy>(
+        detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...),
+        bound, start, n, out);
   }
 }
 
@@ -454,9 +470,10 @@ constexpr bool folds_forest() {
     return false;
   } else {
     using types = fold_types<Named, Op, as_is, Init, Its...>;
-    using base = executor_base_t<Executor>;
-    if constexpr (!detail::runs_on<Executor, types, Op>() ||
-                  !base::template takes_items<std::iter_value_t<Its>...>()) {
+    if constexpr (!detail::runs_on<Executor, types, Op>()) {
+      return false;
+    } else if constexpr (!executor_base_t<Executor>::template takes_items<
+                             std::iter_value_t<Its>...>()) {
       return false;
     } else {
       return detail::takes_result<Out, typename types::bound::result>();

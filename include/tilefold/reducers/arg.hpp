@@ -99,7 +99,7 @@ TILEFOLD_HD bool stands_before(const ranked<Ranking>& a, const ranked<Ranking>& 
 template <class Ranking>
 TILEFOLD_HD void add_behind(ranked<Ranking>& found, const typename Ranking::key& key,
                             std::int64_t index) {
-  if (Ranking::before(key, found.key)) found = {key, index};
+  if (Ranking::before(key, found.key)) detail::replace(found, {key, index});
 }
 
 template <class T, bool Largest, nan_rule Nan>
