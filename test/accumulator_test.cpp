@@ -52,6 +52,49 @@ TEST(Accumulator, OfATypedFunctorIsAsIfTheValuesHadItsType) {
   static_assert(gives<std::int32_t, std::int64_t, std::plus<std::int8_t>>);
 }
 
+// The fold of the same values after a conversion, which is what the rule says.
+template <class X, class Op, class T>
+void expect_as_if(const std::vector<T>& values) {
+  std::vector<X> converted;
+  for (const T value : values) converted.push_back(static_cast<X>(value));
+  const auto expected = reduce(converted, Op());
+  const auto found = reduce(values, Op());
+  static_assert(std::same_as<decltype(found), decltype(expected)>);
+  EXPECT_EQ(found, expected);
+  if constexpr (std::same_as<Op, std::plus<X>>) {
+    EXPECT_EQ(reduce<double>(values, Op()), reduce<double>(converted, Op()));
+  }
+  EXPECT_EQ(reduce(values, 1, Op()), reduce(converted, 1, Op()));
+  std::vector<decltype(reduce(converted, Op()))> sums(2, expected);
+  segmented_reduce(values.begin(), 2, 2, sums.begin(), Op());
+  EXPECT_EQ(sums[1], reduce(converted.begin() + 2, converted.begin() + 4, Op()));
+}
+
+TEST(Accumulator, OfATypedFunctorFoldsValuesOfItsType) {
+  // Three truths, not 305.
+  const std::vector<int> numbers{2, 3, 0, 300};
+  EXPECT_EQ(reduce(numbers, std::plus<bool>()), 3);
+  EXPECT_EQ(reduce(numbers, std::plus<std::int8_t>()), 2 + 3 + 0 + 44);
+  expect_as_if<bool, std::plus<bool>>(numbers);
+  expect_as_if<bool, std::multiplies<bool>>(numbers);
+  expect_as_if<bool, std::bit_xor<bool>>(numbers);
+  expect_as_if<std::int8_t, std::plus<std::int8_t>>(numbers);
+  expect_as_if<std::int8_t, std::bit_and<std::int8_t>>(numbers);
+  expect_as_if<std::uint16_t, std::multiplies<std::uint16_t>>(std::vector<int>{-1, 2, 3, 70000});
+  expect_as_if<half, std::plus<half>>(std::vector<float>{0.1f, 2049.0f, 1e-4f, 7.0f});
+  const std::vector<double> fractions{0.5, 0.25, 0.0, 1.5};
+  EXPECT_EQ(reduce(fractions, std::plus<bool>()), 3);
+  expect_as_if<bool, std::plus<bool>>(fractions);
+  expect_as_if<int, std::logical_or<int>>(fractions);
+  expect_as_if<int, std::plus<int>>(fractions);
+  expect_as_if<float, std::plus<float>>(std::vector<double>{16777217.0, 0.1, 3.0, 4.0});
+}
+
+TEST(Accumulator, OfATypedFunctorTakesWhatAFunctionGives) {
+  const std::vector<int> numbers{2, 3, 0, 300};
+  EXPECT_EQ(transform_reduce(numbers, 0, std::plus<bool>(), [](int x) { return x - 2; }), 3);
+}
+
 TEST(Accumulator, WithAnInitialValueIsNarrowerThanNeither) {
   static_assert(gives<double, float, double> && gives<float, float, int>);
   static_assert(gives<double, std::int32_t, double> && gives<float, half, int>);

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -115,6 +116,78 @@ TEST(VerbsAgainstStd, GiveTheSame) {
                                       [](int a, int b) { return a == b ? 1 : 0; }),
               static_cast<int>(n));
   }
+}
+
+// Without < and ==; elements of equal rank are told apart by their number.
+struct ranked_item {
+  int rank;
+  int number;
+};
+const auto lower_rank = [](const ranked_item& a, const ranked_item& b) { return a.rank < b.rank; };
+
+TEST(ComparatorsAgainstStd, FindTheFirstOfEqualElements) {
+  test::bit_stream random(test::seed());
+  host_executor exec;
+  for (const std::int64_t n : {1, 2, 7, 100, 5000, 300000}) {
+    for (const std::uint64_t ranks : {1, 3, 1000}) {
+      std::vector<ranked_item> x;
+      for (std::int64_t i = 0; i < n; ++i) {
+        x.push_back({static_cast<int>(random.below(ranks)), static_cast<int>(i)});
+      }
+      const auto first = x.begin();
+      const auto last = x.end();
+      const auto least = std::min_element(first, last, lower_rank);
+      const auto greatest = std::max_element(first, last, lower_rank);
+      EXPECT_EQ(tilefold::min_element(first, last, lower_rank), least);
+      EXPECT_EQ(tilefold::max_element(first, last, lower_rank), greatest);
+      EXPECT_EQ(tilefold::min_element(exec, first, last, lower_rank), least);
+      EXPECT_EQ(tilefold::max_element(exec, x, lower_rank), greatest);
+      // std::minmax_element gives the last of the greatest, and the first of the least as we do.
+      const auto both = tilefold::minmax_element(x, lower_rank);
+      EXPECT_EQ(both.first, std::minmax_element(first, last, lower_rank).first);
+      EXPECT_EQ(both.second, greatest);
+      EXPECT_EQ(tilefold::min_value(x, lower_rank).number, least->number);
+      EXPECT_EQ(tilefold::max_value(exec, first, last, lower_rank).number, greatest->number);
+      ranked_item out{};
+      tilefold::min_value_into(exec, first, last, &out, lower_rank);
+      EXPECT_EQ(out.number, least->number);
+      tilefold::max_value_into(exec, first, last, &out, lower_rank);
+      EXPECT_EQ(out.number, greatest->number);
+      reducers::extremes<ranked_item> values{};
+      tilefold::minmax_value_into(exec, first, last, &values, lower_rank);
+      EXPECT_EQ(values.min.number, least->number);
+      EXPECT_EQ(values.max.number, greatest->number);
+      EXPECT_EQ(tilefold::minmax_value(x, lower_rank).max.number, greatest->number);
+    }
+  }
+}
+
+TEST(Comparators, AreThoseOfStdAsWell) {
+  const std::vector<std::string> words{"pear", "fig", "apple", "fig", "plum", "plum"};
+  EXPECT_EQ(tilefold::min_element(words, std::greater<>()) - words.begin(), 4);
+  EXPECT_EQ(tilefold::max_element(words, std::greater<std::string>()) - words.begin(), 2);
+  const auto shorter = [](const std::string& a, const std::string& b) {
+    return a.size() < b.size();
+  };
+  EXPECT_EQ(tilefold::min_element(words, shorter) - words.begin(), 1);
+  EXPECT_EQ(tilefold::max_value(words, shorter), "apple");
+  // std::less<int> compares 1.9 and 1.1 as 1 and 1.
+  EXPECT_EQ(*tilefold::min_element(std::vector<double>{2.5, 1.9, 1.1}, std::less<int>()), 1.9);
+  EXPECT_EQ(*tilefold::min_element(std::vector<double>{2.5, 1.9, 1.1}, std::less<>()), 1.1);
+}
+
+TEST(Comparators, DecideAboutZeroesAlone) {
+  const std::vector<float> zeroes{0.0f, -0.0f};
+  EXPECT_EQ(tilefold::min_element(zeroes) - zeroes.begin(), 1);
+  EXPECT_EQ(tilefold::min_element(zeroes, std::less<>()) - zeroes.begin(), 0);
+}
+
+TEST(Comparators, FindNothingInNothing) {
+  const std::vector<ranked_item> none;
+  EXPECT_EQ(tilefold::min_element(none, lower_rank), none.end());
+  EXPECT_EQ(tilefold::max_element(none.begin(), none.end(), lower_rank), none.end());
+  EXPECT_EQ(tilefold::minmax_element(none, lower_rank).second, none.end());
+  EXPECT_THROW((void)tilefold::min_value(none, lower_rank), empty_range_error);
 }
 
 TEST(VerbsOfNothing, GiveWhatTheyMust) {

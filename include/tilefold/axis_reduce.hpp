@@ -42,8 +42,8 @@ void fold_axes(Exec&& exec, const InIt& in, const OutIt& out, const axis_plan& p
       fold_as(column_forest<source_type>{source, plan.columns, plan.rows});
     }
   };
-  detail::with_bound_forest<tree_lengths::all_alike, Acc, InIt>("axis_reduce", exec, plan.results,
-                                                                plan.length > 0, init, op, fold);
+  detail::with_bound_forest<tree_lengths::all_alike, Acc, OutIt, InIt>(
+      "axis_reduce", exec, plan.results, plan.length > 0, init, op, fold);
 }
 
 template <class Acc, class Exec, class In, class Out, class... InitOp>

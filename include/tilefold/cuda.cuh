@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/cuda/copies.cuh>
 #include <tilefold/detail/cuda/data_place.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
 #include <tilefold/detail/cuda/launch_by_key.cuh>
@@ -335,6 +336,25 @@ class basic_cuda_executor {
           std::to_string(bytes) + " bytes at " + detail::cuda::hex(memory));
     }
     workspace_.adopt(memory, bytes, stream_, detail::cuda::capture_of(stream_));
+  }
+
+  /// Whether it folds in such accumulators, to such results, with such functions and items; says in
+  /// one sentence why not.
+  template <class Accumulator, class Result, class... Functions>
+  static constexpr bool takes() {
+    if constexpr (detail::cuda::copies_values<Accumulator, Result>()) {
+      return takes_functions<Functions...>();
+    } else {
+      return false;
+    }
+  }
+  template <class... Functions>
+  static constexpr bool takes_functions() {
+    return (detail::cuda::copies_function<Functions>() && ...);
+  }
+  template <class... Items>
+  static constexpr bool takes_items() {
+    return (detail::cuda::copies_item<Items>() && ...);
   }
 
   /// The iterator as kernels read it, if they `read` it at all: contiguous ones as raw pointers.

@@ -9,6 +9,7 @@
 #include <tilefold/detail/reducer_verb.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/compared.hpp>
 
 namespace tilefold {
 
@@ -17,6 +18,10 @@ namespace detail {
 struct iterator_to_one {
   template <class It>
   It operator()(const It& first) const {
+    return first;
+  }
+  template <class It>
+  It operator()(const It& first, no_result) const {
     return first;
   }
   template <class It, class Found>
@@ -30,22 +35,37 @@ struct iterators_to_both {
   std::pair<It, It> operator()(const It& first) const {
     return {first, first};
   }
+  template <class It>
+  std::pair<It, It> operator()(const It& first, no_result) const {
+    return {first, first};
+  }
   template <class It, class Found>
   std::pair<It, It> operator()(const It& first, const Found& found) const {
     return {iterator_to_one{}(first, found.min), iterator_to_one{}(first, found.max)};
   }
 };
 
+// The reducers of the verbs' last arguments: a comparator or none, and which of equal elements.
 struct make_arg_min {
   template <tie_rule Ties = tie_rule::first>
   reducers::arg_min<nan_rule::propagate, Ties> operator()(of_equal<Ties> = {}) const {
     return {};
+  }
+  template <comparator_argument Comp, tie_rule Ties = tie_rule::first>
+  auto operator()(const Comp& comp, of_equal<Ties> = {}) const {
+    return arg_extreme_by<false, Ties, comparator_in_kernels_t<Comp>>{
+        detail::normalized_comparator(comp)};
   }
 };
 struct make_arg_max {
   template <tie_rule Ties = tie_rule::first>
   reducers::arg_max<nan_rule::propagate, Ties> operator()(of_equal<Ties> = {}) const {
     return {};
+  }
+  template <comparator_argument Comp, tie_rule Ties = tie_rule::first>
+  auto operator()(const Comp& comp, of_equal<Ties> = {}) const {
+    return arg_extreme_by<true, Ties, comparator_in_kernels_t<Comp>>{
+        detail::normalized_comparator(comp)};
   }
 };
 struct make_arg_minmax {
@@ -54,49 +74,73 @@ struct make_arg_minmax {
       of_equal<MinTies> = {}, of_equal<MaxTies> = {}) const {
     return {};
   }
+  template <comparator_argument Comp, tie_rule MinTies = tie_rule::first,
+            tie_rule MaxTies = tie_rule::first>
+  auto operator()(const Comp& comp, of_equal<MinTies> = {}, of_equal<MaxTies> = {}) const {
+    return arg_extremes_by<MinTies, MaxTies, comparator_in_kernels_t<Comp>>{
+        detail::normalized_comparator(comp)};
+  }
 };
 
 }  // namespace detail
 
 /// An iterator to the smallest element; to the first of equal ones, or to the last.
 ///
-///     min_element([exec,] first, last)     min_element([exec,] range)
-///     min_element(..., last_of_equal)
+///     min_element([exec,] first, last)             min_element([exec,] range)
+///     min_element([exec,] first, last, comp)       min_element([exec,] range, comp)
+///     min_element(..., last_of_equal)              min_element(..., comp, last_of_equal)
 ///
-/// The order of elements is that of `minimum`: -0 before +0, and a NaN, the first one, before
-/// everything (std::min_element is not defined there). Blocks until the place is known. Executors,
-/// memory and errors are as for reduce(). Empty: `last`.
+/// Without a comparator the order of elements is that of `minimum`: -0 before +0, and a NaN, the
+/// first one, before everything (std::min_element is not defined there). With one, comp(a, b) says
+/// whether a is less than b, as in std: a strict weak order, const, called from many threads, on
+/// the GPU if that is where the elements are. It alone decides, so elements need no <, -0 and +0
+/// are what it makes of them, and where it is no such order over the elements (< where there is a
+/// NaN) the result is one of them, the same on every executor. Blocks until the place is known.
+/// Executors, memory and errors are as for reduce(). Empty: `last`. Work: n - 1 comparisons.
+///
+/// With a comparator a node has a copy of its element: for large elements give iterators to
+/// what is compared. Over segments reduce with reducers::arg_min_by.
 inline constexpr detail::place_verb<detail::make_arg_min, detail::iterator_to_one> min_element{
     "min_element"};
 
-/// An iterator to the largest element; as min_element.
+/// An iterator to the largest element; to the first of equal ones, with a comparator too, as
+/// std::max_element. All else as min_element.
 inline constexpr detail::place_verb<detail::make_arg_max, detail::iterator_to_one> max_element{
     "max_element"};
 
 /// A std::pair of both, in one read. Each is the first of equal ones, unless told otherwise:
 ///
 ///     minmax_element(..., first_of_equal, last_of_equal)
+///     minmax_element(..., comp, first_of_equal, last_of_equal)
 ///
-/// finds the first smallest and the last largest element, as std::minmax_element does.
+/// find the first smallest and the last largest element, as std::minmax_element does. Work: 2 n - 2
+/// comparisons.
 inline constexpr detail::place_verb<detail::make_arg_minmax, detail::iterators_to_both>
     minmax_element{"minmax_element"};
 
 /// The smallest value, as reduce(..., minimum{}). Empty: the largest of the type, or infinity.
 ///
-///     min_value([exec,] first, last)     min_value([exec,] range)
-///     min_value_into(exec, first, last, out)
-inline constexpr detail::value_verb<detail::make<reducers::min<>>> min_value{"min_value"};
-inline constexpr detail::value_verb_into<detail::make<reducers::min<>>> min_value_into{
-    "min_value_into"};
+///     min_value([exec,] first, last)          min_value([exec,] range)
+///     min_value([exec,] first, last, comp)    min_value([exec,] range, comp)
+///     min_value_into(exec, first, last, out [, comp])
+///
+/// With a comparator the value of min_element(..., comp); empty: empty_range_error.
+inline constexpr detail::value_verb<detail::make_extreme<reducers::min<>, detail::least_by>>
+    min_value{"min_value"};
+inline constexpr detail::value_verb_into<detail::make_extreme<reducers::min<>, detail::least_by>>
+    min_value_into{"min_value_into"};
 
 /// The largest value; as min_value.
-inline constexpr detail::value_verb<detail::make<reducers::max<>>> max_value{"max_value"};
-inline constexpr detail::value_verb_into<detail::make<reducers::max<>>> max_value_into{
-    "max_value_into"};
+inline constexpr detail::value_verb<detail::make_extreme<reducers::max<>, detail::greatest_by>>
+    max_value{"max_value"};
+inline constexpr detail::value_verb_into<detail::make_extreme<reducers::max<>, detail::greatest_by>>
+    max_value_into{"max_value_into"};
 
 /// Both, as reducers::extremes{min, max}, in one read; as min_value.
-inline constexpr detail::value_verb<detail::make<reducers::minmax<>>> minmax_value{"minmax_value"};
-inline constexpr detail::value_verb_into<detail::make<reducers::minmax<>>> minmax_value_into{
-    "minmax_value_into"};
+inline constexpr detail::value_verb<detail::make_extreme<reducers::minmax<>, detail::extremes_by>>
+    minmax_value{"minmax_value"};
+inline constexpr detail::value_verb_into<
+    detail::make_extreme<reducers::minmax<>, detail::extremes_by>>
+    minmax_value_into{"minmax_value_into"};
 
 }  // namespace tilefold

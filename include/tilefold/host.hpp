@@ -100,6 +100,20 @@ class basic_host_executor {
   /// are folded on the calling thread.
   int threads() const { return mode_.threads(); }
 
+  /// Whether it folds in such accumulators, to such results, with such functions and items: all.
+  template <class Accumulator, class Result, class... Functions>
+  static constexpr bool takes() {
+    return true;
+  }
+  template <class... Functions>
+  static constexpr bool takes_functions() {
+    return true;
+  }
+  template <class... Items>
+  static constexpr bool takes_items() {
+    return true;
+  }
+
   /// The iterator as this executor reads it, if it `reads` at all; throws if it cannot.
   template <class It>
   It readable(It first, const char* what, bool reads = true) const {
@@ -136,7 +150,7 @@ class basic_host_executor {
     detail::host::require_first_array(forest);
     // By value: these run for every tree.
     const auto write = [out](std::int64_t i, const typename Reducer::result& value) {
-      *detail::starting_at(out, i) = detail::output_value<Out>(value);
+      detail::write_through(detail::starting_at(out, i), detail::output_value<Out>(value));
     };
     using accumulator = typename Reducer::accumulator;
     const auto keep = [write, reducer, init](std::int64_t i, const accumulator& folded) {
@@ -161,12 +175,14 @@ class basic_host_executor {
     detail::require_host_access(keys_out, "keys_out");
     detail::require_host_access(values_out, "values_out");
     const auto keep_key = [&](std::int64_t run, std::int64_t j) {
-      *detail::starting_at(keys_out, run) = detail::output_key<KeysOut>(items.key(j));
+      detail::write_through(detail::starting_at(keys_out, run),
+                            detail::output_key<KeysOut>(items.key(j)));
     };
     const auto keep = [reducer, init, values_out](std::int64_t run,
                                                   const typename Reducer::accumulator& folded) {
-      *detail::starting_at(values_out, run) = detail::output_value<ValuesOut>(
-          detail::finish(detail::closed_steps<Reducer>{reducer}, init, folded));
+      detail::write_through(detail::starting_at(values_out, run),
+                            detail::output_value<ValuesOut>(detail::finish(
+                                detail::closed_steps<Reducer>{reducer}, init, folded)));
     };
     if constexpr (detail::host::writes_apart<KeysOut> && detail::host::writes_apart<ValuesOut>) {
       return mode_.fold_runs(items, reducer, keep_key, keep);
@@ -198,7 +214,7 @@ class basic_host_executor {
   template <class T, class Out>
   void store(const T& value, Out out) const {
     detail::require_host_access(out, "out");
-    *out = detail::output_value<Out>(value);
+    detail::write_through(out, detail::output_value<Out>(value));
   }
 
  private:

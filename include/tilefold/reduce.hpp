@@ -44,12 +44,11 @@ auto reduce(Exec&& exec, It first, It last) {
 template <class Acc = void, executor Exec, detail::item_iterator It, class OpOrInit>
 auto reduce(Exec&& exec, It first, It last, OpOrInit op_or_init) {
   const auto n = detail::count_items("reduce", first, last);
-  if constexpr (detail::is_operator<OpOrInit, std::iter_value_t<It>>()) {
-    return detail::fold_value<Acc>("reduce", exec, n, detail::no_init{}, op_or_init,
-                                   detail::as_is{}, first);
-  } else {
-    return detail::fold_value<Acc>("reduce", exec, n, op_or_init, plus{}, detail::as_is{}, first);
-  }
+  return detail::with_init_and_op<std::iter_value_t<It>>(
+      [&](const auto& init, const auto& op) {
+        return detail::fold_value<Acc>("reduce", exec, n, init, op, detail::as_is{}, first);
+      },
+      op_or_init);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op>
@@ -101,12 +100,11 @@ template <class Acc = void, executor Exec, detail::item_iterator It, detail::out
           class OpOrInit>
 void reduce_into(Exec&& exec, It first, It last, Out out, OpOrInit op_or_init) {
   const auto n = detail::count_items("reduce_into", first, last);
-  if constexpr (detail::is_operator<OpOrInit, std::iter_value_t<It>>()) {
-    detail::fold_to<Acc>("reduce_into", exec, n, out, detail::no_init{}, op_or_init,
-                         detail::as_is{}, first);
-  } else {
-    detail::fold_to<Acc>("reduce_into", exec, n, out, op_or_init, plus{}, detail::as_is{}, first);
-  }
+  detail::with_init_and_op<std::iter_value_t<It>>(
+      [&](const auto& init, const auto& op) {
+        detail::fold_to<Acc>("reduce_into", exec, n, out, init, op, detail::as_is{}, first);
+      },
+      op_or_init);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Init,

@@ -61,7 +61,7 @@ template <class Key, class T, class Use, class EqualOrInit, class Op>
 auto with_key_arguments(const Use& use, const EqualOrInit& equal_or_init, const Op& op) {
   if constexpr (is_key_equality<EqualOrInit, Key>) {
     return use(detail::normalized_equality(equal_or_init), no_init{}, op);
-  } else {
+  } else if constexpr (detail::is_const<EqualOrInit, Key, Key>()) {
     constexpr bool init = reducer<Op> || converts_to<EqualOrInit, T> || converts_to<T, EqualOrInit>;
     static_assert(init,
                   "tilefold: the argument before the operator of reduce_by_key must be an equality "
@@ -72,11 +72,13 @@ auto with_key_arguments(const Use& use, const EqualOrInit& equal_or_init, const 
 }
 template <class Key, class T, class Use, class Equal, class Init, class Op>
 auto with_key_arguments(const Use& use, const Equal& equal, const Init& init, const Op& op) {
-  static_assert(is_key_equality<Equal, Key>,
-                "tilefold: of three arguments at the end of reduce_by_key the first is the "
-                "equality of keys, and must be callable with two of them");
-  if constexpr (is_key_equality<Equal, Key>)
+  if constexpr (is_key_equality<Equal, Key>) {
     return use(detail::normalized_equality(equal), init, op);
+  } else if constexpr (detail::is_const<Equal, Key, Key>()) {
+    static_assert(is_key_equality<Equal, Key>,
+                  "tilefold: of three arguments at the end of reduce_by_key the first is the "
+                  "equality of keys, and must be callable with two of them");
+  }
 }
 
 // An executor's readable(), under the name that the verb has for the iterator.
@@ -89,6 +91,19 @@ struct reads_values {
     return exec.readable(it, "values");
   }
 };
+
+/// Whether runs of such keys can be folded and written; says in one sentence why not.
+template <class Named, class Executor, class Keys, class Values, class KeysOut, class ValuesOut,
+          class Equal, class Init, class Op>
+constexpr bool folds_keyed() {
+  if constexpr (!detail::folds_forest<Named, Executor, Op, ValuesOut, Init, Values>()) {
+    return false;
+  } else if constexpr (!executor_base_t<Executor>::template takes_functions<Equal>()) {
+    return false;
+  } else {
+    return detail::takes_result<KeysOut, std::iter_value_t<Keys>>();
+  }
+}
 
 /// Calls use(base of the executor, its policy, items, bound reducer, initial accumulator).
 template <class Named, class Executor, class Keys, class Values, class Equal, class Init, class Op,
@@ -166,7 +181,10 @@ requires(sizeof...(Rest) <= 3) void reduce_by_key_into(Exec&& exec, Keys keys_fi
   detail::with_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(
       [&](const auto& equal, const auto& init, const auto& op) {
         using op_type = std::remove_cvref_t<decltype(op)>;
-        if constexpr (detail::foldable<Acc, op_type, detail::as_is, Values>()) {
+        using init_type = std::remove_cvref_t<decltype(init)>;
+        using equal_type = std::remove_cvref_t<decltype(equal)>;
+        if constexpr (detail::folds_keyed<Acc, Exec, Keys, Values, KeysOut, ValuesOut, equal_type,
+                                          init_type, op_type>()) {
           if (n == 0) {
             detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec).store(std::int64_t{0},
                                                                                 num_runs_out);
@@ -198,7 +216,10 @@ requires(sizeof...(Rest) <= 3) std::int64_t
   return detail::with_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(
       [&](const auto& equal, const auto& init, const auto& op) -> std::int64_t {
         using op_type = std::remove_cvref_t<decltype(op)>;
-        if constexpr (detail::foldable<Acc, op_type, detail::as_is, Values>()) {
+        using init_type = std::remove_cvref_t<decltype(init)>;
+        using equal_type = std::remove_cvref_t<decltype(equal)>;
+        if constexpr (detail::folds_keyed<Acc, Exec, Keys, Values, KeysOut, ValuesOut, equal_type,
+                                          init_type, op_type>()) {
           detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec).require_waiting(
               "reduce_by_key");
           if (n == 0) return 0;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -125,6 +126,40 @@ struct lift_function<of_computed<F>> {
 template <class Lift>
 inline constexpr bool lifts_items_themselves =
     std::same_as<typename lift_function<Lift>::type, as_is>;
+
+/// What Lift gives, as the X of a typed functor such as std::plus<X>.
+template <class X, class Lift>
+struct typed_lift {
+  using inner = Lift;
+  Lift lift;
+
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class... Values>
+  TILEFOLD_HD X operator()(const Values&... values) const {
+    return detail::convert<X>(lift(values...));
+  }
+};
+
+/// The lift to Acc of values T, which Lift gives, for a functor that asks for X, or for void. Where
+/// nobody could tell whether the values were of type X on the way, it is Lift.
+template <class X, class T, class Acc, class Lift>
+using typed_lift_t =
+    std::conditional_t<std::is_void_v<X> || std::same_as<X, T> || std::same_as<X, Acc>, Lift,
+                       typed_lift<X, Lift>>;
+
+}  // namespace tilefold::detail
+
+// A conversion multiplies nothing.
+template <class X, class T>
+struct tilefold::op_traits<tilefold::detail::typed_lift<X, tilefold::detail::as_is>, T> {
+  static constexpr bool commutative = false;
+  static constexpr bool order_free = false;
+  static constexpr bool separately_rounded = true;
+};
+
+namespace tilefold::detail {
 
 template <class It>
 inline constexpr bool computes_items = !std::is_lvalue_reference_v<std::iter_reference_t<It>>;
@@ -248,6 +283,39 @@ TILEFOLD_HD auto output_key(const Key& key) {
     }
   } else {
     return key;
+  }
+}
+
+/// Puts `value` where another one is. One that cannot be assigned, as where a member is const, is
+/// made anew.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class T>
+TILEFOLD_HD void replace(T& place, T value) {
+  if constexpr (std::is_move_assignable_v<T>) {
+    place = static_cast<T&&>(value);
+  } else {
+    place.~T();
+    ::new (static_cast<void*>(__builtin_addressof(place))) T(static_cast<T&&>(value));
+  }
+}
+
+/// Whether `out` leads to a place for a T that a T cannot be assigned to.
+template <class Out, class T>
+concept writes_unassignable =
+    std::same_as<decltype(*std::declval<Out&>()), T&> && !std::is_copy_assignable_v<T>;
+
+/// *out = value, or what replace() does.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class Out, class T>
+TILEFOLD_HD void write_through(Out out, T&& value) {
+  if constexpr (writes_unassignable<Out, std::remove_cvref_t<T>>) {
+    detail::replace<std::remove_cvref_t<T>>(*out, static_cast<T&&>(value));
+  } else {
+    *out = static_cast<T&&>(value);
   }
 }
 

@@ -55,7 +55,7 @@ auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrRedu
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It, reducer R, class F>
-requires detail::function_on<F, std::iter_value_t<It>>
+requires detail::function_or_needs_const<F, std::iter_value_t<It>>
 auto transform_reduce(Exec&& exec, It first, It last, R r, F f) {
   const auto n = detail::count_items("transform_reduce", first, last);
   return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, r, f, first);
@@ -63,7 +63,7 @@ auto transform_reduce(Exec&& exec, It first, It last, R r, F f) {
 
 // The constraint on f tells an array, followed by anything, from the first of two iterators.
 template <class Acc = void, executor Exec, detail::item_range Range, class Init, class Op, class F>
-requires detail::function_on<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 auto transform_reduce(Exec&& exec, Range&& range, Init init, Op op, F f) {
   return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range), init, op, f);
 }
@@ -79,7 +79,7 @@ requires(sizeof...(Rest) >= 2) auto transform_reduce(It first, It last, Rest... 
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
           class Init, class Op, class F>
-requires detail::function_on<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 auto transform_reduce(Range&& range, Init init, Op op, F f) {
   return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range), init, op, f);
 }
@@ -118,7 +118,7 @@ requires(!reducer<Init>) void transform_reduce_into(Exec&& exec, It1 first1, It1
 
 template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out, class Init,
           class Op, class F>
-requires detail::function_on<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 void transform_reduce_into(Exec&& exec, Range&& range, Out out, Init init, Op op, F f) {
   tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init, op, f);
 }

@@ -263,7 +263,7 @@ class bound_reducer {
   template <class... V>
   TILEFOLD_HD void absorb(accumulator& value, const V&... values) const {
     if constexpr (!absorbs) {
-      value = combine(value, lift(values...));
+      detail::replace(value, combine(value, lift(values...)));
     } else if constexpr (indexed) {
       absorb_with_index(value, values...);
     } else {

@@ -17,6 +17,7 @@
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/forest_checks.hpp>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/policy.hpp>
@@ -54,23 +55,29 @@ template <class X, class T>
 concept operator_for =
     binary_op_on<normalized_op_t<X>, counted_value_t<X, typename normalized_op<X>::argument, T>>;
 
-// Whether the third argument of reduce() is an operator (or reducer); says so in one sentence if it
-// is nothing.
+/// What the third argument of reduce() is; `neither` after a sentence that says so.
+enum class third_argument { op, init, neither };
+
 template <class X, class T>
-constexpr bool is_operator() {
-  if constexpr (reducer<X>) {
-    return true;
+constexpr third_argument third_argument_is() {
+  if constexpr (reducer<X> || operator_for<X, T>) {
+    return third_argument::op;
   } else {
-    constexpr bool op = operator_for<X, T>;
     // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the
     // same.
     constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
     constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
                           (narrow && (converts_to<X, T> || converts_to<T, X>));
-    static_assert(op || init,
-                  "tilefold: the argument after the range must be an operator callable with two "
-                  "values of the range, or an initial value that converts to or from them");
-    return op;
+    if constexpr (init) {
+      return third_argument::init;
+    } else {
+      if constexpr (detail::is_const<X, T, T>()) {
+        static_assert(init,
+                      "tilefold: the argument after the range must be an operator callable with "
+                      "two values of the range, or an initial value that converts to or from them");
+      }
+      return third_argument::neither;
+    }
   }
 }
 
@@ -101,25 +108,16 @@ std::string operator_name() {
 }
 
 template <class Lift, class... Its>
-using wanted_lift_t =
-    std::conditional_t<(computes_items<Its> || ...), of_computed<Lift>, Lift>;
+using wanted_lift_t = std::conditional_t<(computes_items<Its> || ...), of_computed<Lift>, Lift>;
 
 template <class Wanted, class Lift>
 Wanted make_lift(const Lift& lift) {
   if constexpr (std::same_as<Wanted, Lift>) {
     return lift;
+  } else if constexpr (requires { typename Wanted::inner; }) {
+    return {detail::make_lift<typename Wanted::inner>(lift)};
   } else {
     return {lift};
-  }
-}
-
-/// Whether reducer R can lift values of these types, or what Lift makes of them.
-template <class R, class Lift, class... Values>
-constexpr bool lifts_items() {
-  if constexpr (std::same_as<Lift, as_is>) {
-    return detail::lifts_values<R, Values...>();
-  } else {
-    return detail::lifts_values<R, call_result_t<Lift, Values...>>();
   }
 }
 
@@ -142,28 +140,108 @@ struct without_empty_value<with_empty_value<Op, Value>> {
   using type = Op;
 };
 
+/// Whether reducer R can lift what Lift makes of such values; says in one sentence why not.
+template <class R, class Lift, class... Values>
+constexpr bool reducible() {
+  if constexpr (!std::same_as<Lift, as_is>) {
+    return detail::reducible<R, as_is, call_result_t<Lift, Values...>>();
+  } else if constexpr (functions_of<R>::template fit<Values...>()) {
+    constexpr bool lifts = detail::lifts_values<R, Values...>();
+    static_assert(lifts,
+                  "tilefold: the reducer's lift cannot be called with the values of the range (or "
+                  "of as many ranges as there are); lift, combine and project must be const");
+    return lifts;
+  } else {
+    return false;
+  }
+}
+
+/// Whether Op can fold values of type T, whatever the accumulator; says in one sentence why not.
+template <class Named, class Op, class T>
+constexpr bool folds_values() {
+  constexpr bool op = operator_on_values<Op, T> || !std::is_void_v<Named>;
+  if constexpr (!op && detail::is_const<Op, T, T>()) {
+    static_assert(op,
+                  "tilefold: the operator must be callable with two values of the range; if it "
+                  "takes accumulators only, name their type: reduce<Acc>(...)");
+  }
+  return op;
+}
+
+/// Whether values of type T fold in their accumulator; says in one sentence why not.
+template <class Named, class Op, class T, class Init>
+constexpr bool accumulates() {
+  if constexpr (!detail::folds_values<Named, Op, T>()) {
+    return false;
+  } else {
+    using accumulator = accumulator_t<Named, Op, T, Init>;
+    constexpr bool op = binary_op_on<normalized_op_t<Op>, accumulator>;
+    using counted = counted_value_t<Op, typename normalized_op<Op>::argument, T>;
+    constexpr bool values = converts_to<T, counted> && converts_to<counted, accumulator>;
+    if constexpr (!op && detail::is_const<normalized_op_t<Op>, accumulator, accumulator>()) {
+      static_assert(op,
+                    "tilefold: the operator cannot be called with two accumulators; name a fitting "
+                    "accumulator type: reduce<Acc>(...)");
+    } else {
+      static_assert(!op || values,
+                    "tilefold: the values of the range do not convert to the accumulator type");
+    }
+    return op && values;
+  }
+}
+
 // Says in one sentence what cannot be called. Where it returns false nothing else of the fold is
 // instantiated, for a page of errors would hide the sentence.
-template <class Named, class Op, class Lift, class... Its>
+template <class Named, class Op, class Lift, class Init, class... Its>
 constexpr bool foldable() {
   if constexpr (has_empty_value<Op>) {
-    return detail::foldable<Named, typename without_empty_value<Op>::type, Lift, Its...>();
-  } else if constexpr (reducer<Op> && std::same_as<Lift, as_is>) {
-    return true;  // fold_types says what a reducer cannot lift
-  } else {
-    constexpr bool function = value_function_on<Lift, std::iter_value_t<Its>...>;
-    static_assert(function,
+    return detail::foldable<Named, typename without_empty_value<Op>::type, Lift, Init, Its...>();
+  } else if constexpr (!detail::is_const<Lift, std::iter_value_t<Its>...>()) {
+    return false;
+  } else if constexpr (!value_function_on<Lift, std::iter_value_t<Its>...> &&
+                       !std::same_as<Lift, as_is>) {
+    static_assert(value_function_on<Lift, std::iter_value_t<Its>...>,
                   "tilefold: the function must be callable with an item of each range and return "
                   "a value");
-    if constexpr (function && std::is_void_v<Named> && !reducer<Op>) {
-      constexpr bool op = operator_on_values<Op, call_result_t<Lift, std::iter_value_t<Its>...>>;
-      static_assert(op,
-                    "tilefold: the operator must be callable with two values of the range; if it "
-                    "takes accumulators only, name their type: reduce<Acc>(...)");
-      return op;
-    } else {
-      return function;
-    }
+    return false;
+  } else if constexpr (reducer<Op>) {
+    return detail::reducible<Op, Lift, std::iter_value_t<Its>...>();
+  } else {
+    return detail::accumulates<Named, Op, call_result_t<Lift, std::iter_value_t<Its>...>, Init>();
+  }
+}
+
+/// The executor that an executor or a view of one folds with.
+template <class Executor>
+using executor_base_t =
+    std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
+        std::declval<Executor&>()))>;
+
+/// Whether the executor can fold with what `Types` name; says in one sentence why not. A GPU cannot
+/// copy every type.
+template <class Executor, class Types, class... Functions>
+constexpr bool runs_on() {
+  return executor_base_t<Executor>::template takes<typename Types::accumulator,
+                                                   typename Types::bound::result, Functions...>();
+}
+
+/// Whether such results can be written through `Out`; says in one sentence why not.
+template <class Out, class Result>
+constexpr bool takes_result() {
+  if constexpr (has_value_type<Out>) {
+    using held = std::iter_value_t<Out>;
+    constexpr bool is_const =
+        std::is_const_v<std::remove_reference_t<decltype(*std::declval<Out&>())>> &&
+        !std::is_class_v<std::remove_cvref_t<decltype(*std::declval<Out&>())>>;
+    static_assert(!is_const,
+                  "tilefold: results cannot be written through the output, which is "
+                  "const");
+    constexpr bool converts = converts_to<Result, held>;
+    static_assert(converts,
+                  "tilefold: the result does not convert to the type that the output holds");
+    return !is_const && converts;
+  } else {
+    return true;
   }
 }
 
@@ -201,12 +279,8 @@ struct fold_types {
   using value = call_result_t<Lift, std::iter_value_t<Its>...>;
   using accumulator = accumulator_t<Named, Op, value, Init>;
   using op = normalized_op_t<Op>;
-  static_assert(binary_op_on<op, accumulator>,
-                "tilefold: the operator cannot be called with two accumulators; name a fitting "
-                "accumulator type: reduce<Acc>(...)");
-  static_assert(converts_to<value, accumulator>,
-                "tilefold: the values of the range do not convert to the accumulator type");
-  using lift = wanted_lift_t<Lift, Its...>;
+  using lift = typed_lift_t<typename normalized_op<Op>::argument, value, accumulator,
+                            wanted_lift_t<Lift, Its...>>;
   using bound = op_reducer<accumulator, op, lift>;
 
   static bound bind(const Op& op, const Lift& lift) {
@@ -235,9 +309,6 @@ struct fold_types<Named, R, Lift, Init, Its...> {
   static_assert(result_known<Lift>,
                 "tilefold: a __device__ lambda must name its result, [] __device__(...) -> T, for "
                 "the host compiler cannot know it; or make it __host__ __device__");
-  static_assert(lifts_items<R, Lift, std::iter_value_t<Its>...>(),
-                "tilefold: the reducer's lift cannot be called with the values of the range (or of "
-                "as many ranges as there are)");
   using lift = wanted_lift_t<Lift, Its...>;
   using bound = bound_reducer<R, lift, std::iter_value_t<Its>...>;
   using accumulator = typename bound::accumulator;
@@ -322,7 +393,12 @@ typename Bound::result empty_result(const char* verb, const Op& op, const Bound&
 template <class Named, class Executor, class Init, class Op, class Lift, class... Its>
 auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& init, const Op& op,
                 const Lift& lift, Its... its) {
-  if constexpr (detail::foldable<Named, Op, Lift, Its...>()) {
+  if constexpr (!detail::foldable<Named, Op, Lift, Init, Its...>()) {
+    return no_result{};
+  } else if constexpr (!detail::runs_on<Executor, fold_types<Named, Op, Lift, Init, Its...>, Op,
+                                        Lift>()) {
+    return no_result{};
+  } else {
     using types = fold_types<Named, Op, Lift, Init, Its...>;
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     const auto bound = types::bind(op, lift);
@@ -335,11 +411,26 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& i
   }
 }
 
-/// The same, written through `out` in the executor's order of work.
+/// Whether fold_to() can fold and write; says in one sentence why not.
+template <class Named, class Executor, class Out, class Init, class Op, class Lift, class... Its>
+constexpr bool folds_to() {
+  if constexpr (!detail::foldable<Named, Op, Lift, Init, Its...>()) {
+    return false;
+  } else {
+    using types = fold_types<Named, Op, Lift, Init, Its...>;
+    if constexpr (!detail::runs_on<Executor, types, Op, Lift>()) {
+      return false;
+    } else {
+      return detail::takes_result<Out, typename types::bound::result>();
+    }
+  }
+}
+
+/// The same as fold_value(), written through `out` in the executor's order of work.
 template <class Named, class Executor, class Out, class Init, class Op, class Lift, class... Its>
 void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const Init& init,
              const Op& op, const Lift& lift, Its... its) {
-  if constexpr (detail::foldable<Named, Op, Lift, Its...>()) {
+  if constexpr (detail::folds_to<Named, Executor, Out, Init, Op, Lift, Its...>()) {
     using types = fold_types<Named, Op, Lift, Init, Its...>;
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     const auto bound = types::bind(op, lift);
@@ -373,10 +464,13 @@ auto with_init_and_op(const Use& use) {
 }
 template <class T, class Use, class OpOrInit>
 auto with_init_and_op(const Use& use, const OpOrInit& op_or_init) {
-  if constexpr (detail::is_operator<OpOrInit, T>()) {
+  constexpr third_argument what = detail::third_argument_is<OpOrInit, T>();
+  if constexpr (what == third_argument::op) {
     return use(no_init{}, op_or_init);
-  } else {
+  } else if constexpr (what == third_argument::init) {
     return use(op_or_init, plus{});
+  } else {
+    return no_result{};
   }
 }
 template <class T, class Use, class Init, class Op>
@@ -401,14 +495,33 @@ struct unless_empty {
 /// Whether some trees of a forest have items and others none, or all are alike.
 enum class tree_lengths { any, all_alike };
 
+/// Whether items of such iterators can be folded tree by tree and written through Out; says in one
+/// sentence why not.
+template <class Named, class Executor, class Op, class Out, class Init, class... Its>
+constexpr bool folds_forest() {
+  if constexpr (!detail::foldable<Named, Op, as_is, Init, Its...>()) {
+    return false;
+  } else {
+    using types = fold_types<Named, Op, as_is, Init, Its...>;
+    if constexpr (!detail::runs_on<Executor, types, Op>()) {
+      return false;
+    } else if constexpr (!executor_base_t<Executor>::template takes_items<
+                             std::iter_value_t<Its>...>()) {
+      return false;
+    } else {
+      return detail::takes_result<Out, typename types::bound::result>();
+    }
+  }
+}
+
 /// Calls use(executor, std::bool_constant<whether indices are asked for>, bound reducer, initial
 /// value, result of a tree without items) for a forest, if it has trees; their elements come from
 /// iterators of types Its. `reads_items` says that some trees have items, or may have.
-template <tree_lengths Lengths, class Named, class... Its, class Executor, class Init, class Op,
-          class Use>
+template <tree_lengths Lengths, class Named, class Out, class... Its, class Executor, class Init,
+          class Op, class Use>
 void with_bound_forest(const char* verb, Executor&& exec, std::int64_t most_trees, bool reads_items,
                        const Init& init, const Op& op, const Use& use) {
-  if constexpr (detail::foldable<Named, Op, as_is, Its...>()) {
+  if constexpr (detail::folds_forest<Named, Executor, Op, Out, Init, Its...>()) {
     using types = fold_types<Named, Op, as_is, Init, Its...>;
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     constexpr std::bool_constant<types::indexed> indexed{};
@@ -439,7 +552,7 @@ template <class Named, class... Its, class Executor, class MakeForest, class Out
 void fold_trees_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees, Out out,
                    const Init& init, const Op& op) {
   using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  detail::with_bound_forest<tree_lengths::any, Named, Its...>(
+  detail::with_bound_forest<tree_lengths::any, Named, Out, Its...>(
       "", exec, most_trees, true, init, op,
       [&](auto& base, auto indexed, const auto& bound, const auto& start, const auto& empty) {
         const auto forest = make_forest(base, indexed);

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/reducers/basic.hpp>
@@ -123,7 +125,7 @@ TILEFOLD_HD bool counts_behind(const typename Ranking::key& key,
 template <class Ranking>
 TILEFOLD_HD void add_behind(ranked<Ranking>& found, const typename Ranking::key& key,
                             std::int64_t index) {
-  if (detail::counts_behind<Ranking>(key, found.key)) found = {key, index};
+  if (detail::counts_behind<Ranking>(key, found.key)) detail::replace(found, {key, index});
 }
 
 template <class T, bool Largest, nan_rule Nan, tie_rule Ties>
@@ -302,6 +304,23 @@ struct ways<reducers::arg_minmax<Nan, MinTies, MaxTies>> : order_free_ways {
                                        const Visit& visit) {
     visit(found.min, best.min);
     visit(found.max, best.max);
+  }
+};
+
+template <class Key, class Less>
+struct functions_of<reducers::arg_min_by<Key, Less>> {
+  template <class T>
+  static constexpr bool fit() {
+    if constexpr (detail::is_const<Key, T>()) {
+      constexpr bool key = function_on<Key, T>;
+      static_assert(key, "tilefold: the key of arg_min_by must be callable with an element");
+      if constexpr (key) return detail::is_comparator<Less, call_result_t<Key, T>>();
+    }
+    return false;
+  }
+  template <class T, class U, class... More>
+  static constexpr bool fit() {
+    return true;  // its lift takes no two ranges, and is told so
   }
 };
 

@@ -11,6 +11,7 @@
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -309,6 +310,16 @@ template <>
 struct ways<reducers::first> : end_ways {};
 template <>
 struct ways<reducers::last> : end_ways {};
+template <class Predicate>
+struct functions_of<reducers::any<Predicate>> : predicate_of<Predicate> {};
+template <class Predicate>
+struct functions_of<reducers::all<Predicate>> : predicate_of<Predicate> {};
+template <class Predicate>
+struct functions_of<reducers::none<Predicate>> : predicate_of<Predicate> {};
+template <class Predicate>
+struct functions_of<reducers::logical_xor<Predicate>> : predicate_of<Predicate> {};
+template <class Predicate>
+struct functions_of<reducers::count_if<Predicate>> : predicate_of<Predicate> {};
 
 template <nan_rule Nan, class T>
 struct reducer_traits<reducers::minmax<Nan>, reducers::extremes<T>> : selection_traits<T> {

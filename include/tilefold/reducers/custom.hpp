@@ -8,6 +8,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold {
@@ -43,6 +44,22 @@ struct custom_reducer {
   template <class Acc>
   requires function_on<Project, Acc> TILEFOLD_HD auto project(const Acc& value) const {
     return project_function(value);
+  }
+};
+
+template <class Lift, class Combine, class Project>
+struct functions_of<custom_reducer<Lift, Combine, Project>> {
+  template <class... Values>
+  static constexpr bool fit() {
+    if constexpr (!detail::is_const<Lift, Values...>()) {
+      return false;
+    } else if constexpr (function_on<Lift, Values...>) {
+      using accumulator = call_result_t<Lift, Values...>;
+      return detail::is_const<Combine, accumulator, accumulator>() &&
+             detail::is_const<Project, accumulator>();
+    } else {
+      return true;  // that lift cannot be called is told of every reducer
+    }
   }
 };
 

@@ -11,6 +11,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/detail/pack.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reducer.hpp>
@@ -177,6 +178,14 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
       return detail::combine_equals(r.reducers.template get<I>(), a.template get<I>(),
                                     b.template get<I>());
     }
+  }
+};
+
+template <class Indices, class... R>
+struct functions_of<fused_of<Indices, R...>> {
+  template <class... Values>
+  static constexpr bool fit() {
+    return (functions_of<R>::template fit<Values...>() && ...);
   }
 };
 

@@ -64,7 +64,8 @@ struct kernel_fold {
   // Our operators cannot be fused with anything.
   static constexpr bool never_fused =
       normalized_op<Op>::known && op_traits<op, accumulator>::separately_rounded;
-  using lift = std::conditional_t<never_fused, as_is, as_computed>;
+  using lift = typed_lift_t<typename normalized_op<Op>::argument, value, accumulator,
+                            std::conditional_t<never_fused, as_is, as_computed>>;
   using reducer = unfused<op_reducer<accumulator, op, lift>>;
 
   __device__ __forceinline__ static reducer make(const Op& user_op) {

@@ -151,7 +151,7 @@ __device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, uns
 /// not).
 template <class Out, class T>
 __device__ __forceinline__ void write(Out out, const T& result) {
-  *out = detail::output_value<Out>(result);
+  detail::write_through(out, detail::output_value<Out>(result));
 }
 
 /// Where the result of a launch goes that has but one, and for a caller that waits for it a word of

@@ -76,8 +76,8 @@ inline constexpr bool may_settle<bound_reducer<R, Lift, Values...>> =
 template <class Source, class Reducer>
 void add_element(const Source& elements, const Reducer& reducer, std::int64_t i,
                  typename Reducer::accumulator& value) {
-  value =
-      closed_steps<Reducer>{reducer}.combine(value, host::leaf(elements, reducer, i));
+  detail::replace(value,
+                  closed_steps<Reducer>{reducer}.combine(value, host::leaf(elements, reducer, i)));
 }
 template <std::size_t... Index, class... Its, class R, class... Values>
 requires bound_reducer<R, as_is, Values...>::absorbs void add_element(
@@ -157,7 +157,8 @@ class scalar_fold {
   accumulator fold_until_settled(std::int64_t first, std::int64_t n) const {
     accumulator value = fold_some(first, n < block ? n : block);
     for (std::int64_t done = block; done < n && !reducer_.settled(value); done += block) {
-      value = combine(value, fold_some(first + done, n - done < block ? n - done : block));
+      detail::replace(value,
+                      combine(value, fold_some(first + done, n - done < block ? n - done : block)));
     }
     return value;
   }
@@ -184,8 +185,10 @@ class scalar_fold {
       ::new (static_cast<void*>(&values[count++])) accumulator(fold_part<run_level>(first, n));
     }
     for (; count > 1; count = (count + 1) / 2) {
-      for (int i = 0; i < count / 2; ++i) values[i] = combine(values[2 * i], values[2 * i + 1]);
-      if (count % 2 != 0) values[count / 2] = values[count - 1];
+      for (int i = 0; i < count / 2; ++i) {
+        detail::replace(values[i], combine(values[2 * i], values[2 * i + 1]));
+      }
+      if (count % 2 != 0) detail::replace(values[count / 2], values[count - 1]);
     }
     return values[0];
   }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be copied to a GPU and between its threads, as bytes; what cannot is told in one
+// sentence, before a kernel is instantiated. Host code.
+#pragma once
+
+#include <type_traits>
+
+#include <tilefold/accumulator.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::cuda {
+
+template <class Accumulator, class Result>
+constexpr bool copies_values() {
+  constexpr bool accumulator = std::is_trivially_copyable_v<Accumulator>;
+  static_assert(accumulator,
+                "tilefold: on a GPU the accumulator must be trivially copyable, for its bytes move "
+                "between threads (host memory: pass a tilefold::host_executor)");
+  constexpr bool result = std::is_trivially_copyable_v<Result>;
+  static_assert(!accumulator || result,
+                "tilefold: on a GPU the result of a reducer must be trivially copyable");
+  return accumulator && result;
+}
+
+// To nvcc's host compiler a __host__ __device__ lambda is a stand-in with a destructor; what it
+// captures cannot be seen.
+template <class F>
+inline constexpr bool is_stand_in =
+#if defined(__CUDACC_EXTENDED_LAMBDA__)
+    __nv_is_extended_host_device_lambda_closure_type(F);
+#else
+    false;
+#endif
+
+/// A copy constructor of its own does no harm. A destructor says that it owns something on the
+/// host, as a std::vector or std::function does, and a virtual function is the host's. A reducer
+/// may hold a stand-in.
+template <class F>
+constexpr bool copies_function() {
+  constexpr bool yes = reducer<F> || is_stand_in<F> ||
+                       (std::is_trivially_destructible_v<F> && !std::is_polymorphic_v<F>);
+  static_assert(yes,
+                "tilefold: a function that a GPU calls is copied there as bytes: it cannot hold a "
+                "std::vector, std::string or std::function, nor have a virtual function or a "
+                "destructor (let it hold a pointer to device memory)");
+  return yes;
+}
+
+template <class Item>
+constexpr bool copies_item() {
+  constexpr bool yes = std::is_trivially_copyable_v<Item>;
+  static_assert(
+      yes,
+      "tilefold: on a GPU the items of segments, views and runs of keys must be trivially "
+      "copyable");
+  return yes;
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a function of a user's must be like, said in one sentence. A check that has said something
+// returns false, and whoever asked instantiates nothing more: a page of errors would hide the
+// sentence.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/accumulator.hpp>
+
+namespace tilefold::detail {
+
+/// Stands for the result of a call that cannot be compiled, whatever the caller makes of it.
+struct no_result {
+  template <class T>
+  operator T() const;
+};
+
+/// Whether F could be called with such values if its operator() were const.
+template <class F, class... Values>
+inline constexpr bool needs_const =
+    !function_on<F, Values...> && std::invocable<F&, const Values&...>;
+
+/// For overloads: what is called, or would be if it were const, which a sentence will say.
+template <class F, class... Values>
+concept function_or_needs_const = function_on<F, Values...> || needs_const<F, Values...>;
+
+/// Says so if F's operator() is not const.
+template <class F, class... Values>
+constexpr bool is_const() {
+  constexpr bool yes = !needs_const<F, Values...>;
+  static_assert(yes,
+                "tilefold: operator() of an operator, function, predicate or comparator must be "
+                "const: it is called from many threads; so a lambda must not be `mutable`");
+  return yes;
+}
+
+template <class F, class... Values>
+concept predicate_on = function_on<F, Values...> && requires {
+  static_cast<bool>(std::declval<std::invoke_result_t<callable_t<F>, const Values&...>>());
+};
+
+template <class F, class... Values>
+constexpr bool is_predicate() {
+  if constexpr (detail::is_const<F, Values...>()) {
+    constexpr bool yes = predicate_on<F, Values...>;
+    static_assert(
+        yes, "tilefold: the predicate must be callable with an element and give a truth value");
+    return yes;
+  } else {
+    return false;
+  }
+}
+
+template <class F, class Value>
+constexpr bool is_comparator() {
+  if constexpr (detail::is_const<F, Value, Value>()) {
+    constexpr bool yes = predicate_on<F, Value, Value>;
+    static_assert(yes,
+                  "tilefold: the comparator must be callable with two values, as comp(a, b), and "
+                  "give a truth value");
+    return yes;
+  } else {
+    return false;
+  }
+}
+
+/// What a reducer that holds functions of a user's asks of them, where it lifts Values. Of exactly
+/// this type: what is derived from it may lift in its own way.
+template <class R>
+struct functions_of {
+  template <class... Values>
+  static constexpr bool fit() {
+    return true;
+  }
+};
+
+template <class Predicate>
+struct predicate_of {
+  template <class... Values>
+  static constexpr bool fit() {
+    return detail::is_predicate<Predicate, Values...>();
+  }
+};
+
+}  // namespace tilefold::detail
