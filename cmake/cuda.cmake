@@ -8,6 +8,9 @@ include(cmake/cuda_standard.cmake)
 
 set(TILEFOLD_HAS_CUDA OFF)
 set(TILEFOLD_HAS_NVCC OFF)
+if(TILEFOLD_CUDA STREQUAL "")
+  set(TILEFOLD_CUDA AUTO)  # a preset took it from an environment that does not say
+endif()
 if(NOT TILEFOLD_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "TILEFOLD_CUDA is '${TILEFOLD_CUDA}': use AUTO, ON or OFF")
 endif()

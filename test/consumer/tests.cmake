@@ -33,6 +33,7 @@ function(tilefold_add_consumer name)
     set_tests_properties(consumer.${name}.${program} PROPERTIES FIXTURES_REQUIRED consumer_${name})
   endforeach()
   if(TILEFOLD_HAS_NVCC)
+    set_tests_properties(consumer.${name}.build PROPERTIES LABELS nvcc)
     foreach(program use_cuda use_cuda_core)
       add_test(NAME consumer.${name}.${program} COMMAND ${binary}/${name}/${program})
       set_tests_properties(consumer.${name}.${program}
