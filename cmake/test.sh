@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 
 need cmake ninja-build g++ libtbb-dev libhwy-dev libcli11-dev nlohmann-json3-dev libgtest-dev \
   python3 pkg-config
+need_disassembler
 if has_gpu; then export CUDAARCHS="${CUDAARCHS:-native}"; fi
 step cmake --workflow --preset test
 
