@@ -12,6 +12,7 @@ need cmake ninja-build g++ libtbb-dev libhwy-dev libcli11-dev nlohmann-json3-dev
   python3 pkg-config
 if has_gpu; then
   export CUDAARCHS="${CUDAARCHS:-native}" TILEFOLD_CUDA="${TILEFOLD_CUDA:-AUTO}"
+  need_disassembler
 else
   export TILEFOLD_CUDA="${TILEFOLD_CUDA:-OFF}"
 fi
