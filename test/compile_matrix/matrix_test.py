@@ -26,8 +26,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-INTEGERS = {"int8": "std::int8_t", "uint8": "std::uint8_t", "int16": "std::int16_t", "uint16": "std::uint16_t",
-            "int32": "std::int32_t", "uint32": "std::uint32_t", "int64": "std::int64_t", "uint64": "std::uint64_t"}
+INTEGERS = {"int8": "std::int8_t", "int16": "std::int16_t", "int32": "std::int32_t", "int64": "std::int64_t",
+            "uint64": "std::uint64_t"}
 REALS = {"float": "float", "double": "double"}
 NARROW = {"half": "__half", "bfloat16": "__nv_bfloat16"}
 COMPLEX = {"complex8": "std::complex<float>", "complex16": "std::complex<double>"}
@@ -42,11 +42,11 @@ ACCUMULATORS = {"own": "", "int32": "std::int32_t", "int64": "std::int64_t", "fl
                 "gathered16": "kinds::gathered<double, 2>", "gathered24": "kinds::gathered<double, 3>",
                 "gathered36": "kinds::gathered<int, 9>", "gathered48": "kinds::gathered<double, 6>",
                 "gathered64": "kinds::gathered<float, 16>"}
-FEW_INTEGERS = {name: INTEGERS[name] for name in ("int8", "int16", "int32", "int64", "uint64")}
-ITEMS = {**FEW_INTEGERS, "bool": "bool", **NARROW, **REALS, **COMPLEX, **PACKS}
+ITEMS = {**INTEGERS, "bool": "bool", **NARROW, **REALS, **COMPLEX, **PACKS}
 GATHERED = [name for name in ACCUMULATORS if name.startswith("gathered")]
 ARITHMETIC = {**INTEGERS, "bool": "bool", **REALS}
-KEYS = {"none": "", **INTEGERS, **REALS, **PACKS}
+KEYS = {"none": "", **INTEGERS, "double": "double",
+        **{name: PACKS[name] for name in ("pack3", "pack12", "wide16", "pack24", "pack64")}}
 ADAPTORS = ("pointer", "vector", "transform", "zip", "counting", "reverse", "permutation")
 EXECUTORS = ("gpu", "policy", "none")
 ARCHITECTURES = ("75", "80", "90", "100", "120")
