@@ -148,8 +148,10 @@ inline const std::vector<std::int64_t>& segment_lengths() {
   return all;
 }
 
-template <class T>
-using values_of = std::vector<T>;
+template <class Exec>
+void wait_for(Exec& exec) {
+  detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec).synchronize();
+}
 
 /// The executor's memory is the host's.
 struct in_host_memory {
@@ -216,7 +218,7 @@ struct reduce_form {
           reduce_into(exec, first, first + n, to, World::init(), typename World::op());
         }
       }
-      (void)out.to_host();  // waits before the items go
+      net::wait_for(exec);  // before the items go
     }
     return out.to_host();
   }
@@ -264,7 +266,7 @@ struct plain_form {
           reduce_into(exec, first, first + n, to, World::init(), typename World::op());
         }
       }
-      (void)out.to_host();
+      net::wait_for(exec);
     }
     return out.to_host();
   }
@@ -301,6 +303,7 @@ struct transform_form {
                               typename World::op(), typename World::f());
       }
     }
+    net::wait_for(exec);
     return out.to_host();
   }
 
@@ -347,6 +350,7 @@ struct reducer_form {
         reduce_into(exec, first, first + n, out.data() + i, World::init(), reducer);
       }
     }
+    net::wait_for(exec);
     return out.to_host();
   }
 
@@ -377,9 +381,9 @@ auto expect_segments(const raw_items<typename World::member>& raw,
     for (std::int64_t i = 0; i < n; ++i, ++at) {
       leaves.push_back(typename World::f()({raw.first[at].x, raw.first[at].id}));
     }
-    expected.push_back(n == 0 ? World::init()
-                              : typename World::op()(World::init(),
-                                                     neighbour_tree(typename World::op(), leaves)));
+    expected.push_back(
+        n == 0 ? World::init()
+               : typename World::op()(World::init(), neighbour_tree(typename World::op(), leaves)));
   }
   return expected;
 }
@@ -434,7 +438,8 @@ struct offsets_form {
   static auto run(Exec& exec, const raw_items<typename World::member>& raw) {
     device_items<World, Place> items(raw);
     std::vector<int> ends{0};
-    for (const std::int64_t n : segment_lengths()) ends.push_back(ends.back() + static_cast<int>(n));
+    for (const std::int64_t n : segment_lengths())
+      ends.push_back(ends.back() + static_cast<int>(n));
     typename Place::template array<int> offsets(ends);
     const auto count = static_cast<std::int64_t>(segment_lengths().size());
     typename Place::template array<typename World::values> out(count);
@@ -540,8 +545,8 @@ struct columns_form {
           const auto& item = raw.first[static_cast<std::size_t>(row * columns + column)];
           leaves.push_back(typename World::f()({item.x, item.id}));
         }
-        all.push_back(typename World::op()(World::init(),
-                                           neighbour_tree(typename World::op(), leaves)));
+        all.push_back(
+            typename World::op()(World::init(), neighbour_tree(typename World::op(), leaves)));
       }
     }
     return all;
@@ -560,8 +565,8 @@ bool all_finite(const typename Member::plain_values& x) {
   return true;
 }
 
-/// How many of a form's results have other bits than the oracle's, as a line of text; empty if none.
-/// The library computes in `Arithmetic`.
+/// How many of a form's results have other bits than the oracle's, as a line of text; empty if
+/// none. The library computes in `Arithmetic`.
 template <class Form, class Member, class Place, class Arithmetic = as_written, class Exec>
 std::string differences(Exec& exec, const raw_items<Member>& raw) {
   const auto got = Form::template run<world<Member, Arithmetic>, Place>(exec, raw);

@@ -81,7 +81,7 @@ using shapes = shape_list<shape<float, 2, std::uint32_t, 0>,   //
                           shape<float, 2, std::uint16_t, 4>,   //
                           shape<double, 1, std::uint32_t, 2>,  //
                           shape<float, 5, std::uint32_t, 2>,   //
-                          shape<float, 1, std::uint16_t, 5>,   //
+                          shape<float, 1, std::uint16_t, 4>,   //
                           shape<double, 5, std::uint64_t, 0>,  //
                           shape<float, 0, std::uint16_t, 5>,   //
                           shape<float, 0, std::uint32_t, 3>>;
@@ -100,13 +100,13 @@ struct shape_at<0, shape_list<First, Rest...>> {
 enum class kind { carrier, power, total };
 
 TILEFOLD_HD constexpr kind kind_of(std::uint64_t seed, int reals, int field) {
-  if (field == 0) return kind::carrier;
+  if (field == 0 && reals > 1) return kind::carrier;
   if (field == reals - 1) return kind::total;
   if (field == 1) return kind::power;
   return static_cast<kind>(net::draw_below(3, seed, 1000 + static_cast<unsigned>(field)));
 }
 
-/// A field that is of `at_most` that kind, by chance; field 0 is a carrier.
+/// A field that is of `at_most` that kind, by chance; field 0 is the least.
 TILEFOLD_HD constexpr int field_of(kind at_most, std::uint64_t seed, int reals, std::uint64_t i) {
   const int start = net::draw_below(reals, seed, i);
   for (int k = 0; k < reals; ++k) {
@@ -137,10 +137,10 @@ struct generated_op {
 
  private:
   static constexpr std::uint64_t rule_seed = net::draw(Seed, 1);
-  static constexpr int choose(int field, int what, int bound) {
+  TILEFOLD_HD static constexpr int choose(int field, int what, int bound) {
     return net::draw_below(bound, rule_seed, static_cast<std::uint64_t>(16 * field + what));
   }
-  static constexpr int source(kind at_most, int field, int what) {
+  TILEFOLD_HD static constexpr int source(kind at_most, int field, int what) {
     return net::field_of(at_most, rule_seed, Shape::reals,
                          static_cast<std::uint64_t>(16 * field + what));
   }
@@ -160,6 +160,8 @@ struct generated_op {
       return carrier<I>(a, b);
     } else if constexpr (made == kind::power) {
       return power<I>(a, b);
+    } else if constexpr (I == Shape::reals - 1) {
+      return last_total<I>(a, b);
     } else {
       return total<I>(a, b);
     }
@@ -187,13 +189,30 @@ struct generated_op {
   TILEFOLD_HD static auto power(const Values& a, const Values& b) {
     constexpr int p = source(kind::power, I, 1);
     constexpr int q = source(kind::power, I, 2);
-    constexpr int rule = choose(I, 3, 5);
+    constexpr int rule = choose(I, 3, I == 1 ? 4 : 5);
     if constexpr (rule <= 2) {
       return a.real[p] * b.real[q];
     } else if constexpr (rule == 3) {
       return a.real[source(kind::carrier, I, 4)] * b.real[source(kind::carrier, I, 5)];
     } else {
       return b.real[p];
+    }
+  }
+
+  // The last field adds up what another field carries on, which may be a product of f's or of the
+  // call before: the sum that a compiler would fuse it with.
+  template <int I, class Values>
+  TILEFOLD_HD static auto last_total(const Values& a, const Values& b) {
+    constexpr int fed_by = Shape::reals > 2 ? choose(I, 1, 2) : 0;
+    constexpr int rule = choose(I, 2, 4);
+    if constexpr (rule == 0) {
+      return a.real[I] + b.real[fed_by];
+    } else if constexpr (rule == 1) {
+      return (a.real[I] + b.real[I]) + a.real[fed_by];
+    } else if constexpr (rule == 2) {
+      return (a.real[I] + b.real[I]) + b.real[fed_by];
+    } else {
+      return a.real[fed_by] + b.real[I];
     }
   }
 
@@ -264,16 +283,25 @@ TILEFOLD_HD constexpr Real near_zero(std::uint64_t seed, int field) {
 enum class ending { product, sum, pass };
 
 template <std::uint64_t Seed>
-constexpr ending ending_of(int field) {
+TILEFOLD_HD constexpr ending ending_of(int field) {
   return static_cast<ending>(net::draw_below(3, Seed, 70 + static_cast<unsigned>(field)));
 }
 
-/// Field `I` of what a function that ends by `ending_of<Seed>` makes of x.
-template <std::uint64_t Seed, int I, class Real, class X>
+/// The same of what makes the items: what goes into the first fields is a product as a rule.
+template <std::uint64_t Seed>
+TILEFOLD_HD constexpr ending first_ending_of(int field) {
+  if (field < 2 && net::draw_below(5, Seed, 90 + static_cast<unsigned>(field)) != 0) {
+    return ending::product;
+  }
+  return net::ending_of<Seed>(field);
+}
+
+/// x after that, with constants for field `I`.
+template <ending End, std::uint64_t Seed, int I, class Real, class X>
 TILEFOLD_HD X ended(const X& x) {
-  if constexpr (net::ending_of<Seed>(I) == ending::product) {
+  if constexpr (End == ending::product) {
     return x * X(net::near_one<Real>(Seed, I));
-  } else if constexpr (net::ending_of<Seed>(I) == ending::sum) {
+  } else if constexpr (End == ending::sum) {
     return x + X(net::near_zero<Real>(Seed, I));
   } else {
     return x;
@@ -311,10 +339,11 @@ struct generated_f {
   }
   template <bool OfTwo, int I>
   TILEFOLD_HD static number number_of(const number& x, const number& y) {
-    if constexpr (OfTwo && net::ending_of<Seed>(I) == ending::product) {
+    constexpr ending end = net::first_ending_of<Seed>(I);
+    if constexpr (OfTwo && end == ending::product) {
       return x * y;
     } else {
-      return net::ended<Seed, I, Raw>(x);
+      return net::ended<end, Seed, I, Raw>(x);
     }
   }
 };
@@ -332,7 +361,9 @@ struct generated_step {
  private:
   template <class Values, int... Real>
   TILEFOLD_HD static void step(Values& x, std::integer_sequence<int, Real...>) {
-    ((x.real[Real] = net::ended<Seed, Real, typename Shape::real>(x.real[Real])), ...);
+    ((x.real[Real] =
+          net::ended<net::ending_of<Seed>(Real), Seed, Real, typename Shape::real>(x.real[Real])),
+     ...);
   }
 };
 
