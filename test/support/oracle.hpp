@@ -47,7 +47,7 @@ struct tree_hash {
 };
 
 // The finalizer of splitmix64: a bijection that lets every input bit move every output bit.
-TILEFOLD_HD inline std::uint64_t mixed_bits(std::uint64_t x) {
+TILEFOLD_HD constexpr std::uint64_t mixed_bits(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
