@@ -100,8 +100,7 @@ std::string operator_name() {
 }
 
 template <class Lift, class... Its>
-using wanted_lift_t =
-    std::conditional_t<(computes_items<Its> || ...), of_computed<Lift>, Lift>;
+using wanted_lift_t = std::conditional_t<(computes_items<Its> || ...), of_computed<Lift>, Lift>;
 
 template <class Wanted, class Lift>
 Wanted make_lift(const Lift& lift) {

@@ -76,8 +76,7 @@ inline constexpr bool may_settle<bound_reducer<R, Lift, Values...>> =
 template <class Source, class Reducer>
 void add_element(const Source& elements, const Reducer& reducer, std::int64_t i,
                  typename Reducer::accumulator& value) {
-  value =
-      closed_steps<Reducer>{reducer}.combine(value, host::leaf(elements, reducer, i));
+  value = closed_steps<Reducer>{reducer}.combine(value, host::leaf(elements, reducer, i));
 }
 template <std::size_t... Index, class... Its, class R, class... Values>
 requires bound_reducer<R, as_is, Values...>::absorbs void add_element(
