@@ -55,8 +55,8 @@ using modular_t = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
 
 // On the host, for any target: the compiler may not fuse the operation that made the value with the
 // one that uses it. An empty instruction stands between the two: g++ 12 loses
-// __builtin_assoc_barrier where it vectorises, nvcc's front end does not know it, and clang heeds no
-// pragma under -ffp-contract=fast. What is longer than a double is never fused.
+// __builtin_assoc_barrier where it vectorises, nvcc's front end does not know it, and clang heeds
+// no pragma under -ffp-contract=fast. What is longer than a double is never fused.
 template <std::floating_point T>
 TILEFOLD_HD void round_on_host([[maybe_unused]] T& value) {
 #if !defined(__CUDA_ARCH__)

@@ -33,7 +33,7 @@ concept floating_or_complex = std::floating_point<T> || complex_like<T>;
 // Whether code for this target can fuse. Where it cannot, the executors' functions are not inlined
 // into those that are compiled for another target, and what is called for every item stays open to
 // vectorization.
-#if defined(__x86_64__) && !defined(__FMA__) && !defined(__FMA4__) && !defined(__CUDACC__)
+#if defined(__x86_64__) && !defined(__FMA__) && !defined(__FMA4__)
 inline constexpr bool host_fuses = false;
 #else
 inline constexpr bool host_fuses = true;
@@ -152,9 +152,7 @@ template <class Reducer>
 struct closed_steps {
   using accumulator = typename Reducer::accumulator;
   using result = typename Reducer::result;
-  static constexpr bool closes_result = requires {
-    requires Reducer::result_may_fuse;
-  };
+  static constexpr bool closes_result = requires { requires Reducer::result_may_fuse; };
 
   const Reducer& reducer;
   border closing{};
