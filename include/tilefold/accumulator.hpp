@@ -6,7 +6,8 @@
 // - Sums and products: narrow floats accumulate in float; int8 and int16 in int32, their unsigned
 //   twins in uint32; bool is counted in int64; every other type in itself.
 // - Minimum, maximum and bitwise operators keep the value type; logical ones give bool.
-// - A typed functor such as std::plus<double> counts as if the values had that type.
+// - A typed functor such as std::plus<X> counts as if the values had type X: each is converted to X
+//   (typed_lift) and then to the accumulator.
 // - Any other operator accumulates in what it returns for two (widened, where it can) values.
 // - An initial value takes part: with two arithmetic types the accumulator is their common type, so
 //   it is never narrower than either; for other types the initial value's type is the accumulator.

@@ -59,25 +59,32 @@ auto with_key_arguments(const Use& use, const OpOrInit& op_or_init) {
 }
 template <class Key, class T, class Use, class EqualOrInit, class Op>
 auto with_key_arguments(const Use& use, const EqualOrInit& equal_or_init, const Op& op) {
+  constexpr bool init = reducer<Op> || converts_to<EqualOrInit, T> || converts_to<T, EqualOrInit>;
   if constexpr (is_key_equality<EqualOrInit, Key>) {
     return use(detail::normalized_equality(equal_or_init), no_init{}, op);
-  } else if constexpr (detail::is_const<EqualOrInit, Key, Key>()) {
-    constexpr bool init = reducer<Op> || converts_to<EqualOrInit, T> || converts_to<T, EqualOrInit>;
+  } else if constexpr (!detail::is_const<EqualOrInit, Key, Key>()) {
+    return no_result{};
+  } else if constexpr (init) {
+    return use(equal_keys{}, equal_or_init, op);
+  } else {
     static_assert(init,
                   "tilefold: the argument before the operator of reduce_by_key must be an equality "
                   "that is callable with two keys, or an initial value that converts to or from "
                   "the values");
-    if constexpr (init) return use(equal_keys{}, equal_or_init, op);
+    return no_result{};
   }
 }
 template <class Key, class T, class Use, class Equal, class Init, class Op>
 auto with_key_arguments(const Use& use, const Equal& equal, const Init& init, const Op& op) {
   if constexpr (is_key_equality<Equal, Key>) {
     return use(detail::normalized_equality(equal), init, op);
-  } else if constexpr (detail::is_const<Equal, Key, Key>()) {
-    static_assert(is_key_equality<Equal, Key>,
-                  "tilefold: of three arguments at the end of reduce_by_key the first is the "
-                  "equality of keys, and must be callable with two of them");
+  } else {
+    if constexpr (detail::is_const<Equal, Key, Key>()) {
+      static_assert(is_key_equality<Equal, Key>,
+                    "tilefold: of three arguments at the end of reduce_by_key the first is the "
+                    "equality of keys, and must be callable with two of them");
+    }
+    return no_result{};
   }
 }
 

@@ -2,6 +2,7 @@
 //
 // The function of one range takes one item.
 // expect: tilefold: the function must be callable with an item of each range
+// errors: 1
 // never: invoke_result
 #include <tilefold/tilefold.hpp>
 

@@ -2,6 +2,7 @@
 //
 // The third argument of reduce() is an operator or an initial value.
 // expect: tilefold: the argument after the range must be an operator callable with two values of the range, or an initial value
+// errors: 1
 #include <string>
 
 #include <tilefold/tilefold.hpp>

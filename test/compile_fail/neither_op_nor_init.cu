@@ -2,6 +2,7 @@
 //
 // The sentence about the third argument, through nvcc and without an executor.
 // expect: tilefold: the argument after the range must be an operator callable with two values of the range, or an initial value
+// errors: 1
 #include <tilefold/tilefold.cuh>
 
 #if defined(TILEFOLD_MUST_FAIL)

@@ -2,6 +2,7 @@
 //
 // Who names an accumulator type needs an operator for it.
 // expect: tilefold: the operator cannot be called with two accumulators
+// errors: 1
 #include <vector>
 
 #include <tilefold/tilefold.hpp>

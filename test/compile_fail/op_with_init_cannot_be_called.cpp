@@ -2,6 +2,7 @@
 //
 // Behind an initial value stands an operator: this one takes one value, not two.
 // expect: tilefold: the operator must be callable with two values of the range
+// errors: 1
 // never: invoke_result
 #include <tilefold/tilefold.hpp>
 

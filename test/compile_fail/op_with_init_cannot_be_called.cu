@@ -2,6 +2,7 @@
 //
 // The same through nvcc, without an executor and with one, returned and written.
 // expect: tilefold: the operator must be callable with two values of the range
+// errors: 2
 // never: invoke_result
 #include <tilefold/tilefold.cuh>
 

@@ -2,6 +2,7 @@
 //
 // The named accumulator must be constructible from the values.
 // expect: tilefold: the values of the range do not convert to the accumulator type
+// errors: 1
 #include <string>
 #include <vector>
 

@@ -111,12 +111,11 @@ class tile_fold {
   }
 
   __device__ __forceinline__ acc chunk(int first) const {
-    rows_registers rows;
-    if (Full || (MostlyWhole && first + chunk_items + overread_items(source_) <= count_)) {
-      rows = whole_packets(first);
-    } else {
-      rows = cut_packets(first);
-    }
+    // Made once, for accumulators need not be assignable.
+    const rows_registers rows =
+        Full || (MostlyWhole && first + chunk_items + overread_items(source_) <= count_)
+            ? whole_packets(first)
+            : cut_packets(first);
     return row_fold<shape.rows, shape.width, full_nodes, Reducer>(reducer_, first, count_, lane_)
         .fold(rows);
   }

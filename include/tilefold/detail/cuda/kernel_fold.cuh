@@ -12,6 +12,7 @@
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
@@ -45,21 +46,42 @@ struct thread_items<T[Count]> {
   }
 };
 
-/// How such values are folded; in type `Named`, unless it is void.
+/// Whether such values can be folded, in type `Named` unless it is void; says in one sentence why
+/// not.
+template <class Named, class Items, class Op>
+constexpr bool folds_in_kernel() {
+  using value = typename thread_items<Items>::value;
+  constexpr bool on_values = normalized_op<Op>::known || binary_op_on<normalized_op_t<Op>, value> ||
+                             binary_op_on<normalized_op_t<Op>, widened_t<value>> ||
+                             !std::is_void_v<Named>;
+  if constexpr (!detail::is_const<normalized_op_t<Op>, value, value>()) {
+    return false;
+  } else if constexpr (!on_values) {
+    static_assert(on_values, "tilefold: the operator must be callable with two of the values");
+    return false;
+  } else {
+    using accumulator = accumulator_t<Named, Op, value, no_init>;
+    constexpr bool trivial = std::is_trivially_copyable_v<accumulator>;
+    constexpr bool op = binary_op_on<normalized_op_t<Op>, accumulator>;
+    constexpr bool values = converts_to<value, accumulator>;
+    static_assert(trivial, "tilefold: values that move between threads must be trivially copyable");
+    static_assert(!trivial || op, "tilefold: the operator cannot be called with two accumulators");
+    static_assert(!trivial || !op || values,
+                  "tilefold: the values do not convert to the accumulator type");
+    return trivial && op && values;
+  }
+}
+
+// As a constant: device code may use its value, but cannot call the function.
+template <class Named, class Items, class Op>
+inline constexpr bool folds_as_asked = cuda::folds_in_kernel<Named, Items, Op>();
+
+/// How they are folded.
 template <class Named, class Items, class Op>
 struct kernel_fold {
   using value = typename thread_items<Items>::value;
   using op = normalized_op_t<Op>;
-  static_assert(normalized_op<Op>::known || binary_op_on<op, value> ||
-                    binary_op_on<op, widened_t<value>> || !std::is_void_v<Named>,
-                "tilefold: the operator must be callable with two of the values");
   using accumulator = accumulator_t<Named, Op, value, no_init>;
-  static_assert(binary_op_on<op, accumulator>,
-                "tilefold: the operator cannot be called with two accumulators");
-  static_assert(converts_to<value, accumulator>,
-                "tilefold: the values do not convert to the accumulator type");
-  static_assert(std::is_trivially_copyable_v<accumulator>,
-                "tilefold: values that move between threads must be trivially copyable");
   // The last multiplication of a value on its way here must not be fused with op's first addition.
   // Our operators cannot be fused with anything.
   static constexpr bool never_fused =

@@ -129,6 +129,19 @@ class lifted_items {
   } memory_;
 };
 
+/// Whether the functions that a reducer holds take such items; says in one sentence why not.
+template <class R, class Items>
+constexpr bool fits_items() {
+  if constexpr (reducer<R>) {
+    return functions_of<R>::template fit<typename thread_items<Items>::value>();
+  } else {
+    return true;
+  }
+}
+
+template <class R, class Items>
+inline constexpr bool functions_fit = cuda::fits_items<R, Items>();
+
 /// fold_warp(), by an operator or a reducer.
 template <int Lanes, int Folds, bool Full, class Items, class Op>
 __device__ __forceinline__ auto reduce_warp(const Items* values, int count, const Op& op) {
@@ -137,14 +150,18 @@ __device__ __forceinline__ auto reduce_warp(const Items* values, int count, cons
         cuda::reduce_warp<Lanes, Folds, Full>(values, count, op.op), count, op);
   } else if constexpr (operator_reducer<Op>) {
     return cuda::fold_warp<Lanes, Folds, Full>(values, count, plain_op_of<Op>{});
+  } else if constexpr (reducer<Op> && !functions_fit<Op, Items>) {
+    return no_result{};
   } else if constexpr (reducer<Op>) {
     lifted_items<Op, Items, Folds> lifted;
     const int lane = static_cast<int>(cuda::lane_id() % Lanes);
     lifted.lift(std::bool_constant<Full>{}, op, values, lane * thread_items<Items>::count, count);
     return cuda::project_in_kernel(
         op, cuda::fold_warp<Lanes, Folds, Full>(lifted.items(), count, combine_of<Op>{op}));
-  } else {
+  } else if constexpr (folds_as_asked<void, Items, Op>) {
     return cuda::fold_warp<Lanes, Folds, Full>(values, count, op);
+  } else {
+    return no_result{};
   }
 }
 
@@ -157,6 +174,8 @@ __device__ __forceinline__ auto reduce_block(block_nodes<Nt, Acc, MostFolds>& no
         cuda::reduce_block<Nt, Folds, Full>(nodes, values, count, op.op), count, op);
   } else if constexpr (operator_reducer<Op>) {
     return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, plain_op_of<Op>{});
+  } else if constexpr (reducer<Op> && !functions_fit<Op, Items>) {
+    return no_result{};
   } else if constexpr (reducer<Op>) {
     static_assert(std::same_as<Acc, typename lifted_items<Op, Items, Folds>::accumulator>,
                   "tilefold: the storage must be for what the reducer accumulates in: "
@@ -167,8 +186,10 @@ __device__ __forceinline__ auto reduce_block(block_nodes<Nt, Acc, MostFolds>& no
                 static_cast<int>(thread) * thread_items<Items>::count, count);
     return cuda::project_in_kernel(
         op, cuda::fold_block<Nt, Folds, Full>(nodes, lifted.items(), count, combine_of<Op>{op}));
-  } else {
+  } else if constexpr (folds_as_asked<Acc, Items, Op>) {
     return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, op);
+  } else {
+    return no_result{};
   }
 }
 

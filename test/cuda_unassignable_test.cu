@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Accumulators that can be copied but not assigned, for a member is const, on a GPU: returned,
+// written, by segments and by key, with the bits of the same accumulator without const on the host.
+// And typed functors of std, whose values are of their type first.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+#include <tilefold/tilefold.cuh>
+
+#include "support/device.cuh"
+#include "support/items.hpp"
+#include "support/seed.hpp"
+
+namespace tilefold::test {
+namespace {
+
+struct plain {
+  float sum;
+  std::int32_t items;
+};
+struct fixed {
+  const float sum;
+  const std::int32_t items;
+};
+static_assert(std::is_trivially_copyable_v<fixed> && !std::is_copy_assignable_v<fixed>);
+
+// Floating and not commutative, so that another order is seen.
+template <class T>
+struct join {
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    return {a.sum * 0.5f + b.sum, a.items + b.items};
+  }
+};
+
+bool same(const fixed& a, const plain& b) {
+  return __builtin_bit_cast(std::uint32_t, a.sum) == __builtin_bit_cast(std::uint32_t, b.sum) &&
+         a.items == b.items;
+}
+bool same(const plain& a, const plain& b) { return same(fixed{a.sum, a.items}, b); }
+
+std::vector<plain> make_values(std::int64_t n) {
+  bit_stream random(seed());
+  std::vector<plain> values;
+  for (std::int64_t i = 0; i < n; ++i) {
+    // Halves of small integers: a * 0.5 is exact, so that it does not matter whether it is fused.
+    values.push_back({static_cast<float>(random.below(2000)) - 1000.5f, 1});
+  }
+  return values;
+}
+
+TEST(CudaUnassignable, AreFolded) {
+  const std::vector<plain> x = make_values(70001);
+  const gpu_array<plain> device(x);
+  const auto* first = reinterpret_cast<const fixed*>(device.data());
+  cuda_executor exec;
+  for (const std::int64_t n : {1, 2, 1000, 70001}) {
+    EXPECT_TRUE(same(tilefold::reduce(exec, first, first + n, join<fixed>()),
+                     tilefold::reduce(x.data(), x.data() + n, join<plain>())))
+        << n;
+  }
+  const gpu_array<plain> out(1000);
+  auto* const written = reinterpret_cast<fixed*>(out.data());
+  tilefold::reduce_into(exec, first, first + 70001, written, join<fixed>());
+  exec.synchronize();
+  EXPECT_TRUE(same(out.to_host()[0], tilefold::reduce(x, join<plain>())));
+  tilefold::segmented_reduce(exec, first, 1000, 70, written, fixed{1, 0}, join<fixed>());
+  const std::vector<plain> segments = out.to_host();
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    const auto* begin = x.data() + 70 * i;
+    ASSERT_TRUE(same(segments[static_cast<std::size_t>(i)],
+                     tilefold::reduce(begin, begin + 70, plain{1, 0}, join<plain>())))
+        << i;
+  }
+}
+
+TEST(CudaTypedFunctors, FoldValuesOfTheirType) {
+  std::vector<int> numbers;
+  for (int i = 0; i < 5000; ++i) numbers.push_back(i % 3 * 100);
+  const gpu_array<int> device(numbers);
+  cuda_executor exec;
+  EXPECT_EQ(tilefold::reduce(exec, device.begin(), device.end(), std::plus<bool>()), 3333);
+  EXPECT_EQ(tilefold::reduce(device.begin(), device.end(), std::plus<std::int8_t>()),
+            tilefold::reduce(numbers, std::plus<std::int8_t>()));
+}
+
+__global__ void fold_in_block(const int* values, std::int64_t* truths) {
+  __shared__ block_storage<256, std::int64_t> storage;
+  const auto sum = block_fold(storage, values[threadIdx.x], std::plus<bool>());
+  if (threadIdx.x == 0) *truths = sum;
+}
+
+TEST(CudaTypedFunctors, FoldValuesOfTheirTypeInKernels) {
+  std::vector<int> numbers;
+  for (int i = 0; i < 256; ++i) numbers.push_back(i % 2 * 100);
+  const gpu_array<int> device(numbers);
+  const gpu_array<std::int64_t> truths(1);
+  fold_in_block<<<1, 256>>>(device.data(), truths.data());
+  must(cudaDeviceSynchronize());
+  EXPECT_EQ(truths.to_host()[0], 128);
+}
+
+}  // namespace
+}  // namespace tilefold::test
