@@ -17,7 +17,7 @@ EVERY_COMPILER = {
     "-Ofast": "-ffast-math reorders additions",
     "-ffinite-math-only": "-ffinite-math-only loses NaN and infinities",
 }
-# Clang knows these options as well, but says nothing of them to a header.
+# Clang knows most of these options as well, but clang 14 says nothing of them to a header.
 GCC = {
     "-funsafe-math-optimizations": "-fassociative-math (-funsafe-math-optimizations) reorders additions",
     "-fassociative-math -fno-signed-zeros -fno-trapping-math": "reorders additions",
@@ -25,7 +25,10 @@ GCC = {
     "-fno-signed-zeros": "-fno-signed-zeros loses the sign of zero",
     "-fsingle-precision-constant": "-fsingle-precision-constant makes floats of doubles",
 }
-GCC_ON_X86 = {"-mfpmath=387": "x87 arithmetic (-mfpmath=387, -m32) keeps more digits than a type has"}
+GCC_ON_X86 = {
+    "-mfpmath=387": "x87 arithmetic (-mfpmath=387, -m32) keeps more digits than a type has",
+    "-mfpmath=both": "the compiler may keep more digits (-mfpmath=both, unsafe math)",
+}
 NO_HARM = ["", "-O2 -fno-trapping-math -fno-math-errno", "-frounding-math"]
 REFUSAL = "tilefold_does_not_go_with_use_fast_math_or_ftz_true"
 NVCC = {

@@ -36,9 +36,10 @@
 #error "tilefold: -ffinite-math-only loses NaN and infinities; compile without it"
 #elif defined(__NO_SIGNED_ZEROS__)
 #error "tilefold: -fno-signed-zeros loses the sign of zero; compile without it"
-#endif
-// 16 is 0 to all types but _Float16.
-#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ == -1
+#error "tilefold: the compiler may keep more digits (-mfpmath=both, unsafe math)"
+#elif defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+// (16 is 0 to all types but _Float16.)
 #error "tilefold: x87 arithmetic (-mfpmath=387, -m32) keeps more digits than a type has; use SSE2"
 #endif
 static_assert(sizeof(0.1) == sizeof(double),
