@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbouring trees dealt to the lanes of a warp: each tree is cut into runs of Items items, and
-// the runs of as many trees as there are lanes for go to neighbouring lanes. A lane folds its run
-// in registers, then runs of one tree meet by shuffles. A run is an aligned block of its tree.
-// Device code.
+// Neighbouring trees dealt to the lanes of a warp. Each tree is cut into runs of Items items, here
+// 4. Neighbouring lanes take neighbouring runs, of as many trees as there are lanes for:
+//
+//     tree           0            1              2                trees of 6, 3 and 9 items
+//     items       0123   45      012     0123   4567    8
+//     lane          0     1       2        3      4     5
+//     fold          v     v       v        v      v     v         each lane its run, in registers
+//     distance 1    v <---'       |        v <----'     |         by shuffles: the lower lane takes
+//     distance 2    |             |        v <----------'         the value as its right operand
+//     result      lane 0        lane 2   lane 3
+//
+// Values never cross from one tree to another. A run is an aligned block of its tree, so this is
+// the neighbour tree. Device code.
 #pragma once
 
 #include <cstdint>

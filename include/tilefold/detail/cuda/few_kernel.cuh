@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A forest of few trees in one launch, their lengths known to the GPU alone: a warp folds a tree,
-// and blocks fold the units of long ones, of which every block makes the same plan.
+// A forest of few trees, at most 1024, in one launch. Only the GPU knows their lengths:
+//
+//     trees     0  1  2  3  4  5  6 ...
+//               s  L  s  s  s  L  s                s: up to plan.warp_items items   L: longer
+//     s         a warp folds a tree; block t % blocks has tree t, so that few trees are spread
+//               over the GPU
+//     L         cut into units: tree 1 has units 0 1 2, tree 5 has units 3 4
+//     plan      first[] = 0 0 3 3 3 3 5 ...        each tree's first unit, then how many there are;
+//                                                  every block makes it in its own shared memory
+//     block b   units b, b + blocks...             (unit_fold.cuh)
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fold of a reducer whose value depends on no order (order.md, "What may deviate"): every
-// thread keeps one accumulator over all its tiles, so that shuffles, shared memory and partials are
-// met once a block, not once a tile. Blocks take tiles in turn. Where an accumulator can settle
-// (any, all, none) a flag in the workspace tells all blocks to stop; whoever writes the result
-// clears it for the next launch.
+// The fold of a reducer whose value depends on no order (order.md, "What may deviate"). Every
+// thread keeps one accumulator over all its tiles, here with 3 blocks:
+//
+//     tiles     0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | rest        of nt * vt items
+//     block     0   1   2   0   1   2   0   1   2   all
+//     thread    its vt items of tiles b, b + 3, b + 6; then single items of the rest
+//                  |
+//     block     the threads' values: by shuffles in a warp, the warps' through shared memory
+//     launch    a partial a block, folded as in tile_kernel.cuh
+//
+// So shuffles, shared memory and partials cost once a block, not once a tile. Where an accumulator
+// can settle (any, all, none), a flag in the workspace tells all blocks to stop. A warp looks at it
+// every 4 tiles. Whoever writes the result clears the flag for the next launch.
 #pragma once
 
 #include <cstddef>

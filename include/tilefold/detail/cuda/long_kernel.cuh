@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second and the third launch of a forest whose lengths only the GPU knows: trees that were too
-// long to be dealt to lanes, each by a warp; and the units of very long ones, which were queued, by
-// blocks. Two kernels, for either would pay for the registers of the other (docs/tuning.md).
+// The second and the third launch of a forest whose lengths only the GPU knows. They fold the trees
+// that the first one (dealt_kernel.cuh) left:
+//
+//     forest          s s M s L s s M M s ...        s: done   M: for a warp   L: for blocks
+//     middle_kernel   | group | group | ...          1 to 32 neighbouring trees a group
+//       warp w        groups w, w + warps...; a vote finds the M, the warp folds one by one
+//     queue           L: units 0 1 2 | L: units 3 4 5 6 | ...
+//     long_kernel
+//       block b       units b, b + blocks...         (unit_fold.cuh)
+//       last block    clears the counters for the next call
+//
+// These are two kernels: in one, each part would pay for the registers of the other
+// (docs/tuning.md).
 #pragma once
 
 #include <cstdint>
