@@ -46,7 +46,7 @@ struct kernel_form {
 
   template <class World, class Place, class Exec>
   static auto run(Exec&, const raw_items<typename World::member>& raw) {
-    const gpu_array<typename World::item> items(World::first_range(raw));
+    const gpu_array<typename World::item> items(raw.first);
     gpu_array<typename World::values> out(32 * (128 + 384));
     for (int n = 1; n <= 128; ++n) {
       fold_by_warp<World><<<1, 32>>>(items.data(), n, out.data() + 32 * (n - 1));
@@ -61,7 +61,7 @@ struct kernel_form {
   template <class World>
   static auto expect(const raw_items<typename World::member>& raw) {
     std::vector<typename World::values> leaves, expected;
-    for (const auto& item : World::first_range(raw)) leaves.push_back(typename World::f()(item));
+    for (const auto& item : raw.first) leaves.push_back(typename World::f()(item));
     for (const int most : {128, 384}) {
       for (int n = 1; n <= most; ++n) {
         const auto folded =
