@@ -33,13 +33,6 @@ __global__ void fold_by_block(const typename World::item* items, int count,
   if (threadIdx.x < 32) out[threadIdx.x] = folded;
 }
 
-namespace {
-
-struct in_gpu_memory {
-  template <class T>
-  using array = gpu_array<T>;
-};
-
 /// Folds in kernels: of the first 1, 2, 3... items, by a warp and by a block of three.
 struct kernel_form {
   static constexpr const char* name = "warp_fold and block_fold";
@@ -71,6 +64,13 @@ struct kernel_form {
     }
     return expected;
   }
+};
+
+namespace {
+
+struct in_gpu_memory {
+  template <class T>
+  using array = gpu_array<T>;
 };
 
 template <class Member>
