@@ -199,10 +199,11 @@ struct default_executors;
 ///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
 ///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine.
 /// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
-/// needed,
+/// needed;
 ///   kept between calls. It grows in stream order from a memory resource, cudaMallocAsync unless
 ///   another is given (which must then outlive the executor); reserve() grows it ahead of time and
-///   use_workspace() takes the caller's memory, after which calls that fit allocate nothing.
+///   use_workspace() takes the caller's memory, after which calls that fit allocate nothing. The
+///   size queries say what fits.
 /// - One launch per fold, any n. Asynchronous calls can be captured into a CUDA graph once the
 ///   workspace is large enough; a graph uses the executor's workspace, so the executor must outlive
 ///   it, must not grow meanwhile, and two such graphs must not run at the same time.
@@ -211,9 +212,9 @@ struct default_executors;
 /// - Threads: one executor serves one thread at a time. Any number of executors may run at once.
 /// - After an exception the executor is as before and can be used again (unless CUDA reports an
 ///   error that ends the context).
-/// - After cudaDeviceReset() an executor's memory and stream are gone: its calls throw cuda_error,
-/// and
-///   it can only be destroyed. Calls that name no executor go on with a new one.
+/// - After cudaDeviceReset() the memory and the stream of an executor are gone: it can be
+/// destroyed,
+///   and all else throws cuda_error. Calls that name no executor go on with a new one.
 template <class Build>
 class basic_cuda_executor {
  public:
