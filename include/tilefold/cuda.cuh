@@ -73,10 +73,7 @@ class awaited_result {
     return {value, ticket_at(), ++ticket_};
   }
 
-  /// Whether the memory is there still; it is not after cudaDeviceReset().
-  bool is_alive() const {
-    return memory_ == nullptr || cuda::place_of(memory_).space == memory_space::pinned;
-  }
+  const void* memory() const { return memory_; }
 
   /// Lets go of memory that is gone.
   void forget() noexcept {
@@ -212,9 +209,8 @@ struct default_executors;
 /// - Threads: one executor serves one thread at a time. Any number of executors may run at once.
 /// - After an exception the executor is as before and can be used again (unless CUDA reports an
 ///   error that ends the context).
-/// - After cudaDeviceReset() the memory and the stream of an executor are gone: it can be
-/// destroyed,
-///   and all else throws cuda_error. Calls that name no executor go on with a new one.
+/// - After cudaDeviceReset() an executor's stream and memory are gone. It can be destroyed;
+///   all else throws cuda_error. Calls that name no executor go on with a new one.
 template <class Build>
 class basic_cuda_executor {
  public:
@@ -483,6 +479,14 @@ class basic_cuda_executor {
     return context_ != 0 && current != 0 && context_ != current;
   }
 
+  // Whether the memory that it has, if any, is memory that CUDA knows.
+  bool keeps_memory() const {
+    const void* const memory =
+        result_.memory() != nullptr ? result_.memory() : workspace_.arrivals();
+    return memory == nullptr ||
+           detail::cuda::place_of(memory).space != detail::cuda::memory_space::host;
+  }
+
   // What the executor has was the context's, and is gone with it.
   void forget() noexcept {
     workspace_.forget();
@@ -516,9 +520,10 @@ struct default_executors {
     thread_local std::list<executor_type> executors;
     const int device = cuda::current_device();
     for (auto executor = executors.begin(); executor != executors.end(); ++executor) {
-      if (executor->device() != device) continue;
-      // Both are asked: whether numbers of contexts change with a reset is the driver's business.
-      if (!executor->is_of_another_context() && executor->result_.is_alive()) return *executor;
+      // Another context's may live on; it is let go of with the thread.
+      if (executor->device() != device || executor->is_of_another_context()) continue;
+      if (executor->keeps_memory()) return *executor;
+      // After a reset that the number of the context does not tell.
       executor->forget();
       executors.erase(executor);
       break;
