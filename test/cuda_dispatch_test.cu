@@ -190,7 +190,7 @@ TEST(CudaDispatch, FoldsZippedDeviceVectors) {
   EXPECT_EQ(thrust::get<0>(best), 9);
   EXPECT_EQ(thrust::get<1>(best), 9.0f);
   const auto negated = thrust::make_transform_iterator(a.begin(), cuda::std::negate<int>{});
-  EXPECT_EQ(tilefold::min_element(negated, negated + 8).index, 5);
+  EXPECT_EQ(tilefold::min_element(negated, negated + 8) - negated, 5);
 }
 
 TEST(CudaDispatch, RefusesMemoryThatNoExecutorReachesAll) {

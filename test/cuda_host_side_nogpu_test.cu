@@ -300,6 +300,13 @@ TEST_F(CudaHostSide, CallsWithoutExecutorGoOnThoughTheContextSeemsTheSame) {
   device = fake::items_in<int>(cudaMemoryTypeDevice, n);
   (void)tilefold::reduce(device, device + n);
   EXPECT_EQ(logged("launch"), 2);
+  segmented_reduce(device, device, 2000, device);
+  fake::reset();
+  --fake::state().context;
+  device = fake::items_in<int>(cudaMemoryTypeDevice, n);
+  fake::state().log.clear();
+  segmented_reduce(device, device, 2000, device);
+  EXPECT_EQ(logged("memset"), 1) << "in memory of its own";
 }
 
 TEST_F(CudaHostSide, ExecutorsSayThatTheirContextIsGone) {

@@ -74,10 +74,7 @@ class awaited_result {
     return {value, ticket_at(), ++ticket_};
   }
 
-  /// Whether the memory is there still; it is not after cudaDeviceReset().
-  bool is_alive() const {
-    return memory_ == nullptr || cuda::place_of(memory_).space == memory_space::pinned;
-  }
+  const void* memory() const { return memory_; }
 
   /// Lets go of memory that is gone.
   void forget() noexcept {
@@ -200,10 +197,11 @@ struct default_executors;
 ///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
 ///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine.
 /// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
-/// needed,
+/// needed;
 ///   kept between calls. It grows in stream order from a memory resource, cudaMallocAsync unless
 ///   another is given (which must then outlive the executor); reserve() grows it ahead of time and
-///   use_workspace() takes the caller's memory, after which calls that fit allocate nothing.
+///   use_workspace() takes the caller's memory, after which calls that fit allocate nothing. The
+///   size queries say what fits.
 /// - One launch per fold, any n. Asynchronous calls can be captured into a CUDA graph once the
 ///   workspace is large enough; a graph uses the executor's workspace, so the executor must outlive
 ///   it, must not grow meanwhile, and two such graphs must not run at the same time.
@@ -212,9 +210,8 @@ struct default_executors;
 /// - Threads: one executor serves one thread at a time. Any number of executors may run at once.
 /// - After an exception the executor is as before and can be used again (unless CUDA reports an
 ///   error that ends the context).
-/// - After cudaDeviceReset() an executor's memory and stream are gone: its calls throw cuda_error,
-/// and
-///   it can only be destroyed. Calls that name no executor go on with a new one.
+/// - After cudaDeviceReset() an executor's stream and memory are gone. It can be destroyed;
+///   all else throws cuda_error. Calls that name no executor go on with a new one.
 template <class Build>
 class basic_cuda_executor {
  public:
@@ -502,6 +499,14 @@ class basic_cuda_executor {
     return context_ != 0 && current != 0 && context_ != current;
   }
 
+  // Whether the memory that it has, if any, is memory that CUDA knows.
+  bool keeps_memory() const {
+    const void* const memory =
+        result_.memory() != nullptr ? result_.memory() : workspace_.arrivals();
+    return memory == nullptr ||
+           detail::cuda::place_of(memory).space != detail::cuda::memory_space::host;
+  }
+
   // What the executor has was the context's, and is gone with it.
   void forget() noexcept {
     workspace_.forget();
@@ -535,9 +540,10 @@ struct default_executors {
     thread_local std::list<executor_type> executors;
     const int device = cuda::current_device();
     for (auto executor = executors.begin(); executor != executors.end(); ++executor) {
-      if (executor->device() != device) continue;
-      // Both are asked: whether numbers of contexts change with a reset is the driver's business.
-      if (!executor->is_of_another_context() && executor->result_.is_alive()) return *executor;
+      // Another context's may live on; it is let go of with the thread.
+      if (executor->device() != device || executor->is_of_another_context()) continue;
+      if (executor->keeps_memory()) return *executor;
+      // After a reset that the number of the context does not tell.
       executor->forget();
       executors.erase(executor);
       break;

@@ -66,9 +66,8 @@ void fold_segments(Exec&& exec, It first, Count num_segments, Out out, const Off
 /// - Offsets are believed; checked() looks at them before anything follows them.
 /// - On a CUDA executor the call is asynchronous in its stream and takes three launches, or one for
 ///   equal lengths and for 1024 segments or fewer; everything must live until the stream has passed
-///   it. Workspace: for offsets cuda_executor::segments_workspace_bytes(); for equal lengths none
-///   up to 1024 items (4096 for 512 segments and more, 16384 for 4096), and at most an accumulator
-///   and 4 bytes for four times the blocks that the GPU holds at once for longer ones.
+///   it. Workspace: for offsets cuda_executor::segments_workspace_bytes(); for equal lengths
+///   cuda_executor::equal_segments_workspace_bytes(), none up to a tile of items.
 /// - Work: as many combines as reduce() would need for each segment.
 /// - Throws as reduce() does; invalid_range_error also for a negative number or size of segments.
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Begins,

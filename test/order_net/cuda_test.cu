@@ -33,20 +33,13 @@ __global__ void fold_by_block(const typename World::item* items, int count,
   if (threadIdx.x < 32) out[threadIdx.x] = folded;
 }
 
-namespace {
-
-struct in_gpu_memory {
-  template <class T>
-  using array = gpu_array<T>;
-};
-
 /// Folds in kernels: of the first 1, 2, 3... items, by a warp and by a block of three.
 struct kernel_form {
   static constexpr const char* name = "warp_fold and block_fold";
 
   template <class World, class Place, class Exec>
   static auto run(Exec&, const raw_items<typename World::member>& raw) {
-    const gpu_array<typename World::item> items(World::first_range(raw));
+    const gpu_array<typename World::item> items(raw.first);
     gpu_array<typename World::values> out(32 * (128 + 384));
     for (int n = 1; n <= 128; ++n) {
       fold_by_warp<World><<<1, 32>>>(items.data(), n, out.data() + 32 * (n - 1));
@@ -61,7 +54,7 @@ struct kernel_form {
   template <class World>
   static auto expect(const raw_items<typename World::member>& raw) {
     std::vector<typename World::values> leaves, expected;
-    for (const auto& item : World::first_range(raw)) leaves.push_back(typename World::f()(item));
+    for (const auto& item : raw.first) leaves.push_back(typename World::f()(item));
     for (const int most : {128, 384}) {
       for (int n = 1; n <= most; ++n) {
         const auto folded =
@@ -71,6 +64,13 @@ struct kernel_form {
     }
     return expected;
   }
+};
+
+namespace {
+
+struct in_gpu_memory {
+  template <class T>
+  using array = gpu_array<T>;
 };
 
 template <class Member>

@@ -34,16 +34,17 @@ struct member {
   static constexpr int index = Index;
   static constexpr std::uint64_t seed = net::draw(2026, Index);
   using shape = typename shape_at<Index % shapes::size, shapes>::type;
-  using raw = std::conditional_t<(Index / shapes::size) % 2 == 1, double, typename shape::real>;
+  static constexpr int copy = Index / shapes::size;  // of three that have this struct
+  using raw = std::conditional_t<copy == 0, typename shape::real,
+                                 std::conditional_t<copy == 1, float, half>>;
+  using work = std::conditional_t<Index % 5 == 3, double, typename shape::real>;
   using op = generated_op<seed, shape>;
   using lift = generated_step<net::draw(seed, 2), shape>;
   using project = generated_step<net::draw(seed, 3), shape>;
   template <class Arithmetic>
-  using f = generated_f<net::draw(seed, 4), shape, Arithmetic, raw>;
+  using f = generated_f<net::draw(seed, 4), shape, Arithmetic, raw, work>;
   template <class Arithmetic>
   using values = typename shape::template values<Arithmetic>;
-  template <class Arithmetic>
-  using item = raw_item<typename Arithmetic::template real<raw>>;
   using plain_values = values<as_written>;
 };
 
@@ -66,7 +67,7 @@ typename Member::template values<Arithmetic> in_arithmetic(const From& from) {
 /// Items of two ranges, near 1 or -1.
 template <class Member>
 struct raw_items {
-  std::vector<raw_item<typename Member::raw>> first, second;
+  std::vector<typename Member::raw> first, second;
 
   explicit raw_items(std::int64_t n) {
     bit_stream bits(Member::seed);
@@ -76,18 +77,15 @@ struct raw_items {
     }
   }
 
-  template <class Arithmetic>
-  auto in(const std::vector<raw_item<typename Member::raw>>& range) const {
-    std::vector<typename Member::template item<Arithmetic>> items;
-    for (const auto& item : range) items.push_back({item.x, item.id});
-    return items;
-  }
-
  private:
-  static raw_item<typename Member::raw> one(bit_stream& bits) {
+  static typename Member::raw one(bit_stream& bits) {
     const double magnitude = 1.0 + static_cast<double>(bits.below(1 << 21) - (1 << 20)) * 0x1p-26;
     const double x = bits.one_in(2) ? -magnitude : magnitude;
-    return {static_cast<typename Member::raw>(x), static_cast<std::uint32_t>(bits.next())};
+    if constexpr (std::is_same_v<typename Member::raw, double>) {
+      return x;
+    } else {
+      return static_cast<typename Member::raw>(static_cast<float>(x));
+    }
   }
 };
 
@@ -176,20 +174,14 @@ template <class Member, class Arithmetic>
 struct world {
   using member = Member;
   using values = typename Member::template values<Arithmetic>;
-  using item = typename Member::template item<Arithmetic>;
+  using item = typename Member::raw;
   using op = typename Member::op;
   using f = typename Member::template f<Arithmetic>;
   using lift = typename Member::lift;
   using project = typename Member::project;
 
   /// What stands before every fold that has an initial value.
-  static values init() { return f()(item{typename Member::raw(1), 77u}); }
-  static std::vector<item> first_range(const raw_items<Member>& raw) {
-    return raw.template in<Arithmetic>(raw.first);
-  }
-  static std::vector<item> second_range(const raw_items<Member>& raw) {
-    return raw.template in<Arithmetic>(raw.second);
-  }
+  static values init() { return f()(static_cast<item>(1.0f)); }
 };
 
 // ---- the forms: run() by the library, expect() by the oracle
@@ -201,7 +193,7 @@ struct reduce_form {
   template <class World, class Place, class Exec>
   static auto run(Exec& exec, const raw_items<typename World::member>& raw) {
     using values = typename World::values;
-    const auto items = World::first_range(raw);
+    const auto& items = raw.first;
     const auto count = static_cast<std::int64_t>(lengths().size());
     typename Place::template array<values> out(4 * count);
     for (int shift = 0; shift < 4; ++shift) {
@@ -225,7 +217,7 @@ struct reduce_form {
 
   template <class World>
   static auto expect(const raw_items<typename World::member>& raw) {
-    const auto items = World::first_range(raw);
+    const auto& items = raw.first;
     std::vector<typename World::values> leaves, expected;
     for (const auto& item : items) leaves.push_back(typename World::f()(item));
     for (const std::int64_t n : lengths()) {
@@ -250,7 +242,7 @@ struct plain_form {
   static auto run(Exec& exec, const raw_items<typename World::member>& raw) {
     using values = typename World::values;
     std::vector<values> items;
-    for (const auto& item : World::first_range(raw)) items.push_back(typename World::f()(item));
+    for (const auto& item : raw.first) items.push_back(typename World::f()(item));
     const auto count = static_cast<std::int64_t>(lengths().size());
     typename Place::template array<values> out(4 * count);
     for (int shift = 0; shift < 4; ++shift) {
@@ -288,8 +280,8 @@ struct transform_form {
     const auto count = static_cast<std::int64_t>(lengths().size());
     typename Place::template array<item> array(longest + 4), others(longest + 4);
     const int shift = World::member::index % 4;
-    array.assign(World::first_range(raw).data(), longest, shift);
-    others.assign(World::second_range(raw).data(), longest, 1);
+    array.assign(raw.first.data(), longest, shift);
+    others.assign(raw.second.data(), longest, 1);
     typename Place::template array<values> out(count);
     const item* first = array.data() + shift;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -309,8 +301,8 @@ struct transform_form {
 
   template <class World>
   static auto expect(const raw_items<typename World::member>& raw) {
-    const auto first = World::first_range(raw);
-    const auto second = World::second_range(raw);
+    const auto& first = raw.first;
+    const auto& second = raw.second;
     std::vector<typename World::values> leaves, expected;
     for (std::size_t i = 0; i < first.size(); ++i) {
       leaves.push_back(World::member::index % 3 == 0 ? typename World::f()(first[i], second[i])
@@ -336,7 +328,7 @@ struct reducer_form {
     const auto count = static_cast<std::int64_t>(lengths().size());
     const int shift = World::member::index % 4;
     typename Place::template array<item> array(longest + 4);
-    array.assign(World::first_range(raw).data(), longest, shift);
+    array.assign(raw.first.data(), longest, shift);
     typename Place::template array<values> out(count);
     const auto reducer = reducers::make_reducer(typename World::lift(), typename World::op(),
                                                 typename World::project());
@@ -357,7 +349,7 @@ struct reducer_form {
   template <class World>
   static auto expect(const raw_items<typename World::member>& raw) {
     std::vector<typename World::values> leaves, expected;
-    for (const auto& item : World::first_range(raw)) {
+    for (const auto& item : raw.first) {
       leaves.push_back(typename World::lift()(typename World::f()(item)));
     }
     for (const std::int64_t n : lengths()) {
@@ -379,7 +371,7 @@ auto expect_segments(const raw_items<typename World::member>& raw,
   for (const std::int64_t n : lengths_of_segments) {
     std::vector<typename World::values> leaves;
     for (std::int64_t i = 0; i < n; ++i, ++at) {
-      leaves.push_back(typename World::f()({raw.first[at].x, raw.first[at].id}));
+      leaves.push_back(typename World::f()(raw.first[at]));
     }
     expected.push_back(
         n == 0 ? World::init()
@@ -392,7 +384,7 @@ template <class World, class Place>
 struct device_items {
   using item = typename World::item;
   explicit device_items(const raw_items<typename World::member>& raw) : array(longest + 4) {
-    array.assign(World::first_range(raw).data(), longest, shift);
+    array.assign(raw.first.data(), longest, shift);
   }
   auto first() { return computing_iterator<const item*, typename World::f>(array.data() + shift); }
 
@@ -543,7 +535,7 @@ struct columns_form {
         std::vector<typename World::values> leaves;
         for (std::int64_t row = 0; row < n; ++row) {
           const auto& item = raw.first[static_cast<std::size_t>(row * columns + column)];
-          leaves.push_back(typename World::f()({item.x, item.id}));
+          leaves.push_back(typename World::f()(item));
         }
         all.push_back(
             typename World::op()(World::init(), neighbour_tree(typename World::op(), leaves)));

@@ -261,13 +261,6 @@ struct generated_op {
 
 // ---- functions of items
 
-/// What a fold that transforms reads: a number and a key.
-template <class Real>
-struct raw_item {
-  Real x;
-  std::uint32_t id;
-};
-
 /// A constant a little away from 1, or from 0: so little that the product of 2^17 items is finite.
 template <class Real>
 TILEFOLD_HD constexpr Real near_one(std::uint64_t seed, int field) {
@@ -308,32 +301,32 @@ TILEFOLD_HD X ended(const X& x) {
   }
 }
 
-/// Raw items as structs: each field multiplies last, adds last, or does neither.
-template <std::uint64_t Seed, class Shape, class Arithmetic, class Raw>
+/// Raw items (numbers, narrow ones too, so that a thread of a GPU folds several) as structs.
+/// Computed in `Work`, then converted: each field multiplies last, adds last, or does neither.
+template <std::uint64_t Seed, class Shape, class Arithmetic, class Raw, class Work>
 struct generated_f {
-  using number = typename Arithmetic::template real<Raw>;
+  using number = typename Arithmetic::template real<Work>;
   using real = typename Arithmetic::template real<typename Shape::real>;
   using values = typename Shape::template values<Arithmetic>;
 
-  TILEFOLD_HD values operator()(const raw_item<number>& item) const {
+  TILEFOLD_HD values operator()(const Raw& item) const {
     return made<false>(item, item, std::make_integer_sequence<int, Shape::reals>(),
                        std::make_integer_sequence<int, Shape::keys>());
   }
   /// Of two ranges: what ends by a product multiplies the two numbers.
-  TILEFOLD_HD values operator()(const raw_item<number>& a, const raw_item<number>& b) const {
+  TILEFOLD_HD values operator()(const Raw& a, const Raw& b) const {
     return made<true>(a, b, std::make_integer_sequence<int, Shape::reals>(),
                       std::make_integer_sequence<int, Shape::keys>());
   }
 
  private:
   template <bool OfTwo, int... Real, int... Key>
-  TILEFOLD_HD static values made(const raw_item<number>& a, const raw_item<number>& b,
-                                 std::integer_sequence<int, Real...>,
+  TILEFOLD_HD static values made(const Raw& a, const Raw& b, std::integer_sequence<int, Real...>,
                                  std::integer_sequence<int, Key...>) {
     values all;
-    ((all.real[Real] = static_cast<real>(number_of<OfTwo, Real>(a.x, b.x))), ...);
+    ((all.real[Real] = static_cast<real>(number_of<OfTwo, Real>(number_in(a), number_in(b)))), ...);
     ((all.key[Key] = static_cast<typename Shape::key>(
-          mixed_bits(a.id + std::uint64_t{b.id} * 65537u + static_cast<unsigned>(Key)))),
+          mixed_bits(bits_of(a) + 65537u * bits_of(b) + static_cast<unsigned>(Key)))),
      ...);
     return all;
   }
@@ -343,7 +336,23 @@ struct generated_f {
     if constexpr (OfTwo && end == ending::product) {
       return x * y;
     } else {
-      return net::ended<end, Seed, I, Raw>(x);
+      return net::ended<end, Seed, I, Work>(x);
+    }
+  }
+  TILEFOLD_HD static number number_in(const Raw& item) {
+    if constexpr (sizeof(Raw) == 2) {
+      return static_cast<Work>(static_cast<float>(item));
+    } else {
+      return static_cast<Work>(item);
+    }
+  }
+  TILEFOLD_HD static std::uint64_t bits_of(const Raw& item) {
+    if constexpr (sizeof(Raw) == 8) {
+      return __builtin_bit_cast(std::uint64_t, item);
+    } else if constexpr (sizeof(Raw) == 4) {
+      return __builtin_bit_cast(std::uint32_t, item);
+    } else {
+      return __builtin_bit_cast(std::uint16_t, item);
     }
   }
 };
