@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folds runs of equal neighbouring keys whose heads are known (key_heads.cuh). A warp folds those
-// that begin in its patch of items and end within reach; longer ones are listed, open, for a forest
-// by who comes to their ends. Device code.
+// Folds runs of equal neighbouring keys whose heads are known (key_heads.cuh). A warp folds the
+// runs that begin in its patch:
+//
+//     items          | span 0 of the patch | span 1 of the patch | 1024 items of reach | ...
+//     runs           |aa|b|cccc|ddddddddddddddd|e|fffffffffffffffffffff|ggg|h ...
+//     warp           e f of span 1, then a b c d of span 0; not g h, which begin in the next patch
+//     1 to 8 items   a lane folds a run; items come through shared memory (warp_stage.cuh)
+//     more           dealt to lanes (dealt_fold.cuh); all runs are, if items are large
+//     open           f, if it ended behind the reach: listed for a forest by the warp in whose
+//                    patch the next run begins
+//
+// A last run that is open is listed by heads_kernel. Device code.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where runs of equal neighbouring keys begin: a bit an item, found in one pass over the keys, and
-// how many of them there are before any patch of items. Device code.
+// Where runs of equal neighbouring keys begin: a bit an item, found in one pass over the keys.
+//
+//     keys       a a b c c c d ...      heads   1 0 1 1 0 0 1 ...
+//     patch      | part 0 | part 1 | part 2 | part 3 |      2048 items, by one warp; 512 a part
+//     load       a part is 4 rows of 128 keys; lane l loads keys 4 l to 4 l + 3 of each row
+//     keep       bit 16 p + i of lane l: item 16 l + i of part p; so a word of 64 bits a lane
+//     count      of a patch: its runs, and where the last one begins
+//     group      who completes a group of patches adds up what stands before each of them
+//     launch     who completes the last group does so for groups, and writes the number of runs
+//
+// Device code.
 #pragma once
 
 #include <cstdint>

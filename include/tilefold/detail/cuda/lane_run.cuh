@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of neighbouring items in the registers of one lane, wherever it begins in memory: pointers
-// are read in aligned 16-byte loads that cover the run, and shifted into place in registers. Device
-// code.
+// A run of neighbouring items in the registers of one lane, wherever it begins in memory. Of a
+// pointer, here to floats, in a run of 16 items that begins 8 bytes after a multiple of 16 bytes:
+//
+//     memory      [. . 0 1] [2 3 4 5] [6 7 8 9] [10 .. 13] [14 15 . .]     vectors of 16 bytes
+//     load()       . . 0 1   2 3 4 5   6 7 8 9   10 .. 13   14 15 . .      words in registers
+//     settle()     0 1 2 3   4 5 6 7   8 9 .. 15                           shifted to their places
+//     get(j)       item j
+//
+// One aligned load a vector; a vector without items of the run is not read. At the ends of memory,
+// where vectors would reach beyond (`inner` is false), items are read one by one. Device code.
 #pragma once
 
 #include <cstddef>
