@@ -26,7 +26,7 @@ using accumulated_t = typename detail::cuda::kernel_accumulator<R, T>::type;
 ///     warp_fold(value, op)                         op over the values of 32 lanes
 ///     warp_fold(value, count, op)                  of the first `count` items
 ///     warp_fold<Lanes>(...)                        in each group of 2, 4, 8, 16 or 32 lanes
-///     warp_fold(values, ...)                       T values[Vt], Vt = 1, 2, 4, 8...: Vt items a
+///     warp_fold(values, ...)                       T values[Vt], Vt = 1, 2, 4...: Vt items a
 ///     lane warp_fold(..., reducer)                      a public reducer in place of op: its
 ///     result
 ///
@@ -108,7 +108,7 @@ struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
 ///
 ///     block_fold(storage, value, op)               op over the values of all Nt threads
 ///     block_fold(storage, value, count, op)        of the first `count` items
-///     block_fold(storage, values, ...)             T values[Vt], Vt = 1, 2, 4, 8...: Vt items a
+///     block_fold(storage, values, ...)             T values[Vt], Vt = 1, 2, 4...: Vt items a
 ///     thread block_fold(storage, ..., reducer)            a public reducer in place of op: its
 ///     result
 ///
