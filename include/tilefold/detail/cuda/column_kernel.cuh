@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees that stand side by side, as the columns of a matrix, in one launch. A packet is the `Width`
-// neighbouring columns that one load brings. Here a stripe is 4 packets, so a block has nt / 4
-// runs:
+// neighbouring columns that one load brings. Here a block takes 4 packets side by side, a stripe:
 //
 //     columns        packet 0   packet 1   packet 2   packet 3  |  next stripe
-//     run 0 of rows  thread 0   thread 1   thread 2   thread 3       a thread folds its packet down
-//     run 1          thread 4   thread 5   thread 6   thread 7       the rows of its run, chunk by
-//     run 2          thread 8   thread 9     ...                     chunk, nodes on a stack
-//     ...            these runs are unit 0; unit 1 begins below
-//     unit           thread 0 takes the values of thread 4, thread 8 of 12; then 0 of 8...: through
-//                    shared memory
-//     stripe         if it has several units, their values are partials: rows for the next level,
-//                    folded by whoever completes a group of them
+//     run 0 of rows  thread 0   thread 1   thread 2   thread 3    a thread folds its packet, down
+//     run 1          thread 4   thread 5   thread 6   thread 7    the rows of its run, chunk by
+//     run 2 ...      thread 8 ...                                 chunk, with a stack of nodes
+//     unit           all runs of a block: thread 0 takes the value of thread 4, and 8 that of 12;
+//                    then 0 takes that of 8, and so on, through shared memory
+//     stripe         unit 0 above unit 1 above unit 2...; several units leave partials, which are
+//                    rows of the next level: who completes a group of them folds it
 //
 // As many blocks as the GPU holds share the units. Runs, units and groups are aligned powers of two
 // of rows, so this is the neighbour tree of each column by itself.
