@@ -26,8 +26,8 @@ using accumulated_t = typename detail::cuda::kernel_accumulator<R, T>::type;
 ///     warp_fold(value, op)                         op over the values of 32 lanes
 ///     warp_fold(value, count, op)                  of the first `count` items
 ///     warp_fold<Lanes>(...)                        in each group of 2, 4, 8, 16 or 32 lanes
-///     warp_fold(values, ...)                       T values[Vt], Vt = 1, 2, 4...: Vt items a lane
-///     warp_fold(..., reducer)                  a public reducer in place of op: its result
+///     warp_fold(values, ...)                       T values[Vt]: Vt = 1, 2, 4... items a lane
+///     warp_fold(..., reducer)                      a public reducer in place of op: its result
 ///
 /// - Items: lane l of its group holds item l; with an array, items l * Vt, ..., l * Vt + Vt - 1.
 /// - Order: the neighbour tree (docs/order.md) over the items in that order. `op` is associative
@@ -107,8 +107,8 @@ struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
 ///
 ///     block_fold(storage, value, op)               op over the values of all Nt threads
 ///     block_fold(storage, value, count, op)        of the first `count` items
-///     block_fold(storage, values, ...)             T values[Vt], Vt = 1, 2, 4...: Vt items a thread
-///     block_fold(storage, ..., reducer)        a public reducer in place of op: its result
+///     block_fold(storage, values, ...)             T values[Vt]: Vt = 1, 2, 4... items a thread
+///     block_fold(storage, ..., reducer)            a public reducer in place of op: its result
 ///
 /// - `storage` is a block_storage<Nt, Acc>, and the block has exactly Nt threads: any number up to
 ///   1024, in one, two or three dimensions. Acc is the accumulator, as in reduce<Acc>(...);
