@@ -34,8 +34,8 @@ template <int Nt>
 class few_units {
   static constexpr int num_warps = Nt / warp_size;
   static constexpr int trees_per_thread = (most_few_trees + Nt - 1) / Nt;
-  // Units of a block, if there is that much to do; and of all blocks, which with one more for each
-  // tree have slots.
+  // Units that a block gets, if there is enough work, and the most of all blocks. Rounding may add
+  // one a tree; there are slots for those, too.
   static constexpr std::int64_t units_per_block = 4;
   static constexpr std::int64_t most_units = max_queued_slots - most_few_trees;
 
@@ -108,7 +108,7 @@ class few_units {
     for (int w = 0; w < num_warps; ++w) x += of_warps[w];
     return x;
   }
-  // What threads before this one have.
+  // The sum of x over the threads before this one.
   __device__ static int sum_before(int x, int* of_warps) {
     const unsigned in_warp = cuda::inclusive_sum(static_cast<unsigned>(x));
     const int warp = static_cast<int>(threadIdx.x) / warp_size;

@@ -30,8 +30,8 @@ namespace tilefold::detail::cuda {
 /// unless `wanted`.
 template <int Offset>
 __device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool wanted) {
-  // Written out: of a load under a condition the compiler makes a value that lives from one turn of
-  // the caller's loop to the next.
+  // In assembly, because of a conditional load in C++ the compiler makes a value that lives from
+  // one turn of the caller's loop to the next.
   asm volatile(
       "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4 + %6]; }"
       : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -243,8 +243,8 @@ class lane_runs<source_of<std::index_sequence<Index...>, Its...>, Items>
   }
 };
 
-/// Items of a lane's run: 64 bytes, which with a warp's 32 lanes keep the memory busy, but not more
-/// than a lane can fold before its tree's other lanes wait.
+/// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
+/// most 16 items, for while a lane folds its run, the tree's other lanes wait.
 template <class Source>
 inline constexpr int run_items =
     detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes<Source>, 64)), 1, 16);

@@ -76,7 +76,7 @@ class level_work {
   __device__ __forceinline__ std::int64_t whole_chunks_ahead(std::int64_t c, std::int64_t step,
                                                              std::int64_t whole, int level) const {
     if (c >= whole) return c;
-    // Without what misaligned memory needs.
+    // Then the compiler leaves out the code for misaligned memory.
     __builtin_assume(!loaded_rows::overreads(source));
     loaded_rows next;
     next.load_rows(source, lane_first(c));
@@ -152,7 +152,8 @@ class level_work {
   }
 
   // Calls keep() for the nodes of a level below that of a packet, which starts at item `first`; its
-  // items are nodes of level Level. Not a loop: of one over levels the compiler makes memory.
+  // items are nodes of level Level. This is a recursion, because in a loop over levels the compiler
+  // would put the values into local memory.
   template <int Level, int N, bool Full, class Keep>
   __device__ __forceinline__ void packet_nodes(const registers<acc, N>& items, int first, int count,
                                                int level, const Keep& keep) const {

@@ -56,16 +56,16 @@ struct queued_units {
             entry.first_slot};
   }
 
-  /// Whether there is none. Leaves the counters as they were if so, though other blocks may still
-  /// be about to ask.
+  /// Whether there are no units. If so, this resets the counters for the next call; blocks that ask
+  /// later still get the same answer.
   __device__ bool none() const {
     if (queue.num_trees() > 0) return false;
     if (blockIdx.x == 0 && threadIdx.x == 0) queue.state->num_middle = 0;
     return true;
   }
 
-  /// Called by every thread when its block is done, if there are any; the last block leaves the
-  /// counters as they were.
+  /// Called by every thread when its block is done, if there are units; the last block resets the
+  /// counters for the next call.
   __device__ void finish() const {
     __syncthreads();
     if (threadIdx.x != 0) return;

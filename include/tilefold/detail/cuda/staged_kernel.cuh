@@ -36,7 +36,7 @@ constexpr int staged_run(int item_bytes) {
 template <class Source>
 inline constexpr int staged_run_items = staged_run(staged_bytes<Source>);
 
-// Rows that a tile has for each warp: as many nodes does a lane keep.
+// Rows of a tile for each warp; a lane keeps a node of each.
 inline constexpr int staged_rows = 4;
 inline constexpr int staged_nt = 128;
 
@@ -129,7 +129,8 @@ class staged_fold_of_tiles {
           cuda::commit_stage();  // of nothing
         }
         cuda::finish_stage<1>();
-        // Each moves on by one: in a loop that stays one, a register can have no number.
+        // The nodes move down by one place. The loop over rows is not fully unrolled, so a register
+        // cannot be chosen by r.
 #pragma unroll
         for (int k = 1; k < staged_rows; ++k) nodes.put(k - 1, nodes[k]);
         nodes.put(staged_rows - 1,

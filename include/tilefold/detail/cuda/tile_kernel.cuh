@@ -123,8 +123,8 @@ struct partials_reducer {
 };
 
 /// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
-/// of the one before: what both would do first costs no time then. Nothing of this launch may touch
-/// memory before. Has no effect unless the launch allows it (launch.cuh).
+/// of the one before. So the start of one launch overlaps with the end of another. This launch may
+/// not touch memory before this call. Has no effect unless the launch allows it (launch.cuh).
 __device__ __forceinline__ void wait_for_previous_launch() {
   cuda::refuse_flush_to_zero();  // here, because every kernel that folds waits
 #if __CUDA_ARCH__ >= 900
@@ -163,8 +163,8 @@ __device__ __forceinline__ void write(Out out, const T& result) {
   detail::write_through(out, detail::output_value<Out>(result));
 }
 
-/// Where the result of a launch goes that has but one, and for a caller that waits for it a word of
-/// pinned memory that becomes `ticket` when it is there.
+/// The place of the only result of a launch. For a caller that waits for the result there is also a
+/// word of pinned memory, which becomes `ticket` when the result is there.
 template <class T>
 struct result_place {
   T* value;
@@ -181,7 +181,7 @@ __device__ __forceinline__ void write(result_place<T> out, const Result& result)
                : "memory");
 }
 
-/// A result behind which nothing more is written: `flag` is zero again before.
+/// The place of a result that is the last thing its launch writes: `flag` is set to zero before it.
 template <class Out>
 struct cleared_before {
   Out out;
@@ -375,7 +375,8 @@ struct short_partials {
   __device__ __forceinline__ acc fold(const Reducer& reducer, int count) const {
     const int first = static_cast<int>(threadIdx.x) * run;
     registers<acc, run> mine;
-    // No load has a condition: there are not predicates enough, and some would wait for others.
+    // No load is under a condition: there are too few predicate registers, so some loads would wait
+    // for others.
 #pragma unroll
     for (int i = 0; i < run; ++i) {
       mine.put(i, *place(static_cast<unsigned>(min(first + i, count - 1))));

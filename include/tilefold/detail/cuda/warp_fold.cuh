@@ -196,7 +196,8 @@ class row_fold {
     return first_ + row * row_items + tree::right_half(lane_, Bit + 1) * Width;
   }
 
-  // A constant where it can be: only then can the compiler leave the lanes' convergence to itself.
+  // A constant where it can be: then the compiler knows that all lanes of the warp take part, and
+  // need not make them converge.
   __device__ __forceinline__ unsigned members() const {
     return Lanes == warp_size ? full_warp : members_;
   }
@@ -244,9 +245,9 @@ class row_fold {
   }
 
   // One row's node, open to fusion, by way of the first lanes: mine is always the left operand, so
-  // nothing needs to be selected, and is closed to fusion while its copy is on its way. What lanes
-  // hold where no node starts is not used, but a fold of neighbours as well. At the last level
-  // every lane gets both operands, in place of the result by one more shuffle after it.
+  // nothing needs to be selected, and is closed to fusion while its copy is on its way. Lanes where
+  // no node starts hold folds of neighbours, too, but those are not used. At the last level every
+  // lane gets both operands, in place of the result by one more shuffle after it.
   template <int FirstBit>
   __device__ __forceinline__ acc fold_down(const acc& value) const {
     registers<acc, 1> node;
