@@ -97,7 +97,7 @@ std::string operator_name() {
   throw empty_range_error("tilefold::" + std::string(verb) +
                           ": the range is empty, there is no initial value, and no identity is "
                           "known for " +
-                          name);
+                          name + "; tilefold::if_empty(op, value) gives nothing a result");
 }
 
 template <class Lift, class... Its>
@@ -309,17 +309,17 @@ auto convert_init(const Init& init) {
   }
 }
 
-/// The result of an empty range: that of if_empty, else the initial value or the identity,
-/// projected, else an error.
+/// What stands for an empty range: the result that if_empty gives; else the initial value or the
+/// identity, not projected; else an error.
 template <class Types, class Op, class Bound, class Init>
-typename Bound::result empty_result(const char* verb, const Op& op, const Bound& bound,
-                                    const Init& start) {
+auto empty_fold(const char* verb, const Op& op, const Bound& bound, const Init& start) {
   if constexpr (Types::nothing::known) {
-    return Types::nothing::template result<typename Bound::result>(op.op, op.value);
+    using result = typename Bound::result;
+    return given_result<result>{Types::nothing::template result<result>(op.op, op.value)};
   } else if constexpr (std::same_as<Init, no_init>) {
-    return bound.project(Types::empty(verb, bound));
+    return Types::empty(verb, bound);
   } else {
-    return bound.project(start);
+    return start;
   }
 }
 
@@ -332,7 +332,8 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& i
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     const auto bound = types::bind(op, lift);
     const auto start = detail::convert_init<typename types::accumulator>(init);
-    if (n == 0) return detail::empty_result<types>(verb, op, bound, start);
+    if (n == 0)
+      return detail::result_of_nothing(bound, detail::empty_fold<types>(verb, op, bound, start));
     auto&& base = parts::base(exec);
     return base.template fold<typename parts::policy>(
         detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...),
@@ -351,7 +352,8 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const I
     const auto start = detail::convert_init<typename types::accumulator>(init);
     auto&& base = parts::base(exec);
     if (n == 0) {
-      base.store(detail::empty_result<types>(verb, op, bound, start), out);
+      base.store(
+          detail::result_of_nothing(bound, detail::empty_fold<types>(verb, op, bound, start)), out);
       return;
     }
     base.template fold_into<typename parts::policy>(
@@ -403,12 +405,21 @@ struct unless_empty {
   }
 };
 
+/// Room for a value that nobody will ask for.
+template <class T>
+union no_value {
+  no_value() : bytes{} {}
+  ~no_value() {}
+  unsigned char bytes[sizeof(T)];
+  T value;
+};
+
 /// Whether some trees of a forest have items and others none, or all are alike.
 enum class tree_lengths { any, all_alike };
 
 /// Calls use(executor, std::bool_constant<whether indices are asked for>, bound reducer, initial
-/// value, result of a tree without items) for a forest, if it has trees; their elements come from
-/// iterators of types Its. `reads_items` says that some trees have items, or may have.
+/// value, what stands for a tree without items) for a forest, if it has trees; their elements come
+/// from iterators of types Its. `reads_items` says that some trees have items, or may have.
 template <tree_lengths Lengths, class Named, class... Its, class Executor, class Init, class Op,
           class Use>
 void with_bound_forest(const char* verb, Executor&& exec, std::int64_t most_trees, bool reads_items,
@@ -427,10 +438,10 @@ void with_bound_forest(const char* verb, Executor&& exec, std::int64_t most_tree
     if (most_trees == 0) return;
     auto&& base = parts::base(exec);
     if constexpr (empty_is_known) {
-      use(base, indexed, bound, start, detail::empty_result<types>(verb, op, bound, start));
+      use(base, indexed, bound, start, detail::empty_fold<types>(verb, op, bound, start));
     } else if constexpr (Lengths == tree_lengths::all_alike) {
       if (!reads_items) types::empty(verb, bound);  // throws
-      const no_value<typename decltype(bound)::result> none;
+      const no_value<typename types::accumulator> none;
       use(base, indexed, bound, start, none.value);
     }
   }
