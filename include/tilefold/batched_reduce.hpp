@@ -46,9 +46,9 @@ constexpr bool describes_arrays() {
 ///   executor can follow; all of one type) and over integers of any type, in memory that the
 ///   executor reads, as are the arrays: for a CUDA executor device, managed or pinned memory.
 ///   Arrays may overlap. `out` takes num_arrays values.
-/// - An array of no items, or of a negative number, gives the value of if_empty(), else `init`, else
-///   the operator's identity; its pointer may be null. If there is none of them, the call does not
-///   compile.
+/// - An array of no items, or of a negative number, gives the value of if_empty(), else `init`,
+///   else the operator's identity; its pointer may be null. If there is none of them, the call does
+///   not compile.
 /// - Lengths and pointers are believed, but for the first pointer to items on the host; checked()
 ///   looks at all of them.
 /// - On a CUDA executor the call is asynchronous in its stream and takes three launches, or one for

@@ -62,7 +62,8 @@ void fold_segments(Exec&& exec, It first, Count num_segments, Out out, const Off
 ///   have gaps, overlap and come in any order. `first` must not be null
 ///   unless the segments have no items by their size or number. `out` takes num_segments values.
 /// - An empty segment, or one whose end lies before its begin, gives the value of if_empty(),
-///   else `init`, else the operator's identity; if there is none of them, the call does not compile.
+///   else `init`, else the operator's identity; if there is none of them, the call does not
+///   compile.
 /// - Offsets are believed; checked() looks at them before anything follows them.
 /// - On a CUDA executor the call is asynchronous in its stream and takes three launches, or one for
 ///   equal lengths and for 1024 segments or fewer; everything must live until the stream has passed
