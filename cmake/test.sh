@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 . cmake/setup.sh
 
 need cmake ninja-build g++ libtbb-dev libhwy-dev libcli11-dev nlohmann-json3-dev libgtest-dev \
-  python3 pkg-config
+  python3 pkg-config clang
 need_disassembler
 if has_gpu; then export CUDAARCHS="${CUDAARCHS:-native}"; fi
 step cmake --workflow --preset test
