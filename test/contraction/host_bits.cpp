@@ -154,7 +154,11 @@ std::string bits(const T& x) {
 }
 
 int threads = 1;
-host_executor executor() { return host_executor(threads); }
+// One set of threads for all calls.
+host_executor executor() {
+  static const host_executor shared(threads);
+  return shared;
+}
 
 /// Prints a line for every size of make(n).
 template <class Make>

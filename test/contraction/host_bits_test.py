@@ -170,8 +170,10 @@ class Threads(Program):
         options = ["-O2", "-mfma"] if has_fma() else ["-O2"]
         program = self.program("threaded", options, self.link)
         reference = lines_of(program, "1")
-        self.assert_right(reference)
-        self.assert_same(reference, lines_of(program, "4"), "4 threads")
+        with self.subTest("right"):
+            self.assert_right(reference)
+        with self.subTest("threads"):
+            self.assert_same(reference, lines_of(program, "4"), "4 threads")
         if not is_x86():
             return
         for environment in ENVIRONMENTS:
