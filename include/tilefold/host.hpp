@@ -107,12 +107,15 @@ class basic_host_executor {
     return first;
   }
 
-  /// The projected fold of elements [0, n) of `source`, n >= 1.
+  /// The projected fold of elements [0, n) of `source`, n >= 1. Neither this nor what follows is
+  /// inlined: the caller's function may be compiled for a target that can fuse, unlike this one
+  /// (detail/closing.hpp).
   template <class Policy, class Source, class Reducer, class Init>
-  typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
-                                std::int64_t n) const {
+  [[gnu::noinline]] typename Reducer::result fold(const Source& source, const Reducer& reducer,
+                                                  const Init& init, std::int64_t n) const {
     detail::host::require_float_mode<typename Reducer::accumulator>();
-    return detail::finish(reducer, init, mode_.fold(source, reducer, n));
+    return detail::finish(detail::closed_steps<Reducer>{reducer}, init,
+                          mode_.fold(source, reducer, n));
   }
 
   /// The same, written through `out` before the call returns.
@@ -125,8 +128,9 @@ class basic_host_executor {
   /// Writes the projected fold of every tree i of `forest` through out[i]; `empty` (not projected)
   /// stands for trees without elements. Done when the call returns.
   template <class Policy, class Forest, class Reducer, class Init, class Out>
-  void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer, const Init& init,
-                   const typename Reducer::accumulator& empty, const Out& out) const {
+  [[gnu::noinline]] void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer,
+                                     const Init& init, const typename Reducer::accumulator& empty,
+                                     const Out& out) const {
     detail::host::require_float_mode<typename Reducer::accumulator>();
     detail::require_host_access(out, "out");
     detail::host::require_first_array(forest);
@@ -136,9 +140,11 @@ class basic_host_executor {
     };
     using accumulator = typename Reducer::accumulator;
     const auto keep = [write, reducer, init](std::int64_t i, const accumulator& folded) {
-      write(i, detail::finish(reducer, init, folded));
+      write(i, detail::finish(detail::closed_steps<Reducer>{reducer}, init, folded));
     };
-    const auto none = [&](std::int64_t i) { write(i, reducer.project(empty)); };
+    const auto none = [&](std::int64_t i) {
+      write(i, detail::closed_steps<Reducer>{reducer}.project(empty));
+    };
     if constexpr (detail::host::writes_apart<Out>) {
       mode_.fold_forest(forest, reducer, keep, none);
     } else {
@@ -149,8 +155,9 @@ class basic_host_executor {
   /// Writes the first key of every run of `items`, which are not none, through keys_out and the
   /// projected fold of its elements through values_out; returns the number of runs.
   template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut>
-  std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
-                           const KeysOut& keys_out, const ValuesOut& values_out) const {
+  [[gnu::noinline]] std::int64_t fold_by_key(const Items& items, const Reducer& reducer,
+                                             const Init& init, const KeysOut& keys_out,
+                                             const ValuesOut& values_out) const {
     detail::host::require_float_mode<typename Reducer::accumulator>();
     detail::require_host_access(keys_out, "keys_out");
     detail::require_host_access(values_out, "values_out");
@@ -159,8 +166,8 @@ class basic_host_executor {
     };
     const auto keep = [reducer, init, values_out](std::int64_t run,
                                                   const typename Reducer::accumulator& folded) {
-      *detail::starting_at(values_out, run) =
-          detail::output_value<ValuesOut>(detail::finish(reducer, init, folded));
+      *detail::starting_at(values_out, run) = detail::output_value<ValuesOut>(
+          detail::finish(detail::closed_steps<Reducer>{reducer}, init, folded));
     };
     if constexpr (detail::host::writes_apart<KeysOut> && detail::host::writes_apart<ValuesOut>) {
       return mode_.fold_runs(items, reducer, keep_key, keep);

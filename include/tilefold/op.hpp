@@ -53,22 +53,35 @@ struct real_pair {
 template <wrapping_integer T>
 using modular_t = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
 
-// On the host, a value of its own: the compiler may not fuse the operation that made it with the
-// one that uses it (g++ contracts a * b + c where the target has FMA; clang does so only inside one
-// expression). An empty instruction stands between the two: g++ 12 loses __builtin_assoc_barrier
-// where it vectorises, and nvcc's front end does not know it. Without FMA the barrier is for
-// functions that are inlined into one compiled for another target.
+// On the host, for any target: the compiler may not fuse the operation that made the value with the
+// one that uses it. An empty instruction stands between the two: g++ 12 loses
+// __builtin_assoc_barrier where it vectorises, nvcc's front end does not know it, and clang heeds
+// no pragma under -ffp-contract=fast. What is longer than a double is never fused.
+template <std::floating_point T>
+TILEFOLD_HD void round_on_host([[maybe_unused]] T& value) {
+#if !defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) <= 8) {
+#if defined(__x86_64__)
+    asm("" : "+x"(value));
+#elif defined(__aarch64__)
+    asm("" : "+w"(value));
+#else
+    asm("" : "+m"(value));
+#endif
+  }
+#endif
+}
+
+// The same where the target can fuse. Elsewhere the code can be vectorised; it would be fused in
+// functions that are inlined into one for another target, which executors' are not.
 template <std::floating_point T>
 TILEFOLD_HD T host_rounded(T value) {
-#if defined(__CUDA_ARCH__) || (defined(__clang__) && !defined(__CUDACC__))
+#if defined(__CUDA_ARCH__)
   return value;
-#elif defined(__FMA__) || defined(__FMA4__) || (defined(__x86_64__) && defined(__CUDACC__))
-  if constexpr (sizeof(T) <= 8) asm("" : "+x"(value));
+#elif defined(__FMA__) || defined(__FMA4__) || !defined(__x86_64__) || defined(__CUDACC__)
+  detail::round_on_host(value);
   return value;
-#elif defined(__aarch64__)
-  if constexpr (sizeof(T) <= 8) asm("" : "+w"(value));
-  return value;
-#elif defined(__GNUC__) && !defined(__CUDACC__)
+#elif defined(__GNUC__) && !defined(__clang__)
   return __builtin_assoc_barrier(value);
 #else
   return value;

@@ -15,6 +15,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
+#include <tilefold/detail/closing.hpp>
 #include <tilefold/op.hpp>
 
 namespace tilefold {
@@ -83,22 +84,6 @@ TILEFOLD_HD To convert(const From& value) {
   }
 }
 
-template <class T>
-concept floating_or_complex = std::floating_point<T> || complex_like<T>;
-
-/// What a user's function returned, closed to fusion with the operator (host; a GPU backend does
-/// the same in its own way).
-template <floating_or_complex T>
-TILEFOLD_HD T own_value(const T& value) {
-  if constexpr (complex_like<T>) {
-    using pair = real_pair<typename T::value_type>;
-    const auto z = __builtin_bit_cast(pair, value);
-    return __builtin_bit_cast(T, (pair{host_rounded(z.re), host_rounded(z.im)}));
-  } else {
-    return host_rounded(value);
-  }
-}
-
 /// Lift of a plain reduction: the element itself, converted.
 struct as_is {
   template <class T>
@@ -107,14 +92,32 @@ struct as_is {
   }
 };
 
-/// The same for items that an iterator computes: what it multiplied last must not be fused with the
-/// operator's first addition, so unlike as_is it counts as a function of the user's.
-struct as_computed {
-  template <class T>
-  TILEFOLD_HD const T& operator()(const T& value) const {
-    return value;
-  }
+/// Lift of items that an iterator computes: they are closed before F sees them, or the reducer.
+template <class F>
+struct of_computed {
+  F function;
 };
+using as_computed = of_computed<as_is>;
+
+template <class Lift>
+inline constexpr bool closes_items = false;
+template <class F>
+inline constexpr bool closes_items<of_computed<F>> = true;
+
+/// The caller's function in a lift, as_is if there is none.
+template <class Lift>
+struct lift_function {
+  using type = Lift;
+  TILEFOLD_HD static const type& of(const Lift& lift) { return lift; }
+};
+template <class F>
+struct lift_function<of_computed<F>> {
+  using type = F;
+  TILEFOLD_HD static const type& of(const of_computed<F>& lift) { return lift.function; }
+};
+template <class Lift>
+inline constexpr bool lifts_items_themselves =
+    std::same_as<typename lift_function<Lift>::type, as_is>;
 
 template <class It>
 inline constexpr bool computes_items = !std::is_lvalue_reference_v<std::iter_reference_t<It>>;
@@ -126,12 +129,16 @@ struct op_reducer {
   using result = Acc;
 
   static constexpr bool commutative = op_traits<Op, Acc>::commutative;
-  // Whether a compiler could fuse across a lift or a combine, so that a backend has to keep them
-  // apart (see op_traits::separately_rounded).
+  // Whether a compiler could fuse across a lift or a combine, so that it is to be closed
+  // (detail/closing.hpp; op_traits::separately_rounded), and so the result.
   static constexpr bool lift_may_fuse = !std::same_as<Lift, as_is> && !std::integral<Acc> &&
                                         !op_traits<Lift, Acc>::separately_rounded;
   static constexpr bool combine_may_fuse =
       !op_traits<Op, Acc>::separately_rounded && !std::integral<Acc>;
+  static constexpr bool result_may_fuse = lift_may_fuse || combine_may_fuse;
+  // Whether each of its operations is rounded whatever stands before or after it.
+  static constexpr bool rounds_alone =
+      normalized_op<Op>::known && op_traits<Op, Acc>::separately_rounded;
 
   // Whether a backend may put neutral() where an operand is missing: with an operator of ours, on
   // types whose arithmetic we know, nobody can tell.
@@ -142,15 +149,23 @@ struct op_reducer {
   Op op;
   Lift lift_op;
 
+  template <class... Values>
+  TILEFOLD_HD Acc lift(const Values&... values) const {
+    return lift_across(no_border{}, values...);
+  }
+
+  /// The same, values closed before they meet the caller's function, and what that returns before
+  /// it meets a conversion.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-  template <class... Values>
-  TILEFOLD_HD Acc lift(const Values&... values) const {
-    if constexpr (lift_may_fuse && floating_or_complex<Acc>) {
-      return detail::own_value(detail::convert<Acc>(lift_op(values...)));
+  template <class Closing, class... Values>
+  TILEFOLD_HD Acc lift_across(const Closing& closing, const Values&... values) const {
+    const auto& function = lift_function<Lift>::of(lift_op);
+    if constexpr (closes_items<Lift> && !lifts_items_themselves<Lift>) {
+      return op_reducer::as_accumulator(closing, function(closing(values)...));
     } else {
-      return detail::convert<Acc>(lift_op(values...));
+      return op_reducer::as_accumulator(closing, function(values...));
     }
   }
 
@@ -158,14 +173,22 @@ struct op_reducer {
 #pragma nv_exec_check_disable
 #endif
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
-    if constexpr (combine_may_fuse && floating_or_complex<Acc>) {
-      return detail::own_value(detail::convert<Acc>(op(a, b)));
-    } else {
-      return detail::convert<Acc>(op(a, b));
-    }
+    return detail::convert<Acc>(op(a, b));
   }
 
   TILEFOLD_HD result project(const Acc& value) const { return detail::canonical(value); }
+
+ private:
+  // A conversion of the caller's own may compute something.
+  template <class Closing, class T>
+  TILEFOLD_HD static Acc as_accumulator([[maybe_unused]] const Closing& closing, const T& value) {
+    if constexpr (lift_may_fuse && !std::same_as<T, Acc> &&
+                  !(arithmetic_like<T> && arithmetic_like<Acc>)) {
+      return detail::convert<Acc>(closing(value));
+    } else {
+      return detail::convert<Acc>(value);
+    }
+  }
 };
 
 /// Whether Reducer::neutral() can stand where an operand is missing.

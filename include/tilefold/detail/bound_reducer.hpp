@@ -130,35 +130,26 @@ constexpr bool lifts_values() {
   }
 }
 
-// A value that a function or an iterator computed, closed to fusion with what the reducer does.
-template <class T>
-TILEFOLD_HD T closed(const T& value) {
-  if constexpr (floating_or_complex<T>) {
-    return detail::own_value(value);
-  } else {
-    return value;
-  }
-}
-
 /// R over elements of types Values, or over what Lift makes of them unless that is as_is or
 /// as_computed. If R is indexed, lift() is called with the index before the elements.
 template <class R, class Lift, class... Values>
 class bound_reducer {
   static constexpr bool indexed = is_indexed<R>;
   static constexpr bool plain = std::same_as<Lift, as_is>;
-  static constexpr bool computed = std::same_as<Lift, as_computed>;
+  static constexpr bool of_items = lifts_items_themselves<Lift>;
 
   template <class... V>
   struct lifted_types {
     using type = reducer_accumulator_t<R, V...>;
   };
   struct lifted_by_function {
-    using type = reducer_accumulator_t<R, call_result_t<Lift, Values...>>;
+    using type =
+        reducer_accumulator_t<R, call_result_t<typename lift_function<Lift>::type, Values...>>;
   };
 
  public:
-  using accumulator = typename std::conditional_t<plain || computed, lifted_types<Values...>,
-                                                  lifted_by_function>::type;
+  using accumulator =
+      typename std::conditional_t<of_items, lifted_types<Values...>, lifted_by_function>::type;
   static_assert(combines<R, accumulator>,
                 "tilefold: a reducer's combine must be callable with two of what its lift returns, "
                 "and return the same type");
@@ -174,6 +165,7 @@ class bound_reducer {
   static constexpr bool combine_may_fuse =
       !reducer_traits<R, accumulator>::separately_rounded && !std::integral<accumulator>;
   static constexpr bool lift_may_fuse = combine_may_fuse;
+  static constexpr bool result_may_fuse = !reducer_traits<R, accumulator>::separately_rounded;
   static constexpr bool order_free = reducer_traits<R, accumulator>::order_free;
   static constexpr bool settles = order_free && tells_settled<R, accumulator>;
   // Whether combine() is hundreds of instructions.
@@ -200,10 +192,17 @@ class bound_reducer {
 
   template <class... V>
   TILEFOLD_HD accumulator lift(const V&... values) const {
+    return lift_across(no_border{}, values...);
+  }
+
+  /// The same, what an iterator or the caller's function computes closed before it meets more of
+  /// the caller's code. (Reducers of ours, too, may call that: a predicate.)
+  template <class Closing, class... V>
+  TILEFOLD_HD accumulator lift_across(const Closing& closing, const V&... values) const {
     if constexpr (indexed) {
-      return with_index(values...);
+      return with_index(closing, values...);
     } else {
-      return without_index(values...);
+      return without_index(closing, values...);
     }
   }
 
@@ -282,28 +281,33 @@ class bound_reducer {
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-  template <class... V>
-  TILEFOLD_HD accumulator with_index(std::int64_t index, const V&... values) const {
+  template <class Closing, class... V>
+  TILEFOLD_HD accumulator with_index(const Closing& closing, std::int64_t index,
+                                     const V&... values) const {
     if constexpr (plain) {
       return reducer.lift(values..., index);
-    } else if constexpr (computed) {
-      return reducer.lift(detail::closed(values)..., index);
+    } else if constexpr (of_items) {
+      return reducer.lift(closing(values)..., index);
+    } else if constexpr (closes_items<Lift>) {
+      return reducer.lift(closing(function.function(closing(values)...)), index);
     } else {
-      return reducer.lift(detail::closed(function(values...)), index);
+      return reducer.lift(closing(function(values...)), index);
     }
   }
 
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
-  template <class... V>
-  TILEFOLD_HD accumulator without_index(const V&... values) const {
+  template <class Closing, class... V>
+  TILEFOLD_HD accumulator without_index(const Closing& closing, const V&... values) const {
     if constexpr (plain) {
       return reducer.lift(values...);
-    } else if constexpr (computed) {
-      return reducer.lift(detail::closed(values)...);
+    } else if constexpr (of_items) {
+      return reducer.lift(closing(values)...);
+    } else if constexpr (closes_items<Lift>) {
+      return reducer.lift(closing(function.function(closing(values)...)));
     } else {
-      return reducer.lift(detail::closed(function(values...)));
+      return reducer.lift(closing(function(values...)));
     }
   }
 };

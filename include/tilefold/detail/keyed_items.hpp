@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -23,8 +24,16 @@ struct keyed_items {
   Equal equal;
   Source source;
   std::int64_t size;
+  border closing{};
 
-  TILEFOLD_HD element_t<Keys> key(std::int64_t j) const { return detail::element(keys, j); }
+  /// Closed if it is computed, to what the equality computes of it and to what an output does.
+  TILEFOLD_HD element_t<Keys> key(std::int64_t j) const {
+    if constexpr (computes_items<Keys>) {
+      return closing(detail::element(keys, j));
+    } else {
+      return detail::element(keys, j);
+    }
+  }
 
   /// Whether a run begins with item j >= 1.
 #if defined(__CUDACC__)

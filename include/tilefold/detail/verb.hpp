@@ -100,15 +100,14 @@ std::string operator_name() {
 }
 
 template <class Lift, class... Its>
-using wanted_lift_t = std::conditional_t<std::same_as<Lift, as_is> && (computes_items<Its> || ...),
-                                         as_computed, Lift>;
+using wanted_lift_t = std::conditional_t<(computes_items<Its> || ...), of_computed<Lift>, Lift>;
 
 template <class Wanted, class Lift>
 Wanted make_lift(const Lift& lift) {
   if constexpr (std::same_as<Wanted, Lift>) {
     return lift;
   } else {
-    return {};
+    return {lift};
   }
 }
 
@@ -255,13 +254,8 @@ auto convert_init(const Init& init) {
   if constexpr (std::same_as<Init, no_init>) {
     return init;
   } else {
-    // A value of its own: where it was computed inline, it must not be fused with the last combine.
-    const Acc start = detail::convert<Acc>(init);
-    if constexpr (floating_or_complex<Acc>) {
-      return detail::own_value(start);
-    } else {
-      return start;
-    }
+    // It may be computed on the spot, and must not be fused with the last combine.
+    return Acc(detail::closed_on_host(detail::convert<Acc>(detail::closed_on_host(init))));
   }
 }
 
@@ -275,6 +269,12 @@ typename Types::accumulator empty_fold(const char* verb, const Bound& bound, con
   }
 }
 
+/// The same, projected.
+template <class Types, class Bound, class Init>
+typename Bound::result empty_result(const char* verb, const Bound& bound, const Init& start) {
+  return detail::closed_on_host(bound.project(detail::empty_fold<Types>(verb, bound, start)));
+}
+
 /// The value of a fold over n elements of iterators `its`, read in step; Op may be a reducer.
 template <class Named, class Executor, class Init, class Op, class Lift, class... Its>
 auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& init, const Op& op,
@@ -284,7 +284,7 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& i
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     const auto bound = types::bind(op, lift);
     const auto start = detail::convert_init<typename types::accumulator>(init);
-    if (n == 0) return bound.project(detail::empty_fold<types>(verb, bound, start));
+    if (n == 0) return detail::empty_result<types>(verb, bound, start);
     auto&& base = parts::base(exec);
     return base.template fold<typename parts::policy>(
         detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...),
@@ -303,7 +303,7 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const I
     const auto start = detail::convert_init<typename types::accumulator>(init);
     auto&& base = parts::base(exec);
     if (n == 0) {
-      base.store(bound.project(detail::empty_fold<types>(verb, bound, start)), out);
+      base.store(detail::empty_result<types>(verb, bound, start), out);
       return;
     }
     base.template fold_into<typename parts::policy>(

@@ -16,13 +16,14 @@
 
 namespace tilefold::detail::cuda {
 
-/// The zero of words.cuh's opaque(). The library's kernels have it from their launch; here it is a
-/// constant that nobody writes, but the host could, so the compiler does not know its value. (It
-/// does know the ranges of special registers.) Each use has its own, as two of the same in a row
-/// would cancel out.
-enum class zero_for { nodes, lifts, items };
-template <zero_for>
+/// The zero of the border in somebody's kernel. The library's kernels have it from their launch;
+/// here it is a constant that nobody writes, but the host could, so the compiler does not know its
+/// value. (It does know the ranges of special registers. A template, as variables in headers of
+/// device code have no other way to be one.)
+template <class = void>
 __constant__ unsigned kernel_zero;
+
+__device__ __forceinline__ border kernel_border() { return {kernel_zero<>}; }
 
 /// What a thread brings to one tree: a value or an array of neighbouring ones.
 template <class Items>
@@ -40,20 +41,6 @@ struct thread_items<T[Count]> {
   static constexpr int count = Count;
   __device__ __forceinline__ static const value& get(const T (&items)[Count], int i) {
     return items[i];
-  }
-};
-
-/// The reducer with another zero for lifts, so that they stay closed to fusion where a node, which
-/// may be a single item, is closed again.
-template <class Reducer>
-struct in_kernel : unfused<Reducer> {
-  template <class T>
-  __device__ __forceinline__ typename Reducer::accumulator lift(const T& value) const {
-    if constexpr (Reducer::lift_may_fuse) {
-      return cuda::opaque(Reducer::lift(value), kernel_zero<zero_for::lifts>);
-    } else {
-      return Reducer::lift(value);
-    }
   }
 };
 
@@ -77,10 +64,10 @@ struct kernel_fold {
   static constexpr bool never_fused =
       normalized_op<Op>::known && op_traits<op, accumulator>::separately_rounded;
   using lift = std::conditional_t<never_fused, as_is, as_computed>;
-  using reducer = in_kernel<op_reducer<accumulator, op, lift>>;
+  using reducer = unfused<op_reducer<accumulator, op, lift>>;
 
   __device__ __forceinline__ static reducer make(const Op& user_op) {
-    return {{{detail::normalize(user_op), {}}, kernel_zero<zero_for::nodes>}};
+    return {{detail::normalize(user_op), {}}, cuda::kernel_border()};
   }
 };
 
@@ -127,7 +114,7 @@ __device__ __forceinline__ T fold_at_once(const T& mine, bool present) {
 }
 
 /// The node of `Number` of a lane's neighbouring items from `At` on, the first of all being number
-/// `first`. It is open to fusion (unfused::combine_open()), as items may not be.
+/// `first`. It is open to fusion (closed_steps::combine_open()), as items may not be.
 template <bool Full, int At, int Number, class Reducer, class Acc, int Width>
 __device__ __forceinline__ Acc fold_run(const Reducer& reducer, const registers<Acc, Width>& items,
                                         int first, int count) {

@@ -59,18 +59,26 @@ struct kernel_accumulator {
                 "tilefold: a reducer's project must be callable with what its lift returns");
 };
 
-/// One item, closed to fusion with what the user computed before.
+/// One item, closed to what the user computed before.
 #pragma nv_exec_check_disable
 template <class R, class T>
 __device__ __forceinline__ auto lift_in_kernel(const R& r, const T& item, int index) {
-  using acc = typename kernel_accumulator<R, T>::type;
-  const T value = reducer_traits<R, acc>::separately_rounded
-                      ? item
-                      : cuda::opaque(item, kernel_zero<zero_for::items>);
   if constexpr (is_indexed<R>) {
-    return r.lift(value, std::int64_t{index});
+    return r.lift(cuda::kernel_border()(item), std::int64_t{index});
   } else {
-    return r.lift(value);
+    return r.lift(cuda::kernel_border()(item));
+  }
+}
+
+/// The result, closed to what the user computes of it.
+#pragma nv_exec_check_disable
+template <class R, class Acc>
+__device__ __forceinline__ auto project_in_kernel(const R& r, const Acc& folded) {
+  using result = std::remove_cvref_t<decltype(r.project(folded))>;
+  if constexpr (reducer_traits<R, Acc>::separately_rounded) {
+    return result(detail::canonical(r.project(folded)));
+  } else {
+    return result(cuda::kernel_border()(detail::canonical(r.project(folded))));
   }
 }
 
@@ -115,8 +123,8 @@ __device__ __forceinline__ auto reduce_warp(const Items* values, int count, cons
     lifted_items<Op, Items, Folds> lifted;
     const int lane = static_cast<int>(cuda::lane_id() % Lanes);
     lifted.lift(std::bool_constant<Full>{}, op, values, lane * thread_items<Items>::count, count);
-    return detail::canonical(
-        op.project(cuda::fold_warp<Lanes, Folds, Full>(lifted.items(), count, combine_of<Op>{op})));
+    return cuda::project_in_kernel(
+        op, cuda::fold_warp<Lanes, Folds, Full>(lifted.items(), count, combine_of<Op>{op}));
   } else {
     return cuda::fold_warp<Lanes, Folds, Full>(values, count, op);
   }
@@ -136,8 +144,8 @@ __device__ __forceinline__ auto reduce_block(block_nodes<Nt, Acc, MostFolds>& no
     const unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
     lifted.lift(std::bool_constant<Full>{}, op, values,
                 static_cast<int>(thread) * thread_items<Items>::count, count);
-    return detail::canonical(op.project(
-        cuda::fold_block<Nt, Folds, Full>(nodes, lifted.items(), count, combine_of<Op>{op})));
+    return cuda::project_in_kernel(
+        op, cuda::fold_block<Nt, Folds, Full>(nodes, lifted.items(), count, combine_of<Op>{op}));
   } else {
     return cuda::fold_block<Nt, Folds, Full>(nodes, values, count, op);
   }

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/cluster.cuh>
 #include <tilefold/detail/cuda/tiles_ahead.cuh>
@@ -53,56 +54,45 @@ struct tile_shares {
   __device__ unsigned first(unsigned block) const { return block * share + min(block, extra); }
 };
 
-/// The reducer as the kernels use it: results of operators and lifts that may contain a
-/// multiplication are made opaque (words.cuh).
+/// The reducer as the kernels use it, its steps closed to fusion with each other
+/// (detail/closing.hpp).
 template <class Reducer>
 struct unfused : Reducer {
-  unsigned zero;
+  using accumulator = typename Reducer::accumulator;
+  border closing;
 
-#pragma nv_exec_check_disable
   template <class... Values>
-  __device__ __forceinline__ typename Reducer::accumulator lift(const Values&... values) const {
-    if constexpr (Reducer::lift_may_fuse) {
-      return cuda::opaque(Reducer::lift(values...), zero);
-    } else {
-      return Reducer::lift(values...);
-    }
+  __device__ __forceinline__ accumulator lift(const Values&... values) const {
+    return steps().lift(values...);
   }
-  __device__ __forceinline__ typename Reducer::accumulator combine(
-      const typename Reducer::accumulator& a, const typename Reducer::accumulator& b) const {
-    return closed(combine_open(a, b));
+  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+    return steps().combine(a, b);
   }
-  /// combine() in two steps, for callers that have a shuffle or memory to close the result to
-  /// fusion, or time to do so while nobody waits. Closing twice would open it again.
-  __device__ __forceinline__ typename Reducer::accumulator combine_open(
-      const typename Reducer::accumulator& a, const typename Reducer::accumulator& b) const {
-    return Reducer::combine(a, b);
+  __device__ __forceinline__ accumulator combine_open(const accumulator& a,
+                                                      const accumulator& b) const {
+    return steps().combine_open(a, b);
   }
-  __device__ __forceinline__ typename Reducer::accumulator closed(
-      const typename Reducer::accumulator& combined) const {
-    if constexpr (Reducer::combine_may_fuse) {
-      return cuda::opaque(combined, zero);
-    } else {
-      return combined;
-    }
+  __device__ __forceinline__ accumulator closed(const accumulator& combined) const {
+    return steps().closed(combined);
   }
-  __device__ __forceinline__ typename Reducer::accumulator combine_equals(
-      const typename Reducer::accumulator& a, const typename Reducer::accumulator& b) const {
-    if constexpr (Reducer::combine_may_fuse) {
-      return cuda::opaque(Reducer::combine_equals(a, b), zero);
-    } else {
-      return Reducer::combine_equals(a, b);
-    }
+  __device__ __forceinline__ accumulator combine_equals(const accumulator& a,
+                                                        const accumulator& b) const {
+    return steps().combine_equals(a, b);
   }
   template <class... Values>
-  __device__ __forceinline__ void absorb(typename Reducer::accumulator& value,
-                                         const Values&... values) const {
+  __device__ __forceinline__ void absorb(accumulator& value, const Values&... values) const {
     if constexpr (Reducer::absorbs) {
       Reducer::absorb(value, values...);
     } else {
-      new (&value) typename Reducer::accumulator(combine(value, lift(values...)));
+      new (&value) accumulator(combine(value, lift(values...)));
     }
   }
+  __device__ __forceinline__ typename Reducer::result project(const accumulator& value) const {
+    return steps().project(value);
+  }
+
+ private:
+  __device__ __forceinline__ closed_steps<Reducer> steps() const { return {*this, closing}; }
 };
 
 /// Folds partials: they are accumulators already.

@@ -165,16 +165,4 @@ __device__ __forceinline__ T select(lane_bit condition, const T& a, const T& b) 
   return from_words<T>(w);
 }
 
-/// The same value, of which the compiler no longer knows where it came from; `zero` is 0, which
-/// only the launch knows. Keeps a multiplication on one side from being fused with an addition on
-/// the other: whether two operations meet in one thread depends on the tile shape, and that must
-/// not move a bit.
-template <class T>
-__device__ __forceinline__ T opaque(const T& value, unsigned zero) {
-  words<T> w = cuda::to_words(value);
-#pragma unroll
-  for (int i = 0; i < words<T>::count; ++i) w.word[i] ^= zero;
-  return from_words<T>(w);
-}
-
 }  // namespace tilefold::detail::cuda

@@ -35,8 +35,8 @@ typename Reducer::accumulator lift_of_row(
     const source_of<std::index_sequence<Index...>, Its...>& elements, const Reducer& reducer,
     std::int64_t offset, std::int64_t row) {
   using source_type = source<Its...>;
-  return host::apart<Reducer::lift_may_fuse>(reducer.lift(
-      host::element_of_row(source_type::template iterator<Index>(elements), offset, row)...));
+  return closed_steps<Reducer>{reducer}.lift(
+      host::element_of_row(source_type::template iterator<Index>(elements), offset, row)...);
 }
 
 /// Memory for `count` values that need not be default constructible, and are trivially copyable.
@@ -116,7 +116,7 @@ class column_fold {
   }
 
   [[gnu::always_inline]] accumulator combine(const accumulator& a, const accumulator& b) const {
-    return host::apart<Reducer::combine_may_fuse>(reducer_.combine(a, b));
+    return closed_steps<Reducer>{reducer_}.combine(a, b);
   }
 
   // to[c] becomes the node of left[c] and right[c].
@@ -217,7 +217,8 @@ class column_fold {
 template <class Reducer>
 struct values_reducer : Reducer {
   static constexpr bool lift_may_fuse = false;
-  const typename Reducer::accumulator& lift(const typename Reducer::accumulator& value) const {
+  const typename Reducer::accumulator& lift_across(
+      const border&, const typename Reducer::accumulator& value) const {
     return value;
   }
 };

@@ -14,29 +14,16 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/closing.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::host {
 
-// The result of a lift or a combine, closed to fusion with the operations that use it: which of
-// them a compiler sees together depends on unrolling and inlining, and must not move a bit.
-template <bool MayFuse, class T>
-[[gnu::always_inline]] inline T apart(T value) {
-  if constexpr (MayFuse && floating_or_complex<T>) {
-    return detail::own_value(value);
-  } else {
-#if defined(__GNUC__) && !defined(__clang__) && (defined(__FMA__) || !defined(__x86_64__))
-    if constexpr (MayFuse && std::is_trivially_copyable_v<T>) asm("" : "+m"(value));
-#endif
-    return value;
-  }
-}
-
 // Element i as an accumulator; the element itself, not a copy, where it is one already.
 template <class Source, class Reducer>
 typename Reducer::accumulator leaf(const Source& elements, const Reducer& reducer, std::int64_t i) {
-  return host::apart<Reducer::lift_may_fuse>(elements.lift(reducer, i));
+  return elements.lift(closed_steps<Reducer>{reducer}, i);
 }
 template <class It, class Acc, class Op>
 requires std::same_as<std::iter_reference_t<It>, Acc&> ||
@@ -89,8 +76,7 @@ inline constexpr bool may_settle<bound_reducer<R, Lift, Values...>> =
 template <class Source, class Reducer>
 void add_element(const Source& elements, const Reducer& reducer, std::int64_t i,
                  typename Reducer::accumulator& value) {
-  value = host::apart<Reducer::combine_may_fuse>(
-      reducer.combine(value, host::leaf(elements, reducer, i)));
+  value = closed_steps<Reducer>{reducer}.combine(value, host::leaf(elements, reducer, i));
 }
 template <std::size_t... Index, class... Its, class R, class... Values>
 requires bound_reducer<R, as_is, Values...>::absorbs void add_element(
@@ -149,7 +135,7 @@ class scalar_fold {
   static constexpr std::int64_t block = runs_per_block * run;
 
   [[gnu::always_inline]] accumulator combine(const accumulator& a, const accumulator& b) const {
-    return host::apart<Reducer::combine_may_fuse>(reducer_.combine(a, b));
+    return closed_steps<Reducer>{reducer_}.combine(a, b);
   }
 
   accumulator fold_halves(std::int64_t first, std::int64_t n) const {
