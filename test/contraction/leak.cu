@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels that kernels_test.py must complain about, so that it is known to look: an operator that adds
-// what it has multiplied, and two kernels of one such expression. Compiled, never run.
+// Kernels that kernels_test.py must complain about, so that it is known to look: an operator that
+// adds what it has multiplied, and two kernels of one such expression. Compiled, never run.
 #include <cuda_fp16.h>
 
 #include <tilefold/tilefold.cuh>
