@@ -11,35 +11,20 @@
 # NVDISASM_DIR is where to look for nvdisasm once the toolkit and PATH have none. leak.cu, beside this
 # file, has kernels that must be complained about.
 import concurrent.futures
-import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from machine_code import demangled, find_disassembler
+
 FEWEST_KERNELS = 100
 
 INSTRUCTION = re.compile(r"\b([FDH])FMA2?(?:\.\w+)* ([^;]*?) *;")
-
-
-def find_disassembler(nvcc, installed_dir):
-    toolkit = pathlib.Path(shutil.which(nvcc) or nvcc).resolve().parent
-    for place in (toolkit, pathlib.Path("/usr/local/cuda/bin")):
-        if os.access(place / "nvdisasm", os.X_OK):
-            return str(place / "nvdisasm")
-    on_path = shutil.which("nvdisasm")
-    if on_path:
-        return on_path
-    installed = pathlib.Path(installed_dir) / "nvidia/cu13/bin/nvdisasm"
-    if installed.is_file():
-        installed.chmod(0o755)
-        return str(installed)
-    raise RuntimeError(f"there is nvcc ({nvcc}) but no nvdisasm: not beside it, not on PATH, not in "
-                       f"{installed_dir}. 'sh cmake/test.sh' puts one there, or put your toolkit's on PATH")
 
 
 def compile_for_sm_90(nvcc, include_dir, source, cubin, *options):
@@ -74,11 +59,6 @@ def fused_by_kernel(sass):
         if letter:
             kernels[name][letter] += 1
     return kernels
-
-
-def demangled(names):
-    done = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
 
 
 def text_of(counts):
