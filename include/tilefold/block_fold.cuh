@@ -26,18 +26,15 @@ using accumulated_t = typename detail::cuda::kernel_accumulator<R, T>::type;
 ///     warp_fold(value, op)                         op over the values of 32 lanes
 ///     warp_fold(value, count, op)                  of the first `count` items
 ///     warp_fold<Lanes>(...)                        in each group of 2, 4, 8, 16 or 32 lanes
-///     warp_fold(values, ...)                       T values[Vt], Vt = 1, 2, 4, 8...: several items
-///     a lane
+///     warp_fold(values, ...)                       T values[Vt]: Vt = 1, 2, 4... items a lane
 ///     warp_fold(..., reducer)                      a public reducer in place of op: its result
 ///
 /// - Items: lane l of its group holds item l; with an array, items l * Vt, ..., l * Vt + Vt - 1.
 /// - Order: the neighbour tree (docs/order.md) over the items in that order. `op` is associative
-/// and
-///   need not be commutative. It is never called with an item at or beyond `count`, so what those
-///   lanes pass does not matter.
+///   and need not be commutative. It is never called with an item at or beyond `count`, so what
+///   those lanes pass does not matter.
 /// - Result: in every lane of the group. Its type is folded_t<T, Op>; a NaN is the canonical one.
-/// It
-///   has the bits that reduce() returns for the same items.
+///   It has the bits that reduce() returns for the same items.
 /// - Who takes part: all lanes of the group, at the same time, with the same `count`, which is 0 to
 ///   Lanes * Vt. Groups need not stay together. Lanes at the end of a block that are not there
 ///   count as lanes without items: give a `count`.
@@ -45,8 +42,7 @@ using accumulated_t = typename detail::cuda::kernel_accumulator<R, T>::type;
 /// - A reducer lifts each item, with its number among the items if it asks for the index, and its
 ///   result comes back: docs/kernels.md.
 /// - Multiplications in `op` are not fused with additions of another call or of your own code
-/// around
-///   the fold; those inside `op` are yours (docs/numerics.md).
+///   around the fold; those inside `op` are yours (docs/numerics.md).
 /// - Needs no memory and no barrier. Work: Vt - 1 combinations, then log2(Lanes) and as many
 ///   shuffles, or one more with a `count` or an operator that does not commute; 32-bit integers
 ///   under an order-free operator take one instruction for 32 lanes.
@@ -66,8 +62,7 @@ __device__ __forceinline__ auto warp_fold(const Items& values, int count, Op op)
 ///     warp_fold_each(values, op)                   T values[Folds]: values[k] is for fold k
 ///     warp_fold_each(values, count, op)            of the first `count` items of each
 ///     warp_fold_each<Lanes>(...)
-///     warp_fold_each(values, ...)                  T values[Folds][Vt]: several items a lane and
-///     fold
+///     warp_fold_each(values, ...)                  T values[Folds][Vt]: Vt items a lane and fold
 ///
 /// Result, with P the power of two at or above Folds:
 ///
@@ -112,20 +107,17 @@ struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
 ///
 ///     block_fold(storage, value, op)               op over the values of all Nt threads
 ///     block_fold(storage, value, count, op)        of the first `count` items
-///     block_fold(storage, values, ...)             T values[Vt], Vt = 1, 2, 4, 8...: several items
-///     a thread
+///     block_fold(storage, values, ...)             T values[Vt]: Vt = 1, 2, 4... items a thread
 ///     block_fold(storage, ..., reducer)            a public reducer in place of op: its result
 ///
 /// - `storage` is a block_storage<Nt, Acc>, and the block has exactly Nt threads: any number up to
 ///   1024, in one, two or three dimensions. Acc is the accumulator, as in reduce<Acc>(...);
 ///   folded_t<T, Op> is what reduce() would choose, accumulated_t<T, R> what a reducer wants.
 /// - Items: thread t holds item t; with an array, items t * Vt, ..., t * Vt + Vt - 1. t is the
-/// linear
-///   thread index, (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x.
+///   linear thread index, (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x.
 /// - Order: the neighbour tree (docs/order.md) over the items in that order. `op` is associative
-/// and
-///   need not be commutative. It is never called with an item at or beyond `count`, so what those
-///   threads pass does not matter.
+///   and need not be commutative. It is never called with an item at or beyond `count`, so what
+///   those threads pass does not matter.
 /// - Result, of type Acc, a NaN being the canonical one, with the bits that reduce<Acc>() returns
 ///   for the same items:
 ///
@@ -137,8 +129,7 @@ struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
 /// - Who takes part: all threads of the block, with the same `count`, which is 0 to Nt * Vt.
 /// - `count` 0: the operator's identity; if it has none, a value without meaning.
 /// - Multiplications in `op` are not fused with additions of another call or of your own code
-/// around
-///   the fold; those inside `op` are yours (docs/numerics.md).
+///   around the fold; those inside `op` are yours (docs/numerics.md).
 /// - One barrier, none in blocks of a single warp. Work for accumulators of 4 or 8 bytes: each lane
 ///   of the first warp, or each pair of lanes, folds what a run of neighbouring threads holds, and
 ///   then the warp. For others, and with several folds at once: warp_fold in each warp, then
@@ -160,8 +151,7 @@ __device__ __forceinline__ auto block_fold(block_storage<Nt, Acc, MostFolds>& st
 ///
 ///     block_fold_each(storage, values, op)         T values[Folds]: values[k] is for fold k
 ///     block_fold_each(storage, values, count, op)  of the first `count` items of each
-///     block_fold_each(storage, values, ...)        T values[Folds][Vt]: several items a thread and
-///     fold
+///     block_fold_each(storage, values, ...)        T values[Folds][Vt]: Vt items a thread and fold
 ///
 /// `storage` is a block_storage<Nt, Acc, MostFolds> with MostFolds >= Folds; Folds <= 32 and <= Nt.
 /// Result, with P the power of two at or above Folds:

@@ -63,12 +63,10 @@ inline constexpr std::int64_t any_number_of_items = std::numeric_limits<std::int
 ///   unchecked empty segments may), and ends at `num_items` or earlier. batched_reduce: no length
 ///   is negative, and no pointer to items is null. Every other verb does as without checked().
 /// - What is wrong throws segment_error, which has the index of the first wrong segment or array
-/// and
-///   names its bounds; nothing has been written then.
+///   and names its bounds; nothing has been written then.
 /// - Cost: one reduce() over the offsets, for which the call waits, `_into` too. So during a
-/// capture
-///   into a CUDA graph it throws capture_error. Offsets must not change until the call's work is
-///   done. Equal lengths are checked without looking at memory.
+///   capture into a CUDA graph it throws capture_error. Offsets must not change until the call's
+///   work is done. Equal lengths are checked without looking at memory.
 /// - The result refers to `executor` as that of with_policy() does, and takes and keeps a policy:
 ///   `checked(with_policy<P>(executor))` and `with_policy<P>(checked(executor))` are the same.
 /// - Throws invalid_range_error for a negative number of items.

@@ -197,11 +197,10 @@ struct default_executors;
 ///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
 ///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine.
 /// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
-/// needed;
-///   kept between calls. It grows in stream order from a memory resource, cudaMallocAsync unless
-///   another is given (which must then outlive the executor); reserve() grows it ahead of time and
-///   use_workspace() takes the caller's memory, after which calls that fit allocate nothing. The
-///   size queries say what fits.
+///   needed; kept between calls. It grows in stream order from a memory resource, cudaMallocAsync
+///   unless another is given (which must then outlive the executor); reserve() grows it ahead of
+///   time and use_workspace() takes the caller's memory, after which calls that fit allocate
+///   nothing. The size queries say what fits.
 /// - One launch per fold, any n. Asynchronous calls can be captured into a CUDA graph once the
 ///   workspace is large enough; a graph uses the executor's workspace, so the executor must outlive
 ///   it, must not grow meanwhile, and two such graphs must not run at the same time.

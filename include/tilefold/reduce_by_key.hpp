@@ -158,9 +158,9 @@ auto with_keyed_items(Executor&& exec, std::int64_t n, const Keys& keys, const V
 ///   first if they are to be one. It is called any number of times and must not depend on that. By
 ///   default it is ==, so a NaN is a run of its own.
 /// - Result: values_out[r] has the bits of reduce() over the values of run r with the same
-/// arguments,
-///   whatever its neighbours and its place. Indices that a reducer yields count from the start of
-///   the run. The initial value takes part once in every run. keys_out[r] is a copy of the key.
+///   arguments, whatever its neighbours and its place. Indices that a reducer yields count from the
+///   start of the run. The initial value takes part once in every run. keys_out[r] is a copy of the
+///   key.
 /// - Parameters: random-access iterators in memory that the executor reads; `values` leads to as
 ///   many items as there are keys. keys_out and values_out take as many as there are runs, at most
 ///   one for each key; num_runs_out takes one std::int64_t (and converts it). What is written must

@@ -59,8 +59,8 @@ void fold_segments(Exec&& exec, It first, Count num_segments, Out out, const Off
 ///   the start of the segment.
 /// - Parameters: random-access iterators in memory that the executor reads. Offsets are integers of
 ///   any type and do not decrease; with begins and ends, which are slower on a GPU, segments may
-///   have gaps, overlap and come in any order. `first` must not be null
-///   unless the segments have no items by their size or number. `out` takes num_segments values.
+///   have gaps, overlap and come in any order. `first` must not be null unless the segments have no
+///   items by their size or number. `out` takes num_segments values.
 /// - An empty segment, or one whose end lies before its begin, gives the value of if_empty(),
 ///   else `init`, else the operator's identity; if there is none of them, the call does not
 ///   compile.

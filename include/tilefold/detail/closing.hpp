@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What closing is, for host and device. A compiler makes one rounding of a product and the sum that
-// takes it where it sees both; which ones it sees together depends on unrolling, inlining and tile
-// shapes, and must not move a bit. So every value that goes from the caller's code to the library's
-// or back, and from one call of the caller's operator to the next, is closed: the compiler no
-// longer knows where it came from, and must round it.
+// What closing is, for host and device. Where a compiler sees a product and the sum that takes it,
+// it may fuse both into one operation with one rounding. Which ones it sees together depends on
+// unrolling, inlining and tile shapes, and must not move a bit. So a value is closed when it goes
+// from the caller's code to the library's or back, and from one call of the caller's operator to
+// the next: the compiler then cannot know where it came from, and must round it.
 //
 //     items that an iterator computes | f | a reducer's lift | combine | combine | project | output
 //

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What checked() looks for in a forest before it is folded: the first tree that is not where trees
-// can be. Found by a fold over what describes the trees, so any executor can look.
+// What checked() looks for in a forest before it is folded: the first tree whose bounds do not fit
+// the items, whose length is negative or whose pointer is null. It is found by a fold over offsets,
+// lengths or pointers, so any executor can look.
 #pragma once
 
 #include <concepts>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads through adaptors. Of thrust's zip and transform iterators, known by what they can be asked
-// for, the iterators underneath are read, in packets where those are pointers; the tuple is made
-// and the function called of what then lies in registers.
+// Loads through adaptors: thrust's zip and transform iterators, recognised by their members. The
+// iterators underneath are read, in packets if they are pointers. Then the tuple is made, or the
+// function called, from the items in registers.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The neighbour tree inside a block: a tile of nt * vt items is nt / 32 warp chunks in a row, each
-// folded in registers, then their values through shared memory by the first warp.
+// The neighbour tree inside a block. A tile of nt * vt items is cut like this, each part in order:
+//
+//     tile     | warp 0 | warp 1 | ... | warp nt/32 - 1 |     32 * vt items a warp
+//     warp     | chunk 0 | chunk 1 | ... |                    `chunks` of them, one after the other
+//     chunk    | row 0 | row 1 | ... |                        `rows` of them, all loaded at once
+//     row      | lane 0 | lane 1 | ... | lane 31 |            a packet of `width` items a lane
+//                  |
+//              a lane folds each packet; row_fold (warp_fold.cuh) makes the packets' nodes of a
+//              chunk one node, in every lane; the chunks of a warp meet in pairs; lane 0 of each
+//              warp puts its node into shared memory, and the first warp folds those.
+//
+// Floats with nt = 512 and vt = 16 have one chunk of 4 rows, and 4 items in a packet.
 #pragma once
 
 #include <concepts>

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folds runs of equal neighbouring keys whose heads are known (key_heads.cuh). A warp folds those
-// that begin in its patch of items and end within reach; longer ones are listed, open, for a forest
-// by who comes to their ends. Device code.
+// Folds runs of equal neighbouring keys whose heads are known (key_heads.cuh). A warp folds the
+// runs that begin in its patch:
+//
+//     items          | span 0 of the patch | span 1 of the patch | 1024 items of reach | ...
+//     runs           |aa|b|cccc|ddddddddddddddd|e|fffffffffffffffffffff|ggg|h ...
+//     warp           e f of span 1, then a b c d of span 0; not g h, which begin in the next patch
+//     1 to 8 items   a lane folds a run; items come through shared memory (warp_stage.cuh)
+//     more           dealt to lanes (dealt_fold.cuh); all runs are, if items are large
+//     open           f, if it ended behind the reach: listed for a forest by the warp in whose
+//                    patch the next run begins
+//
+// A last run that is open is listed by heads_kernel. Device code.
 #pragma once
 
 #include <cstdint>
@@ -104,7 +113,8 @@ class patch_work {
 
   // ---- spans
 
-  // On to the span before with runs in it, if there is one. Its last run ends at end_, or is open.
+  // Goes to the nearest earlier span that has runs, if there is one. Its last run ends at end_, or
+  // is open.
   __device__ __forceinline__ bool next_span() {
     unsigned heads[span_parts];
     unsigned with_heads = 0;
@@ -159,8 +169,8 @@ class patch_work {
     return __shfl_sync(full_warp, up_to, warp_size - 1);
   }
 
-  // Whether it is easily seen that no run of a part has more than a packet's items: each item has
-  // a head among the last eight. `before` are the lane's heads of the part before.
+  // A quick test that no run of a part has more than a packet's items: each item has a head among
+  // itself and the seven before. `before` are the lane's heads of the part before.
   __device__ __forceinline__ bool are_short(unsigned heads, unsigned before) const {
     const bool is_last = lane() == warp_size - 1;
     const unsigned below =
@@ -234,7 +244,8 @@ class patch_work {
     // Whether there is something before and after all of them.
     const bool inner =
         span_begin() >= load_bytes && span_begin() + start(closed_) + load_bytes <= input.size;
-    // A run that has too many items is first, sooner or later, and then dealt in aligned blocks.
+    // A run that has too many items for the lanes waits until it is the first one, and is then
+    // dealt in aligned blocks.
     warp_stack<Reducer> blocks(reducer);
     int done = 0;
     for (int first = 0; first < num;) {

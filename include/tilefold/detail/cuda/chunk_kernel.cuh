@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of one length, each of whole chunks in aligned memory, by warps: the chunks of one warp's
-// trees are one stream, of which the next is on its way while one is folded. For narrow items.
+// Trees of one length, each of whole chunks in aligned memory, by warps. For narrow items. The
+// chunks of a warp's trees are one stream:
+//
+//     warp w      |      tree w       |   |   tree w + warps  |  ...
+//     chunks      | c0 | c1 | c2 | c3 |   | c4 | c5 | c6 | c7 |     rows of 32 packets each
+//     loading       c1   c2   c3   c4       c5   c6   c7   c8       into registers, while
+//     folding       c0   c1   c2   c3       c4   c5   c6   c7       this one becomes one node
+//     warp_stack    every node is pushed    cleared, then pushed    nodes wait for neighbours
+//     result                    out[w]              out[w + warps]
+//
+// If memory is not aligned, a warp folds its trees one by one (warp_tree.cuh).
 #pragma once
 
 #include <cstdint>

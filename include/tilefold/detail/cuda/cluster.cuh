@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of one cluster (compute capability 9.0 and later), each of which hands a value to the
-// first: through the first block's shared memory, which takes a third of the time that the memory
-// of the GPU would. Device code.
+// Blocks of one cluster (compute capability 9.0 and later), each of which hands a value to block 0:
+//
+//     block     0    1    2    3    4    5    6    7
+//               |    |    |    |    |    |    |    |     thread 0 of each: st.async, word by word,
+//     shared  [ v0   v1   v2   v3   v4   v5   v6   v7 ]  into the shared memory of block 0
+//                              |
+//     block 0   waits at an mbarrier that counts the bytes; the others may leave
+//
+// This takes a third of the time that the memory of the GPU would take. Device code.
 #pragma once
 
 #include <tilefold/detail/cuda/words.cuh>

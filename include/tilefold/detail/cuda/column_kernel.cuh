@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees that stand side by side, as the columns of a matrix, in one launch. A thread folds the
-// packet of neighbouring columns that one load brings, down a run of rows; the threads of a block
-// are dealt out over packets and, where those do not fill it, over runs of rows that follow each
-// other: a unit. As many blocks as the GPU holds share the units. Where a unit's rows are not all,
-// its values are partials, and whoever completes a group of them folds it as if they were rows, and
-// so up. Runs, units and groups are aligned powers of two of rows, so all of it is the neighbour
-// tree of each column by itself.
+// Trees that stand side by side, as the columns of a matrix, in one launch. A packet is the `Width`
+// neighbouring columns that one load brings. Here a block takes 4 packets side by side, a stripe:
+//
+//     columns        packet 0   packet 1   packet 2   packet 3  |  next stripe
+//     run 0 of rows  thread 0   thread 1   thread 2   thread 3    a thread folds its packet, down
+//     run 1          thread 4   thread 5   thread 6   thread 7    the rows of its run, chunk by
+//     run 2 ...      thread 8 ...                                 chunk, with a stack of nodes
+//     unit           all runs of a block: thread 0 takes the value of thread 4, and 8 that of 12;
+//                    then 0 takes that of 8, and so on, through shared memory
+//     stripe         unit 0 above unit 1 above unit 2...; several units leave partials, which are
+//                    rows of the next level: who completes a group of them folds it
+//
+// As many blocks as the GPU holds share the units. Runs, units and groups are aligned powers of two
+// of rows, so this is the neighbour tree of each column by itself.
 #pragma once
 
 #include <cstdint>

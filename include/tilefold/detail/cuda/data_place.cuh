@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the data of a call lies that names no executor: what the types of its iterators tell at
-// compile time, and their root pointers at run time. Host code.
+// Where the data of a call lies that names no executor. The types of its iterators tell at compile
+// time, their root pointers at run time. Host code.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ constexpr std::string_view type_name() {
   return name;
 }
 
-// Adaptors of thrust and libcu++ can be called by kernels. Others are the host's, for nothing tells
-// what they can: instantiating kernels with them might not even compile.
+// Kernels can call adaptors of thrust and libcu++. Other adaptors count as the host's, for nothing
+// tells what they can do: a kernel with them might not even compile.
 template <class It>
 constexpr bool is_of_cccl() {
   const std::string_view name = type_name<It>();
@@ -132,8 +132,8 @@ constexpr home home_of() {
   }
 }
 
-/// Of a call with all of these: the GPU if one of them can only be there, else as the first one
-/// tells that tells anything.
+/// Of a call with all of these: the GPU if one of them can only be there; else what the first one
+/// says of which anything is known.
 template <class... Args>
 constexpr home home_of_call() {
   home all = home::unknown;

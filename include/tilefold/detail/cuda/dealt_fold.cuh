@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbouring trees dealt to the lanes of a warp: each tree is cut into runs of Items items, and
-// the runs of as many trees as there are lanes for go to neighbouring lanes. A lane folds its run
-// in registers, then runs of one tree meet by shuffles. A run is an aligned block of its tree.
-// Device code.
+// Neighbouring trees dealt to the lanes of a warp. Each tree is cut into runs of Items items, here
+// 4. Neighbouring lanes take neighbouring runs, of as many trees as there are lanes for:
+//
+//     tree           0            1              2                trees of 6, 3 and 9 items
+//     items       0123   45      012     0123   4567    8
+//     lane          0     1       2        3      4     5
+//     fold          v     v       v        v      v     v         each lane its run, in registers
+//     distance 1    v <---'       |        v <----'     |         by shuffles: the lower lane takes
+//     distance 2    |             |        v <----------'         the value as its right operand
+//     result      lane 0        lane 2   lane 3
+//
+// Values never cross from one tree to another. A run is an aligned block of its tree, so this is
+// the neighbour tree. Device code.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +38,12 @@ __device__ __forceinline__ unsigned inclusive_sum(unsigned x) {
   return x;
 }
 
-/// Who has what: of the next trees of a warp, as many as have runs for its lanes.
+/// Which lane has which run: of the next trees of a warp, as many as fit its lanes.
 template <int Items>
 struct deal {
   static constexpr int most_items = warp_size * Items;
-  // Lengths of trees that are too long, which take a lane that has nothing to do; and of none.
+  // Lengths that stand for trees that are too long to be dealt, each of which takes one idle lane,
+  // and for a lane without a tree.
   static constexpr int for_warps = most_items + 1;
   static constexpr int for_blocks = most_items + 2;
   static constexpr int no_tree = most_items + Items + 2;
@@ -141,7 +151,8 @@ class lane_trees<Forest, Items, false> {
   std::int64_t count_;
 };
 
-// Bytes of the items of a source that reads one range; of several, no more than any item has.
+// Bytes of an item of a source that reads one range. For a source of several ranges, 1, which is no
+// more than any item has.
 template <class Source>
 inline constexpr int least_item_bytes = 1;
 template <std::size_t... Index, class... Its>
@@ -157,7 +168,7 @@ constexpr bool pays_to_fold_runs(std::size_t acc_bytes) {
 template <class Source, class Reducer>
 inline constexpr bool folds_runs = pays_to_fold_runs<Source>(sizeof(typename Reducer::accumulator));
 
-/// Whether nodes of equally many items, a power of two, are joined in a way of their own.
+/// Whether the reducer has a special way to join nodes of equally many items, a power of two.
 template <class Reducer>
 inline constexpr bool joins_equals = requires {
   requires Reducer::commutative_among_equals && !Reducer::commutative;

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first launch of a forest: every warp takes batches of neighbouring trees and deals their
-// items to its lanes (dealt_fold.cuh). Trees that are too long for that it leaves to the next
-// launches.
+// The first launch of a forest. Every warp takes batches of neighbouring trees:
+//
+//     forest      | batch 0 | batch 1 | batch 2 | ...     warp w: batches w, w + warps...
+//     batch       | trees that fit 32 lanes | those that fit next | ...
+//                    dealt to lanes, folded   lengths read meanwhile     (dealt_fold.cuh)
+//     a tree of
+//       up to 32 * run_items items     its result is written by the lane of its first run
+//       more, to plan.warp_items       counted; middle_kernel folds it (long_kernel.cuh)
+//       more than that                 queued for long_kernel, after all batches; if the queue is
+//                                      full, this warp folds it
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of one length that are too long to be dealt to lanes: a warp folds one, or blocks fold its
-// units. Two kernels, for either would pay for the registers of the other (docs/tuning.md).
+// Trees of one length that are too long to be dealt to lanes:
+//
+//     equal_trees_kernel    |  tree 0  |  tree 1  |  tree 2  | ...
+//       warp w              trees w, w + warps...                   (warp_tree.cuh)
+//     equal_units_kernel    | u0 u1 u2 | u3 u4 u5 | u6 u7 u8 | ...  unit_items items a unit
+//       block b             units b, b + blocks...                  (unit_fold.cuh)
+//
+// These are two kernels: in one, each part would pay for the registers of the other
+// (docs/tuning.md).
 #pragma once
 
 #include <cstdint>

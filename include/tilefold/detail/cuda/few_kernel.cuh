@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A forest of few trees in one launch, their lengths known to the GPU alone: a warp folds a tree,
-// and blocks fold the units of long ones, of which every block makes the same plan.
+// A forest of few trees, at most 1024, in one launch. Only the GPU knows their lengths:
+//
+//     trees     0  1  2  3  4  5  6 ...
+//               s  L  s  s  s  L  s                s: up to plan.warp_items items   L: longer
+//     s         a warp folds a tree; block t % blocks has tree t, so that few trees are spread
+//               over the GPU
+//     L         cut into units: tree 1 has units 0 1 2, tree 5 has units 3 4
+//     plan      first[] = 0 0 3 3 3 3 5 ...        each tree's first unit, then how many there are;
+//                                                  every block makes it in its own shared memory
+//     block b   units b, b + blocks...             (unit_fold.cuh)
 #pragma once
 
 #include <cstdint>
@@ -26,8 +34,8 @@ template <int Nt>
 class few_units {
   static constexpr int num_warps = Nt / warp_size;
   static constexpr int trees_per_thread = (most_few_trees + Nt - 1) / Nt;
-  // Units of a block, if there is that much to do; and of all blocks, which with one more for each
-  // tree have slots.
+  // Units that a block gets, if there is enough work, and the most of all blocks. Rounding may add
+  // one a tree; there are slots for those, too.
   static constexpr std::int64_t units_per_block = 4;
   static constexpr std::int64_t most_units = max_queued_slots - most_few_trees;
 
@@ -100,7 +108,7 @@ class few_units {
     for (int w = 0; w < num_warps; ++w) x += of_warps[w];
     return x;
   }
-  // What threads before this one have.
+  // The sum of x over the threads before this one.
   __device__ static int sum_before(int x, int* of_warps) {
     const unsigned in_warp = cuda::inclusive_sum(static_cast<unsigned>(x));
     const int warp = static_cast<int>(threadIdx.x) / warp_size;

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fold of a reducer whose value depends on no order (order.md, "What may deviate"): every
-// thread keeps one accumulator over all its tiles, so that shuffles, shared memory and partials are
-// met once a block, not once a tile. Blocks take tiles in turn. Where an accumulator can settle
-// (any, all, none) a flag in the workspace tells all blocks to stop; whoever writes the result
-// clears it for the next launch.
+// The fold of a reducer whose value depends on no order (order.md, "What may deviate"). Every
+// thread keeps one accumulator over all its tiles, here with 3 blocks:
+//
+//     tiles     0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | rest        of nt * vt items
+//     block     0   1   2   0   1   2   0   1   2   all
+//     thread    its vt items of tiles b, b + 3, b + 6; then single items of the rest
+//                  |
+//     block     the threads' values: by shuffles in a warp, the warps' through shared memory
+//     launch    a partial a block, folded as in tile_kernel.cuh
+//
+// So shuffles, shared memory and partials cost once a block, not once a tile. Where an accumulator
+// can settle (any, all, none), a flag in the workspace tells all blocks to stop. A warp looks at it
+// every 4 tiles. Whoever writes the result clears the flag for the next launch.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +35,8 @@ inline constexpr bool folds_in_any_order<bound_reducer<R, Lift, Values...>> =
     (bound_reducer<R, Lift, Values...>::settles || bound_reducer<R, Lift, Values...>::counts ||
      sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) > 8);
 
-/// Bytes of an accumulator, as far as its registers are lacking elsewhere: places of numbers are
-/// hardly ever touched.
+/// Bytes of an accumulator, as a measure of the registers that it takes from the rest of the
+/// kernel. Accumulators that hold places of numbers count as less: they are hardly ever touched.
 template <class Reducer>
 constexpr std::size_t kept_bytes() {
   constexpr std::size_t bytes = sizeof(typename Reducer::accumulator);
@@ -84,8 +92,8 @@ class running_fold {
   template <int First>
   __device__ __forceinline__ void absorb(const rows_type& loaded, std::int64_t first) {
     if constexpr (Reducer::counts) {
-      // In a float, which counts a tile exactly: adding integers would take the pipe that unpacks
-      // and compares bytes, and that has no room left.
+      // Counted in a float, which is exact for a tile. Integer additions would use the same pipe
+      // that unpacks and compares bytes, and that pipe is full.
       float count = 0;
 #pragma unroll
       for (int i = First; i < Policy.vt; ++i) {
@@ -146,7 +154,7 @@ __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& m
 template <tile_policy Policy, class Source, class Reducer>
 class free_fold {
   using running = running_fold<Policy, Source, Reducer>;
-  // Between two looks at the flag: it lies in the same place for all.
+  // Tiles between two looks at the flag. All warps read the same word, so each look costs.
   static constexpr int tiles_between_looks = 4;
 
  public:
@@ -175,8 +183,9 @@ class free_fold {
   }
 
  private:
-  // The same for all lanes of a warp. Who finds out by itself tells the others, and only they: a
-  // word that thousands of warps read and write in turn makes all of them wait.
+  // The answer is the same for all lanes of a warp. Only a warp that settles by its own items
+  // writes the flag. If every warp that saw the flag wrote it again, thousands of warps would read
+  // and write one word in turn, and all would wait.
   __device__ __forceinline__ bool is_settled(const running& mine, unsigned look) const {
     if constexpr (Reducer::settles) {
       if (__any_sync(full_warp, reducer.settled(mine.value()))) {

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where runs of equal neighbouring keys begin: a bit an item, found in one pass over the keys, and
-// how many of them there are before any patch of items. Device code.
+// Where runs of equal neighbouring keys begin: a bit an item, found in one pass over the keys.
+//
+//     keys       a a b c c c d ...      heads   1 0 1 1 0 0 1 ...
+//     patch      | part 0 | part 1 | part 2 | part 3 |      2048 items, by one warp; 512 a part
+//     load       a part is 4 rows of 128 keys; lane l loads keys 4 l to 4 l + 3 of each row
+//     keep       bit 16 p + i of lane l: item 16 l + i of part p; so a word of 64 bits a lane
+//     count      of a patch: its runs, and where the last one begins
+//     group      who completes a group of patches adds up what stands before each of them
+//     launch     who completes the last group does so for groups, and writes the number of runs
+//
+// Device code.
 #pragma once
 
 #include <cstdint>
@@ -107,8 +116,9 @@ struct run_tables {
     return of_groups[group].then(in_group[patch].shifted((group << group_bits) * patch_items));
   }
 
-  /// Lists the last of the runs that `found` tells of as number i, if it is open; the next one
-  /// begins with item `end`, or the range ends there. `next_place` says where in the list.
+  /// Lists the last of the runs that `found` counts, if it is open. That run ends before item
+  /// `end`, where the next run begins or the range ends. `next_place()` gives its place in the
+  /// list.
   template <class NextPlace>
   __device__ __forceinline__ bool list_if_open(const head_count& found, std::int64_t end,
                                                const NextPlace& next_place) const {
@@ -123,8 +133,8 @@ struct run_tables {
   }
 };
 
-/// What stands before each of n counts get(i), by a whole block: put(i, that), and the sum in every
-/// thread. A thread takes a stretch of neighbours.
+/// An exclusive scan of n counts by a whole block: calls put(i, sum of get(0) to get(i - 1)) for
+/// each i, and returns the sum of all in every thread. A thread takes a stretch of neighbours.
 template <class Get, class Put>
 __device__ __forceinline__ head_count scan_counts(std::int64_t n, const Get& get, const Put& put) {
   __shared__ head_count up_to_warp[by_key_warps];
@@ -232,8 +242,9 @@ struct head_finder {
     }
   }
 
-  // The same where not all items exist. Where there is none, another one is looked at: loads need
-  // not wait for each other then.
+  // The same where not all items exist. For an item that does not exist, another one is compared
+  // and the answer dropped: so no load is under a condition, and loads need not wait for each
+  // other.
   __device__ __forceinline__ unsigned at_an_edge(std::int64_t first) const {
     unsigned heads = 0;
     const std::int64_t last = input.size - 1;

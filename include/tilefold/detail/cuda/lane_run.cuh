@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of neighbouring items in the registers of one lane, wherever it begins in memory: pointers
-// are read in aligned 16-byte loads that cover the run, and shifted into place in registers. Device
-// code.
+// A run of neighbouring items in the registers of one lane, wherever it begins in memory. Of a
+// pointer, here to floats, in a run of 16 items that begins 8 bytes after a multiple of 16 bytes:
+//
+//     memory      [. . 0 1] [2 3 4 5] [6 7 8 9] [10 .. 13] [14 15 . .]     vectors of 16 bytes
+//     load()       . . 0 1   2 3 4 5   6 7 8 9   10 .. 13   14 15 . .      words in registers
+//     settle()     0 1 2 3   4 5 6 7   8 9 .. 15                           shifted to their places
+//     get(j)       item j
+//
+// One aligned load a vector; a vector without items of the run is not read. At the ends of memory,
+// where vectors would reach beyond (`inner` is false), items are read one by one. Device code.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +30,8 @@ namespace tilefold::detail::cuda {
 /// unless `wanted`.
 template <int Offset>
 __device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool wanted) {
-  // Written out: of a load under a condition the compiler makes a value that lives from one turn of
-  // the caller's loop to the next.
+  // In assembly, because of a conditional load in C++ the compiler makes a value that lives from
+  // one turn of the caller's loop to the next.
   asm volatile(
       "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4 + %6]; }"
       : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -236,8 +243,8 @@ class lane_runs<source_of<std::index_sequence<Index...>, Its...>, Items>
   }
 };
 
-/// Items of a lane's run: 64 bytes, which with a warp's 32 lanes keep the memory busy, but not more
-/// than a lane can fold before its tree's other lanes wait.
+/// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
+/// most 16 items, for while a lane folds its run, the tree's other lanes wait.
 template <class Source>
 inline constexpr int run_items =
     detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes<Source>, 64)), 1, 16);

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row of items in shared memory, a run of neighbours for each lane of a warp: copied by all lanes
-// together in one coalesced sweep, read by the lane whose run it is, several items a load. Lanes
-// whose runs, of a power of two of words, begin in the same banks find their items in an order of
-// their own, so that they stay out of each other's way. Device code.
+// A row of items in shared memory, a run of neighbours for each lane of a warp, here of 32 words:
+//
+//     memory    | run 0 | run 1 | run 2 | ... | run 31 |      copied by all lanes together: lane l
+//                                                             takes chunks l, l + 32... of 4 words
+//     shared      run 0    chunks  0 1 2 3 4 5 6 7            in the order that they lie there:
+//                 run 1            1 0 3 2 5 4 7 6            chunk c of run q lies at c ^ (q % 8)
+//                 run 2            2 3 0 1 6 7 4 5
+//     read        lane q reads chunks 0, 1, 2... of run q
+//
+// Runs of a power of two of words begin in the same banks. In this order, neighbouring lanes find
+// their chunks c in different banks, so they stay out of each other's way. Words are copied in
+// place of chunks if memory is not aligned. Items of 1 or 2 bytes lie as the words that hold them,
+// runs one word apart. Device code.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees of 2^k items, one after the other, are the nodes of level k of the neighbour tree over all
-// of them: a fold that stops half way, and writes what it has. Every warp reads tiles as reduce()
-// does, in rows of 16 bytes a lane.
+// of them. So this is a fold that stops half way and writes what it has:
+//
+//     items      0 1 2 3   4 5 6 7   8 9 ..          trees of 2^2 items
+//     level 1     a   b     c   d     ..
+//     level 2      ab        cd                      the results: out[0], out[1]...
+//     chunk      | row 0 | row 1 | ... |             rows of 32 packets, as in block_fold.cuh;
+//                                                    warp w takes chunks w, w + warps...
+//     small k    a packet holds whole trees: each lane folds and writes those of its packets
+//     large k    a tree is packets of several lanes: row_fold merges them up to level k, and one
+//                lane writes each node
 #pragma once
 
 #include <cstdint>
@@ -68,7 +76,7 @@ class level_work {
   __device__ __forceinline__ std::int64_t whole_chunks_ahead(std::int64_t c, std::int64_t step,
                                                              std::int64_t whole, int level) const {
     if (c >= whole) return c;
-    // Without what misaligned memory needs.
+    // Then the compiler leaves out the code for misaligned memory.
     __builtin_assume(!loaded_rows::overreads(source));
     loaded_rows next;
     next.load_rows(source, lane_first(c));
@@ -144,7 +152,8 @@ class level_work {
   }
 
   // Calls keep() for the nodes of a level below that of a packet, which starts at item `first`; its
-  // items are nodes of level Level. Not a loop: of one over levels the compiler makes memory.
+  // items are nodes of level Level. This is a recursion, because in a loop over levels the compiler
+  // would put the values into local memory.
   template <int Level, int N, bool Full, class Keep>
   __device__ __forceinline__ void packet_nodes(const registers<acc, N>& items, int first, int count,
                                                int level, const Keep& keep) const {

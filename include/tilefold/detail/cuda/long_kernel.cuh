@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The second and the third launch of a forest whose lengths only the GPU knows: trees that were too
-// long to be dealt to lanes, each by a warp; and the units of very long ones, which were queued, by
-// blocks. Two kernels, for either would pay for the registers of the other (docs/tuning.md).
+// The second and the third launch of a forest whose lengths only the GPU knows. They fold the trees
+// that the first one (dealt_kernel.cuh) left:
+//
+//     forest          s s M s L s s M M s ...        s: done   M: for a warp   L: for blocks
+//     middle_kernel   | group | group | ...          1 to 32 neighbouring trees a group
+//       warp w        groups w, w + warps...; a vote finds the M, the warp folds one by one
+//     queue           L: units 0 1 2 | L: units 3 4 5 6 | ...
+//     long_kernel
+//       block b       units b, b + blocks...         (unit_fold.cuh)
+//       last block    clears the counters for the next call
+//
+// These are two kernels: in one, each part would pay for the registers of the other
+// (docs/tuning.md).
 #pragma once
 
 #include <cstdint>
@@ -46,16 +56,16 @@ struct queued_units {
             entry.first_slot};
   }
 
-  /// Whether there is none. Leaves the counters as they were if so, though other blocks may still
-  /// be about to ask.
+  /// Whether there are no units. If so, this resets the counters for the next call; blocks that ask
+  /// later still get the same answer.
   __device__ bool none() const {
     if (queue.num_trees() > 0) return false;
     if (blockIdx.x == 0 && threadIdx.x == 0) queue.state->num_middle = 0;
     return true;
   }
 
-  /// Called by every thread when its block is done, if there are any; the last block leaves the
-  /// counters as they were.
+  /// Called by every thread when its block is done, if there are units; the last block resets the
+  /// counters for the next call.
   __device__ void finish() const {
     __syncthreads();
     if (threadIdx.x != 0) return;

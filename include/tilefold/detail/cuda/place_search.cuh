@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the extremes of a tile stand, if they are better than what has been found before it: their
-// values tell that without any index, and indices cost more than the loads of the items.
+// Finds where the extremes of a tile stand. It first compares values alone with the best of earlier
+// tiles. Only if a tile has something better, which few have, are indices worked out: they cost
+// more than the loads of the items.
 #pragma once
 
 #include <cstdint>
@@ -45,13 +46,14 @@ struct place_search {
   }
 
  private:
-  // Of the item that counts among those that have the key, counted from the lane's first item.
+  // The place of the item that has the key, counted from the lane's first item. Of several, the
+  // first or the last, as the ranking says.
   template <class Ranking, class T>
   __device__ __forceinline__ int place_of(const typename Ranking::key& key) const {
     if constexpr (sizeof(T) >= 4) {
       return place_of<Ranking>(loaded, key);
     } else {
-      // There are no registers for what packets have been unpacked to: they are read again.
+      // Unpacked packets would need too many registers, so the items are read again.
       asm volatile("" ::: "memory");
       Rows again;
       again.load_rows(source, first);

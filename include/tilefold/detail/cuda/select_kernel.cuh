@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fold of a reducer that keeps the best few elements (top_k, bottom_k). A list in every thread
-// would be changed by some thread of the warp at almost every item; here a warp has one list, an
-// element a lane, and its last element is a bound that next to no item beats once the warp has seen
-// a few thousand. So a tile is a comparison an item and a vote. The lists of warps meet once a
-// block, those of blocks once a launch.
+// The fold of a reducer that keeps the best few elements (top_k, bottom_k). A warp has one list:
+//
+//     lane      0      1      2     3   ..  31       an element a lane, the best first
+//     list     best   2nd    3rd   ...                lane Size - 1 holds the bound
+//     tile     each lane compares the best of its vt items with the bound, and the warp votes:
+//                no lane beats it    the next tile
+//                a lane does         lanes offer their best items, then their second best...
+//     block    8 warps: warps 4 to 7 store their lists, warps 0 to 3 merge them; then 2 and 3
+//              store, 0 and 1 merge; then 1 stores, 0 merges
+//     launch   a partial a block, which is a list; the last block to arrive merges all
+//
+// If every thread had a list, some thread of the warp would change its list at almost every item.
+// The bound of a warp's list is beaten by next to no item once the warp has seen a few thousand. So
+// a tile costs a comparison an item and a vote.
 #pragma once
 
 #include <cstdint>

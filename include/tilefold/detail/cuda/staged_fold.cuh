@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of staged items (warp_stage.cuh): a run of them by one lane, a tree by a group of lanes.
-// Device code.
+// Trees of staged items (warp_stage.cuh), here one of 13 items by 4 neighbouring lanes:
+//
+//     items     0 1 2 3   4 5 6 7   8 9 10 11   12
+//     lane         0         1          2        3         each an aligned block, a power of two
+//     bit 0        0 with 1             2 with 3           by shuffles
+//     bit 1              0, 1 with 2, 3                    then every lane has the result
+//
+// In its block a lane folds packets of eight items, whose values wait for a right neighbour on a
+// stack, and then the rest. Device code.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tile kernel for accumulators that are large for their items: between lanes they cost more
-// than the items' loads, so a lane folds a long run of neighbours by itself. Runs come through
-// shared memory, a row of 32 on its way while another is folded (lane_stage.cuh); of a row no more
-// than a node a lane is kept, and the rows are merged as those of the tile kernel are.
+// The tile kernel for accumulators that are large for their items. To move such accumulators
+// between lanes costs more than to load items, so a lane folds a long run of neighbours by itself:
+//
+//     tile     |   warp 0   |   warp 1   |   warp 2   |   warp 3   |    128 threads
+//     warp     | row 0 | row 1 | row 2 | row 3 |
+//     row      | lane 0: a run | lane 1: a run | ... | lane 31: a run |    floats: 32 items a run
+//                                  |
+//     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (lane_stage.cuh)
+//     lane     one node of each row, in registers
+//     warp     row_fold (warp_fold.cuh) makes one node of 4 rows of 32 nodes
+//     block    the warps' nodes meet in shared memory: a partial a tile, as in tile_kernel.cuh
+//
+// In a tile that is cut off, each warp folds row after row (warp_stage.cuh, staged_fold.cuh).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +36,7 @@ constexpr int staged_run(int item_bytes) {
 template <class Source>
 inline constexpr int staged_run_items = staged_run(staged_bytes<Source>);
 
-// Rows that a tile has for each warp: as many nodes does a lane keep.
+// Rows of a tile for each warp; a lane keeps a node of each.
 inline constexpr int staged_rows = 4;
 inline constexpr int staged_nt = 128;
 
@@ -120,7 +129,8 @@ class staged_fold_of_tiles {
           cuda::commit_stage();  // of nothing
         }
         cuda::finish_stage<1>();
-        // Each moves on by one: in a loop that stays one, a register can have no number.
+        // The nodes move down by one place. The loop over rows is not fully unrolled, so a register
+        // cannot be chosen by r.
 #pragma unroll
         for (int k = 1; k < staged_rows; ++k) nodes.put(k - 1, nodes[k]);
         nodes.put(staged_rows - 1,

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One launch from items to the scalar. As many blocks as the GPU holds share the tiles evenly, each
-// a run of neighbouring ones; a tile's value is a partial. Whoever completes a group of partials
-// folds it to one partial of the next level, and so up. Groups are aligned powers of two, so this
-// is the neighbour tree again. Nothing waits: a block that completes no group leaves.
+// One launch from items to the scalar. As many blocks as the GPU holds share the tiles evenly.
+//
+//     tiles       0   1   2   3 | 4   5   6 | 7   8   9     10 tiles of nt * vt items, 3 blocks
+//                    block 0       block 1     block 2      each folds its tiles one by one
+//     partials    0   1   2   3   4   5   6   7   8   9     one value a tile, in the workspace
+//                 `-----.-----'   `-----.-----'   `-.-'     groups of 4 here, of 4 * nt in truth
+//     partials          0               1           2       the last block to arrive folds a group
+//                       `---------------+-----------'
+//     result                            0                   the last block of all writes it
+//
+// Blocks count their arrivals at a group: here group 1 gets three from block 1, one from block 2.
+// Groups are aligned powers of two, so this is the neighbour tree. Nothing waits: a block that
+// completes no group leaves. A short range has a kernel of its own, at the end of this file.
 #pragma once
 
 #include <cstdint>
@@ -114,8 +123,8 @@ struct partials_reducer {
 };
 
 /// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
-/// of the one before: what both would do first costs no time then. Nothing of this launch may touch
-/// memory before. Has no effect unless the launch allows it (launch.cuh).
+/// of the one before. So the start of one launch overlaps with the end of another. This launch may
+/// not touch memory before this call. Has no effect unless the launch allows it (launch.cuh).
 __device__ __forceinline__ void wait_for_previous_launch() {
   cuda::refuse_flush_to_zero();  // here, because every kernel that folds waits
 #if __CUDA_ARCH__ >= 900
@@ -154,8 +163,8 @@ __device__ __forceinline__ void write(Out out, const T& result) {
   detail::write_through(out, detail::output_value<Out>(result));
 }
 
-/// Where the result of a launch goes that has but one, and for a caller that waits for it a word of
-/// pinned memory that becomes `ticket` when it is there.
+/// The place of the only result of a launch. For a caller that waits for the result there is also a
+/// word of pinned memory, which becomes `ticket` when the result is there.
 template <class T>
 struct result_place {
   T* value;
@@ -172,7 +181,7 @@ __device__ __forceinline__ void write(result_place<T> out, const Result& result)
                : "memory");
 }
 
-/// A result behind which nothing more is written: `flag` is zero again before.
+/// The place of a result that is the last thing its launch writes: `flag` is set to zero before it.
 template <class Out>
 struct cleared_before {
   Out out;
@@ -348,8 +357,9 @@ __global__ void __launch_bounds__(Nt,
 /// Larger accumulators are not handed on in short ranges: there, one block folds them alone.
 inline constexpr int most_shared_bytes = 32;
 
-/// The partials of a short range: one warp folds them, each lane a run of neighbours. The lanes'
-/// first ones lie in a row, then their second ones...
+/// The partials of a short range. One warp folds them, each lane a run of `run` neighbours. So that
+/// loads are coalesced, the first partials of all lanes lie side by side, then the second ones, and
+/// so on: partial i lies at i % run * 32 + i / run.
 template <class Reducer>
 struct short_partials {
   using acc = typename Reducer::accumulator;
@@ -365,7 +375,8 @@ struct short_partials {
   __device__ __forceinline__ acc fold(const Reducer& reducer, int count) const {
     const int first = static_cast<int>(threadIdx.x) * run;
     registers<acc, run> mine;
-    // No load has a condition: there are not predicates enough, and some would wait for others.
+    // No load is under a condition: there are too few predicate registers, so some loads would wait
+    // for others.
 #pragma unroll
     for (int i = 0; i < run; ++i) {
       mine.put(i, *place(static_cast<unsigned>(min(first + i, count - 1))));
@@ -415,8 +426,17 @@ __device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& 
   return true;
 }
 
-/// The fold of a short range: a tile a block, and a block has any power of two of warps up to Nt /
-/// 32. Several blocks are a cluster, if they are given no memory to meet in.
+/// The fold of a short range: a tile a block, and a block has any power of two of warps up to
+/// Nt / 32. Where blocks have values to hand on, there are three ways:
+///
+///     one block         its value is the result
+///     a cluster         block 0:  [v0 v1 .. v7]    8 blocks write into the shared memory of block
+///     0
+///                                                  (cluster.cuh); its first warp folds the values
+///     up to 256 blocks  lane 0:   p0  p1 ..  p7    values in the workspace; the first warp of the
+///                       lane 1:   p8  p9 .. p15    last block to arrive folds them, 8 a lane
+///
+/// Several blocks are a cluster if `memory` holds no partials.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt)
     short_kernel(Source source, Reducer reducer, Init init, Out out, int n,

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads of full tiles. A warp reads rows of 32 packets; a lane's packet is `Width` neighbouring
-// items, as many as make 16-byte loads. Memory that is not 16-byte aligned is read in the same
-// aligned loads and shifted into place in registers, so alignment changes neither the layout nor
-// any bit. Iterators that are not plain pointers are read item by item, but for the adaptors in
-// adaptor_load.cuh.
+// Loads of full tiles. A warp reads rows of 32 packets, packet l of a row by lane l. A packet is
+// `width` neighbouring items, as many as make 16-byte loads. A float row that begins 8 bytes after
+// a multiple of 16 bytes is read in the same aligned loads, and shifted into place in registers:
+//
+//     memory      [. . 0 1] [2 3 4 5] [6 7 8 9] ...     vectors of 16 bytes
+//     loaded by     lane 0    lane 1    lane 2          one vector each
+//     received     2 3 4 ..  6 7 8 ..    ...            what the lane above loaded; lane 31 gets it
+//                                                       from lane 0, which has the next row
+//     packet      [0 1 2 3] [4 5 6 7]    ...            as if memory were aligned
+//
+// Behind the last row the warp reads 16 bytes more (`overreads`). So alignment changes neither the
+// layout nor any bit. Iterators that are not plain pointers are read item by item, except the
+// adaptors of adaptor_load.cuh.
 #pragma once
 
 #include <cstdint>

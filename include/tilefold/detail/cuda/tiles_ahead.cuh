@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Full tiles in a row, the items of the next one on their way while one is folded. For aligned
-// memory, and accumulators that leave room for two tiles' items in registers.
+// Full tiles in a row, the items of the next one on their way while one is folded:
+//
+//     load      t0   t1   t2   t3            into registers, all rows of a lane
+//     fold           t0   t1   t2   t3       lifted, then as in block_fold.cuh
+//
+// For aligned memory, and for accumulators that leave room for two tiles' items in registers.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +42,7 @@ class tile_ahead {
                                               std::int64_t tile_first) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    // Without what misaligned memory needs.
+    // Then the compiler leaves out the code for misaligned memory.
     __builtin_assume(!items::overreads(source));
     loaded.load_rows(source, tile_first + warp * warp_items + lane * shape.width);
   }

@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Very long trees are cut into units that are aligned blocks: a block folds a unit, and whoever
-// completes the units of a tree folds their values. Device code.
+// Very long trees are cut into units, which are aligned blocks of a power of two of items:
+//
+//     tree      | unit 0 | unit 1 | unit 2 | u 3 |     up to 1024 units
+//     blocks        b        b'       b''    b'''      each folds a unit
+//     slots     [   v0       v1       v2     v3  ]     in the workspace; one counter a tree
+//                   `--------+---.----+------'
+//     result                    out                    the last block to arrive folds the slots
+//
+//     a unit    tile after tile, by all warps together; the tiles' values wait on a warp_stack.
+//               Large accumulators: an aligned part a warp, whose lanes fold long runs; the warps'
+//               values meet in shared memory.
+//
+// Device code.
 #pragma once
 
 #include <cstdint>

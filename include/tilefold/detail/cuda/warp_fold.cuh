@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The neighbour tree inside a warp. `Full` says that every item exists; otherwise `count` cuts the
-// tile off, and a node whose right half starts at or beyond it is its left half. The operator is
-// never called on an operand that does not exist.
+// The neighbour tree inside a warp. row_fold merges rows in pairs while it halves lanes, here four
+// rows A B C D of four lanes; A01 is the node of row A in lanes 0 and 1:
+//
+//     lane            0            1            2            3
+//     registers  A0 B0 C0 D0  A1 B1 C1 D1  A2 B2 C2 D2  A3 B3 C3 D3
+//     bit 0        A01 C01      B01 D01      A23 C23      B23 D23     lanes 0, 1 and 2, 3 exchange
+//     bit 1         A0123        B0123        C0123        D0123      lanes 0, 2 and 1, 3 exchange
+//     rows           AB           AB           CD           CD        lanes 0, 1 and 2, 3 exchange
+//                   ABCD         ABCD         ABCD         ABCD       lanes 0, 2 and 1, 3 exchange
+//
+// With 32 lanes, bits 2 to 4 follow bit 1, before the rows: each lane still has one row then.
+// `Full` says that every item exists. Otherwise `count` cuts the tile off, and a node whose right
+// half starts at or beyond it is its left half. The operator is never called on an operand that
+// does not exist.
 #pragma once
 
 #include <tilefold/detail/cuda/words.cuh>
@@ -185,7 +196,8 @@ class row_fold {
     return first_ + row * row_items + tree::right_half(lane_, Bit + 1) * Width;
   }
 
-  // A constant where it can be: only then can the compiler leave the lanes' convergence to itself.
+  // A constant where it can be: then the compiler knows that all lanes of the warp take part, and
+  // need not make them converge.
   __device__ __forceinline__ unsigned members() const {
     return Lanes == warp_size ? full_warp : members_;
   }
@@ -233,9 +245,9 @@ class row_fold {
   }
 
   // One row's node, open to fusion, by way of the first lanes: mine is always the left operand, so
-  // nothing needs to be selected, and is closed to fusion while its copy is on its way. What lanes
-  // hold where no node starts is not used, but a fold of neighbours as well. At the last level
-  // every lane gets both operands, in place of the result by one more shuffle after it.
+  // nothing needs to be selected, and is closed to fusion while its copy is on its way. Lanes where
+  // no node starts hold folds of neighbours, too, but those are not used. At the last level every
+  // lane gets both operands, in place of the result by one more shuffle after it.
   template <int FirstBit>
   __device__ __forceinline__ acc fold_down(const acc& value) const {
     registers<acc, 1> node;

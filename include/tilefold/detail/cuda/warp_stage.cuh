@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stretch of a source in shared memory, for one warp: read from memory in one coalesced sweep,
-// whatever the alignment and however short the trees in it, then item by item by any lane. Four
-// bytes of padding after every 128 keep lanes that read a power of two apart out of each other's
-// banks. Device code.
+// A stretch of a source in shared memory, for one warp:
+//
+//     memory    w0 w1 .. w31 | w32 .. w63 | w64 ..          words; lane l copies words l, l + 32...
+//     shared    w0 w1 .. w31 - w32 .. w63 - w64 ..          a word of padding (-) after every 32
+//     read      any lane reads any item
+//
+// The copy is one coalesced sweep, whatever the alignment, and however short the trees in the
+// stretch. Padding keeps lanes that read a power of two of words apart out of each other's banks.
+// Device code.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree of any length by one warp. Device code.
+// A tree of any length by one warp, as a row of aligned blocks:
+//
+//     tree          | block 0 | block 1 | block 2 | block 3 | block 4 |
+//     runs          a block is 32 runs, one a lane (dealt_fold.cuh); the next block is loaded while
+//                   this one is folded
+//     or tiles      a block is 32 * vt items in rows (block_fold.cuh)
+//     warp_stack    lane 0: block 4      lane 1: -      lane 2: blocks 0 to 3
+//                   lane l holds the value of 2^l blocks, which waits for a right neighbour
+//     value()       blocks 0 to 3 with block 4
+//
+// Runs are for pointers to items of 4 to 8 bytes, and for accumulators that are large for their
+// items; fold_by_warp() chooses. Device code.
 #pragma once
 
 #include <cstddef>
