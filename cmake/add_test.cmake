@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# tilefold_add_test(<name> SOURCES <file>... LIBS <target>... [PREFIX <text>] [GPU])
+# tilefold_add_test(<name> SOURCES <file>... LIBS <target>... [PREFIX <text>] [LABEL <label>] [GPU])
 #
 # One GoogleTest program. Host programs appear in CTest test by test; a GPU program is one entry with
 # the label gpu, because each process would make a CUDA context anew. Those that need gigabytes do not
@@ -9,7 +9,7 @@ include_guard()
 include(GoogleTest)
 
 function(tilefold_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "GPU" "PREFIX" "SOURCES;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "GPU" "PREFIX;LABEL" "SOURCES;LIBS")
   add_executable(${name} ${arg_SOURCES})
   tilefold_own_target(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest_main)
@@ -26,7 +26,8 @@ function(tilefold_add_test name)
     endif()
     add_dependencies(gpu_tests ${name})
   else()
-    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${arg_PREFIX}")
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${arg_PREFIX}"
+                         PROPERTIES LABELS "${arg_LABEL}")
   endif()
 endfunction()
 

@@ -422,14 +422,15 @@ class basic_cuda_executor {
   }
 
   /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the
-  /// stream; `empty` is the result of a tree without elements. `most_trees` >= 1 is the
-  /// number of trees, or a bound where only the GPU knows it.
-  template <class Policy, class Forest, class Reducer, class Init, class Out>
+  /// stream; `empty` (an accumulator, or a given_result) stands for trees without elements.
+  /// `most_trees` >= 1 is the number of trees, or a bound where only the GPU knows it.
+  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
   void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
-                   const Init& init, const typename Reducer::result& empty, const Out& out) {
+                   const Init& init, const Empty& empty, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, context_);
     const auto raw_out = readable(out, "out");
-    const detail::cuda::forest_job<Forest, Reducer, Init, std::remove_const_t<decltype(raw_out)>>
+    const detail::cuda::forest_job<Forest, Reducer, Init, std::remove_const_t<decltype(raw_out)>,
+                                   Empty>
         job{forest, {reducer, 0u}, init, empty, raw_out, gpu_, stream_};
     if constexpr (detail::is_column_forest<Forest>) {
       detail::cuda::launch_columns<Build>(job, provider());

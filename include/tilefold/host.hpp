@@ -139,12 +139,11 @@ class basic_host_executor {
     store(fold<Policy>(source, reducer, init, n), out);
   }
 
-  /// Writes the projected fold of every tree i of `forest` through out[i]; `empty` is
-  /// the result of a tree without elements. Done when the call returns.
-  template <class Policy, class Forest, class Reducer, class Init, class Out>
+  /// Writes the projected fold of every tree i of `forest` through out[i]; `empty` (an
+  /// accumulator, or a given_result) stands for trees without elements. Done when the call returns.
+  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
   [[gnu::noinline]] void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer,
-                                     const Init& init, const typename Reducer::result& empty,
-                                     const Out& out) const {
+                                     const Init& init, const Empty& empty, const Out& out) const {
     detail::host::require_float_mode<typename Forest::source_type, typename Reducer::accumulator>();
     detail::require_host_access(out, "out");
     detail::host::require_first_array(forest);
@@ -156,7 +155,9 @@ class basic_host_executor {
     const auto keep = [write, reducer, init](std::int64_t i, const accumulator& folded) {
       write(i, detail::finish(detail::closed_steps<Reducer>{reducer}, init, folded));
     };
-    const auto none = [&](std::int64_t i) { write(i, empty); };
+    const auto none = [&](std::int64_t i) {
+      write(i, detail::result_of_nothing(detail::closed_steps<Reducer>{reducer}, empty));
+    };
     if constexpr (detail::host::writes_apart<Out>) {
       mode_.fold_forest(forest, reducer, keep, none);
     } else {

@@ -253,6 +253,23 @@ TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, const Init& 
   }
 }
 
+/// A result of nothing that is given as such, where else an accumulator stands.
+template <class Result>
+struct given_result {
+  Result value;
+};
+
+template <class Reducer>
+TILEFOLD_HD typename Reducer::result result_of_nothing(const Reducer& reducer,
+                                                       const typename Reducer::accumulator& empty) {
+  return reducer.project(empty);
+}
+template <class Reducer>
+TILEFOLD_HD const typename Reducer::result& result_of_nothing(
+    const Reducer&, const given_result<typename Reducer::result>& empty) {
+  return empty.value;
+}
+
 template <class Out>
 concept has_value_type = requires {
   typename std::iter_value_t<Out>;

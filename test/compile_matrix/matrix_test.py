@@ -284,12 +284,14 @@ COMPLAINT = re.compile(r"error|warning|fatal|spill", re.IGNORECASE)
 TIME_LIMIT_S = 240  # of a processor, for each of a compiler's programs
 
 
-def compile_program(nvcc, include, text, sm, directory, stem):
+def compile_program(options, text, sm, directory, stem):
     """The compiler's first complaint, or None."""
     path = pathlib.Path(directory) / f"{stem}.cu"
     path.write_text(text)
-    command = [nvcc, "-std=c++20", f"-arch=sm_{sm}", "--extended-lambda", f"-I{include}", f"-I{HERE}", "-cubin",
-               str(path), "-o", str(path.with_suffix(".cubin"))]
+    command = [options.nvcc, "-std=c++20", f"-arch=sm_{sm}", "--extended-lambda", f"-I{options.include}", f"-I{HERE}",
+               "-cubin", str(path), "-o", str(path.with_suffix(".cubin"))]
+    if options.spills:
+        command.append("-Xptxas=-warn-spills")
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (TIME_LIMIT_S, TIME_LIMIT_S)))
     path.with_suffix(".cubin").unlink(missing_ok=True)
@@ -303,8 +305,7 @@ def compile_all(options, combinations, directory):
     """{name: complaint} of those that fail."""
     faults = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = {pool.submit(compile_program, options.nvcc, options.include, program_of(c), c["sm"], directory,
-                            f"program{i}"): c for i, c in enumerate(combinations)}
+        runs = {pool.submit(compile_program, options, program_of(c), c["sm"], directory, f"program{i}"): c for i, c in enumerate(combinations)}
         for run in concurrent.futures.as_completed(runs):
             if run.result() is None:
                 continue
@@ -332,7 +333,7 @@ def blind_spots(options, directory):
     }
     blind = []
     for i, (what, (text, is_wrong)) in enumerate(plants.items()):
-        complaint = compile_program(options.nvcc, options.include, text, "90", directory, f"plant{i}")
+        complaint = compile_program(options, text, "90", directory, f"plant{i}")
         if (complaint is not None) != is_wrong:
             blind.append(f"{what}: {complaint or 'nothing was seen'}")
     listed = covering_list(1, 10)
@@ -351,6 +352,7 @@ def main():
     parser.add_argument("--count", type=int, default=30, help="how many, of the beginning of the list")
     parser.add_argument("--full", action="store_true", help="the whole list")
     parser.add_argument("--only", metavar="NAME")
+    parser.add_argument("--spills", action="store_true", help="registers that go to memory are a failure as well")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", metavar="DIRECTORY", help="where the programs stay")

@@ -11,38 +11,20 @@
 # NVDISASM_DIR is where to look for nvdisasm once the toolkit and PATH have none. leak.cu, beside this
 # file, has kernels that must be complained about.
 import concurrent.futures
-import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from machine_code import demangled, find_disassembler
+
 FEWEST_KERNELS = 100
 
-# A fused multiply-add of floats, doubles or halves. Of what HFMA2 does with two zero registers
-# nothing is fused: it puts a constant into a register.
-FUSED = re.compile(r"\b([FDH])FMA2?(?:\.\w+)* (.*?);")
-CONSTANT = re.compile(r"-RZ, RZ,")
-
-
-def find_disassembler(nvcc, installed_dir):
-    toolkit = pathlib.Path(shutil.which(nvcc) or nvcc).resolve().parent
-    for place in (toolkit, pathlib.Path("/usr/local/cuda/bin")):
-        if os.access(place / "nvdisasm", os.X_OK):
-            return str(place / "nvdisasm")
-    on_path = shutil.which("nvdisasm")
-    if on_path:
-        return on_path
-    installed = pathlib.Path(installed_dir) / "nvidia/cu13/bin/nvdisasm"
-    if installed.is_file():
-        installed.chmod(0o755)
-        return str(installed)
-    raise RuntimeError(f"there is nvcc ({nvcc}) but no nvdisasm: not beside it, not on PATH, not in "
-                       f"{installed_dir}. 'sh cmake/test.sh' puts one there, or put your toolkit's on PATH")
+INSTRUCTION = re.compile(r"\b([FDH])FMA2?(?:\.\w+)* ([^;]*?) *;")
 
 
 def compile_for_sm_90(nvcc, include_dir, source, cubin, *options):
@@ -50,6 +32,17 @@ def compile_for_sm_90(nvcc, include_dir, source, cubin, *options):
                            "-cubin", "-o", cubin, *options, source], capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(done.stdout + done.stderr)
+
+
+def fused(line):
+    """F, D or H if a fused multiply-add of floats, doubles or halves stands in the line. Where the addend
+    is the zero register or the factor 1, it is a product, a sum or a constant that took this unit."""
+    found = INSTRUCTION.search(line)
+    if not found:
+        return None
+    operands = found[2].split(", ")
+    plain = operands[-1].lstrip("-") == "RZ" or "1" in operands[1:-1] or operands[1:3] == ["-RZ", "RZ"]
+    return None if plain else found[1]
 
 
 def fused_by_kernel(sass):
@@ -62,15 +55,10 @@ def fused_by_kernel(sass):
             name = section[1]
             kernels[name] = {"F": 0, "D": 0, "H": 0}
             continue
-        instruction = FUSED.search(line) if name else None
-        if instruction and not CONSTANT.search(instruction[2]):
-            kernels[name][instruction[1]] += 1
+        letter = fused(line) if name else None
+        if letter:
+            kernels[name][letter] += 1
     return kernels
-
-
-def demangled(names):
-    done = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
 
 
 def text_of(counts):
@@ -129,9 +117,10 @@ class Kernels(unittest.TestCase):
     def test_a_planted_leak_is_found(self):
         ((_, kernels, unfused),) = self.code.of_all([str(HERE / "leak.cu")])
         faults = complaints(kernels, unfused)
-        self.assertEqual(len(kernels), 2)
-        self.assertEqual(len(faults), 2, faults)
+        self.assertEqual(len(kernels), 3)
+        self.assertEqual(len(faults), 3, faults)
         self.assertTrue(any("planted_leak_in_double" in fault and "1 DFMA" in fault for fault in faults), faults)
+        self.assertTrue(any("planted_leak_in_half" in fault and "1 HFMA" in fault for fault in faults), faults)
         self.assertTrue(any("tile_kernel" in fault and "planted_leak" in fault for fault in faults), faults)
 
 
@@ -141,6 +130,8 @@ class Reading(unittest.TestCase):
         /*0000*/                   FFMA R6, R9, 3.2999999523162841797, R6 ;
         /*0010*/              @!P0 DFMA R6, R9, R8, R6 ;
         /*0020*/                   HFMA2.MMA R6, -RZ, RZ, 0, 0 ;
+        /*0020*/                   HFMA2.MMA R6, R5, 1, 1, R2 ;
+        /*0020*/                   HFMA2.MMA R6, R5, 3.3, 3.3, -RZ ;
         /*0030*/                   HFMA2 R6, R1.H0_H0, R2.H0_H0, R3.H0_H0 ;
         /*0040*/                   HFMA2.BF16_V2 R6, R1, R2, R3 ;
         /*0050*/                   IMAD R6, R1, R2, R3 ;

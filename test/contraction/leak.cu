@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two kernels that kernels_test.py must complain about, so that it is known to look: an operator
-// that adds what it has multiplied, once where a result shows it and once behind the library's
-// back. Compiled, never run.
+// Kernels that kernels_test.py must complain about, so that it is known to look: an operator that
+// adds what it has multiplied, and two kernels of one such expression. Compiled, never run.
+#include <cuda_fp16.h>
+
 #include <tilefold/tilefold.cuh>
 
 #include "functions.hpp"
@@ -19,5 +20,6 @@ float leaking(cuda_executor& gpu, const float* first) {
 }
 
 __global__ void planted_leak_in_double(const double* x, double* y) { *y = x[0] * x[1] + x[2]; }
+__global__ void planted_leak_in_half(const __half* x, __half* y) { *y = x[0] * x[1] + x[2]; }
 
 }  // namespace tilefold::test::unfused

@@ -37,7 +37,7 @@ class CudaTies : public ::testing::Test {
 
   cuda_executor exec_;
 };
-using values = ::testing::Types<float, std::uint8_t, std::int64_t>;
+using values = ::testing::Types<float, std::uint8_t>;
 TYPED_TEST_SUITE(CudaTies, values);
 
 TYPED_TEST(CudaTies, AreThoseOfStd) {

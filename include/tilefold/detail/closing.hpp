@@ -54,12 +54,15 @@ decltype(auto) closed_on_host(const T& value) {
     detail::round_on_host(result);
     return result;
   } else {
-    if constexpr (!may_hold_product<T>) {
-    } else if constexpr (std::is_trivially_copyable_v<T>) {
-      asm("" : "+m"(const_cast<T&>(value)));
-    } else {
-      // It may lead to products elsewhere in memory.
-      asm volatile("" : "+m"(const_cast<T&>(value)) : : "memory");
+    if constexpr (may_hold_product<T>) {
+      // As bytes, which may be written even where a member is const.
+      auto& bytes = reinterpret_cast<unsigned char(&)[sizeof(T)]>(const_cast<T&>(value));
+      if constexpr (std::is_trivially_copyable_v<T>) {
+        asm("" : "+m"(bytes));
+      } else {
+        // It may lead to products elsewhere in memory.
+        asm volatile("" : "+m"(bytes) : : "memory");
+      }
     }
     return static_cast<const T&>(value);
   }

@@ -39,15 +39,6 @@ TILEFOLD_HD source<Its...> starting_at(
   return {{detail::starting_at(source_type::template iterator<Index>(elements), n)}...};
 }
 
-/// Room for a value that nobody will ask for.
-template <class T>
-union no_value {
-  no_value() : bytes{} {}
-  ~no_value() {}
-  unsigned char bytes[sizeof(T)];
-  T value;
-};
-
 /// Elements [begin, end) of a source.
 struct element_range {
   std::int64_t begin;

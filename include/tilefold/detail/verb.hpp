@@ -104,7 +104,7 @@ std::string operator_name() {
   throw empty_range_error("tilefold::" + std::string(verb) +
                           ": the range is empty, there is no initial value, and no identity is "
                           "known for " +
-                          name);
+                          name + "; tilefold::if_empty(op, value) gives nothing a result");
 }
 
 template <class Lift, class... Its>
@@ -375,18 +375,26 @@ auto convert_init(const Init& init) {
   }
 }
 
-/// The result of an empty range: that of if_empty, else the initial value or the identity,
-/// projected, else an error.
+/// What stands for an empty range: the result that if_empty gives; else the initial value or the
+/// identity, not projected; else an error.
+template <class Types, class Op, class Bound, class Init>
+auto empty_fold(const char* verb, const Op& op, const Bound& bound, const Init& start) {
+  if constexpr (Types::nothing::known) {
+    using result = typename Bound::result;
+    return given_result<result>{Types::nothing::template result<result>(op.op, op.value)};
+  } else if constexpr (std::same_as<Init, no_init>) {
+    return Types::empty(verb, bound);
+  } else {
+    return start;
+  }
+}
+
+/// Its result. (Closed whatever the target: this may be inlined into the caller's function.)
 template <class Types, class Op, class Bound, class Init>
 typename Bound::result empty_result(const char* verb, const Op& op, const Bound& bound,
                                     const Init& start) {
-  if constexpr (Types::nothing::known) {
-    return Types::nothing::template result<typename Bound::result>(op.op, op.value);
-  } else if constexpr (std::same_as<Init, no_init>) {
-    return detail::closed_on_host(bound.project(Types::empty(verb, bound)));
-  } else {
-    return detail::closed_on_host(bound.project(start));
-  }
+  return detail::closed_on_host(
+      detail::result_of_nothing(bound, detail::empty_fold<Types>(verb, op, bound, start)));
 }
 
 /// The value of a fold over n elements of iterators `its`, read in step; Op may be a reducer.
@@ -437,7 +445,9 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const I
     const auto start = detail::convert_init<typename types::accumulator>(init);
     auto&& base = parts::base(exec);
     if (n == 0) {
-      base.store(detail::empty_result<types>(verb, op, bound, start), out);
+      base.store(detail::result_of_nothing(closed_steps<typename types::bound>{bound},
+                                           detail::empty_fold<types>(verb, op, bound, start)),
+                 out);
       return;
     }
     base.template fold_into<typename parts::policy>(
@@ -492,6 +502,15 @@ struct unless_empty {
   }
 };
 
+/// Room for a value that nobody will ask for.
+template <class T>
+union no_value {
+  no_value() : bytes{} {}
+  ~no_value() {}
+  unsigned char bytes[sizeof(T)];
+  T value;
+};
+
 /// Whether some trees of a forest have items and others none, or all are alike.
 enum class tree_lengths { any, all_alike };
 
@@ -515,8 +534,8 @@ constexpr bool folds_forest() {
 }
 
 /// Calls use(executor, std::bool_constant<whether indices are asked for>, bound reducer, initial
-/// value, result of a tree without items) for a forest, if it has trees; their elements come from
-/// iterators of types Its. `reads_items` says that some trees have items, or may have.
+/// value, what stands for a tree without items) for a forest, if it has trees; their elements come
+/// from iterators of types Its. `reads_items` says that some trees have items, or may have.
 template <tree_lengths Lengths, class Named, class Out, class... Its, class Executor, class Init,
           class Op, class Use>
 void with_bound_forest(const char* verb, Executor&& exec, std::int64_t most_trees, bool reads_items,
@@ -535,10 +554,10 @@ void with_bound_forest(const char* verb, Executor&& exec, std::int64_t most_tree
     if (most_trees == 0) return;
     auto&& base = parts::base(exec);
     if constexpr (empty_is_known) {
-      use(base, indexed, bound, start, detail::empty_result<types>(verb, op, bound, start));
+      use(base, indexed, bound, start, detail::empty_fold<types>(verb, op, bound, start));
     } else if constexpr (Lengths == tree_lengths::all_alike) {
       if (!reads_items) types::empty(verb, bound);  // throws
-      const no_value<typename decltype(bound)::result> none;
+      const no_value<typename types::accumulator> none;
       use(base, indexed, bound, start, none.value);
     }
   }

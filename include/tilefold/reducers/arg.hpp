@@ -99,17 +99,16 @@ struct ranked {
   std::int64_t index;
 };
 
-/// Which of two equal elements counts, told by their indices.
-template <class Ranking>
-TILEFOLD_HD bool wins_tie(std::int64_t a, std::int64_t b) {
-  return Ranking::ties == tie_rule::first ? a < b : b < a;
-}
-
+/// Which of two elements counts; of equal ones it is told by their indices.
 template <class Ranking>
 TILEFOLD_HD bool stands_before(const ranked<Ranking>& a, const ranked<Ranking>& b) {
   if (Ranking::before(a.key, b.key)) return true;
   if (Ranking::before(b.key, a.key)) return false;
-  return detail::wins_tie<Ranking>(a.index, b.index);
+  if constexpr (Ranking::ties == tie_rule::first) {
+    return a.index < b.index;
+  } else {
+    return b.index < a.index;
+  }
 }
 
 /// Whether an element counts in place of one that stands in front of it, of which the keys are
@@ -117,8 +116,11 @@ TILEFOLD_HD bool stands_before(const ranked<Ranking>& a, const ranked<Ranking>& 
 template <class Ranking>
 TILEFOLD_HD bool counts_behind(const typename Ranking::key& key,
                                const typename Ranking::key& found) {
-  return Ranking::ties == tie_rule::first ? Ranking::before(key, found)
-                                          : !Ranking::before(found, key);
+  if constexpr (Ranking::ties == tie_rule::first) {
+    return Ranking::before(key, found);
+  } else {
+    return !Ranking::before(found, key);
+  }
 }
 
 /// What counts of `found` and of an element that stands behind it.

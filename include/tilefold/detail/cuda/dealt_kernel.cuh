@@ -30,7 +30,7 @@ struct left_over {
 };
 
 /// One warp's work.
-template <class Forest, class Reducer, class Init, class Out>
+template <class Forest, class Reducer, class Init, class Empty, class Out>
 class batch_work {
   using acc = typename Reducer::accumulator;
   using source_type = typename Forest::source_type;
@@ -42,7 +42,7 @@ class batch_work {
   const Forest& forest;
   const Reducer& reducer;
   const Init& init;
-  const typename Reducer::result& empty;
+  const Empty& empty;
   const Out& out;
   const forest_plan& plan;
   const long_queue<acc>& queue;
@@ -136,20 +136,21 @@ class batch_work {
     if (count > 0) {
       cuda::write(out + t, detail::finish(reducer, init, value));
     } else {
-      cuda::write(out + t, empty);
+      cuda::write(out + t, detail::result_of_nothing(reducer, empty));
     }
   }
 };
 
 inline constexpr int forest_nt = 128;
 
-template <class Build, class Forest, class Reducer, class Init, class Out>
+template <class Build, class Forest, class Reducer, class Init, class Empty, class Out>
 __global__ void __launch_bounds__(forest_nt, sizeof(typename Reducer::accumulator) > 8 ? 4 : 8)
-    dealt_kernel(Forest forest, Reducer reducer, Init init, typename Reducer::result empty, Out out,
-                 forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
+    dealt_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
+                 long_queue<typename Reducer::accumulator> queue) {
   cuda::wait_for_previous_launch();
   constexpr int warps_per_block = forest_nt / warp_size;
-  const batch_work<Forest, Reducer, Init, Out> work{forest, reducer, init, empty, out, plan, queue};
+  const batch_work<Forest, Reducer, Init, Empty, Out> work{forest, reducer, init, empty,
+                                                           out,    plan,    queue};
   const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;
   const std::int64_t warp =
       std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;

@@ -123,11 +123,12 @@ class few_units {
   std::int64_t unit_items_;
 };
 
-template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Out>
+template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Empty,
+          class Out>
 __global__ void __launch_bounds__(Nt,
                                   min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
-    few_kernel(Forest forest, Reducer reducer, Init init, typename Reducer::result empty, Out out,
-               forest_plan plan, typename Reducer::accumulator* slots, unsigned* arrivals) {
+    few_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
+               typename Reducer::accumulator* slots, unsigned* arrivals) {
   using work_type = unit_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   __shared__ typename few_units<Nt>::shared_memory plan_memory;
@@ -149,7 +150,7 @@ __global__ void __launch_bounds__(Nt,
         cuda::write(out + t, detail::finish(reducer, init, value));
       }
     } else if (threadIdx.x % warp_size == 0) {
-      cuda::write(out + t, empty);
+      cuda::write(out + t, detail::result_of_nothing(reducer, empty));
     }
   }
   if (!__syncthreads_or(any_long)) return;

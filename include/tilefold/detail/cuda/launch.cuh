@@ -142,6 +142,10 @@ constexpr workspace_demand demand(short_shape shape, std::int64_t acc_bytes) {
   return {most_short_blocks * acc_bytes, sizeof(unsigned)};
 }
 
+/// Blocks of free_kernel.cuh in one launch: several times what a GPU holds at once (4224 on an
+/// H200), so that workspace for them can be told without a GPU.
+inline constexpr std::int64_t most_free_blocks = 16384;
+
 /// Scratch for up to `blocks` blocks of free_kernel.cuh, and the flag behind their counters.
 constexpr workspace_demand free_demand(tile_policy policy, std::int64_t blocks,
                                        std::int64_t acc_bytes) {
@@ -163,7 +167,9 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   // No more blocks than tiles, but perhaps in smaller groups.
   const tile_policy free = free_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
   const std::int64_t of_free =
-      free_demand(free, tree::num_blocks(n, tiles.tile()), acc_bytes).bytes();
+      free_demand(free, detail::smaller(tree::num_blocks(n, tiles.tile()), most_free_blocks),
+                  acc_bytes)
+          .bytes();
   const std::int64_t most = detail::larger(of_short, of_tiles, of_free);
   if (!pays_to_stage(item_bytes, acc_bytes)) return most;
   const tile_policy staged = staged_policy_for(staged_run(item_bytes));
@@ -354,10 +360,9 @@ void launch_free(const Source& source, const Reducer& reducer, const Init& init,
   // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
   // And no more blocks than reduce() has tiles by default, for which there is workspace.
   constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
-  const auto blocks =
-      detail::smaller((n - Policy.vt) / Policy.tile(),
-                      detail::smaller(tree::num_blocks(n, tiles.tile()),
-                                      resident_blocks(kernel, Policy.nt, gpu, occupancy)));
+  const auto blocks = detail::smaller(
+      detail::smaller((n - Policy.vt) / Policy.tile(), tree::num_blocks(n, tiles.tile())),
+      detail::smaller(most_free_blocks, resident_blocks(kernel, Policy.nt, gpu, occupancy)));
   const workspace_demand of_blocks = partials_demand(Policy, blocks, sizeof(acc));
   const std::int64_t flag = of_blocks.arrival_bytes / static_cast<std::int64_t>(sizeof(unsigned));
   const workspace& space =

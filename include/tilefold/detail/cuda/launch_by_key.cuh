@@ -165,12 +165,14 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   const workspace& space = provide(by_key_demand(n, sizeof(acc)));
   const run_tables tables = cuda::lay_out_tables(space, n, -before, sizeof(acc));
   // No run is empty, so the value for an empty run is never used.
-  const no_value<typename Reducer::result> none;
+  struct zeroes {
+    unsigned char bytes[sizeof(acc)];
+  };
   const forest_job<open_runs<source_type>, Reducer, Init, ranked_output<Out>> job{
       {{input.source, tables.begins, tables.ends, 0}, tables.num_open, 0},
       device_reducer,
       init,
-      none.value,
+      __builtin_bit_cast(acc, zeroes{}),
       {out, tables.ranks},
       gpu,
       stream};

@@ -22,14 +22,15 @@
 namespace tilefold::detail::cuda {
 
 /// What every launch of a forest is given.
-template <class Forest, class Reducer, class Init, class Out>
+template <class Forest, class Reducer, class Init, class Out,
+          class Empty = typename Reducer::accumulator>
 struct forest_job {
   using acc = typename Reducer::accumulator;
 
   Forest forest;
   unfused<Reducer> reducer;
   Init init;
-  typename Reducer::result empty;
+  Empty empty;
   Out out;
   const device_info& gpu;
   cudaStream_t stream;
@@ -80,7 +81,7 @@ inline constexpr std::int64_t all_resident = std::numeric_limits<std::int64_t>::
 template <class Build, class Job>
 auto ready_dealt(const Job& job, std::int64_t most_trees) {
   const auto kernel = &dealt_kernel<Build, decltype(job.forest), decltype(job.reducer),
-                                    decltype(job.init), decltype(job.out)>;
+                                    decltype(job.init), decltype(job.empty), decltype(job.out)>;
   static kernel_facts facts;
   return cuda::ready(kernel, tree::num_blocks(most_trees, forest_nt / warp_size), forest_nt,
                      job.gpu, facts, "launch of the dealt kernel");
@@ -117,8 +118,9 @@ inline constexpr std::size_t most_few_acc_bytes = 512;
 /// Folds few trees, all in one launch.
 template <class Build, tile_policy Policy, class Job>
 auto ready_few(const Job& job) {
-  const auto kernel = &few_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest),
-                                  decltype(job.reducer), decltype(job.init), decltype(job.out)>;
+  const auto kernel =
+      &few_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest), decltype(job.reducer),
+                  decltype(job.init), decltype(job.empty), decltype(job.out)>;
   static kernel_facts facts;
   return cuda::ready(kernel, all_resident, Policy.nt, job.gpu, facts,
                      "launch of the kernel for few trees");
@@ -216,8 +218,8 @@ inline constexpr bool has_indices<source_of<std::index_sequence<Index...>, Its..
 
 /// Trees of 2^k items that a warp's rows cover; false if they are not. Rows know one sequence, and
 /// no indices but its own.
-template <class Build, class Source, class Reducer, class Init, class Out>
-bool launch_levels(const forest_job<equal_forest<Source>, Reducer, Init, Out>& job) {
+template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
+bool launch_levels(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   using reducer_type = unfused<Reducer>;
   using work_type = level_work<Source, reducer_type, Init, Out>;
   const std::int64_t length = job.forest.length;
@@ -311,10 +313,10 @@ void launch_equal_units(const Job& job, std::int64_t trees, const Provide& provi
 
 /// A forest of trees of one length.
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
-          class Provide>
-void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out>& job,
+          class Empty, class Provide>
+void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job,
                    std::int64_t trees, const Provide& provide) {
-  using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out>;
+  using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>;
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
   if constexpr (!has_indices<Source> && !folds_runs<Source, Reducer>) {

@@ -33,8 +33,13 @@ struct place_search {
     for (int mask = 1; mask < warp_size; mask *= 2) {
       const Place other = cuda::shuffle_xor(found, mask);
       const bool same = !ranking::before(found.key, other.key);
-      if (ranking::before(other.key, found.key) |
-          (same & detail::wins_tie<ranking>(other.index, found.index))) {
+      bool wins_tie;
+      if constexpr (ranking::ties == tie_rule::first) {
+        wins_tie = same & (other.index < found.index);
+      } else {
+        wins_tie = same & (found.index < other.index);
+      }
+      if (ranking::before(other.key, found.key) | wins_tie) {
         found = other;
       }
     }
@@ -60,12 +65,12 @@ struct place_search {
                                                  const typename Ranking::key& key) {
     int place = 0;
 #pragma unroll
-    for (int k = 0; k < Vt; ++k) {
-      const int i = Ranking::ties == tie_rule::first ? Vt - 1 - k : k;
+    for (int i = Vt - 1; i >= 0; --i) {
+      const int k = Ranking::ties == tie_rule::first ? i : Vt - 1 - i;
       // The elements' indices come before them.
-      const auto item = rows.template item<1>(i / Width, i % Width);
+      const auto item = rows.template item<1>(k / Width, k % Width);
       const bool same = !Ranking::before(key, Ranking::of(item));  // as none comes before it
-      place = same ? i / Width * (warp_size * Width) + i % Width : place;
+      place = same ? k / Width * (warp_size * Width) + k % Width : place;
     }
     return place;
   }

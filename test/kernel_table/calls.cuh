@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calls whose kernels stand in the kernel table (kernel_table.csv): what users call most, one
+// function a call, for any item type. Compiled by kernel_table.py, never run.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+#include <utility>
+
+#include <cuda/std/mdspan>
+
+#include <tilefold/tilefold.cuh>
+
+namespace tilefold::kernel_table {
+
+namespace r = tilefold::reducers;
+
+/// What every call may read and write; device memory.
+template <class T>
+struct arguments {
+  cuda_executor& gpu;
+  const T* items;
+  std::int64_t n;
+  const int* keys;
+  const int* offsets;
+  std::int64_t segments;
+  const T* const* arrays;
+  int* keys_out;
+  std::int64_t* count_out;
+};
+
+template <class T>
+using sum_of = detail::accumulator_t<void, plus, T, detail::no_init>;
+
+/// x -> a x + b, composed: not commutative.
+template <class T>
+struct affine {
+  T a, b;
+};
+struct compose {
+  template <class T>
+  TILEFOLD_HD affine<T> operator()(const affine<T>& f, const affine<T>& g) const {
+    return {multiplies{}(f.a, g.a), plus{}(multiplies{}(g.a, f.b), g.b)};
+  }
+};
+
+struct squared {
+  template <class T>
+  TILEFOLD_HD auto operator()(const T& x) const {
+    return multiplies{}(detail::convert<sum_of<T>>(x), detail::convert<sum_of<T>>(x));
+  }
+};
+
+/// An operator of a user's: the library knows nothing of it.
+struct users_plus {
+  template <class T>
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    return a + b;
+  }
+};
+
+inline auto statistics() {
+  return r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{});
+}
+
+template <class T>
+using statistics_of = decltype(reduce(std::declval<cuda_executor&>(), std::declval<const T*>(),
+                                      std::declval<const T*>(), statistics()));
+
+template <class T>
+auto sum(const arguments<T>& with) {
+  return reduce(with.gpu, with.items, with.items + with.n);
+}
+template <class T>
+auto sum_of_user(const arguments<T>& with) {
+  return reduce<sum_of<T>>(with.gpu, with.items, with.items + with.n, users_plus{});
+}
+template <class T>
+auto non_commutative(const arguments<T>& with) {
+  const auto* maps = reinterpret_cast<const affine<T>*>(with.items);
+  return reduce(with.gpu, maps, maps + with.n, compose{});
+}
+template <class T>
+auto transform(const arguments<T>& with) {
+  return transform_reduce(with.gpu, with.items, with.items + with.n, sum_of<T>{}, plus{},
+                          squared{});
+}
+template <class T>
+auto dot(const arguments<T>& with) {
+  return transform_reduce(with.gpu, with.items, with.items + with.n, with.items, 0.0f);
+}
+template <class T>
+auto fused_statistics(const arguments<T>& with) {
+  return reduce(with.gpu, with.items, with.items + with.n, statistics());
+}
+template <class T>
+auto arg_min(const arguments<T>& with) {
+  return reduce(with.gpu, with.items, with.items + with.n, r::arg_min{});
+}
+template <class T>
+auto log_sum_exp(const arguments<T>& with) {
+  return reduce(with.gpu, with.items, with.items + with.n, r::logsumexp{});
+}
+template <class T>
+auto top_8(const arguments<T>& with) {
+  return reduce(with.gpu, with.items, with.items + with.n, r::top_k<8>{});
+}
+template <class T>
+void segments_by_offsets(const arguments<T>& with, sum_of<T>* out) {
+  segmented_reduce_into(with.gpu, with.items, with.offsets, with.segments, out);
+}
+template <class T>
+void segments_of_equal_length(const arguments<T>& with, sum_of<T>* out) {
+  segmented_reduce_into(with.gpu, with.items, with.segments, with.n, out);
+}
+template <class T>
+auto matrix_of(const arguments<T>& with) {
+  using extents = cuda::std::dextents<std::int64_t, 2>;
+  return cuda::std::mdspan<const T, extents>(with.items, with.segments, with.n);
+}
+template <class T>
+auto vector_of(T* out, std::int64_t size) {
+  return cuda::std::mdspan<T, cuda::std::dextents<std::int64_t, 1>>(out, size);
+}
+template <class T>
+void statistics_of_rows(const arguments<T>& with, statistics_of<T>* out) {
+  axis_reduce(with.gpu, matrix_of(with), vector_of(out, with.segments), 1, statistics());
+}
+template <class T>
+void columns(const arguments<T>& with, sum_of<T>* out) {
+  axis_reduce(with.gpu, matrix_of(with), vector_of(out, with.n), 0);
+}
+template <class T>
+void by_key(const arguments<T>& with, sum_of<T>* out) {
+  reduce_by_key_into(with.gpu, with.keys, with.keys + with.n, with.items, with.keys_out, out,
+                     with.count_out);
+}
+template <class T>
+void batched(const arguments<T>& with, sum_of<T>* out) {
+  batched_reduce_into(with.gpu, with.arrays, with.offsets, with.segments, out);
+}
+
+template <class T>
+__global__ void in_kernel_warps(const T* items, sum_of<T>* out) {
+  const auto i = blockIdx.x * blockDim.x + threadIdx.x;
+  const auto sum = warp_fold(items[i], plus{});
+  if (threadIdx.x % 32 == 0) out[i / 32] = sum;
+}
+template <class T>
+__global__ void in_kernel_blocks(const T* items, sum_of<T>* out) {
+  __shared__ block_storage<256, sum_of<T>> storage;
+  const auto sum = block_fold(storage, items[blockIdx.x * 256 + threadIdx.x], plus{});
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+template <class T>
+void in_kernel(const arguments<T>& with, sum_of<T>* out) {
+  in_kernel_warps<T><<<1, 256>>>(with.items, out);
+  in_kernel_blocks<T><<<1, 256>>>(with.items, out);
+}
+
+}  // namespace tilefold::kernel_table

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What tests that read nvcc's machine code share: the disassembler, and readable names.
+import os
+import pathlib
+import shutil
+import subprocess
+
+
+def find_disassembler(nvcc, installed_dir):
+    """nvdisasm beside nvcc, on PATH, or in installed_dir, where cmake/setup.sh puts NVIDIA's wheel."""
+    toolkit = pathlib.Path(shutil.which(nvcc) or nvcc).resolve().parent
+    for place in (toolkit, pathlib.Path("/usr/local/cuda/bin")):
+        if os.access(place / "nvdisasm", os.X_OK):
+            return str(place / "nvdisasm")
+    on_path = shutil.which("nvdisasm")
+    if on_path:
+        return on_path
+    installed = pathlib.Path(installed_dir) / "nvidia/cu13/bin/nvdisasm"
+    if installed.is_file():
+        installed.chmod(0o755)
+        return str(installed)
+    raise RuntimeError(f"there is nvcc ({nvcc}) but no nvdisasm: not beside it, not on PATH, not in "
+                       f"{installed_dir}. 'bash .ci/run' puts one there, or put your toolkit's on PATH")
+
+
+def demangled(names):
+    """The names as a reader knows them, in the same order."""
+    done = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
