@@ -120,8 +120,8 @@ template <class Acc>
 struct with_init<Acc, no_init> {
   using type = Acc;
 };
-// Narrow floats stay out: float and every wider type hold them, and a float accumulator is what
-// sums of them have anyway.
+// Narrow floats are left out: float and every wider type can hold them, and sums of them have a
+// float accumulator in any case.
 template <class Acc, class Init>
 requires std::is_arithmetic_v<Acc> && std::is_arithmetic_v<Init>
 struct with_init<Acc, Init> : std::common_type<Acc, Init> {

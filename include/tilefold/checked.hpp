@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An executor that looks at offsets, lengths and pointers before it follows them. The look is a
-// fold itself, so it needs nothing of a backend that the backend does not have.
+// An executor that checks offsets, lengths and pointers before it follows them. The check is itself
+// a fold, so a backend needs nothing new for it.
 #pragma once
 
 #include <concepts>
@@ -44,7 +44,7 @@ struct executor_parts<checked_executor<Executor, Policy>> {
   }
 };
 
-// What checked() knows of the items where it is not told.
+// The number of items where the caller does not give one: unknown.
 inline constexpr std::int64_t any_number_of_items = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace detail

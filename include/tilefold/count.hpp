@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// count, count_if, all_of, any_of, none_of: questions to every element.
+// count, count_if, all_of, any_of, none_of: how many elements satisfy a condition, and whether all,
+// some or none do.
 #pragma once
 
 #include <tilefold/detail/reducer_verb.hpp>
@@ -23,7 +24,7 @@ struct equals {
     if constexpr (is_narrow_float<T> || is_narrow_float<Value>) {
       return detail::convert<widened_t<T>>(element) == detail::convert<widened_t<Value>>(value);
     } else if constexpr (std::is_arithmetic_v<T> && std::is_arithmetic_v<Value>) {
-      // Where both meet, as == does by itself, without a warning on signs.
+      // Compared in their common type, as == does by itself, but without a warning on signs.
       using common = std::common_type_t<T, Value>;
       return static_cast<common>(element) == static_cast<common>(value);
     } else {

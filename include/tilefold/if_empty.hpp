@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// if_empty: an operator or reducer with a result for nothing, for those that have no identity.
+// if_empty: gives an operator or reducer that has no identity a result for the empty range.
 #pragma once
 
 #include <concepts>
@@ -15,7 +15,7 @@ namespace tilefold {
 
 namespace detail {
 
-/// An operator or reducer, and its result for nothing. Folds see the operator alone.
+/// An operator or reducer, and its result for the empty range. Folds see the operator alone.
 template <class Op, class Value>
 struct with_empty_value {
   using reducer_concept = reducer_tag;

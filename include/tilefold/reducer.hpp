@@ -54,8 +54,8 @@ concept reducer = std::same_as<typename R::reducer_concept, reducer_tag>;
 
 namespace tilefold::detail {
 
-// A NaN has many bit patterns and machines disagree about which one an operation makes; a result
-// has one.
+// A NaN has many bit patterns, and machines disagree about which one an operation makes. So every
+// NaN that is a result gets the same one.
 template <class T>
 TILEFOLD_HD T canonical(const T& value) {
   if constexpr (floating<T>) {
@@ -276,8 +276,8 @@ concept has_value_type = requires {
 }
 &&!std::is_void_v<std::iter_value_t<Out>>;
 
-/// What is assigned through `out` for a result: converted to what it holds, if it says so (an
-/// output iterator need not), and then once more with the one NaN.
+/// What is assigned through `out` for a result. If `out` has a value type, the result is converted
+/// to it, and a NaN is made the canonical one again. (An output iterator need not have one.)
 template <class Out, class T>
 TILEFOLD_HD auto output_value(const T& result) {
   if constexpr (has_value_type<Out>) {
@@ -303,8 +303,8 @@ TILEFOLD_HD auto output_key(const Key& key) {
   }
 }
 
-/// Puts `value` where another one is. One that cannot be assigned, as where a member is const, is
-/// made anew.
+/// Puts `value` in the place of another one. If it cannot be assigned, for instance because a
+/// member is const, it is constructed there.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif

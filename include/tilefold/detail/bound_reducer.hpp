@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A public reducer as the folds use it: its accumulator fixed by what it is called with, a user's
-// function before it if there is one, and the index of each element if it asks for that.
+// A public reducer as the folds use it: with the accumulator type that its elements ask for, after
+// the user's function if there is one, and with the index of each element if it wants that.
 #pragma once
 
 #include <concepts>

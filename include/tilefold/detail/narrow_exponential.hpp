@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // e^x of a float as a power of two and a factor about one, to 25 bits, in a dozen float operations.
-// Fused ones are asked for by name, so that each is rounded once everywhere and host and device
-// agree to the bit.
+// Fused operations are written as function calls, so that each is rounded once everywhere, and host
+// and device agree to the bit.
 #pragma once
 
 #include <cstdint>

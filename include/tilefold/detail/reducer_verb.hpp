@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verbs that are reduce() with a certain reducer, as function objects: what is called is
-// written once here, what it computes where the object is defined. `Make`, called with the
-// arguments after the range, gives the reducer.
+// The verbs that are reduce() with a certain reducer, as function objects. The forms of call are
+// written once, here; the reducer is given where an object is defined. `Make`, called with the
+// arguments after the range, returns the reducer.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which memory an iterator leads to: its root is the raw pointer at the bottom of it, through
-// adaptors that show what they adapt (base(), and the tuple of a zip iterator). The address is only
-// asked where it lies, never followed: adaptors may start anywhere in a range.
+// Which memory an iterator leads to. Its root is the raw pointer below all adaptors that show what
+// they adapt (base(), and the tuple of a zip iterator). The library only asks in which memory the
+// address lies, and never reads there: adaptors may start anywhere in a range.
 #pragma once
 
 #include <concepts>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Floating numbers as integers. The language leaves open what becomes of one that the integer type
-// cannot hold, and processors differ; here it is the nearest that it can hold, and 0 for NaN,
-// everywhere.
+// Floating numbers as integers. If the integer type cannot hold the number, the language does not
+// say what comes out, and processors differ. Here it is the nearest integer that the type can hold,
+// and 0 for NaN, everywhere.
 #pragma once
 
 #include <concepts>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be copied to a GPU and between its threads, as bytes; what cannot is told in one
-// sentence, before a kernel is instantiated. Host code.
+// Whether a type can be copied as bytes, to a GPU and between its threads. If not, one sentence
+// says so before a kernel is instantiated. Host code.
 #pragma once
 
 #include <type_traits>
@@ -33,9 +33,9 @@ inline constexpr bool is_stand_in =
     false;
 #endif
 
-/// A copy constructor of its own does no harm. A destructor says that it owns something on the
-/// host, as a std::vector or std::function does, and a virtual function is the host's. A reducer
-/// may hold a stand-in.
+/// A type may have a copy constructor of its own. A destructor means that it owns something on the
+/// host, as a std::vector or std::function does; a virtual function exists on the host alone. A
+/// reducer may hold a stand-in.
 template <class F>
 constexpr bool copies_function() {
   constexpr bool yes = reducer<F> || is_stand_in<F> ||

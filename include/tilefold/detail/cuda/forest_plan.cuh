@@ -18,8 +18,8 @@ struct forest_plan {
   std::int64_t unit_items;  // a power of two
 };
 
-// Slots for the values of units, and places for long trees. Where they do not suffice, a block
-// folds a tree alone, or a warp does.
+// Slots for the values of units, and places for long trees. A tree that finds no slots is folded by
+// one block, and a tree that finds no place by one warp.
 inline constexpr unsigned max_queued_slots = 16384;
 inline constexpr std::int64_t max_queued_trees = 65536;
 
@@ -41,7 +41,7 @@ struct tree_batches {
   }
 };
 
-// Units that one tree is cut into at most, so that one block can fold their values.
+// The most units of one tree, so that one block can fold their values.
 inline constexpr int max_units = 1024;
 
 TILEFOLD_HD inline std::int64_t unit_size(std::int64_t count, std::int64_t least) {
@@ -87,8 +87,8 @@ struct long_queue {
 template <class Acc>
 __device__ bool enqueue(const long_queue<Acc>& queue, const forest_plan& plan, std::int64_t tree,
                         std::int64_t count) {
-  // Looked at before they are raised: so the counters pass their limits by no more than the warps
-  // in flight can ask for, and cannot wrap.
+  // The counters are read before they are raised. So they pass their limits at most by what the
+  // warps in flight ask for, and cannot wrap.
   const volatile auto* state = queue.state;
   if (state->tail >> long_queue<Acc>::unit_bits >= queue.max_trees) return false;
   std::int64_t unit_items = cuda::unit_size(count, plan.unit_items);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folds of values that threads of somebody's kernel hold: by lanes of a warp, and by a block
+// Folds of values that threads of a user's kernel hold: by the lanes of a warp, and by a block
 // through shared memory. The public face is <tilefold/block_fold.cuh>. Device code.
 #pragma once
 

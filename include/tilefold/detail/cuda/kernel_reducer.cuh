@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Public reducers in somebody's kernel: a thread lifts what it holds, the lanes fold accumulators
-// with the reducer's combine as their operator (kernel_fold.cuh), and everyone projects. Device
-// code.
+// Public reducers in a user's kernel. Each thread lifts its items; the lanes fold the accumulators
+// with the reducer's combine as operator (kernel_fold.cuh); every thread projects the result.
+// Device code.
 #pragma once
 
 #include <concepts>

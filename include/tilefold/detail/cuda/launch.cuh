@@ -50,7 +50,8 @@ constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
   return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
-/// An item's or an accumulator's size as policies ask for it: they tell no larger ones apart.
+/// The size of an item or accumulator, as policies use it: above this limit all sizes have the same
+/// policy.
 constexpr int policy_bytes(std::int64_t bytes) {
   return static_cast<int>(detail::smaller(bytes, std::int64_t{65536}));
 }
@@ -85,8 +86,8 @@ constexpr int threads_for(std::int64_t n, int vt) {
   return warp_size << tree::ceil_log2(tree::num_blocks(n, warp_size * vt));
 }
 
-/// One tile while few threads are enough: what several blocks would have to tell each other costs
-/// more than more threads give. Then a cluster; then small tiles, to spread over the GPU.
+/// One tile while few threads are enough, because exchange between blocks would cost more than
+/// further threads gain. For longer ranges a cluster; then small tiles, to spread over the GPU.
 constexpr short_shape short_shape_for(tile_policy short_tile, std::int64_t n, bool clusters) {
   if (n <= short_tile.tile() / (clusters ? 2 : 1)) {
     return {1, threads_for(n, short_tile.vt), false};
@@ -228,8 +229,8 @@ struct launch_abilities {
   bool clusters;  // of cluster_blocks blocks
 };
 
-/// Those of `kernel` in blocks of up to most_nt threads: the code that this GPU runs must have been
-/// compiled for one that knows such things. Asked once per device.
+/// What launches of `kernel` may ask for, in blocks of up to most_nt threads. The code that this
+/// GPU runs must have been compiled for a GPU that has these features. Asked once per device.
 template <class Kernel>
 launch_abilities abilities_of(Kernel kernel, int most_nt, const device_info& gpu,
                               occupancy_cache& known) {

@@ -42,12 +42,13 @@ constexpr std::int64_t most_patches(std::int64_t n) {
 // Patches that a warp looks for heads in, one after the other, if there are many.
 inline constexpr int most_head_rounds = 4;
 
-/// About as many groups as patches in each, and no block's patches in two. Does not fall with n.
+/// The size of a group: about as many patches in a group as there are groups, and all patches of a
+/// block in one group. It does not fall with n.
 constexpr int patch_group_bits(std::int64_t n) {
   return detail::larger((tree::ceil_log2(most_patches(n)) + 1) / 2,
                         tree::floor_log2(most_head_rounds * by_key_warps));
 }
-// More than there are, so that what is enough for n keys is enough for fewer.
+// An upper bound that does not fall with n, so that what is enough for n keys is enough for fewer.
 constexpr std::int64_t most_patch_groups(std::int64_t n) {
   return std::int64_t{1} << patch_group_bits(n);
 }
@@ -163,7 +164,7 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   }
   const workspace& space = provide(by_key_demand(n, sizeof(acc)));
   const run_tables tables = cuda::lay_out_tables(space, n, -before, sizeof(acc));
-  // No run is empty, so nobody looks at what stands for one that is.
+  // No run is empty, so the value for an empty run is never used.
   struct zeroes {
     unsigned char bytes[sizeof(acc)];
   };

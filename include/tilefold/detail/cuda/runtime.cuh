@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA runtime as the library meets it: error codes become exceptions, the current device is
-// put back, pointers are asked where they live. Host code only.
+// The CUDA runtime as the library uses it: error codes become exceptions, the current device is
+// restored, and pointers are looked up for the memory that they lead to. Host code only.
 #pragma once
 
 #include <cuda_runtime_api.h>

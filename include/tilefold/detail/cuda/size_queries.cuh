@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much workspace calls can need, for any sizes that somebody asks about: an answer, or an error
-// that names the size for which there is none. Host code; needs no GPU.
+// How much workspace calls can need, for any sizes that are asked about. If there is no answer, an
+// error names the size. Host code; needs no GPU.
 #pragma once
 
 #include <cstdint>

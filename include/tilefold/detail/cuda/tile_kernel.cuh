@@ -133,8 +133,8 @@ __device__ __forceinline__ void wait_for_previous_launch() {
 #endif
 }
 
-/// Counts `arrived` more partials of a group of `group_count` as written by this thread, and tells
-/// whether that completed the group: then the others' partials can be read.
+/// Counts `arrived` partials that this thread has written, of a group of `group_count`. Returns
+/// whether that completes the group: then the partials of the other threads can be read.
 __device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
                                          unsigned group_count) {
   unsigned before;
@@ -147,8 +147,8 @@ __device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
   return true;
 }
 
-/// The same for a block whose first thread has written the partials, in every thread. `completed`
-/// is shared memory.
+/// The same for a block whose first thread has written the partials; the answer is in every thread.
+/// `completed` is shared memory.
 __device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_count,
                                        bool& completed) {
   if (threadIdx.x == 0) completed = cuda::count_in(arrivals, arrived, group_count);
@@ -230,8 +230,8 @@ class block_work {
     climb_from(memory, begin, end, tiles);
   }
 
-  /// The value of one node among `count` of its level: a partial, or the fold if it is the only
-  /// one.
+  /// Writes the value of a node, one of `count` of its level: as a partial, or as the result if it
+  /// is the only one.
   __device__ __forceinline__ void keep(const acc& value, acc* partial, unsigned count) const {
     if (threadIdx.x != 0) return;
     if (count > 1) {
@@ -241,7 +241,8 @@ class block_work {
     }
   }
 
-  /// After this block's tiles, [t, end) of `tiles`, have been kept: goes up as far as it can.
+  /// Called after keep() of this block's tiles, [t, end) of `tiles`: folds the groups that this
+  /// block completes, level by level.
   __device__ __forceinline__ void climb_from(scratch<acc> memory, unsigned t, unsigned end,
                                              unsigned tiles) const {
     if (tiles == 1) return;
@@ -394,8 +395,8 @@ struct short_partials {
   }
 };
 
-/// The first warp of a block hands in its value; in that of the first block of the cluster, `value`
-/// becomes the node of the first `blocks` blocks, and the result is true.
+/// Called by the first warp of each block of a cluster, with the block's value. In block 0, `value`
+/// becomes the node of the first `blocks` blocks, and the function returns true.
 template <class Reducer, class Acc>
 __device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
                                              const Reducer& reducer, int blocks, slot<Acc>& value) {
@@ -409,8 +410,8 @@ __device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
   return true;
 }
 
-/// The first warp of a block hands in its value; in that of the last block to come, `value` becomes
-/// the node of all blocks, and the result is true.
+/// Called by the first warp of each block, with the block's value. In the last block to arrive,
+/// `value` becomes the node of all blocks, and the function returns true.
 template <class Reducer, class Acc>
 __device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& reducer,
                                             slot<Acc>& value) {
@@ -430,11 +431,10 @@ __device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& 
 /// Nt / 32. Where blocks have values to hand on, there are three ways:
 ///
 ///     one block         its value is the result
-///     a cluster         block 0:  [v0 v1 .. v7]    8 blocks write into the shared memory of block
-///     0
-///                                                  (cluster.cuh); its first warp folds the values
-///     up to 256 blocks  lane 0:   p0  p1 ..  p7    values in the workspace; the first warp of the
-///                       lane 1:   p8  p9 .. p15    last block to arrive folds them, 8 a lane
+///     a cluster         block 0:  [v0 v1 .. v7]   8 blocks write into the first's shared memory
+///                                                 (cluster.cuh); its first warp folds the values
+///     up to 256 blocks  lane 0:   p0  p1 ..  p7   values in the workspace; the first warp of the
+///                       lane 1:   p8  p9 .. p15   last block to arrive folds them, 8 a lane
 ///
 /// Several blocks are a cluster if `memory` holds no partials.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>

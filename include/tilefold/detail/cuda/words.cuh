@@ -31,8 +31,8 @@ struct registers {
   TILEFOLD_HD void put(int i, const T& v) { slots[i].put(v); }
 };
 
-/// The lane's number, which the compiler must ask for each time: what it would keep of it from turn
-/// to turn of a loop is more than there are registers.
+/// The lane's number, read anew each time. Otherwise the compiler keeps values made of it from turn
+/// to turn of a loop, and those need more registers than there are.
 __device__ __forceinline__ int opaque_lane() {
   int lane;
   asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -149,8 +149,8 @@ __device__ __forceinline__ T select(bool condition, const T& a, const T& b) {
   return from_words<T>(w);
 }
 
-/// Bit `bit` of a lane's number, as a condition that is not one to the compiler: nvcc turns several
-/// selects on the same condition into branches, and so doubles the shuffles between them.
+/// Bit `bit` of a lane's number, as a condition that the compiler does not recognise as one. It
+/// turns several selects on one condition into branches, and so doubles the shuffles between them.
 class lane_bit {
  public:
   __device__ __forceinline__ lane_bit(int lane, int bit)

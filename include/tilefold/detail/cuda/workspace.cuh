@@ -152,7 +152,7 @@ class workspace {
     forget();
   }
 
-  /// Lets go of memory that is gone.
+  /// Forgets memory that no longer exists.
   void forget() noexcept {
     memory_ = nullptr;
     bytes_ = 0;

@@ -2,8 +2,8 @@
 //
 // Trees that stand side by side, as the columns of a matrix: a block of neighbouring columns is
 // folded row by row, so that memory is read in its order and the columns of a block go through
-// vector registers together. Eight rows become one, and the rows that come of it wait in a stack,
-// one for every level of the tree, until their right neighbours are there. Host only.
+// vector registers together. Eight rows are folded to one row of values. Such rows wait on a stack,
+// one a level of the tree, until their right neighbours are there. Host only.
 #pragma once
 
 #include <cstddef>
