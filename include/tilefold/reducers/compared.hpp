@@ -199,8 +199,7 @@ struct make_extreme {
   Plain operator()() const { return {}; }
   template <class Comp>
   auto operator()(const Comp& comp) const {
-    return Compared<comparator_in_kernels_t<Comp>>{
-        detail::normalized_comparator(comp)};
+    return Compared<comparator_in_kernels_t<Comp>>{detail::normalized_comparator(comp)};
   }
 };
 
