@@ -188,12 +188,6 @@ template <std::size_t... Index, class... Its>
 inline constexpr int staged_bytes<source_of<std::index_sequence<Index...>, Its...>> =
     detail::larger((staged_item_bytes<Its> + ...), 1);
 
-/// Items that a stage holds.
-template <class Source>
-constexpr int stage_capacity() {
-  return detail::bounded(stage_bytes / staged_bytes<Source>, 1, 4096);
-}
-
 /// The memory, for up to `Capacity` items; a warp's own.
 template <class Source, int Capacity>
 class warp_stage;
