@@ -252,15 +252,13 @@ def program_of(c):
                   f"using op_type = decltype({arguments[0]});"]
         kind = "accumulated_t" if reducer else "folded_t"
         lines += [f"using result = tilefold::{kind}<folded, op_type>;"]
-        body = BODIES[verb].format(last=f", {arguments[0]}").replace("out[threadIdx.x] = ", "const auto got = ")
-        lines += ["template <class Out>", "__global__ void fold(source first, int n, Out* out) {",
-                  "  folded mine[4];",
-                  "  for (int i = 0; i < 4; ++i) mine[i] = kinds::made<folded>{}(first[4 * threadIdx.x + i]);",
-                  "  " + body, "  out[threadIdx.x] = got;", "}"]
-        got = "tilefold::warp_fold(std::declval<folded>(), std::declval<op_type>())"
-        lines += [f"void run(source first, int n, void* out) {{",
-                  f"  using out_type = std::remove_const_t<decltype({got})>;",
-                  "  fold<<<1, 128>>>(first, n, static_cast<out_type*>(out));", "}"]
+        body = BODIES[verb].format(last=", op").replace("out[threadIdx.x] = ", "const auto got = ")
+        lines += ["__global__ void fold(source first, int n, op_type op, void* out) {", "  folded mine[4];",
+                  "  for (int i = 0; i < 4; ++i) {",
+                  "    const std::iter_value_t<source> item = first[4 * threadIdx.x + i];",
+                  "    mine[i] = kinds::made<folded>{}(item);", "  }",
+                  f"  {body}", "  static_cast<std::remove_const_t<decltype(got)>*>(out)[threadIdx.x] = got;", "}",
+                  "void run(source first, int n, void* out) {", f"  fold<<<1, 128>>>(first, n, {arguments[0]}, out);", "}"]
         return "\n".join(lines) + "\n"
     call = CALLS.get(verb, f"(void)tilefold::{verb}({{e}}first, first + n);").format(**fill)
     if verb in FOLDS and verb not in TRANSFORMS + ("reduce",):
