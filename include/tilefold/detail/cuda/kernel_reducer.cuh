@@ -79,9 +79,9 @@ __device__ __forceinline__ Result result_or_value(const Result& folded, int coun
 template <class R, class T>
 __device__ __forceinline__ auto lift_in_kernel(const R& r, const T& item, int index) {
   if constexpr (is_indexed<R>) {
-    return r.lift(cuda::kernel_border()(item), std::int64_t{index});
+    return r.lift(cuda::kernel_border<T>()(item), std::int64_t{index});
   } else {
-    return r.lift(cuda::kernel_border()(item));
+    return r.lift(cuda::kernel_border<T>()(item));
   }
 }
 
@@ -93,7 +93,7 @@ __device__ __forceinline__ auto project_in_kernel(const R& r, const Acc& folded)
   if constexpr (reducer_traits<R, Acc>::separately_rounded) {
     return result(detail::canonical(r.project(folded)));
   } else {
-    return result(cuda::kernel_border()(detail::canonical(r.project(folded))));
+    return result(cuda::kernel_border<result>()(detail::canonical(r.project(folded))));
   }
 }
 
