@@ -493,5 +493,35 @@ TYPED_TEST(HostFma, ClosesComputedKeys) {
       pattern::near_one);
 }
 
+// A number whose constructor adds, and an operator that returns a bare product of two: the product
+// is rounded before the constructor has it.
+template <class T>
+struct adding_number {
+  T value;
+  adding_number() = default;
+  adding_number(T x) : value(x + third<T>) {}
+};
+
+TYPED_TEST(HostFma, DoesNotFuseWhatAnOperatorReturnsWithItsConversion) {
+  using T = TypeParam;
+  using number = adding_number<T>;
+  const auto multiply = [](const number& a, const number& b) { return a.value * b.value; };
+  const auto unfused = [](const T& a, const T& b) { return sum(product(a, b), third<T>); };
+  const auto reducer = reducers::make_reducer([](const T& x) { return number(x); }, multiply,
+                                              [](const number& x) { return x.value; });
+  this->for_each_case(
+      [&](const auto& exec, const std::vector<T>& items) {
+        std::vector<T> lifted;
+        for (const T& item : items) lifted.push_back(sum(item, third<T>));
+        const T folded = reference::fold<T>(unfused, lifted);
+        const number start(T{0.5f});
+        ASSERT_TRUE(same_bits(tilefold::reduce<number>(exec, items, start, multiply).value,
+                              unfused(start.value, folded)))
+            << "n = " << items.size();
+        ASSERT_TRUE(same_bits(tilefold::reduce(exec, items, reducer), folded));
+      },
+      pattern::near_one);
+}
+
 }  // namespace
 }  // namespace tilefold::test

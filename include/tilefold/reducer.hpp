@@ -221,14 +221,23 @@ struct op_reducer {
     return detail::convert<Acc>(op(a, b));
   }
 
+  /// The same, what the operator returns closed before it meets a conversion.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Closing>
+  TILEFOLD_HD Acc combine_across(const Closing& closing, const Acc& a, const Acc& b) const
+      requires(combine_may_fuse&& conversion_may_fuse<call_result_t<Op, Acc, Acc>, Acc>) {
+    return detail::convert<Acc>(closing(op(a, b)));
+  }
+
   TILEFOLD_HD result project(const Acc& value) const { return detail::canonical(value); }
 
  private:
   // A conversion of the caller's own may compute something.
   template <class Closing, class T>
   TILEFOLD_HD static Acc as_accumulator([[maybe_unused]] const Closing& closing, const T& value) {
-    if constexpr (lift_may_fuse && !std::same_as<T, Acc> &&
-                  !(arithmetic_like<T> && arithmetic_like<Acc>)) {
+    if constexpr (lift_may_fuse && conversion_may_fuse<T, Acc>) {
       return detail::convert<Acc>(closing(value));
     } else {
       return detail::convert<Acc>(value);

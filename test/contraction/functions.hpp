@@ -209,6 +209,21 @@ struct sum_last {
 
 // Iterators.
 
+/// A number whose constructor adds, and an operator on two of them that returns the bare product.
+struct adding_number {
+  float v;
+  adding_number() = default;
+  TILEFOLD_HD adding_number(float x) : v(x + 0.3f) {}
+};
+struct to_adding_number {
+  TILEFOLD_HD adding_number operator()(float x) const { return x; }
+};
+struct bare_product {
+  TILEFOLD_HD float operator()(const adding_number& a, const adding_number& b) const {
+    return a.v * b.v;
+  }
+};
+
 /// Items that are computed when they are read.
 template <class It, class F>
 class computing_iterator {

@@ -114,6 +114,12 @@ __global__ void folds_at_once(const T* x, T* y) {
   const T mine[2] = {x[threadIdx.x] * x[1], x[threadIdx.x] * x[2]};
   y[threadIdx.x] = warp_fold_each(mine, sum{}) + y[0];
 }
+// What the operator returns becomes an accumulator by a constructor that computes.
+__global__ void folds_of_adding_numbers(const float* x, adding_number* y) {
+  __shared__ block_storage<64, adding_number> storage;
+  y[threadIdx.x] = block_fold(storage, adding_number(x[threadIdx.x]), bare_product{});
+  y[64 + threadIdx.x] = warp_fold(x[threadIdx.x], made<to_adding_number, bare_product, keep>{});
+}
 
 template <class T>
 void in_kernels() {

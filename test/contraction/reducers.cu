@@ -86,6 +86,11 @@ void all_reducers(cuda_executor& gpu) {
   reduced<lanes, float>(gpu, r::fuse(r::count{}, r::mean{}, r::min{}));
   reduced<lanes, double>(gpu, r::fuse(r::mean{}, made<shift, sum, keep>{}));
   reduced<some, float>(gpu, r::fuse(made<shift, sum, keep>{}, made<keep, product, shift>{}));
+  // What a combine returns becomes an accumulator by a constructor that computes.
+  reduced<lanes, float>(gpu, made<to_adding_number, bare_product, keep>{});
+  auto exec = with_policy<lanes>(gpu);
+  (void)reduce<adding_number>(exec, items<float>(), items<float>(), adding_number(),
+                              bare_product{});
   // By default.
   const float* first = items<float>();
   (void)transform_reduce(gpu, first, first, r::mean{}, scale{});

@@ -176,6 +176,10 @@ class bound_reducer {
   using result =
       std::remove_cvref_t<decltype(std::declval<const R&>().project(std::declval<accumulator>()))>;
 
+  // What combine() returns, which may convert to an accumulator by a constructor that computes.
+  using combined = std::remove_cvref_t<decltype(std::declval<const R&>().combine(
+      std::declval<const accumulator&>(), std::declval<const accumulator&>()))>;
+
   static constexpr bool commutative = reducer_traits<R, accumulator>::commutative;
   static_assert(commutative || !reducer_traits<R, accumulator>::order_free,
                 "tilefold: an order-free reduction is commutative: a reducer that says order_free "
@@ -234,6 +238,17 @@ class bound_reducer {
 #endif
   TILEFOLD_HD accumulator combine(const accumulator& a, const accumulator& b) const {
     return reducer.combine(a, b);
+  }
+
+  /// The same, what the reducer's returns closed before it meets a conversion.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Closing>
+  TILEFOLD_HD accumulator combine_across(const Closing& closing, const accumulator& a,
+                                         const accumulator& b) const
+      requires(combine_may_fuse&& conversion_may_fuse<combined, accumulator>) {
+    return closing(reducer.combine(a, b));
   }
 
   /// The node of N neighbouring elements, a power of two from 2 to 16.

@@ -27,6 +27,11 @@ template <class T>
 inline constexpr bool may_hold_product =
     !std::integral<T> && !std::is_enum_v<T> && !std::is_pointer_v<T> && !std::is_empty_v<T>;
 
+/// Whether the conversion of a value of type From may be the caller's code, which computes.
+template <class From, class To>
+inline constexpr bool conversion_may_fuse =
+    !std::same_as<From, To> && !(arithmetic_like<From> && arithmetic_like<To>);
+
 template <class T>
 concept floating_or_complex = std::floating_point<T> || complex_like<T>;
 
@@ -139,6 +144,14 @@ concept lifts_across_border = requires(const Reducer& reducer, const Values&... 
   reducer.lift_across(border{}, values...);
 };
 
+/// Whether its combine is told of the border, because a conversion of the caller's own stands
+/// behind the caller's operator.
+template <class Reducer>
+concept combines_across_border = requires(const Reducer& reducer,
+                                          const typename Reducer::accumulator& a) {
+  reducer.combine_across(border{}, a, a);
+};
+
 /// Whether its combine has additions that cannot be fused with anything before them: on a GPU ours
 /// are instructions of their own.
 template <class Reducer>
@@ -178,7 +191,11 @@ struct closed_steps {
 #pragma nv_exec_check_disable
 #endif
   TILEFOLD_HD accumulator combine_open(const accumulator& a, const accumulator& b) const {
-    return reducer.combine(a, b);
+    if constexpr (combines_across_border<Reducer>) {
+      return reducer.combine_across(closing, a, b);
+    } else {
+      return reducer.combine(a, b);
+    }
   }
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
@@ -196,9 +213,9 @@ struct closed_steps {
 #endif
   TILEFOLD_HD accumulator combine(const accumulator& a, const accumulator& b) const {
     if constexpr (Reducer::combine_may_fuse) {
-      return closing(reducer.combine(a, b));
+      return closing(combine_open(a, b));
     } else {
-      return reducer.combine(a, b);
+      return combine_open(a, b);
     }
   }
 
@@ -206,7 +223,9 @@ struct closed_steps {
 #pragma nv_exec_check_disable
 #endif
   TILEFOLD_HD accumulator combine_equals(const accumulator& a, const accumulator& b) const {
-    if constexpr (Reducer::combine_may_fuse) {
+    if constexpr (combines_across_border<Reducer>) {
+      return combine(a, b);
+    } else if constexpr (Reducer::combine_may_fuse) {
       return closing(reducer.combine_equals(a, b));
     } else {
       return reducer.combine_equals(a, b);

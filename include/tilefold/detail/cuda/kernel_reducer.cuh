@@ -26,6 +26,12 @@ struct combine_of {
 #pragma nv_exec_check_disable
   template <class Acc>
   TILEFOLD_HD Acc operator()(const Acc& a, const Acc& b) const {
+#if defined(__CUDA_ARCH__)
+    using combined = std::remove_cvref_t<decltype(reducer.combine(a, b))>;
+    if constexpr (conversion_may_fuse<combined, Acc>) {
+      return cuda::kernel_border()(reducer.combine(a, b));
+    }
+#endif
     return reducer.combine(a, b);
   }
 };
