@@ -108,6 +108,10 @@ TEST(HostFloatMode, IsLookedAtBeforeReducers) {
   is_looked_at("compensated_sum", [] { (void)tilefold::reduce(floats, r::compensated_sum()); });
   is_looked_at("fuse", [] { (void)tilefold::reduce(floats, r::fuse(r::sum(), r::variance())); });
   is_looked_at("arg_min", [] { (void)tilefold::reduce(floats, r::arg_min<>()); });
+  const auto third = r::make_reducer([](int x) { return x; }, [](int a, int b) { return a + b; },
+                                     [](int sum) { return sum / 3.0; });
+  is_looked_at("a projection of integers",
+               [&] { (void)tilefold::reduce(std::vector<int>(9), third); });
 }
 
 TEST(HostFloatMode, IsLookedAtBeforeFoldsOfOwnStructs) {

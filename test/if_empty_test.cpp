@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -42,6 +43,15 @@ TEST(IfEmpty, TakesOperators) {
   EXPECT_EQ(reduce(some, if_empty(larger{}, 100)), 3.0f);
   EXPECT_EQ(reduce(none, if_empty(std::plus<>{}, 5)), 5.0f);
   EXPECT_EQ(reduce<double>(some, if_empty(plus{}, 5)), 6.0);
+}
+
+float sum_of(float a, float b) { return a + b; }
+
+TEST(IfEmpty, TakesFunctionsAndLiteralsByName) {
+  EXPECT_EQ(reduce(none, if_empty(sum_of, -4)), -4.0f);
+  EXPECT_EQ(reduce(some, if_empty(sum_of, -4)), 6.0f);
+  const auto join = [](const std::string& a, const std::string& b) { return a + b; };
+  EXPECT_EQ(reduce(std::vector<std::string>(), if_empty(join, "nothing")), "nothing");
 }
 
 TEST(IfEmpty, TakesThePlaceOfAnIdentityAndOfAnInitialValue) {

@@ -69,13 +69,14 @@ struct make_arg_max {
   }
 };
 struct make_arg_minmax {
-  template <tie_rule MinTies = tie_rule::first, tie_rule MaxTies = tie_rule::first>
+  // One rule alone is that of both.
+  template <tie_rule MinTies = tie_rule::first, tie_rule MaxTies = MinTies>
   reducers::arg_minmax<nan_rule::propagate, MinTies, MaxTies> operator()(
       of_equal<MinTies> = {}, of_equal<MaxTies> = {}) const {
     return {};
   }
   template <comparator_argument Comp, tie_rule MinTies = tie_rule::first,
-            tie_rule MaxTies = tie_rule::first>
+            tie_rule MaxTies = MinTies>
   auto operator()(const Comp& comp, of_equal<MinTies> = {}, of_equal<MaxTies> = {}) const {
     return arg_extremes_by<MinTies, MaxTies, comparator_in_kernels_t<Comp>>{
         detail::normalized_comparator(comp)};
@@ -113,8 +114,8 @@ inline constexpr detail::place_verb<detail::make_arg_max, detail::iterator_to_on
 ///     minmax_element(..., first_of_equal, last_of_equal)
 ///     minmax_element(..., comp, first_of_equal, last_of_equal)
 ///
-/// find the first smallest and the last largest element, as std::minmax_element does. Work: 2 n - 2
-/// comparisons.
+/// find the first smallest and the last largest element, as std::minmax_element does. One rule is
+/// that of both. Work: 2 n - 2 comparisons.
 inline constexpr detail::place_verb<detail::make_arg_minmax, detail::iterators_to_both>
     minmax_element{"minmax_element"};
 

@@ -127,7 +127,8 @@ class basic_host_executor {
   template <class Policy, class Source, class Reducer, class Init>
   [[gnu::noinline]] typename Reducer::result fold(const Source& source, const Reducer& reducer,
                                                   const Init& init, std::int64_t n) const {
-    detail::host::require_float_mode<Source, typename Reducer::accumulator>();
+    detail::host::require_float_mode<Source, typename Reducer::accumulator,
+                                     typename Reducer::result>();
     return detail::finish(detail::closed_steps<Reducer>{reducer}, init,
                           mode_.fold(source, reducer, n));
   }
@@ -144,7 +145,8 @@ class basic_host_executor {
   template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
   [[gnu::noinline]] void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer,
                                      const Init& init, const Empty& empty, const Out& out) const {
-    detail::host::require_float_mode<typename Forest::source_type, typename Reducer::accumulator>();
+    detail::host::require_float_mode<typename Forest::source_type, typename Reducer::accumulator,
+                                     typename Reducer::result>();
     detail::require_host_access(out, "out");
     detail::host::require_first_array(forest);
     // By value: these run for every tree.
@@ -172,7 +174,7 @@ class basic_host_executor {
                                              const Init& init, const KeysOut& keys_out,
                                              const ValuesOut& values_out) const {
     detail::host::require_float_mode<typename Items::source_type, typename Items::key_type,
-                                     typename Reducer::accumulator>();
+                                     typename Reducer::accumulator, typename Reducer::result>();
     detail::require_host_access(keys_out, "keys_out");
     detail::require_host_access(values_out, "values_out");
     const auto keep_key = [&](std::int64_t run, std::int64_t j) {

@@ -84,8 +84,7 @@ struct nothing_of<R, identity_value, Elements...> {
 /// - Results of items are those of `op` alone, to the bit: the value enters no fold.
 /// - Costs nothing but the value itself in the launch of a kernel.
 template <class Op, class Value>
-TILEFOLD_HD constexpr detail::with_empty_value<Op, Value> if_empty(const Op& op,
-                                                                   const Value& value) {
+TILEFOLD_HD constexpr detail::with_empty_value<Op, Value> if_empty(Op op, Value value) {
   static_assert(!detail::has_empty_value<Op>,
                 "tilefold: if_empty takes an operator or reducer that has no if_empty yet");
   return {op, value};

@@ -184,7 +184,7 @@ TEST(Fuse, ResultsAreGotAsThoseOfATuple) {
   static_assert(std::is_same_v<decltype(get<0>(std::move(found))), std::int64_t&&>);
   EXPECT_EQ(get<0>(found), 4);
   EXPECT_EQ(get<1>(found), 3.0);
-  EXPECT_EQ(get<2>(found), 6.0f);
+  EXPECT_EQ(tilefold::get<2>(found), 6.0f);
   EXPECT_EQ(sum_of(found), 13.0);
   EXPECT_EQ(sum_of(std::tuple(4, 3.0, 6.0f)), 13.0);
   get<2>(found) = 7.0f;

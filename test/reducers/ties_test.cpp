@@ -3,6 +3,7 @@
 // The first and the last of equal extremes, against std.
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,11 @@ TYPED_TEST(Ties, OfVerbsAreThoseOfStd) {
   EXPECT_EQ(minmax_element(x, first_of_equal, last_of_equal),
             std::minmax_element(x.begin(), x.end()));
   EXPECT_EQ(index(minmax_element(x).second), expected[2]);
+  for (const auto& [least, greatest] :
+       {minmax_element(x, last_of_equal), minmax_element(x, std::less<>(), last_of_equal)}) {
+    EXPECT_EQ(index(least), expected[1]) << "one rule is that of both";
+    EXPECT_EQ(index(greatest), expected[3]) << "one rule is that of both";
+  }
   const std::vector<TypeParam> none;
   EXPECT_EQ(max_element(none, last_of_equal), none.end());
 }

@@ -91,6 +91,8 @@ struct std::tuple_element<I, tilefold::detail::pack_of<Indices, T...>>
 
 namespace tilefold {
 
+using detail::get;
+
 /// f(values...) of fused results, as std::apply of a tuple; on host and device.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable

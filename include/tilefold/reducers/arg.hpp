@@ -212,7 +212,7 @@ struct indexed_extremes {
 /// arg_minmax<nan_rule::propagate, tie_rule::first, tie_rule::last> finds what
 /// std::minmax_element() finds among numbers.
 template <nan_rule Nan = nan_rule::propagate, tie_rule MinTies = tie_rule::first,
-          tie_rule MaxTies = tie_rule::first>
+          tie_rule MaxTies = MinTies>
 struct arg_minmax {
   using reducer_concept = reducer_tag;
   static constexpr bool indexed = true;
