@@ -519,6 +519,9 @@ TYPED_TEST(HostFma, DoesNotFuseWhatAnOperatorReturnsWithItsConversion) {
                               unfused(start.value, folded)))
             << "n = " << items.size();
         ASSERT_TRUE(same_bits(tilefold::reduce(exec, items, reducer), folded));
+        const auto fused =
+            tilefold::reduce(exec, items, reducers::fuse(reducers::count{}, reducer));
+        ASSERT_TRUE(same_bits(get<1>(fused), folded)) << "n = " << items.size();
       },
       pattern::near_one);
 }

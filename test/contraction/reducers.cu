@@ -88,6 +88,7 @@ void all_reducers(cuda_executor& gpu) {
   reduced<some, float>(gpu, r::fuse(made<shift, sum, keep>{}, made<keep, product, shift>{}));
   // What a combine returns becomes an accumulator by a constructor that computes.
   reduced<lanes, float>(gpu, made<to_adding_number, bare_product, keep>{});
+  reduced<lanes, float>(gpu, r::fuse(r::count{}, made<to_adding_number, bare_product, keep>{}));
   auto exec = with_policy<lanes>(gpu);
   (void)reduce<adding_number>(exec, items<float>(), items<float>(), adding_number(),
                               bare_product{});

@@ -148,6 +148,12 @@ constexpr bool lifts_values() {
   }
 }
 
+/// Whether R is made of reducers whose combine returns something that is converted (fuse.hpp).
+template <class R, class Acc>
+concept parts_convert = requires(const R& r, const Acc& a) {
+  r.combine_across(border{}, a, a);
+};
+
 /// R over elements of types Values, or over what Lift makes of them unless that is as_is or
 /// as_computed. If R is indexed, lift() is called with the index before the elements.
 template <class R, class Lift, class... Values>
@@ -240,15 +246,20 @@ class bound_reducer {
     return reducer.combine(a, b);
   }
 
-  /// The same, what the reducer's returns closed before it meets a conversion.
+  /// The same, what the reducer's combine returns closed before it meets a conversion.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
   template <class Closing>
   TILEFOLD_HD accumulator combine_across(const Closing& closing, const accumulator& a,
                                          const accumulator& b) const
-      requires(combine_may_fuse&& conversion_may_fuse<combined, accumulator>) {
-    return closing(reducer.combine(a, b));
+      requires(combine_may_fuse &&
+               (conversion_may_fuse<combined, accumulator> || parts_convert<R, accumulator>)) {
+    if constexpr (parts_convert<R, accumulator>) {
+      return reducer.combine_across(closing, a, b);
+    } else {
+      return closing(reducer.combine(a, b));
+    }
   }
 
   /// The node of N neighbouring elements, a power of two from 2 to 16.

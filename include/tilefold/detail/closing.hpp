@@ -60,7 +60,8 @@ decltype(auto) closed_on_host(const T& value) {
     return result;
   } else {
     if constexpr (may_hold_product<T>) {
-      // As bytes, which may be written even where a member is const.
+      // As bytes, which may be written even where a member is const. Nothing is: the compiler is
+      // only to believe that something could be, so the value may be const itself.
       auto& bytes = reinterpret_cast<unsigned char(&)[sizeof(T)]>(const_cast<T&>(value));
       if constexpr (std::is_trivially_copyable_v<T>) {
         asm("" : "+m"(bytes));
@@ -86,7 +87,7 @@ __device__ __forceinline__ T closed_on_device(const T& value, unsigned zero) {
     w = __builtin_bit_cast(words, value);
   } else {
     w.word[count - 1] = 0;
-    std::memcpy(&w, static_cast<const void*>(&value), sizeof(T));
+    std::memcpy(&w, static_cast<const void*>(__builtin_addressof(value)), sizeof(T));
   }
 #pragma unroll
   for (int i = 0; i < count; ++i) w.word[i] += zero;

@@ -53,6 +53,20 @@ struct fused_of<std::index_sequence<Index...>, R...> {
 
   pack<R...> reducers;
 
+  /// Whether what the combine of reducer I returns is converted to its accumulator.
+  template <std::size_t I, class Acc>
+  static constexpr bool converts_part() {
+    if constexpr (keeper<I> != I) {
+      return false;
+    } else {
+      using one =
+          std::remove_cvref_t<decltype(std::declval<const pack<R...>&>().template get<I>())>;
+      using combined = std::remove_cvref_t<decltype(std::declval<const one&>().combine(
+          std::declval<const Acc&>(), std::declval<const Acc&>()))>;
+      return conversion_may_fuse<combined, Acc>;
+    }
+  }
+
   // Results deduced, for a compiler may look at a result's type before it looks at what is
   // required.
   template <class... Values>
@@ -78,6 +92,18 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   TILEFOLD_HD pack<Acc...> combine(const pack_of<std::index_sequence<Index...>, Acc...>& a,
                                    const pack_of<std::index_sequence<Index...>, Acc...>& b) const {
     return {{combine_part<Index>(a, b)}...};
+  }
+
+  /// The same, what each part returns closed before it meets a conversion to its accumulator.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+  template <class Closing, class... Acc>
+  TILEFOLD_HD pack<Acc...> combine_across(
+      const Closing& closing, const pack_of<std::index_sequence<Index...>, Acc...>& a,
+      const pack_of<std::index_sequence<Index...>, Acc...>& b) const
+      requires(converts_part<Index, Acc>() || ...) {
+    return {{closing(combine_part<Index>(a, b))}...};
   }
 
 #if defined(__CUDACC__)

@@ -96,12 +96,14 @@ struct pointer_place {
   int device;
 };
 
-/// Where `pointer` leads. Without a usable GPU every pointer is a host pointer.
+/// Where `pointer` leads. Without a usable GPU every pointer is a host pointer; so it is in a forked
+/// child of a process that used one, and while the process ends.
 inline pointer_place place_of(const void* pointer) {
   cudaPointerAttributes attributes{};
   const cudaError_t code = cudaPointerGetAttributes(&attributes, pointer);
   if (code == cudaErrorNoDevice || code == cudaErrorInsufficientDriver ||
-      code == cudaErrorStubLibrary || code == cudaErrorInvalidValue) {
+      code == cudaErrorStubLibrary || code == cudaErrorInvalidValue ||
+      code == cudaErrorInitializationError || code == cudaErrorCudartUnloading) {
     (void)cudaGetLastError();
     return {memory_space::host, -1};
   }

@@ -113,7 +113,7 @@ class workspace {
       resource_->deallocate(memory, bytes, stream);
       check(code, "cudaMemsetAsync");
     }
-    release(stream);
+    give_back(stream);
     memory_ = memory;
     bytes_ = bytes;
     owned_ = true;
