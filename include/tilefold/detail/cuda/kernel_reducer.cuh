@@ -29,7 +29,7 @@ struct combine_of {
 #if defined(__CUDA_ARCH__)
     using combined = std::remove_cvref_t<decltype(reducer.combine(a, b))>;
     if constexpr (conversion_may_fuse<combined, Acc>) {
-      return cuda::kernel_border()(reducer.combine(a, b));
+      return cuda::kernel_border<Acc>()(reducer.combine(a, b));
     }
 #endif
     return reducer.combine(a, b);

@@ -96,8 +96,8 @@ struct pointer_place {
   int device;
 };
 
-/// Where `pointer` leads. Without a usable GPU every pointer is a host pointer; so it is in a forked
-/// child of a process that used one, and while the process ends.
+/// Where `pointer` leads. Without a usable GPU every pointer is a host pointer; so it is in a
+/// forked child of a process that used one, and while the process ends.
 inline pointer_place place_of(const void* pointer) {
   cudaPointerAttributes attributes{};
   const cudaError_t code = cudaPointerGetAttributes(&attributes, pointer);
