@@ -279,6 +279,16 @@ TEST_F(CudaHostSide, KeepsMemoryThatACaptureKnows) {
 
 // ---- resets
 
+TEST_F(CudaHostSide, MakesNoErrorOfTheDriversWhereThereIsNoContextYet) {
+  fake::reset();
+  const cuda_executor made_first;
+  EXPECT_TRUE(fake::state().has_context);
+  const float* const items = fake::items_in<float>(cudaMemoryTypeDevice, 4);
+  fake::state().has_context = false;
+  (void)tilefold::reduce(items, items + 4);
+  EXPECT_EQ(fake::state().driver_errors, 0);
+}
+
 TEST_F(CudaHostSide, CallsWithoutExecutorGoOnAfterAReset) {
   for (int round = 0; round < 3; ++round) {
     int* const many = fake::items_in<int>(cudaMemoryTypeDevice, 1 << 24);

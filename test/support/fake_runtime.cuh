@@ -29,6 +29,7 @@ struct runtime {
   std::vector<std::string> log;    // launches, questions and memsets, as they come
   int answers_left = -1;           // questions that are answered before one is refused; -1: all
   bool pageable_access = false;
+  int driver_errors = 0;  // that tools such as compute-sanitizer would show to a user
 };
 
 inline runtime& state() {
@@ -85,8 +86,15 @@ inline bool refuses(const char* question) {
   return true;
 }
 
+inline int current_context(void** context) {
+  *context = state().has_context ? &state() : nullptr;
+  return 0;
+}
 inline int context_number(void*, unsigned long long* number) {
-  if (!state().has_context) return 201;  // CUDA_ERROR_INVALID_CONTEXT
+  if (!state().has_context) {
+    ++state().driver_errors;
+    return 201;  // CUDA_ERROR_INVALID_CONTEXT
+  }
   *number = state().context;
   return 0;
 }
@@ -203,14 +211,16 @@ cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, v
   return cudaSuccess;
 }
 #if CUDART_VERSION >= 12050
-cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char*, void** function, unsigned,
+cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
                                                     unsigned long long,
                                                     cudaDriverEntryPointQueryResult*) {
 #else
-cudaError_t __wrap_cudaGetDriverEntryPoint(const char*, void** function, unsigned long long,
+cudaError_t __wrap_cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long,
                                            cudaDriverEntryPointQueryResult*) {
 #endif
-  *function = reinterpret_cast<void*>(&fake::context_number);
+  *function = std::string(name) == "cuCtxGetCurrent"
+                  ? reinterpret_cast<void*>(&fake::current_context)
+                  : reinterpret_cast<void*>(&fake::context_number);
   return cudaSuccess;
 }
 }

@@ -44,25 +44,37 @@ class device_scope {
   bool changed_ = false;
 };
 
-/// The number of the current context, which no other one has had; 0 if the driver does not tell.
-/// Some 20 ns.
-inline unsigned long long current_context() noexcept {
-  using function = int(void* context, unsigned long long* number);  // cuCtxGetId
-  static function* const ask = [] {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
+/// A function of the driver, there since CUDA `version`; null if it cannot be had.
+template <class Function>
+Function* driver_function(const char* name, [[maybe_unused]] unsigned version) noexcept {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result{};
 #if CUDART_VERSION >= 12050
-    const cudaError_t code =
-        cudaGetDriverEntryPointByVersion("cuCtxGetId", &found, 12000, cudaEnableDefault, &result);
+  const cudaError_t code =
+      cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result);
 #else
-    const cudaError_t code =
-        cudaGetDriverEntryPoint("cuCtxGetId", &found, cudaEnableDefault, &result);
+  const cudaError_t code = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
 #endif
-    if (code != cudaSuccess) (void)cudaGetLastError();
-    return code == cudaSuccess ? reinterpret_cast<function*>(found) : nullptr;
-  }();
+  if (code != cudaSuccess) (void)cudaGetLastError();
+  return code == cudaSuccess ? reinterpret_cast<Function*>(found) : nullptr;
+}
+
+/// The number of the current context, which no other one has had; 0 if there is none, or the driver
+/// does not tell. Some 40 ns.
+inline unsigned long long current_context() noexcept {
+  using current_function = int(void** context);                            // cuCtxGetCurrent
+  using number_function = int(void* context, unsigned long long* number);  // cuCtxGetId
+  static current_function* const current =
+      cuda::driver_function<current_function>("cuCtxGetCurrent", 4000);
+  static number_function* const number_of =
+      cuda::driver_function<number_function>("cuCtxGetId", 12000);
+  // Asked for the number of no context, the driver reports an error, which tools show to the user.
+  void* context = nullptr;
+  if (current == nullptr || number_of == nullptr || current(&context) != 0 || context == nullptr) {
+    return 0;
+  }
   unsigned long long number = 0;
-  return ask != nullptr && ask(nullptr, &number) == 0 ? number : 0;
+  return number_of(context, &number) == 0 ? number : 0;
 }
 
 /// The same of the context of `device`, the current one, which is made if there is none: a thread
