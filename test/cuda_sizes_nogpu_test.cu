@@ -175,9 +175,11 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
     all.push_back(gpu::demand(gpu::staged_policy_for(gpu::staged_run(item_bytes)), n, acc_bytes));
   }
   const tile_policy free = gpu::free_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
+  // As launch_free() bounds them, on GPUs that hold few blocks or many.
   for (const std::int64_t resident : {1, 100, 264, 2112, 4224, 1 << 20}) {
     const std::int64_t blocks = detail::smaller(
-        (n - free.vt) / free.tile(), detail::smaller(tree::num_blocks(n, tiles.tile()), resident));
+        detail::smaller((n - free.vt) / free.tile(), tree::num_blocks(n, tiles.tile())),
+        detail::smaller(gpu::most_free_blocks, resident));
     // With a flag behind the counters.
     const gpu::workspace_demand plain = gpu::partials_demand(free, blocks, acc_bytes);
     all.push_back({detail::larger(plain.partial_bytes, acc_bytes),
