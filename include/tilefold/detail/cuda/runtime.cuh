@@ -60,7 +60,7 @@ Function* driver_function(const char* name, [[maybe_unused]] unsigned version) n
 }
 
 /// The number of the current context, which no other one has had; 0 if there is none, or the driver
-/// does not tell. Some 40 ns.
+/// does not tell.
 inline unsigned long long current_context() noexcept {
   using current_function = int(void** context);                            // cuCtxGetCurrent
   using number_function = int(void* context, unsigned long long* number);  // cuCtxGetId
