@@ -244,8 +244,7 @@ void sums(const std::string& what) {
     }
   };
   const auto enter = [&](const std::string& who, Acc (*sum)(const T*, index)) {
-    contest(
-        what, who, sizeof(T), [=](index n) { return sum(items<T>(n), n); }, check);
+    contest(what, who, sizeof(T), [=](index n) { return sum(items<T>(n), n); }, check);
   };
   enter("tilefold", [](const T* p, index n) { return tilefold::reduce<Acc>(p, p + n); });
   enter("std", std_sum<Acc, T>);
@@ -258,8 +257,7 @@ void minima(const std::string& what) {
     return got == *std::min_element(items<float>(n), items<float>(n) + n);
   };
   const auto enter = [&](const std::string& who, float (*min)(const float*, index)) {
-    contest(
-        what, who, sizeof(float), [=](index n) { return min(items<float>(n), n); }, check);
+    contest(what, who, sizeof(float), [=](index n) { return min(items<float>(n), n); }, check);
   };
   enter("tilefold",
         [](const float* p, index n) { return tilefold::reduce(p, p + n, tilefold::minimum()); });
@@ -299,8 +297,7 @@ void compositions(const std::string& what) {
     return close(got, tilefold::reduce<affine_map<double>>(p, p + n, composition()));
   };
   const auto enter = [&](const std::string& who, map (*compose)(const map*, index)) {
-    contest(
-        what, who, sizeof(map), [=](index n) { return compose(items<map>(n), n); }, check);
+    contest(what, who, sizeof(map), [=](index n) { return compose(items<map>(n), n); }, check);
   };
   enter("tilefold",
         [](const map* p, index n) { return tilefold::reduce(p, p + n, composition()); });

@@ -341,7 +341,7 @@ class axis_sums : public contest {
     }
     for (index o = 0; o < outer_; ++o) {
       float* line = out + o * width_;
-#pragma omp parallel for reduction(+ : line[:width_])
+#pragma omp parallel for reduction(+ : line[ : width_])
       for (index r = 0; r < rows_; ++r) add_row(p + (o * rows_ + r) * width_, line);
     }
   }

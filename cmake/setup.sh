@@ -17,7 +17,7 @@ is_there() {
     cmake) command -v cmake >/dev/null ;;
     ninja-build) command -v ninja >/dev/null ;;
     g++) command -v c++ >/dev/null ;;
-    python3 | clang-format | pkg-config) command -v "$1" >/dev/null ;;
+    python3 | pkg-config) command -v "$1" >/dev/null ;;
     *) [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ] ;;
   esac
 }
@@ -80,6 +80,17 @@ need_disassembler() {
   python3 -m pip install --quiet --no-deps --target build/nvdisasm nvidia-cuda-nvdisasm==13.5.37 \
     >build/nvdisasm.log 2>&1 ||
     give_up "pip could not fetch nvdisasm: see build/nvdisasm.log, or put your toolkit's on PATH"
+}
+
+# The formatter, of the one version whose layout the sources have. A wheel holds it on any system.
+need_clang_format() {
+  [ ! -x build/clang-format/bin/clang-format ] || return 0
+  echo "tilefold: fetching clang-format"
+  mkdir -p build
+  python3 -m pip --version >/dev/null 2>&1 || need python3-pip
+  python3 -m pip install --quiet --no-deps --target build/clang-format clang-format==19.1.7 \
+    >build/clang-format.log 2>&1 ||
+    give_up "pip could not fetch clang-format: see build/clang-format.log"
 }
 
 # A GPU that answers; then its own architecture is what to compile for.

@@ -292,33 +292,22 @@ TEST(AxisReduce, ErrorsNameTheValue) {
     return test_view{out.data(), right_layout(extents)};
   };
   const std::string start = "tilefold::axis_reduce: ";
-  EXPECT_EQ(message([&] {
-              axis_reduce(in, to({2, 3}), 3);
-            }),
+  EXPECT_EQ(message([&] { axis_reduce(in, to({2, 3}), 3); }),
             start + "there is no axis 3 in a view of rank 3");
-  EXPECT_EQ(message([&] {
-              axis_reduce(in, to({2, 3}), -1);
-            }),
+  EXPECT_EQ(message([&] { axis_reduce(in, to({2, 3}), -1); }),
             start + "there is no axis -1 in a view of rank 3");
   EXPECT_EQ(message([&] { axis_reduce(in, to({2}), 2, 1, 2); }), start + "axis 2 is named twice");
-  EXPECT_EQ(message([&] {
-              axis_reduce(in, to({2, 3}), 0, 2);
-            }),
+  EXPECT_EQ(message([&] { axis_reduce(in, to({2, 3}), 0, 2); }),
             start +
                 "out has rank 2, but must have rank 1, or 3 with extents of 1 where axes are "
                 "reduced");
-  EXPECT_EQ(message([&] {
-              axis_reduce(in, to({2, 5}), 1);
-            }),
+  EXPECT_EQ(message([&] { axis_reduce(in, to({2, 5}), 1); }),
             start + "axis 1 of out has extent 5, but axis 2 of in has 4");
-  EXPECT_EQ(message([&] {
-              axis_reduce(in, to({2, 3, 4}), 1);
-            }),
+  EXPECT_EQ(message([&] { axis_reduce(in, to({2, 3, 4}), 1); }),
             start + "axis 1 of out has extent 3, but must have 1, for axis 1 of in is reduced");
-  EXPECT_EQ(message([&] {
-              axis_reduce(test_view{items.data(), view_layout{{-2}, {1}}}, to({}), 0);
-            }),
-            start + "the extent of axis 0 of in is -2");
+  EXPECT_EQ(
+      message([&] { axis_reduce(test_view{items.data(), view_layout{{-2}, {1}}}, to({}), 0); }),
+      start + "the extent of axis 0 of in is -2");
   const test_view nine{items.data(), right_layout(std::vector<std::int64_t>(9, 1))};
   EXPECT_EQ(message([&] { axis_reduce(nine, to({}), 0); }), start + "in has rank 9; the most is 8");
   const float* volatile null_items = nullptr;

@@ -60,10 +60,7 @@ two expected_pass_on(const float* items, std::int64_t n) {
   std::vector<two> leaves;
   for (std::int64_t i = 0; i < n; ++i) leaves.push_back({product(items[i], 3.3f), 0.0f});
   return neighbour_tree(
-      [](const two& a, const two& b) {
-        return two{b.u, sum(sum(a.v, b.v), a.u)};
-      },
-      leaves);
+      [](const two& a, const two& b) { return two{b.u, sum(sum(a.v, b.v), a.u)}; }, leaves);
 }
 
 class CudaClosure : public ::testing::Test {

@@ -83,7 +83,9 @@ TEST_F(CudaStreams, OfTheDefaultKinds) {
 
 TEST_F(CudaStreams, OutliveABorrowingExecutor) {
   const scoped_stream stream;
-  { cuda_executor exec(stream); }
+  {
+    cuda_executor exec(stream);
+  }
   EXPECT_EQ(cudaStreamQuery(stream), cudaSuccess);
   works_in(stream);
 }

@@ -37,8 +37,8 @@ TYPED_TEST(Sanitize, Loads) {
   const std::vector<std::int64_t> sizes{1, 33, 1000, 2048, 16384, 20000};
   std::vector<std::uint8_t> bytes;
   for (std::int64_t i = 0; i < sizes.back(); ++i) bytes.push_back(order_byte(i));
-  const auto expected = prefix_folds(
-      node_hash{}, [](std::int64_t i) { return leaf_hash(order_byte(i)); }, sizes);
+  const auto expected =
+      prefix_folds(node_hash{}, [](std::int64_t i) { return leaf_hash(order_byte(i)); }, sizes);
   for (const int start : {0, 1, 4, 15}) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       // The range ends where the allocation ends.

@@ -402,9 +402,7 @@ two<T> expected_pass_through(const std::vector<T>& items, T factor) {
   std::vector<two<T>> leaves;
   for (const T& item : items) leaves.push_back({product(item, factor), T{}});
   return neighbour_tree(
-      [](const two<T>& a, const two<T>& b) {
-        return two<T>{b.u, sum(sum(a.v, b.v), a.u)};
-      },
+      [](const two<T>& a, const two<T>& b) { return two<T>{b.u, sum(sum(a.v, b.v), a.u)}; },
       leaves);
 }
 

@@ -19,7 +19,7 @@ FLOORS = [
      ["detail/pack.hpp"], ["detail/reducer_shortcuts.hpp"], ["detail/bound_reducer.hpp"], ["if_empty.hpp"],
      ["detail/forest.hpp"], ["detail/keyed_items.hpp"], ["detail/strided.hpp"], ["detail/forest_checks.hpp"], ["detail/verb.hpp"], ["detail/axis_plan.hpp"],
      ["detail/real_math.hpp"], ["detail/narrow_exponential.hpp"], ["reducers/basic.hpp"],
-     ["reducers/arg.hpp"], ["reducers/*.hpp"], ["detail/host/*.hpp", "detail/cuda/*"]],
+     ["reducers/arg.hpp"], ["reducers/*.hpp"], ["detail/host/*.hpp", "detail/cuda/*", "detail/cuda/*/*"]],
     [["host.hpp"], ["cuda.cuh"], ["dispatch.hpp"]],
     [["detail/reducer_verb.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["batched_reduce.hpp"],
      ["reduce_by_key.hpp"], ["axis_reduce.hpp"],

@@ -27,12 +27,13 @@ struct widened {
   using type = T;
 };
 template <class T>
-requires is_narrow_float<T>
+  requires is_narrow_float<T>
 struct widened<T> {
   using type = float;
 };
 template <std::integral T>
-requires(sizeof(T) < 4 && !std::same_as<T, bool>) struct widened<T> {
+  requires(sizeof(T) < 4 && !std::same_as<T, bool>)
+struct widened<T> {
   using type = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
 };
 template <>
@@ -62,8 +63,7 @@ template <class F>
 using callable_t = std::conditional_t<device_only<F>, F&, const F&>;
 
 template <class F, class... Values>
-concept function_on = std::invocable < callable_t<F>,
-const Values&... > ;
+concept function_on = std::invocable<callable_t<F>, const Values&...>;
 
 template <class F, class... Values>
 using call_result_t = std::remove_cvref_t<std::invoke_result_t<callable_t<F>, const Values&...>>;
@@ -76,8 +76,8 @@ struct op_accumulator {
   using type = call_result_t<Op, T, T>;
 };
 template <class Op, class T>
-requires binary_op_on<Op, widened_t<T>> &&
-    (!std::same_as<T, widened_t<T>>)struct op_accumulator<Op, T> {
+  requires binary_op_on<Op, widened_t<T>> && (!std::same_as<T, widened_t<T>>)
+struct op_accumulator<Op, T> {
   using type = call_result_t<Op, widened_t<T>, widened_t<T>>;
 };
 template <class T>
@@ -123,14 +123,12 @@ struct with_init<Acc, no_init> {
 // Narrow floats are left out: float and every wider type can hold them, and sums of them have a
 // float accumulator in any case.
 template <class Acc, class Init>
-requires std::is_arithmetic_v<Acc> && std::is_arithmetic_v<Init>
-struct with_init<Acc, Init> : std::common_type<Acc, Init> {
-};
+  requires std::is_arithmetic_v<Acc> && std::is_arithmetic_v<Init>
+struct with_init<Acc, Init> : std::common_type<Acc, Init> {};
 template <class Acc, class Init>
-requires(is_narrow_float<Acc> != is_narrow_float<Init>) &&
-    (std::is_arithmetic_v<Acc> || std::is_arithmetic_v<Init>)struct with_init<Acc, Init>
-    : std::common_type<widened_t<Acc>, widened_t<Init>> {
-};
+  requires(is_narrow_float<Acc> != is_narrow_float<Init>) &&
+          (std::is_arithmetic_v<Acc> || std::is_arithmetic_v<Init>)
+struct with_init<Acc, Init> : std::common_type<widened_t<Acc>, widened_t<Init>> {};
 
 // Op is normalized. Named is the caller's explicit choice or void.
 template <class Named, class Op, class T, class Init>
@@ -146,8 +144,8 @@ template <class Op, class T>
 struct accumulator<void, Op, T, no_init> : op_accumulator<Op, T> {};
 // For sums and products a narrow initial value is widened just as narrow values are.
 template <class Op, class T, class Init>
-requires(!std::same_as<Init, no_init>) &&
-    (std::same_as<Op, plus> || std::same_as<Op, multiplies>)struct accumulator<void, Op, T, Init> {
+  requires(!std::same_as<Init, no_init>) && (std::same_as<Op, plus> || std::same_as<Op, multiplies>)
+struct accumulator<void, Op, T, Init> {
   using type = typename with_init<widened_t<T>, widened_t<Init>>::type;
 };
 

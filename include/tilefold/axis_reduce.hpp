@@ -153,7 +153,8 @@ void axis_reduce(Exec&& exec, const In& in, const Out& out, AxesInitOp... axes_i
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, class In, class Out,
           class... AxesInitOp>
-requires(!executor<In>) void axis_reduce(const In& in, const Out& out, AxesInitOp... axes_init_op) {
+  requires(!executor<In>)
+void axis_reduce(const In& in, const Out& out, AxesInitOp... axes_init_op) {
   constexpr bool views = detail::strided_view<In> && detail::strided_view<Out>;
   static_assert(views,
                 "tilefold: axis_reduce takes views with rank(), extent(i), stride(i), "

@@ -58,9 +58,9 @@ constexpr bool describes_arrays() {
 /// - Throws as reduce() does; invalid_range_error also for a negative number of arrays.
 template <class Acc = void, executor Exec, detail::item_iterator Pointers,
           detail::item_iterator Lengths, std::integral Count, detail::output Out, class... InitOp>
-requires(sizeof...(InitOp) <= 2) void batched_reduce_into(Exec&& exec, Pointers pointers,
-                                                          Lengths lengths, Count num_arrays,
-                                                          Out out, InitOp... init_op) {
+  requires(sizeof...(InitOp) <= 2)
+void batched_reduce_into(Exec&& exec, Pointers pointers, Lengths lengths, Count num_arrays, Out out,
+                         InitOp... init_op) {
   if constexpr (detail::describes_arrays<Pointers, Lengths>()) {
     using array = std::iter_value_t<Pointers>;
     const std::int64_t arrays =

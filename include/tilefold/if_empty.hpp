@@ -32,8 +32,8 @@ inline constexpr bool has_empty_value<with_empty_value<Op, Value>> = true;
 /// Whether a value can be given as a result: not as the first member of one.
 template <class Value, class Result>
 concept given_as = std::convertible_to<Value, Result> ||
-    ((complex_like<Result> || is_narrow_float<Result> ||
-      is_narrow_float<Value>)&&converts_to<Value, Result>);
+                   ((complex_like<Result> || is_narrow_float<Result> || is_narrow_float<Value>) &&
+                    converts_to<Value, Result>);
 
 /// No value is given: the projected identity, if there is one.
 struct identity_value {};

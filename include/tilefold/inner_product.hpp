@@ -24,9 +24,8 @@ auto inner_product(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It1,
           detail::item_iterator It2, class Init, class... OpF>
-requires(sizeof...(OpF) == 0 || sizeof...(OpF) == 2) auto inner_product(It1 first1, It1 last1,
-                                                                        It2 first2, Init init,
-                                                                        OpF... op_f) {
+  requires(sizeof...(OpF) == 0 || sizeof...(OpF) == 2)
+auto inner_product(It1 first1, It1 last1, It2 first2, Init init, OpF... op_f) {
   return Dispatch::template with_executor<OpF...>(
       first1,
       [&](auto&& exec) {

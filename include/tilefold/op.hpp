@@ -288,14 +288,14 @@ concept addable = wrapping_integer<T> || floating<T> || complex_like<T> || requi
   { a + a } -> std::convertible_to<T>;
 };
 template <class T>
-concept multipliable = wrapping_integer<T> || floating<T> || complex_like<T> ||
-    requires(const T& a) {
-  { a* a } -> std::convertible_to<T>;
-};
+concept multipliable =
+    wrapping_integer<T> || floating<T> || complex_like<T> || requires(const T& a) {
+      { a* a } -> std::convertible_to<T>;
+    };
 template <class T>
-concept orderable = floating<T> ||(!complex_like<T> && requires(const T& a) {
-  { a < a } -> std::convertible_to<bool>;
-});
+concept orderable = floating<T> || (!complex_like<T> && requires(const T& a) {
+                      { a < a } -> std::convertible_to<bool>;
+                    });
 
 }  // namespace detail
 
@@ -520,7 +520,9 @@ concept arithmetic_like = std::integral<T> || floating<T> || complex_like<T>;
 template <class T>
 struct op_traits<plus, T> : detail::known_op_traits<T> {
   // -0 and not +0: -0 + x is x for every x, while +0 + -0 is +0.
-  TILEFOLD_HD static T identity() requires detail::arithmetic_like<T> {
+  TILEFOLD_HD static T identity()
+    requires detail::arithmetic_like<T>
+  {
     if constexpr (detail::complex_like<T>) {
       using real = typename T::value_type;
       return __builtin_bit_cast(T, (detail::real_pair<real>{-real{0}, -real{0}}));
@@ -536,25 +538,37 @@ struct op_traits<plus, T> : detail::known_op_traits<T> {
 
 template <class T>
 struct op_traits<multiplies, T> : detail::known_op_traits<T> {
-  TILEFOLD_HD static T identity() requires(std::integral<T> || detail::floating<T>) {
+  TILEFOLD_HD static T identity()
+    requires(std::integral<T> || detail::floating<T>)
+  {
     return static_cast<T>(1.0f);
   }
 };
 
 template <class T>
 struct op_traits<minimum, T> : detail::selection_traits<T> {
-  TILEFOLD_HD static T identity() requires detail::has_extremes<T> { return detail::highest<T>(); }
+  TILEFOLD_HD static T identity()
+    requires detail::has_extremes<T>
+  {
+    return detail::highest<T>();
+  }
 };
 
 template <class T>
 struct op_traits<maximum, T> : detail::selection_traits<T> {
-  TILEFOLD_HD static T identity() requires detail::has_extremes<T> { return detail::lowest<T>(); }
+  TILEFOLD_HD static T identity()
+    requires detail::has_extremes<T>
+  {
+    return detail::lowest<T>();
+  }
 };
 
 // Where NaN is a missing value, "nothing" is NaN: minimum_number(NaN, x) is x.
 template <class T>
 struct op_traits<minimum_number, T> : detail::selection_traits<T> {
-  TILEFOLD_HD static T identity() requires detail::has_extremes<T> {
+  TILEFOLD_HD static T identity()
+    requires detail::has_extremes<T>
+  {
     if constexpr (detail::floating<T>) {
       return detail::quiet_nan<T>();
     } else {
@@ -565,7 +579,9 @@ struct op_traits<minimum_number, T> : detail::selection_traits<T> {
 
 template <class T>
 struct op_traits<maximum_number, T> : detail::selection_traits<T> {
-  TILEFOLD_HD static T identity() requires detail::has_extremes<T> {
+  TILEFOLD_HD static T identity()
+    requires detail::has_extremes<T>
+  {
     if constexpr (detail::floating<T>) {
       return detail::quiet_nan<T>();
     } else {
@@ -576,7 +592,9 @@ struct op_traits<maximum_number, T> : detail::selection_traits<T> {
 
 template <class T>
 struct op_traits<bit_and, T> : detail::known_op_traits<T> {
-  TILEFOLD_HD static T identity() requires std::integral<T> {
+  TILEFOLD_HD static T identity()
+    requires std::integral<T>
+  {
     if constexpr (std::is_same_v<T, bool>) {
       return true;
     } else {
@@ -587,7 +605,11 @@ struct op_traits<bit_and, T> : detail::known_op_traits<T> {
 
 template <class T>
 struct op_traits<bit_or, T> : detail::known_op_traits<T> {
-  TILEFOLD_HD static T identity() requires std::integral<T> { return T{0}; }
+  TILEFOLD_HD static T identity()
+    requires std::integral<T>
+  {
+    return T{0};
+  }
 };
 
 template <class T>
@@ -595,12 +617,20 @@ struct op_traits<bit_xor, T> : op_traits<bit_or, T> {};
 
 template <class T>
 struct op_traits<logical_and, T> : detail::known_op_traits<T> {
-  TILEFOLD_HD static T identity() requires std::same_as<T, bool> { return true; }
+  TILEFOLD_HD static T identity()
+    requires std::same_as<T, bool>
+  {
+    return true;
+  }
 };
 
 template <class T>
 struct op_traits<logical_or, T> : detail::known_op_traits<T> {
-  TILEFOLD_HD static T identity() requires std::same_as<T, bool> { return false; }
+  TILEFOLD_HD static T identity()
+    requires std::same_as<T, bool>
+  {
+    return false;
+  }
 };
 
 namespace detail {

@@ -58,21 +58,24 @@ auto reduce(Exec&& exec, It first, It last, Init init, Op op) {
 }
 
 template <class Acc = void, executor Exec, detail::item_range Range, class... InitOp>
-requires(sizeof...(InitOp) <= 2) auto reduce(Exec&& exec, Range&& range, InitOp... init_op) {
+  requires(sizeof...(InitOp) <= 2)
+auto reduce(Exec&& exec, Range&& range, InitOp... init_op) {
   return tilefold::reduce<Acc>(exec, std::begin(range), std::end(range), init_op...);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
           class... InitOp>
-requires(sizeof...(InitOp) <= 2) auto reduce(It first, It last, InitOp... init_op) {
+  requires(sizeof...(InitOp) <= 2)
+auto reduce(It first, It last, InitOp... init_op) {
   return Dispatch::template with_executor<InitOp...>(
       first, [&](auto&& exec) { return tilefold::reduce<Acc>(exec, first, last, init_op...); });
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
           class... InitOp>
-requires(sizeof...(InitOp) <= 2) && (!(std::same_as<InitOp, detail::range_iterator_t<Range>> ||
-                                       ...)) auto reduce(Range&& range, InitOp... init_op) {
+  requires(sizeof...(InitOp) <= 2) &&
+          (!(std::same_as<InitOp, detail::range_iterator_t<Range>> || ...))
+auto reduce(Range&& range, InitOp... init_op) {
   return tilefold::reduce<Acc, Dispatch>(std::begin(range), std::end(range), init_op...);
 }
 
@@ -116,8 +119,8 @@ void reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op) {
 
 template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out,
           class... InitOp>
-requires(sizeof...(InitOp) <= 2) void reduce_into(Exec&& exec, Range&& range, Out out,
-                                                  InitOp... init_op) {
+  requires(sizeof...(InitOp) <= 2)
+void reduce_into(Exec&& exec, Range&& range, Out out, InitOp... init_op) {
   tilefold::reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init_op...);
 }
 

@@ -180,10 +180,10 @@ auto with_keyed_items(Executor&& exec, std::int64_t n, const Keys& keys, const V
 /// - Throws as reduce() does: null_pointer_error, invalid_range_error, memory_space_error...
 template <class Acc = void, executor Exec, detail::item_iterator Keys, detail::item_iterator Values,
           detail::output KeysOut, detail::output ValuesOut, detail::output CountOut, class... Rest>
-requires(sizeof...(Rest) <= 3) void reduce_by_key_into(Exec&& exec, Keys keys_first, Keys keys_last,
-                                                       Values values, KeysOut keys_out,
-                                                       ValuesOut values_out, CountOut num_runs_out,
-                                                       Rest... rest) {
+  requires(sizeof...(Rest) <= 3)
+void reduce_by_key_into(Exec&& exec, Keys keys_first, Keys keys_last, Values values,
+                        KeysOut keys_out, ValuesOut values_out, CountOut num_runs_out,
+                        Rest... rest) {
   const std::int64_t n = detail::count_items("reduce_by_key_into", keys_first, keys_last);
   detail::with_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(
       [&](const auto& equal, const auto& init, const auto& op) {
@@ -216,9 +216,9 @@ requires(sizeof...(Rest) <= 3) void reduce_by_key_into(Exec&& exec, Keys keys_fi
 ///     reduce_by_key([exec,] keys_first, keys_last, values, keys_out, values_out, ...)
 template <class Acc = void, executor Exec, detail::item_iterator Keys, detail::item_iterator Values,
           detail::output KeysOut, detail::output ValuesOut, class... Rest>
-requires(sizeof...(Rest) <= 3) std::int64_t
-    reduce_by_key(Exec&& exec, Keys keys_first, Keys keys_last, Values values, KeysOut keys_out,
-                  ValuesOut values_out, Rest... rest) {
+  requires(sizeof...(Rest) <= 3)
+std::int64_t reduce_by_key(Exec&& exec, Keys keys_first, Keys keys_last, Values values,
+                           KeysOut keys_out, ValuesOut values_out, Rest... rest) {
   const std::int64_t n = detail::count_items("reduce_by_key", keys_first, keys_last);
   return detail::with_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(
       [&](const auto& equal, const auto& init, const auto& op) -> std::int64_t {
@@ -246,9 +246,9 @@ requires(sizeof...(Rest) <= 3) std::int64_t
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator Keys,
           detail::item_iterator Values, detail::output KeysOut, detail::output ValuesOut,
           class... Rest>
-requires(sizeof...(Rest) <= 3) std::int64_t
-    reduce_by_key(Keys keys_first, Keys keys_last, Values values, KeysOut keys_out,
-                  ValuesOut values_out, Rest... rest) {
+  requires(sizeof...(Rest) <= 3)
+std::int64_t reduce_by_key(Keys keys_first, Keys keys_last, Values values, KeysOut keys_out,
+                           ValuesOut values_out, Rest... rest) {
   return Dispatch::template with_executor<Rest...>(
       keys_first,
       [&](auto&& exec) {

@@ -71,8 +71,9 @@ TILEFOLD_HD T canonical(const T& value) {
 
 /// What convert() can do.
 template <class From, class To>
-concept converts_to = std::constructible_from<To, From> ||(complex_like<To>&& complex_like<From>) ||
-                      (is_narrow_float<From> && std::constructible_from<To, float>);
+concept converts_to =
+    std::constructible_from<To, From> || (complex_like<To> && complex_like<From>) ||
+    (is_narrow_float<From> && std::constructible_from<To, float>);
 
 /// static_cast, also between complex types, whose converting constructors device code cannot call,
 /// and from narrow floats to whatever float converts to. An integer is the nearest that there is.
@@ -189,7 +190,11 @@ struct op_reducer {
   // types whose arithmetic we know, nobody can tell.
   static constexpr bool may_pad =
       normalized_op<Op>::known && commutative && arithmetic_like<Acc> && has_identity<Op, Acc>;
-  TILEFOLD_HD static Acc neutral() requires(may_pad) { return op_traits<Op, Acc>::identity(); }
+  TILEFOLD_HD static Acc neutral()
+    requires(may_pad)
+  {
+    return op_traits<Op, Acc>::identity();
+  }
 
   Op op;
   Lift lift_op;
@@ -227,7 +232,8 @@ struct op_reducer {
 #endif
   template <class Closing>
   TILEFOLD_HD Acc combine_across(const Closing& closing, const Acc& a, const Acc& b) const
-      requires(combine_may_fuse&& conversion_may_fuse<call_result_t<Op, Acc, Acc>, Acc>) {
+    requires(combine_may_fuse && conversion_may_fuse<call_result_t<Op, Acc, Acc>, Acc>)
+  {
     return detail::convert<Acc>(closing(op(a, b)));
   }
 
@@ -247,9 +253,7 @@ struct op_reducer {
 
 /// Whether Reducer::neutral() can stand where an operand is missing.
 template <class Reducer>
-inline constexpr bool has_neutral = requires {
-  requires Reducer::may_pad;
-};
+inline constexpr bool has_neutral = requires { requires Reducer::may_pad; };
 
 /// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.
 template <class Reducer, class Init>
@@ -280,10 +284,8 @@ TILEFOLD_HD const typename Reducer::result& result_of_nothing(
 }
 
 template <class Out>
-concept has_value_type = requires {
-  typename std::iter_value_t<Out>;
-}
-&&!std::is_void_v<std::iter_value_t<Out>>;
+concept has_value_type =
+    requires { typename std::iter_value_t<Out>; } && !std::is_void_v<std::iter_value_t<Out>>;
 
 /// What is assigned through `out` for a result. If `out` has a value type, the result is converted
 /// to it, and a NaN is made the canonical one again. (An output iterator need not have one.)

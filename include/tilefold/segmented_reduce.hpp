@@ -73,9 +73,9 @@ void fold_segments(Exec&& exec, It first, Count num_segments, Out out, const Off
 /// - Throws as reduce() does; invalid_range_error also for a negative number or size of segments.
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Begins,
           detail::item_iterator Ends, std::integral Count, detail::output Out, class... InitOp>
-requires(sizeof...(InitOp) <= 2) void segmented_reduce_into(Exec&& exec, It first, Begins begins,
-                                                            Ends ends, Count num_segments, Out out,
-                                                            InitOp... init_op) {
+  requires(sizeof...(InitOp) <= 2)
+void segmented_reduce_into(Exec&& exec, It first, Begins begins, Ends ends, Count num_segments,
+                           Out out, InitOp... init_op) {
   detail::require_integers<Begins>();
   detail::require_integers<Ends>();
   detail::fold_segments<Acc>(
@@ -89,9 +89,9 @@ requires(sizeof...(InitOp) <= 2) void segmented_reduce_into(Exec&& exec, It firs
 
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Offsets,
           std::integral Count, detail::output Out, class... InitOp>
-requires(sizeof...(InitOp) <= 2) void segmented_reduce_into(Exec&& exec, It first, Offsets offsets,
-                                                            Count num_segments, Out out,
-                                                            InitOp... init_op) {
+  requires(sizeof...(InitOp) <= 2)
+void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_segments, Out out,
+                           InitOp... init_op) {
   detail::require_integers<Offsets>();
   detail::fold_segments<Acc>(
       exec, first, num_segments, out,
@@ -103,9 +103,9 @@ requires(sizeof...(InitOp) <= 2) void segmented_reduce_into(Exec&& exec, It firs
 
 template <class Acc = void, executor Exec, detail::item_iterator It, std::integral Count,
           std::integral Size, detail::output Out, class... InitOp>
-requires(sizeof...(InitOp) <= 2) void segmented_reduce_into(Exec&& exec, It first,
-                                                            Count num_segments, Size segment_size,
-                                                            Out out, InitOp... init_op) {
+  requires(sizeof...(InitOp) <= 2)
+void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segment_size, Out out,
+                           InitOp... init_op) {
   const std::int64_t segments =
       detail::count_of("segmented_reduce", "the number of segments", num_segments);
   const std::int64_t size = detail::count_of("segmented_reduce", "the segment size", segment_size);

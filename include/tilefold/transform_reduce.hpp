@@ -55,7 +55,7 @@ auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrRedu
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It, reducer R, class F>
-requires detail::function_or_needs_const<F, std::iter_value_t<It>>
+  requires detail::function_or_needs_const<F, std::iter_value_t<It>>
 auto transform_reduce(Exec&& exec, It first, It last, R r, F f) {
   const auto n = detail::count_items("transform_reduce", first, last);
   return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, r, f, first);
@@ -63,14 +63,15 @@ auto transform_reduce(Exec&& exec, It first, It last, R r, F f) {
 
 // The constraint on f tells an array, followed by anything, from the first of two iterators.
 template <class Acc = void, executor Exec, detail::item_range Range, class Init, class Op, class F>
-requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 auto transform_reduce(Exec&& exec, Range&& range, Init init, Op op, F f) {
   return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range), init, op, f);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
           class... Rest>
-requires(sizeof...(Rest) >= 2) auto transform_reduce(It first, It last, Rest... rest) {
+  requires(sizeof...(Rest) >= 2)
+auto transform_reduce(It first, It last, Rest... rest) {
   return Dispatch::template with_executor<Rest...>(
       first,
       [&](auto&& exec) { return tilefold::transform_reduce<Acc>(exec, first, last, rest...); },
@@ -79,7 +80,7 @@ requires(sizeof...(Rest) >= 2) auto transform_reduce(It first, It last, Rest... 
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
           class Init, class Op, class F>
-requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 auto transform_reduce(Range&& range, Init init, Op op, F f) {
   return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range), init, op, f);
 }
@@ -110,15 +111,15 @@ void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out o
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           detail::output Out, class Init>
-requires(!reducer<Init>) void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2,
-                                                    Out out, Init init) {
+  requires(!reducer<Init>)
+void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init) {
   tilefold::transform_reduce_into<Acc>(exec, first1, last1, first2, out, init, plus{},
                                        multiplies{});
 }
 
 template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out, class Init,
           class Op, class F>
-requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 void transform_reduce_into(Exec&& exec, Range&& range, Out out, Init init, Op op, F f) {
   tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init, op, f);
 }

@@ -17,9 +17,7 @@ template <class T>
 concept any_floating = std::floating_point<T> || is_narrow_float<T>;
 
 template <class T>
-concept complex_value = requires(T z) {
-  z.imag();
-};
+concept complex_value = requires(T z) { z.imag(); };
 
 template <class T>
 std::string decimal(T value) {

@@ -67,7 +67,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
 void handle_bus_errors() {
   static const bool done = [] {
     page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = on_bus_error;
     action.sa_flags = SA_SIGINFO;
     sigemptyset(&action.sa_mask);

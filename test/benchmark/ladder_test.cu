@@ -279,10 +279,9 @@ TEST(ladder, the_farthest_of_points) {
 TEST(SanitizeLadder, EveryRung) {
   auto rungs = sum_rungs<std::uint32_t>();
   for (auto& which : rungs) which.threads = {which.threads.front(), which.threads.back()};
-  expect_exact(rungs, make_items<std::uint32_t>(pattern::mixed, 5000, seed()),
-               ladder::sum<std::uint32_t>{}, [](int threads) {
-                 return std::vector<index>{1, 2 * threads, 2 * threads + 1, 4999};
-               });
+  expect_exact(
+      rungs, make_items<std::uint32_t>(pattern::mixed, 5000, seed()), ladder::sum<std::uint32_t>{},
+      [](int threads) { return std::vector<index>{1, 2 * threads, 2 * threads + 1, 4999}; });
 }
 
 // ---- floats

@@ -47,7 +47,8 @@ struct gathered {
 
   gathered() = default;
   template <class T>
-  requires(!std::same_as<T, gathered>) TILEFOLD_HD explicit gathered(const T& item) {
+    requires(!std::same_as<T, gathered>)
+  TILEFOLD_HD explicit gathered(const T& item) {
     unsigned char first_byte;
     memcpy(&first_byte, &item, 1);
     for (int i = 0; i < N; ++i) word[i] = static_cast<Word>(first_byte + i);
@@ -57,9 +58,7 @@ struct gathered {
 template <class T>
 concept narrow = tilefold::is_narrow_float<T>;
 template <class T>
-concept with_words = requires(T x) {
-  x.word[0];
-};
+concept with_words = requires(T x) { x.word[0]; };
 
 /// Any item as an Acc.
 template <class Acc>

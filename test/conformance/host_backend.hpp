@@ -23,8 +23,8 @@ class host_backend {
     std::size_t space = (count + static_cast<std::size_t>(shift)) * sizeof(T);
     // Exactly as long as needed, so that an address sanitizer sees a read past the end.
     const std::unique_ptr<void, void (*)(void*)> storage(
-        ::operator new (space, std::align_val_t{256}),
-        [](void* p) { ::operator delete (p, std::align_val_t{256}); });
+        ::operator new(space, std::align_val_t{256}),
+        [](void* p) { ::operator delete(p, std::align_val_t{256}); });
     T* first = static_cast<T*>(storage.get()) + shift;
     std::uninitialized_copy(items, items + n, first);
     return reduce<Named>(executor_, first, first + n, op);

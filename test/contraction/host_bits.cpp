@@ -537,8 +537,7 @@ void verbs(const std::string& type) {
      [](auto a, auto b) { return tilefold::any_of(executor(), a, b, above_when_shifted{}); });
   of("min_element", x, [](auto a, auto b) { return tilefold::min_element(executor(), a, b) - a; });
   of("minmax_value", x, [](auto a, auto b) { return tilefold::minmax_value(executor(), a, b); });
-  of(
-      "variance", x, [](auto a, auto b) { return tilefold::variance(executor(), a, b); }, 2);
+  of("variance", x, [](auto a, auto b) { return tilefold::variance(executor(), a, b); }, 2);
   of("norm", x, [](auto a, auto b) { return tilefold::norm(executor(), a, b); });
   of("logsumexp", small, [](auto a, auto b) { return tilefold::logsumexp(executor(), a, b); });
 }

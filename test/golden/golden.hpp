@@ -103,16 +103,12 @@ void expect_case(const char* name, std::uint64_t seed, Item item, Op op, Fold& f
 /// Every case, folded by fold(items, n, op).
 template <class Fold>
 void expect_all(Fold fold) {
-  expect_case(
-      "float_sum", 1, [](numbers& r) { return float_item(r, 12); }, plus{}, fold);
+  expect_case("float_sum", 1, [](numbers& r) { return float_item(r, 12); }, plus{}, fold);
   expect_case(
       "float_product", 2, [](numbers& r) { return near_one_item(r, 0); }, multiplies{}, fold);
-  expect_case(
-      "float_minimum", 3, [](numbers& r) { return float_item(r, 12); }, minimum{}, fold);
-  expect_case(
-      "double_sum", 4, [](numbers& r) { return double_item(r, 30); }, plus{}, fold);
-  expect_case(
-      "double_maximum", 5, [](numbers& r) { return double_item(r, 30); }, maximum{}, fold);
+  expect_case("float_minimum", 3, [](numbers& r) { return float_item(r, 12); }, minimum{}, fold);
+  expect_case("double_sum", 4, [](numbers& r) { return double_item(r, 30); }, plus{}, fold);
+  expect_case("double_maximum", 5, [](numbers& r) { return double_item(r, 30); }, maximum{}, fold);
   expect_case("half_sum", 6, half_item, plus{}, fold);
   expect_case("bfloat16_sum", 7, bfloat16_item, plus{}, fold);
   expect_case(
@@ -142,8 +138,7 @@ void expect_all(Fold fold) {
         return m;
       },
       matrix_product{}, fold);
-  expect_case(
-      "order_hash", 13, [](numbers& r) { return leaf_hash(r.next()); }, node_hash{}, fold);
+  expect_case("order_hash", 13, [](numbers& r) { return leaf_hash(r.next()); }, node_hash{}, fold);
 }
 
 }  // namespace tilefold::test::golden

@@ -77,7 +77,9 @@ struct as_if_fused {
 };
 
 template <class T>
-TILEFOLD_HD T plain(const T& x) requires(std::is_floating_point_v<T>) {
+TILEFOLD_HD T plain(const T& x)
+  requires(std::is_floating_point_v<T>)
+{
   return x;
 }
 template <class T>

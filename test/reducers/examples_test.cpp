@@ -119,12 +119,8 @@ TEST(Examples, OfYourOwn) {
     float lo, hi;
   };
   const auto range = r::make_reducer(
-      [](float v) {
-        return bounds{v, v};
-      },
-      [](bounds a, bounds b) {
-        return bounds{std::min(a.lo, b.lo), std::max(a.hi, b.hi)};
-      },
+      [](float v) { return bounds{v, v}; },
+      [](bounds a, bounds b) { return bounds{std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; },
       [](bounds b) { return b.hi - b.lo; });
   EXPECT_EQ(reduce(x, range), 5.0f);
 }

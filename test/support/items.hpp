@@ -78,8 +78,7 @@ template <>
 struct float_layout<bfloat16> : ieee_layout<8, 7, std::uint16_t> {};
 
 template <class T>
-concept layout_known = float_layout<T>::exponent_bits >
-0;
+concept layout_known = float_layout<T>::exponent_bits > 0;
 
 /// Two reals next to each other: std::complex and its twins.
 template <class T>

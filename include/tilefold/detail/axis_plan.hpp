@@ -18,7 +18,8 @@ namespace tilefold {
 /// The axes of a view that a reduction folds, by their numbers: axes{0, 2}.
 struct axes {
   template <std::integral... Axis>
-  requires(sizeof...(Axis) <= detail::max_axes) constexpr axes(Axis... axis)
+    requires(sizeof...(Axis) <= detail::max_axes)
+  constexpr axes(Axis... axis)
       : number{static_cast<std::int64_t>(axis)...}, count(sizeof...(Axis)) {}
 
   std::int64_t number[detail::max_axes]{};
@@ -52,10 +53,7 @@ concept strided_view = requires(const View& view) {
 
 // Such an mdspan has no strides to ask for.
 template <class View>
-inline constexpr bool has_no_axes = requires {
-  requires View::rank()
-  == 0;
-};
+inline constexpr bool has_no_axes = requires { requires View::rank() == 0; };
 
 /// The extents and strides of a view, and which of its axes are reduced.
 struct view_shape {

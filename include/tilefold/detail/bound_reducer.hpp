@@ -28,15 +28,11 @@ struct index_iterator {
 };
 
 template <class R>
-inline constexpr bool is_indexed = requires {
-  requires R::indexed;
-};
+inline constexpr bool is_indexed = requires { requires R::indexed; };
 
 /// A reducer that is an operator and nothing else; folds know fast ways for those.
 template <class R>
-concept operator_reducer = reducer<R> && requires {
-  typename ways<R>::plain_op;
-};
+concept operator_reducer = reducer<R> && requires { typename ways<R>::plain_op; };
 template <operator_reducer R>
 using plain_op_of = typename ways<R>::plain_op;
 
@@ -52,9 +48,8 @@ struct told_by {
 template <class R, class Acc>
 struct reducer_traits {
   static constexpr bool commutative = told_by<R>::commutative || told_by<ways<R>>::commutative;
-  static constexpr bool commutative_among_equals = commutative || requires {
-    requires ways<R>::commutative_among_equals;
-  };
+  static constexpr bool commutative_among_equals =
+      commutative || requires { requires ways<R>::commutative_among_equals; };
   static constexpr bool order_free = told_by<R>::order_free || told_by<ways<R>>::order_free;
   static constexpr bool separately_rounded =
       told_by<R>::separately_rounded || told_by<ways<R>>::separately_rounded;
@@ -70,9 +65,7 @@ concept has_reducer_identity = requires(const R& r) {
 };
 
 template <class R, class... Values>
-concept lifts = requires(const R& r, const Values&... values) {
-  r.lift(values...);
-};
+concept lifts = requires(const R& r, const Values&... values) { r.lift(values...); };
 
 // Split in three, so that the error of a broken reducer names what it lacks.
 template <class R, class Acc>
@@ -80,9 +73,7 @@ concept combines = requires(const R& r, const Acc& a) {
   { r.combine(a, a) } -> std::convertible_to<Acc>;
 };
 template <class R, class Acc>
-concept projects = requires(const R& r, const Acc& a) {
-  r.project(a);
-};
+concept projects = requires(const R& r, const Acc& a) { r.project(a); };
 
 /// What the accumulator of a block of finite items is made of: its count; {count, sum}; or {count,
 /// sum, squared deviations from the mean}, merged as moments.hpp does. Each has what those before
@@ -92,7 +83,7 @@ enum class block_statistic { none, count, mean, moments };
 template <class R>
 inline constexpr block_statistic statistic_of = block_statistic::none;
 template <class R>
-requires requires { ways<R>::statistic; }
+  requires requires { ways<R>::statistic; }
 inline constexpr block_statistic statistic_of<R> = ways<R>::statistic;
 
 /// Whether it is known when an accumulator is settled (see reducer.hpp): of the library's own, or
@@ -109,9 +100,8 @@ concept tells_settled = knows_settled<R, Acc> || requires(const R& r, const Acc&
 /// Whether it adds an element that stands behind all others to an accumulator at less cost than by
 /// lift and combine.
 template <class R, class Acc, class... Values>
-concept absorbs_values = requires(const R& r, Acc& a, const Values&... values) {
-  ways<R>::absorb(r, a, values...);
-};
+concept absorbs_values =
+    requires(const R& r, Acc& a, const Values&... values) { ways<R>::absorb(r, a, values...); };
 
 /// R, which takes no notice of indices, where elements come with theirs.
 template <class R>
@@ -150,9 +140,7 @@ constexpr bool lifts_values() {
 
 /// Whether R is made of reducers whose combine returns something that is converted (fuse.hpp).
 template <class R, class Acc>
-concept parts_convert = requires(const R& r, const Acc& a) {
-  r.combine_across(border{}, a, a);
-};
+concept parts_convert = requires(const R& r, const Acc& a) { r.combine_across(border{}, a, a); };
 
 /// R over elements of types Values, or over what Lift makes of them unless that is as_is or
 /// as_computed. If R is indexed, lift() is called with the index before the elements.
@@ -200,9 +188,8 @@ class bound_reducer {
   static constexpr bool order_free = reducer_traits<R, accumulator>::order_free;
   static constexpr bool settles = order_free && tells_settled<R, accumulator>;
   // Whether combine() is hundreds of instructions.
-  static constexpr bool long_combine = requires {
-    requires ways<R>::template long_combine<accumulator>;
-  };
+  static constexpr bool long_combine =
+      requires { requires ways<R>::template long_combine<accumulator>; };
   static constexpr bool counts = requires { requires ways<R>::counts; };
   // Whether the accumulator is a list of the best elements, as another reducer lifts and ranks
   // them, by keys that have a last one.
@@ -253,8 +240,9 @@ class bound_reducer {
   template <class Closing>
   TILEFOLD_HD accumulator combine_across(const Closing& closing, const accumulator& a,
                                          const accumulator& b) const
-      requires(combine_may_fuse &&
-               (conversion_may_fuse<combined, accumulator> || parts_convert<R, accumulator>)) {
+    requires(combine_may_fuse &&
+             (conversion_may_fuse<combined, accumulator> || parts_convert<R, accumulator>))
+  {
     if constexpr (parts_convert<R, accumulator>) {
       return reducer.combine_across(closing, a, b);
     } else {
@@ -264,7 +252,9 @@ class bound_reducer {
 
   /// The node of N neighbouring elements, a power of two from 2 to 16.
   template <class V, int N>
-  TILEFOLD_HD accumulator lift_packet(const V (&values)[N]) const requires lifts_packets {
+  TILEFOLD_HD accumulator lift_packet(const V (&values)[N]) const
+    requires lifts_packets
+  {
     return ways<R>::lift_packet(reducer, values);
   }
 
@@ -298,7 +288,9 @@ class bound_reducer {
   }
 
   /// The reducer of the extremes whose places this one finds.
-  TILEFOLD_HD auto of_values() const requires finds_places {
+  TILEFOLD_HD auto of_values() const
+    requires finds_places
+  {
     return bound_reducer<beside_indices<typename ways<R>::of_values>, Lift, Values...>{{},
                                                                                        function};
   }
@@ -314,7 +306,9 @@ class bound_reducer {
   }
 
   /// The reducer that lifts an element to one of an accumulator's list, if it is one.
-  TILEFOLD_HD auto of_one() const requires selects {
+  TILEFOLD_HD auto of_one() const
+    requires selects
+  {
     return bound_reducer<typename ways<R>::of_one, Lift, Values...>{{}, function};
   }
 

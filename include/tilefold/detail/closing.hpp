@@ -148,18 +148,16 @@ concept lifts_across_border = requires(const Reducer& reducer, const Values&... 
 /// Whether its combine is told of the border, because a conversion of the caller's own stands
 /// behind the caller's operator.
 template <class Reducer>
-concept combines_across_border = requires(const Reducer& reducer,
-                                          const typename Reducer::accumulator& a) {
-  reducer.combine_across(border{}, a, a);
-};
+concept combines_across_border =
+    requires(const Reducer& reducer, const typename Reducer::accumulator& a) {
+      reducer.combine_across(border{}, a, a);
+    };
 
 /// Whether its combine has additions that cannot be fused with anything before them: on a GPU ours
 /// are instructions of their own.
 template <class Reducer>
 #if defined(__CUDA_ARCH__)
-inline constexpr bool sums_apart = requires {
-  requires Reducer::rounds_alone;
-};
+inline constexpr bool sums_apart = requires { requires Reducer::rounds_alone; };
 #else
 inline constexpr bool sums_apart = false;
 #endif

@@ -21,8 +21,9 @@ namespace tilefold::detail {
 template <class A, class B>
 struct meeting : std::common_type<widened_t<A>, widened_t<B>> {};
 template <std::integral A, std::integral B>
-requires(sizeof(A) < 4 && sizeof(B) < 4 && std::is_signed_v<A> != std::is_signed_v<B> &&
-         !std::same_as<A, bool> && !std::same_as<B, bool>) struct meeting<A, B> {
+  requires(sizeof(A) < 4 && sizeof(B) < 4 && std::is_signed_v<A> != std::is_signed_v<B> &&
+           !std::same_as<A, bool> && !std::same_as<B, bool>)
+struct meeting<A, B> {
   using type = std::int32_t;
 };
 
@@ -31,7 +32,7 @@ requires(sizeof(A) < 4 && sizeof(B) < 4 && std::is_signed_v<A> != std::is_signed
 template <class Op, class X>
 struct meeting_op {
   template <class A, class B>
-  requires requires { typename meeting<A, B>::type; }
+    requires requires { typename meeting<A, B>::type; }
   TILEFOLD_HD auto operator()(const A& a, const B& b) const {
     using common =
         typename std::conditional_t<std::is_void_v<X>, meeting<A, B>, std::type_identity<X>>::type;
@@ -45,7 +46,8 @@ struct pair_function {
   using type = F;
 };
 template <class F, class A, class B>
-requires(normalized_op<F>::known) struct pair_function<F, A, B> {
+  requires(normalized_op<F>::known)
+struct pair_function<F, A, B> {
   using argument = typename normalized_op<F>::argument;
   static constexpr bool as_they_are =
       std::same_as<A, B> && std::same_as<A, counted_value_t<F, argument, widened_t<A>>>;

@@ -64,10 +64,9 @@ TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
 
 /// Whether R has a way to lift packets of elements of type T.
 template <class R, class T>
-concept has_packet_lift = (std::is_arithmetic_v<T> ||
-                           is_narrow_float<T>)&&requires(const R& r, const T (&values)[8]) {
-  ways<R>::lift_packet(r, values);
-};
+concept has_packet_lift =
+    (std::is_arithmetic_v<T> || is_narrow_float<T>) &&
+    requires(const R& r, const T (&values)[8]) { ways<R>::lift_packet(r, values); };
 
 template <class R, class... Values>
 inline constexpr bool has_packet_lift_of = false;

@@ -20,27 +20,27 @@ struct value_verb {
   const char* name;
 
   template <executor Exec, item_iterator It, class... Args>
-  requires std::invocable<Make, Args...>
+    requires std::invocable<Make, Args...>
   auto operator()(Exec&& exec, It first, It last, Args... args) const {
     const auto n = detail::count_items(name, first, last);
     return detail::fold_value<void>(name, exec, n, no_init{}, Make{}(args...), as_is{}, first);
   }
 
   template <executor Exec, item_range Range, class... Args>
-  requires std::invocable<Make, Args...>
+    requires std::invocable<Make, Args...>
   auto operator()(Exec&& exec, Range&& range, Args... args) const {
     return (*this)(exec, std::begin(range), std::end(range), args...);
   }
 
   template <class Dispatch = default_dispatch, item_iterator It, class... Args>
-  requires std::invocable<Make, Args...>
+    requires std::invocable<Make, Args...>
   auto operator()(It first, It last, Args... args) const {
     return Dispatch::template with_executor<Args...>(
         first, [&](auto&& exec) { return (*this)(exec, first, last, args...); });
   }
 
   template <class Dispatch = default_dispatch, item_range Range, class... Args>
-  requires std::invocable<Make, Args...>
+    requires std::invocable<Make, Args...>
   auto operator()(Range&& range, Args... args) const {
     return this->template operator()<Dispatch>(std::begin(range), std::end(range), args...);
   }
@@ -52,7 +52,7 @@ struct value_verb_into {
   const char* name;
 
   template <executor Exec, item_iterator It, class Out, class... Args>
-  requires std::invocable<Make, Args...>
+    requires std::invocable<Make, Args...>
   void operator()(Exec&& exec, It first, It last, Out out, Args... args) const {
     const auto n = detail::count_items(name, first, last);
     detail::fold_to<void>(name, exec, n, out, no_init{}, Make{}(args...), as_is{}, first);
@@ -66,7 +66,7 @@ struct place_verb {
   const char* name;
 
   template <executor Exec, item_iterator It, class... Args>
-  requires std::invocable<Make, Args...>
+    requires std::invocable<Make, Args...>
   auto operator()(Exec&& exec, It first, It last, Args... args) const {
     const auto n = detail::count_items(name, first, last);
     if (n == 0) return Place{}(first);
@@ -75,20 +75,20 @@ struct place_verb {
   }
 
   template <executor Exec, item_range Range, class... Args>
-  requires std::invocable<Make, Args...>
+    requires std::invocable<Make, Args...>
   auto operator()(Exec&& exec, Range&& range, Args... args) const {
     return (*this)(exec, std::begin(range), std::end(range), args...);
   }
 
   template <class Dispatch = default_dispatch, item_iterator It, class... Args>
-  requires std::invocable<Make, Args...>
+    requires std::invocable<Make, Args...>
   auto operator()(It first, It last, Args... args) const {
     return Dispatch::template with_executor<Args...>(
         first, [&](auto&& exec) { return (*this)(exec, first, last, args...); });
   }
 
   template <class Dispatch = default_dispatch, item_range Range, class... Args>
-  requires std::invocable<Make, Args...>
+    requires std::invocable<Make, Args...>
   auto operator()(Range&& range, Args... args) const {
     return this->template operator()<Dispatch>(std::begin(range), std::end(range), args...);
   }
@@ -98,8 +98,10 @@ struct place_verb {
 template <class R>
 struct make {
   template <class... Args>
-  requires requires(Args... args) { R{args...}; }
-  R operator()(Args... args) const { return R{args...}; }
+    requires requires(Args... args) { R{args...}; }
+  R operator()(Args... args) const {
+    return R{args...};
+  }
 };
 
 }  // namespace tilefold::detail

@@ -17,7 +17,8 @@
 namespace tilefold::detail {
 
 template <class It>
-concept span_iterator = std::contiguous_iterator<It> &&
+concept span_iterator =
+    std::contiguous_iterator<It> &&
     std::same_as<It,
                  typename std::span<std::remove_reference_t<std::iter_reference_t<It>>>::iterator>;
 
@@ -34,7 +35,7 @@ concept unwraps_to_pointer = !std::is_pointer_v<It> && requires(const It& it) {
 
 template <class It>
 concept iterator_adaptor = requires(const It& it) {
-  {*it.base()};
+  { *it.base() };
 };
 
 template <class It>
@@ -49,10 +50,10 @@ inline constexpr bool picks_by_count = false;
 template <template <class, class> class Permutation, class T, class Index>
 inline constexpr bool picks_by_count<Permutation<T*, Index>> =
     requires(const Permutation<T*, Index>& it) {
-  requires std::is_same_v<std::remove_cvref_t<decltype(it.base())>, Index>;
-  requires std::is_integral_v<std::remove_cvref_t<decltype(it.base().base())>>;
-  requires std::is_same_v<decltype(*it), T&>;
-};
+      requires std::is_same_v<std::remove_cvref_t<decltype(it.base())>, Index>;
+      requires std::is_integral_v<std::remove_cvref_t<decltype(it.base().base())>>;
+      requires std::is_same_v<decltype(*it), T&>;
+    };
 
 /// Calls visit(pointer) for every root of `it`; for none if none can be seen (a generator, or an
 /// adaptor that hides it).

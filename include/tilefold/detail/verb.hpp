@@ -34,7 +34,7 @@ concept item_iterator = !executor<It> && requires(const It& it, std::int64_t i) 
 };
 
 template <class R>
-concept item_range = !executor<R> && requires(R & range) {
+concept item_range = !executor<R> && requires(R& range) {
   { std::begin(range) } -> item_iterator;
   { std::end(range) } -> std::same_as<decltype(std::begin(range))>;
 };

@@ -41,8 +41,10 @@ struct op_family {
     return detail::canonical(value);
   }
   template <class Acc>
-  requires has_identity<Op, Acc> TILEFOLD_HD Acc identity()
-  const { return op_traits<Op, Acc>::identity(); }
+    requires has_identity<Op, Acc>
+  TILEFOLD_HD Acc identity() const {
+    return op_traits<Op, Acc>::identity();
+  }
 };
 
 /// The question that an element answers by being itself.
@@ -120,14 +122,14 @@ template <class Predicate = detail::truth>
 struct any : detail::question<logical_or, Predicate> {};
 template <class Predicate>
 any(Predicate) -> any<Predicate>;
-any()->any<>;
+any() -> any<>;
 
 /// Whether the predicate holds for every element. Empty: true.
 template <class Predicate = detail::truth>
 struct all : detail::question<logical_and, Predicate> {};
 template <class Predicate>
 all(Predicate) -> all<Predicate>;
-all()->all<>;
+all() -> all<>;
 
 /// Whether the predicate holds for no element. Empty: true.
 template <class Predicate = detail::truth>
@@ -136,14 +138,14 @@ struct none : detail::question<logical_or, Predicate> {
 };
 template <class Predicate>
 none(Predicate) -> none<Predicate>;
-none()->none<>;
+none() -> none<>;
 
 /// Whether the predicate holds for an odd number of elements. Empty: false.
 template <class Predicate = detail::truth>
 struct logical_xor : detail::question<detail::differ, Predicate> {};
 template <class Predicate>
 logical_xor(Predicate) -> logical_xor<Predicate>;
-logical_xor()->logical_xor<>;
+logical_xor() -> logical_xor<>;
 
 /// How many elements satisfy the predicate, as std::int64_t. Empty: 0.
 template <class Predicate>
@@ -181,7 +183,7 @@ struct count {
   TILEFOLD_HD std::int64_t project(std::int64_t count) const { return count; }
   // Of an accumulator of more than a count (fuse.hpp): exact in double up to 2^53.
   template <class State>
-  requires requires(const State& s) { s.count; }
+    requires requires(const State& s) { s.count; }
   TILEFOLD_HD std::int64_t project(const State& state) const {
     return static_cast<std::int64_t>(state.count);
   }
@@ -243,8 +245,8 @@ struct minmax {
     return {detail::canonical(value.min), detail::canonical(value.max)};
   }
   template <class Acc>
-  requires detail::has_extremes<decltype(Acc::min)> TILEFOLD_HD Acc identity()
-  const {
+    requires detail::has_extremes<decltype(Acc::min)>
+  TILEFOLD_HD Acc identity() const {
     return {min<Nan>{}.template identity<decltype(Acc::min)>(),
             max<Nan>{}.template identity<decltype(Acc::max)>()};
   }

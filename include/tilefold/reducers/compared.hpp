@@ -25,8 +25,8 @@ struct standard_order {
 #pragma nv_exec_check_disable
 #endif
   template <class T>
-  requires std::convertible_to<const T&, X> TILEFOLD_HD bool operator()(const T& a,
-                                                                        const T& b) const {
+    requires std::convertible_to<const T&, X>
+  TILEFOLD_HD bool operator()(const T& a, const T& b) const {
     return standard_order<Greater, void>{}(static_cast<const X&>(a), static_cast<const X&>(b));
   }
 };
@@ -36,9 +36,8 @@ struct standard_order<Greater, void> {
 #pragma nv_exec_check_disable
 #endif
   template <class T>
-  TILEFOLD_HD bool operator()(const T& a, const T& b) const requires requires {
-    static_cast<bool>(a < b);
-  }
+  TILEFOLD_HD bool operator()(const T& a, const T& b) const
+    requires requires { static_cast<bool>(a < b); }
   {
     if constexpr (Greater) {
       return static_cast<bool>(b < a);

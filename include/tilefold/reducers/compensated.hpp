@@ -77,9 +77,10 @@ namespace reducers {
 /// overflows on the way the result is an infinity or NaN, as that of sum. Empty: -0.0.
 struct compensated_sum : detail::compensated_reducer {
   template <class T>
-  requires(std::same_as<detail::widened_t<T>, float> || std::same_as<T, double>)
-      TILEFOLD_HD detail::sum_with_error<detail::widened_t<T>> lift(const T& value)
-  const { return {detail::convert<detail::widened_t<T>>(value), detail::widened_t<T>{0}}; }
+    requires(std::same_as<detail::widened_t<T>, float> || std::same_as<T, double>)
+  TILEFOLD_HD detail::sum_with_error<detail::widened_t<T>> lift(const T& value) const {
+    return {detail::convert<detail::widened_t<T>>(value), detail::widened_t<T>{0}};
+  }
 };
 
 /// The dot product of two ranges as if computed in twice the precision; floats (and narrower types)
@@ -87,11 +88,10 @@ struct compensated_sum : detail::compensated_reducer {
 /// subnormal cannot hold.
 struct compensated_dot : detail::compensated_reducer {
   template <class X, class Y>
-  requires(std::same_as<typename detail::meeting<X, Y>::type, float> ||
-           std::same_as<typename detail::meeting<X, Y>::type, double>)
-      TILEFOLD_HD detail::sum_with_error<typename detail::meeting<X, Y>::type> lift(const X& x,
-                                                                                    const Y& y)
-  const {
+    requires(std::same_as<typename detail::meeting<X, Y>::type, float> ||
+             std::same_as<typename detail::meeting<X, Y>::type, double>)
+  TILEFOLD_HD detail::sum_with_error<typename detail::meeting<X, Y>::type> lift(const X& x,
+                                                                                const Y& y) const {
     using common = typename detail::meeting<X, Y>::type;
     return detail::two_product(detail::convert<common>(x), detail::convert<common>(y));
   }

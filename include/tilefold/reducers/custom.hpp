@@ -27,22 +27,24 @@ struct custom_reducer {
 #pragma nv_exec_check_disable
 #endif
   template <class... Values>
-  requires function_on<Lift, Values...> TILEFOLD_HD auto lift(const Values&... values) const {
+    requires function_on<Lift, Values...>
+  TILEFOLD_HD auto lift(const Values&... values) const {
     return lift_function(values...);
   }
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
   template <class Acc>
-  requires function_on<Combine, Acc, Acc> TILEFOLD_HD auto combine(const Acc& a,
-                                                                   const Acc& b) const {
+    requires function_on<Combine, Acc, Acc>
+  TILEFOLD_HD auto combine(const Acc& a, const Acc& b) const {
     return combine_function(a, b);
   }
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
   template <class Acc>
-  requires function_on<Project, Acc> TILEFOLD_HD auto project(const Acc& value) const {
+    requires function_on<Project, Acc>
+  TILEFOLD_HD auto project(const Acc& value) const {
     return project_function(value);
   }
 };

@@ -70,18 +70,18 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   // Results deduced, for a compiler may look at a result's type before it looks at what is
   // required.
   template <class... Values>
-  requires(!indexed && (lifts_values<R, Values...>() && ...))
-      TILEFOLD_HD auto lift(const Values&... values) const {
+    requires(!indexed && (lifts_values<R, Values...>() && ...))
+  TILEFOLD_HD auto lift(const Values&... values) const {
     return pack<part<Index, R, Values...>...>{{lift_part<Index>(0, values...)}...};
   }
   template <class T>
-  requires(indexed && (lifts_values<R, T>() && ...))
-      TILEFOLD_HD auto lift(const T& value, std::int64_t index) const {
+    requires(indexed && (lifts_values<R, T>() && ...))
+  TILEFOLD_HD auto lift(const T& value, std::int64_t index) const {
     return pack<part<Index, R, T>...>{{lift_part<Index>(index, value)}...};
   }
   template <class T, class U>
-  requires(indexed && (lifts_values<R, T, U>() && ...))
-      TILEFOLD_HD auto lift(const T& value1, const U& value2, std::int64_t index) const {
+    requires(indexed && (lifts_values<R, T, U>() && ...))
+  TILEFOLD_HD auto lift(const T& value1, const U& value2, std::int64_t index) const {
     return pack<part<Index, R, T, U>...>{{lift_part<Index>(index, value1, value2)}...};
   }
 
@@ -102,7 +102,8 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   TILEFOLD_HD pack<Acc...> combine_across(
       const Closing& closing, const pack_of<std::index_sequence<Index...>, Acc...>& a,
       const pack_of<std::index_sequence<Index...>, Acc...>& b) const
-      requires(converts_part<Index, Acc>() || ...) {
+    requires(converts_part<Index, Acc>() || ...)
+  {
     return {{closing(combine_part<Index>(a, b))}...};
   }
 
@@ -115,9 +116,8 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   }
 
   template <class Acc>
-  requires(has_reducer_identity<R, typename std::tuple_element<Index, Acc>::type>&&...)
-      TILEFOLD_HD Acc identity()
-  const {
+    requires(has_reducer_identity<R, typename std::tuple_element<Index, Acc>::type> && ...)
+  TILEFOLD_HD Acc identity() const {
     return {{reducers.template get<Index>()
                  .template identity<typename std::tuple_element<Index, Acc>::type>()}...};
   }
@@ -175,8 +175,8 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
 #pragma nv_exec_check_disable
 #endif
   template <class T, int N>
-  requires(!fused::indexed && (has_packet_lift<R, T> || ...))
-      TILEFOLD_HD static auto lift_packet(const fused& r, const T (&values)[N]) {
+    requires(!fused::indexed && (has_packet_lift<R, T> || ...))
+  TILEFOLD_HD static auto lift_packet(const fused& r, const T (&values)[N]) {
     return pack<typename fused::template part<Index, R, T>...>{
         {lift_packet_part<Index>(r, values)}...};
   }

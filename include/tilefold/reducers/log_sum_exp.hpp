@@ -63,8 +63,8 @@ struct exponential_sum {
   }
 
   template <class T>
-  requires(!exact_in_float<T>) TILEFOLD_HD reducers::max_and_sum lift(const T& value)
-  const {
+    requires(!exact_in_float<T>)
+  TILEFOLD_HD reducers::max_and_sum lift(const T& value) const {
     // One zero, so that operands can be swapped.
     const double x = rounded_sum(detail::convert<double>(value), 0.0);
     return {x, x == x ? 1.0 : nan<double>};

@@ -225,7 +225,7 @@ struct mean : detail::moment_reducer {
   }
   // Also of a variance's state (fuse.hpp).
   template <class State>
-  requires requires(const State& s) { s.sum / s.count; }
+    requires requires(const State& s) { s.sum / s.count; }
   TILEFOLD_HD double project(const State& state) const {
     return detail::canonical(detail::rounded_quotient(state.sum, state.count));
   }
@@ -352,8 +352,8 @@ struct variance_ways {
   // Finite elements deviate by nothing from themselves, so that a pair's deviations are one
   // product. That all of a packet are finite shows in their sum.
   template <class R, class T, int N>
-  requires narrower_than_double<T> TILEFOLD_HD static variance_state lift_packet(
-      const R&, const T (&values)[N]) {
+    requires narrower_than_double<T>
+  TILEFOLD_HD static variance_state lift_packet(const R&, const T (&values)[N]) {
     variance_state node = finite_node<0, N>(values);
     if constexpr (!std::integral<T>) {
       const double zero = rounded_sum(node.sum, -node.sum);

@@ -33,9 +33,9 @@ inline constexpr int row_bytes_budget = 128;
 /// Whether something neutral stands in the place of missing operands. Conversions to floats of 8
 /// bits saturate, so that an infinity does not come through an operation with their identities.
 template <class Reducer>
-inline constexpr bool pads = has_neutral<Reducer> &&
-                             (std::integral<typename Reducer::accumulator> ||
-                              sizeof(typename Reducer::accumulator) > 1);
+inline constexpr bool pads =
+    has_neutral<Reducer> &&
+    (std::integral<typename Reducer::accumulator> || sizeof(typename Reducer::accumulator) > 1);
 
 /// How the vt items of a thread are cut: `chunks` times `rows` packets of `width` items.
 struct tile_shape {

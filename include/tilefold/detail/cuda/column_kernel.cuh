@@ -71,12 +71,12 @@ class column_items {
 };
 
 template <class T, int Width>
-inline constexpr bool is_one_load = loads_packets<T*>&& Width > 1 &&
+inline constexpr bool is_one_load = loads_packets<T*> && Width > 1 &&
                                     (Width * sizeof(T) == 4 || Width * sizeof(T) == 8 ||
                                      Width * sizeof(T) == load_bytes);
 
 template <class T, int Rows, int Width>
-requires is_one_load<T, Width>
+  requires is_one_load<T, Width>
 class column_items<T*, Rows, Width> {
   using value = std::remove_cv_t<T>;
   using packet = cuda::packet<Width* static_cast<int>(sizeof(T))>;
@@ -329,7 +329,7 @@ template <class Out, int Width>
 inline constexpr bool may_store_packets = false;
 template <class T, int Width>
 inline constexpr bool may_store_packets<strided_output<T*>, Width> =
-    is_one_load<T, Width>&& std::is_arithmetic_v<T>;
+    is_one_load<T, Width> && std::is_arithmetic_v<T>;
 
 /// One block's work.
 template <int Nt, int Rows, int Width, class Forest, class Reducer, class Init, class Out>

@@ -170,9 +170,8 @@ inline constexpr bool folds_runs = pays_to_fold_runs<Source>(sizeof(typename Red
 
 /// Whether the reducer has a special way to join nodes of equally many items, a power of two.
 template <class Reducer>
-inline constexpr bool joins_equals = requires {
-  requires Reducer::commutative_among_equals && !Reducer::commutative;
-};
+inline constexpr bool joins_equals =
+    requires { requires Reducer::commutative_among_equals && !Reducer::commutative; };
 
 /// Runs of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part in
 /// every call.

@@ -287,8 +287,8 @@ TILEFOLD_HD constexpr int rounded_up(int x) { return 1 << tree::ceil_log2(x); }
 /// same, if nodes are small and all there: a longer run takes less time than one more shuffle,
 /// unless each node of it asks for the count, and the lanes of a pair read as one.
 template <int Nt, class Acc, bool Full>
-inline constexpr int best_readers = sizeof(Acc) == 4 && Nt <= 256 && Full ? warp_size / 2
-                                                                          : warp_size;
+inline constexpr int best_readers =
+    sizeof(Acc) == 4 && Nt <= 256 && Full ? warp_size / 2 : warp_size;
 
 /// How the nodes of a block's threads lie in shared memory, where each of `Readers` in the first
 /// warp reads those of a run of neighbouring threads in 16-byte loads: load k of all of them in a

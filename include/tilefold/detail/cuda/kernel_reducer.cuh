@@ -46,7 +46,9 @@ struct op_traits<detail::cuda::combine_of<R>, Acc> {
   static constexpr bool commutative = detail::reducer_traits<R, Acc>::commutative;
   static constexpr bool order_free = detail::reducer_traits<R, Acc>::order_free;
   static constexpr bool separately_rounded = detail::reducer_traits<R, Acc>::separately_rounded;
-  TILEFOLD_HD static Acc identity() requires detail::cuda::has_static_identity<R, Acc> {
+  TILEFOLD_HD static Acc identity()
+    requires detail::cuda::has_static_identity<R, Acc>
+  {
     return R{}.template identity<Acc>();
   }
 };

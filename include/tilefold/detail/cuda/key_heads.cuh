@@ -176,8 +176,8 @@ __device__ __forceinline__ head_count scan_counts(std::int64_t n, const Get& get
 template <class Keys>
 inline constexpr bool loads_key_quads = false;
 template <class Key>
-inline constexpr bool loads_key_quads<Key*> = std::is_trivially_copyable_v<Key> &&
-                                              sizeof(Key) <= 8 && alignof(Key) == sizeof(Key);
+inline constexpr bool loads_key_quads<Key*> =
+    std::is_trivially_copyable_v<Key> && sizeof(Key) <= 8 && alignof(Key) == sizeof(Key);
 template <class Key>
 struct key_quad {
   Key key[quad_items];

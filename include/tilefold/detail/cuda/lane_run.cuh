@@ -87,7 +87,8 @@ class lane_run<index_iterator, Items> {
 };
 
 template <class T, int Items>
-requires(loads_packets<T*>&& Items * sizeof(T) % load_bytes == 0) class lane_run<T*, Items> {
+  requires(loads_packets<T*> && Items * sizeof(T) % load_bytes == 0)
+class lane_run<T*, Items> {
   using value = std::remove_cv_t<T>;
   static constexpr int item_bytes = static_cast<int>(sizeof(T));
   static constexpr int bytes = Items * item_bytes;

@@ -142,7 +142,7 @@ class staged_runs {
 /// Items of one or two bytes, as the words that hold them, other items' bytes in the first and last
 /// one among them; a run that begins inside a word has one more.
 template <class It, int Run>
-requires staged_as_bytes<It>
+  requires staged_as_bytes<It>
 class staged_runs<It, Run> {
   using value = std::iter_value_t<It>;
   static constexpr int item_bytes = sizeof(value);

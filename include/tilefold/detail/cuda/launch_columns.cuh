@@ -24,9 +24,8 @@ namespace tilefold::detail::cuda {
 template <class It>
 inline constexpr int column_width_of = 1;
 template <class T>
-inline constexpr int column_width_of<T*> = loads_packets<T*>&& load_bytes % sizeof(T) == 0
-                                               ? load_bytes / static_cast<int>(sizeof(T))
-                                               : 1;
+inline constexpr int column_width_of<T*> =
+    loads_packets<T*> && load_bytes % sizeof(T) == 0 ? load_bytes / static_cast<int>(sizeof(T)) : 1;
 template <>
 inline constexpr int column_width_of<index_iterator> = load_bytes;
 

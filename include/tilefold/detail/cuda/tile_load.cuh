@@ -50,7 +50,7 @@ inline constexpr int natural_width = load_bytes / gcd(load_bytes, static_cast<in
 
 template <class It>
 inline constexpr bool loads_packets =
-    std::is_pointer_v<It>&& std::is_trivially_copyable_v<std::remove_pointer_t<It>>;
+    std::is_pointer_v<It> && std::is_trivially_copyable_v<std::remove_pointer_t<It>>;
 
 template <class It>
 inline constexpr int iterator_width = 1;
@@ -128,11 +128,11 @@ struct alignas(Bytes % load_bytes == 0 ? load_bytes : Bytes) packet {
 };
 
 template <class T, int Width>
-concept packs_into_loads = loads_packets<T*> &&
-    ((Width * sizeof(T)) % load_bytes == 0 || Width * sizeof(T) == 4 || Width * sizeof(T) == 8);
+concept packs_into_loads = loads_packets<T*> && ((Width * sizeof(T)) % load_bytes == 0 ||
+                                                 Width * sizeof(T) == 4 || Width * sizeof(T) == 8);
 
 template <class T, int Rows, int Width>
-requires packs_into_loads<T, Width>
+  requires packs_into_loads<T, Width>
 class lane_items<T*, Rows, Width> {
   using value = std::remove_cv_t<T>;
   static constexpr int bytes = Width * static_cast<int>(sizeof(T));

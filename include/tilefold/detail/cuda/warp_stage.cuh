@@ -90,14 +90,14 @@ __device__ __forceinline__ void finish_stage() {
 // Items of pointers are copied as the words or bytes that they are; items of other iterators one by
 // one, each from a word's start on.
 template <class It>
-inline constexpr bool staged_as_bytes = loads_packets<It> &&
-                                        (sizeof(std::iter_value_t<It>) == 1 ||
-                                         (sizeof(std::iter_value_t<It>) == 2 &&
-                                          alignof(std::iter_value_t<It>) == 2));
+inline constexpr bool staged_as_bytes =
+    loads_packets<It> &&
+    (sizeof(std::iter_value_t<It>) == 1 ||
+     (sizeof(std::iter_value_t<It>) == 2 && alignof(std::iter_value_t<It>) == 2));
 template <class It>
-inline constexpr int staged_item_bytes = staged_as_bytes<It>
-                                             ? static_cast<int>(sizeof(std::iter_value_t<It>))
-                                             : 4 * words<std::iter_value_t<It>>::count;
+inline constexpr int staged_item_bytes =
+    staged_as_bytes<It> ? static_cast<int>(sizeof(std::iter_value_t<It>))
+                        : 4 * words<std::iter_value_t<It>>::count;
 
 /// Up to `Items` items of one iterator.
 template <class It, int Items>

@@ -226,7 +226,7 @@ struct values_reducer : Reducer {
 /// Whether trees of a forest may be folded in blocks of neighbours, and whether these should be.
 template <class Forest, class Reducer>
 inline constexpr bool may_fold_columns =
-    is_column_forest<Forest>&& std::is_trivially_copyable_v<typename Reducer::accumulator>;
+    is_column_forest<Forest> && std::is_trivially_copyable_v<typename Reducer::accumulator>;
 template <class Forest>
 bool has_neighbours(const Forest& forest) {
   return forest.columns.inner_stride() == 1 && forest.columns.inner_extent() > 1;

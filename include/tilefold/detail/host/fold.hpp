@@ -26,9 +26,9 @@ typename Reducer::accumulator leaf(const Source& elements, const Reducer& reduce
   return elements.lift(closed_steps<Reducer>{reducer}, i);
 }
 template <class It, class Acc, class Op>
-requires std::same_as<std::iter_reference_t<It>, Acc&> ||
-    std::same_as<std::iter_reference_t<It>, const Acc&> const Acc& leaf(
-        const source<It>& elements, const op_reducer<Acc, Op, as_is>&, std::int64_t i) {
+  requires std::same_as<std::iter_reference_t<It>, Acc&> ||
+           std::same_as<std::iter_reference_t<It>, const Acc&>
+const Acc& leaf(const source<It>& elements, const op_reducer<Acc, Op, as_is>&, std::int64_t i) {
   return detail::element(elements.template iterator<0>(elements), i);
 }
 
@@ -80,10 +80,10 @@ void add_element(const Source& elements, const Reducer& reducer, std::int64_t i,
                   closed_steps<Reducer>{reducer}.combine(value, host::leaf(elements, reducer, i)));
 }
 template <std::size_t... Index, class... Its, class R, class... Values>
-requires bound_reducer<R, as_is, Values...>::absorbs void add_element(
-    const source_of<std::index_sequence<Index...>, Its...>& elements,
-    const bound_reducer<R, as_is, Values...>& reducer, std::int64_t i,
-    typename bound_reducer<R, as_is, Values...>::accumulator& value) {
+  requires bound_reducer<R, as_is, Values...>::absorbs
+void add_element(const source_of<std::index_sequence<Index...>, Its...>& elements,
+                 const bound_reducer<R, as_is, Values...>& reducer, std::int64_t i,
+                 typename bound_reducer<R, as_is, Values...>::accumulator& value) {
   elements.absorb(reducer, value, i);
 }
 

@@ -127,8 +127,8 @@ struct block_part<fused_of<std::index_sequence<Index...>, R...>, T> {
 template <class Reducer, class... Its>
 inline constexpr bool has_block_parts = false;
 template <class R, class T, std::contiguous_iterator It>
-requires(std::same_as<T, float> || std::same_as<T, double>)  //
-    inline constexpr bool has_block_parts<bound_reducer<R, as_is, T>, It> = block_part<R, T>::known;
+  requires(std::same_as<T, float> || std::same_as<T, double>)  //
+inline constexpr bool has_block_parts<bound_reducer<R, as_is, T>, It> = block_part<R, T>::known;
 
 /// The fold of ranges of one array with such a reducer, as scalar_fold.
 template <class Source, class Reducer>

@@ -136,9 +136,9 @@ bool fold_equal_short_trees(const simd_short_fold&, const Forest&, std::int64_t,
   return false;
 }
 template <class Reducer, class It, class Keep>
-requires(worth_asking(simd_key_of<Reducer, It>)) bool fold_equal_short_trees(
-    const simd_short_fold& fold, const equal_forest<source<It>>& forest, std::int64_t first,
-    std::int64_t last, const Keep& keep) {
+  requires(worth_asking(simd_key_of<Reducer, It>))
+bool fold_equal_short_trees(const simd_short_fold& fold, const equal_forest<source<It>>& forest,
+                            std::int64_t first, std::int64_t last, const Keep& keep) {
   if (forest.length <= 0 || forest.length > fold.most_items) return false;
   const Keep own = keep;
   typename Reducer::accumulator values[most_short_arrays];

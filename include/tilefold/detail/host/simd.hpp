@@ -134,7 +134,7 @@ inline constexpr simd_key simd_key_of<op_reducer<Acc, Op, as_is>, It>{
     simd_op_of<Op>, simd_type_of<std::iter_value_t<It>>(), simd_type_of<Acc>()};
 
 template <std::floating_point T, std::contiguous_iterator It1, std::contiguous_iterator It2>
-requires std::same_as<T, std::iter_value_t<It1>> && std::same_as<T, std::iter_value_t<It2>>
+  requires std::same_as<T, std::iter_value_t<It1>> && std::same_as<T, std::iter_value_t<It2>>
 inline constexpr simd_key simd_key_of<op_reducer<T, plus, multiplies>, It1, It2>{
     simd_op::dot, simd_type_of<T>(), simd_type_of<T>()};
 

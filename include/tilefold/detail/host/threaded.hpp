@@ -325,9 +325,9 @@ class threaded {
   // their values to stay in a cache, in memory that is not fetched from the system each time.
   static constexpr std::int64_t max_blocks = 4096;
   template <class Acc>
-  static constexpr std::int64_t max_blocks_of = detail::larger(
-      std::int64_t{512},
-      detail::smaller(max_blocks, (std::int64_t{1} << 16) / std::int64_t{sizeof(Acc)}));
+  static constexpr std::int64_t max_blocks_of =
+      detail::larger(std::int64_t{512}, detail::smaller(max_blocks, (std::int64_t{1} << 16) /
+                                                                        std::int64_t{sizeof(Acc)}));
 
   template <class Reducer, class Fold>
   typename Reducer::accumulator fold_blocks(const Reducer& reducer, std::int64_t n,
