@@ -35,9 +35,18 @@ class column_items {
   __device__ __forceinline__ void load_in_a_row(const It& it, std::int64_t offset, std::int64_t) {
     static_assert(Width == 1);
     if constexpr (loads_packets<It> && bytes % load_bytes == 0 && load_bytes % sizeof(value) == 0) {
-      const auto loaded = *reinterpret_cast<const packet<bytes>*>(it + offset);
+      struct {
+        packet<load_bytes> packets[bytes / load_bytes];
+      } loaded;
+      struct values {
+        value item[Rows];
+      };
+      const auto* const from = reinterpret_cast<const packet<load_bytes>*>(it + offset);
 #pragma unroll
-      for (int r = 0; r < Rows; ++r) values_.put(r, cuda::item_of<value, Rows>(loaded, r));
+      for (int i = 0; i < bytes / load_bytes; ++i) loaded.packets[i] = from[i];
+      const values items = __builtin_bit_cast(values, loaded);
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) values_.put(r, items.item[r]);
     } else {
 #pragma unroll
       for (int r = 0; r < Rows; ++r) load(it, offset + r, r, 0);

@@ -205,8 +205,7 @@ class lane_items<T*, Rows, Width> {
     unsigned w[all];
 #pragma unroll
     for (int i = 0; i < all; ++i) w[i] = i < n ? own.word[i % n] : next.word[i < n ? 0 : i - n];
-    if constexpr (alignof(T) >= 8) __builtin_assume((offset & 8) != 0);  // there is no other one
-    cuda::shift_down<alignof(T), n>(w, offset);
+    cuda::shift_down<alignof(T), n>(w, alignof(T) == 8 ? 8 : offset);  // there is no other one
     packet result;
 #pragma unroll
     for (int i = 0; i < n; ++i) result.word[i] = w[i];
