@@ -19,8 +19,7 @@
 #include <iterator>
 #include <utility>
 
-#include <tilefold/detail/cuda/adaptor_load.cuh>
-#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
@@ -55,10 +54,10 @@ constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index.
 }
 
 /// Folds items [tile_first, tile_first + count) of `source`. `Full` promises that there are no
-/// fewer than the tile has and that overreading (tile_load.cuh) stays inside the range; otherwise
-/// `count` may cut the tile off, or tell of items after it. `warp_values` is shared memory for a
-/// value of each warp, free to use on entry. The block has `num_warps` warps, a power of two, nt /
-/// 32 unless told. The result is valid in the first warp.
+/// fewer than the tile has and that overreading (load/packets.cuh) stays inside the range;
+/// otherwise `count` may cut the tile off, or tell of items after it. `warp_values` is shared
+/// memory for a value of each warp, free to use on entry. The block has `num_warps` warps, a power
+/// of two, nt / 32 unless told. The result is valid in the first warp.
 ///
 /// `MostlyWhole`: a warp that lacks nothing reads as in a full tile. That is worth its code where
 /// the tile is all there is.

@@ -6,7 +6,7 @@
 //     items          | span 0 of the patch | span 1 of the patch | 1024 items of reach | ...
 //     runs           |aa|b|cccc|ddddddddddddddd|e|fffffffffffffffffffff|ggg|h ...
 //     warp           e f of span 1, then a b c d of span 0; not g h, which begin in the next patch
-//     1 to 8 items   a lane folds a run; items come through shared memory (warp_stage.cuh)
+//     1 to 8 items   a lane folds a run; items come through shared memory (load/staged.cuh)
 //     more           dealt to lanes (dealt_fold.cuh); all runs are, if items are large
 //     open           f, if it ended behind the reach: listed for a forest by the warp in whose
 //                    patch the next run begins
@@ -20,9 +20,9 @@
 
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/key_heads.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
+#include <tilefold/detail/cuda/load/staged.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/tile_load.cuh>
-#include <tilefold/detail/cuda/warp_stage.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/keyed_items.hpp>

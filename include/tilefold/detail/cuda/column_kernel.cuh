@@ -20,8 +20,8 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/load/columns.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/strided.hpp>
@@ -29,124 +29,6 @@
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
-
-/// Packets of `Width` neighbouring items, of which a thread holds one from each of Rows rows.
-template <class It, int Rows, int Width>
-class column_items {
-  using value = std::iter_value_t<It>;
-  static constexpr int bytes = Rows * static_cast<int>(sizeof(value));
-
- public:
-  // Rows of one item that lie one after the other, from an aligned address on.
-  __device__ __forceinline__ void load_in_a_row(const It& it, std::int64_t offset, std::int64_t) {
-    static_assert(Width == 1);
-    if constexpr (loads_packets<It> && bytes % load_bytes == 0 && load_bytes % sizeof(value) == 0) {
-      struct {
-        packet<load_bytes> packets[bytes / load_bytes];
-      } loaded;
-      struct values {
-        value item[Rows];
-      };
-      const auto* const from = reinterpret_cast<const packet<load_bytes>*>(it + offset);
-#pragma unroll
-      for (int i = 0; i < bytes / load_bytes; ++i) loaded.packets[i] = from[i];
-      const values items = __builtin_bit_cast(values, loaded);
-#pragma unroll
-      for (int r = 0; r < Rows; ++r) values_.put(r, items.item[r]);
-    } else {
-#pragma unroll
-      for (int r = 0; r < Rows; ++r) load(it, offset + r, r, 0);
-    }
-  }
-  __device__ __forceinline__ void load(const It& it, std::int64_t offset, int r, std::int64_t) {
-#pragma unroll
-    for (int j = 0; j < Width; ++j) {
-      values_.put(r * Width + j, detail::element(it, offset + j));
-    }
-  }
-  __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
-
- private:
-  registers<value, Rows * Width> values_;
-};
-
-template <class T, int Width>
-inline constexpr bool is_one_load = loads_packets<T*> && Width > 1 &&
-                                    (Width * sizeof(T) == 4 || Width * sizeof(T) == 8 ||
-                                     Width * sizeof(T) == load_bytes);
-
-template <class T, int Rows, int Width>
-  requires is_one_load<T, Width>
-class column_items<T*, Rows, Width> {
-  using value = std::remove_cv_t<T>;
-  using packet = cuda::packet<Width* static_cast<int>(sizeof(T))>;
-  struct values {
-    value item[Width];
-  };
-
- public:
-  __device__ __forceinline__ void load(T* p, std::int64_t offset, int r, std::int64_t) {
-    packets_[r] = *reinterpret_cast<const packet*>(p + offset);
-  }
-  __device__ __forceinline__ value get(int r, int j) const {
-    return __builtin_bit_cast(values, packets_[r]).item[j];
-  }
-
- private:
-  packet packets_[Rows];
-};
-
-// An element's index is its row.
-template <int Rows, int Width>
-class column_items<index_iterator, Rows, Width> {
- public:
-  __device__ __forceinline__ void load_in_a_row(const index_iterator&, std::int64_t,
-                                                std::int64_t row) {
-    first_ = row;
-  }
-  __device__ __forceinline__ void load(const index_iterator&, std::int64_t, int r,
-                                       std::int64_t row) {
-    first_ = row - r;
-  }
-  __device__ __forceinline__ std::int64_t get(int r, int) const { return first_ + r; }
-
- private:
-  std::int64_t first_;
-};
-
-/// The same from every iterator of a source, lifted on the way out.
-template <class Source, int Rows, int Width>
-class column_packets;
-
-template <std::size_t... Index, class... Its, int Rows, int Width>
-class column_packets<source_of<std::index_sequence<Index...>, Its...>, Rows, Width>
-    : items_leaf<Index, column_items<Its, Rows, Width>>... {
-  using source_type = source_of<std::index_sequence<Index...>, Its...>;
-  template <std::size_t I, class Items>
-  __device__ __forceinline__ static Items& leaf(items_leaf<I, Items>& l) {
-    return l.items;
-  }
-  template <std::size_t I, class Items>
-  __device__ __forceinline__ static const Items& leaf(const items_leaf<I, Items>& l) {
-    return l.items;
-  }
-
- public:
-  __device__ __forceinline__ void load(const source_type& source, std::int64_t offset, int r,
-                                       std::int64_t row) {
-    (leaf<Index>(*this).load(source_type::template iterator<Index>(source), offset, r, row), ...);
-  }
-  __device__ __forceinline__ void load_in_a_row(const source_type& source, std::int64_t offset,
-                                                std::int64_t row) {
-    (leaf<Index>(*this).load_in_a_row(source_type::template iterator<Index>(source), offset, row),
-     ...);
-  }
-  template <class Reducer>
-  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer, int r,
-                                                                int j) const {
-    return reducer.lift(leaf<Index>(*this).get(r, j)...);
-  }
-};
 
 /// What is known of the rows of an aligned chunk, beyond their axes.
 enum class row_steps {

@@ -17,8 +17,8 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/keyed_items.hpp>

@@ -20,15 +20,6 @@
 
 namespace tilefold::detail::cuda {
 
-// Items per packet of one iterator; indices fit any.
-template <class It>
-inline constexpr int column_width_of = 1;
-template <class T>
-inline constexpr int column_width_of<T*> =
-    loads_packets<T*> && load_bytes % sizeof(T) == 0 ? load_bytes / static_cast<int>(sizeof(T)) : 1;
-template <>
-inline constexpr int column_width_of<index_iterator> = load_bytes;
-
 /// How a thread folds columns of Source with accumulators of `acc_bytes` bytes.
 struct column_shape {
   int nt;
@@ -38,12 +29,10 @@ struct column_shape {
 
 // The nodes of a packet, 32 bytes for every level of a run, are what a thread has registers for; 64
 // to 128 bytes in flight per thread hide the memory's latency.
-template <std::size_t... Index, class... Its>
-constexpr column_shape widest_shape(int acc_bytes,
-                                    const source_of<std::index_sequence<Index...>, Its...>*) {
-  int width = load_bytes;
-  ((width = detail::smaller(width, column_width_of<Its>)), ...);
-  constexpr int bytes = detail::larger((item_bytes_of<Its> + ...), 1);
+template <class Source>
+constexpr column_shape widest_shape(int acc_bytes) {
+  int width = column_width<Source>;
+  constexpr int bytes = item_bytes<Source>;
   while (width > 1 && width * acc_bytes > 32) width /= 2;
   if (width * bytes < 4) width = 1;  // packets are words
   return {0, detail::bounded(floor_power_of_two(128 / (width * bytes)), 2, width > 1 ? 8 : 16),
@@ -55,9 +44,9 @@ constexpr column_shape with_threads(column_shape shape, int acc_bytes) {
   return shape;
 }
 
-template <std::size_t... Index, class... Its>
-constexpr column_shape narrow_shape(const source_of<std::index_sequence<Index...>, Its...>*) {
-  constexpr int bytes = detail::larger((item_bytes_of<Its> + ...), 1);
+template <class Source>
+constexpr column_shape narrow_shape() {
+  constexpr int bytes = item_bytes<Source>;
   return {0, detail::bounded(floor_power_of_two(128 / bytes), 2, 16), 1};
 }
 
@@ -81,15 +70,14 @@ inline bool has_outer_strides_of(const strided_axes& axes, int width) {
 
 /// Whether packets of `width` neighbouring columns are there, whole and aligned, in every row, and
 /// rows have one stride.
-template <std::size_t... Index, class... Its>
-bool takes_packets(const column_forest<source_of<std::index_sequence<Index...>, Its...>>& forest,
-                   int width) {
-  using source_type = source<Its...>;
+template <class Source>
+bool takes_packets(const column_forest<Source>& forest, int width) {
   const strided_axes& columns = forest.columns;
   if (columns.inner_stride() != 1 || columns.inner_extent() % width != 0) return false;
   return cuda::has_outer_strides_of(columns, width) && forest.rows.rank == 1 &&
-         forest.rows.stride[0] % width == 0 &&
-         (cuda::is_aligned(source_type::template iterator<Index>(forest.source), width) && ...);
+         forest.rows.stride[0] % width == 0 && cuda::visit_held(forest.source, [&](const auto& it) {
+           return cuda::is_aligned(it, width);
+         });
 }
 
 constexpr std::int64_t ceil_power_of_two(std::int64_t x) {
@@ -125,22 +113,20 @@ inline column_plan plan_columns(const column_shape& shape, const strided_axes& c
 }
 
 /// What is known of the rows of chunks of `chunk`, where packets are single items.
-template <std::size_t... Index, class... Its>
-row_steps steps_of(const column_forest<source_of<std::index_sequence<Index...>, Its...>>& forest,
-                   int chunk) {
-  using source_type = source<Its...>;
+template <class Source>
+row_steps steps_of(const column_forest<Source>& forest, int chunk) {
   const strided_axes& rows = forest.rows;
   if (rows.rank > 1 && rows.inner_extent() % chunk != 0) return row_steps::uneven;
-  bool aligned = rows.inner_stride() == 1;
-  const auto look_at = [&](const auto& it) {
+  const auto is_aligned = [&](const auto& it) {
     using it_type = std::remove_cvref_t<decltype(it)>;
     const int width = std::is_same_v<it_type, index_iterator> ? 1 : column_width_of<it_type>;
-    aligned = aligned && cuda::is_aligned(it, width) && cuda::has_outer_strides_of(rows, width) &&
-              cuda::has_outer_strides_of(forest.columns, width) &&
-              forest.columns.inner_stride() % width == 0;
+    return cuda::is_aligned(it, width) && cuda::has_outer_strides_of(rows, width) &&
+           cuda::has_outer_strides_of(forest.columns, width) &&
+           forest.columns.inner_stride() % width == 0;
   };
-  (look_at(source_type::template iterator<Index>(forest.source)), ...);
-  return aligned ? row_steps::in_a_row : row_steps::even;
+  return rows.inner_stride() == 1 && cuda::visit_held(forest.source, is_aligned)
+             ? row_steps::in_a_row
+             : row_steps::even;
 }
 
 template <class Out>
@@ -206,9 +192,8 @@ void launch_columns(const Job& job, const Provide& provide) {
                 "tilefold: on a GPU the items of views must be trivially copyable");
   static_assert(sizeof(acc) <= 1024, "tilefold: accumulators may have 1024 bytes at most");
   constexpr auto bytes = static_cast<int>(sizeof(acc));
-  constexpr const source_type* no_source = nullptr;
-  constexpr column_shape wide = with_threads(cuda::widest_shape(bytes, no_source), bytes);
-  constexpr column_shape narrow = with_threads(cuda::narrow_shape(no_source), bytes);
+  constexpr column_shape wide = with_threads(cuda::widest_shape<source_type>(bytes), bytes);
+  constexpr column_shape narrow = with_threads(cuda::narrow_shape<source_type>(), bytes);
   if constexpr (wide.width > 1) {
     if (cuda::takes_packets(job.forest, wide.width)) {
       cuda::launch_columns_as<Build, wide.nt, wide.rows, wide.width>(job, provide);

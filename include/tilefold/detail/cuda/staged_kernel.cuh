@@ -7,21 +7,20 @@
 //     warp     | row 0 | row 1 | row 2 | row 3 |
 //     row      | lane 0: a run | lane 1: a run | ... | lane 31: a run |    floats: 32 items a run
 //                                  |
-//     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (lane_stage.cuh)
+//     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (load/staged.cuh)
 //     lane     one node of each row, in registers
 //     warp     row_fold (warp_fold.cuh) makes one node of 4 rows of 32 nodes
 //     block    the warps' nodes meet in shared memory: a partial a tile, as in tile_kernel.cuh
 //
-// In a tile that is cut off, each warp folds row after row (warp_stage.cuh, staged_fold.cuh).
+// In a tile that is cut off, each warp folds row after row (load/staged.cuh, staged_fold.cuh).
 #pragma once
 
 #include <cstdint>
 
 #include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/cuda/lane_stage.cuh>
+#include <tilefold/detail/cuda/load/staged.cuh>
 #include <tilefold/detail/cuda/staged_fold.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/warp_stage.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/policy.hpp>

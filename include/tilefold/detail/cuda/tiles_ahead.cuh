@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/block_fold.cuh>
-#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/policy.hpp>
 

@@ -79,18 +79,10 @@ class warp_stack {
 template <class Source>
 inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source>).vt};
 
-template <class It>
-inline constexpr bool loads_run = std::is_same_v<It, index_iterator>;
-template <class T>
-inline constexpr bool loads_run<T*> = loads_packets<T*> && sizeof(T) >= 4;
-
 /// Whether runs come from memory in whole vectors, and are of items large enough: of smaller ones a
 /// lane would take too long over its run (docs/tuning.md).
 template <class Source>
-inline constexpr bool loads_runs = false;
-template <std::size_t... Index, class... Its>
-inline constexpr bool loads_runs<source_of<std::index_sequence<Index...>, Its...>> =
-    (loads_run<Its> && ...) && run_items<source_of<std::index_sequence<Index...>, Its...>> >= 8;
+inline constexpr bool loads_runs = all_run_vectors<Source> && run_items<Source> >= 8;
 
 /// Warps that an SM shall hold where each folds trees. A run's next row in registers wants fewer,
 /// so that nothing spills (docs/tuning.md).

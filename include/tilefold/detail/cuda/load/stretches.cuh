@@ -15,10 +15,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/load/elements.cuh>
+#include <tilefold/detail/cuda/load/shift.cuh>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
@@ -109,7 +111,9 @@ class lane_run<T*, Items> {
 
   __device__ __forceinline__ void settle() {
     if constexpr (alignof(T) < load_bytes) {
-      if (__any_sync(full_warp, offset_ != 0)) shift();
+      if (__any_sync(full_warp, offset_ != 0)) {
+        cuda::shift_down<alignof(T), run_words>(word_, offset_);
+      }
     }
   }
 
@@ -146,7 +150,7 @@ class lane_run<T*, Items> {
   }
 
   __device__ __forceinline__ void load_vectors(const char* begin, unsigned count) {
-    offset_ = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(begin)) % load_bytes;
+    offset_ = cuda::misalignment(begin);
     const char* const from = begin - offset_;
     load_vectors(from, count == 0 ? 0 : offset_ + count * item_bytes,
                  std::make_integer_sequence<int, vectors>());
@@ -166,83 +170,52 @@ class lane_run<T*, Items> {
     for (int i = 0; i < run_words; ++i) word_[i] = 0;
 #pragma unroll
     for (int j = 0; j < Items; ++j) {
-      if (j < count) insert(j, begin[j]);
+      if (j < count) cuda::insert_item<value>(word_, j, begin[j]);
     }
   }
-  __device__ __forceinline__ void insert(int j, const T& item) {
-    const words<value> w = cuda::to_words(item);
-    if constexpr (item_bytes % 4 == 0) {
-#pragma unroll
-      for (int i = 0; i < item_bytes / 4; ++i) word_[j * (item_bytes / 4) + i] = w.word[i];
-    } else {
-#pragma unroll
-      for (int i = 0; i < item_bytes; ++i) {
-        const int at = j * item_bytes + i;
-        word_[at / 4] |= ((w.word[i / 4] >> (i % 4 * 8)) & 0xffu) << (at % 4 * 8);
-      }
-    }
-  }
-
-  __device__ __forceinline__ void shift() {
-#pragma unroll
-    for (int i = 0; i + 2 < all_words; ++i) word_[i] = (offset_ & 8) ? word_[i + 2] : word_[i];
-    if constexpr (alignof(T) < 8) {
-#pragma unroll
-      for (int i = 0; i + 1 < all_words; ++i) word_[i] = (offset_ & 4) ? word_[i + 1] : word_[i];
-    }
-    if constexpr (alignof(T) < 4) {
-#pragma unroll
-      for (int i = 0; i < run_words; ++i) {
-        word_[i] = __funnelshift_r(word_[i], word_[i + 1], (offset_ & 3) * 8);
-      }
-    }
-  }
-
   unsigned word_[all_words];
   unsigned offset_;
 };
 
-template <std::size_t Index, class Run>
-struct run_leaf {
-  Run run;
+/// Whether runs of an iterator are whole vectors of items of 4 bytes or more.
+template <class It>
+inline constexpr bool run_vectors = std::is_same_v<It, index_iterator>;
+template <class T>
+inline constexpr bool run_vectors<T*> = loads_packets<T*> && sizeof(T) >= 4;
+
+template <class Source>
+inline constexpr bool all_run_vectors = false;
+template <std::size_t... Index, class... Its>
+inline constexpr bool all_run_vectors<source_of<std::index_sequence<Index...>, Its...>> =
+    (run_vectors<Its> && ...);
+template <adaptor It>
+inline constexpr bool run_vectors<It> = all_run_vectors<underneath_t<It>>;
+
+// Ranges of memory that an element is read from.
+template <class It>
+inline constexpr int ranges_of = item_bytes_of<It> > 0 ? 1 : 0;
+template <class Source>
+inline constexpr int ranges = 0;
+template <std::size_t... Index, class... Its>
+inline constexpr int ranges<source_of<std::index_sequence<Index...>, Its...>> =
+    (ranges_of<Its> + ...);
+template <adaptor It>
+inline constexpr int ranges_of<It> = ranges<underneath_t<It>>;
+
+/// Bytes of an item of a source that reads one range. For a source of several ranges, 1, which is
+/// no more than any item has.
+template <class Source>
+inline constexpr int least_item_bytes = ranges<Source> == 1 ? item_bytes<Source> : 1;
+
+template <int Items>
+struct run_holders : in_registers {
+  template <class It>
+  using of = lane_run<It, Items>;
 };
 
-/// A run of every iterator of a source, lifted on the way out.
+/// A run of every iterator of a source.
 template <class Source, int Items>
-class lane_runs;
-
-template <std::size_t... Index, class... Its, int Items>
-class lane_runs<source_of<std::index_sequence<Index...>, Its...>, Items>
-    : run_leaf<Index, lane_run<Its, Items>>... {
-  using source_type = source_of<std::index_sequence<Index...>, Its...>;
-  template <std::size_t I, class Run>
-  __device__ __forceinline__ static Run& leaf(run_leaf<I, Run>& l) {
-    return l.run;
-  }
-  template <std::size_t I, class Run>
-  __device__ __forceinline__ static const Run& leaf(const run_leaf<I, Run>& l) {
-    return l.run;
-  }
-
- public:
-  __device__ __forceinline__ void load(const source_type& source, std::int64_t first, int count,
-                                       bool inner) {
-    (leaf<Index>(*this).load(source_type::template iterator<Index>(source), first, count, inner),
-     ...);
-  }
-  __device__ __forceinline__ void settle() { (leaf<Index>(*this).settle(), ...); }
-  /// Forgets the first N of `count` items; the others move to their places.
-  template <int N>
-  __device__ __forceinline__ void drop(int count) {
-    (leaf<Index>(*this).template drop<N>(count), ...);
-  }
-
-  template <class Reducer>
-  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
-                                                                int j) const {
-    return reducer.lift(leaf<Index>(*this).get(j)...);
-  }
-};
+using lane_runs = elements_of<Source, run_holders<Items>>;
 
 /// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
 /// most 16 items, for while a lane folds its run, the tree's other lanes wait.

@@ -11,8 +11,8 @@
 //     packet      [0 1 2 3] [4 5 6 7]    ...            as if memory were aligned
 //
 // Behind the last row the warp reads 16 bytes more (`overreads`). So alignment changes neither the
-// layout nor any bit. Iterators that are not plain pointers are read item by item, except the
-// adaptors of adaptor_load.cuh.
+// layout nor any bit. Iterators that are neither plain pointers nor adaptors over them are read
+// item by item. Device code.
 #pragma once
 
 #include <cstdint>
@@ -21,41 +21,32 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/load/elements.cuh>
+#include <tilefold/detail/cuda/load/shift.cuh>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::cuda {
 
-inline constexpr int load_bytes = 16;
-
 constexpr int gcd(int a, int b) { return b == 0 ? a : gcd(b, a % b); }
-
-/// Bytes that an item of an iterator brings from memory.
-template <class It>
-inline constexpr int item_bytes_of = static_cast<int>(sizeof(std::iter_value_t<It>));
-template <>
-inline constexpr int item_bytes_of<index_iterator> = 0;
-
-/// Bytes that an element of a source brings from memory.
-template <class Source>
-inline constexpr int item_bytes = 0;
-template <std::size_t... Index, class... Its>
-inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>> =
-    detail::larger((item_bytes_of<Its> + ...), 1);
 
 // Items per packet at which packets of T are whole 16-byte loads.
 template <class T>
 inline constexpr int natural_width = load_bytes / gcd(load_bytes, static_cast<int>(sizeof(T)));
 
 template <class It>
-inline constexpr bool loads_packets =
-    std::is_pointer_v<It> && std::is_trivially_copyable_v<std::remove_pointer_t<It>>;
-
-template <class It>
 inline constexpr int iterator_width = 1;
 template <class T>
 inline constexpr int iterator_width<T*> = loads_packets<T*> ? natural_width<T> : 1;
+
+template <class Source>
+inline constexpr int source_width = 1;
+template <std::size_t... Index, class... Its>
+inline constexpr int source_width<source_of<std::index_sequence<Index...>, Its...>> =
+    detail::larger(iterator_width<Its>...);
+template <adaptor It>
+inline constexpr int iterator_width<It> = source_width<underneath_t<It>>;
 
 // A packet bigger than this costs more registers than its loads are worth.
 inline constexpr int max_packet_bytes = 64;
@@ -122,11 +113,6 @@ class lane_items<index_iterator, Rows, Width> {
   std::int64_t first_;
 };
 
-template <int Bytes>
-struct alignas(Bytes % load_bytes == 0 ? load_bytes : Bytes) packet {
-  unsigned word[Bytes / 4];
-};
-
 template <class T, int Width>
 concept packs_into_loads = loads_packets<T*> && ((Width * sizeof(T)) % load_bytes == 0 ||
                                                  Width * sizeof(T) == 4 || Width * sizeof(T) == 8);
@@ -139,20 +125,15 @@ class lane_items<T*, Rows, Width> {
   static constexpr bool can_shift = bytes % load_bytes == 0;
   static constexpr unsigned alignment = can_shift ? load_bytes : bytes;
   using packet = cuda::packet<bytes>;
-  struct items {
-    value item[Width];
-  };
-
-  __device__ static unsigned misalignment(const T* p) {
-    return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(p)) & (alignment - 1);
-  }
 
  public:
   // Shifting rows into place takes the 16 bytes that follow them.
-  __device__ static bool overreads(const T* p) { return can_shift && misalignment(p) != 0; }
+  __device__ static bool overreads(const T* p) {
+    return can_shift && cuda::misalignment(p, alignment) != 0;
+  }
 
   __device__ __forceinline__ void load_rows(const T* p, std::int64_t first) {
-    const unsigned offset = misalignment(p);
+    const unsigned offset = cuda::misalignment(p, alignment);
     if (offset == 0) {
       load_aligned(reinterpret_cast<const packet*>(p + first));
     } else if constexpr (can_shift) {
@@ -167,40 +148,23 @@ class lane_items<T*, Rows, Width> {
   }
 
   __device__ __forceinline__ void load_part(const T* p, std::int64_t first, int r, int available) {
-    if (available >= Width && misalignment(p) == 0) {
+    if (available >= Width && cuda::misalignment(p, alignment) == 0) {
       packets_[r] = *reinterpret_cast<const packet*>(p + first);
       return;
     }
     packet built{};
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
-      if (j < available) insert(built, j, p[first + j]);
+      if (j < available) cuda::insert_item<value>(built.word, j, p[first + j]);
     }
     packets_[r] = built;
   }
 
   __device__ __forceinline__ value get(int r, int j) const {
-    return __builtin_bit_cast(items, packets_[r]).item[j];
+    return cuda::item_of<value, Width>(packets_[r], j);
   }
 
  private:
-  // Item j of a packet whose bytes are still zero there, word by word so that it stays in
-  // registers.
-  __device__ __forceinline__ static void insert(packet& target, int j, const value& item) {
-    const words<value> w = cuda::to_words(item);
-    constexpr int size = static_cast<int>(sizeof(T));
-    if constexpr (size % 4 == 0) {
-#pragma unroll
-      for (int i = 0; i < size / 4; ++i) target.word[j * (size / 4) + i] = w.word[i];
-    } else {
-#pragma unroll
-      for (int i = 0; i < size; ++i) {
-        const int at = j * size + i;
-        target.word[at / 4] |= ((w.word[i / 4] >> (i % 4 * 8)) & 0xffu) << (at % 4 * 8);
-      }
-    }
-  }
-
   __device__ __forceinline__ void load_aligned(const packet* lane_first) {
 #pragma unroll
     for (int r = 0; r < Rows; ++r) packets_[r] = lane_first[r * warp_size];
@@ -241,81 +205,24 @@ class lane_items<T*, Rows, Width> {
     unsigned w[all];
 #pragma unroll
     for (int i = 0; i < all; ++i) w[i] = i < n ? own.word[i % n] : next.word[i < n ? 0 : i - n];
+    cuda::shift_down<alignof(T), n>(w, alignof(T) == 8 ? 8 : offset);  // there is no other one
     packet result;
-    if constexpr (alignof(T) >= 8) {  // 8 is the only offset there is
 #pragma unroll
-      for (int i = 0; i < n; ++i) result.word[i] = w[(i + 2) % all];
-    } else {
-#pragma unroll
-      for (int i = 0; i + 2 < all; ++i) w[i] = (offset & 8) ? w[i + 2] : w[i];
-#pragma unroll
-      for (int i = 0; i + 1 < all; ++i) w[i] = (offset & 4) ? w[i + 1] : w[i];
-#pragma unroll
-      for (int i = 0; i < n; ++i) {
-        result.word[i] =
-            alignof(T) < 4 ? __funnelshift_r(w[i], w[(i + 1) % all], (offset & 3) * 8) : w[i];
-      }
-    }
+    for (int i = 0; i < n; ++i) result.word[i] = w[i];
     return result;
   }
 
   packet packets_[Rows];
 };
 
-template <std::size_t Index, class Items>
-struct items_leaf {
-  Items items;
+template <int Rows, int Width>
+struct packet_holders : in_registers {
+  template <class It>
+  using of = lane_items<It, Rows, Width>;
 };
 
-/// Rows packets of one lane from every iterator of a source, lifted on the way out.
+/// Rows packets of one lane.
 template <class Source, int Rows, int Width>
-class lane_rows;
-
-template <std::size_t... Index, class... Its, int Rows, int Width>
-class lane_rows<source_of<std::index_sequence<Index...>, Its...>, Rows, Width>
-    : items_leaf<Index, lane_items<Its, Rows, Width>>... {
-  using source_type = source_of<std::index_sequence<Index...>, Its...>;
-  template <std::size_t I, class Items>
-  __device__ __forceinline__ static Items& leaf(items_leaf<I, Items>& l) {
-    return l.items;
-  }
-  template <std::size_t I, class Items>
-  __device__ __forceinline__ static const Items& leaf(const items_leaf<I, Items>& l) {
-    return l.items;
-  }
-  template <std::size_t I>
-  __device__ __forceinline__ static const auto& iterator(const source_type& source) {
-    return source_type::template iterator<I>(source);
-  }
-
- public:
-  /// Whether `load_rows` touches memory beyond the rows.
-  __device__ static bool overreads(const source_type& source) {
-    return (lane_items<Its, Rows, Width>::overreads(iterator<Index>(source)) || ...);
-  }
-  __device__ __forceinline__ void load_rows(const source_type& source, std::int64_t first) {
-    (leaf<Index>(*this).load_rows(iterator<Index>(source), first), ...);
-  }
-  __device__ __forceinline__ void load_part(const source_type& source, std::int64_t first, int r,
-                                            int available) {
-    (leaf<Index>(*this).load_part(iterator<Index>(source), first, r, available), ...);
-  }
-  /// Item j of row r of iterator I.
-  template <std::size_t I>
-  __device__ __forceinline__ auto item(int r, int j) const {
-    return leaf<I>(*this).get(r, j);
-  }
-  template <class Reducer>
-  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer, int r,
-                                                                int j) const {
-    return reducer.lift(leaf<Index>(*this).get(r, j)...);
-  }
-  /// The same, added to an accumulator of items that stand before it.
-  template <class Reducer>
-  __device__ __forceinline__ void absorb(const Reducer& reducer,
-                                         typename Reducer::accumulator& value, int r, int j) const {
-    reducer.absorb(value, leaf<Index>(*this).get(r, j)...);
-  }
-};
+using lane_rows = elements_of<Source, packet_holders<Rows, Width>>;
 
 }  // namespace tilefold::detail::cuda
