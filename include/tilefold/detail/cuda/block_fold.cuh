@@ -19,6 +19,7 @@
 #include <iterator>
 #include <utility>
 
+#include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -136,15 +137,7 @@ class tile_fold {
   __device__ __forceinline__ rows_registers whole_packets(int first) const {
     lane_rows<Source, shape.rows, shape.width> loaded;
     loaded.load_rows(source_, tile_first_ + lane_first(first));
-    rows_registers rows;
-#pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      registers<acc, shape.width> items;
-#pragma unroll
-      for (int j = 0; j < shape.width; ++j) items.put(j, loaded.lift(reducer_, r, j));
-      rows.put(r, cuda::fold_packet<true>(reducer_, items, 0, 0));
-    }
-    return rows;
+    return cuda::fold_packets<true>(reducer_, loaded, 0);
   }
 
   __device__ __forceinline__ rows_registers cut_packets(int first) const {

@@ -17,6 +17,7 @@
 
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
@@ -67,7 +68,7 @@ class chunk_work {
         more = t + step < forest.size();
       }
       if (more) next.load_rows(forest.source, first);
-      stack.push(fold(loaded));
+      stack.push(cuda::fold_chunk(reducer, loaded));
       if (left == 0) {
         const acc value = stack.value();
         if (threadIdx.x % warp_size == 0) {
@@ -78,19 +79,6 @@ class chunk_work {
         t += step;
       }
     } while (more || left < chunks);
-  }
-
- private:
-  __device__ __forceinline__ acc fold(const loaded_rows& loaded) const {
-    registers<acc, shape.rows> rows;
-#pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      registers<acc, shape.width> items;
-#pragma unroll
-      for (int j = 0; j < shape.width; ++j) items.put(j, loaded.lift(reducer, r, j));
-      rows.put(r, cuda::fold_packet<true>(reducer, items, 0, 0));
-    }
-    return row_fold<shape.rows, shape.width, true, Reducer>(reducer, 0, chunk_items).fold(rows);
   }
 };
 

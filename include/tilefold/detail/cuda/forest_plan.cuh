@@ -66,7 +66,7 @@ struct long_queue {
     unsigned long long tail;  // trees << unit_bits | units
     unsigned slots;
     unsigned blocks_done;
-    unsigned long long num_middle;  // trees for warps
+    unsigned long long num_for_warps;  // trees
   };
   static constexpr int unit_bits = 40;
   static constexpr unsigned long long unit_mask = (1ull << unit_bits) - 1;

@@ -11,11 +11,11 @@
 
 #include <tilefold/detail/cuda/chunk_kernel.cuh>
 #include <tilefold/detail/cuda/dealt_kernel.cuh>
-#include <tilefold/detail/cuda/equal_kernel.cuh>
 #include <tilefold/detail/cuda/few_kernel.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
 #include <tilefold/detail/cuda/level_kernel.cuh>
-#include <tilefold/detail/cuda/long_kernel.cuh>
+#include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
+#include <tilefold/detail/cuda/sched/warps_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 
@@ -96,20 +96,20 @@ void launch_dealt(const Job& job, std::int64_t most_trees, const forest_plan& pl
 
 /// Folds the others, in two launches.
 template <class Build, class Job>
-auto ready_middle(const Job& job) {
-  const auto kernel = &middle_kernel<Build, decltype(job.forest), decltype(job.reducer),
-                                     decltype(job.init), decltype(job.out)>;
+auto ready_warps(const Job& job) {
+  const auto kernel = &warps_kernel<Build, queued_trees<typename Job::acc>, decltype(job.forest),
+                                    decltype(job.reducer), decltype(job.init), decltype(job.out)>;
   static kernel_facts facts;
-  return cuda::ready(kernel, all_resident, middle_nt, job.gpu, facts,
-                     "launch of the kernel for trees by warps");
+  return cuda::ready(kernel, all_resident, warps_nt, job.gpu, facts, "launch of the warps kernel");
 }
 template <class Build, tile_policy Policy, class Job>
-auto ready_long(const Job& job) {
-  const auto kernel = &long_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest),
-                                   decltype(job.reducer), decltype(job.init), decltype(job.out)>;
+auto ready_blocks(const Job& job) {
+  const auto kernel = &blocks_kernel<Build, Policy.nt, Policy.vt, queued_slices<typename Job::acc>,
+                                     decltype(job.forest), decltype(job.reducer),
+                                     decltype(job.init), decltype(job.out)>;
   static kernel_facts facts;
   return cuda::ready(kernel, all_resident, Policy.nt, job.gpu, facts,
-                     "launch of the kernel for long trees");
+                     "launch of the blocks kernel");
 }
 
 // Larger ones leave no shared memory for the plan.
@@ -122,8 +122,7 @@ auto ready_few(const Job& job) {
       &few_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest), decltype(job.reducer),
                   decltype(job.init), decltype(job.empty), decltype(job.out)>;
   static kernel_facts facts;
-  return cuda::ready(kernel, all_resident, Policy.nt, job.gpu, facts,
-                     "launch of the kernel for few trees");
+  return cuda::ready(kernel, all_resident, Policy.nt, job.gpu, facts, "launch of the few kernel");
 }
 
 // Below these numbers of trees there are too few warps to fill a GPU with one tree each; the longer
@@ -164,8 +163,8 @@ void ready_forest(const Job& job, std::int64_t most_trees) {
     }
   }
   (void)cuda::ready_dealt<Build>(job, most_trees);
-  (void)cuda::ready_middle<Build>(job);
-  (void)cuda::ready_long<Build, Policy>(job);
+  (void)cuda::ready_warps<Build>(job);
+  (void)cuda::ready_blocks<Build, Policy>(job);
 }
 
 /// A forest whose lengths only the GPU knows.
@@ -196,12 +195,14 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
   const std::int64_t unit_items = most_trees >= many_trees ? 65536 : 16384;
   const forest_plan plan{warp_items, detail::larger(unit_items, std::int64_t{Policy.tile()})};
   const auto dealt = cuda::ready_dealt<Build>(job, most_trees);
-  const auto by_warps = cuda::ready_middle<Build>(job);
-  const auto by_blocks = cuda::ready_long<Build, Policy>(job);
+  const auto by_warps = cuda::ready_warps<Build>(job);
+  const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
   dealt.run(job.stream, job.forest, job.reducer, job.init, job.empty, job.out, plan, queue);
   try {
-    by_warps.run(job.stream, queue, job.forest, job.reducer, job.init, job.out, plan.warp_items);
-    by_blocks.run(job.stream, queue, job.forest, job.reducer, job.init, job.out);
+    by_warps.run(job.stream, queued_trees<acc>{queue, plan.warp_items}, job.forest, job.reducer,
+                 job.init, job.out);
+    by_blocks.run(job.stream, queued_slices<acc>{queue}, job.forest, job.reducer, job.init,
+                  job.out);
   } catch (...) {
     // Nobody will take from the queue what the first launch puts there.
     (void)cudaMemsetAsync(state, 0, sizeof(counters), job.stream);
@@ -237,15 +238,15 @@ bool launch_levels(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
 /// Trees of one length, each by a warp.
 template <class Build, class Job>
 void launch_equal_trees(const Job& job, std::int64_t trees) {
-  const auto kernel = &equal_trees_kernel<Build, decltype(job.forest), decltype(job.reducer),
-                                          decltype(job.init), decltype(job.out)>;
+  const auto kernel = &warps_kernel<Build, equal_trees, decltype(job.forest), decltype(job.reducer),
+                                    decltype(job.init), decltype(job.out)>;
   static occupancy_cache occupancy;
   const std::int64_t blocks =
-      detail::smaller(tree::num_blocks(trees, equal_trees_nt / warp_size),
-                      resident_blocks(kernel, equal_trees_nt, job.gpu, occupancy));
+      detail::smaller(tree::num_blocks(trees, warps_nt / warp_size),
+                      resident_blocks(kernel, warps_nt, job.gpu, occupancy));
   // Not early: if there are few blocks, they would crowd on those SMs that are free first.
-  cuda::launch_kernel(kernel, launch_config(blocks, equal_trees_nt, job.stream),
-                      "launch of the kernel for trees of one length", job.forest, job.reducer,
+  cuda::launch_kernel(kernel, launch_config(blocks, warps_nt, job.stream),
+                      "launch of the warps kernel", equal_trees{}, job.forest, job.reducer,
                       job.init, job.out);
 }
 
@@ -291,8 +292,8 @@ template <class Build, tile_policy Policy, class Job, class Provide>
 void launch_equal_units(const Job& job, std::int64_t trees, const Provide& provide) {
   using acc = typename Job::acc;
   const auto kernel =
-      &equal_units_kernel<Build, Policy.nt, Policy.vt, decltype(job.forest), decltype(job.reducer),
-                          decltype(job.init), decltype(job.out)>;
+      &blocks_kernel<Build, Policy.nt, Policy.vt, equal_slices<acc>, decltype(job.forest),
+                     decltype(job.reducer), decltype(job.init), decltype(job.out)>;
   static kernel_facts facts;
   const std::int64_t length = job.forest.length;
   const std::int64_t resident = resident_blocks(kernel, Policy.nt, job.gpu, facts.resident);
@@ -305,10 +306,10 @@ void launch_equal_units(const Job& job, std::int64_t trees, const Provide& provi
   const std::int64_t units = trees * tree::num_blocks(length, unit_items);
   const bool split = unit_items < length;
   const workspace& space = provide(cuda::equal_units_demand(split ? units : 0, sizeof(acc)));
-  cuda::launch_forest_kernel(
-      kernel, units, Policy.nt, job, facts, "launch of the kernel for long trees of one length",
-      equal_units{unit_items}, job.forest, job.reducer, job.init, job.out,
-      reinterpret_cast<acc*>(space.partials()), reinterpret_cast<unsigned*>(space.arrivals()));
+  cuda::launch_forest_kernel(kernel, units, Policy.nt, job, facts, "launch of the blocks kernel",
+                             equal_slices<acc>{unit_items, reinterpret_cast<acc*>(space.partials()),
+                                               reinterpret_cast<unsigned*>(space.arrivals())},
+                             job.forest, job.reducer, job.init, job.out);
 }
 
 /// A forest of trees of one length.

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -58,7 +59,6 @@ class level_work {
 
  private:
   using loaded_rows = lane_rows<Source, shape.rows, shape.width>;
-  using packet_items = registers<acc, shape.width>;
   // Where two chunks of items leave registers for the rest, and items are plain words.
   static constexpr bool loads_ahead = sizeof(acc) <= 4 && shape.width > 1;
 
@@ -120,35 +120,14 @@ class level_work {
     if (level < width_bits) {
 #pragma unroll
       for (int r = 0; r < shape.rows; ++r) {
-        const int first = first_of_row(r);
-        packet_nodes<0, shape.width, Full>(lifted<Full>(loaded, r, count), first, count, level,
-                                           keep);
+        packet_nodes<0, shape.width, Full>(cuda::lift_packet<Full>(reducer, loaded, r, count),
+                                           cuda::packet_first<shape.width>(r), count, level, keep);
       }
       return;
     }
-    registers<acc, shape.rows> rows;
-#pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      packet_items items = lifted<Full>(loaded, r, count);
-      rows.put(r, cuda::fold_packet<Full>(reducer, items, first_of_row(r), count));
-    }
+    const auto rows = cuda::fold_packets<Full>(reducer, loaded, count);
     row_fold<shape.rows, shape.width, Full, Reducer>(reducer, 0, count)
         .nodes(rows, level - width_bits, keep);
-  }
-
-  __device__ __forceinline__ static int first_of_row(int r) {
-    return r * row_items + lane() * shape.width;
-  }
-
-  template <bool Full>
-  __device__ __forceinline__ packet_items lifted(const loaded_rows& loaded, int r,
-                                                 int count) const {
-    packet_items items;
-#pragma unroll
-    for (int j = 0; j < shape.width; ++j) {
-      if (Full || first_of_row(r) + j < count) items.put(j, loaded.lift(reducer, r, j));
-    }
-    return items;
   }
 
   // Calls keep() for the nodes of a level below that of a packet, which starts at item `first`; its

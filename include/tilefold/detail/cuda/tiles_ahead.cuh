@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/policy.hpp>
@@ -51,7 +52,7 @@ class tile_ahead {
                                              acc* warp_values) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const acc value = fold_warp(loaded, reducer);
+    const acc value = cuda::fold_chunk(reducer, loaded);
     if constexpr (num_warps == 1) {
       return value;
     } else {
@@ -63,19 +64,6 @@ class tile_ahead {
       return row_fold<1, 1, true, Reducer, num_warps>(reducer, 0, num_warps, lane % num_warps)
           .fold(node);
     }
-  }
-
- private:
-  __device__ __forceinline__ static acc fold_warp(const items& loaded, const Reducer& reducer) {
-    registers<acc, shape.rows> rows;
-#pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      registers<acc, shape.width> lifted;
-#pragma unroll
-      for (int j = 0; j < shape.width; ++j) lifted.put(j, loaded.lift(reducer, r, j));
-      rows.put(r, cuda::fold_packet<true>(reducer, lifted, 0, 0));
-    }
-    return row_fold<shape.rows, shape.width, true, Reducer>(reducer, 0, Policy.tile()).fold(rows);
   }
 };
 
