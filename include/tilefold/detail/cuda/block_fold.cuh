@@ -14,12 +14,12 @@
 // Floats with nt = 512 and vt = 16 have one chunk of 4 rows, and 4 items in a packet.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
 #include <tilefold/detail/cuda/adaptor_load.cuh>
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -29,13 +29,6 @@ namespace tilefold::detail::cuda {
 
 // Registers that one lane's pending rows may fill, in bytes; see shape_of.
 inline constexpr int row_bytes_budget = 128;
-
-/// Whether something neutral stands in the place of missing operands. Conversions to floats of 8
-/// bits saturate, so that an infinity does not come through an operation with their identities.
-template <class Reducer>
-inline constexpr bool pads =
-    has_neutral<Reducer> &&
-    (std::integral<typename Reducer::accumulator> || sizeof(typename Reducer::accumulator) > 1);
 
 /// How the vt items of a thread are cut: `chunks` times `rows` packets of `width` items.
 struct tile_shape {

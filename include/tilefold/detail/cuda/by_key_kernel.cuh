@@ -18,9 +18,9 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/key_heads.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/warp_stage.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>

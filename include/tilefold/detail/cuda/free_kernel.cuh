@@ -8,7 +8,7 @@
 //     thread    its vt items of tiles b, b + 3, b + 6; then single items of the rest
 //                  |
 //     block     the threads' values: by shuffles in a warp, the warps' through shared memory
-//     launch    a partial a block, folded as in tile_kernel.cuh
+//     launch    a partial a block, folded as in grid_tree.cuh
 //
 // So shuffles, shared memory and partials cost once a block, not once a tile. Where an accumulator
 // can settle (any, all, none), a flag in the workspace tells all blocks to stop. A warp looks at it
@@ -19,8 +19,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/place_search.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/warp_fold.cuh>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -199,6 +203,12 @@ class free_fold {
   }
 };
 
+/// Blocks that one SM shall hold at least: fewer than of tiles, for a thread keeps an accumulator
+/// of its own.
+constexpr int min_resident_free_blocks(int nt, std::size_t acc_bytes) {
+  return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
+}
+
 /// The fold of n items, at least a tile and a packet for each block. `settled` is zero; if
 /// accumulators settle, whoever writes through `out` makes it zero again: all others have arrived
 /// then, and look no more.
@@ -208,16 +218,16 @@ __global__ void __launch_bounds__(Nt, min_resident_free_blocks(Nt, kept_bytes<Re
                 unsigned* settled, scratch<typename Reducer::accumulator> memory) {
   constexpr tile_policy policy{Nt, Vt};
   using place = std::conditional_t<Reducer::settles, cleared_before<Out>, Out>;
-  using work = block_work<policy, Source, Reducer, Init, place>;
-  __shared__ typename work::shared_memory shared;
+  using grid = grid_fold<Nt, Reducer, Init, place>;
+  __shared__ typename grid::shared_memory shared;
   cuda::refuse_flush_to_zero();
   const auto mine = free_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
   const auto value = cuda::fold_threads<Nt>(reducer, mine, &shared.warp_values[0][0].value);
   if constexpr (Reducer::settles) {
     const place to{out, settled};
-    work{source, reducer, init, to, n, shared}.add_block(value, memory);
+    grid{reducer, init, to, shared}.add_block(value, memory);
   } else {
-    work{source, reducer, init, out, n, shared}.add_block(value, memory);
+    grid{reducer, init, out, shared}.add_block(value, memory);
   }
 }
 

@@ -17,7 +17,8 @@
 #include <iterator>
 #include <type_traits>
 
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>

@@ -20,8 +20,8 @@
 
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/forest_plan.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/tree.hpp>
@@ -45,10 +45,6 @@ class unit_work {
   using source_type = typename Forest::source_type;
   using full_tile = tile_fold<Policy, true, source_type, Reducer>;
   using cut_tile = tile_fold<Policy, false, source_type, Reducer>;
-  using partials_source = detail::source<const acc*>;
-  using group_reducer = partials_reducer<Reducer>;
-  using units_fold = tile_fold<tile_policy{Policy.nt, max_units / Policy.nt}, false,
-                               partials_source, group_reducer>;
 
  public:
   struct shared_memory {
@@ -77,8 +73,8 @@ class unit_work {
     const bool completed = cuda::arrive(arrivals + unit.slot, 1u, units, shared.completed);
     __syncthreads();  // read by all before the next arrival writes it
     if (!completed) return;
-    const acc all = units_fold::fold(partials_source{{first_slot}}, group_reducer{reducer}, 0,
-                                     unit.units, &shared.warp_values[0][0].value);
+    const acc all = cuda::fold_partials<Policy.nt, max_units / Policy.nt>(
+        reducer, first_slot, 0, unit.units, &shared.warp_values[0][0].value);
     if (threadIdx.x == 0) keep(unit.tree, all);
     __syncthreads();  // warp_values are free again
   }
