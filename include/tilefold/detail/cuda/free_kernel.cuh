@@ -20,6 +20,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/place_search.cuh>
 #include <tilefold/detail/cuda/tile_load.cuh>
@@ -136,22 +137,10 @@ class running_fold {
 template <int Nt, class Reducer, class Acc>
 __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& mine,
                                             Acc* warp_values) {
-  constexpr int num_warps = Nt / warp_size;
-  const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  const int lane = static_cast<int>(threadIdx.x) % warp_size;
   registers<Acc, 1> node;
   node.put(0, mine);
-  node.put(0, row_fold<1, 1, true, Reducer>(reducer, 0, 0).fold(node));
-  if constexpr (num_warps > 1) {
-    if (lane == 0) new (&warp_values[warp]) Acc(node[0]);
-    __syncthreads();
-    if (warp == 0) {
-      node.put(0, warp_values[lane % num_warps]);
-      node.put(
-          0, row_fold<1, 1, true, Reducer, num_warps>(reducer, 0, 0, lane % num_warps).fold(node));
-    }
-  }
-  return node[0];
+  const Acc of_warp = row_fold<1, 1, true, Reducer>(reducer, 0, 0).fold(node);
+  return block_tree<Nt / warp_size, 1, true, Reducer>::fold(reducer, of_warp, warp_values, 0);
 }
 
 /// Folds the tiles of one block in turn, until a flag says that the value is settled.

@@ -19,6 +19,7 @@
 
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/lane_stage.cuh>
 #include <tilefold/detail/cuda/staged_fold.cuh>
@@ -200,15 +201,8 @@ class staged_fold_of_tiles {
   template <bool Full, class AnyReducer>
   __device__ __forceinline__ acc across_warps(const AnyReducer& reducer, const acc& value,
                                               unsigned t, int count) const {
-    slot<acc>* const values = shared_.warp_values[t % 2];
-    if (lane_ == 0) values[warp_].put(value);
-    __syncthreads();
-    if (warp_ != 0) return value;
-    registers<acc, 1> mine;
-    mine.put(0, values[lane_ % num_warps].value);
-    return row_fold<1, warp_items, Full, AnyReducer, num_warps>(reducer, 0, count,
-                                                                lane_ % num_warps)
-        .fold(mine);
+    return block_tree<num_warps, warp_items, Full, AnyReducer>::fold(
+        reducer, value, &shared_.warp_values[t % 2][0].value, count);
   }
 
   const Source& source_;

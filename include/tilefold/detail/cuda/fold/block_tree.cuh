@@ -31,11 +31,13 @@ struct block_tree {
     if constexpr (Most == 1) {
       return mine;
     } else {
-      put(values, mine);
+      const int warp = static_cast<int>(threadIdx.x / warp_size);
+      const int lane = static_cast<int>(threadIdx.x % warp_size);
+      if (lane == 0) new (&values[warp]) acc(mine);
       __syncthreads();
-      if (threadIdx.x >= warp_size) return mine;
-      const int lane = static_cast<int>(threadIdx.x) & (warps - 1);
-      return fold_lanes(reducer, values[lane], lane, count, warps);
+      if (warp != 0) return mine;
+      const int number = lane & (warps - 1);
+      return fold_lanes(reducer, values[number], number, count, warps);
     }
   }
 

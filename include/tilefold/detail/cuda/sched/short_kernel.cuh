@@ -16,6 +16,7 @@
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/cluster.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/cuda/words.cuh>
@@ -71,10 +72,8 @@ __device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
   exchange.hand_in(value.value);
   if (blockIdx.x != 0) return false;
   const int block = static_cast<int>(threadIdx.x % cluster_blocks);
-  registers<Acc, 1> node;
-  node.put(0, from_words<Acc>(exchange.values[block]));
-  using nodes_fold = row_fold<1, 1, pads<Reducer>, Reducer, cluster_blocks>;
-  value.put(nodes_fold(reducer, 0, blocks, block).fold(node));
+  using nodes = block_tree<cluster_blocks, 1, pads<Reducer>, Reducer>;
+  value.put(nodes::fold_lanes(reducer, from_words<Acc>(exchange.values[block]), block, blocks));
   return true;
 }
 
