@@ -22,6 +22,7 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -269,17 +270,10 @@ class column_run {
     packets<N> loaded;
     load<N>(loaded, origin, first);
 #pragma unroll
-    for (int j = 0; j < Width; ++j) result.put(j, fold_rows<N>(loaded, 0, j));
-  }
-
-  // The node of N rows from row r of a chunk.
-  template <int N, class Packets>
-  __device__ __forceinline__ acc fold_rows(const Packets& loaded, int r, int j) const {
-    if constexpr (N == 1) {
-      return loaded.lift(reducer, r, j);
-    } else {
-      const acc left = fold_rows<N / 2>(loaded, r, j);
-      return reducer.combine(left, fold_rows<N / 2>(loaded, r + N / 2, j));
+    for (int j = 0; j < Width; ++j) {
+      result.put(j, lane_tree<acc>::template whole<N>(
+                        0, [&](int r) { return loaded.lift(reducer, r, j); },
+                        [&](const acc& a, const acc& b) { return reducer.combine(a, b); }));
     }
   }
 
