@@ -14,11 +14,12 @@
 // Floats with nt = 512 and vt = 16 have one chunk of 4 rows, and 4 items in a packet.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
@@ -29,13 +30,6 @@ namespace tilefold::detail::cuda {
 
 // Registers that one lane's pending rows may fill, in bytes; see shape_of.
 inline constexpr int row_bytes_budget = 128;
-
-/// Whether something neutral stands in the place of missing operands. Conversions to floats of 8
-/// bits saturate, so that an infinity does not come through an operation with their identities.
-template <class Reducer>
-inline constexpr bool pads =
-    has_neutral<Reducer> &&
-    (std::integral<typename Reducer::accumulator> || sizeof(typename Reducer::accumulator) > 1);
 
 /// How the vt items of a thread are cut: `chunks` times `rows` packets of `width` items.
 struct tile_shape {
@@ -84,17 +78,10 @@ class tile_fold {
                                              std::int64_t tile_first, int count, acc* warp_values,
                                              int num_warps = most_warps) {
     const tile_fold tile{source, reducer, tile_first, count};
-    if constexpr (most_warps == 1) {
-      return tile.template chunks<shape.chunks>(0);
-    } else {
-      const int warp = static_cast<int>(threadIdx.x / warp_size);
-      const int lane = static_cast<int>(threadIdx.x % warp_size);
-      const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
-      if (lane == 0) new (&warp_values[warp]) acc(value);
-      __syncthreads();
-      if (warp != 0) return value;
-      return fold_warps(reducer, warp_values[lane & (num_warps - 1)], lane, num_warps, count);
-    }
+    using warps = block_tree<most_warps, warp_items, full_nodes, Reducer>;
+    const int warp = most_warps == 1 ? 0 : static_cast<int>(threadIdx.x / warp_size);
+    const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
+    return warps::fold(reducer, value, warp_values, count, num_warps);
   }
 
  private:
@@ -166,23 +153,6 @@ class tile_fold {
       rows.put(r, cuda::fold_packet<full_nodes>(reducer_, items, item, count_));
     }
     return rows;
-  }
-
-  // Lane `lane` (mod num_warps) holds that warp's node.
-  __device__ __forceinline__ static acc fold_warps(const Reducer& reducer, const acc& value,
-                                                   int lane, int num_warps, int count) {
-    registers<acc, 1> node;
-    node.put(0, value);
-    const int warp = lane & (num_warps - 1);
-#pragma unroll
-    for (int bit = 0; (1 << bit) < most_warps; ++bit) {
-      if ((1 << bit) >= num_warps) break;
-      const acc received = cuda::shuffle_xor(node[0], 1 << bit);
-      node.put(
-          0, cuda::combine_lanes<full_nodes>(reducer, node[0], received, (warp >> bit) & 1,
-                                             tree::right_half(warp, bit + 1) * warp_items, count));
-    }
-    return node[0];
   }
 
   const Source& source_;

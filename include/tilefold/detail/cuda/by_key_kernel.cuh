@@ -18,11 +18,12 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/key_heads.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/keyed_items.hpp>
@@ -276,26 +277,11 @@ class patch_work {
     }
   }
 
-  // The tree of n <= 4 elements get(i), get(i + 1)...
-  template <class Get>
-  __device__ __forceinline__ acc few_of(int i, int n, const Get& get) const {
-    slot<acc> value;
-    value.put(get(i));
-    if (n > 1) value.put(reducer.combine(value.value, get(i + 1)));
-    if (n > 2) {
-      slot<acc> right;
-      right.put(get(i + 2));
-      if (n > 3) right.put(reducer.combine(right.value, get(i + 3)));
-      value.put(reducer.combine(value.value, right.value));
-    }
-    return value.value;
-  }
-
   // The tree of n <= 8 staged items from `at` on.
   __device__ __forceinline__ acc packet_of_items(const source_type& source, int at, int n) const {
-    const auto get = [&](int i) { return memory.stage.lift(reducer, source, at + i, i); };
-    const acc left = few_of(0, n, get);
-    return n <= 4 ? left : reducer.combine(left, few_of(4, n - 4, get));
+    return lane_tree<acc>::template first<packet>(
+        0, n, [&](int i) { return memory.stage.lift(reducer, source, at + i, i); },
+        [&](const acc& a, const acc& b) { return reducer.combine(a, b); });
   }
 
   __device__ __forceinline__ void keep(std::int64_t i, const acc& value) const {

@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/detail/cuda/float_flags.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/function_checks.hpp>

@@ -17,8 +17,9 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/keyed_items.hpp>

@@ -11,8 +11,10 @@
 #include <limits>
 #include <string>
 
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/free_kernel.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/sched/short_kernel.cuh>
 #include <tilefold/detail/cuda/select_kernel.cuh>
 #include <tilefold/detail/cuda/staged_kernel.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
@@ -119,16 +121,8 @@ inline constexpr std::int64_t max_tiles = std::numeric_limits<int>::max();
 /// Scratch for `count` partials under a policy.
 constexpr workspace_demand partials_demand(tile_policy policy, std::int64_t count,
                                            std::int64_t acc_bytes) {
-  const std::int64_t group = group_size(policy);
-  std::int64_t partials = 0;
-  std::int64_t arrivals = 0;
-  while (count > 1) {
-    const std::int64_t groups = tree::num_blocks(count, group);
-    partials += count;
-    arrivals += groups;
-    count = groups;
-  }
-  return {partials * acc_bytes, arrivals * static_cast<std::int64_t>(sizeof(unsigned))};
+  const scratch_size size = cuda::scratch_for(count, group_size(policy));
+  return {size.partials * acc_bytes, size.arrivals * static_cast<std::int64_t>(sizeof(unsigned))};
 }
 
 /// Scratch for n items under a policy.

@@ -141,17 +141,10 @@ bool stores_packets(const Out& out, int width) {
 /// Scratch for a plan.
 inline workspace_demand column_demand(const column_plan& plan, const column_shape& shape,
                                       std::int64_t acc_bytes) {
-  const std::int64_t group = cuda::partial_group(shape.nt, plan.packet_bits);
-  std::int64_t partials = 0;
-  std::int64_t arrivals = 0;
-  for (std::int64_t count = plan.units; count > 1;) {
-    const std::int64_t groups = tree::num_blocks(count, group);
-    partials += count;
-    arrivals += groups;
-    count = groups;
-  }
-  return {partials * plan.packets * shape.width * acc_bytes,
-          arrivals * plan.stripes * static_cast<std::int64_t>(sizeof(unsigned))};
+  const scratch_size size =
+      cuda::scratch_for(plan.units, cuda::partial_group(shape.nt, plan.packet_bits));
+  return {size.partials * plan.packets * shape.width * acc_bytes,
+          size.arrivals * plan.stripes * static_cast<std::int64_t>(sizeof(unsigned))};
 }
 
 template <class Build, int Nt, int Rows, int Width, class Job, class Provide>

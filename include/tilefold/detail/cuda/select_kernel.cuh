@@ -20,7 +20,10 @@
 #include <type_traits>
 
 #include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -248,7 +251,7 @@ __global__ void __launch_bounds__(Nt, detail::larger(1024 / Nt, 1))
   if (gridDim.x > 1) {
     if (warp == 0) list.store(memory.partials[blockIdx.x].item);
     __syncwarp();
-    if (!arrive(memory.arrivals, 1, gridDim.x, completed)) return;
+    if (!cuda::arrive(memory.arrivals, 1, gridDim.x, completed)) return;
     decltype(list) all;
 #pragma unroll 1
     for (unsigned b = warp; b < gridDim.x; b += warps) all.merge_stored(memory.partials[b].item);

@@ -10,7 +10,7 @@
 //     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (load/staged.cuh)
 //     lane     one node of each row, in registers
 //     warp     row_fold (warp_fold.cuh) makes one node of 4 rows of 32 nodes
-//     block    the warps' nodes meet in shared memory: a partial a tile, as in tile_kernel.cuh
+//     block    the warps' nodes meet in shared memory: a partial a tile, as in grid_tree.cuh
 //
 // In a tile that is cut off, each warp folds row after row (load/staged.cuh, staged_fold.cuh).
 #pragma once
@@ -18,9 +18,11 @@
 #include <cstdint>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
 #include <tilefold/detail/cuda/staged_fold.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/policy.hpp>
@@ -198,15 +200,8 @@ class staged_fold_of_tiles {
   template <bool Full, class AnyReducer>
   __device__ __forceinline__ acc across_warps(const AnyReducer& reducer, const acc& value,
                                               unsigned t, int count) const {
-    slot<acc>* const values = shared_.warp_values[t % 2];
-    if (lane_ == 0) values[warp_].put(value);
-    __syncthreads();
-    if (warp_ != 0) return value;
-    registers<acc, 1> mine;
-    mine.put(0, values[lane_ % num_warps].value);
-    return row_fold<1, warp_items, Full, AnyReducer, num_warps>(reducer, 0, count,
-                                                                lane_ % num_warps)
-        .fold(mine);
+    return block_tree<num_warps, warp_items, Full, AnyReducer>::fold(
+        reducer, value, &shared_.warp_values[t % 2][0].value, count);
   }
 
   const Source& source_;
@@ -227,11 +222,11 @@ __global__ void __launch_bounds__(staged_nt, min_resident_staged_blocks)
                   tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
   using fold_type = staged_fold_of_tiles<Source, Reducer>;
-  using work_type = block_work<staged_policy<Source>, Source, Reducer, Init, Out>;
+  using grid_type = grid_fold<staged_nt, Reducer, Init, Out>;
   __shared__ typename fold_type::shared_memory stages;
-  __shared__ typename work_type::shared_memory shared;
+  __shared__ typename grid_type::shared_memory shared;
   cuda::refuse_flush_to_zero();
-  const work_type work{source, reducer, init, out, n, shared};
+  const grid_type grid{reducer, init, out, shared};
   const fold_type fold(source, reducer, stages);
   const unsigned begin = shares.first(blockIdx.x);
   const unsigned end = shares.first(blockIdx.x + 1);
@@ -241,15 +236,15 @@ __global__ void __launch_bounds__(staged_nt, min_resident_staged_blocks)
   const auto whole =
       static_cast<unsigned>(detail::larger(n - fold.overread_items(), std::int64_t{0}) / tile);
   fold.whole_tiles(begin, min(end, whole), [&](const acc& value, unsigned t) {
-    work.keep(value, memory.partials + t, tiles);
+    grid.keep(value, memory.partials + t, tiles);
   });
 #pragma unroll 1
   for (unsigned t = max(begin, whole); t < end; ++t) {
     const std::int64_t left = n - std::int64_t{t} * tile;
-    work.keep(fold.cut_tile(t, static_cast<int>(min(left, std::int64_t{tile}))),
+    grid.keep(fold.cut_tile(t, static_cast<int>(min(left, std::int64_t{tile}))),
               memory.partials + t, tiles);
   }
-  work.climb_from(memory, begin, end, tiles);
+  grid.climb_from(memory, begin, end, tiles);
 }
 
 }  // namespace tilefold::detail::cuda

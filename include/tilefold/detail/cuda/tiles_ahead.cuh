@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
@@ -50,20 +51,8 @@ class tile_ahead {
 
   __device__ __forceinline__ static acc fold(const items& loaded, const Reducer& reducer,
                                              acc* warp_values) {
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const acc value = cuda::fold_chunk(reducer, loaded);
-    if constexpr (num_warps == 1) {
-      return value;
-    } else {
-      if (lane == 0) new (&warp_values[warp]) acc(value);
-      __syncthreads();
-      if (warp != 0) return value;
-      registers<acc, 1> node;
-      node.put(0, warp_values[lane % num_warps]);
-      return row_fold<1, 1, true, Reducer, num_warps>(reducer, 0, num_warps, lane % num_warps)
-          .fold(node);
-    }
+    using warps = block_tree<num_warps, warp_items, true, Reducer>;
+    return warps::fold(reducer, cuda::fold_chunk(reducer, loaded), warp_values, Policy.tile());
   }
 };
 
