@@ -20,15 +20,13 @@
 #include <utility>
 
 #include <tilefold/detail/cuda/adaptor_load.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
-
-// Registers that one lane's pending rows may fill, in bytes; see shape_of.
-inline constexpr int row_bytes_budget = 128;
 
 /// Whether something neutral stands in the place of missing operands. Conversions to floats of 8
 /// bits saturate, so that an infinity does not come through an operation with their identities.
@@ -49,7 +47,7 @@ constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index.
   const int width = packet_width<Its...>(vt);
   const int item_bytes = (item_bytes_of<Its> + ...);
   const int row_bytes = detail::larger(width * item_bytes, static_cast<int>(sizeof(Acc)));
-  int rows = detail::smaller(vt / width, 16);
+  int rows = detail::smaller(vt / width, most_rows);
   while (rows > 1 && rows * row_bytes > row_bytes_budget) rows /= 2;
   return {width, rows, vt / (width * rows)};
 }

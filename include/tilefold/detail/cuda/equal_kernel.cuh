@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/unit_fold.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
@@ -53,14 +54,12 @@ __global__ void __launch_bounds__(Nt,
   cuda::fold_units(units, work_type{forest, reducer, init, out, slots, arrivals, shared});
 }
 
-inline constexpr int equal_trees_nt = 128;
-
 template <class Build, class Forest, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(equal_trees_nt, warps_for_trees<typename Forest::source_type>(
-                                                      sizeof(typename Reducer::accumulator)) *
-                                                      warp_size / equal_trees_nt)
+__global__ void __launch_bounds__(
+    warps_nt, warps_for_trees<typename Forest::source_type>(sizeof(typename Reducer::accumulator)) *
+                  warp_size / warps_nt)
     equal_trees_kernel(Forest forest, Reducer reducer, Init init, Out out) {
-  constexpr int warps_per_block = equal_trees_nt / warp_size;
+  constexpr int warps_per_block = warps_nt / warp_size;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;
   cuda::wait_for_previous_launch();

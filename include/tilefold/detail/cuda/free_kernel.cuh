@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/place_search.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/policy.hpp>
@@ -154,8 +155,6 @@ __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& m
 template <tile_policy Policy, class Source, class Reducer>
 class free_fold {
   using running = running_fold<Policy, Source, Reducer>;
-  // Tiles between two looks at the flag. All warps read the same word, so each look costs.
-  static constexpr int tiles_between_looks = 4;
 
  public:
   const Source& source;

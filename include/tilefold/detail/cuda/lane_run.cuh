@@ -18,6 +18,7 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/tile_load.cuh>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -244,10 +245,8 @@ class lane_runs<source_of<std::index_sequence<Index...>, Its...>, Items>
   }
 };
 
-/// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
-/// most 16 items, for while a lane folds its run, the tree's other lanes wait.
+/// Items of a lane's run.
 template <class Source>
-inline constexpr int run_items =
-    detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes<Source>, 64)), 1, 16);
+inline constexpr int run_items = run_items_for(item_bytes<Source>);
 
 }  // namespace tilefold::detail::cuda

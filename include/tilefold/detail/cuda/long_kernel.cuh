@@ -17,6 +17,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/forest_plan.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
@@ -124,19 +125,17 @@ class middle_work {
   }
 };
 
-inline constexpr int middle_nt = 128;
-
 /// Folds the trees that are for warps.
 template <class Build, class Forest, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(middle_nt, warps_for_trees<typename Forest::source_type>(
-                                                 sizeof(typename Reducer::accumulator)) *
-                                                 warp_size / middle_nt)
+__global__ void __launch_bounds__(
+    warps_nt, warps_for_trees<typename Forest::source_type>(sizeof(typename Reducer::accumulator)) *
+                  warp_size / warps_nt)
     middle_kernel(long_queue<typename Reducer::accumulator> queue, Forest forest, Reducer reducer,
                   Init init, Out out, std::int64_t warp_items) {
   cuda::wait_for_previous_launch();
   const auto num_middle = static_cast<std::int64_t>(queue.state->num_middle);
   if (num_middle == 0) return;
-  constexpr int warps_per_block = middle_nt / warp_size;
+  constexpr int warps_per_block = warps_nt / warp_size;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   middle_work<Forest, Reducer, Init, Out>{forest, reducer, init, out, warp_items}.run(
       num_middle, std::int64_t{blockIdx.x} * warps_per_block + warp,

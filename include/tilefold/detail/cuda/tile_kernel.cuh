@@ -20,6 +20,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/closing.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/cluster.cuh>
 #include <tilefold/detail/cuda/float_flags.cuh>
@@ -41,12 +42,6 @@ using this_build = build<true, __CUDA_ARCH_LIST__>;
 #else
 using this_build = build<false, __CUDA_ARCH_LIST__>;
 #endif
-
-// Partials that a thread folds when its block is the last of a group.
-inline constexpr int group_vt = 4;
-
-/// Partials per group.
-TILEFOLD_HD constexpr int group_size(tile_policy policy) { return policy.nt * group_vt; }
 
 /// Scratch of one launch: a partial per tile, per group of tiles, per group of groups...; an
 /// arrival counter per group of each level, zero before the launch and zero again after it.
@@ -331,17 +326,6 @@ class block_work {
   }
 };
 
-/// Blocks that one SM shall hold at least: 1024 threads with 64 bytes each in flight are what hides
-/// the memory's latency. Large accumulators need the registers themselves.
-constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
-  return acc_bytes > 8 ? 1 : 1024 / nt;
-}
-
-/// The same where a thread keeps an accumulator of its own.
-constexpr int min_resident_free_blocks(int nt, std::size_t acc_bytes) {
-  return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
-}
-
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose
 // template argument is of class type.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
@@ -354,9 +338,6 @@ __global__ void __launch_bounds__(Nt,
   cuda::wait_for_previous_launch();
   work{source, reducer, init, out, n, shared}.run(shares, memory);
 }
-
-/// Larger accumulators are not handed on in short ranges: there, one block folds them alone.
-inline constexpr int most_shared_bytes = 32;
 
 /// The partials of a short range. One warp folds them, each lane a run of `run` neighbours. So that
 /// loads are coalesced, the first partials of all lanes lie side by side, then the second ones, and

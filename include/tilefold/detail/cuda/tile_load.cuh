@@ -21,6 +21,7 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
@@ -56,9 +57,6 @@ template <class It>
 inline constexpr int iterator_width = 1;
 template <class T>
 inline constexpr int iterator_width<T*> = loads_packets<T*> ? natural_width<T> : 1;
-
-// A packet bigger than this costs more registers than its loads are worth.
-inline constexpr int max_packet_bytes = 64;
 
 /// Items per packet for iterators read in step by threads of vt items.
 template <class... Its>

@@ -102,8 +102,14 @@ class workspace {
   workspace& operator=(workspace&&) = delete;
 
   std::int64_t bytes() const { return bytes_; }
-  char* arrivals() const { return memory_; }
-  char* partials() const { return memory_ + arrivals_region(bytes_); }
+  template <class Counter = unsigned>
+  Counter* arrivals() const {
+    return reinterpret_cast<Counter*>(memory_);
+  }
+  template <class Partial = char>
+  Partial* partials() const {
+    return reinterpret_cast<Partial*>(memory_ + arrivals_region(bytes_));
+  }
 
   /// At least `bytes` bytes. The old memory is kept if the new cannot be had.
   void grow(std::int64_t bytes, cudaStream_t stream) {
