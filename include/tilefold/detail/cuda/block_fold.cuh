@@ -19,6 +19,7 @@
 #include <utility>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
@@ -27,9 +28,6 @@
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
-
-// Registers that one lane's pending rows may fill, in bytes; see shape_of.
-inline constexpr int row_bytes_budget = 128;
 
 /// How the vt items of a thread are cut: `chunks` times `rows` packets of `width` items.
 struct tile_shape {
@@ -43,7 +41,7 @@ constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index.
   const int width = packet_width<Its...>(vt);
   const int item_bytes = (item_bytes_of<Its> + ...);
   const int row_bytes = detail::larger(width * item_bytes, static_cast<int>(sizeof(Acc)));
-  int rows = detail::smaller(vt / width, 16);
+  int rows = detail::smaller(vt / width, most_rows);
   while (rows > 1 && rows * row_bytes > row_bytes_budget) rows /= 2;
   return {width, rows, vt / (width * rows)};
 }

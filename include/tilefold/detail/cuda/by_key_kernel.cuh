@@ -314,7 +314,8 @@ __device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::i
 
 /// Folds the runs of a range whose heads stand in `tables`, a patch a warp.
 template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out>
-__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 6)
+__global__ void __launch_bounds__(by_key_nt,
+                                  min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
     runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                 run_tables tables) {
   using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;
@@ -338,7 +339,8 @@ __global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulato
 /// One block finds and folds all runs of a range in which none can be open.
 template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out,
           class CountOut>
-__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 6)
+__global__ void __launch_bounds__(by_key_nt,
+                                  min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
     short_runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                       CountOut num_runs_out, std::int64_t origin) {
   using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
@@ -30,14 +31,14 @@ template <class Forest, class Reducer, class Init, class Out>
 class chunk_work {
   using acc = typename Reducer::accumulator;
   using source_type = typename Forest::source_type;
-  // Twice what a tile has, as where trees are nodes (level_kernel.cuh).
-  static constexpr int vt = 2 * warp_policy<source_type>.vt;
+  static constexpr int vt = chunk_tiles * warp_policy<source_type>.vt;
   static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const source_type*>(nullptr));
   using loaded_rows = lane_rows<source_type, shape.rows, shape.width>;
 
  public:
   static constexpr int chunk_items = shape.rows * warp_size * shape.width;
-  static constexpr bool pays = sizeof(acc) <= 4 && shape.width > 1 && !loads_runs<source_type>;
+  static constexpr bool pays =
+      pays_to_load_chunks_ahead(sizeof(acc), shape.width) && !loads_runs<source_type>;
 
   const Forest& forest;
   const Reducer& reducer;
@@ -82,10 +83,8 @@ class chunk_work {
   }
 };
 
-inline constexpr int chunk_nt = 256;
-
 template <class Build, class Forest, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(chunk_nt, 3)
+__global__ void __launch_bounds__(chunk_nt, min_resident_chunk_blocks)
     chunk_kernel(Forest forest, Reducer reducer, Init init, Out out) {
   using work_type = chunk_work<Forest, Reducer, Init, Out>;
   cuda::wait_for_previous_launch();

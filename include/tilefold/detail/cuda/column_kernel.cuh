@@ -21,6 +21,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/columns.cuh>
@@ -189,12 +190,6 @@ struct column_plan {
   row_steps steps;  // of aligned chunks of rows
   bool stores_packets;
 };
-
-// Levels of the tree above a thread's chunk of rows.
-inline constexpr int run_levels = 4;
-
-// Rows of partials that a thread folds.
-inline constexpr int partial_rows = 8;
 
 /// Partials of one column that a block of `nt` threads folds at once.
 TILEFOLD_HD inline unsigned partial_group(int nt, int packet_bits) {
@@ -380,13 +375,6 @@ class column_work {
     }
   }
 };
-
-/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a chunk and
-/// the stack, of which a level takes `node_bytes` bytes, want the registers.
-constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
-  if (node_bytes > 32) return 1;
-  return (node_bytes > 16 ? 512 : 768) / nt;
-}
 
 // The strides are read where the launch put them: a copy that is indexed would lie in local memory.
 template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer, class Init,

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/forest_plan.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
@@ -141,10 +142,9 @@ class batch_work {
   }
 };
 
-inline constexpr int forest_nt = 128;
-
 template <class Build, class Forest, class Reducer, class Init, class Empty, class Out>
-__global__ void __launch_bounds__(forest_nt, sizeof(typename Reducer::accumulator) > 8 ? 4 : 8)
+__global__ void __launch_bounds__(forest_nt,
+                                  min_resident_dealt_blocks(sizeof(typename Reducer::accumulator)))
     dealt_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
                  long_queue<typename Reducer::accumulator> queue) {
   cuda::wait_for_previous_launch();

@@ -20,10 +20,11 @@
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/place_search.cuh>
-#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
@@ -147,8 +148,6 @@ __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& m
 template <tile_policy Policy, class Source, class Reducer>
 class free_fold {
   using running = running_fold<Policy, Source, Reducer>;
-  // Tiles between two looks at the flag. All warps read the same word, so each look costs.
-  static constexpr int tiles_between_looks = 4;
 
  public:
   const Source& source;
@@ -191,12 +190,6 @@ class free_fold {
     }
   }
 };
-
-/// Blocks that one SM shall hold at least: fewer than of tiles, for a thread keeps an accumulator
-/// of its own.
-constexpr int min_resident_free_blocks(int nt, std::size_t acc_bytes) {
-  return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
-}
 
 /// The fold of n items, at least a tile and a packet for each block. `settled` is zero; if
 /// accumulators settle, whoever writes through `out` makes it zero again: all others have arrived

@@ -9,7 +9,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/function_checks.hpp>

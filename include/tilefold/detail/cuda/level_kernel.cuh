@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
@@ -27,8 +28,7 @@ namespace tilefold::detail::cuda {
 template <class Source, class Reducer, class Init, class Out>
 class level_work {
   using acc = typename Reducer::accumulator;
-  // Twice what a tile has (docs/tuning.md).
-  static constexpr int vt = 2 * warp_policy<Source>.vt;
+  static constexpr int vt = chunk_tiles * warp_policy<Source>.vt;
   static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const Source*>(nullptr));
   static constexpr int row_items = warp_size * shape.width;
   static constexpr int width_bits = tree::floor_log2(shape.width);
@@ -60,7 +60,7 @@ class level_work {
  private:
   using loaded_rows = lane_rows<Source, shape.rows, shape.width>;
   // Where two chunks of items leave registers for the rest, and items are plain words.
-  static constexpr bool loads_ahead = sizeof(acc) <= 4 && shape.width > 1;
+  static constexpr bool loads_ahead = pays_to_load_chunks_ahead(sizeof(acc), shape.width);
 
   __device__ __forceinline__ int overread() const {
     return loaded_rows::overreads(source) ? shape.width : 0;
@@ -154,11 +154,10 @@ class level_work {
   }
 };
 
-inline constexpr int level_nt = 256;
-
 /// Folds trees of 2^level items each, `n` in all; no more than chunk_items.
 template <class Build, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(level_nt, sizeof(typename Reducer::accumulator) > 8 ? 2 : 3)
+__global__ void __launch_bounds__(level_nt,
+                                  min_resident_level_blocks(sizeof(typename Reducer::accumulator)))
     level_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n, int level) {
   using work_type = level_work<Source, Reducer, Init, Out>;
   cuda::wait_for_previous_launch();

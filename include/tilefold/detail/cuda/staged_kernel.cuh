@@ -19,6 +19,7 @@
 
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
@@ -30,28 +31,11 @@
 
 namespace tilefold::detail::cuda {
 
-/// Neighbouring items that one lane folds by itself: what fits 32 banks.
-constexpr int staged_run(int item_bytes) {
-  return 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32));
-}
 template <class Source>
 inline constexpr int staged_run_items = staged_run(staged_bytes<Source>);
 
-// Rows of a tile for each warp; a lane keeps a node of each.
-inline constexpr int staged_rows = 4;
-inline constexpr int staged_nt = 128;
-
-constexpr tile_policy staged_policy_for(int run) { return {staged_nt, run * staged_rows}; }
 template <class Source>
 inline constexpr tile_policy staged_policy = staged_policy_for(staged_run_items<Source>);
-
-inline constexpr int most_staged_acc_bytes = 512;
-
-/// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
-constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
-  return acc_bytes >= 16 && acc_bytes <= most_staged_acc_bytes && acc_bytes >= 2 * item_bytes &&
-         staged_run(item_bytes) >= 8;
-}
 
 /// Whether the fold of a public reducer is staged.
 template <class Source, class Reducer>
@@ -210,10 +194,6 @@ class staged_fold_of_tiles {
   const int warp_;
   const int lane_;
 };
-
-/// Blocks of staged_nt threads that an SM shall hold: each thread has 128 registers then, and with
-/// fewer the fold of whole tiles would spill.
-inline constexpr int min_resident_staged_blocks = 4;
 
 /// The tile kernel's work under staged_policy<Source>.
 template <class Build, class Source, class Reducer, class Init, class Out>

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
@@ -28,16 +29,11 @@ class tile_ahead {
   static constexpr int warp_items = warp_size * Policy.vt;
   static constexpr int num_warps = Policy.nt / warp_size;
 
-  // Registers for a thread's items of one more tile, in bytes.
-  static constexpr int most_item_bytes = 80;
-  // 8-byte accumulators spill, larger ones spill if they come of items as large (docs/tuning.md).
-  static constexpr bool leaves_room =
-      sizeof(acc) <= 4 || (sizeof(acc) > 8 && sizeof(acc) <= 24 && shape.width >= 4);
-
  public:
   using items = lane_rows<Source, shape.rows, shape.width>;
 
-  static constexpr bool pays = shape.chunks == 1 && sizeof(items) <= most_item_bytes && leaves_room;
+  static constexpr bool pays =
+      shape.chunks == 1 && pays_to_load_ahead(sizeof(items), sizeof(acc), shape.width);
 
   /// Of memory that is aligned: overreads() is false.
   __device__ __forceinline__ static void load(items& loaded, const Source& source,

@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
@@ -79,16 +80,14 @@ class warp_stack {
 template <class Source>
 inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source>).vt};
 
-/// Whether runs come from memory in whole vectors, and are of items large enough: of smaller ones a
-/// lane would take too long over its run (docs/tuning.md).
+/// Whether runs come from memory in whole vectors, and are of items large enough.
 template <class Source>
-inline constexpr bool loads_runs = all_run_vectors<Source> && run_items<Source> >= 8;
+inline constexpr bool loads_runs = all_run_vectors<Source> && run_items<Source> >= least_loaded_run;
 
-/// Warps that an SM shall hold where each folds trees. A run's next row in registers wants fewer,
-/// so that nothing spills (docs/tuning.md).
+/// Warps that an SM shall hold where each folds trees.
 template <class Source>
 constexpr int warps_for_trees(std::size_t acc_bytes) {
-  return acc_bytes > 8 ? 16 : loads_runs<Source> ? 24 : 32;
+  return min_resident_warps(loads_runs<Source>, acc_bytes);
 }
 
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp

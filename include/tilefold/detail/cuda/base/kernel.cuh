@@ -153,10 +153,4 @@ __device__ __forceinline__ void write(cleared_before<Out> to, const Result& resu
   cuda::write(to.out, result);
 }
 
-/// Blocks that one SM shall hold at least: 1024 threads with 64 bytes each in flight are what hides
-/// the memory's latency. Large accumulators need the registers themselves.
-constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
-  return acc_bytes > 8 ? 1 : 1024 / nt;
-}
-
 }  // namespace tilefold::detail::cuda

@@ -12,7 +12,7 @@
 // Device code.
 #pragma once
 
-#include <tilefold/detail/cuda/tile_load.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 
 namespace tilefold::detail::cuda {

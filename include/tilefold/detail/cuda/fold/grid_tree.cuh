@@ -18,6 +18,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
@@ -33,22 +34,6 @@ struct scratch {
   Acc* partials;
   unsigned* arrivals;
 };
-
-/// How many of each a tree over `count` partials in groups of `group` has.
-struct scratch_size {
-  std::int64_t partials;
-  std::int64_t arrivals;
-};
-constexpr scratch_size scratch_for(std::int64_t count, std::int64_t group) {
-  scratch_size size{0, 0};
-  while (count > 1) {
-    const std::int64_t groups = tree::num_blocks(count, group);
-    size.partials += count;
-    size.arrivals += groups;
-    count = groups;
-  }
-  return size;
-}
 
 /// Counts `arrived` partials that this thread has written, of a group of `group_size`. Returns
 /// whether that completes the group: then the partials of the other threads can be read.
@@ -159,12 +144,6 @@ __device__ __forceinline__ Acc fold_partials(const Reducer& reducer, const Acc* 
   return tile_fold<tile_policy{Nt, Vt}, false, source_type, group_reducer>::fold(
       source_type{{partials}}, group_reducer{reducer}, first, count, warp_values);
 }
-
-// Partials of one range that a thread folds when its block is the last of a group.
-inline constexpr int group_vt = 4;
-
-/// Partials per group.
-TILEFOLD_HD constexpr int group_size(tile_policy policy) { return policy.nt * group_vt; }
 
 /// What a block of Nt threads does with the nodes of one range that it has folded.
 template <int Nt, class Reducer, class Init, class Out>

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/forest_plan.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/unit_fold.cuh>

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/cluster.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
@@ -23,9 +24,6 @@
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
-
-/// Larger accumulators are not handed on in short ranges: there, one block folds them alone.
-inline constexpr int most_shared_bytes = 32;
 
 /// The partials of a short range. One warp folds them, each lane a run of `run` neighbours. So that
 /// loads are coalesced, the first partials of all lanes lie side by side, then the second ones, and

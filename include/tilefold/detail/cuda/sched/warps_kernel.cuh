@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/forest_plan.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
@@ -82,8 +83,6 @@ struct queued_trees {
                                                                        warp_items);
   }
 };
-
-inline constexpr int warps_nt = 128;
 
 template <class Build, class Trees, class Forest, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(
