@@ -18,9 +18,7 @@ namespace detail {
 
 /// What decides whether two keys are equal unless the caller says it: their ==.
 struct equal_keys {
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Key>
   TILEFOLD_HD bool operator()(const Key& a, const Key& b) const {
     return static_cast<bool>(a == b);

@@ -19,9 +19,7 @@
 namespace tilefold::detail {
 
 /// An iterator `n` elements on.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <class It>
 TILEFOLD_HD It starting_at(const It& first, std::int64_t n) {
   return first + static_cast<std::iter_difference_t<It>>(n);

@@ -166,9 +166,7 @@ struct arg_extreme_ways : order_free_ways {
                                  const T& value, std::int64_t index) {
     detail::add_behind(found, ranking<T, Largest, Nan, Ties>::of(value), index);
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Acc, class T, class Visit>
   TILEFOLD_HD static void visit_places(Acc& found, const T& best, const Visit& visit) {
     visit(found, best);
@@ -256,16 +254,12 @@ struct arg_min_by {
   Key key;
   Less less{};
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class T>
   TILEFOLD_HD auto lift(const T& element, std::int64_t index) const {
     return indexed_value<std::remove_cvref_t<decltype(key(element))>>{key(element), index};
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class K>
   TILEFOLD_HD indexed_value<K> combine(const indexed_value<K>& a, const indexed_value<K>& b) const {
     return less(b.value, a.value) ? b : a;
@@ -298,9 +292,7 @@ struct ways<reducers::arg_minmax<Nan, MinTies, MaxTies>> : order_free_ways {
     detail::add_behind(found.min, Acc::least::of(value), index);
     detail::add_behind(found.max, Acc::greatest::of(value), index);
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Acc, class T, class Visit>
   TILEFOLD_HD static void visit_places(Acc& found, const reducers::extremes<T>& best,
                                        const Visit& visit) {
