@@ -11,9 +11,15 @@
 #include <utility>
 
 #include <tilefold/detail/axis_plan.hpp>
+#include <tilefold/detail/host/columns.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/detail/verb.hpp>
 #include <tilefold/dispatch.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/launch_columns.cuh>
+#include <tilefold/detail/cuda/launch_forest.cuh>
+#endif
 
 namespace tilefold {
 
@@ -33,13 +39,12 @@ void fold_axes(Exec&& exec, const InIt& in, const OutIt& out, const axis_plan& p
     using source_type = std::remove_const_t<decltype(source)>;
     const auto raw_out = base.readable(out, "out");
     const strided_output<std::remove_const_t<decltype(raw_out)>> results{raw_out, plan.out};
-    const auto fold_as = [&](const auto& forest) {
-      base.template fold_forest<policy>(forest, plan.results, bound, start, empty, results);
-    };
     if (detail::lie_in_a_row(plan) || plan.length == 0) {
-      fold_as(equal_forest<source_type>{source, plan.results, plan.length});
+      const equal_forest<source_type> rows{source, plan.results, plan.length};
+      base.template fold_forest<policy>(rows, plan.results, bound, start, empty, results);
     } else {
-      fold_as(column_forest<source_type>{source, plan.columns, plan.rows});
+      const column_forest<source_type> columns{source, plan.columns, plan.rows};
+      base.template fold_columns<policy>(columns, bound, start, empty, results);
     }
   };
   detail::with_bound_forest<tree_lengths::all_alike, Acc, OutIt, InIt>(

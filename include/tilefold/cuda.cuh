@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The CUDA executor: a stream, a workspace that is kept between calls, and a pinned word or two for
-// results that are returned. Needs nvcc; header-only, links the CUDA runtime.
+// results that are returned. It folds single sequences by itself. What folds forests, columns and
+// keys is only declared here: the verbs that need it include it (segmented_reduce.hpp...). Needs
+// nvcc; header-only, links the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,15 +21,11 @@
 #include <tilefold/detail/cuda/copies.cuh>
 #include <tilefold/detail/cuda/data_place.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
-#include <tilefold/detail/cuda/launch_by_key.cuh>
-#include <tilefold/detail/cuda/launch_columns.cuh>
-#include <tilefold/detail/cuda/launch_forest.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/root_pointer.hpp>
-#include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
@@ -36,6 +34,31 @@
 namespace tilefold {
 
 namespace detail::cuda {
+
+// In launch_forest.cuh.
+template <class Forest, class Reducer, class Init, class Out, class Empty>
+struct forest_job;
+template <class Build, class Policy, class Job, class Provide>
+void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
+template <class Build>
+struct forest_sizes;
+
+// In launch_columns.cuh.
+template <class Build, class Job, class Provide>
+void launch_columns(const Job& job, const Provide& provide);
+
+// In launch_by_key.cuh.
+template <class Build, class Policy, class Input, class Reducer, class Init, class KeysOut,
+          class Out, class CountOut, class Provide>
+void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
+                   const KeysOut& keys_out, const Out& out, const CountOut& num_runs_out,
+                   const device_info& gpu, cudaStream_t stream, const Provide& provide);
+template <class Build>
+struct key_sizes;
+
+/// Whether the header that defines T has been included.
+template <class T>
+concept included = requires { sizeof(T); };
 
 /// The raw pointer inside an iterator over contiguous memory; any other iterator as it is.
 template <class It>
@@ -268,7 +291,8 @@ class basic_cuda_executor {
   /// need under the default policy for items of `item_bytes` bytes (of several iterators: the sum
   /// of theirs), and any of fewer items. 0 for no items.
   ///
-  /// This and the other size queries need no GPU, and answer for every one. They throw
+  /// This and the other size queries need no GPU, and answer for every one; those for segments and
+  /// keys need the header of such a verb. They throw
   /// invalid_range_error for a negative number of items, for items or accumulators of less than a
   /// byte, and for more than any memory holds.
   static std::int64_t workspace_bytes(std::int64_t n, std::int64_t item_bytes,
@@ -280,7 +304,16 @@ class basic_cuda_executor {
   /// any of fewer segments.
   static std::int64_t segments_workspace_bytes(std::int64_t num_segments,
                                                std::int64_t accumulator_bytes) {
-    return detail::cuda::forest_workspace_bytes(num_segments, accumulator_bytes);
+    using sizes = detail::cuda::forest_sizes<Build>;
+    constexpr bool included = detail::cuda::included<sizes>;
+    static_assert(included,
+                  "tilefold: cuda_executor::segments_workspace_bytes() needs "
+                  "#include <tilefold/segmented_reduce.hpp> or <tilefold/batched_reduce.hpp>");
+    if constexpr (included) {
+      return sizes::of_any_lengths(num_segments, accumulator_bytes);
+    } else {
+      return 0;
+    }
   }
 
   /// Bytes of workspace that a segmented_reduce() of segments of equal lengths, `segment_size`
@@ -290,14 +323,31 @@ class basic_cuda_executor {
                                                      std::int64_t segment_size,
                                                      std::int64_t item_bytes,
                                                      std::int64_t accumulator_bytes) {
-    return detail::cuda::equal_workspace_bytes(num_segments, segment_size, item_bytes,
-                                               accumulator_bytes);
+    using sizes = detail::cuda::forest_sizes<Build>;
+    constexpr bool included = detail::cuda::included<sizes>;
+    static_assert(included,
+                  "tilefold: cuda_executor::equal_segments_workspace_bytes() needs "
+                  "#include <tilefold/segmented_reduce.hpp>");
+    if constexpr (included) {
+      return sizes::of_equal_lengths(num_segments, segment_size, item_bytes, accumulator_bytes);
+    } else {
+      return 0;
+    }
   }
 
   /// Bytes of workspace that a reduce_by_key() of n keys needs, and any of fewer. At most 2^35
   /// keys.
   static std::int64_t by_key_workspace_bytes(std::int64_t n, std::int64_t accumulator_bytes) {
-    return detail::cuda::keys_workspace_bytes(n, accumulator_bytes);
+    using sizes = detail::cuda::key_sizes<Build>;
+    constexpr bool included = detail::cuda::included<sizes>;
+    static_assert(included,
+                  "tilefold: cuda_executor::by_key_workspace_bytes() needs "
+                  "#include <tilefold/reduce_by_key.hpp>");
+    if constexpr (included) {
+      return sizes::of_keys(n, accumulator_bytes);
+    } else {
+      return 0;
+    }
   }
 
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }
@@ -428,15 +478,17 @@ class basic_cuda_executor {
   void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
                    const Init& init, const Empty& empty, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, context_);
-    const auto raw_out = readable(out, "out");
-    const detail::cuda::forest_job<Forest, Reducer, Init, std::remove_const_t<decltype(raw_out)>,
-                                   Empty>
-        job{forest, {reducer, 0u}, init, empty, raw_out, gpu_, stream_};
-    if constexpr (detail::is_column_forest<Forest>) {
-      detail::cuda::launch_columns<Build>(job, provider());
-    } else {
-      detail::cuda::launch_forest_by<Build, Policy>(job, most_trees, provider());
-    }
+    detail::cuda::launch_forest_by<Build, Policy>(
+        job_of(forest, reducer, init, empty, readable(out, "out")), most_trees, provider());
+  }
+
+  /// The same for columns (strided.hpp), each of at least one row.
+  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
+  void fold_columns(const Forest& forest, const Reducer& reducer, const Init& init,
+                    const Empty& empty, const Out& out) {
+    const detail::cuda::context_scope scope(gpu_.device, context_);
+    detail::cuda::launch_columns<Build>(job_of(forest, reducer, init, empty, readable(out, "out")),
+                                        provider());
   }
 
   /// Writes the first key of every run of `items`, which are not none, through keys_out, the
@@ -482,6 +534,13 @@ class basic_cuda_executor {
       }
       return workspace_;
     };
+  }
+
+  template <class Forest, class Reducer, class Init, class Empty, class Out>
+  auto job_of(const Forest& forest, const Reducer& reducer, const Init& init, const Empty& empty,
+              const Out& out) const {
+    return detail::cuda::forest_job<Forest, Reducer, Init, Out, Empty>{
+        forest, {reducer, 0u}, init, empty, out, gpu_, stream_};
   }
 
   template <class Policy, class Source, class Reducer, class Init, class Out>

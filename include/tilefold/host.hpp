@@ -16,7 +16,6 @@
 #include <tilefold/detail/host/float_mode.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/root_pointer.hpp>
-#include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -47,6 +46,11 @@ void require_host_access(const It& it, const char* what) {
 }
 
 namespace host {
+
+// In columns.hpp, which the verb that needs it includes.
+template <class Mode, class Forest, class Reducer, class Keep, class None>
+void fold_columns(const Mode& mode, const Forest& forest, const Reducer& reducer, const Keep& keep,
+                  const None& none);
 
 // Looks at the first array that has items: one that lies in another memory is seldom alone, and
 // looking at all would cost as much as folding short ones.
@@ -145,26 +149,17 @@ class basic_host_executor {
   template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
   [[gnu::noinline]] void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer,
                                      const Init& init, const Empty& empty, const Out& out) const {
-    detail::host::require_float_mode<typename Forest::source_type, typename Reducer::accumulator,
-                                     typename Reducer::result>();
-    detail::require_host_access(out, "out");
-    detail::host::require_first_array(forest);
-    // By value: these run for every tree.
-    const auto write = [out](std::int64_t i, const typename Reducer::result& value) {
-      detail::write_through(detail::starting_at(out, i), detail::output_value<Out>(value));
-    };
-    using accumulator = typename Reducer::accumulator;
-    const auto keep = [write, reducer, init](std::int64_t i, const accumulator& folded) {
-      write(i, detail::finish(detail::closed_steps<Reducer>{reducer}, init, folded));
-    };
-    const auto none = [&](std::int64_t i) {
-      write(i, detail::result_of_nothing(detail::closed_steps<Reducer>{reducer}, empty));
-    };
-    if constexpr (detail::host::writes_apart<Out>) {
-      mode_.fold_forest(forest, reducer, keep, none);
-    } else {
-      detail::host::serial().fold_forest(forest, reducer, keep, none);
-    }
+    fold_trees(forest, reducer, init, empty, out,
+               [](const auto& mode, const auto&... arguments) { mode.fold_forest(arguments...); });
+  }
+
+  /// The same for columns (strided.hpp), each of at least one row.
+  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
+  [[gnu::noinline]] void fold_columns(const Forest& forest, const Reducer& reducer,
+                                      const Init& init, const Empty& empty, const Out& out) const {
+    fold_trees(forest, reducer, init, empty, out, [](const auto& mode, const auto&... arguments) {
+      detail::host::fold_columns(mode, arguments...);
+    });
   }
 
   /// Writes the first key of every run of `items`, which are not none, through keys_out and the
@@ -221,6 +216,32 @@ class basic_host_executor {
   }
 
  private:
+  // Calls fold(mode, forest, reducer, what keeps a fold, what writes an empty tree's value).
+  template <class Forest, class Reducer, class Init, class Empty, class Out, class Fold>
+  void fold_trees(const Forest& forest, const Reducer& reducer, const Init& init,
+                  const Empty& empty, const Out& out, const Fold& fold) const {
+    detail::host::require_float_mode<typename Forest::source_type, typename Reducer::accumulator,
+                                     typename Reducer::result>();
+    detail::require_host_access(out, "out");
+    detail::host::require_first_array(forest);
+    // By value: these run for every tree.
+    const auto write = [out](std::int64_t i, const typename Reducer::result& value) {
+      detail::write_through(detail::starting_at(out, i), detail::output_value<Out>(value));
+    };
+    using accumulator = typename Reducer::accumulator;
+    const auto keep = [write, reducer, init](std::int64_t i, const accumulator& folded) {
+      write(i, detail::finish(detail::closed_steps<Reducer>{reducer}, init, folded));
+    };
+    const auto none = [&](std::int64_t i) {
+      write(i, detail::result_of_nothing(detail::closed_steps<Reducer>{reducer}, empty));
+    };
+    if constexpr (detail::host::writes_apart<Out>) {
+      fold(mode_, forest, reducer, keep, none);
+    } else {
+      fold(detail::host::serial(), forest, reducer, keep, none);
+    }
+  }
+
   Mode mode_;
 };
 

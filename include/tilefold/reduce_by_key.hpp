@@ -12,6 +12,10 @@
 #include <tilefold/detail/verb.hpp>
 #include <tilefold/dispatch.hpp>
 
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/launch_by_key.cuh>
+#endif
+
 namespace tilefold {
 
 namespace detail {

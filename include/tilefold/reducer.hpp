@@ -251,11 +251,12 @@ inline constexpr bool has_neutral = requires { requires Reducer::may_pad; };
 template <class Reducer, class Init>
 TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, const Init& init,
                                             const typename Reducer::accumulator& folded) {
-  if constexpr (std::same_as<Init, no_init>) {
-    return reducer.project(folded);
-  } else {
-    return reducer.project(reducer.combine(init, folded));
-  }
+  return reducer.project(reducer.combine(init, folded));
+}
+template <class Reducer>
+TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, no_init,
+                                            const typename Reducer::accumulator& folded) {
+  return reducer.project(folded);
 }
 
 /// A result of nothing that is given as such, where else an accumulator stands.

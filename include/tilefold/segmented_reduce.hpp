@@ -14,6 +14,10 @@
 #include <tilefold/detail/verb.hpp>
 #include <tilefold/dispatch.hpp>
 
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/launch_forest.cuh>
+#endif
+
 namespace tilefold {
 
 namespace detail {

@@ -21,7 +21,7 @@ namespace tilefold::detail {
 /// An iterator `n` elements on.
 TILEFOLD_NO_EXEC_CHECK
 template <class It>
-TILEFOLD_HD It starting_at(const It& first, std::int64_t n) {
+TILEFOLD_HD auto starting_at(const It& first, std::int64_t n) {
   return first + static_cast<std::iter_difference_t<It>>(n);
 }
 

@@ -13,6 +13,7 @@
 
 #include <tilefold/detail/cuda/by_key_kernel.cuh>
 #include <tilefold/detail/cuda/launch_forest.cuh>
+#include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/keyed_items.hpp>
 #include <tilefold/error.hpp>
@@ -187,5 +188,19 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   runs.run(stream, input, device_reducer, init, keys_out, out, tables);
   cuda::launch_forest_by<Build, Policy>(job, most_open, provide);
 }
+
+/// What workspace keys can need.
+template <class Build>
+struct key_sizes {
+  /// Of a reduce_by_key() of n keys, and any of fewer.
+  static std::int64_t of_keys(std::int64_t n, std::int64_t acc_bytes) {
+    const char* const query = "by_key_workspace_bytes";
+    cuda::require_size(query, "n", n, 0);
+    cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
+    cuda::require_countable(n);
+    cuda::require_answer(query, max_queued_slots, acc_bytes);
+    return by_key_demand(n, acc_bytes).bytes();
+  }
+};
 
 }  // namespace tilefold::detail::cuda

@@ -16,6 +16,7 @@
 #include <tilefold/detail/cuda/launch.cuh>
 #include <tilefold/detail/cuda/level_kernel.cuh>
 #include <tilefold/detail/cuda/long_kernel.cuh>
+#include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 
@@ -364,5 +365,33 @@ void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& pr
                 "tilefold: on a GPU the accumulator must be trivially copyable");
   cuda::launch_forest<Build, forest_policy<Policy, source_type>()>(job, most_trees, provide);
 }
+
+/// What workspace forests can need.
+template <class Build>
+struct forest_sizes {
+  /// Of a forest of `trees` trees whose lengths only the GPU knows, and any of fewer.
+  static std::int64_t of_any_lengths(std::int64_t trees, std::int64_t acc_bytes) {
+    const char* const query = "segments_workspace_bytes";
+    cuda::require_size(query, "num_segments", trees, 0);
+    cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
+    cuda::require_answer(query, max_queued_slots, acc_bytes);
+    return trees == 0 ? 0 : queue_demand(trees, acc_bytes).bytes();
+  }
+
+  /// Of `trees` trees of `length` items each, and any of fewer and of shorter ones, under the
+  /// default policy.
+  static std::int64_t of_equal_lengths(std::int64_t trees, std::int64_t length,
+                                       std::int64_t item_bytes, std::int64_t acc_bytes) {
+    const char* const query = "equal_segments_workspace_bytes";
+    cuda::require_size(query, "num_segments", trees, 0);
+    cuda::require_size(query, "segment_size", length, 0);
+    cuda::require_size(query, "item_bytes", item_bytes, 1);
+    cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
+    const std::int64_t units =
+        cuda::most_equal_units(trees, length, policy_for(cuda::policy_bytes(item_bytes)).tile());
+    cuda::require_answer(query, detail::larger(units, std::int64_t{1}), acc_bytes);
+    return cuda::equal_units_demand(units, acc_bytes).bytes();
+  }
+};
 
 }  // namespace tilefold::detail::cuda
