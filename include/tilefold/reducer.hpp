@@ -265,6 +265,13 @@ struct given_result {
   Result value;
 };
 
+/// The same where every tree of a forest has elements.
+struct no_empty_tree {};
+
+template <class Reducer>
+TILEFOLD_HD typename Reducer::result result_of_nothing(const Reducer&, no_empty_tree) {
+  __builtin_unreachable();
+}
 template <class Reducer>
 TILEFOLD_HD typename Reducer::result result_of_nothing(const Reducer& reducer,
                                                        const typename Reducer::accumulator& empty) {

@@ -30,14 +30,15 @@ namespace tilefold {
 template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op, class F>
 auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first, last);
-  return detail::fold_value<Acc>("transform_reduce", exec, n, init, op, f, first);
+  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::init_and_op{init, op}, f,
+                                 first);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           class Init, class Op, class F>
 auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first1, last1);
-  return detail::fold_value<Acc>("transform_reduce", exec, n, init, op,
+  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::init_and_op{init, op},
                                  detail::pair_function_of<F, It1, It2>(f), first1, first2);
 }
 
@@ -46,7 +47,8 @@ template <class Acc = void, executor Exec, detail::item_iterator It1, detail::it
 auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrReducer last_argument) {
   if constexpr (reducer<InitOrReducer>) {
     const auto n = detail::count_items("transform_reduce", first1, last1);
-    return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, last_argument,
+    return detail::fold_value<Acc>("transform_reduce", exec, n,
+                                   detail::init_and_op{detail::no_init{}, last_argument},
                                    detail::as_is{}, first1, first2);
   } else {
     return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, last_argument, plus{},
@@ -58,7 +60,8 @@ template <class Acc = void, executor Exec, detail::item_iterator It, reducer R, 
   requires detail::function_or_needs_const<F, std::iter_value_t<It>>
 auto transform_reduce(Exec&& exec, It first, It last, R r, F f) {
   const auto n = detail::count_items("transform_reduce", first, last);
-  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, r, f, first);
+  return detail::fold_value<Acc>("transform_reduce", exec, n,
+                                 detail::init_and_op{detail::no_init{}, r}, f, first);
 }
 
 // The constraint on f tells an array, followed by anything, from the first of two iterators.
@@ -97,7 +100,8 @@ template <class Acc = void, executor Exec, detail::item_iterator It, detail::out
           class Op, class F>
 void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce_into", first, last);
-  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, init, op, f, first);
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, detail::init_and_op{init, op}, f,
+                       first);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
@@ -105,7 +109,7 @@ template <class Acc = void, executor Exec, detail::item_iterator It1, detail::it
 void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init,
                            Op op, F f) {
   const auto n = detail::count_items("transform_reduce_into", first1, last1);
-  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, init, op,
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, detail::init_and_op{init, op},
                        detail::pair_function_of<F, It1, It2>(f), first1, first2);
 }
 
@@ -128,14 +132,15 @@ template <executor Exec, detail::item_iterator It1, detail::item_iterator It2, d
           reducer R>
 void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, R r) {
   const auto n = detail::count_items("transform_reduce_into", first1, last1);
-  detail::fold_to<void>("transform_reduce_into", exec, n, out, detail::no_init{}, r,
-                        detail::as_is{}, first1, first2);
+  detail::fold_to<void>("transform_reduce_into", exec, n, out,
+                        detail::init_and_op{detail::no_init{}, r}, detail::as_is{}, first1, first2);
 }
 
 template <executor Exec, detail::item_iterator It, detail::output Out, reducer R, class F>
 void transform_reduce_into(Exec&& exec, It first, It last, Out out, R r, F f) {
   const auto n = detail::count_items("transform_reduce_into", first, last);
-  detail::fold_to<void>("transform_reduce_into", exec, n, out, detail::no_init{}, r, f, first);
+  detail::fold_to<void>("transform_reduce_into", exec, n, out,
+                        detail::init_and_op{detail::no_init{}, r}, f, first);
 }
 
 }  // namespace tilefold

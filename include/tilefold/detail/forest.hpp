@@ -120,6 +120,12 @@ struct equal_forest {
   TILEFOLD_HD element_range all_items() const { return {0, num_trees * length}; }
 };
 
+template <class Source>
+equal_forest<Source> make_equal_forest(const Source& source, std::int64_t num_trees,
+                                       std::int64_t length) {
+  return {source, num_trees, length};
+}
+
 /// Trees that are arrays by themselves: the first lengths[i] elements from arrays[i] on. An
 /// iterator of an empty tree leads nowhere. `Indexed` puts each element's index before it.
 template <bool Indexed, class Arrays, class Lengths>

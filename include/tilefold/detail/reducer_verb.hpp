@@ -23,7 +23,8 @@ struct value_verb {
     requires std::invocable<Make, Args...>
   auto operator()(Exec&& exec, It first, It last, Args... args) const {
     const auto n = detail::count_items(name, first, last);
-    return detail::fold_value<void>(name, exec, n, no_init{}, Make{}(args...), as_is{}, first);
+    return detail::fold_value<void>(name, exec, n, init_and_op{no_init{}, Make{}(args...)}, as_is{},
+                                    first);
   }
 
   template <executor Exec, item_range Range, class... Args>
@@ -55,7 +56,8 @@ struct value_verb_into {
     requires std::invocable<Make, Args...>
   void operator()(Exec&& exec, It first, It last, Out out, Args... args) const {
     const auto n = detail::count_items(name, first, last);
-    detail::fold_to<void>(name, exec, n, out, no_init{}, Make{}(args...), as_is{}, first);
+    detail::fold_to<void>(name, exec, n, out, init_and_op{no_init{}, Make{}(args...)}, as_is{},
+                          first);
   }
 };
 
@@ -70,8 +72,9 @@ struct place_verb {
   auto operator()(Exec&& exec, It first, It last, Args... args) const {
     const auto n = detail::count_items(name, first, last);
     if (n == 0) return Place{}(first);
-    return Place{}(
-        first, detail::fold_value<void>(name, exec, n, no_init{}, Make{}(args...), as_is{}, first));
+    return Place{}(first,
+                   detail::fold_value<void>(name, exec, n, init_and_op{no_init{}, Make{}(args...)},
+                                            as_is{}, first));
   }
 
   template <executor Exec, item_range Range, class... Args>
