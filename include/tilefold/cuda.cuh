@@ -25,6 +25,7 @@
 #include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
@@ -443,7 +444,7 @@ class basic_cuda_executor {
   }
 
   /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
-  template <class Policy, class Source, class Reducer, class Init>
+  template <class Policy, class Source, detail::folding Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) {
     const detail::cuda::context_scope scope(gpu_.device, context_);
@@ -458,7 +459,7 @@ class basic_cuda_executor {
   }
 
   /// The same, written through `out` in the order of the stream.
-  template <class Policy, class Source, class Reducer, class Init, class Out>
+  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, context_);
@@ -474,7 +475,7 @@ class basic_cuda_executor {
   /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the
   /// stream; `empty` (an accumulator, or a given_result) stands for trees without elements.
   /// `most_trees` >= 1 is the number of trees, or a bound where only the GPU knows it.
-  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
   void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
                    const Init& init, const Empty& empty, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, context_);
@@ -483,7 +484,7 @@ class basic_cuda_executor {
   }
 
   /// The same for columns (strided.hpp), each of at least one row.
-  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
   void fold_columns(const Forest& forest, const Reducer& reducer, const Init& init,
                     const Empty& empty, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, context_);
@@ -494,8 +495,8 @@ class basic_cuda_executor {
   /// Writes the first key of every run of `items`, which are not none, through keys_out, the
   /// projected fold of its elements through values_out, and the number of runs through
   /// num_runs_out, in the order of the stream.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut,
-            class CountOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut, class CountOut>
   void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
                         const KeysOut& keys_out, const ValuesOut& values_out,
                         const CountOut& num_runs_out) {
@@ -506,7 +507,8 @@ class basic_cuda_executor {
   }
 
   /// The same; returns the number of runs. Blocks until everything is there.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut>
   std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
                            const KeysOut& keys_out, const ValuesOut& values_out) {
     const detail::cuda::context_scope scope(gpu_.device, context_);
@@ -582,6 +584,7 @@ class basic_cuda_executor {
 };
 
 using cuda_executor = basic_cuda_executor<detail::cuda::this_build>;
+static_assert(detail::fold_executor<cuda_executor>);
 
 namespace detail {
 

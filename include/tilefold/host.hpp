@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/float_mode.hpp>
 #include <tilefold/detail/host/serial.hpp>
@@ -128,7 +129,7 @@ class basic_host_executor {
   /// The projected fold of elements [0, n) of `source`, n >= 1. Neither this nor what follows is
   /// inlined: the caller's function may be compiled for a target that can fuse, unlike this one
   /// (detail/closing.hpp).
-  template <class Policy, class Source, class Reducer, class Init>
+  template <class Policy, class Source, detail::folding Reducer, class Init>
   [[gnu::noinline]] typename Reducer::result fold(const Source& source, const Reducer& reducer,
                                                   const Init& init, std::int64_t n) const {
     detail::host::require_float_mode<Source, typename Reducer::accumulator,
@@ -138,7 +139,7 @@ class basic_host_executor {
   }
 
   /// The same, written through `out` before the call returns.
-  template <class Policy, class Source, class Reducer, class Init, class Out>
+  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out) const {
     store(fold<Policy>(source, reducer, init, n), out);
@@ -146,7 +147,7 @@ class basic_host_executor {
 
   /// Writes the projected fold of every tree i of `forest` through out[i]; `empty` (an
   /// accumulator, or a given_result) stands for trees without elements. Done when the call returns.
-  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
   [[gnu::noinline]] void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer,
                                      const Init& init, const Empty& empty, const Out& out) const {
     fold_trees(forest, reducer, init, empty, out,
@@ -154,7 +155,7 @@ class basic_host_executor {
   }
 
   /// The same for columns (strided.hpp), each of at least one row.
-  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
   [[gnu::noinline]] void fold_columns(const Forest& forest, const Reducer& reducer,
                                       const Init& init, const Empty& empty, const Out& out) const {
     fold_trees(forest, reducer, init, empty, out, [](const auto& mode, const auto&... arguments) {
@@ -164,7 +165,8 @@ class basic_host_executor {
 
   /// Writes the first key of every run of `items`, which are not none, through keys_out and the
   /// projected fold of its elements through values_out; returns the number of runs.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut>
   [[gnu::noinline]] std::int64_t fold_by_key(const Items& items, const Reducer& reducer,
                                              const Init& init, const KeysOut& keys_out,
                                              const ValuesOut& values_out) const {
@@ -190,8 +192,8 @@ class basic_host_executor {
   }
 
   /// The same; the number of runs is written as well.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut,
-            class CountOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut, class CountOut>
   void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
                         const KeysOut& keys_out, const ValuesOut& values_out,
                         const CountOut& num_runs_out) const {
@@ -246,5 +248,6 @@ class basic_host_executor {
 };
 
 using host_executor = basic_host_executor<detail::host::mode>;
+static_assert(detail::fold_executor<host_executor>);
 
 }  // namespace tilefold

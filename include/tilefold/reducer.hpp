@@ -173,6 +173,7 @@ struct op_reducer {
   static_assert(commutative || !op_traits<Op, Acc>::order_free,
                 "tilefold: an order-free reduction is commutative: op_traits that say order_free "
                 "must say commutative, too");
+  static constexpr bool order_free = op_traits<Op, Acc>::order_free;
   // Whether a compiler could fuse across a lift or a combine, so that it is to be closed
   // (detail/closing.hpp; op_traits::separately_rounded), and so the result.
   static constexpr bool lift_may_fuse = !std::same_as<Lift, as_is> && !std::integral<Acc> &&

@@ -326,12 +326,12 @@ class threaded {
     auto one_block = [&](std::int64_t i) {
       const std::int64_t first = i * block;
       std::int64_t size = n - first < block ? n - first : block;
-      if constexpr (may_settle<Reducer>) {
+      if constexpr (fold_traits<Reducer>::settles) {
         // One element stands for a block that is not needed any more.
         if (settled.load(std::memory_order_relaxed)) size = 1;
       }
       auto value = fold(first, size);
-      if constexpr (may_settle<Reducer>) {
+      if constexpr (fold_traits<Reducer>::settles) {
         if (reducer.settled(value)) settled.store(true, std::memory_order_relaxed);
       }
       values.make(i, std::move(value));
