@@ -30,7 +30,7 @@ concept folding = requires(const R& reducer, const typename R::accumulator& valu
 };
 
 /// What folds may do with a reducer. What it does not say of itself is not so.
-template <folding R>
+template <class R>
 struct fold_traits {
   using accumulator = typename R::accumulator;
 
