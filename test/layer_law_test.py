@@ -68,8 +68,28 @@ def breaches(root):
     return found
 
 
+def closure(root, headers):
+    """All headers that these include, in one way of compiling or another."""
+    root, found, waiting = pathlib.Path(root) / "tilefold", set(), list(headers)
+    while waiting:
+        header = waiting.pop()
+        if header not in found:
+            found.add(header)
+            waiting += INCLUDE.findall((root / header).read_text(encoding="utf-8"))
+    return found
+
+
 class LayerLaw(unittest.TestCase):
     include_dir = None
+
+    # Each verb includes the primitive that it needs, so that others are compiled without.
+    def test_a_sum_reads_nothing_of_forests_columns_and_keys(self):
+        def of_others(headers):
+            return [header for header in closure(self.include_dir, headers)
+                    if re.search(r"detail/cuda/.*(forest|column|key)", header)]
+        self.assertEqual(of_others(["cuda.cuh", "reduce.hpp", "transform_reduce.hpp"]), [])
+        self.assertNotEqual(of_others(["segmented_reduce.hpp"]), [])
+        self.assertNotEqual(of_others(["reduce_by_key.hpp"]), [])
 
     def test_the_tree_keeps_it(self):
         self.assertTrue((pathlib.Path(self.include_dir) / "tilefold/config.hpp").is_file())
