@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/cuda.cuh>
+#include <tilefold/tilefold.cuh>
 
 #include "support/seed.hpp"
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The CUDA executor: a stream, a workspace that is kept between calls, and a pinned word or two for
-// results that are returned. Needs nvcc; header-only, links the CUDA runtime.
+// results that are returned. It folds single sequences by itself. What folds forests, columns and
+// keys is only declared here: the verbs that need it include it (segmented_reduce.hpp...). Needs
+// nvcc; header-only, links the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,16 +21,13 @@
 #include <tilefold/detail/cuda/copies.cuh>
 #include <tilefold/detail/cuda/data_place.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
-#include <tilefold/detail/cuda/launch_by_key.cuh>
-#include <tilefold/detail/cuda/launch_columns.cuh>
-#include <tilefold/detail/cuda/launch_forest.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/cuda/sched/launch_reducer.cuh>
 #include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/root_pointer.hpp>
-#include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
@@ -37,6 +36,23 @@
 namespace tilefold {
 
 namespace detail::cuda {
+
+// In launch_forest.cuh.
+template <class Forest, class Reducer, class Init, class Out, class Empty>
+struct forest_job;
+template <class Build, class Policy, class Job, class Provide>
+void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
+
+// In launch_columns.cuh.
+template <class Build, class Job, class Provide>
+void launch_columns(const Job& job, const Provide& provide);
+
+// In launch_by_key.cuh.
+template <class Build, class Policy, class Input, class Reducer, class Init, class KeysOut,
+          class Out, class CountOut, class Provide>
+void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
+                   const KeysOut& keys_out, const Out& out, const CountOut& num_runs_out,
+                   const device_info& gpu, cudaStream_t stream, const Provide& provide);
 
 /// The raw pointer inside an iterator over contiguous memory; any other iterator as it is.
 template <class It>
@@ -395,7 +411,7 @@ class basic_cuda_executor {
   }
 
   /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
-  template <class Policy, class Source, class Reducer, class Init>
+  template <class Policy, class Source, detail::folding Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
@@ -410,7 +426,7 @@ class basic_cuda_executor {
   }
 
   /// The same, written through `out` in the order of the stream.
-  template <class Policy, class Source, class Reducer, class Init, class Out>
+  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
@@ -426,26 +442,28 @@ class basic_cuda_executor {
   /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the
   /// stream; `empty` (an accumulator, or a given_result) stands for trees without elements.
   /// `most_trees` >= 1 is the number of trees, or a bound where only the GPU knows it.
-  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
   void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
                    const Init& init, const Empty& empty, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    const auto raw_out = readable(out, "out");
-    const detail::cuda::forest_job<Forest, Reducer, Init, std::remove_const_t<decltype(raw_out)>,
-                                   Empty>
-        job{forest, {reducer, 0u}, init, empty, raw_out, gpu_, stream_};
-    if constexpr (detail::is_column_forest<Forest>) {
-      detail::cuda::launch_columns<Build>(job, provider());
-    } else {
-      detail::cuda::launch_forest_by<Build, Policy>(job, most_trees, provider());
-    }
+    detail::cuda::launch_forest_by<Build, Policy>(
+        job_of(forest, reducer, init, empty, readable(out, "out")), most_trees, provider());
+  }
+
+  /// The same for columns (strided.hpp), each of at least one row.
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
+  void fold_columns(const Forest& forest, const Reducer& reducer, const Init& init,
+                    const Empty& empty, const Out& out) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    detail::cuda::launch_columns<Build>(job_of(forest, reducer, init, empty, readable(out, "out")),
+                                        provider());
   }
 
   /// Writes the first key of every run of `items`, which are not none, through keys_out, the
   /// projected fold of its elements through values_out, and the number of runs through
   /// num_runs_out, in the order of the stream.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut,
-            class CountOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut, class CountOut>
   void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
                         const KeysOut& keys_out, const ValuesOut& values_out,
                         const CountOut& num_runs_out) {
@@ -456,7 +474,8 @@ class basic_cuda_executor {
   }
 
   /// The same; returns the number of runs. Blocks until everything is there.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut>
   std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
                            const KeysOut& keys_out, const ValuesOut& values_out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
@@ -484,6 +503,13 @@ class basic_cuda_executor {
       }
       return workspace_;
     };
+  }
+
+  template <class Forest, class Reducer, class Init, class Empty, class Out>
+  auto job_of(const Forest& forest, const Reducer& reducer, const Init& init, const Empty& empty,
+              const Out& out) const {
+    return detail::cuda::forest_job<Forest, Reducer, Init, Out, Empty>{
+        forest, {reducer, 0u}, init, empty, out, gpu_, stream_};
   }
 
   template <class Policy, class Source, class Reducer, class Init, class Out>
@@ -524,6 +550,7 @@ class basic_cuda_executor {
 };
 
 using cuda_executor = basic_cuda_executor<detail::cuda::this_build>;
+static_assert(detail::fold_executor<cuda_executor>);
 
 namespace detail {
 
