@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "../../support/device.cuh"
 #include "../../support/pieces.cuh"
+#include "../../support/random.hpp"
 #include "../../support/seed.hpp"
 
 namespace tilefold::test {
@@ -46,7 +46,7 @@ __global__ void arrive_at_groups(const int* of_group, const unsigned* arrived,
 }
 
 TEST(Climb, TheLastToArriveSeesWhatAllWrote) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<int> of_group;
   std::vector<unsigned> arrived, places, group_begins{0};
   const int groups = 3000;
@@ -146,7 +146,7 @@ __global__ void fold_tiles(source_type source, reducer_type reducer, node* out, 
 }
 
 TEST_F(Climber, FoldsTilesHoweverTheyAreDealt) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<std::int64_t> tile_counts{
       1,   2,   3,    127,           128,       129,           130,       255,
       256, 257, 1000, 128 * 128 - 1, 128 * 128, 128 * 128 + 1, most_tiles};

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,6 +15,7 @@
 
 #include "../../support/device.cuh"
 #include "../../support/pieces.cuh"
+#include "../../support/random.hpp"
 #include "../../support/seed.hpp"
 
 namespace tilefold::test {
@@ -91,7 +91,7 @@ std::vector<plan> expected_plan(const int* lengths) {
 
 /// Lengths for one warp: of one of several kinds, the first tree's at most what can be dealt.
 template <int Items>
-void add_lengths(std::mt19937_64& bits, std::vector<int>& lengths) {
+void add_lengths(shape_stream& bits, std::vector<int>& lengths) {
   constexpr int most = part::deal<Items>::most_items;
   const int kind = static_cast<int>(bits() % 6);
   const int longest = kind == 0 ? Items : kind == 1 ? 3 * Items : kind == 2 ? 1 : most;
@@ -109,7 +109,7 @@ void add_lengths(std::mt19937_64& bits, std::vector<int>& lengths) {
 template <int Items>
 void expect_plans() {
   SCOPED_TRACE(::testing::Message() << "runs of " << Items);
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   constexpr int warps = 20000;
   std::vector<int> lengths;
   for (int w = 0; w < warps; ++w) add_lengths<Items>(bits, lengths);
@@ -177,7 +177,7 @@ template <int Bytes, class Reducer, int Words>
 void expect_values() {
   using item = numbered<Bytes>;
   constexpr int run = part::run_items<detail::source<const item*>>;
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   constexpr int warps = 3000;
   std::vector<int> lengths, begins;
   for (int w = 0; w < warps; ++w) add_lengths<run>(bits, lengths);

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <vector>
 
 #include <thrust/iterator/transform_iterator.h>
@@ -17,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "../../support/device.cuh"
+#include "../../support/random.hpp"
 #include "../../support/runs.hpp"
 #include "../../support/seed.hpp"
 
@@ -97,9 +97,9 @@ void expect_heads(Keys first, std::int64_t n, Equal equal, std::int64_t origin,
 
 /// Lengths of runs that make n items together, short and long by turns.
 std::vector<std::int64_t> some_lengths(std::int64_t n, std::uint64_t number) {
-  std::mt19937_64 bits(seed() + number);
+  shape_stream bits(seed() + number);
   const std::uint64_t longest = std::uint64_t{1} << bits() % 12;
-  return lengths_of(n, bits(), [=](std::mt19937_64& more) {
+  return lengths_of(n, bits(), [=](shape_stream& more) {
     return static_cast<std::int64_t>(1 + more() % longest);
   });
 }
@@ -163,7 +163,7 @@ struct less_one {
 
 TEST(KeyHeads, UnderAnotherEquality) {
   for (const std::int64_t n : some_sizes()) {
-    std::mt19937_64 bits(seed());
+    shape_stream bits(seed());
     std::vector<int> keys;
     for (std::int64_t j = 0; j < n; ++j) keys.push_back(static_cast<int>(bits() % 40));
     const gpu_array<int> array(keys);
