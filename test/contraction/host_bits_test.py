@@ -49,10 +49,11 @@ def is_clang(compiler):
 def option_sets(compiler):
     """The first is the reference."""
     sets = ["-O0", "-O2", "-O3 -march=native"]
-    if has_fma():
-        sets.append("-O2 -mfma -ffp-contract=fast")
+    fma = " -mfma -ffp-contract=fast" if has_fma() else ""
     if not is_clang(compiler):
-        sets.append("-O2 -flto -mfma" if has_fma() else "-O2 -flto")
+        sets.append("-O2 -flto" + fma)
+    elif fma:
+        sets.append("-O2" + fma)
     return sets
 
 
