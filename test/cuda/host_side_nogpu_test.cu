@@ -27,6 +27,7 @@
 
 #include <tilefold/tilefold.cuh>
 
+#include "support/adaptors.cuh"
 #include "support/fake_runtime.cuh"
 
 namespace tilefold::test {
@@ -65,22 +66,6 @@ went dispatched(First first, More... more) {
         return gpu ? went::to_gpu : went::to_host;
       },
       more...);
-}
-
-struct twice {
-  TILEFOLD_HD int operator()(int x) const { return 2 * x; }
-  TILEFOLD_HD int operator()(const thrust::tuple<int, int>& pair) const {
-    return thrust::get<0>(pair) + thrust::get<1>(pair);
-  }
-};
-
-template <class It>
-auto doubled(It first) {
-  return thrust::make_transform_iterator(first, twice{});
-}
-template <class A, class B>
-auto zipped(A a, B b) {
-  return thrust::make_zip_iterator(thrust::make_tuple(a, b));
 }
 
 const thrust::counting_iterator<int> counted(0);

@@ -23,6 +23,7 @@
 
 #include <tilefold/tilefold.cuh>
 
+#include "support/adaptors.cuh"
 #include "support/device.cuh"
 
 namespace tilefold::test {
@@ -120,10 +121,6 @@ int where(It first) {
 template <class It>
 auto with_place(It first) {
   return thrust::make_transform_iterator(first, place_of_item{});
-}
-template <class A, class B>
-auto zipped(A a, B b) {
-  return thrust::make_zip_iterator(thrust::make_tuple(a, b));
 }
 template <class A, class B>
 auto added(A a, B b) {

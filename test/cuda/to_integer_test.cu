@@ -2,7 +2,6 @@
 //
 // Floating numbers where integers are wanted, on the GPU: as on the host
 // (detail/to_integer_test.cpp).
-#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -12,7 +11,6 @@
 
 #include "support/device.cuh"
 #include "support/integers_of_reals.hpp"
-#include "support/seed.hpp"
 
 namespace tilefold::test {
 namespace {
@@ -23,35 +21,20 @@ __global__ void convert_all(const Real* from, Int* to, int n) {
   if (i < n) to[i] = detail::convert<Int>(from[i]);
 }
 
-template <class Int, class Real>
-void converts_every_number() {
-  const auto reals = reals_around_integers<Real>(seed());
-  const auto n = static_cast<int>(reals.size());
-  const gpu_array<Real> from(reals);
-  gpu_array<Int> to(n);
-  convert_all<<<(n + 255) / 256, 256>>>(from.data(), to.data(), n);
-  must(cudaGetLastError());
-  must(cudaDeviceSynchronize());
-  const auto integers = to.to_host();
-  for (std::size_t i = 0; i < reals.size(); ++i) {
-    ASSERT_EQ(integers[i], (integer_of<Int, Real>(reals[i]))) << reals[i];
+struct converted_on_the_gpu {
+  template <class Int, class Real>
+  std::vector<Int> operator()(Int, const std::vector<Real>& reals) const {
+    const auto n = static_cast<int>(reals.size());
+    const gpu_array<Real> from(reals);
+    gpu_array<Int> to(n);
+    convert_all<<<(n + 255) / 256, 256>>>(from.data(), to.data(), n);
+    must(cudaGetLastError());
+    return to.to_host();
   }
-}
+};
 
-template <class Real>
-void converts_to_every_type() {
-  converts_every_number<std::int8_t, Real>();
-  converts_every_number<std::uint8_t, Real>();
-  converts_every_number<std::int16_t, Real>();
-  converts_every_number<std::uint16_t, Real>();
-  converts_every_number<std::int32_t, Real>();
-  converts_every_number<std::uint32_t, Real>();
-  converts_every_number<std::int64_t, Real>();
-  converts_every_number<std::uint64_t, Real>();
-}
-
-TEST(CudaToInteger, OfFloats) { converts_to_every_type<float>(); }
-TEST(CudaToInteger, OfDoubles) { converts_to_every_type<double>(); }
+TEST(CudaToInteger, OfFloats) { expect_integers_of_every_type<float>(converted_on_the_gpu{}); }
+TEST(CudaToInteger, OfDoubles) { expect_integers_of_every_type<double>(converted_on_the_gpu{}); }
 
 constexpr int least = std::numeric_limits<int>::min();
 constexpr int most = std::numeric_limits<int>::max();

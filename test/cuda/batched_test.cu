@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions of many arrays on a GPU: every array's value spells the neighbour tree of that array
-// alone, and has the bits of reduce() over it.
+// Reductions of many arrays on a GPU, beside what the suite of segments asks of them: bytes at
+// every address, memory that ends where an array does, graphs, and memory that nobody reaches.
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <vector>
-
-#include <thrust/iterator/counting_iterator.h>
 
 #include <gtest/gtest.h>
 
 #include "support/index_forest.cuh"
 #include "support/items.hpp"
-#include "support/random_forest.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
+#include "support/segment_shapes.hpp"
 
 namespace tilefold::test {
 namespace {
@@ -47,8 +45,7 @@ std::vector<lifted_hash> folded(cuda_executor& base, Exec&& exec, const std::vec
 }
 
 // Arrays of these lengths anywhere among n items, in any order.
-segments scattered(std::mt19937_64& bits, const std::vector<std::int64_t>& lengths,
-                   std::int64_t n) {
+segments scattered(shape_stream& bits, const std::vector<std::int64_t>& lengths, std::int64_t n) {
   segments all;
   for (const std::int64_t length : lengths) {
     const auto room = static_cast<std::uint64_t>(n - length + 1);
@@ -61,26 +58,8 @@ segments scattered(std::mt19937_64& bits, const std::vector<std::int64_t>& lengt
 class CudaBatched : public ::testing::Test {
  protected:
   cuda_executor exec_;
-  std::mt19937_64 bits_{seed()};
+  shape_stream bits_{seed()};
 };
-
-TEST_F(CudaBatched, EveryLengthUpTo300AndAroundPowersOfTwo) {
-  std::vector<std::int64_t> lengths;
-  for (std::int64_t n = 0; n <= 300; ++n) lengths.push_back(n);
-  for (const std::int64_t n : landmark_sizes(17, 40, seed())) lengths.push_back(n);
-  // Few, and among many empty ones.
-  for (const std::size_t empty : {0, 1024}) {
-    lengths.resize(lengths.size() + empty, 0);
-    const segments all = in_a_row(lengths);
-    const index_items items(all.back().second);
-    const auto expected = trees_of(all);
-    for (int shift = 0; shift < 4; ++shift) {
-      EXPECT_TRUE(
-          same_trees(folded(exec_, exec_, pointers_to(all, items.at(shift)), all), expected, all))
-          << all.size() << " arrays, shift " << shift;
-    }
-  }
-}
 
 TEST_F(CudaBatched, RandomShapes) {
   const std::int64_t n = 1 << 21;
@@ -94,18 +73,6 @@ TEST_F(CudaBatched, RandomShapes) {
                            trees_of(all), all))
         << count << " arrays of " << longest << " at most";
   }
-}
-
-// More units than there are slots for their values: the rest is folded array by array.
-TEST_F(CudaBatched, MoreLongArraysThanTheQueueHolds) {
-  const std::int64_t n = 200000;
-  const index_items items(n);
-  segments all;
-  for (int i = 0; i < 6000; ++i) all.emplace_back(i % 64, n - i % 32);
-  const auto trees = trees_of(segments(all.begin(), all.begin() + 64));
-  std::vector<lifted_hash> expected;
-  for (std::size_t i = 0; i < all.size(); ++i) expected.push_back(trees[i % 64]);
-  EXPECT_TRUE(same_trees(folded(exec_, exec_, pointers_to(all, items.at(1)), all), expected, all));
 }
 
 TEST_F(CudaBatched, BytesAtEveryAddress) {
@@ -124,16 +91,6 @@ TEST_F(CudaBatched, BytesAtEveryAddress) {
     expected.push_back(begin == end ? initial : lifted_node_hash{}(initial, fold.value()));
   }
   EXPECT_TRUE(same_trees(folded(exec_, exec_, pointers_to(all, array.data()), all), expected, all));
-}
-
-TEST_F(CudaBatched, IteratorsThatAreNoPointers) {
-  std::vector<std::int64_t> lengths = random_lengths(bits_, 3000, 200);
-  lengths.insert(lengths.end(), {5000, 100000});
-  const segments all = scattered(bits_, lengths, 1 << 20);
-  std::vector<thrust::counting_iterator<std::uint32_t>> arrays;
-  for (const auto& [begin, end] : all) arrays.emplace_back(static_cast<std::uint32_t>(begin));
-  EXPECT_TRUE(same_trees(folded(exec_, with_policy<tile_policy{64, 4}>(exec_), arrays, all),
-                         trees_of(all), all));
 }
 
 // Each in memory of its own, which ends where the array ends; without an executor.

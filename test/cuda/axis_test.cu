@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include <tilefold/tilefold.cuh>
 
 #include "support/device_order.cuh"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 #include "support/views.hpp"
 
@@ -194,7 +194,7 @@ using extents_3 = mds::dextents<std::int64_t, 3>;
 using extents_2 = mds::dextents<std::int64_t, 2>;
 
 std::vector<float> mixed_floats(std::int64_t n) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<float> items;
   for (std::int64_t i = 0; i < n; ++i) {
     const float magnitude = std::ldexp(1.0f, static_cast<int>(bits() % 40) - 20);

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "support/device.cuh"
 #include "support/device_order.cuh"
 #include "support/memory_resource.cuh"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::test {
@@ -311,7 +311,7 @@ TEST(CudaExecutor, ServesAnySizesAndTypesInARow) {
   gpu_array<std::uint32_t> word_array(words);
 
   std::vector<std::int64_t> sizes;
-  std::mt19937_64 random(seed());
+  shape_stream random(seed());
   for (int i = 0; i < 400; ++i) {
     sizes.push_back(1 + static_cast<std::int64_t>(random() % (i % 3 == 0 ? 200003 : 5000)));
   }
@@ -378,7 +378,7 @@ TEST(CudaExecutor, ReturnsAnySizesAndTypesInARow) {
   for (std::uint32_t i = 0; i < 5000; ++i) words.push_back(i);
   const gpu_array<std::uint32_t> word_array(words);
   std::vector<std::int64_t> sizes;
-  std::mt19937_64 random(seed());
+  shape_stream random(seed());
   for (int i = 0; i < 300; ++i) {
     sizes.push_back(1 + static_cast<std::int64_t>(random() % (i % 3 == 0 ? 3000000 : 5000)));
   }

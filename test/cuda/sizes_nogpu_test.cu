@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 
 #include <tilefold/tilefold.cuh>
 
+#include "support/random.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::test {
@@ -68,7 +68,7 @@ std::vector<std::int64_t> edges() {
 }
 
 /// Numbers of all magnitudes.
-std::int64_t any_number(std::mt19937_64& bits) {
+std::int64_t any_number(shape_stream& bits) {
   const auto x = static_cast<std::int64_t>(bits());
   return x >> bits() % 64;
 }
@@ -106,7 +106,7 @@ TEST(CudaSizes, ThatNobodyCanMeanAreNamed) {
 
 TEST(CudaSizes, AnswerAtEveryEdge) {
   const std::vector<std::int64_t> all = edges();
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (const std::int64_t x : all) {
     for (std::size_t i = bits() % 16; i < all.size(); i += 1 + bits() % 31) {
       const std::int64_t y = all[i];
@@ -123,7 +123,7 @@ TEST(CudaSizes, AnswerAtEveryEdge) {
 }
 
 TEST(CudaSizes, AnswerForAnyNumbersAndDoNotFall) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   const auto rises = [](std::optional<std::int64_t> of_fewer, std::optional<std::int64_t> of_more) {
     return !of_more || (of_fewer && *of_fewer <= *of_more);
   };
@@ -193,7 +193,7 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
 }
 
 TEST(CudaSizes, AreEnoughForEveryFold) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (const int item_bytes : {1, 2, 3, 4, 8, 12, 16, 24, 40, 64, 100, 512, 4096}) {
     for (const std::int64_t acc_bytes : {1, 4, 8, 12, 16, 24, 48, 64, 200, 512, 1024, 5000}) {
       for (int i = 0; i < 300; ++i) {
@@ -211,7 +211,7 @@ TEST(CudaSizes, AreEnoughForEveryFold) {
 
 // As launch_equal_units() cuts trees, on a GPU that holds `resident` blocks.
 TEST(CudaSizes, AreEnoughForSegmentsOfOneLength) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (int i = 0; i < 100000; ++i) {
     const std::int64_t trees = 1 + static_cast<std::int64_t>(bits() >> (34 + bits() % 30));
     const std::int64_t length = 1 + static_cast<std::int64_t>(bits() >> (34 + bits() % 30));

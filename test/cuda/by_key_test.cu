@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -21,6 +20,7 @@
 #include <tilefold/tilefold.cuh>
 
 #include "support/device.cuh"
+#include "support/random.hpp"
 #include "support/runs.hpp"
 #include "support/seed.hpp"
 
@@ -252,7 +252,7 @@ TEST(CudaByKeyWorkspace, ForMoreKeysServesFewer) {
 }
 
 TEST_F(CudaByKey, TenThousandRandomShapes) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (int shape = 0; shape < 10000; ++shape) {
     const std::uint64_t shape_seed = bits() >> 1;
     const auto n = static_cast<std::int64_t>(1 + bits() % (shape % 100 == 0 ? 100000 : 2500));
@@ -270,7 +270,7 @@ TEST_F(CudaByKey, ManyRunsOfMixedLengths) {
 }
 
 TEST_F(CudaByKey, ComparesNeighboursLeftToRight) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<int> keys;
   for (int i = 0; i < 200000; ++i) {
     keys.push_back(i % 10000 < 4000 ? i : static_cast<int>(bits() % 100));
@@ -284,7 +284,7 @@ bool same_bits(const T& a, const T& b) {
 }
 
 std::vector<float> mixed_floats(std::size_t n) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<float> items(n);
   for (float& x : items) x = static_cast<float>(static_cast<double>(bits()) * 1e-15 - 9000.0);
   return items;
@@ -312,7 +312,7 @@ struct same_letter {
 };
 
 TEST_F(CudaByKey, KeysOfOneByteWithoutCase) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<char> keys(100003);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     keys[i] = static_cast<char>((bits() % 2 == 0 ? 'a' : 'A') + i / 700 % 3 + (bits() % 90 == 0));
@@ -436,7 +436,7 @@ TEST_F(CudaByKey, IntegersLikeThrust) {
     // thrust keeps the last key of a run, so they are all the same.
     auto host_keys = keys_of_runs(lengths, 1);
     for (int& key : host_keys) key /= 10;
-    std::mt19937_64 bits(seed());
+    shape_stream bits(seed());
     std::vector<std::int32_t> host_items(host_keys.size());
     for (auto& x : host_items) x = static_cast<std::int32_t>(bits());
     const gpu_array<int> keys(host_keys);

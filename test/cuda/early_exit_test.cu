@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include <tilefold/tilefold.cuh>
 
 #include "support/device.cuh"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::test {
@@ -170,7 +170,7 @@ TEST(CudaEarlyExit, GraphsSeeWhatChanges) {
   work();
   must(cudaStreamEndCapture(stream, &graph));
   must(cudaGraphInstantiate(&launchable, graph, 0));
-  std::mt19937_64 random(seed());
+  shape_stream random(seed());
   for (int round = 0; round < 50; ++round) {
     const bool hit = random() % 2 == 0;
     const auto at = static_cast<std::int64_t>(random() % n);
@@ -187,7 +187,7 @@ TEST(CudaEarlyExit, GraphsSeeWhatChanges) {
 TEST(CudaEarlyExit, ChosenPoliciesAndSharedWorkspace) {
   cuda_executor exec;
   auto narrow = with_policy<tile_policy{64, 2}>(exec);
-  std::mt19937_64 random(seed());
+  shape_stream random(seed());
   guarded_range x(300'000, 1);
   for (int round = 0; round < 20; ++round) {
     const auto at = static_cast<std::int64_t>(random() % 300'000);

@@ -3,7 +3,6 @@
 // reduce_by_key on a GPU with keys of 1 to 12 bytes, against a serial oracle. That it compiles is
 // half of the test: comparisons of 2- and 8-byte keys once were more than ptxas had predicates for.
 #include <cstdint>
-#include <random>
 #include <type_traits>
 #include <vector>
 
@@ -13,6 +12,7 @@
 
 #include "conformance/conformance.hpp"
 #include "support/device.cuh"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::test {
@@ -45,7 +45,7 @@ using key_types = ::testing::Types<char, short, float, long, unsigned long long,
 TYPED_TEST_SUITE(CudaKeyTypes, key_types);
 
 TYPED_TEST(CudaKeyTypes, GiveTheRunsOfTheSerialOracle) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (const std::int64_t n : {1, 100, 3000, 5000, 100000, 2000000}) {
     for (const std::int64_t longest : {1, 4, 40, 5000}) {
       // Neighbouring runs may happen to have the same key: the oracle asks the keys alone.
