@@ -521,13 +521,14 @@ class whole_moments : public contest {
 
 }  // namespace
 
-void register_forests() {
+void register_forests(bool quick) {
+  using sizes = std::vector<index>;
   const contestants<segment_sums> sums{{"tilefold", &segment_sums::tilefold_sums},
                                        {"openmp", &segment_sums::openmp_sums}};
-  for (const index n : {4, 16, 64, 128, 256, 1024, 4096, 65536}) {
+  for (const index n : quick ? sizes{4, 1024} : sizes{4, 16, 64, 128, 256, 1024, 4096, 65536}) {
     enter("equal", n, sums, lengths::equal);
   }
-  for (const index n : {4, 7, 16, 33, 64, 256, 1024, 4096, 65536}) {
+  for (const index n : quick ? sizes{4, 256} : sizes{4, 7, 16, 33, 64, 256, 1024, 4096, 65536}) {
     enter("csr_constant", n, sums, lengths::constant);
     enter("csr_uniform", n, sums, lengths::uniform);
     enter("csr_geometric", n, sums, lengths::geometric);
@@ -537,7 +538,7 @@ void register_forests() {
 
   const contestants<axis_sums> axes{{"tilefold", &axis_sums::tilefold_sums},
                                     {"openmp", &axis_sums::openmp_sums}};
-  for (const index n : {64, 256, 1024, 4096}) {
+  for (const index n : quick ? sizes{256} : sizes{64, 256, 1024, 4096}) {
     enter("rows", n, axes, most_items / n, n, index{1});
     enter("columns", n, axes, index{1}, most_items / n, n);
     enter("middle", n, axes, index{1024}, most_items / 1024 / n, n);
@@ -545,11 +546,12 @@ void register_forests() {
 
   const contestants<run_sums> runs{{"tilefold", &run_sums::tilefold_sums},
                                    {"plain", &run_sums::plain_sums}};
-  for (const index n : {2, 16, 256, 65536}) enter("by_key", n, runs);
+  for (const index n : quick ? sizes{16} : sizes{2, 16, 256, 65536}) enter("by_key", n, runs);
 
   const contestants<segment_moments> statistics{{"tilefold", &segment_moments::tilefold_moments},
                                                 {"openmp", &segment_moments::openmp_moments}};
-  for (const index n : {16, 256, 4096, 65536}) enter("fused_four", n, statistics);
+  for (const index n : quick ? sizes{16, 4096} : sizes{16, 256, 4096, 65536})
+    enter("fused_four", n, statistics);
   const contestants<whole_moments> whole{{"tilefold", &whole_moments::tilefold_moments},
                                          {"sum", &whole_moments::tilefold_sum}};
   enter("fused_five", index{1} << 26, whole);

@@ -5,7 +5,7 @@
 
 namespace bench {
 
-/// Registers them; their data are made when the first one runs.
-void register_forests();
+/// Registers them, or few of them; their data are made when the first one runs.
+void register_forests(bool quick);
 
 }  // namespace bench

@@ -5,11 +5,12 @@
 // checked. The rivals are compiled with the flags of this program, as in a user's build; the
 // context lines say for which instruction set that is.
 //
-//     tilefold_host_benchmark --benchmark_filter='float_sum|double_sum'
+//     tilefold_host_benchmark [--quick] --benchmark_filter='float_sum|double_sum'
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <execution>
 #include <functional>
 #include <limits>
@@ -33,8 +34,13 @@ namespace {
 
 using index = std::int64_t;
 
-constexpr index smallest = index{1} << 10;
-constexpr index largest = index{1} << 26;
+struct sizes {
+  index smallest, largest;
+  int factor;  // from one to the next
+};
+constexpr sizes all_sizes{index{1} << 10, index{1} << 26, 4};
+constexpr sizes few_sizes{index{1} << 12, index{1} << 24, 64};
+sizes measured = all_sizes;
 
 // ---- input: both signs, magnitudes over 20 binades, no zeros
 
@@ -221,8 +227,8 @@ void contest(const std::string& what, const std::string& who, index item_bytes, 
     state.SetBytesProcessed(state.iterations() * n * item_bytes);
   };
   benchmark::RegisterBenchmark((what + "/" + who).c_str(), run)
-      ->RangeMultiplier(4)
-      ->Range(smallest, largest)
+      ->RangeMultiplier(measured.factor)
+      ->Range(measured.smallest, measured.largest)
       ->UseRealTime()
       ->Unit(benchmark::kMicrosecond);
 }
@@ -381,10 +387,15 @@ void register_all() {
 int main(int argc, char** argv) {
   // Defaults that the command line can change: each contestant's turns scattered over the run.
   std::string interleave = "--benchmark_enable_random_interleaving=true";
-  std::string repetitions = "--benchmark_repetitions=21";
+  char** const options = argv + 1;
+  char** const end = std::remove_if(options, argv + argc,
+                                    [](const char* a) { return std::strcmp(a, "--quick") == 0; });
+  const bool quick = end != argv + argc;
+  if (quick) measured = few_sizes;
+  std::string repetitions = "--benchmark_repetitions=" + std::to_string(quick ? 7 : 21);
   std::string time = "--benchmark_min_time=0.02";
   std::vector<char*> args{argv[0], interleave.data(), repetitions.data(), time.data()};
-  args.insert(args.end(), argv + 1, argv + argc);
+  args.insert(args.end(), options, end);
   int count = static_cast<int>(args.size());
   benchmark::Initialize(&count, args.data());
   if (benchmark::ReportUnrecognizedArguments(count, args.data())) return 1;
@@ -393,7 +404,7 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("tilefold's vectors", tilefold::detail::host::simd_target(0));
   benchmark::AddCustomContext("threads", std::to_string(tilefold::host_executor().threads()));
   register_all();
-  bench::register_forests();
+  bench::register_forests(quick);
   ratio_reporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();
