@@ -23,6 +23,7 @@
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/cluster.cuh>
 #include <tilefold/detail/cuda/float_flags.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/tiles_ahead.cuh>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -286,18 +287,12 @@ class block_work {
   __device__ __forceinline__ unsigned fold_tiles_ahead(acc* partials, unsigned t, unsigned end,
                                                        unsigned tiles) {
     if (t == end || !is_whole(t)) return t;
-    typename ahead::items next;
-    ahead::load(next, source, first_item(t));
-    bool more = true;
-#pragma unroll 1
-    do {
-      const typename ahead::items loaded = next;
-      more = t + 1 < end && is_whole(t + 1);
-      if (more) ahead::load(next, source, first_item(t + 1));
-      keep(ahead::fold(loaded, reducer, warp_values(t)), partials + t, tiles);
-      ++t;
-    } while (more);
-    return t;
+    return cuda::stream_ahead<typename ahead::items>(
+        t, [&](unsigned& next) { return ++next < end && is_whole(next); },
+        [&](unsigned at) { typename ahead::items items; ahead::load(items, source, first_item(at)); return items; },
+        [&](const auto& items, unsigned at) {
+          keep(ahead::fold(items, reducer, warp_values(at)), partials + at, tiles);
+        });
   }
 
   __device__ bool is_whole(unsigned t) const {
