@@ -19,6 +19,7 @@
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
@@ -53,33 +54,30 @@ class chunk_work {
   __device__ __forceinline__ void run(std::int64_t t, std::int64_t step, int chunks) const {
     if (t >= forest.size()) return;
     __builtin_assume(!loaded_rows::overreads(forest.source));
-    std::int64_t first =
+    const std::int64_t first =
         t * forest.length + static_cast<int>(threadIdx.x) % warp_size * shape.width;
-    loaded_rows next;
-    next.load_rows(forest.source, first);
     warp_stack<Reducer> stack(reducer);
-    int left = chunks;
-    bool more = true;
-#pragma unroll 1
-    do {
-      const loaded_rows loaded = next;
-      first += chunk_items;
-      if (--left == 0) {
-        first += (step - 1) * forest.length;
-        more = t + step < forest.size();
-      }
-      if (more) next.load_rows(forest.source, first);
-      stack.push(cuda::fold_chunk(reducer, loaded));
-      if (left == 0) {
-        const acc value = stack.value();
-        if (threadIdx.x % warp_size == 0) {
-          cuda::write(out + t, detail::finish(reducer, init, value));
-        }
-        stack.clear();
-        left = chunks;
-        t += step;
-      }
-    } while (more || left < chunks);
+    int left = chunks;  // of this tree
+    cuda::stream_ahead<loaded_rows>(
+        first,
+        [&](std::int64_t& next) {
+          next += chunk_items;
+          if (--left > 0) return true;
+          next += (step - 1) * forest.length;
+          return t + step < forest.size();
+        },
+        [&](std::int64_t at) { loaded_rows rows; rows.load_rows(forest.source, at); return rows; },
+        [&](const loaded_rows& rows, std::int64_t) {
+          stack.push(cuda::fold_chunk(reducer, rows));
+          if (left > 0) return;
+          const acc value = stack.value();
+          if (threadIdx.x % warp_size == 0) {
+            cuda::write(out + t, detail::finish(reducer, init, value));
+          }
+          stack.clear();
+          left = chunks;
+          t += step;
+        });
   }
 };
 

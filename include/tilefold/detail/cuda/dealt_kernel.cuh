@@ -24,6 +24,12 @@
 
 namespace tilefold::detail::cuda {
 
+/// Whether every tree can be dealt. Those of one length are dealt only if that is short enough.
+template <class Forest>
+inline constexpr bool all_dealt = false;
+template <class Source>
+inline constexpr bool all_dealt<equal_forest<Source>> = true;
+
 /// What else a warp has seen than trees that can be dealt.
 struct left_over {
   int for_warps;    // how many
@@ -64,7 +70,7 @@ class batch_work {
       dealt_fold<source_type, Reducer> fold(reducer, dealt);
       fold.load(trees.tree(now.forest, t, dealt.owner), 0,
                 Forest::in_one_range ? now.inner : fold.is_inner());
-      if (lane() < dealt.trees) {
+      if (!all_dealt<Forest> && lane() < dealt.trees) {
         others.for_warps += trees.length == deal_type::for_warps;
         others.for_blocks |= trees.length == deal_type::for_blocks;
       }
@@ -156,13 +162,15 @@ __global__ void __launch_bounds__(forest_nt,
       std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
   const tree_batches batches(forest.size(), warps);
   const left_over others = work.fold_dealt(batches, warp, warps);
-  if (others.for_warps > 0 && threadIdx.x % warp_size == 0) {
-    atomicAdd(&queue.state->num_for_warps, static_cast<unsigned long long>(others.for_warps));
-  }
-  if (!others.for_blocks) return;
-  // A loop of its own: in that of the dealt trees it would take the registers that those need.
-  for (std::int64_t b = warp; b < batches.num(); b += warps) {
-    work.queue_longest(batches.first(b), batches.size(b));
+  if constexpr (!all_dealt<Forest>) {
+    if (others.for_warps > 0 && threadIdx.x % warp_size == 0) {
+      atomicAdd(&queue.state->num_for_warps, static_cast<unsigned long long>(others.for_warps));
+    }
+    if (!others.for_blocks) return;
+    // A loop of its own: in that of the dealt trees it would take the registers that those need.
+    for (std::int64_t b = warp; b < batches.num(); b += warps) {
+      work.queue_longest(batches.first(b), batches.size(b));
+    }
   }
 }
 

@@ -17,6 +17,7 @@
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -78,18 +79,16 @@ class level_work {
     if (c >= whole) return c;
     // Then the compiler leaves out the code for misaligned memory.
     __builtin_assume(!loaded_rows::overreads(source));
-    loaded_rows next;
-    next.load_rows(source, lane_first(c));
-    bool more = true;
-#pragma unroll 1
-    do {
-      const loaded_rows loaded = next;
-      more = c + step < whole;
-      if (more) next.load_rows(source, lane_first(c + step));
-      write_nodes<true>(loaded, c, chunk_items, level);
-      c += step;
-    } while (more);
-    return c;
+    return cuda::stream_ahead<loaded_rows>(
+        c,
+        [&](std::int64_t& next) {
+          next += step;
+          return next < whole;
+        },
+        [&](std::int64_t at) { loaded_rows rows; rows.load_rows(source, lane_first(at)); return rows; },
+        [&](const loaded_rows& rows, std::int64_t at) {
+          write_nodes<true>(rows, at, chunk_items, level);
+        });
   }
 
   __device__ __forceinline__ void fold_cut_chunk(std::int64_t c, int level) const {

@@ -19,6 +19,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/tiles_ahead.cuh>
 #include <tilefold/policy.hpp>
 
@@ -72,18 +73,16 @@ class tile_work {
   __device__ __forceinline__ unsigned fold_tiles_ahead(acc* partials, unsigned t, unsigned end,
                                                        unsigned tiles) const {
     if (t == end || !is_whole(t)) return t;
-    typename ahead::items next;
-    ahead::load(next, source, first_item(t));
-    bool more = true;
-#pragma unroll 1
-    do {
-      const typename ahead::items loaded = next;
-      more = t + 1 < end && is_whole(t + 1);
-      if (more) ahead::load(next, source, first_item(t + 1));
-      grid.keep(ahead::fold(loaded, grid.reducer, grid.warp_values(t)), partials + t, tiles);
-      ++t;
-    } while (more);
-    return t;
+    return cuda::stream_ahead<typename ahead::items>(
+        t, [&](unsigned& next) { return ++next < end && is_whole(next); },
+        [&](unsigned at) {
+          typename ahead::items items;
+          ahead::load(items, source, first_item(at));
+          return items;
+        },
+        [&](const auto& items, unsigned at) {
+          grid.keep(ahead::fold(items, grid.reducer, grid.warp_values(at)), partials + at, tiles);
+        });
   }
 
   __device__ bool is_whole(unsigned t) const {

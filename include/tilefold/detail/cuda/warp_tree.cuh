@@ -22,6 +22,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
@@ -102,28 +103,29 @@ __device__ __forceinline__ typename Reducer::accumulator fold_runs_by_warp(const
   constexpr int run = run_items<Source>;
   constexpr int row_items = warp_size * run;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const auto load = [&](slot<row>& to, std::int64_t done) {
-    const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{row_items}));
-    const std::int64_t first = begin + done + lane * run;
-    const bool inner =
-        first > 0 && (total - first - run) * least_item_bytes<Source> >= std::int64_t{load_bytes};
-    to.put(row(reducer, lane, items));
-    to.value.load(tree, begin + done, inner);
-  };
   warp_stack<Reducer> stack(reducer);
-  slot<row> next;
-  load(next, 0);
-#pragma unroll 1
-  for (std::int64_t done = 0; done < count; done += row_items) {
-    slot<row> now;
-    now.put(next.value);
-    if (done + row_items < count) load(next, done + row_items);  // comes while this is folded
-    if (!folds_runs<Source, Reducer> && done + row_items <= count) {
-      stack.push(now.value.fold_whole_row());
-    } else {
-      stack.push(cuda::shuffle_from<warp_size>(now.value.fold(), 0, full_warp));
-    }
-  }
+  cuda::stream_ahead<row>(
+      std::int64_t{0},
+      [&](std::int64_t& next) {
+        next += row_items;
+        return next < count;
+      },
+      [&](std::int64_t done) {
+        const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{row_items}));
+        const std::int64_t first = begin + done + lane * run;
+        const bool inner = first > 0 && (total - first - run) * least_item_bytes<Source> >=
+                                            std::int64_t{load_bytes};
+        row loaded(reducer, lane, items);
+        loaded.load(tree, begin + done, inner);
+        return loaded;
+      },
+      [&](row& now, std::int64_t done) {
+        if (!folds_runs<Source, Reducer> && done + row_items <= count) {
+          stack.push(now.fold_whole_row());
+        } else {
+          stack.push(cuda::shuffle_from<warp_size>(now.fold(), 0, full_warp));
+        }
+      });
   return stack.value();
 }
 

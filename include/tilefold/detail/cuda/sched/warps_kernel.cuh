@@ -17,6 +17,7 @@
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/forest_plan.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
@@ -59,28 +60,27 @@ struct queued_trees {
     const auto group =
         static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
     const std::int64_t groups = tree::num_blocks(size, group);
-    auto next = look_at(forest, warp * group, group);
-    for (std::int64_t g = warp; g < groups; g += warps) {
-      const Forest part = forest.from(g * group);
-      const auto trees = next;
-      next = look_at(forest, (g + warps) * group, group);  // comes while these are folded
-      unsigned found = __ballot_sync(full_warp, trees.length == deal<items>::for_warps);
-      for (; found != 0; found &= found - 1) {
-        const int owner = __ffs(static_cast<int>(found)) - 1;
-        fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));
-      }
-    }
-  }
-
- private:
-  // `group` trees from `begin` on, as far as they exist.
-  template <class Forest>
-  __device__ __forceinline__ auto look_at(const Forest& forest, std::int64_t begin,
-                                          int group) const {
-    const std::int64_t left = forest.size() - begin;
-    const int num = left < group ? static_cast<int>(left) : group;
-    return lane_trees<Forest, run_items<typename Forest::source_type>>(forest.from(begin), 0, num,
-                                                                       warp_items);
+    if (warp >= groups) return;
+    using trees_type = lane_trees<Forest, items>;
+    cuda::stream_ahead<trees_type>(
+        warp,
+        [&](std::int64_t& next) {
+          next += warps;
+          return next < groups;
+        },
+        [&](std::int64_t g) {
+          const std::int64_t left = size - g * group;
+          return trees_type(forest.from(g * group), 0,
+                            left < group ? static_cast<int>(left) : group, warp_items);
+        },
+        [&](const trees_type& trees, std::int64_t g) {
+          const Forest part = forest.from(g * group);
+          unsigned found = __ballot_sync(full_warp, trees.length == deal<items>::for_warps);
+          for (; found != 0; found &= found - 1) {
+            const int owner = __ffs(static_cast<int>(found)) - 1;
+            fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));
+          }
+        });
   }
 };
 
