@@ -19,6 +19,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/key_heads.cuh>
@@ -48,11 +49,9 @@ class patch_work {
 
   // Runs of a packet's items at most are short: a lane folds one, out of shared memory. The others
   // are dealt to lanes, as all are if items are large.
-  static constexpr int packet = 8;
-  // Parts whose runs are listed at a time.
-  static constexpr int span_parts = 2;
-  static constexpr int span_items = span_parts * part_items;
-  static constexpr bool stages = staged_bytes<source_type> <= 8;
+  static constexpr int packet = by_key_packet;
+  static constexpr int span_parts = span_items / part_items;
+  static constexpr bool stages = staged_bytes<source_type> <= most_by_key_staged_bytes;
   static constexpr int most_short_items = stages ? packet : 0;
   static constexpr int most_long_runs = stages ? (span_items + packet) / (packet + 1) : span_items;
   using stage_type = warp_stage<source_type, stages ? span_items + packet : 1>;

@@ -39,14 +39,13 @@ template <class R, class Lift, class... Values>
 inline constexpr bool folds_in_any_order<bound_reducer<R, Lift, Values...>> =
     bound_reducer<R, Lift, Values...>::order_free &&
     (bound_reducer<R, Lift, Values...>::settles || bound_reducer<R, Lift, Values...>::counts ||
-     sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) > 8);
+     pays_in_any_order(sizeof(typename bound_reducer<R, Lift, Values...>::accumulator)));
 
 /// Bytes of an accumulator, as a measure of the registers that it takes from the rest of the
-/// kernel. Accumulators that hold places of numbers count as less: they are hardly ever touched.
+/// kernel.
 template <class Reducer>
 constexpr std::size_t kept_bytes() {
-  constexpr std::size_t bytes = sizeof(typename Reducer::accumulator);
-  return Reducer::finds_places && bytes <= 32 ? 16 : bytes;
+  return kept_bytes_for(sizeof(typename Reducer::accumulator), Reducer::finds_places);
 }
 
 /// One thread's part: the items of its place in each of the tiles it is given.

@@ -65,9 +65,8 @@ class staged_fold_of_tiles {
   static constexpr int warp_items = staged_rows * row_items;
   static constexpr int num_warps = staged_nt / warp_size;
   static constexpr int tile = staged_nt * run * staged_rows;
-  static constexpr int packet = detail::smaller(run, Reducer::long_combine ? 8 : 16);
-  // All of a tile's code must fit the instruction cache.
-  static constexpr int unrolled = sizeof(acc) <= 32 ? 2 : 1;
+  static constexpr int packet = detail::smaller(run, staged_packet(Reducer::long_combine));
+  static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
   static_assert(staged_rows == 4);
   using stage = lane_stage<Source, run>;
   using cut_row = warp_stage<Source, row_items>;

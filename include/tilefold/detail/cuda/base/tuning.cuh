@@ -105,6 +105,12 @@ inline constexpr int min_resident_staged_blocks = 4;
 /// Rows of a tile for each warp; a lane keeps a node of each.
 inline constexpr int staged_rows = 4;
 
+/// Rows of which the code stands side by side: all of a tile's code must fit the instruction cache.
+constexpr int staged_rows_unrolled(std::size_t acc_bytes) { return acc_bytes <= 32 ? 2 : 1; }
+
+/// Items that a lane folds before it joins their node to others.
+constexpr int staged_packet(bool long_combine) { return long_combine ? 8 : 16; }
+
 /// Neighbouring items that one lane folds by itself: what fits 32 banks.
 constexpr int staged_run(int item_bytes) {
   return 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32));
@@ -121,6 +127,15 @@ constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
 }
 
 // Any order, and lists.
+
+/// Where a tree over whole accumulators would cost more than the loads of their items.
+constexpr bool pays_in_any_order(std::size_t acc_bytes) { return acc_bytes > 8; }
+
+/// Bytes of an accumulator that a thread keeps. Those that hold places of numbers count as less:
+/// they are hardly ever touched.
+constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
+  return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
+}
 
 /// The policy of free_kernel.cuh: large accumulators leave room for half as many threads, which
 /// then have twice as much in flight. What is longer than a short tile has two tiles at least.
@@ -263,12 +278,32 @@ constexpr int min_resident_by_key_blocks(std::size_t acc_bytes) { return acc_byt
 inline constexpr int patch_items = 2048;
 inline constexpr int by_key_warps = by_key_nt / 32;
 inline constexpr int by_key_tile = by_key_warps * patch_items;
+/// Items of a patch that are folded together.
+inline constexpr int span_items = 1024;
+/// Items of the longest run that a lane folds out of shared memory, and the largest such items.
+inline constexpr int by_key_packet = 8;
+inline constexpr int most_by_key_staged_bytes = 8;
 /// A run that does not end within so many items after the patch that it begins in is open.
 inline constexpr int reach_items = 1024;
 /// Items of an open run at least.
 inline constexpr int least_open_items = reach_items + 1;
 /// Patches that a warp looks for heads in at most, one after the other.
 inline constexpr int most_head_rounds = 4;
+
+// Folds in kernels of the user's.
+
+/// Whether half of a warp's lanes read the nodes of a block's threads, in pairs that do the same:
+/// if nodes are small and all there, a longer run takes less time than one more shuffle. Otherwise
+/// each node of it asks for the count. The lanes of a pair read as one.
+constexpr bool pays_to_read_in_pairs(int nt, std::size_t acc_bytes, bool all_there) {
+  return acc_bytes == 4 && nt <= 256 && all_there;
+}
+/// A lane reads the nodes of so many bytes by itself: that takes less time than shuffles, which
+/// wait for each other.
+inline constexpr int lane_nodes_bytes = 128;
+/// And so many bytes of a run before it folds them. All of a long run at once would take more
+/// registers than blocks of 1024 threads may have, two to a multiprocessor.
+inline constexpr int run_bytes_at_once = 64;
 
 // Launches, by GPU.
 
