@@ -66,7 +66,11 @@ class chunk_work {
           next += (step - 1) * forest.length;
           return t + step < forest.size();
         },
-        [&](std::int64_t at) { loaded_rows rows; rows.load_rows(forest.source, at); return rows; },
+        [&](std::int64_t at) {
+          loaded_rows rows;
+          rows.load_rows(forest.source, at);
+          return rows;
+        },
         [&](const loaded_rows& rows, std::int64_t) {
           stack.push(cuda::fold_chunk(reducer, rows));
           if (left > 0) return;

@@ -23,8 +23,8 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
-#include <tilefold/detail/cuda/place_search.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
+#include <tilefold/detail/cuda/place_search.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>

@@ -85,7 +85,11 @@ class level_work {
           next += step;
           return next < whole;
         },
-        [&](std::int64_t at) { loaded_rows rows; rows.load_rows(source, lane_first(at)); return rows; },
+        [&](std::int64_t at) {
+          loaded_rows rows;
+          rows.load_rows(source, lane_first(at));
+          return rows;
+        },
         [&](const loaded_rows& rows, std::int64_t at) {
           write_nodes<true>(rows, at, chunk_items, level);
         });

@@ -55,9 +55,8 @@ struct block_tree {
     for (int bit = 0; (1 << bit) < Most; ++bit) {
       if ((1 << bit) >= nodes) break;
       const acc received = cuda::shuffle_xor(node[0], 1 << bit);
-      node.put(0,
-               cuda::combine_lanes<Full>(reducer, node[0], received, (number >> bit) & 1,
-                                         tree::right_half(number, bit + 1) * Width, count));
+      node.put(0, cuda::combine_lanes<Full>(reducer, node[0], received, (number >> bit) & 1,
+                                            tree::right_half(number, bit + 1) * Width, count));
     }
     return node[0];
   }

@@ -16,8 +16,8 @@ namespace tilefold::detail::cuda {
 /// more. load(items, place) only begins the loads; fold(items, place) waits for them. Returns the
 /// place behind the last one.
 template <class Items, class Place, class Advance, class Load, class Fold>
-__device__ __forceinline__ Place stream_ahead(Place place, const Advance& advance,
-                                              const Load& load, const Fold& fold) {
+__device__ __forceinline__ Place stream_ahead(Place place, const Advance& advance, const Load& load,
+                                              const Fold& fold) {
   slot<Items> next;
   next.put(load(place));
   bool more = true;
