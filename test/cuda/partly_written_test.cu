@@ -21,8 +21,10 @@ namespace {
 // Questions that the runtime answers before it refuses one; negative: all.
 int answers_left = -1;
 int refusals = 0;
+int questions = 0;
 
 bool refuse() {
+  ++questions;
   if (answers_left < 0) return false;
   if (answers_left-- > 0) return false;
   answers_left = 0;
@@ -87,8 +89,8 @@ class CudaPartlyWritten : public ::testing::Test {
     }
   }
 
-  /// Lets the runtime answer one question more each time, until `call` gets through. What was
-  /// answered is remembered.
+  /// Lets the runtime answer no question, then one, two, one, two..., until `call` gets through.
+  /// Both questions about a kernel have to be answered before the answers are remembered.
   template <class Call>
   void refuse_every_question(Call call) {
     for (gpu_array<int>* out : {&out_, &keys_out_, &count_out_}) {
@@ -97,7 +99,7 @@ class CudaPartlyWritten : public ::testing::Test {
     refusals = 0;
     for (int attempt = 0; attempt < 100; ++attempt) {
       const int before = refusals;
-      answers_left = attempt == 0 ? 0 : 1;
+      answers_left = attempt == 0 ? 0 : 2 - attempt % 2;
       try {
         call();
       } catch (const cuda_error& e) {
@@ -138,6 +140,9 @@ struct fresh_plus {
 struct other_plus {
   TILEFOLD_HD int operator()(int a, int b) const { return a + b; }
 };
+struct last_plus {
+  TILEFOLD_HD int operator()(int a, int b) const { return a + b; }
+};
 
 TEST_F(CudaPartlyWritten, NoSegments) {
   refuse_every_question([&] {
@@ -168,6 +173,30 @@ TEST_F(CudaPartlyWritten, NothingWithoutWorkspace) {
                                   keys_out_.data(), out_.data(), count_out_.data(), other_plus{}),
                allocation_error);
   expect_untouched();
+}
+
+// A reset takes the kernels from the GPU. So the next call asks about all of them again, which
+// loads them ahead of its first launch.
+TEST(CudaPartlyWrittenAfterReset, KernelsAreAskedAboutAgain) {
+  const auto questions_of_a_call = [] {
+    const gpu_array<int> keys(tilefold::test::keys());
+    const gpu_array<int> keys_out(5000);
+    const gpu_array<int> out(5000);
+    const gpu_array<int> count_out(1);
+    cuda_executor executor;
+    const int before = questions;
+    for (int i = 0; i < 2; ++i) {
+      reduce_by_key_into(executor, keys.begin(), keys.end(), keys.begin(), keys_out.data(),
+                         out.data(), count_out.data(), last_plus{});
+    }
+    EXPECT_EQ(count_out.to_host()[0], 5000);
+    return questions - before;
+  };
+  const int first = questions_of_a_call();
+  EXPECT_GT(first, 0);
+  EXPECT_EQ(questions_of_a_call(), 0);
+  must(cudaDeviceReset());
+  EXPECT_EQ(questions_of_a_call(), first);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/cuda.cuh>
+#include <tilefold/tilefold.cuh>
 
 #include "support/random.hpp"
 #include "support/seed.hpp"
@@ -165,8 +165,12 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
     all.push_back({lists > 1 ? lists * acc_bytes : 0, sizeof(unsigned)});
   }
   if (n <= gpu::most_short_items(short_tile, acc_bytes)) {
+    // As launch_short() asks.
     for (const bool clusters : {false, true}) {
-      all.push_back(gpu::demand(gpu::short_shape_for(short_tile, n, clusters), acc_bytes));
+      for (const int nt : {32, 256, 1024}) {
+        const gpu::grid_shape grid = gpu::short_shape_for(short_tile, n, clusters, nt);
+        if (grid.blocks > 1 && !grid.cluster) all.push_back(gpu::short_demand(acc_bytes));
+      }
     }
     return all;
   }

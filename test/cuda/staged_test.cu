@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reducers whose accumulators are large for their items, over ranges long enough for staged tiles:
-// the host's bits at the ends of tiles, rows and runs, and at every alignment.
+// the host's bits at the ends of tiles, rows and runs, at every alignment, and at the lengths where
+// another kernel's ranges end.
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -66,10 +67,26 @@ std::vector<std::int64_t> long_sizes() {
           2 * least + 12345, 7 * least + 5};
 }
 
+// Around the longest short range of items of so many bytes, behind which accumulators of up to 32
+// bytes are staged. On a GPU of 132 SMs there are fewer staged tiles than SMs up to long_sizes().
+std::vector<std::int64_t> seam_sizes(int item_bytes) {
+  namespace gpu = detail::cuda;
+  const std::int64_t seam = gpu::most_short_items(gpu::short_policy_for(item_bytes), 32);
+  const int staged_tile = gpu::staged_policy_for(gpu::staged_run(item_bytes)).tile();
+  return {seam - 1,
+          seam,
+          seam + 1,
+          seam + 31,
+          seam + staged_tile - 1,
+          seam + staged_tile,
+          seam + staged_tile + 1};
+}
+
 template <class T, class R>
-void expect_host_bits(const char* name, const R& reducer) {
+void expect_host_bits(const char* name, const R& reducer,
+                      const std::vector<std::int64_t>& sizes = long_sizes()) {
   cuda_executor exec;
-  for (const std::int64_t n : long_sizes()) {
+  for (const std::int64_t n : sizes) {
     const auto x = make_items<T>(pattern::near_one, n, 3);
     const auto expected = bits_of(tilefold::reduce(x, reducer));
     gpu_array<T> device(n + 3);
@@ -91,6 +108,17 @@ TEST(CudaStagedTiles, BytesAndDoublesAndIndices) {
   expect_host_bits<std::uint8_t>("variance", r::variance{});
   expect_host_bits<double>("kurtosis", r::kurtosis{});
   expect_host_bits<float>("arg_min and mean", r::fuse(r::mean{}, r::arg_min{}));
+}
+
+TEST(CudaStagedTiles, SeamOfShortRanges) {
+  expect_host_bits<float>("mean", r::mean{}, seam_sizes(4));
+  expect_host_bits<float>("fuse", r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{}),
+                          seam_sizes(4));
+  expect_host_bits<half>("variance", r::variance{}, seam_sizes(2));
+  expect_host_bits<double>("mean", r::mean{}, seam_sizes(8));
+  expect_host_bits<std::uint8_t>("variance", r::variance{}, seam_sizes(1));
+  // Of more than 32 bytes: the tile kernel serves these lengths.
+  expect_host_bits<double>("kurtosis", r::kurtosis{}, seam_sizes(8));
 }
 
 // Items of two bytes, which may begin inside a word.
