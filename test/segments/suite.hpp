@@ -128,7 +128,7 @@ class segments_of {
  public:
   explicit segments_of(std::int64_t n, std::size_t most_shift = 16)
       : items_(fold_type::items(n)),
-        memory_(static_cast<std::int64_t>(items_.size() * sizeof(item) + most_shift)) {}
+        memory_(std::vector<char>(items_.size() * sizeof(item) + most_shift)) {}
 
   /// Whether all segments have their values, where the first item lies `shift` bytes past an
   /// aligned address.

@@ -69,7 +69,8 @@ void expect_items(It first, const std::vector<T>& items, std::vector<request> re
   while (requests.size() % 32 != 0) requests.push_back({0, 0, false});
   const auto lanes = static_cast<int>(requests.size());
   const gpu_array<request> device_requests(requests);
-  gpu_array<T> out(lanes * Items), dropped(lanes * Items);
+  const std::vector<T> unwritten(requests.size() * Items);
+  gpu_array<T> out(unwritten), dropped(unwritten);
   load_stretches<Items, Drop>
       <<<lanes / 32, 32>>>(first, device_requests.data(), out.data(), dropped.data());
   must(cudaGetLastError());
