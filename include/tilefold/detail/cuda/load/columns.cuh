@@ -64,13 +64,8 @@ class column_items {
   registers<value, Rows * Width> values_;
 };
 
-template <class T, int Width>
-inline constexpr bool is_one_load = loads_packets<T*> && Width > 1 &&
-                                    (Width * sizeof(T) == 4 || Width * sizeof(T) == 8 ||
-                                     Width * sizeof(T) == load_bytes);
-
 template <class T, int Rows, int Width>
-  requires is_one_load<T, Width>
+  requires(Width > 1 && packs_into_loads<T, Width>)
 class column_items<T*, Rows, Width> {
   using value = std::remove_cv_t<T>;
   using packet = cuda::packet_of<T, Width>;

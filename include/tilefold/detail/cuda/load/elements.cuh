@@ -42,6 +42,17 @@ inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>
 template <transforms_or_zips It>
 inline constexpr int item_bytes_of<It> = item_bytes<underneath_t<It>>;
 
+// Ranges of memory that an element is read from.
+template <class It>
+inline constexpr int ranges_of = item_bytes_of<It> > 0 ? 1 : 0;
+template <class Source>
+inline constexpr int ranges = 0;
+template <std::size_t... Index, class... Its>
+inline constexpr int ranges<source_of<std::index_sequence<Index...>, Its...>> =
+    (ranges_of<Its> + ...);
+template <adaptor It>
+inline constexpr int ranges_of<It> = ranges<underneath_t<It>>;
+
 // What kinds of holders are: in a lane's registers, each keeping what it needs, or in memory that
 // lanes share, which are told their iterators again.
 struct in_registers {
