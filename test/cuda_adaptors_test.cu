@@ -267,6 +267,31 @@ TEST_F(CudaAdaptors, ValuesByKey) {
   }
 }
 
+// Its type in host code is not trivially copyable.
+void segments_of_a_lambda(cuda_executor& gpu, const float* first, float by, const int* offsets,
+                          std::int64_t segments, float* out) {
+  const auto times = [by] __host__ __device__(float x) { return by * x; };
+  segmented_reduce_into(gpu, thrust::make_transform_iterator(first, times), offsets, segments, out);
+  gpu.synchronize();
+}
+
+TEST_F(CudaAdaptors, FunctionsThatAreLambdas) {
+  const std::vector<int> offsets{0, 5, 5, 1000, 100000};
+  const gpu_array<int> device_offsets(offsets);
+  gpu_array<float> out(4);
+  segments_of_a_lambda(gpu_, floats_.device.data() + 1, 0.3f, device_offsets.data(), 4, out.data());
+  std::vector<float> items;
+  for (std::size_t i = 1; i <= 100000; ++i) {
+    items.push_back(reference::rounded(0.3f * floats_.host[i]));
+  }
+  std::vector<float> expected(4);
+  segmented_reduce_into(host_, items.data(), offsets.data(), 4, expected.data());
+  const std::vector<float> got = out.to_host();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_TRUE(same_bits(got[i], expected[i])) << "segment " << i;
+  }
+}
+
 // Ends of memory: nothing of the array's follows its last item, nor stands before its first.
 TEST_F(CudaAdaptors, ReadNothingBesideTheirMemory) {
   constexpr std::int64_t n = std::int64_t{1} << 21;

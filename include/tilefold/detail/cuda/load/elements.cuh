@@ -224,22 +224,22 @@ class adaptor_in_registers {
   }
   template <class... Place>
   __device__ __forceinline__ void load(const It& it, Place... place) {
-    function_.put(adaptor_function<It>(it));
+    function_.keep(it);
     elements_.load(cuda::underneath(it), place...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_rows(const It& it, Place... place) {
-    function_.put(adaptor_function<It>(it));
+    function_.keep(it);
     elements_.load_rows(cuda::underneath(it), place...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_part(const It& it, Place... place) {
-    function_.put(adaptor_function<It>(it));
+    function_.keep(it);
     elements_.load_part(cuda::underneath(it), place...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_in_a_row(const It& it, Place... place) {
-    function_.put(adaptor_function<It>(it));
+    function_.keep(it);
     elements_.load_in_a_row(cuda::underneath(it), place...);
   }
   __device__ __forceinline__ void settle() { elements_.settle(); }
@@ -249,12 +249,12 @@ class adaptor_in_registers {
   }
   template <class... Place>
   __device__ __forceinline__ std::iter_value_t<It> get(Place... place) const {
-    return elements_.lift(function_.value, place...);
+    return elements_.lift(function_.get(), place...);
   }
 
  private:
   elements elements_;
-  slot<adaptor_function<It>> function_;
+  kept_function<It> function_;
 };
 
 template <class It, class Holders>
