@@ -64,8 +64,13 @@ class column_items {
   registers<value, Rows * Width> values_;
 };
 
+// More than one load of partials, which are read so as well, would be slower code around it.
+template <class T, int Width>
+inline constexpr bool is_one_load = Width > 1 &&
+                                    packs_into_loads<T, Width>&& Width * sizeof(T) <= load_bytes;
+
 template <class T, int Rows, int Width>
-  requires(Width > 1 && packs_into_loads<T, Width>)
+  requires is_one_load<T, Width>
 class column_items<T*, Rows, Width> {
   using value = std::remove_cv_t<T>;
   using packet = cuda::packet_of<T, Width>;
