@@ -473,21 +473,15 @@ class threads_fold {
                                                                      num_nodes * each);
     } else {
       const int tree = detail::smaller(lane() % rounded_up(Folds), Folds - 1);
-      return node<0, rounded_up(num_warps)>(nodes.of_warps(tree), num_nodes);
-    }
-  }
-
-  // The node of `Number` warps from `First` on, by this lane alone.
-  template <int First, int Number>
-  __device__ __forceinline__ acc node(const words<acc>* nodes, int num_nodes) const {
-    if constexpr (Number == 1) {
-      return from_words<acc>(nodes[First]);
-    } else if constexpr (First + Number / 2 >= num_warps) {
-      return node<First, Number / 2>(nodes, num_nodes);
-    } else {
-      constexpr int right = First + Number / 2;
-      return cuda::combine<Full>(reducer_, node<First, Number / 2>(nodes, num_nodes),
-                                 node<right, Number / 2>(nodes, num_nodes), right, num_nodes);
+      const words<acc>* const of_warps = nodes.of_warps(tree);
+      const auto get = [&](int w) { return from_words<acc>(of_warps[w]); };
+      const auto join = [&](const acc& a, const acc& b, auto...) { return reducer_.combine(a, b); };
+      if constexpr (Full) {
+        return lane_tree<acc>::template first<rounded_up(num_warps)>(0, num_warps, get, join);
+      } else {
+        __builtin_assume(num_nodes <= num_warps);  // so the nodes behind those are not read
+        return lane_tree<acc>::template cut<false, rounded_up(num_warps)>(0, num_nodes, get, join);
+      }
     }
   }
 
