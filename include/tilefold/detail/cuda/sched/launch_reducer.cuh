@@ -27,9 +27,11 @@ namespace tilefold::detail::cuda {
 /// Launches the fold of a range in staged tiles. `provide(demand)` returns the workspace.
 template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
 void launch_staged(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
-  static known_kernel known{&staged_kernel<Build, Source, unfused<Reducer>, Init, Out>,
-                            "staged_kernel", staged_nt, starts::in_turn};
-  cuda::launch_in_tiles<staged_policy<Source>>(known, job, provide);
+  static known_kernel known;
+  cuda::launch_in_tiles<staged_policy<Source>>(
+      known.on(job.gpu, &staged_kernel<Build, Source, unfused<Reducer>, Init, Out>, "staged_kernel",
+               staged_nt, starts::in_turn),
+      job, provide);
 }
 
 /// Launches the fold in any order of at least two tiles.
@@ -37,10 +39,10 @@ template <class Build, tile_policy Policy, class Source, class Reducer, class In
           class Provide>
 void launch_free(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
   using acc = typename Reducer::accumulator;
-  static known_kernel known{
-      &free_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>, "free_kernel",
-      Policy.nt, starts::in_turn};
-  const auto kernel = known.on(job.gpu);
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu, &free_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
+      "free_kernel", Policy.nt, starts::in_turn);
   // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
   // And no more blocks than reduce() has tiles by default, for which there is workspace.
   constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
@@ -63,10 +65,11 @@ void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_
                    const Provide& provide) {
   using acc = typename Reducer::accumulator;
   using elements = unfused<decltype(job.reducer.of_one())>;
-  static known_kernel known{
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu,
       &select_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, elements, Init, Out>,
-      "select_kernel", Policy.nt, starts::early};
-  const auto kernel = known.on(job.gpu);
+      "select_kernel", Policy.nt, starts::early);
   const std::int64_t blocks =
       kernel.most(detail::smaller(most_blocks, tree::num_blocks(job.n, Policy.tile())));
   scratch<acc> memory{};
