@@ -22,6 +22,7 @@
 #include <tilefold/detail/cuda/data_place.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/sched/launch_reducer.cuh>
 #include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -41,8 +42,6 @@ template <class Forest, class Reducer, class Init, class Out, class Empty>
 struct forest_job;
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
-template <class Build>
-struct forest_sizes;
 
 // In launch_columns.cuh.
 template <class Build, class Job, class Provide>
@@ -54,12 +53,6 @@ template <class Build, class Policy, class Input, class Reducer, class Init, cla
 void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
                    const KeysOut& keys_out, const Out& out, const CountOut& num_runs_out,
                    const device_info& gpu, cudaStream_t stream, const Provide& provide);
-template <class Build>
-struct key_sizes;
-
-/// Whether the header that defines T has been included.
-template <class T>
-concept included = requires { sizeof(T); };
 
 /// The raw pointer inside an iterator over contiguous memory; any other iterator as it is.
 template <class It>
@@ -164,14 +157,22 @@ inline int device_of(cudaStream_t stream) {
   return current_device();
 }
 
+/// The number of the context of `device`.
+inline unsigned long long context_of(int device) {
+  const device_scope scope(device);
+  return cuda::context_of_current(device);
+}
+
 inline constexpr int first_driver_for_early_graphs = 12030;
 
 inline device_info query(int device) {
   device_info info{};
   info.device = device;
+  info.context = cuda::context_of(device);
   int pageable = 0;
   int concurrent = 0;
   int major = 0;
+  int minor = 0;
   int driver = 0;
   check(cudaDeviceGetAttribute(&info.num_sms, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
@@ -179,8 +180,11 @@ inline device_info query(int device) {
         "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
         "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+        "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, device),
         "cudaDeviceGetAttribute");
+  info.compute_capability = 10 * major + minor;
   info.pageable_access = pageable != 0;
   info.host_runs_along = concurrent != 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
@@ -200,12 +204,6 @@ inline unsigned long long capture_of(cudaStream_t stream) {
   unsigned long long number = 0;
   check(cudaStreamGetCaptureInfo(stream, &status, &number), "cudaStreamGetCaptureInfo");
   return status == cudaStreamCaptureStatusNone ? 0 : number;
-}
-
-/// The number of the context of `device`.
-inline unsigned long long context_of(int device) {
-  const device_scope scope(device);
-  return cuda::context_of_current(device);
 }
 
 }  // namespace detail::cuda
@@ -242,9 +240,7 @@ class basic_cuda_executor {
 
   /// An executor with a stream of its own on the current device.
   explicit basic_cuda_executor(device_memory_resource& resource = default_memory_resource())
-      : gpu_(detail::cuda::query(detail::cuda::current_device())),
-        context_(detail::cuda::context_of(gpu_.device)),
-        workspace_(resource) {
+      : gpu_(detail::cuda::query(detail::cuda::current_device())), workspace_(resource) {
     detail::cuda::check(cudaStreamCreate(&stream_), "cudaStreamCreate");
     owns_stream_ = true;
   }
@@ -253,13 +249,11 @@ class basic_cuda_executor {
   explicit basic_cuda_executor(cudaStream_t stream,
                                device_memory_resource& resource = default_memory_resource())
       : gpu_(detail::cuda::query(detail::cuda::device_of(stream))),
-        context_(detail::cuda::context_of(gpu_.device)),
         workspace_(resource),
         stream_(stream) {}
 
   basic_cuda_executor(basic_cuda_executor&& other) noexcept
       : gpu_(other.gpu_),
-        context_(other.context_),
         workspace_(std::move(other.workspace_)),
         result_(std::move(other.result_)),
         stream_(std::exchange(other.stream_, nullptr)),
@@ -284,7 +278,7 @@ class basic_cuda_executor {
 
   /// Blocks until all work of the stream is done; throws cuda_error if any of it failed.
   void synchronize() const {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
 
@@ -292,8 +286,7 @@ class basic_cuda_executor {
   /// need under the default policy for items of `item_bytes` bytes (of several iterators: the sum
   /// of theirs), and any of fewer items. 0 for no items.
   ///
-  /// This and the other size queries need no GPU, and answer for every one; those for segments and
-  /// keys need the header of such a verb. They throw
+  /// This and the other size queries need no GPU, and answer for every one. They throw
   /// invalid_range_error for a negative number of items, for items or accumulators of less than a
   /// byte, and for more than any memory holds.
   static std::int64_t workspace_bytes(std::int64_t n, std::int64_t item_bytes,
@@ -305,16 +298,7 @@ class basic_cuda_executor {
   /// any of fewer segments.
   static std::int64_t segments_workspace_bytes(std::int64_t num_segments,
                                                std::int64_t accumulator_bytes) {
-    using sizes = detail::cuda::forest_sizes<Build>;
-    constexpr bool included = detail::cuda::included<sizes>;
-    static_assert(included,
-                  "tilefold: cuda_executor::segments_workspace_bytes() needs "
-                  "#include <tilefold/segmented_reduce.hpp> or <tilefold/batched_reduce.hpp>");
-    if constexpr (included) {
-      return sizes::of_any_lengths(num_segments, accumulator_bytes);
-    } else {
-      return 0;
-    }
+    return detail::cuda::forest_workspace_bytes(num_segments, accumulator_bytes);
   }
 
   /// Bytes of workspace that a segmented_reduce() of segments of equal lengths, `segment_size`
@@ -324,31 +308,14 @@ class basic_cuda_executor {
                                                      std::int64_t segment_size,
                                                      std::int64_t item_bytes,
                                                      std::int64_t accumulator_bytes) {
-    using sizes = detail::cuda::forest_sizes<Build>;
-    constexpr bool included = detail::cuda::included<sizes>;
-    static_assert(included,
-                  "tilefold: cuda_executor::equal_segments_workspace_bytes() needs "
-                  "#include <tilefold/segmented_reduce.hpp>");
-    if constexpr (included) {
-      return sizes::of_equal_lengths(num_segments, segment_size, item_bytes, accumulator_bytes);
-    } else {
-      return 0;
-    }
+    return detail::cuda::equal_workspace_bytes(num_segments, segment_size, item_bytes,
+                                               accumulator_bytes);
   }
 
   /// Bytes of workspace that a reduce_by_key() of n keys needs, and any of fewer. At most 2^35
   /// keys.
   static std::int64_t by_key_workspace_bytes(std::int64_t n, std::int64_t accumulator_bytes) {
-    using sizes = detail::cuda::key_sizes<Build>;
-    constexpr bool included = detail::cuda::included<sizes>;
-    static_assert(included,
-                  "tilefold: cuda_executor::by_key_workspace_bytes() needs "
-                  "#include <tilefold/reduce_by_key.hpp>");
-    if constexpr (included) {
-      return sizes::of_keys(n, accumulator_bytes);
-    } else {
-      return 0;
-    }
+    return detail::cuda::keys_workspace_bytes(n, accumulator_bytes);
   }
 
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }
@@ -359,7 +326,7 @@ class basic_cuda_executor {
       throw invalid_range_error("tilefold: cannot reserve " + std::to_string(bytes) + " bytes");
     }
     if (bytes <= workspace_.bytes()) return;
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error("tilefold: the stream is being captured and the workspace holds " +
                           std::to_string(workspace_.bytes()) + " of " + std::to_string(bytes) +
@@ -375,7 +342,7 @@ class basic_cuda_executor {
   /// be reserved before, and the memory must outlive the graph. (Whenever the graph runs it zeroes
   /// the front of the memory, 3% or so; calls after the capture do so once for themselves.)
   void use_workspace(void* memory, std::int64_t bytes) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::require_device_access(memory, "workspace", gpu_.device, gpu_.pageable_access);
     if (bytes < 512 || reinterpret_cast<std::uintptr_t>(memory) % 256 != 0) {
       throw memory_space_error(
@@ -423,7 +390,7 @@ class basic_cuda_executor {
 
   /// Throws if a call cannot wait for its own work: while the stream is being captured.
   void require_waiting(const char* verb) const {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error(
           "tilefold: the stream is being captured, and a call that is done when it returns would "
@@ -435,7 +402,7 @@ class basic_cuda_executor {
   /// Throws if a call cannot look at offsets before it follows them: while the stream is being
   /// captured.
   void require_checking() const {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error(
           "tilefold: the stream is being captured, and a checked() call would have to wait for its "
@@ -447,7 +414,7 @@ class basic_cuda_executor {
   template <class Policy, class Source, detail::folding Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     require_waiting("reduce");
     const auto place = result_.template next<typename Reducer::result>();
     launch<Policy>(source, reducer, init, n, place);
@@ -462,7 +429,7 @@ class basic_cuda_executor {
   template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     const auto raw = readable(out, "out");
     if constexpr (std::is_pointer_v<decltype(raw)>) {
       using value = std::remove_pointer_t<std::remove_const_t<decltype(raw)>>;
@@ -478,7 +445,7 @@ class basic_cuda_executor {
   template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
   void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
                    const Init& init, const Empty& empty, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::launch_forest_by<Build, Policy>(
         job_of(forest, reducer, init, empty, readable(out, "out")), most_trees, provider());
   }
@@ -487,7 +454,7 @@ class basic_cuda_executor {
   template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
   void fold_columns(const Forest& forest, const Reducer& reducer, const Init& init,
                     const Empty& empty, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::launch_columns<Build>(job_of(forest, reducer, init, empty, readable(out, "out")),
                                         provider());
   }
@@ -500,7 +467,7 @@ class basic_cuda_executor {
   void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
                         const KeysOut& keys_out, const ValuesOut& values_out,
                         const CountOut& num_runs_out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::launch_by_key<Build, Policy>(
         items, reducer, init, readable(keys_out, "keys_out"), readable(values_out, "values_out"),
         readable(num_runs_out, "num_runs_out"), gpu_, stream_, provider());
@@ -511,7 +478,7 @@ class basic_cuda_executor {
             class ValuesOut>
   std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
                            const KeysOut& keys_out, const ValuesOut& values_out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     auto* const num_runs = result_.template reserve<std::int64_t>();
     fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs);
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold_by_key");
@@ -521,7 +488,7 @@ class basic_cuda_executor {
   /// Writes `value` through `out` in the order of the stream.
   template <class T, class Out>
   void store(const T& value, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::launch_store<Build>(value, readable(out, "out"), stream_);
   }
 
@@ -557,7 +524,7 @@ class basic_cuda_executor {
   // Of the executor's device, which is current; false if nobody can tell.
   bool is_of_another_context() const noexcept {
     const unsigned long long current = detail::cuda::context_of_current(gpu_.device);
-    return context_ != 0 && current != 0 && context_ != current;
+    return gpu_.context != 0 && current != 0 && gpu_.context != current;
   }
 
   // Whether the memory that it has, if any, is memory that CUDA knows.
@@ -576,7 +543,6 @@ class basic_cuda_executor {
   }
 
   detail::cuda::device_info gpu_;
-  unsigned long long context_;
   detail::cuda::workspace workspace_;
   detail::cuda::awaited_result result_;
   cudaStream_t stream_ = nullptr;

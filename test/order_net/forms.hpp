@@ -17,6 +17,7 @@
 
 #include <tilefold/tilefold.hpp>
 
+#include "../support/host_memory.hpp"
 #include "../support/items.hpp"
 #include "../support/oracle.hpp"
 #include "../support/views.hpp"
@@ -150,24 +151,6 @@ template <class Exec>
 void wait_for(Exec& exec) {
   detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec).synchronize();
 }
-
-/// The executor's memory is the host's.
-struct in_host_memory {
-  template <class T>
-  class array {
-   public:
-    explicit array(std::int64_t n) : items_(static_cast<std::size_t>(n)) {}
-    explicit array(const std::vector<T>& items) : items_(items) {}
-    T* data() { return items_.data(); }
-    void assign(const T* items, std::int64_t n, std::int64_t at = 0) {
-      std::copy(items, items + n, items_.data() + at);
-    }
-    std::vector<T> to_host() const { return items_; }
-
-   private:
-    std::vector<T> items_;
-  };
-};
 
 /// Folds of a member in an arithmetic: what a form hands to the library, or to the oracle.
 template <class Member, class Arithmetic>

@@ -17,7 +17,8 @@
 
 #include <cstdint>
 
-#include <tilefold/detail/cuda/lane_run.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/load/stretches.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
@@ -151,22 +152,10 @@ class lane_trees<Forest, Items, false> {
   std::int64_t count_;
 };
 
-// Bytes of an item of a source that reads one range. For a source of several ranges, 1, which is no
-// more than any item has.
-template <class Source>
-inline constexpr int least_item_bytes = 1;
-template <std::size_t... Index, class... Its>
-inline constexpr int least_item_bytes<source_of<std::index_sequence<Index...>, Its...>> =
-    ((item_bytes_of<Its> > 0 ? 1 : 0) + ...) == 1 ? (item_bytes_of<Its> + ...) : 1;
-
-/// Whether lanes fold long runs by themselves, one packet after the other: accumulators that are
-/// large, and larger than the items, cost more between lanes than the items' loads.
-template <class Source>
-constexpr bool pays_to_fold_runs(std::size_t acc_bytes) {
-  return acc_bytes > 16 && acc_bytes >= 2 * item_bytes<Source> && run_items<Source> >= 8;
-}
+/// Whether lanes fold long runs by themselves, one packet after the other.
 template <class Source, class Reducer>
-inline constexpr bool folds_runs = pays_to_fold_runs<Source>(sizeof(typename Reducer::accumulator));
+inline constexpr bool folds_runs =
+    pays_to_fold_runs(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
 /// Whether the reducer has a special way to join nodes of equally many items, a power of two.
 template <class Reducer>

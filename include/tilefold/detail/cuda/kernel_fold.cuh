@@ -8,8 +8,9 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/detail/cuda/float_flags.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/function_checks.hpp>
@@ -283,12 +284,10 @@ __device__ __forceinline__ auto fold_warp(const Items* values, int count, const 
 /// The power of two at or above x.
 TILEFOLD_HD constexpr int rounded_up(int x) { return 1 << tree::ceil_log2(x); }
 
-/// How many lanes of a warp read nodes of a block's threads. Half of them, in pairs that do the
-/// same, if nodes are small and all there: a longer run takes less time than one more shuffle,
-/// unless each node of it asks for the count, and the lanes of a pair read as one.
+/// How many lanes of a warp read nodes of a block's threads.
 template <int Nt, class Acc, bool Full>
 inline constexpr int best_readers =
-    sizeof(Acc) == 4 && Nt <= 256 && Full ? warp_size / 2 : warp_size;
+    pays_to_read_in_pairs(Nt, sizeof(Acc), Full) ? warp_size / 2 : warp_size;
 
 /// How the nodes of a block's threads lie in shared memory, where each of `Readers` in the first
 /// warp reads those of a run of neighbouring threads in 16-byte loads: load k of all of them in a
@@ -331,14 +330,6 @@ struct block_nodes {
   }
   __device__ __forceinline__ Acc* of_threads() { return reinterpret_cast<Acc*>(word); }
 };
-
-// A lane reads the nodes of so many bytes by itself: that takes less time than shuffles, which wait
-// for each other.
-inline constexpr int lane_nodes_bytes = 128;
-
-// And so many bytes of a run before it folds them. All of a long run at once would take more
-// registers than blocks of 1024 threads may have, two to a multiprocessor.
-inline constexpr int run_bytes_at_once = 64;
 
 /// The `Folds` trees of a block of Nt threads, which bring `Items` to each.
 template <int Nt, int Folds, bool Full, class Reducer, class Items>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees of staged items (warp_stage.cuh), here one of 13 items by 4 neighbouring lanes:
+// Trees of staged items (load/staged.cuh), here one of 13 items by 4 neighbouring lanes:
 //
 //     items     0 1 2 3   4 5 6 7   8 9 10 11   12
 //     lane         0         1          2        3         each an aligned block, a power of two
@@ -13,8 +13,8 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/load/staged.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
-#include <tilefold/detail/cuda/warp_stage.cuh>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {

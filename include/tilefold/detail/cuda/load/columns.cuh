@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Items of trees that stand side by side, as the columns of a matrix do: of each of its rows, a
+// thread holds the packet of neighbouring columns that one load brings.
+//
+//     row 0     thread 0: [a0 b0 c0 d0]   thread 1: [e0 f0 g0 h0]     a packet of 4 columns
+//     row 1               [a1 b1 c1 d1]             [e1 f1 g1 h1]
+//     row 2 ...
+//
+// Of a single column whose rows lie one after the other a load brings several rows. Device code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/load/elements.cuh>
+#include <tilefold/detail/cuda/load/shift.cuh>
+#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Packets of `Width` neighbouring items, of which a thread holds one from each of Rows rows.
+template <class It, int Rows, int Width>
+class column_items {
+  using value = std::iter_value_t<It>;
+  static constexpr int bytes = Rows * static_cast<int>(sizeof(value));
+
+ public:
+  // Rows of one item that lie one after the other, from an aligned address on.
+  __device__ __forceinline__ void load_in_a_row(const It& it, std::int64_t offset, std::int64_t) {
+    static_assert(Width == 1);
+    if constexpr (loads_packets<It> && bytes % load_bytes == 0 && load_bytes % sizeof(value) == 0) {
+      struct {
+        packet<load_bytes> packets[bytes / load_bytes];
+      } loaded;
+      struct values {
+        value item[Rows];
+      };
+      const auto* const from = reinterpret_cast<const packet<load_bytes>*>(it + offset);
+#pragma unroll
+      for (int i = 0; i < bytes / load_bytes; ++i) loaded.packets[i] = from[i];
+      const values items = __builtin_bit_cast(values, loaded);
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) values_.put(r, items.item[r]);
+    } else {
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) load(it, offset + r, r, 0);
+    }
+  }
+  __device__ __forceinline__ void load(const It& it, std::int64_t offset, int r, std::int64_t) {
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      values_.put(r * Width + j, detail::element(it, offset + j));
+    }
+  }
+  __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
+
+ private:
+  registers<value, Rows * Width> values_;
+};
+
+template <class T, int Width>
+inline constexpr bool is_one_load = loads_packets<T*> && Width > 1 &&
+                                    (Width * sizeof(T) == 4 || Width * sizeof(T) == 8 ||
+                                     Width * sizeof(T) == load_bytes);
+
+template <class T, int Rows, int Width>
+  requires is_one_load<T, Width>
+class column_items<T*, Rows, Width> {
+  using value = std::remove_cv_t<T>;
+  using packet = cuda::packet_of<T, Width>;
+
+ public:
+  __device__ __forceinline__ void load(T* p, std::int64_t offset, int r, std::int64_t) {
+    packets_[r] = *reinterpret_cast<const packet*>(p + offset);
+  }
+  __device__ __forceinline__ value get(int r, int j) const {
+    return cuda::item_of<value, Width>(packets_[r], j);
+  }
+
+ private:
+  packet packets_[Rows];
+};
+
+// An element's index is its row.
+template <int Rows, int Width>
+class column_items<index_iterator, Rows, Width> {
+ public:
+  __device__ __forceinline__ void load_in_a_row(const index_iterator&, std::int64_t,
+                                                std::int64_t row) {
+    first_ = row;
+  }
+  __device__ __forceinline__ void load(const index_iterator&, std::int64_t, int r,
+                                       std::int64_t row) {
+    first_ = row - r;
+  }
+  __device__ __forceinline__ std::int64_t get(int r, int) const { return first_ + r; }
+
+ private:
+  std::int64_t first_;
+};
+
+/// Items per packet of one iterator; indices fit any.
+template <class It>
+inline constexpr int column_width_of = 1;
+template <class T>
+inline constexpr int column_width_of<T*> =
+    loads_packets<T*> && load_bytes % sizeof(T) == 0 ? load_bytes / static_cast<int>(sizeof(T)) : 1;
+template <>
+inline constexpr int column_width_of<index_iterator> = load_bytes;
+
+/// Of all iterators of a source.
+template <class Source>
+inline constexpr int column_width = 1;
+template <std::size_t... Index, class... Its>
+inline constexpr int column_width<source_of<std::index_sequence<Index...>, Its...>> = [] {
+  int width = load_bytes;
+  ((width = detail::smaller(width, column_width_of<Its>)), ...);
+  return width;
+}();
+template <adaptor It>
+inline constexpr int column_width_of<It> = column_width<underneath_t<It>>;
+
+template <int Rows, int Width>
+struct column_holders : in_registers {
+  template <class It>
+  using of = column_items<It, Rows, Width>;
+};
+
+/// A packet of columns from each of Rows rows.
+template <class Source, int Rows, int Width>
+using column_packets = elements_of<Source, column_holders<Rows, Width>>;
+
+}  // namespace tilefold::detail::cuda

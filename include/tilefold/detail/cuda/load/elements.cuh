@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Elements of a source between memory and the reducer. Each iterator has a holder for its items:
+//
+//     source      iterator 0    iterator 1    indices         read in step
+//                     |             |            |            load: each holder from its iterator
+//     holders     a0 a1 a2 ..   b0 b1 b2 ..   (nothing)       in registers, or in shared memory
+//                     |             |            |            get: each holder's item of one place
+//     lift        reducer.lift(    a2,           b2,     2)   one element
+//
+// `Holders` says which holders: packets.cuh, stretches.cuh, staged.cuh, columns.cuh. The holder of
+// an adaptor holds the elements of the source underneath, and makes an item when it is asked for
+// it. Device code.
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/load/adaptors.cuh>
+#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Bytes that an item of an iterator brings from memory.
+template <class It>
+inline constexpr int item_bytes_of = static_cast<int>(sizeof(std::iter_value_t<It>));
+template <>
+inline constexpr int item_bytes_of<index_iterator> = 0;
+
+/// Bytes that an element of a source brings from memory.
+template <class Source>
+inline constexpr int item_bytes = 0;
+template <std::size_t... Index, class... Its>
+inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>> =
+    detail::larger((item_bytes_of<Its> + ...), 1);
+
+template <transforms_or_zips It>
+inline constexpr int item_bytes_of<It> = item_bytes<underneath_t<It>>;
+
+// What kinds of holders are: in a lane's registers, each keeping what it needs, or in memory that
+// lanes share, which are told their iterators again.
+struct in_registers {
+  static constexpr bool keep_functions = true;
+};
+struct in_shared_memory {
+  static constexpr bool keep_functions = false;
+};
+
+template <class It, class Holders>
+class adaptor_in_registers;
+template <class It, class Holders>
+class adaptor_in_shared_memory;
+
+template <class It, class Holders>
+struct holder_for {
+  using type = typename Holders::template of<It>;
+};
+template <adaptor It, class Holders>
+struct holder_for<It, Holders> {
+  using type = std::conditional_t<Holders::keep_functions, adaptor_in_registers<It, Holders>,
+                                  adaptor_in_shared_memory<It, Holders>>;
+};
+
+template <std::size_t Index, class Holder>
+struct holder_leaf {
+  Holder holder;
+};
+
+/// A holder for each iterator of a source, `Holders::of<It>` for It unless that is an adaptor. A
+/// place is what a kind of holders calls one: a row and a column, or an offset. What only some
+/// kinds do only those are asked for.
+template <class Source, class Holders>
+class elements_of;
+
+template <std::size_t... Index, class... Its, class Holders>
+class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
+    : holder_leaf<Index, typename holder_for<Its, Holders>::type>... {
+  using source_type = source_of<std::index_sequence<Index...>, Its...>;
+
+  template <std::size_t I, class Holder>
+  __device__ __forceinline__ static Holder& holder(holder_leaf<I, Holder>& leaf) {
+    return leaf.holder;
+  }
+  template <std::size_t I, class Holder>
+  __device__ __forceinline__ static const Holder& holder(const holder_leaf<I, Holder>& leaf) {
+    return leaf.holder;
+  }
+  template <std::size_t I>
+  __device__ __forceinline__ static const auto& iterator(const source_type& source) {
+    return source_type::template iterator<I>(source);
+  }
+
+ public:
+  /// Whether loads touch memory behind what they are asked for.
+  __device__ static bool overreads(const source_type& source) {
+    return (holder_for<Its, Holders>::type::overreads(iterator<Index>(source)) || ...);
+  }
+
+  // ---- loads: the holders' own, each with its iterator
+
+  template <class... Place>
+  __device__ __forceinline__ void load(const source_type& source, Place... place) {
+    (holder<Index>(*this).load(iterator<Index>(source), place...), ...);
+  }
+  template <class... Place>
+  __device__ __forceinline__ void load_rows(const source_type& source, Place... place) {
+    (holder<Index>(*this).load_rows(iterator<Index>(source), place...), ...);
+  }
+  template <class... Place>
+  __device__ __forceinline__ void load_part(const source_type& source, Place... place) {
+    (holder<Index>(*this).load_part(iterator<Index>(source), place...), ...);
+  }
+  template <class... Place>
+  __device__ __forceinline__ void load_in_a_row(const source_type& source, Place... place) {
+    (holder<Index>(*this).load_in_a_row(iterator<Index>(source), place...), ...);
+  }
+  __device__ __forceinline__ void settle() { (holder<Index>(*this).settle(), ...); }
+  template <int N>
+  __device__ __forceinline__ void drop(int count) {
+    (holder<Index>(*this).template drop<N>(count), ...);
+  }
+
+  // ---- what they give
+
+  /// The item of iterator I at a place.
+  template <std::size_t I, class... Place>
+  __device__ __forceinline__ auto item(Place... place) const {
+    return holder<I>(*this).get(place...);
+  }
+  /// The element at a place.
+  template <class Reducer, class... Place>
+  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
+                                                                Place... place) const {
+    return reducer.lift(holder<Index>(*this).get(place...)...);
+  }
+  /// The same, added to an accumulator of elements that stand before it.
+  template <class Reducer, class... Place>
+  __device__ __forceinline__ void absorb(const Reducer& reducer,
+                                         typename Reducer::accumulator& value,
+                                         Place... place) const {
+    reducer.absorb(value, holder<Index>(*this).get(place...)...);
+  }
+
+  // ---- the same of holders that lie in shared memory, and want their iterators again
+
+  template <class Reducer, class... Place>
+  __device__ __forceinline__ typename Reducer::accumulator lift_from(const Reducer& reducer,
+                                                                     const source_type& source,
+                                                                     Place... place) const {
+    return reducer.lift(holder<Index>(*this).get(iterator<Index>(source), place...)...);
+  }
+  /// N neighbouring elements, each lifted, from a place on.
+  template <int N, class Reducer, class... Place>
+  __device__ __forceinline__ auto packet_from(const Reducer& reducer, const source_type& source,
+                                              Place... place) const {
+    return lift_each<N>(
+        reducer, holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
+  }
+  /// Their node; N is a power of two.
+  template <int N, class Reducer, class... Place>
+  __device__ __forceinline__ typename Reducer::accumulator node_from(const Reducer& reducer,
+                                                                     const source_type& source,
+                                                                     Place... place) const {
+    return node_of<0, N>(
+        reducer, holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
+  }
+
+ private:
+  template <int N, class Reducer, class... Packets>
+  __device__ __forceinline__ static registers<typename Reducer::accumulator, N> lift_each(
+      const Reducer& reducer, const Packets&... packets) {
+    registers<typename Reducer::accumulator, N> result;
+#pragma unroll
+    for (int j = 0; j < N; ++j) result.put(j, reducer.lift(packets[j]...));
+    return result;
+  }
+  template <int Begin, int N, class Reducer, class... Packets>
+  __device__ __forceinline__ static typename Reducer::accumulator node_of(
+      const Reducer& reducer, const Packets&... packets) {
+    if constexpr (Reducer::lifts_packets) {
+      return elements_of::lift_packet(reducer, packets...);
+    } else if constexpr (N == 1) {
+      return reducer.lift(packets[Begin]...);
+    } else {
+      const auto left = node_of<Begin, N / 2>(reducer, packets...);
+      return reducer.combine_equals(left, node_of<Begin + N / 2, N / 2>(reducer, packets...));
+    }
+  }
+  template <class Reducer, class T, int N>
+  __device__ __forceinline__ static typename Reducer::accumulator lift_packet(
+      const Reducer& reducer, const registers<T, N>& packet) {
+    T values[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j) values[j] = packet[j];
+    return reducer.lift_packet(values);
+  }
+};
+
+/// The holder of an adaptor's items. The source that is loaded from may be gone when items are
+/// asked for, so the function is kept.
+template <class It, class Holders>
+class adaptor_in_registers {
+  using elements = elements_of<underneath_t<It>, Holders>;
+
+ public:
+  __device__ static bool overreads(const It& it) {
+    return elements::overreads(cuda::underneath(it));
+  }
+  template <class... Place>
+  __device__ __forceinline__ void load(const It& it, Place... place) {
+    function_.put(adaptor_function<It>(it));
+    elements_.load(cuda::underneath(it), place...);
+  }
+  template <class... Place>
+  __device__ __forceinline__ void load_rows(const It& it, Place... place) {
+    function_.put(adaptor_function<It>(it));
+    elements_.load_rows(cuda::underneath(it), place...);
+  }
+  template <class... Place>
+  __device__ __forceinline__ void load_part(const It& it, Place... place) {
+    function_.put(adaptor_function<It>(it));
+    elements_.load_part(cuda::underneath(it), place...);
+  }
+  template <class... Place>
+  __device__ __forceinline__ void load_in_a_row(const It& it, Place... place) {
+    function_.put(adaptor_function<It>(it));
+    elements_.load_in_a_row(cuda::underneath(it), place...);
+  }
+  __device__ __forceinline__ void settle() { elements_.settle(); }
+  template <int N>
+  __device__ __forceinline__ void drop(int count) {
+    elements_.template drop<N>(count);
+  }
+  template <class... Place>
+  __device__ __forceinline__ std::iter_value_t<It> get(Place... place) const {
+    return elements_.lift(function_.value, place...);
+  }
+
+ private:
+  elements elements_;
+  slot<adaptor_function<It>> function_;
+};
+
+template <class It, class Holders>
+class adaptor_in_shared_memory {
+  using elements = elements_of<underneath_t<It>, Holders>;
+
+ public:
+  __device__ static bool overreads(const It& it) {
+    return elements::overreads(cuda::underneath(it));
+  }
+  template <class... Place>
+  __device__ __forceinline__ void load(const It& it, Place... place) {
+    elements_.load(cuda::underneath(it), place...);
+  }
+  template <class... Place>
+  __device__ __forceinline__ std::iter_value_t<It> get(const It& it, Place... place) const {
+    return elements_.lift_from(adaptor_function<It>(it), cuda::underneath(it), place...);
+  }
+  template <int N, class... Place>
+  __device__ __forceinline__ auto get_packet(const It& it, Place... place) const {
+    return elements_.template packet_from<N>(adaptor_function<It>(it), cuda::underneath(it),
+                                             place...);
+  }
+
+ private:
+  elements elements_;
+};
+
+}  // namespace tilefold::detail::cuda

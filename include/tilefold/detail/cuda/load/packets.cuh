@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loads of full tiles. A warp reads rows of 32 packets, packet l of a row by lane l. A packet is
+// `width` neighbouring items, as many as make 16-byte loads. A float row that begins 8 bytes after
+// a multiple of 16 bytes is read in the same aligned loads, and shifted into place in registers:
+//
+//     memory      [. . 0 1] [2 3 4 5] [6 7 8 9] ...     vectors of 16 bytes
+//     loaded by     lane 0    lane 1    lane 2          one vector each
+//     received     2 3 4 ..  6 7 8 ..    ...            what the lane above loaded; lane 31 gets it
+//                                                       from lane 0, which has the next row
+//     packet      [0 1 2 3] [4 5 6 7]    ...            as if memory were aligned
+//
+// Behind the last row the warp reads 16 bytes more (`overreads`). So alignment changes neither the
+// layout nor any bit. Iterators that are neither plain pointers nor adaptors over them are read
+// item by item. Device code.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/load/elements.cuh>
+#include <tilefold/detail/cuda/load/shift.cuh>
+#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::cuda {
+
+constexpr int gcd(int a, int b) { return b == 0 ? a : gcd(b, a % b); }
+
+// Items per packet at which packets of T are whole 16-byte loads.
+template <class T>
+inline constexpr int natural_width = load_bytes / gcd(load_bytes, static_cast<int>(sizeof(T)));
+
+template <class It>
+inline constexpr int iterator_width = 1;
+template <class T>
+inline constexpr int iterator_width<T*> = loads_packets<T*> ? natural_width<T> : 1;
+
+template <class Source>
+inline constexpr int source_width = 1;
+template <std::size_t... Index, class... Its>
+inline constexpr int source_width<source_of<std::index_sequence<Index...>, Its...>> =
+    detail::larger(iterator_width<Its>...);
+template <adaptor It>
+inline constexpr int iterator_width<It> = source_width<underneath_t<It>>;
+
+/// Items per packet for iterators read in step by threads of vt items.
+template <class... Its>
+TILEFOLD_HD constexpr int packet_width(int vt) {
+  constexpr int item_bytes = detail::larger(
+      (loads_packets<Its> ? static_cast<int>(sizeof(std::iter_value_t<Its>)) : 1)...);
+  int width = detail::larger(iterator_width<Its>...);
+  while (width > 1 && (width > vt || width * item_bytes > max_packet_bytes)) width /= 2;
+  return width;
+}
+
+template <int Vt, std::size_t... Index, class... Its>
+constexpr int packet_width_of(const source_of<std::index_sequence<Index...>, Its...>*) {
+  return packet_width<Its...>(Vt);
+}
+
+// Rows packets of one lane, read through iterator It; the lane's packet of row r starts at item
+// `first` + r * row_items. `load_rows` takes rows that exist as a whole, with all lanes of the
+// warp. `load_part` takes the first `available` items of one packet, which may be none or more than
+// there are; the others stay undefined.
+template <class It, int Rows, int Width>
+class lane_items {
+  using value = std::iter_value_t<It>;
+
+ public:
+  __device__ static bool overreads(const It&) { return false; }
+
+  __device__ __forceinline__ void load_rows(const It& it, std::int64_t first) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) load_part(it, first + r * warp_size * Width, r, Width);
+  }
+  __device__ __forceinline__ void load_part(const It& it, std::int64_t first, int r,
+                                            int available) {
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      if (j < available) values_.put(r * Width + j, detail::element(it, first + j));
+    }
+  }
+  __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
+
+ private:
+  registers<value, Rows * Width> values_;
+};
+
+// Indices are not loaded.
+template <int Rows, int Width>
+class lane_items<index_iterator, Rows, Width> {
+ public:
+  __device__ static bool overreads(const index_iterator&) { return false; }
+  __device__ __forceinline__ void load_rows(const index_iterator&, std::int64_t first) {
+    first_ = first;
+  }
+  __device__ __forceinline__ void load_part(const index_iterator&, std::int64_t first, int r, int) {
+    first_ = first - r * warp_size * Width;
+  }
+  __device__ __forceinline__ std::int64_t get(int r, int j) const {
+    return first_ + r * warp_size * Width + j;
+  }
+
+ private:
+  std::int64_t first_;
+};
+
+template <class T, int Width>
+concept packs_into_loads = loads_packets<T*> && ((Width * sizeof(T)) % load_bytes == 0 ||
+                                                 Width * sizeof(T) == 4 || Width * sizeof(T) == 8);
+
+template <class T, int Rows, int Width>
+  requires packs_into_loads<T, Width>
+class lane_items<T*, Rows, Width> {
+  using value = std::remove_cv_t<T>;
+  static constexpr int bytes = Width * static_cast<int>(sizeof(T));
+  static constexpr bool can_shift = bytes % load_bytes == 0;
+  static constexpr unsigned alignment = can_shift ? load_bytes : bytes;
+  using packet = cuda::packet<bytes>;
+
+ public:
+  // Shifting rows into place takes the 16 bytes that follow them.
+  __device__ static bool overreads(const T* p) {
+    return can_shift && cuda::misalignment(p, alignment) != 0;
+  }
+
+  __device__ __forceinline__ void load_rows(const T* p, std::int64_t first) {
+    const unsigned offset = cuda::misalignment(p, alignment);
+    if (offset == 0) {
+      load_aligned(reinterpret_cast<const packet*>(p + first));
+    } else if constexpr (can_shift) {
+      const auto* aligned =
+          reinterpret_cast<const packet*>(reinterpret_cast<const char*>(p + first) - offset);
+      load_aligned(aligned);
+      shift_rows(aligned, offset);
+    } else {
+#pragma unroll
+      for (int r = 0; r < Rows; ++r) load_part(p, first + r * warp_size * Width, r, Width);
+    }
+  }
+
+  __device__ __forceinline__ void load_part(const T* p, std::int64_t first, int r, int available) {
+    if (available >= Width && cuda::misalignment(p, alignment) == 0) {
+      packets_[r] = *reinterpret_cast<const packet*>(p + first);
+      return;
+    }
+    packet built{};
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      if (j < available) cuda::insert_item<value>(built.word, j, p[first + j]);
+    }
+    packets_[r] = built;
+  }
+
+  __device__ __forceinline__ value get(int r, int j) const {
+    return cuda::item_of<value, Width>(packets_[r], j);
+  }
+
+ private:
+  __device__ __forceinline__ void load_aligned(const packet* lane_first) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) packets_[r] = lane_first[r * warp_size];
+  }
+
+  // Each lane holds the aligned packets that begin `offset` bytes too early; what it lacks at their
+  // ends is what the next lane holds at its beginnings. After lane 31 comes lane 0 of the next row.
+  __device__ __forceinline__ void shift_rows(const packet* lane_first, unsigned offset) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    lacking after{};
+    if (lane == 0) after = *reinterpret_cast<const lacking*>(lane_first + Rows * warp_size);
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      lacking next;
+#pragma unroll
+      for (int i = 0; i < lacking_words; ++i) {
+        const unsigned of_next_row =
+            r + 1 < Rows ? packets_[(r + 1) % Rows].word[i] : after.word[i];
+        const unsigned sent = lane == 0 ? of_next_row : packets_[r].word[i];
+        next.word[i] = __shfl_sync(full_warp, sent, (lane + 1) % warp_size);
+      }
+      packets_[r] = shifted(packets_[r], next, offset);
+    }
+  }
+
+  // Words that a packet can lack: it starts at a multiple of T's alignment.
+  static constexpr int lacking_words =
+      alignof(T) < load_bytes ? (load_bytes - static_cast<int>(alignof(T)) + 3) / 4 : 1;
+  struct lacking {
+    unsigned word[lacking_words];
+  };
+
+  // Bytes [offset, offset + bytes) of a packet and what follows it; 0 < offset < 16.
+  __device__ __forceinline__ static packet shifted(const packet& own, const lacking& next,
+                                                   unsigned offset) {
+    constexpr int n = bytes / 4;
+    constexpr int all = n + lacking_words;
+    unsigned w[all];
+#pragma unroll
+    for (int i = 0; i < all; ++i) w[i] = i < n ? own.word[i % n] : next.word[i < n ? 0 : i - n];
+    cuda::shift_down<alignof(T), n>(w, alignof(T) == 8 ? 8 : offset);  // there is no other one
+    packet result;
+#pragma unroll
+    for (int i = 0; i < n; ++i) result.word[i] = w[i];
+    return result;
+  }
+
+  packet packets_[Rows];
+};
+
+template <int Rows, int Width>
+struct packet_holders : in_registers {
+  template <class It>
+  using of = lane_items<It, Rows, Width>;
+};
+
+/// Rows packets of one lane.
+template <class Source, int Rows, int Width>
+using lane_rows = elements_of<Source, packet_holders<Rows, Width>>;
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Items in shared memory, a warp's own. As a stretch that any lane reads (warp_stage):
+//
+//     memory    w0 w1 .. w31 | w32 .. w63 | w64 ..          words; lane l copies words l, l + 32...
+//     shared    w0 w1 .. w31 - w32 .. w63 - w64 ..          a word of padding (-) after every 32
+//
+// The copy is one coalesced sweep, whatever the alignment, and however short the trees in the
+// stretch. Padding keeps lanes that read a power of two of words apart out of each other's banks.
+//
+// As a row of runs, one for each lane (lane_stage), here of 32 words:
+//
+//     memory    | run 0 | run 1 | run 2 | ... | run 31 |      copied by all lanes together: lane l
+//                                                             takes chunks l, l + 32... of 4 words
+//     shared      run 0    chunks  0 1 2 3 4 5 6 7            in the order that they lie there:
+//                 run 1            1 0 3 2 5 4 7 6            chunk c of run q lies at c ^ (q % 8)
+//                 run 2            2 3 0 1 6 7 4 5
+//     read        lane q reads chunks 0, 1, 2... of run q
+//
+// Runs of a power of two of words begin in the same banks. In this order, neighbouring lanes find
+// their chunks c in different banks, so they stay out of each other's way. Words are copied in
+// place of chunks if memory is not aligned. Items of 1 or 2 bytes lie as the words that hold them,
+// runs one word apart. Device code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/load/elements.cuh>
+#include <tilefold/detail/cuda/load/shift.cuh>
+#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+// Per warp, twice: one stretch is folded while the next is on its way.
+inline constexpr int stage_bytes = 4096;
+
+/// Where word `w` of a stretch lies.
+__device__ __forceinline__ int padded(int w) { return w + (w >> 5); }
+
+/// One word from global to shared memory; there after finish_stage().
+__device__ __forceinline__ void copy_word(unsigned* to, const unsigned* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(to))),
+               "l"(__cvta_generic_to_global(from))
+               : "memory");
+#else
+  *to = *from;
+#endif
+}
+
+/// Words [begin, end) of `from` to their places in `to`, by all lanes of a warp: lane + 32 k lies
+/// at lane + 33 k.
+__device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from, int begin, int end,
+                                           int lane) {
+  to += lane;
+  from += lane;
+  int w = lane;
+  if (w < begin) {
+    w += warp_size;
+    to += warp_size + 1;
+    from += warp_size;
+  }
+  constexpr int unroll = 8;
+  for (; w + (unroll - 1) * warp_size < end; w += unroll * warp_size) {
+#pragma unroll
+    for (int k = 0; k < unroll; ++k) {
+      cuda::copy_word(to + k * (warp_size + 1), from + k * warp_size);
+    }
+    to += unroll * (warp_size + 1);
+    from += unroll * warp_size;
+  }
+#pragma unroll
+  for (int k = 0; k < unroll; ++k) {
+    if (w + k * warp_size < end) {
+      cuda::copy_word(to + k * (warp_size + 1), from + k * warp_size);
+    }
+  }
+}
+
+/// Ends a stage's copies; those of several stages may be on their way.
+__device__ __forceinline__ void commit_stage() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/// Until all stages but the `Later` last are there for all lanes.
+template <int Later>
+__device__ __forceinline__ void finish_stage() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(Later) : "memory");
+#endif
+  __syncwarp();
+}
+
+// Items of pointers are copied as the words or bytes that they are; items of other iterators one by
+// one, each from a word's start on.
+template <class It>
+inline constexpr bool staged_as_bytes =
+    loads_packets<It> &&
+    (sizeof(std::iter_value_t<It>) == 1 ||
+     (sizeof(std::iter_value_t<It>) == 2 && alignof(std::iter_value_t<It>) == 2));
+template <class It>
+inline constexpr int staged_item_bytes =
+    staged_as_bytes<It> ? static_cast<int>(sizeof(std::iter_value_t<It>))
+                        : 4 * words<std::iter_value_t<It>>::count;
+
+/// Up to `Items` items of one iterator.
+template <class It, int Items>
+class staged_items {
+  using value = std::iter_value_t<It>;
+  static constexpr int item_bytes = staged_item_bytes<It>;
+  static constexpr int item_words = words<value>::count;
+  static constexpr bool by_bytes = staged_as_bytes<It>;
+  static constexpr bool by_words =
+      loads_packets<It> && sizeof(value) % 4 == 0 && alignof(value) % 4 == 0;
+  // Bytes may begin anywhere in the first word.
+  static constexpr int most_words = (Items * item_bytes + 3 + 3) / 4;
+
+ public:
+  __device__ __forceinline__ void load(const It& first, int lane, int count) {
+    if constexpr (by_bytes) {
+      fill_bytes(reinterpret_cast<std::uintptr_t>(first), count * item_bytes, lane);
+    } else if constexpr (by_words) {
+      const auto* const from = reinterpret_cast<const unsigned*>(first);
+      cuda::copy_words(memory_, from, 0, count * item_words, lane);
+    } else {
+#pragma unroll 4
+      for (int i = lane; i < count; i += warp_size) {
+        const words<value> w = cuda::to_words(value(detail::element(first, i)));
+#pragma unroll
+        for (int k = 0; k < item_words; ++k) memory_[cuda::padded(i * item_words + k)] = w.word[k];
+      }
+    }
+  }
+
+  // `first` as it was in load().
+  __device__ __forceinline__ value get(const It& first, int i, std::int64_t) const {
+    words<value> w;
+    if constexpr (by_bytes) {
+      const int at = static_cast<int>(cuda::misalignment(first, 4)) + i * item_bytes;
+      w.word[0] = memory_[cuda::padded(at / 4)] >> (at % 4 * 8);
+    } else {
+#pragma unroll
+      for (int k = 0; k < item_words; ++k) w.word[k] = memory_[cuda::padded(i * item_words + k)];
+    }
+    return from_words<value>(w);
+  }
+
+ private:
+  // Whole words by copies, the bytes before and after them one by one.
+  __device__ __forceinline__ void fill_bytes(std::uintptr_t first, int count, int lane) {
+    const auto offset = static_cast<int>(first % 4);
+    const auto* const from = reinterpret_cast<const unsigned*>(first - offset);
+    const int end = offset + count;
+    const int first_word = offset == 0 ? 0 : 1;
+    const int end_word = end / 4;
+    cuda::copy_words(memory_, from, first_word, end_word, lane);
+    if (lane == 0 && first_word > 0) word_of_bytes(from, 0, offset, detail::smaller(end, 4));
+    if (lane == 1 && end % 4 != 0 && (end_word > 0 || first_word == 0)) {
+      word_of_bytes(from, end_word, 0, end % 4);
+    }
+  }
+  __device__ void word_of_bytes(const unsigned* from, int word, int begin, int end) {
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(from + word);
+    unsigned built = 0;
+    for (int b = begin; b < end; ++b) built |= static_cast<unsigned>(bytes[b]) << (b * 8);
+    memory_[cuda::padded(word)] = built;
+  }
+
+  unsigned memory_[most_words + most_words / 32 + 1];
+};
+
+// Indices need no room: an item is told its own.
+template <int Items>
+class staged_items<index_iterator, Items> {
+ public:
+  __device__ void load(const index_iterator&, int, int) {}
+  __device__ std::int64_t get(const index_iterator&, int, std::int64_t index) const {
+    return index;
+  }
+};
+template <>
+inline constexpr int staged_item_bytes<index_iterator> = 0;
+
+template <class Source>
+inline constexpr int staged_bytes = 0;
+template <std::size_t... Index, class... Its>
+inline constexpr int staged_bytes<source_of<std::index_sequence<Index...>, Its...>> =
+    detail::larger((staged_item_bytes<Its> + ...), 1);
+template <adaptor It>
+inline constexpr int staged_item_bytes<It> = staged_bytes<underneath_t<It>>;
+
+/// Elements in shared memory, a warp's own.
+template <class Source, class Holders>
+class shared_elements : public elements_of<Source, Holders> {
+ public:
+  /// Will hold elements of `source` after finish_stage(). All lanes.
+  template <class... Count>
+  __device__ __forceinline__ void fill(const Source& source, Count... count) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    __syncwarp();  // everyone has read what was here
+    this->load(source, lane, count...);
+    cuda::commit_stage();
+  }
+};
+
+template <int Capacity>
+struct staged_holders : in_shared_memory {
+  template <class It>
+  using of = staged_items<It, Capacity>;
+};
+
+/// A stretch of up to `Capacity` items: fill(source, count).
+template <class Source, int Capacity>
+class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
+ public:
+  static constexpr int capacity = Capacity;
+
+  /// Item i of what fill(source, ...) brought, lifted; `index` is its own in its tree.
+  template <class Reducer>
+  __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
+                                                                const Source& source, int i,
+                                                                std::int64_t index) const {
+    return this->lift_from(reducer, source, i, index);
+  }
+};
+
+// ---- a run of items for each lane
+
+/// 16 bytes from global to shared memory; there after finish_stage().
+__device__ __forceinline__ void copy_chunk(unsigned* to, const unsigned* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(to))),
+               "l"(__cvta_generic_to_global(from))
+               : "memory");
+#else
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+#endif
+}
+
+/// The run of lane q is `RunWords` words, of which word w lies at q * RunWords + (w ^ key(q)).
+template <int RunWords>
+struct run_places {
+  static constexpr bool even = tree::is_power_of_two(RunWords);
+  static constexpr int mask = even ? detail::smaller(RunWords, 32) - 4 : 0;
+
+  __device__ __forceinline__ static int key(int q) { return (q * RunWords / 32 * 4) & mask; }
+};
+
+/// Runs of `Run` items of one iterator.
+template <class It, int Run>
+class staged_runs {
+  using value = std::iter_value_t<It>;
+  static constexpr int item_words = words<value>::count;
+  static constexpr int run_words = Run * item_words;
+  static constexpr bool by_words =
+      loads_packets<It> && sizeof(value) % 4 == 0 && alignof(value) % 4 == 0;
+  using places = run_places<run_words>;
+  static_assert(run_words % 8 == 0);
+
+ public:
+  __device__ static bool overreads(const It&) { return false; }
+
+  __device__ __forceinline__ void load(const It& first, int lane) {
+    if constexpr (!by_words) {
+#pragma unroll 4
+      for (int k = 0; k < Run; ++k) {
+        const int i = lane + k * warp_size;
+        put(i / Run, i % Run, detail::element(first, i));
+      }
+    } else {
+      const auto* const from = reinterpret_cast<const unsigned*>(first);
+      if (places::even && cuda::misalignment(from) == 0) {
+        copy_chunks(from + lane * 4, lane);
+      } else {
+        copy_words(from, lane);
+      }
+    }
+  }
+
+  /// N items of this lane's run from item i on.
+  template <int N>
+  __device__ __forceinline__ registers<value, N> get_packet(const It&, int lane, int i,
+                                                            std::int64_t) const {
+    static_assert(N * item_words % 4 == 0);
+    struct items {
+      words<value> item[N];
+    };
+    union {
+      uint4 chunk[N * item_words / 4];
+      items all;
+    } loaded;
+    const unsigned* const mine = memory_ + lane * run_words;
+    const int first = i * item_words ^ places::key(lane);
+#pragma unroll
+    for (int c = 0; c < N * item_words / 4; ++c) {
+      // i * item_words has no bits among those of 4 c if a run is a power of two of words.
+      const int at = places::even ? first ^ (4 * c) : first + 4 * c;
+      loaded.chunk[c] = *reinterpret_cast<const uint4*>(mine + at);
+    }
+    registers<value, N> result;
+#pragma unroll
+    for (int j = 0; j < N; ++j) result.put(j, from_words<value>(loaded.all.item[j]));
+    return result;
+  }
+
+ private:
+  __device__ __forceinline__ void copy_chunks(const unsigned* from, int lane) {
+    constexpr int chunks = run_words / 4;     // of a run
+    constexpr int runs = warp_size / chunks;  // that all lanes copy at once
+    constexpr int copied = 4 * warp_size;     // words at once
+    // Two sets of runs further on, keys are the same again.
+    unsigned* const even = memory_ + (lane * 4 ^ places::key(lane / chunks));
+    unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / chunks + runs));
+#pragma unroll
+    for (int k = 0; k < chunks; ++k) {
+      cuda::copy_chunk((k % 2 == 0 ? even : odd) + k * copied, from + k * copied);
+    }
+  }
+  __device__ __forceinline__ void copy_words(const unsigned* from, int lane) {
+#pragma unroll 8
+    for (int k = 0; k < run_words; ++k) {
+      const int w = lane + k * warp_size;
+      const int q = w / run_words;
+      cuda::copy_word(memory_ + (q * run_words + (w % run_words ^ places::key(q))), from + w);
+    }
+  }
+  __device__ __forceinline__ void put(int q, int i, const value& item) {
+    const words<value> w = cuda::to_words(value(item));
+#pragma unroll
+    for (int k = 0; k < item_words; ++k) {
+      memory_[q * run_words + ((i * item_words + k) ^ places::key(q))] = w.word[k];
+    }
+  }
+
+  alignas(16) unsigned memory_[warp_size * run_words];
+};
+
+/// Items of one or two bytes, as the words that hold them, other items' bytes in the first and last
+/// one among them; a run that begins inside a word has one more.
+template <class It, int Run>
+  requires staged_as_bytes<It>
+class staged_runs<It, Run> {
+  using value = std::iter_value_t<It>;
+  static constexpr int item_bytes = sizeof(value);
+  static constexpr int items_per_word = 4 / item_bytes;
+  static constexpr int run_words = Run / items_per_word;
+  static constexpr int pitch = run_words + 1;  // keeps lanes out of each other's banks, too
+  static_assert(warp_size % run_words == 0);
+
+ public:
+  __device__ static bool overreads(const It& first) { return offset(first) != 0; }
+
+  __device__ __forceinline__ void load(const It& first, int lane) {
+    const auto* const from =
+        reinterpret_cast<const unsigned*>(reinterpret_cast<std::uintptr_t>(first) - offset(first));
+    constexpr int runs = warp_size / run_words;  // that all lanes copy at once
+    const int q = lane / run_words;
+    const int w = lane % run_words;
+#pragma unroll
+    for (int k = 0; k < run_words; ++k) {
+      cuda::copy_word(memory_ + (q * pitch + w) + k * runs * pitch,
+                      from + (q * run_words + w) + k * runs * run_words);
+    }
+    if (offset(first) != 0) {
+      cuda::copy_word(memory_ + lane * pitch + run_words, from + lane * run_words + run_words);
+    }
+  }
+
+  template <int N>
+  __device__ __forceinline__ registers<value, N> get_packet(const It& first, int lane, int i,
+                                                            std::int64_t) const {
+    registers<value, N> result;
+    const unsigned* const mine = memory_ + lane * pitch + i / items_per_word;
+    const unsigned shift = 8 * offset(first);
+    unsigned low = mine[0];
+#pragma unroll
+    for (int w = 0; w < N / items_per_word; ++w) {
+      const unsigned high = mine[w + 1];
+      const unsigned word = __funnelshift_r(low, high, shift);
+      low = high;
+#pragma unroll
+      for (int k = 0; k < items_per_word; ++k) {
+        words<value> item;
+        item.word[0] = word >> (8 * item_bytes * k);
+        result.put(w * items_per_word + k, from_words<value>(item));
+      }
+    }
+    return result;
+  }
+
+ private:
+  __device__ __forceinline__ static unsigned offset(const It& first) {
+    return cuda::misalignment(first, 4);
+  }
+
+  unsigned memory_[warp_size * pitch];
+};
+
+// Indices need no room.
+template <int Run>
+class staged_runs<index_iterator, Run> {
+ public:
+  __device__ static bool overreads(const index_iterator&) { return false; }
+  __device__ void load(const index_iterator&, int) {}
+  template <int N>
+  __device__ __forceinline__ registers<std::int64_t, N> get_packet(const index_iterator&, int, int,
+                                                                   std::int64_t index) const {
+    registers<std::int64_t, N> result;
+#pragma unroll
+    for (int j = 0; j < N; ++j) result.put(j, index + j);
+    return result;
+  }
+};
+
+template <int Run>
+struct staged_run_holders : in_shared_memory {
+  template <class It>
+  using of = staged_runs<It, Run>;
+};
+
+/// A row of 32 runs of `Run` items: fill(source).
+template <class Source, int Run>
+class lane_stage : public shared_elements<Source, staged_run_holders<Run>> {
+ public:
+  /// Items behind the last one of a row that fill() may touch: those of a word.
+  __device__ static int overread_items(const Source& source) {
+    return lane_stage::overreads(source) ? 4 : 0;
+  }
+
+  /// The node of N items of this lane's run from item i on, a power of two; `source` as in fill(),
+  /// `index` the first one's own in its tree.
+  template <int N, class Reducer>
+  __device__ __forceinline__ typename Reducer::accumulator node(const Reducer& reducer,
+                                                                const Source& source, int i,
+                                                                std::int64_t index) const {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    return this->template node_from<N>(reducer, source, lane, i, index);
+  }
+};
+
+}  // namespace tilefold::detail::cuda

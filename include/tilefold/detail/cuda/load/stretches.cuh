@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run of neighbouring items in the registers of one lane, wherever it begins in memory. Of a
+// pointer, here to floats, in a run of 16 items that begins 8 bytes after a multiple of 16 bytes:
+//
+//     memory      [. . 0 1] [2 3 4 5] [6 7 8 9] [10 .. 13] [14 15 . .]     vectors of 16 bytes
+//     load()       . . 0 1   2 3 4 5   6 7 8 9   10 .. 13   14 15 . .      words in registers
+//     settle()     0 1 2 3   4 5 6 7   8 9 .. 15                           shifted to their places
+//     get(j)       item j
+//
+// One aligned load a vector; a vector without items of the run is not read. At the ends of memory,
+// where vectors would reach beyond (`inner` is false), items are read one by one. Device code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/load/elements.cuh>
+#include <tilefold/detail/cuda/load/shift.cuh>
+#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// The 16 bytes that lie Offset bytes after `from` into four registers, which hold nothing of use
+/// unless `wanted`.
+template <int Offset>
+__device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool wanted) {
+  // In assembly, because of a conditional load in C++ the compiler makes a value that lives from
+  // one turn of the caller's loop to the next.
+  asm volatile(
+      "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4 + %6]; }"
+      : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+      : "l"(__cvta_generic_to_global(from)), "r"(static_cast<unsigned>(wanted)), "n"(Offset));
+}
+
+/// Up to Items items of one iterator.
+template <class It, int Items>
+class lane_run {
+  using value = std::iter_value_t<It>;
+
+ public:
+  /// Items [first, first + count) of `it`, count <= Items. `inner` says that 16 bytes before and
+  /// after them are there to be read as well.
+  __device__ __forceinline__ void load(const It& it, std::int64_t first, int count, bool) {
+#pragma unroll
+    for (int j = 0; j < Items; ++j) {
+      if (j < count) values_.put(j, detail::element(it, first + j));
+    }
+  }
+  /// Between load() and get(), by all lanes of the warp.
+  __device__ __forceinline__ void settle() {}
+  __device__ __forceinline__ const value& get(int j) const { return values_[j]; }
+  /// Forgets the first N items; the others move to their places.
+  template <int N>
+  __device__ __forceinline__ void drop(int count) {
+#pragma unroll
+    for (int j = 0; j + N < Items; ++j) {
+      if (j + N < count) values_.put(j, values_[j + N]);
+    }
+  }
+
+ private:
+  registers<value, Items> values_;
+};
+
+// Indices are not loaded.
+template <int Items>
+class lane_run<index_iterator, Items> {
+ public:
+  __device__ __forceinline__ void load(const index_iterator&, std::int64_t first, int, bool) {
+    first_ = first;
+  }
+  __device__ __forceinline__ void settle() {}
+  __device__ __forceinline__ std::int64_t get(int j) const { return first_ + j; }
+  template <int N>
+  __device__ __forceinline__ void drop(int) {
+    first_ += N;
+  }
+
+ private:
+  std::int64_t first_;
+};
+
+template <class T, int Items>
+  requires(loads_packets<T*> && Items * sizeof(T) % load_bytes == 0)
+class lane_run<T*, Items> {
+  using value = std::remove_cv_t<T>;
+  static constexpr int item_bytes = static_cast<int>(sizeof(T));
+  static constexpr int bytes = Items * item_bytes;
+  // A run that begins inside of a vector ends inside of one.
+  static constexpr int vectors = bytes / load_bytes + (alignof(T) < load_bytes ? 1 : 0);
+  static constexpr int run_words = bytes / 4;
+  static constexpr int all_words = vectors * load_bytes / 4;
+
+ public:
+  __device__ __forceinline__ void load(const T* p, std::int64_t first, int count, bool inner) {
+    const T* const begin = p + first;
+    if (inner) {
+      load_vectors(reinterpret_cast<const char*>(begin), static_cast<unsigned>(count));
+    } else {
+      load_items(begin, count);
+    }
+  }
+
+  __device__ __forceinline__ void settle() {
+    if constexpr (alignof(T) < load_bytes) {
+      if (__any_sync(full_warp, offset_ != 0)) {
+        cuda::shift_down<alignof(T), run_words>(word_, offset_);
+      }
+    }
+  }
+
+  __device__ __forceinline__ value get(int j) const {
+    if constexpr (item_bytes % 4 == 0) {
+      words<value> w;
+#pragma unroll
+      for (int i = 0; i < words<value>::count; ++i) {
+        w.word[i] = word_[j * words<value>::count + i];
+      }
+      return from_words<value>(w);
+    } else {
+      struct run {
+        value item[Items];
+      };
+      return __builtin_bit_cast(run, packet_of_run()).item[j];
+    }
+  }
+
+  template <int N>
+  __device__ __forceinline__ void drop(int) {
+    static_assert(N * item_bytes % 4 == 0);
+#pragma unroll
+    for (int i = 0; i + N * item_bytes / 4 < run_words; ++i)
+      word_[i] = word_[i + N * item_bytes / 4];
+  }
+
+ private:
+  __device__ __forceinline__ packet<bytes> packet_of_run() const {
+    packet<bytes> result;
+#pragma unroll
+    for (int i = 0; i < run_words; ++i) result.word[i] = word_[i];
+    return result;
+  }
+
+  __device__ __forceinline__ void load_vectors(const char* begin, unsigned count) {
+    offset_ = cuda::misalignment(begin);
+    const char* const from = begin - offset_;
+    load_vectors(from, count == 0 ? 0 : offset_ + count * item_bytes,
+                 std::make_integer_sequence<int, vectors>());
+  }
+  template <int... Vector>
+  __device__ __forceinline__ void load_vectors(const char* from, unsigned end,
+                                               std::integer_sequence<int, Vector...>) {
+    (cuda::load_vector<Vector * load_bytes>(word_ + Vector * (load_bytes / 4), from,
+                                            Vector * load_bytes < end),
+     ...);
+  }
+
+  // At the ends of memory, where a vector would reach beyond.
+  __device__ __forceinline__ void load_items(const T* begin, int count) {
+    offset_ = 0;
+#pragma unroll
+    for (int i = 0; i < run_words; ++i) word_[i] = 0;
+#pragma unroll
+    for (int j = 0; j < Items; ++j) {
+      if (j < count) cuda::insert_item<value>(word_, j, begin[j]);
+    }
+  }
+  unsigned word_[all_words];
+  unsigned offset_;
+};
+
+/// Whether runs of an iterator are whole vectors of items of 4 bytes or more.
+template <class It>
+inline constexpr bool run_vectors = std::is_same_v<It, index_iterator>;
+template <class T>
+inline constexpr bool run_vectors<T*> = loads_packets<T*> && sizeof(T) >= 4;
+
+template <class Source>
+inline constexpr bool all_run_vectors = false;
+template <std::size_t... Index, class... Its>
+inline constexpr bool all_run_vectors<source_of<std::index_sequence<Index...>, Its...>> =
+    (run_vectors<Its> && ...);
+template <adaptor It>
+inline constexpr bool run_vectors<It> = all_run_vectors<underneath_t<It>>;
+
+// Ranges of memory that an element is read from.
+template <class It>
+inline constexpr int ranges_of = item_bytes_of<It> > 0 ? 1 : 0;
+template <class Source>
+inline constexpr int ranges = 0;
+template <std::size_t... Index, class... Its>
+inline constexpr int ranges<source_of<std::index_sequence<Index...>, Its...>> =
+    (ranges_of<Its> + ...);
+template <adaptor It>
+inline constexpr int ranges_of<It> = ranges<underneath_t<It>>;
+
+/// Bytes of an item of a source that reads one range. For a source of several ranges, 1, which is
+/// no more than any item has.
+template <class Source>
+inline constexpr int least_item_bytes = ranges<Source> == 1 ? item_bytes<Source> : 1;
+
+template <int Items>
+struct run_holders : in_registers {
+  template <class It>
+  using of = lane_run<It, Items>;
+};
+
+/// A run of every iterator of a source.
+template <class Source, int Items>
+using lane_runs = elements_of<Source, run_holders<Items>>;
+
+/// Items of a lane's run.
+template <class Source>
+inline constexpr int run_items = run_items_for(item_bytes<Source>);
+
+}  // namespace tilefold::detail::cuda
