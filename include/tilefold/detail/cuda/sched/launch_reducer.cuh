@@ -20,6 +20,7 @@
 #include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/cuda/staged_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -103,7 +104,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
     constexpr int acc_bytes = sizeof(typename reducer::accumulator);
     constexpr tile_policy policy = policy_for(bytes, acc_bytes);
     constexpr tile_policy short_tile = short_policy_for(bytes);
-    if constexpr (selects<reducer>) {
+    if constexpr (fold_traits<reducer>::selects) {
       // No more blocks than there is workspace for by default.
       const std::int64_t most =
           job.n <= short_tile.tile()
@@ -112,7 +113,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
       cuda::launch_select<Build, select_policy_for(bytes)>(job, most, provide);
     } else if (job.n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(job, provide);
-    } else if constexpr (folds_in_any_order<reducer>) {
+    } else if constexpr (fold_traits<reducer>::in_any_order) {
       constexpr tile_policy free = free_policy_for(bytes, kept_bytes<reducer>());
       static_assert(2 * free.tile() <= short_tile.tile());
       cuda::launch_free<Build, free>(job, provide);
@@ -133,10 +134,10 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
 
   template <class Build, tile_policy Policy, class Job, class Provide>
   static void as_chosen(const Job& job, const Provide& provide) {
-    if constexpr (selects<reducer>) {
+    if constexpr (fold_traits<reducer>::selects) {
       cuda::launch_select<Build, tile_policy{Policy.nt, detail::smaller(Policy.vt, 64)}>(job, job.n,
                                                                                          provide);
-    } else if constexpr (folds_in_any_order<reducer>) {
+    } else if constexpr (fold_traits<reducer>::in_any_order) {
       if (job.n < 2 * Policy.tile()) {
         cuda::launch_tiles<Build, Policy>(job, provide);
       } else {
