@@ -219,8 +219,8 @@ struct statistics {
   TILEFOLD_HD explicit statistics(const Results& of)
       : mean(of.template get<0>()),
         variance(of.template get<1>()),
-        min(static_cast<float>(of.template get<2>())),
-        max(static_cast<float>(of.template get<3>())) {}
+        min(detail::convert<double>(of.template get<2>())),
+        max(detail::convert<double>(of.template get<3>())) {}
 };
 
 using four_statistics = decltype(reducers::fuse(reducers::mean{}, reducers::variance{},

@@ -180,7 +180,7 @@ class segments_of {
   /// Places of the first item, in bytes.
   static std::vector<std::size_t> shifts() {
     std::vector<std::size_t> all;
-    const std::size_t most = alignof(item) < 4 ? 8 / alignof(item) : 4;
+    const std::size_t most = alignof(item) < 4 ? 8 / alignof(item) : 16 / alignof(item);
     for (std::size_t i = 0; i < most; ++i) all.push_back(i * alignof(item));
     return all;
   }

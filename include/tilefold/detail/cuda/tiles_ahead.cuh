@@ -48,7 +48,7 @@ class tile_ahead {
   __device__ __forceinline__ static acc fold(const items& loaded, const Reducer& reducer,
                                              acc* warp_values) {
     using warps = block_tree<num_warps, warp_items, true, Reducer>;
-    return warps::fold(reducer, cuda::fold_chunk(reducer, loaded), warp_values, Policy.tile());
+    return warps::fold_all(reducer, cuda::fold_chunk(reducer, loaded), warp_values, Policy.tile());
   }
 };
 

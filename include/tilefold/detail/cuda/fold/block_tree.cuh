@@ -41,6 +41,23 @@ struct block_tree {
     }
   }
 
+  /// The same of a block that has all of its warps.
+  __device__ __forceinline__ static acc fold_all(const Reducer& reducer, const acc& mine,
+                                                 acc* values, int count) {
+    if constexpr (Most == 1) {
+      return mine;
+    } else {
+      const int warp = static_cast<int>(threadIdx.x) / warp_size;
+      const int lane = static_cast<int>(threadIdx.x) % warp_size;
+      if (lane == 0) new (&values[warp]) acc(mine);
+      __syncthreads();
+      if (warp != 0) return mine;
+      registers<acc, 1> node;
+      node.put(0, values[lane % Most]);
+      return row_fold<1, Width, Full, Reducer, Most>(reducer, 0, count, lane % Most).fold(node);
+    }
+  }
+
   /// Keeps the node of this warp.
   __device__ __forceinline__ static void put(acc* values, const acc& mine) {
     if (threadIdx.x % warp_size == 0) new (&values[threadIdx.x / warp_size]) acc(mine);
