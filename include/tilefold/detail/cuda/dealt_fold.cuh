@@ -159,8 +159,8 @@ inline constexpr bool folds_runs =
     pays_to_fold_runs(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
 /// Runs of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part in
-/// every call.
-template <class Source, class Reducer>
+/// every call. `ByPackets`: a lane folds its run packet after packet, not all of it unrolled.
+template <class Source, class Reducer, bool ByPackets = folds_runs<Source, Reducer>>
 class dealt_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int items = run_items<Source>;
@@ -198,7 +198,7 @@ class dealt_fold {
     const int most_items = cuda::warp_max(available_);
     const int most_runs = cuda::warp_max(runs_);
     slot<acc> value;
-    if constexpr (folds_runs<Source, Reducer>) {
+    if constexpr (ByPackets) {
       value.put(packets(most_items));
 #pragma unroll 1
       for (int distance = 1; distance < most_runs; distance *= 2) meet(value, distance);

@@ -12,7 +12,7 @@
 //     warp     row_fold (warp_fold.cuh) makes one node of 4 rows of 32 nodes
 //     block    the warps' nodes meet in shared memory: a partial a tile, as in grid_tree.cuh
 //
-// In a tile that is cut off, each warp folds row after row (load/staged.cuh, staged_fold.cuh).
+// In a tile that is cut off, each warp folds its part as it folds a tree (warp_tree.cuh).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
-#include <tilefold/detail/cuda/staged_fold.cuh>
+#include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/policy.hpp>
@@ -65,18 +65,16 @@ class staged_fold_of_tiles {
   static constexpr int warp_items = staged_rows * row_items;
   static constexpr int num_warps = staged_nt / warp_size;
   static constexpr int tile = staged_nt * run * staged_rows;
+  // Of a cut tile; less code than all of a run unrolled.
+  static constexpr bool by_packets = run_items<Source> >= 8;
   static constexpr int packet = detail::smaller(run, staged_packet(Reducer::long_combine));
   static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
   static_assert(staged_rows == 4);
   using stage = lane_stage<Source, run>;
-  using cut_row = warp_stage<Source, row_items>;
 
  public:
   struct shared_memory {
-    union {
-      stage of_warp[num_warps][2];
-      cut_row cut[num_warps];
-    };
+    stage of_warp[num_warps][2];
     slot<acc> warp_values[2][num_warps];
   };
 
@@ -130,39 +128,18 @@ class staged_fold_of_tiles {
 
   /// The fold of the first `count` items of tile t.
   __device__ acc cut_tile(unsigned t, int count) const {
-    cut_row& mine = shared_.cut[warp_];
-    slot<acc> pending;
-    slot<acc> value;
     const int left = detail::smaller(count - warp_ * warp_items, warp_items);
-#pragma unroll 1
-    for (int r = 0; r * row_items < left; ++r) {
-      const int items = detail::smaller(left - r * row_items, row_items);
-      mine.fill(row_source(t, r), items);
-      cuda::finish_stage<0>();
-      const Source source = row_source(t, r);
-      const acc row = staged_fold<cut_row, Source, Reducer>{mine, source, reducer_,
-                                                            row_first(t, r)}(0, items, lane_, 5);
-      // ((0 1) (2 3)): an odd row meets the one before, the last row of two pairs the first pair.
-      if (r == 0) {
-        value.put(row);
-      } else if (r == 1) {
-        value.put(reducer_.combine(value.value, row));
-      } else if (r == 2) {
-        pending.put(row);
-      } else {
-        pending.put(reducer_.combine(pending.value, row));
-      }
+    slot<acc> value;
+    if (left > 0) {
+      value.put(cuda::fold_runs_by_warp<Source, Reducer, by_packets>(
+          source_, reducer_, row_first(t, 0), left, std::int64_t{t} * tile + count));
     }
-    if (left > 2 * row_items) value.put(reducer_.combine(value.value, pending.value));
     return across_warps<false>(reducer_, value.value, t, count);
   }
 
  private:
   __device__ __forceinline__ std::int64_t row_first(unsigned t, int r) const {
     return std::int64_t{t} * tile + warp_ * warp_items + r * row_items;
-  }
-  __device__ __forceinline__ Source row_source(unsigned t, int r) const {
-    return detail::starting_at(source_, row_first(t, r));
   }
 
   // The node of `Count` items of this lane's run from item `Begin` on, in packets; its first is

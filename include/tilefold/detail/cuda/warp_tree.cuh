@@ -93,13 +93,13 @@ constexpr int warps_for_trees(std::size_t acc_bytes) {
 
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
 /// whose lanes fold runs; the result is in every lane.
-template <class Source, class Reducer>
+template <class Source, class Reducer, bool ByPackets = folds_runs<Source, Reducer>>
 __device__ __forceinline__ typename Reducer::accumulator fold_runs_by_warp(const Source& tree,
                                                                            const Reducer& reducer,
                                                                            std::int64_t begin,
                                                                            std::int64_t count,
                                                                            std::int64_t total) {
-  using row = dealt_fold<Source, Reducer>;
+  using row = dealt_fold<Source, Reducer, ByPackets>;
   constexpr int run = run_items<Source>;
   constexpr int row_items = warp_size * run;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -120,7 +120,7 @@ __device__ __forceinline__ typename Reducer::accumulator fold_runs_by_warp(const
         return loaded;
       },
       [&](row& now, std::int64_t done) {
-        if (!folds_runs<Source, Reducer> && done + row_items <= count) {
+        if (!ByPackets && done + row_items <= count) {
           stack.push(now.fold_whole_row());
         } else {
           stack.push(cuda::shuffle_from<warp_size>(now.fold(), 0, full_warp));
