@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tables and plots of what tilefold_gpu_benchmark or tilefold_host_benchmark wrote as JSON.
+"""Tables and plots of what a benchmark program wrote as JSON, or what changed between two such files.
+
+    report.py gpu.json --all --out STEM
+    report.py --compare before.json after.json
 
 Needs Python 3.9 and nothing else for the tables; the plots need matplotlib and are left out, with a
 word on stderr, where it is missing. Times are medians over a contestant's repetitions.
@@ -21,6 +24,8 @@ ROUNDS = ("warp_", "block_")  # shapes of folds in kernels, where bytes and n me
 SMALL = 8 << 20  # bytes up to which the time matters rather than the bandwidth
 LADDER = "ladder_"  # shapes whose contestants are the classic kernels, numbered, and all of us
 NO_PART_OF_THE_NAME = re.compile(r"(real_time|manual_time|process_time|[a-z_]+:.*)$")
+# Of Google Benchmark's own context: tells of the machine's place, not of its speed.
+PRIVATE = {"host_name", "executable"}
 TIMES = ("real_time", "lower_quartile", "upper_quartile")
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
@@ -109,8 +114,8 @@ def attach_ceilings(rows):
     return kept
 
 
-def load(path):
-    """The context and the rows of a JSON file, rows in the order of their shapes in the file."""
+def read_rows(path):
+    """The context and the rows of a JSON file, plain reads being rows like others."""
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
     rows = {}
@@ -119,7 +124,13 @@ def load(path):
             add_entry(rows, entry)
     if not rows:
         raise ValueError("it holds no measurements")
-    return data["context"], attach_ceilings(sorted_rows(rows.values()))
+    return data["context"], sorted_rows(rows.values())
+
+
+def load(path):
+    """The context and the rows of a JSON file, rows in the order of their shapes in the file."""
+    context, rows = read_rows(path)
+    return context, attach_ceilings(rows)
 
 
 def sorted_rows(rows):
@@ -153,11 +164,10 @@ def table(header, lines):
 def row_cells(row):
     ours = row.contestants.get(OURS)
     peer = row.best_peer()
-    name = row.shape if row.mode == "host" else f"{row.shape}, {row.mode}"
     if ours is None:
         return None
     return [
-        name, power(row.n), fixed(ours.median * 1e6, 2), fixed(row.bytes / ours.median / 1e9, 1),
+        title_of(row), power(row.n), fixed(ours.median * 1e6, 2), fixed(row.bytes / ours.median / 1e9, 1),
         percent(row.ceiling and row.ceiling / ours.median), peer or "",
         fixed(peer and row.contestants[peer].median * 1e6, 2), fixed(row.ratio(), 3),
         percent(ours.spread), percent(peer and row.contestants[peer].spread)
@@ -224,11 +234,18 @@ def ladder_tables(rows):
     return parts
 
 
+def facts(context):
+    return ", ".join(f"{k} {v}" for k, v in context.items() if isinstance(v, str) and k not in PRIVATE)
+
+
+def title_of(row):
+    return row.shape if row.mode == "host" else f"{row.shape}, {row.mode}"
+
+
 def markdown(context, rows, everything):
-    told = [f"{k} {v}" for k, v in context.items() if isinstance(v, str) and k not in PRIVATE]
     return "\n".join([
         "# tilefold against its peers\n",
-        ", ".join(told) + ".\n",
+        facts(context) + ".\n",
         "Ratio: the best peer's time in units of tilefold's, so above 1 tilefold is faster. Ceiling: the "
         "fastest kernel that only reads as many bytes, started the same way; for synchronous calls an "
         "empty kernel and the wait for it. Spread: the middle half of the repetitions, of the median.\n",
@@ -240,8 +257,80 @@ def markdown(context, rows, everything):
     ])
 
 
-# Of Google Benchmark's own context: tells of the machine's place, not of its speed.
-PRIVATE = {"host_name", "executable"}
+# ---- what changed between two files
+
+MOVED = 0.01  # a time that changes by more is told
+
+
+@dataclass
+class Change:
+    """One contestant at one n in two runs."""
+    row: Row
+    who: str
+    before: Times
+    after: Times
+
+    @property
+    def share(self):
+        """Above 0 it became slower."""
+        return self.after.median / self.before.median - 1
+
+    @property
+    def moved(self):
+        return abs(self.share) > MOVED
+
+    @property
+    def ours(self):
+        return self.who.startswith(OURS)
+
+    @property
+    def beyond_spreads(self):
+        return abs(self.share) > max(self.before.spread, self.after.spread)
+
+    def cells(self):
+        return [
+            title_of(self.row), power(self.row.n), self.who, fixed(self.before.median * 1e6, 2),
+            fixed(self.after.median * 1e6, 2), f"{100 * self.share:+.1f}%", percent(self.before.spread),
+            percent(self.after.spread), "yes" if self.beyond_spreads else ""
+        ]
+
+
+def changes(before, after):
+    """Of all contestants that both runs measured, and how many only one of them did."""
+    first, second = ({(r.shape, r.mode, r.n, who): (r, t) for r in rows for who, t in r.contestants.items()}
+                     for rows in (before, after))
+    both = [Change(row, key[3], times, second[key][1]) for key, (row, times) in first.items()
+            if key in second]
+    return both, len(first.keys() - second.keys()), len(second.keys() - first.keys())
+
+
+def summary(found, lost, added):
+    """One line; what peers and plain reads did says how far the machine itself changed."""
+    ours = [c for c in found if c.ours]
+    slower = [c for c in ours if c.moved and c.share > 0]
+    faster = [c for c in ours if c.moved and c.share < 0]
+    others = [1 + c.share for c in found if not c.ours]
+    control = f", all others by {100 * (statistics.geometric_mean(others) - 1):+.2f}%" if others else ""
+    mean = statistics.geometric_mean([1 + c.share for c in ours]) - 1 if ours else 0.0
+    return (f"{len(found)} compared, {len(ours)} of them ours: {len(slower)} slower by more than "
+            f"{100 * MOVED:.0f}% ({sum(c.beyond_spreads for c in slower)} beyond both spreads), "
+            f"{len(faster)} faster ({sum(c.beyond_spreads for c in faster)}); on average ours changed by "
+            f"{100 * mean:+.2f}%{control}; {lost} only before, {added} only after.")
+
+
+def comparison(before, after):
+    """The text, and whether nothing of ours became slower beyond both spreads."""
+    (old_context, old_rows), (new_context, new_rows) = before, after
+    found, lost, added = changes(old_rows, new_rows)
+    moved = sorted((c for c in found if c.moved), key=lambda c: (not c.ours, -c.share))
+    header = ["shape", "n", "who", "before us", "after us", "change", "spread", "spread after",
+              "beyond both"]
+    text = "\n".join([
+        f"Before: {facts(old_context)}.\n", f"After: {facts(new_context)}.\n",
+        table(header, [c.cells() for c in moved]), summary(found, lost, added)
+    ])
+    return text, not any(c.ours and c.moved and c.share > 0 and c.beyond_spreads for c in found)
+
 
 # ---- plots
 
@@ -362,17 +451,42 @@ def plot(rows, stem):
     return written + [path] * draw_ladder(pyplot, path, ladders(rows))
 
 
+class Unreadable(Exception):
+    """Names the file."""
+
+
+def named(read):
+    """read(path), whose errors name the path."""
+
+    def reading(path):
+        try:
+            return read(path)
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            raise Unreadable(f"{path}: {problem!r}") from problem
+
+    return reading
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("json", help="what --benchmark_out wrote")
+    parser.add_argument("json", nargs="?", help="what --benchmark_out wrote")
+    parser.add_argument("--compare", nargs=2, metavar=("BEFORE", "AFTER"),
+                        help="what moved by more than 1%% between two files; 1 is returned if something of "
+                        "ours became slower by more than both spreads")
     parser.add_argument("--all", action="store_true", help="a line for every n, not the largest alone")
     parser.add_argument("--out", metavar="STEM",
                         help="write STEM.md and STEM_*.png, and not the tables to stdout")
     given = parser.parse_args(arguments)
+    if (given.json is None) == (given.compare is None):
+        parser.error("one JSON file, or --compare and two")
     try:
-        context, rows = load(given.json)
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        print(f"report.py: {given.json}: {problem!r}", file=sys.stderr)
+        if given.compare:
+            text, unharmed = comparison(*map(named(read_rows), given.compare))
+            print(text)
+            return 0 if unharmed else 1
+        context, rows = named(load)(given.json)
+    except Unreadable as problem:
+        print(f"report.py: {problem}", file=sys.stderr)
         return 2
     text = markdown(context, rows, given.all)
     if not given.out:

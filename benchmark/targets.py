@@ -205,7 +205,10 @@ ONE_FOLD = [
           ">= 0.97 of ceiling",
           "float_(transform|transform_iterator|dot|zip_of_.|sum_device_vector|sum_span|every_other)"
           "|half_transform_iterator", share=0.97),
-    Large("structs of 8, 12, 16, 24, 32, 64 bytes", ">= 0.97 of ceiling", "struct.*_sum", share=0.97),
+    Large("structs of 8, 12, 16, 24, 32, 64 bytes", ">= 0.97 of ceiling", "struct(8|12|16|24|32|64)_sum",
+          share=0.97),
+    Large("struct of 128 bytes", ">= 1.00 of CUB and >= 0.90 of ceiling", "struct128_sum", share=0.90,
+          ratio=1.0),
     Large("count, sum, sum of squares in double from float", ">= 0.97 of ceiling", "float_moments",
           share=0.97),
     Large("non-commutative op on float, double, 2x2 float matrices", ">= 0.97 of ceiling",
@@ -262,6 +265,13 @@ FORESTS = [
     *(Each(f"reduce_by_key, int32 and float, runs of {n}", f">= {share:.2f} of ceiling", "by_key", least=n,
            most=n, share=share) for n, share in ((2, 0.70), (16, 0.85), (256, 0.88), (65536, 0.90))),
     Each("reduce_by_key, int32 and float, power law", ">= 0.85 of ceiling", "by_key_power_law", share=0.85),
+    Each("structs of 16, 32 and 64 bytes by segment, mean length 4, 64 and 1024",
+         ">= 1.00 of CUB and >= 0.90 of ceiling", "struct.._segments_(equal|geometric)", share=0.90,
+         ratio=1.0, peer="cub"),
+    Each("structs of 16, 32 and 64 bytes by key, runs of 2, 16 and 256",
+         ">= 1.00 of CUB and >= 0.90 of ceiling", "struct.._by_key", share=0.90, ratio=1.0, peer="cub"),
+    Microseconds("reduce_by_key of 10^6 floats, whole call in a graph", "<= 15 us", "by_key_of_a_million",
+                 15.0),
     Microseconds("1000 segments of 1000 floats, whole call in a graph", "<= 4 us", "thousand_.*", 4.0),
     Beside("mean, variance, min, max by segment, 64 to 65536 floats, equal lengths and offsets",
            "within 10% of the plain sum", "statistics_.*", 1.10, who="tilefold-sum"),
@@ -290,9 +300,7 @@ def told(files, targets):
     lines = []
     for name, context, rows in files:
         if any(target.counts(row) for target in targets for row in rows):
-            facts = ", ".join(f"{k} {v}" for k, v in context.items()
-                              if isinstance(v, str) and k not in report.PRIVATE)
-            lines.append(f"{name}: {facts}.\n")
+            lines.append(f"{name}: {report.facts(context)}.\n")
     return lines
 
 

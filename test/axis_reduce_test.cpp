@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 
 #include "support/oracle.hpp"
 #include "support/order.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 #include "support/views.hpp"
 
@@ -125,7 +125,7 @@ TEST(AxisReduce, EmptyExtents) {
 }
 
 std::vector<float> mixed_floats(std::int64_t n) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<float> items;
   for (std::int64_t i = 0; i < n; ++i) {
     const float magnitude = std::ldexp(1.0f, static_cast<int>(bits() % 40) - 20);
@@ -169,7 +169,7 @@ TEST(AxisReduce, FloatsAreThoseOfReduce) {
 
 // Around what is asked for and folded at a time, in blocks of columns and of rows.
 TEST(AxisReduce, WideFloatMatricesAreThoseOfReduce) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<float> items;
   for (int i = 0; i < 2000000; ++i) {
     items.push_back(std::ldexp(static_cast<float>(static_cast<std::int32_t>(bits())),

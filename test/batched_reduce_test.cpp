@@ -4,7 +4,6 @@
 // the oracle.
 #include <bit>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -15,8 +14,9 @@
 #include "support/items.hpp"
 #include "support/oracle.hpp"
 #include "support/order.hpp"
-#include "support/random_forest.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
+#include "support/segment_shapes.hpp"
 
 namespace tilefold::test {
 namespace {
@@ -36,7 +36,7 @@ struct separate_arrays {
 };
 
 std::vector<std::int64_t> lengths_of_arrays() {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<std::int64_t> lengths{0, 1, 2, 3, 31, 32, 33, 300000, 0};
   for (int i = 0; i < 40; ++i) {
     const auto more = random_lengths(bits, 50, 2000);

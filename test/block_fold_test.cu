@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 
 #include "support/device.cuh"
 #include "support/kernel_folds.cuh"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::test {
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(Nt) fold_blocks(const int* counts, typename Ca
 /// large one.
 std::vector<int> counts_to(int items, int warp_items) {
   std::vector<int> counts;
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (int n = 1; n <= items; ++n) {
     const int off = (n + 1) % warp_items;
     const bool edge = off <= 2 || ((n - 1) & (n - 2)) == 0 || ((n + 1) & n) == 0;
@@ -223,7 +223,7 @@ void expect_bits_of_reduce(const std::vector<T>& items, Op op) {
 template <class T>
 std::vector<T> mixed_reals(int n) {
   std::vector<T> items;
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (int i = 0; i < n; ++i) {
     const double significand = 1 + static_cast<double>(bits() >> 11) * 0x1p-53;
     const int exponent = static_cast<int>(bits() % 24) - 12;
@@ -236,7 +236,7 @@ std::vector<T> mixed_reals(int n) {
 template <class T>
 std::vector<T> mixed_integers(int n) {
   std::vector<T> items;
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (int i = 0; i < n; ++i) items.push_back(static_cast<T>(bits()));
   return items;
 }

@@ -17,7 +17,7 @@ FLOORS = [
      ["checked.hpp"]],
     [["accumulator.hpp"], ["reducer.hpp"], ["detail/function_checks.hpp"], ["detail/pair_function.hpp"],
      ["detail/pack.hpp"], ["detail/reducer_shortcuts.hpp"], ["detail/bound_reducer.hpp"], ["if_empty.hpp"],
-     ["detail/forest.hpp"], ["detail/keyed_items.hpp"], ["detail/strided.hpp"], ["detail/forest_checks.hpp"], ["detail/verb.hpp"], ["detail/axis_plan.hpp"],
+     ["detail/forest.hpp"], ["detail/keyed_items.hpp"], ["detail/folding.hpp"], ["detail/strided.hpp"], ["detail/forest_checks.hpp"], ["detail/verb.hpp"], ["detail/forest_verb.hpp"], ["detail/axis_plan.hpp"],
      ["detail/real_math.hpp"], ["detail/narrow_exponential.hpp"], ["reducers/basic.hpp"],
      ["reducers/arg.hpp"], ["reducers/*.hpp"], ["detail/host/*.hpp", "detail/cuda/*", "detail/cuda/*/*"]],
     [["host.hpp"], ["cuda.cuh"], ["dispatch.hpp"]],
@@ -68,8 +68,29 @@ def breaches(root):
     return found
 
 
+def closure(root, headers):
+    """All headers that these include, in one way of compiling or another."""
+    root, found, waiting = pathlib.Path(root) / "tilefold", set(), list(headers)
+    while waiting:
+        header = waiting.pop()
+        if header not in found:
+            found.add(header)
+            waiting += INCLUDE.findall((root / header).read_text(encoding="utf-8"))
+    return found
+
+
 class LayerLaw(unittest.TestCase):
     include_dir = None
+
+    # Each verb includes the primitive that it needs, so that others are compiled without.
+    def test_a_sum_reads_nothing_of_forests_columns_and_keys(self):
+        def of_others(headers):
+            return [header for header in closure(self.include_dir, headers)
+                    if re.search(r"detail/cuda/.*(launch|kernel).*(forest|column|key)|"
+                                 r"detail/cuda/.*(forest|column|key).*(launch|kernel)", header)]
+        self.assertEqual(of_others(["cuda.cuh", "reduce.hpp", "transform_reduce.hpp"]), [])
+        self.assertNotEqual(of_others(["segmented_reduce.hpp"]), [])
+        self.assertNotEqual(of_others(["reduce_by_key.hpp"]), [])
 
     def test_the_tree_keeps_it(self):
         self.assertTrue((pathlib.Path(self.include_dir) / "tilefold/config.hpp").is_file())

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 
 #include <tilefold/tilefold.hpp>
 
+#include "support/random.hpp"
 #include "support/runs.hpp"
 #include "support/seed.hpp"
 
@@ -65,7 +65,7 @@ TEST(ReduceByKey, EveryLengthAloneAndWithOthers) {
 }
 
 TEST(ReduceByKey, RandomShapes) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (int shape = 0; shape < 10000; ++shape) {
     const std::uint64_t shape_seed = bits() >> 1;
     const auto n = static_cast<std::int64_t>(1 + bits() % 1000);
@@ -90,7 +90,7 @@ TEST(ReduceByKey, AnyNumberOfThreads) {
 }
 
 TEST(ReduceByKey, ComparesNeighboursLeftToRight) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<int> keys;
   for (int i = 0; i < 300000; ++i) {
     keys.push_back(i % 10000 < 4000 ? i : static_cast<int>(bits() % 100));
@@ -105,7 +105,7 @@ bool same_bits(const T& a, const T& b) {
 }
 
 TEST(ReduceByKey, HasTheBitsOfReduceAndKeepsTheKeys) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<float> keys, items;
   for (std::size_t i = 0; i < 300000; ++i) {
     keys.push_back(static_cast<float>(i / 300));

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -16,15 +15,16 @@
 
 #include "support/oracle.hpp"
 #include "support/order.hpp"
-#include "support/random_forest.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
+#include "support/segment_shapes.hpp"
 
 namespace tilefold::test {
 namespace {
 
 // Lengths that follow each other: many short ones, some empty, a few long ones.
 std::vector<std::int64_t> mixed_lengths(int count) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<std::int64_t> lengths{0, 1, 2, 3, 31, 32, 33, 300000};
   for (int i = 0; i < count; ++i) {
     const auto level = bits() % 8;
@@ -42,7 +42,7 @@ std::vector<Offset> offsets_of(const std::vector<std::int64_t>& lengths) {
 }
 
 std::vector<float> mixed_floats(std::int64_t n) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   std::vector<float> items;
   for (std::int64_t i = 0; i < n; ++i) {
     const float magnitude = std::ldexp(1.0f, static_cast<int>(bits() % 40) - 20);
@@ -76,26 +76,6 @@ TEST(SegmentedReduce, SumsEachSegmentAsReduceDoes) {
   folds_floats_like_reduce<std::int32_t>(host_executor());
   folds_floats_like_reduce<std::uint64_t>(host_executor(3));
   folds_floats_like_reduce<std::int64_t>(host_executor(1));
-}
-
-TEST(SegmentedReduce, KeepsTheOrderOfEachSegment) {
-  const auto lengths = mixed_lengths(3000);
-  const auto offsets = offsets_of<std::int64_t>(lengths);
-  std::vector<std::uint32_t> items;
-  for (std::int64_t i = 0; i < offsets.back(); ++i) items.push_back(static_cast<std::uint32_t>(i));
-  const lifted_hash initial{leaf_hash(std::int64_t{1} << 40)};
-  std::vector<lifted_hash> out(lengths.size());
-  segmented_reduce(host_executor(), items.begin(), offsets.begin(), lengths.size(), out.begin(),
-                   initial, lifted_node_hash{});
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    running_fold<lifted_node_hash, lifted_hash> fold(lifted_node_hash{});
-    for (std::int64_t k = offsets[i]; k < offsets[i + 1]; ++k) {
-      fold.push(lifted_hash(leaf_hash(k)));
-    }
-    const lifted_hash expected =
-        lengths[i] == 0 ? initial : lifted_node_hash{}(initial, fold.value());
-    ASSERT_EQ(out[i], expected) << "segment " << i << " of " << lengths[i];
-  }
 }
 
 // Items that are their own index; the value of a segment spells where it began and ended.
@@ -138,7 +118,7 @@ std::vector<std::int32_t> offsets_from(std::int64_t begin,
 
 // 10^5 calls of segments up to 300, then some of segments up to a million.
 TEST(SegmentedReduce, KeepsTheOrderInRandomShapes) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   const auto below = [&](std::int64_t bound) {
     return static_cast<std::int64_t>((bits() >> 1) % static_cast<std::uint64_t>(bound));
   };
@@ -160,35 +140,9 @@ TEST(SegmentedReduce, KeepsTheOrderInRandomShapes) {
   }
 }
 
-// As far as the type goes: the last offset is its largest number, or 2^18.
-template <class Offset>
-void takes_offsets_of() {
-  std::mt19937_64 bits(seed());
-  constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<Offset>::max());
-  const auto last = static_cast<std::int64_t>(std::min<std::uint64_t>(largest, 1 << 18));
-  std::vector<Offset> offsets{0};
-  while (static_cast<std::int64_t>(offsets.back()) < last) {
-    const auto length = static_cast<std::int64_t>(bits() % (bits() % 100 == 0 ? 5000 : 60));
-    offsets.push_back(
-        static_cast<Offset>(std::min(last, static_cast<std::int64_t>(offsets.back()) + length)));
-  }
-  keeps_the_order_of(host_executor(), indices(last), offsets);
-}
-
-TEST(SegmentedReduce, TakesOffsetsOfEveryWidth) {
-  takes_offsets_of<std::int8_t>();
-  takes_offsets_of<std::uint8_t>();
-  takes_offsets_of<std::int16_t>();
-  takes_offsets_of<std::uint16_t>();
-  takes_offsets_of<std::int32_t>();
-  takes_offsets_of<std::uint32_t>();
-  takes_offsets_of<std::int64_t>();
-  takes_offsets_of<std::uint64_t>();
-}
-
 // The same row at every offset of an array, alone and in batches of segments and rows.
 TEST(SegmentedReduce, PlaceAndBatchDoNotMatter) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (const std::int64_t length : {1, 7, 31, 32, 33, 100, 1000}) {
     const auto row = mixed_floats(length);
     const float expected = reduce(host_executor(1), row);

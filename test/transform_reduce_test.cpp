@@ -68,6 +68,32 @@ TEST(TransformReduceCalls, TakeRanges) {
   EXPECT_EQ(tilefold::transform_reduce(plain, plain + 2, plain, 100), 110);
 }
 
+TEST(TransformReduceCalls, NeedNoInitialValue) {
+  const std::vector<int> x{3, 1, 2};
+  int plain[] = {3, 1, 2};
+  const auto square = [](int a) { return a * a; };
+  const auto less = [](int a, int b) { return b < a ? b : a; };
+  host_executor exec;
+  EXPECT_EQ(tilefold::transform_reduce(x.begin(), x.end(), plus{}, square), 14);
+  EXPECT_EQ(tilefold::transform_reduce(exec, x.begin(), x.end(), less, square), 1);
+  EXPECT_EQ(tilefold::transform_reduce(x, maximum{}, square), 9);
+  EXPECT_EQ(tilefold::transform_reduce<double>(exec, x, plus{}, square), 14.0);
+  // An array's two ends are not an array and an initial value.
+  EXPECT_EQ(tilefold::transform_reduce(plain, plain + 2, plus{}, square), 10);
+  EXPECT_EQ(tilefold::transform_reduce(exec, plain, plain + 2, plus{}, square), 10);
+  EXPECT_EQ(tilefold::transform_reduce(plain, plus{}, square), 14);
+
+  int out[1] = {};
+  tilefold::transform_reduce_into(exec, x.begin(), x.end(), out, plus{}, square);
+  EXPECT_EQ(out[0], 14);
+  tilefold::transform_reduce_into(exec, plain, out, maximum{}, square);
+  EXPECT_EQ(out[0], 9);
+
+  EXPECT_EQ(tilefold::transform_reduce(x.begin(), x.begin(), multiplies{}, square), 1);
+  EXPECT_THROW(tilefold::transform_reduce(x.begin(), x.begin(), less, square), empty_range_error);
+  EXPECT_EQ(tilefold::transform_reduce(x.begin(), x.begin(), if_empty(less, -1), square), -1);
+}
+
 TEST(TransformReduceAccumulator, IsChosenFromTheFunctionsResult) {
   const std::vector<std::int8_t> x(1000, 100);
   const auto same = [](std::int8_t a) { return a; };

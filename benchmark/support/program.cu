@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -13,11 +14,10 @@
 
 #include <cuda/version>
 
-#include "contest.hpp"
-#include "reporters.hpp"
+#include "results.hpp"
 
 #if defined(TILEFOLD_OTHER_PEERS)
-#include "../peers/other/entry.hpp"
+#include "other_cccl.hpp"
 #endif
 
 namespace bench {
@@ -26,24 +26,34 @@ namespace {
 
 struct options {
   selection choice;
-  bool has_file = false;
+  std::string file;
+  int repetitions = 0;
   std::vector<std::string> passed_on;  // to Google Benchmark
 };
 
+/// Whether `argument` is `flag` with a value, which goes to `value`.
+bool has_value(std::string_view argument, std::string_view flag, std::string& value) {
+  if (!argument.starts_with(flag)) return false;
+  value = argument.substr(flag.size());
+  return true;
+}
+
 options read_options(int argc, char** argv) {
   options result;
+  std::string repetitions;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    constexpr std::string_view filter = "--benchmark_filter=";
     if (argument == "--quick") {
       result.choice.quick = true;
-    } else if (argument.starts_with(filter)) {
-      result.choice.filter = argument.substr(filter.size());
-    } else {
-      result.has_file |= argument.starts_with("--benchmark_out=");
+    } else if (!has_value(argument, "--benchmark_filter=", result.choice.filter) &&
+               !has_value(argument, "--benchmark_out=", result.file) &&
+               !has_value(argument, "--benchmark_repetitions=", repetitions)) {
       result.passed_on.emplace_back(argument);
     }
   }
+  result.repetitions =
+      repetitions.empty() ? (result.choice.quick ? 5 : 15) : std::atoi(repetitions.c_str());
+  if (result.repetitions < 1) throw std::runtime_error("no repetitions: '" + repetitions + "'");
   return result;
 }
 
@@ -57,75 +67,63 @@ void print_usage() {
 }
 
 /// False if an argument is unknown. The command line overrides what is set here.
-bool initialize(char* program, const options& given, int& repetitions) {
-  std::vector<std::string> texts{
-      program, "--benchmark_enable_random_interleaving=true",
-      "--benchmark_repetitions=" + std::to_string(given.choice.quick ? 5 : 15)};
+bool initialize(char* program, const options& given) {
+  std::vector<std::string> texts{program, "--benchmark_enable_random_interleaving=true",
+                                 "--benchmark_repetitions=" + std::to_string(given.repetitions)};
   texts.insert(texts.end(), given.passed_on.begin(), given.passed_on.end());
-  constexpr std::string_view flag = "--benchmark_repetitions=";
   std::vector<char*> arguments;
-  for (std::string& text : texts) {
-    if (text.starts_with(flag)) repetitions = std::atoi(text.c_str() + flag.size());
-    arguments.push_back(text.data());
-  }
+  for (std::string& text : texts) arguments.push_back(text.data());
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data(), print_usage);
   return !benchmark::ReportUnrecognizedArguments(count, arguments.data());
 }
 
-description describe(const session& gpu, const options& given, int repetitions) {
+description describe(const session& gpu, const options& given) {
   description context = gpu.describe();
   context["cccl"] = std::to_string(CCCL_MAJOR_VERSION) + "." + std::to_string(CCCL_MINOR_VERSION) +
                     "." + std::to_string(CCCL_PATCH_VERSION);
 #if defined(TILEFOLD_OTHER_PEERS)
   context["other_cccl"] = tilefold_other_cccl();
 #endif
-  context["repetitions"] = std::to_string(repetitions);
+  context["repetitions"] = std::to_string(given.repetitions);
   context["suite"] = given.choice.quick ? "quick" : "full";
   return context;
 }
 
-void join_other_peers() {
-#if defined(TILEFOLD_OTHER_PEERS)
-  for (const auto& [shape, contestants] : tilefold_other_peers()) {
-    auto& joined = peers()[shape];
-    joined.insert(joined.end(), contestants.begin(), contestants.end());
-  }
-#endif
+void write_file(const std::string& path, const results& found, const description& context) {
+  std::ofstream file(path);
+  found.write_json(file, context);
+  if (!file.flush()) throw std::runtime_error("cannot write '" + path + "'");
 }
 
-int run(int argc, char** argv, add_shapes* add) {
+int run(int argc, char** argv, enter_all* enter) {
   const options given = read_options(argc, argv);
-  int repetitions = 0;
-  if (!initialize(argv[0], given, repetitions)) return 1;
-  session gpu;
+  if (!initialize(argv[0], given)) return 1;
+#if defined(TILEFOLD_OTHER_PEERS)
   join_other_peers();
-  shapes all;
-  add(all, gpu.stream());
-  shapes reads;
-  for (const memory place : every_memory) reads.push_back(plain_read(place));
-  const std::vector<measurement> chosen = select(all, reads, gpu, given.choice);
-  if (chosen.empty()) {
+#endif
+  session gpu;
+  roster all(gpu, given.choice);
+  enter(all);
+  if (all.size() == 0) {
     throw std::runtime_error("no benchmark is named like '" + given.choice.filter + "'");
   }
-  outcome result;
-  result.repetitions_due = static_cast<int>(chosen.size()) * repetitions;
-  enter(chosen, gpu, given.choice.quick, result);
-  table_reporter table(result.failures);
-  file_reporter file(result.failures, describe(gpu, given, repetitions));
-  benchmark::RunSpecifiedBenchmarks(&table, given.has_file ? &file : nullptr);
+  results found(all.failures());
+  all.run(given.repetitions, found);
   benchmark::Shutdown();
-  if (result.failures.empty()) return 0;
+  found.print_table();
+  if (!given.file.empty()) write_file(given.file, found, describe(gpu, given));
+  if (all.failures().empty()) return 0;
   std::fprintf(stderr, "%s: %zu of %zu measurements failed and are left out\n", argv[0],
-               result.failures.size(), chosen.size());
+               all.failures().size(), all.size());
   return 1;
 }
 
 }  // namespace
 
-int run_program(int argc, char** argv, add_shapes* add) {
+int run_program(int argc, char** argv, enter_all* enter) {
   try {
-    return run(argc, argv, add);
+    return run(argc, argv, enter);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "%s: %s\n", argv[0], failure.what());
     return 1;

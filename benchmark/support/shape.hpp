@@ -9,30 +9,9 @@
 
 #include "contestant.hpp"
 #include "judge.cuh"
+#include "timing.hpp"
 
 namespace bench {
-
-/// How the folds of one measurement are started, and what the caches hold before.
-enum class mode {
-  graph,   // launches in a row in a CUDA graph, each on other memory, L2 full of something else
-  hot,     // the same, all launches on the same memory
-  stream,  // launched one after the other by the host, as cold as in `graph`
-  sync,    // one call that returns the value, by the host's clock, input as the last call left it
-};
-
-inline const char* name_of(mode m) {
-  switch (m) {
-    case mode::graph:
-      return "graph";
-    case mode::hot:
-      return "hot";
-    case mode::stream:
-      return "stream";
-    case mode::sync:
-      return "sync";
-  }
-  return "?";
-}
 
 /// Where the items lie.
 enum class memory { device, managed, pinned };
@@ -66,20 +45,5 @@ struct shape {
 
 /// The shapes, in the order of their report.
 using shapes = std::vector<shape>;
-
-void add_sums(shapes& all, cudaStream_t stream);
-void add_narrow_sums(shapes& all, cudaStream_t stream);
-void add_extremes(shapes& all, cudaStream_t stream);
-void add_misaligned(shapes& all, cudaStream_t stream);
-void add_operators(shapes& all, cudaStream_t stream);
-void add_structs(shapes& all, cudaStream_t stream);
-void add_iterators(shapes& all, cudaStream_t stream);
-void add_transforms(shapes& all, cudaStream_t stream);
-void add_memory(shapes& all, cudaStream_t stream);
-void add_ladder(shapes& all, cudaStream_t stream);
-void add_blocks(shapes& all);
-
-/// Plain reading, which nothing can be faster than. n counts 32-bit words here.
-shape plain_read(memory place);
 
 }  // namespace bench

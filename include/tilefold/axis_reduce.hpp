@@ -11,39 +11,44 @@
 #include <utility>
 
 #include <tilefold/detail/axis_plan.hpp>
+#include <tilefold/detail/forest_verb.hpp>
+#include <tilefold/detail/host/columns.hpp>
 #include <tilefold/detail/strided.hpp>
-#include <tilefold/detail/verb.hpp>
 #include <tilefold/dispatch.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/launch_columns.cuh>
+#include <tilefold/detail/cuda/launch_forest.cuh>
+#endif
 
 namespace tilefold {
 
 namespace detail {
 
 /// Folds what a plan says, by the kind of forest that its strides make.
-template <class Acc, class Exec, class InIt, class OutIt, class Init, class Op>
+template <class Acc, class Exec, class InIt, class OutIt, class Arguments>
 void fold_axes(Exec&& exec, const InIt& in, const OutIt& out, const axis_plan& plan,
-               const Init& init, const Op& op) {
-  using policy = typename executor_parts<std::remove_cvref_t<Exec>>::policy;
-  const auto fold = [&](auto& base, auto indexed, const auto& bound, const auto& start,
-                        const auto& empty) {
-    const auto readable =
-        unless_empty<std::remove_reference_t<decltype(base)>>{base, plan.length > 0, "in"};
-    const auto source =
-        detail::readable_source<decltype(indexed)::value>(readable, std::index_sequence<0>(), in);
-    using source_type = std::remove_const_t<decltype(source)>;
+               const Arguments& arguments) {
+  if constexpr (detail::folds_forest<Acc, Exec, OutIt, Arguments, InIt>()) {
+    using parts = executor_parts<std::remove_cvref_t<Exec>>;
+    using policy = typename parts::policy;
+    const auto bound = detail::bind<Acc, InIt>(arguments, as_is{});
+    if (plan.results == 0) return;
+    const auto empty = detail::empty_of_all("axis_reduce", bound, plan.length == 0);
+    auto&& base = parts::base(exec);
+    const auto source = bound.source(unless_empty{base, plan.length > 0, "in"}, in);
     const auto raw_out = base.readable(out, "out");
     const strided_output<std::remove_const_t<decltype(raw_out)>> results{raw_out, plan.out};
-    const auto fold_as = [&](const auto& forest) {
-      base.template fold_forest<policy>(forest, plan.results, bound, start, empty, results);
-    };
     if (detail::lie_in_a_row(plan) || plan.length == 0) {
-      fold_as(equal_forest<source_type>{source, plan.results, plan.length});
+      base.template fold_forest<policy>(
+          detail::make_equal_forest(source, plan.results, plan.length), plan.results, bound.reducer,
+          bound.start, empty, results);
     } else {
-      fold_as(column_forest<source_type>{source, plan.columns, plan.rows});
+      const column_forest<std::remove_const_t<decltype(source)>> columns{source, plan.columns,
+                                                                         plan.rows};
+      base.template fold_columns<policy>(columns, bound.reducer, bound.start, empty, results);
     }
-  };
-  detail::with_bound_forest<tree_lengths::all_alike, Acc, OutIt, InIt>(
-      "axis_reduce", exec, plan.results, plan.length > 0, init, op, fold);
+  }
 }
 
 template <class Acc, class Exec, class In, class Out, class... InitOp>
@@ -56,11 +61,9 @@ void reduce_axes(Exec&& exec, const In& in, const Out& out, const axes& reduced,
   detail::mark_reduced(in_shape, reduced);
   const matched_axes matched(in_shape, out_shape, reduced.count);
   const axis_plan plan = detail::make_axis_plan(in_shape, out_shape, matched);
-  detail::with_init_and_op<std::iter_value_t<view_iterator_t<In>>>(
-      [&](const auto& init, const auto& op) {
-        detail::fold_axes<Acc>(exec, in.data_handle(), out.data_handle(), plan, init, op);
-      },
-      init_op...);
+  detail::fold_axes<Acc>(
+      exec, in.data_handle(), out.data_handle(), plan,
+      detail::read_arguments<std::iter_value_t<view_iterator_t<In>>>(init_op...));
 }
 
 template <class T>

@@ -10,8 +10,12 @@
 #include <type_traits>
 
 #include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/launch_forest.cuh>
+#endif
 
 namespace tilefold {
 
@@ -65,17 +69,14 @@ void batched_reduce_into(Exec&& exec, Pointers pointers, Lengths lengths, Count 
     using array = std::iter_value_t<Pointers>;
     const std::int64_t arrays =
         detail::count_of("batched_reduce", "the number of arrays", num_arrays);
-    detail::with_init_and_op<std::iter_value_t<array>>(
-        [&](const auto& init, const auto& op) {
-          detail::fold_trees_to<Acc, array>(
-              exec,
-              [&](auto& base, auto indexed) {
-                return detail::make_array_forest<decltype(indexed)::value>(
-                    base.readable(pointers, "pointers"), base.readable(lengths, "lengths"), arrays);
-              },
-              arrays, out, init, op);
+    detail::fold_trees_to<Acc, array>(
+        exec, arrays, detail::read_arguments<std::iter_value_t<array>>(init_op...),
+        [&](auto& base, const auto& bound) {
+          constexpr bool indexed = std::remove_cvref_t<decltype(bound)>::indexed;
+          return detail::make_array_forest<indexed>(base.readable(pointers, "pointers"),
+                                                    base.readable(lengths, "lengths"), arrays);
         },
-        init_op...);
+        out);
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The version, the one public macro, and which compilers' options are refused. Included by every
-// other header; includes nothing.
+// The version, the macros, and which compilers' options are refused. Included by every other
+// header; includes nothing.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -21,6 +21,15 @@
 #define TILEFOLD_HD __host__ __device__
 #else
 #define TILEFOLD_HD
+#endif
+
+// Stands before a TILEFOLD_HD function that calls code of the caller's, which may be for the host
+// or the device alone: nvcc then does not warn of it. Other compilers do not know the pragma. Not
+// public.
+#if defined(__CUDACC__) && defined(__NVCC__)
+#define TILEFOLD_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
+#else
+#define TILEFOLD_NO_EXEC_CHECK
 #endif
 
 // Options that let a compiler compute something else than IEEE 754's operations break the promise

@@ -16,9 +16,7 @@ template <class Value>
 struct equals {
   Value value;
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class T>
   TILEFOLD_HD bool operator()(const T& element) const {
     if constexpr (is_narrow_float<T> || is_narrow_float<Value>) {

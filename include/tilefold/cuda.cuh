@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The CUDA executor: a stream, a workspace that is kept between calls, and a pinned word or two for
-// results that are returned. Needs nvcc; header-only, links the CUDA runtime.
+// results that are returned. It folds single sequences by itself. What folds forests, columns and
+// keys is only declared here: the verbs that need it include it (segmented_reduce.hpp...). Needs
+// nvcc; header-only, links the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,15 +21,13 @@
 #include <tilefold/detail/cuda/copies.cuh>
 #include <tilefold/detail/cuda/data_place.cuh>
 #include <tilefold/detail/cuda/launch.cuh>
-#include <tilefold/detail/cuda/launch_by_key.cuh>
-#include <tilefold/detail/cuda/launch_columns.cuh>
-#include <tilefold/detail/cuda/launch_forest.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/sched/launch_reducer.cuh>
 #include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/root_pointer.hpp>
-#include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
@@ -36,6 +36,21 @@
 namespace tilefold {
 
 namespace detail::cuda {
+
+// In launch_forest.cuh.
+template <class Build, class Policy, class Job, class Provide>
+void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
+
+// In launch_columns.cuh.
+template <class Build, class Job, class Provide>
+void launch_columns(const Job& job, const Provide& provide);
+
+// In launch_by_key.cuh.
+template <class Build, class Policy, class Input, class Reducer, class Init, class KeysOut,
+          class Out, class CountOut, class Provide>
+void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
+                   const KeysOut& keys_out, const Out& out, const CountOut& num_runs_out,
+                   const device_info& gpu, cudaStream_t stream, const Provide& provide);
 
 /// The raw pointer inside an iterator over contiguous memory; any other iterator as it is.
 template <class It>
@@ -140,14 +155,22 @@ inline int device_of(cudaStream_t stream) {
   return current_device();
 }
 
+/// The number of the context of `device`.
+inline unsigned long long context_of(int device) {
+  const device_scope scope(device);
+  return cuda::context_of_current(device);
+}
+
 inline constexpr int first_driver_for_early_graphs = 12030;
 
 inline device_info query(int device) {
   device_info info{};
   info.device = device;
+  info.context = cuda::context_of(device);
   int pageable = 0;
   int concurrent = 0;
   int major = 0;
+  int minor = 0;
   int driver = 0;
   check(cudaDeviceGetAttribute(&info.num_sms, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute");
@@ -155,8 +178,11 @@ inline device_info query(int device) {
         "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
         "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+        "cudaDeviceGetAttribute");
   check(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, device),
         "cudaDeviceGetAttribute");
+  info.compute_capability = 10 * major + minor;
   info.pageable_access = pageable != 0;
   info.host_runs_along = concurrent != 0;
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
@@ -176,12 +202,6 @@ inline unsigned long long capture_of(cudaStream_t stream) {
   unsigned long long number = 0;
   check(cudaStreamGetCaptureInfo(stream, &status, &number), "cudaStreamGetCaptureInfo");
   return status == cudaStreamCaptureStatusNone ? 0 : number;
-}
-
-/// The number of the context of `device`.
-inline unsigned long long context_of(int device) {
-  const device_scope scope(device);
-  return cuda::context_of_current(device);
 }
 
 }  // namespace detail::cuda
@@ -218,9 +238,7 @@ class basic_cuda_executor {
 
   /// An executor with a stream of its own on the current device.
   explicit basic_cuda_executor(device_memory_resource& resource = default_memory_resource())
-      : gpu_(detail::cuda::query(detail::cuda::current_device())),
-        context_(detail::cuda::context_of(gpu_.device)),
-        workspace_(resource) {
+      : gpu_(detail::cuda::query(detail::cuda::current_device())), workspace_(resource) {
     detail::cuda::check(cudaStreamCreate(&stream_), "cudaStreamCreate");
     owns_stream_ = true;
   }
@@ -229,13 +247,11 @@ class basic_cuda_executor {
   explicit basic_cuda_executor(cudaStream_t stream,
                                device_memory_resource& resource = default_memory_resource())
       : gpu_(detail::cuda::query(detail::cuda::device_of(stream))),
-        context_(detail::cuda::context_of(gpu_.device)),
         workspace_(resource),
         stream_(stream) {}
 
   basic_cuda_executor(basic_cuda_executor&& other) noexcept
       : gpu_(other.gpu_),
-        context_(other.context_),
         workspace_(std::move(other.workspace_)),
         result_(std::move(other.result_)),
         stream_(std::exchange(other.stream_, nullptr)),
@@ -260,7 +276,7 @@ class basic_cuda_executor {
 
   /// Blocks until all work of the stream is done; throws cuda_error if any of it failed.
   void synchronize() const {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   }
 
@@ -308,7 +324,7 @@ class basic_cuda_executor {
       throw invalid_range_error("tilefold: cannot reserve " + std::to_string(bytes) + " bytes");
     }
     if (bytes <= workspace_.bytes()) return;
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error("tilefold: the stream is being captured and the workspace holds " +
                           std::to_string(workspace_.bytes()) + " of " + std::to_string(bytes) +
@@ -324,7 +340,7 @@ class basic_cuda_executor {
   /// be reserved before, and the memory must outlive the graph. (Whenever the graph runs it zeroes
   /// the front of the memory, 3% or so; calls after the capture do so once for themselves.)
   void use_workspace(void* memory, std::int64_t bytes) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::require_device_access(memory, "workspace", gpu_.device, gpu_.pageable_access);
     if (bytes < 512 || reinterpret_cast<std::uintptr_t>(memory) % 256 != 0) {
       throw memory_space_error(
@@ -372,7 +388,7 @@ class basic_cuda_executor {
 
   /// Throws if a call cannot wait for its own work: while the stream is being captured.
   void require_waiting(const char* verb) const {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error(
           "tilefold: the stream is being captured, and a call that is done when it returns would "
@@ -384,7 +400,7 @@ class basic_cuda_executor {
   /// Throws if a call cannot look at offsets before it follows them: while the stream is being
   /// captured.
   void require_checking() const {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error(
           "tilefold: the stream is being captured, and a checked() call would have to wait for its "
@@ -393,10 +409,10 @@ class basic_cuda_executor {
   }
 
   /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
-  template <class Policy, class Source, class Reducer, class Init>
+  template <class Policy, class Source, detail::folding Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     require_waiting("reduce");
     const auto place = result_.template next<typename Reducer::result>();
     launch<Policy>(source, reducer, init, n, place);
@@ -408,10 +424,10 @@ class basic_cuda_executor {
   }
 
   /// The same, written through `out` in the order of the stream.
-  template <class Policy, class Source, class Reducer, class Init, class Out>
+  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     const auto raw = readable(out, "out");
     if constexpr (std::is_pointer_v<decltype(raw)>) {
       using value = std::remove_pointer_t<std::remove_const_t<decltype(raw)>>;
@@ -424,40 +440,43 @@ class basic_cuda_executor {
   /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the
   /// stream; `empty` (an accumulator, or a given_result) stands for trees without elements.
   /// `most_trees` >= 1 is the number of trees, or a bound where only the GPU knows it.
-  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
   void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
                    const Init& init, const Empty& empty, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
-    const auto raw_out = readable(out, "out");
-    const detail::cuda::forest_job<Forest, Reducer, Init, std::remove_const_t<decltype(raw_out)>,
-                                   Empty>
-        job{forest, {reducer, 0u}, init, empty, raw_out, gpu_, stream_};
-    if constexpr (detail::is_column_forest<Forest>) {
-      detail::cuda::launch_columns<Build>(job, provider());
-    } else {
-      detail::cuda::launch_forest_by<Build, Policy>(job, most_trees, provider());
-    }
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    detail::cuda::launch_forest_by<Build, Policy>(
+        job_of(forest, reducer, init, empty, readable(out, "out")), most_trees, provider());
+  }
+
+  /// The same for columns (strided.hpp), each of at least one row.
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
+  void fold_columns(const Forest& forest, const Reducer& reducer, const Init& init,
+                    const Empty& empty, const Out& out) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    detail::cuda::launch_columns<Build>(job_of(forest, reducer, init, empty, readable(out, "out")),
+                                        provider());
   }
 
   /// Writes the first key of every run of `items`, which are not none, through keys_out, the
   /// projected fold of its elements through values_out, and the number of runs through
   /// num_runs_out, in the order of the stream.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut,
-            class CountOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut, class CountOut>
   void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
                         const KeysOut& keys_out, const ValuesOut& values_out,
                         const CountOut& num_runs_out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::launch_by_key<Build, Policy>(
         items, reducer, init, readable(keys_out, "keys_out"), readable(values_out, "values_out"),
         readable(num_runs_out, "num_runs_out"), gpu_, stream_, provider());
   }
 
   /// The same; returns the number of runs. Blocks until everything is there.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut>
   std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
                            const KeysOut& keys_out, const ValuesOut& values_out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     auto* const num_runs = result_.template reserve<std::int64_t>();
     fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs);
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold_by_key");
@@ -467,7 +486,7 @@ class basic_cuda_executor {
   /// Writes `value` through `out` in the order of the stream.
   template <class T, class Out>
   void store(const T& value, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, context_);
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::launch_store<Build>(value, readable(out, "out"), stream_);
   }
 
@@ -484,6 +503,13 @@ class basic_cuda_executor {
     };
   }
 
+  template <class Forest, class Reducer, class Init, class Empty, class Out>
+  auto job_of(const Forest& forest, const Reducer& reducer, const Init& init, const Empty& empty,
+              const Out& out) const {
+    return detail::cuda::forest_job<Forest, Reducer, Init, Out, Empty>{
+        forest, {reducer, 0u}, init, empty, out, gpu_, stream_};
+  }
+
   template <class Policy, class Source, class Reducer, class Init, class Out>
   void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
               Out out) {
@@ -496,7 +522,7 @@ class basic_cuda_executor {
   // Of the executor's device, which is current; false if nobody can tell.
   bool is_of_another_context() const noexcept {
     const unsigned long long current = detail::cuda::context_of_current(gpu_.device);
-    return context_ != 0 && current != 0 && context_ != current;
+    return gpu_.context != 0 && current != 0 && gpu_.context != current;
   }
 
   // Whether the memory that it has, if any, is memory that CUDA knows.
@@ -515,7 +541,6 @@ class basic_cuda_executor {
   }
 
   detail::cuda::device_info gpu_;
-  unsigned long long context_;
   detail::cuda::workspace workspace_;
   detail::cuda::awaited_result result_;
   cudaStream_t stream_ = nullptr;
@@ -523,6 +548,7 @@ class basic_cuda_executor {
 };
 
 using cuda_executor = basic_cuda_executor<detail::cuda::this_build>;
+static_assert(detail::fold_executor<cuda_executor>);
 
 namespace detail {
 

@@ -51,6 +51,10 @@ struct make_arg_min {
   reducers::arg_min<nan_rule::propagate, Ties> operator()(of_equal<Ties> = {}) const {
     return {};
   }
+  template <tie_rule Ties, comparator_argument Comp>
+  auto operator()(of_equal<Ties> ties, const Comp& comp) const {
+    return (*this)(comp, ties);
+  }
   template <comparator_argument Comp, tie_rule Ties = tie_rule::first>
   auto operator()(const Comp& comp, of_equal<Ties> = {}) const {
     return arg_extreme_by<false, Ties, comparator_in_kernels_t<Comp>>{
@@ -61,6 +65,10 @@ struct make_arg_max {
   template <tie_rule Ties = tie_rule::first>
   reducers::arg_max<nan_rule::propagate, Ties> operator()(of_equal<Ties> = {}) const {
     return {};
+  }
+  template <tie_rule Ties, comparator_argument Comp>
+  auto operator()(of_equal<Ties> ties, const Comp& comp) const {
+    return (*this)(comp, ties);
   }
   template <comparator_argument Comp, tie_rule Ties = tie_rule::first>
   auto operator()(const Comp& comp, of_equal<Ties> = {}) const {
@@ -74,6 +82,14 @@ struct make_arg_minmax {
   reducers::arg_minmax<nan_rule::propagate, MinTies, MaxTies> operator()(
       of_equal<MinTies> = {}, of_equal<MaxTies> = {}) const {
     return {};
+  }
+  template <tie_rule Ties, comparator_argument Comp>
+  auto operator()(of_equal<Ties> ties, const Comp& comp) const {
+    return (*this)(comp, ties);
+  }
+  template <tie_rule MinTies, tie_rule MaxTies, comparator_argument Comp>
+  auto operator()(of_equal<MinTies> min_ties, of_equal<MaxTies> max_ties, const Comp& comp) const {
+    return (*this)(comp, min_ties, max_ties);
   }
   template <comparator_argument Comp, tie_rule MinTies = tie_rule::first,
             tie_rule MaxTies = MinTies>
@@ -91,6 +107,7 @@ struct make_arg_minmax {
 ///     min_element([exec,] first, last, comp)       min_element([exec,] range, comp)
 ///     min_element(..., last_of_equal)              min_element(..., comp, last_of_equal)
 ///
+/// (The rule for equal elements may stand before the comparator as well.)
 /// Without a comparator the order of elements is that of `minimum`: -0 before +0, and a NaN, the
 /// first one, before everything (std::min_element is not defined there). With one, comp(a, b) says
 /// whether a is less than b, as in std: a strict weak order, const, called from many threads, on
@@ -101,12 +118,12 @@ struct make_arg_minmax {
 ///
 /// With a comparator a node has a copy of its element: for large elements give iterators to
 /// what is compared. Over segments reduce with reducers::arg_min_by.
-inline constexpr detail::place_verb<detail::make_arg_min, detail::iterator_to_one> min_element{
+inline constexpr detail::value_verb<detail::make_arg_min, detail::iterator_to_one> min_element{
     "min_element"};
 
 /// An iterator to the largest element; to the first of equal ones, with a comparator too, as
 /// std::max_element. All else as min_element.
-inline constexpr detail::place_verb<detail::make_arg_max, detail::iterator_to_one> max_element{
+inline constexpr detail::value_verb<detail::make_arg_max, detail::iterator_to_one> max_element{
     "max_element"};
 
 /// A std::pair of both, in one read. Each is the first of equal ones, unless told otherwise:
@@ -116,7 +133,7 @@ inline constexpr detail::place_verb<detail::make_arg_max, detail::iterator_to_on
 ///
 /// find the first smallest and the last largest element, as std::minmax_element does. One rule is
 /// that of both. Work: 2 n - 2 comparisons.
-inline constexpr detail::place_verb<detail::make_arg_minmax, detail::iterators_to_both>
+inline constexpr detail::value_verb<detail::make_arg_minmax, detail::iterators_to_both>
     minmax_element{"minmax_element"};
 
 /// The smallest value, as reduce(..., minimum{}). Empty: the largest of the type, or infinity.

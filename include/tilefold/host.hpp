@@ -12,11 +12,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/float_mode.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/root_pointer.hpp>
-#include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -47,6 +47,11 @@ void require_host_access(const It& it, const char* what) {
 }
 
 namespace host {
+
+// In columns.hpp, which the verb that needs it includes.
+template <class Mode, class Forest, class Reducer, class Keep, class None>
+void fold_columns(const Mode& mode, const Forest& forest, const Reducer& reducer, const Keep& keep,
+                  const None& none);
 
 // Looks at the first array that has items: one that lies in another memory is seldom alone, and
 // looking at all would cost as much as folding short ones.
@@ -124,7 +129,7 @@ class basic_host_executor {
   /// The projected fold of elements [0, n) of `source`, n >= 1. Neither this nor what follows is
   /// inlined: the caller's function may be compiled for a target that can fuse, unlike this one
   /// (detail/closing.hpp).
-  template <class Policy, class Source, class Reducer, class Init>
+  template <class Policy, class Source, detail::folding Reducer, class Init>
   [[gnu::noinline]] typename Reducer::result fold(const Source& source, const Reducer& reducer,
                                                   const Init& init, std::int64_t n) const {
     detail::host::require_float_mode<Source, typename Reducer::accumulator,
@@ -134,7 +139,7 @@ class basic_host_executor {
   }
 
   /// The same, written through `out` before the call returns.
-  template <class Policy, class Source, class Reducer, class Init, class Out>
+  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out) const {
     store(fold<Policy>(source, reducer, init, n), out);
@@ -142,34 +147,26 @@ class basic_host_executor {
 
   /// Writes the projected fold of every tree i of `forest` through out[i]; `empty` (an
   /// accumulator, or a given_result) stands for trees without elements. Done when the call returns.
-  template <class Policy, class Forest, class Reducer, class Init, class Empty, class Out>
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
   [[gnu::noinline]] void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer,
                                      const Init& init, const Empty& empty, const Out& out) const {
-    detail::host::require_float_mode<typename Forest::source_type, typename Reducer::accumulator,
-                                     typename Reducer::result>();
-    detail::require_host_access(out, "out");
-    detail::host::require_first_array(forest);
-    // By value: these run for every tree.
-    const auto write = [out](std::int64_t i, const typename Reducer::result& value) {
-      detail::write_through(detail::starting_at(out, i), detail::output_value<Out>(value));
-    };
-    using accumulator = typename Reducer::accumulator;
-    const auto keep = [write, reducer, init](std::int64_t i, const accumulator& folded) {
-      write(i, detail::finish(detail::closed_steps<Reducer>{reducer}, init, folded));
-    };
-    const auto none = [&](std::int64_t i) {
-      write(i, detail::result_of_nothing(detail::closed_steps<Reducer>{reducer}, empty));
-    };
-    if constexpr (detail::host::writes_apart<Out>) {
-      mode_.fold_forest(forest, reducer, keep, none);
-    } else {
-      detail::host::serial().fold_forest(forest, reducer, keep, none);
-    }
+    fold_trees(forest, reducer, init, empty, out,
+               [](const auto& mode, const auto&... arguments) { mode.fold_forest(arguments...); });
+  }
+
+  /// The same for columns (strided.hpp), each of at least one row.
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
+  [[gnu::noinline]] void fold_columns(const Forest& forest, const Reducer& reducer,
+                                      const Init& init, const Empty& empty, const Out& out) const {
+    fold_trees(forest, reducer, init, empty, out, [](const auto& mode, const auto&... arguments) {
+      detail::host::fold_columns(mode, arguments...);
+    });
   }
 
   /// Writes the first key of every run of `items`, which are not none, through keys_out and the
   /// projected fold of its elements through values_out; returns the number of runs.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut>
   [[gnu::noinline]] std::int64_t fold_by_key(const Items& items, const Reducer& reducer,
                                              const Init& init, const KeysOut& keys_out,
                                              const ValuesOut& values_out) const {
@@ -195,8 +192,8 @@ class basic_host_executor {
   }
 
   /// The same; the number of runs is written as well.
-  template <class Policy, class Items, class Reducer, class Init, class KeysOut, class ValuesOut,
-            class CountOut>
+  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
+            class ValuesOut, class CountOut>
   void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
                         const KeysOut& keys_out, const ValuesOut& values_out,
                         const CountOut& num_runs_out) const {
@@ -221,9 +218,36 @@ class basic_host_executor {
   }
 
  private:
+  // Calls fold(mode, forest, reducer, what keeps a fold, what writes an empty tree's value).
+  template <class Forest, class Reducer, class Init, class Empty, class Out, class Fold>
+  void fold_trees(const Forest& forest, const Reducer& reducer, const Init& init,
+                  const Empty& empty, const Out& out, const Fold& fold) const {
+    detail::host::require_float_mode<typename Forest::source_type, typename Reducer::accumulator,
+                                     typename Reducer::result>();
+    detail::require_host_access(out, "out");
+    detail::host::require_first_array(forest);
+    // By value: these run for every tree.
+    const auto write = [out](std::int64_t i, const typename Reducer::result& value) {
+      detail::write_through(detail::starting_at(out, i), detail::output_value<Out>(value));
+    };
+    using accumulator = typename Reducer::accumulator;
+    const auto keep = [write, reducer, init](std::int64_t i, const accumulator& folded) {
+      write(i, detail::finish(detail::closed_steps<Reducer>{reducer}, init, folded));
+    };
+    const auto none = [&](std::int64_t i) {
+      write(i, detail::result_of_nothing(detail::closed_steps<Reducer>{reducer}, empty));
+    };
+    if constexpr (detail::host::writes_apart<Out>) {
+      fold(mode_, forest, reducer, keep, none);
+    } else {
+      fold(detail::host::serial(), forest, reducer, keep, none);
+    }
+  }
+
   Mode mode_;
 };
 
 using host_executor = basic_host_executor<detail::host::mode>;
+static_assert(detail::fold_executor<host_executor>);
 
 }  // namespace tilefold

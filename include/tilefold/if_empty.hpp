@@ -43,9 +43,7 @@ template <class R, class Value, class... Elements>
 struct nothing_of {
   static constexpr bool known = true;
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Result>
   TILEFOLD_HD static Result result(const R&, const Value& value) {
     static_assert(given_as<Value, Result>,
@@ -59,9 +57,7 @@ struct nothing_of<R, identity_value, Elements...> {
   using accumulator = reducer_accumulator_t<R, Elements...>;
   static constexpr bool known = has_reducer_identity<R, accumulator>;
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Result>
   TILEFOLD_HD static Result result(const R& reducer, identity_value) {
     return detail::canonical(reducer.project(reducer.template identity<accumulator>()));

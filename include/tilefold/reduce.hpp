@@ -34,27 +34,13 @@ namespace tilefold {
 /// - Throws invalid_range_error (last < first), null_pointer_error, empty_range_error,
 ///   memory_space_error, allocation_error, capture_error, cuda_error; in builds without NDEBUG
 ///   also float_mode_error.
-template <class Acc = void, executor Exec, detail::item_iterator It>
-auto reduce(Exec&& exec, It first, It last) {
+template <class Acc = void, executor Exec, detail::item_iterator It, class... InitOp>
+  requires(sizeof...(InitOp) <= 2)
+auto reduce(Exec&& exec, It first, It last, InitOp... init_op) {
   const auto n = detail::count_items("reduce", first, last);
-  return detail::fold_value<Acc>("reduce", exec, n, detail::no_init{}, plus{}, detail::as_is{},
-                                 first);
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It, class OpOrInit>
-auto reduce(Exec&& exec, It first, It last, OpOrInit op_or_init) {
-  const auto n = detail::count_items("reduce", first, last);
-  return detail::with_init_and_op<std::iter_value_t<It>>(
-      [&](const auto& init, const auto& op) {
-        return detail::fold_value<Acc>("reduce", exec, n, init, op, detail::as_is{}, first);
-      },
-      op_or_init);
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op>
-auto reduce(Exec&& exec, It first, It last, Init init, Op op) {
-  const auto n = detail::count_items("reduce", first, last);
-  return detail::fold_value<Acc>("reduce", exec, n, init, op, detail::as_is{}, first);
+  return detail::fold_value<Acc>("reduce", exec, n,
+                                 detail::read_arguments<std::iter_value_t<It>>(init_op...),
+                                 detail::as_is{}, first);
 }
 
 template <class Acc = void, executor Exec, detail::item_range Range, class... InitOp>
@@ -92,29 +78,14 @@ auto reduce(Range&& range, InitOp... init_op) {
 /// the call, and *out is valid then. The value is converted to the value type of `out`: a floating
 /// one to an integer toward zero, to the nearest that there is, NaN to 0. Nothing is written if the
 /// call throws. Everything else as for reduce().
-template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out>
-void reduce_into(Exec&& exec, It first, It last, Out out) {
-  const auto n = detail::count_items("reduce_into", first, last);
-  detail::fold_to<Acc>("reduce_into", exec, n, out, detail::no_init{}, plus{}, detail::as_is{},
-                       first);
-}
-
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out,
-          class OpOrInit>
-void reduce_into(Exec&& exec, It first, It last, Out out, OpOrInit op_or_init) {
+          class... InitOp>
+  requires(sizeof...(InitOp) <= 2)
+void reduce_into(Exec&& exec, It first, It last, Out out, InitOp... init_op) {
   const auto n = detail::count_items("reduce_into", first, last);
-  detail::with_init_and_op<std::iter_value_t<It>>(
-      [&](const auto& init, const auto& op) {
-        detail::fold_to<Acc>("reduce_into", exec, n, out, init, op, detail::as_is{}, first);
-      },
-      op_or_init);
-}
-
-template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Init,
-          class Op>
-void reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op) {
-  const auto n = detail::count_items("reduce_into", first, last);
-  detail::fold_to<Acc>("reduce_into", exec, n, out, init, op, detail::as_is{}, first);
+  detail::fold_to<Acc>("reduce_into", exec, n, out,
+                       detail::read_arguments<std::iter_value_t<It>>(init_op...), detail::as_is{},
+                       first);
 }
 
 template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out,

@@ -8,9 +8,13 @@
 #include <cstdint>
 #include <iterator>
 
+#include <tilefold/detail/forest_verb.hpp>
 #include <tilefold/detail/keyed_items.hpp>
-#include <tilefold/detail/verb.hpp>
 #include <tilefold/dispatch.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/launch_by_key.cuh>
+#endif
 
 namespace tilefold {
 
@@ -18,9 +22,7 @@ namespace detail {
 
 /// What decides whether two keys are equal unless the caller says it: their ==.
 struct equal_keys {
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Key>
   TILEFOLD_HD bool operator()(const Key& a, const Key& b) const {
     return static_cast<bool>(a == b);
@@ -47,63 +49,60 @@ inline equal_keys normalized_equality(const std::equal_to<void>&) { return {}; }
 template <class F, class Key>
 inline constexpr bool is_key_equality = function_on<F, Key, Key>;
 
-/// Calls use(equal, init, op) with what the last arguments of reduce_by_key mean.
-template <class Key, class T, class Use>
-auto with_key_arguments(const Use& use) {
-  return use(equal_keys{}, no_init{}, plus{});
+/// What the last arguments of reduce_by_key say.
+template <class Equal, class Arguments>
+struct key_arguments {
+  Equal equal;
+  Arguments fold;
+};
+template <class Equal, class Arguments>
+key_arguments(Equal, Arguments) -> key_arguments<Equal, Arguments>;
+
+/// What they mean for such keys and values of type T. Nothing can be made of no_result.
+template <class Key, class T>
+auto read_key_arguments() {
+  return key_arguments{equal_keys{}, detail::read_arguments<T>()};
 }
-template <class Key, class T, class Use, class OpOrInit>
-auto with_key_arguments(const Use& use, const OpOrInit& op_or_init) {
-  return detail::with_init_and_op<T>(
-      [&](const auto& init, const auto& op) { return use(equal_keys{}, init, op); }, op_or_init);
+template <class Key, class T, class OpOrInit>
+auto read_key_arguments(const OpOrInit& op_or_init) {
+  return key_arguments{equal_keys{}, detail::read_arguments<T>(op_or_init)};
 }
-template <class Key, class T, class Use, class EqualOrInit, class Op>
-auto with_key_arguments(const Use& use, const EqualOrInit& equal_or_init, const Op& op) {
+template <class Key, class T, class EqualOrInit, class Op>
+auto read_key_arguments(const EqualOrInit& equal_or_init, const Op& op) {
   constexpr bool init = reducer<Op> || converts_to<EqualOrInit, T> || converts_to<T, EqualOrInit>;
   if constexpr (is_key_equality<EqualOrInit, Key>) {
-    return use(detail::normalized_equality(equal_or_init), no_init{}, op);
+    return key_arguments{detail::normalized_equality(equal_or_init), init_and_op{no_init{}, op}};
   } else if constexpr (!detail::is_const<EqualOrInit, Key, Key>()) {
-    return no_result{};
+    return key_arguments{equal_keys{}, no_result{}};
   } else if constexpr (init) {
-    return use(equal_keys{}, equal_or_init, op);
+    return key_arguments{equal_keys{}, init_and_op{equal_or_init, op}};
   } else {
     static_assert(init,
                   "tilefold: the argument before the operator of reduce_by_key must be an equality "
                   "that is callable with two keys, or an initial value that converts to or from "
                   "the values");
-    return no_result{};
+    return key_arguments{equal_keys{}, no_result{}};
   }
 }
-template <class Key, class T, class Use, class Equal, class Init, class Op>
-auto with_key_arguments(const Use& use, const Equal& equal, const Init& init, const Op& op) {
+template <class Key, class T, class Equal, class Init, class Op>
+auto read_key_arguments(const Equal& equal, const Init& init, const Op& op) {
   if constexpr (is_key_equality<Equal, Key>) {
-    return use(detail::normalized_equality(equal), init, op);
+    return key_arguments{detail::normalized_equality(equal), init_and_op{init, op}};
   } else {
     if constexpr (detail::is_const<Equal, Key, Key>()) {
       static_assert(is_key_equality<Equal, Key>,
                     "tilefold: of three arguments at the end of reduce_by_key the first is the "
                     "equality of keys, and must be callable with two of them");
     }
-    return no_result{};
+    return key_arguments{equal_keys{}, no_result{}};
   }
 }
 
-// An executor's readable(), under the name that the verb has for the iterator.
-template <class Executor>
-struct reads_values {
-  Executor& exec;
-
-  template <class It>
-  auto readable(const It& it, const char*) const {
-    return exec.readable(it, "values");
-  }
-};
-
 /// Whether runs of such keys can be folded and written; says in one sentence why not.
 template <class Named, class Executor, class Keys, class Values, class KeysOut, class ValuesOut,
-          class Equal, class Init, class Op>
-constexpr bool folds_keyed() {
-  if constexpr (!detail::folds_forest<Named, Executor, Op, ValuesOut, Init, Values>()) {
+          class Equal, class Arguments>
+constexpr bool folds_keys(const key_arguments<Equal, Arguments>*) {
+  if constexpr (!detail::folds_forest<Named, Executor, ValuesOut, Arguments, Values>()) {
     return false;
   } else if constexpr (!executor_base_t<Executor>::template takes_functions<Equal>()) {
     return false;
@@ -112,23 +111,14 @@ constexpr bool folds_keyed() {
   }
 }
 
-/// Calls use(base of the executor, its policy, items, bound reducer, initial accumulator).
-template <class Named, class Executor, class Keys, class Values, class Equal, class Init, class Op,
-          class Use>
-auto with_keyed_items(Executor&& exec, std::int64_t n, const Keys& keys, const Values& values,
-                      const Equal& equal, const Init& init, const Op& op, const Use& use) {
-  using types = fold_types<Named, Op, as_is, Init, Values>;
-  using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  auto&& base = parts::base(exec);
-  const auto start = detail::convert_init<typename types::accumulator>(init);
-  const reads_values<std::remove_reference_t<decltype(base)>> reader{base};
-  const auto elements =
-      detail::readable_source<types::indexed>(reader, std::index_sequence_for<Values>(), values);
+/// The items of a bound fold with their keys, as the executor reads them.
+template <class Executor, class Bound, class Keys, class Values, class Equal>
+auto read_keyed(Executor& base, const Bound& bound, std::int64_t n, const Keys& keys,
+                const Values& values, const Equal& equal) {
+  const auto elements = bound.source(unless_empty{base, true, "values"}, values);
   const auto raw_keys = base.readable(keys, "keys_first");
-  using items = keyed_items<std::remove_const_t<decltype(raw_keys)>, Equal,
-                            std::remove_const_t<decltype(elements)>>;
-  return use(base, typename parts::policy{}, items{raw_keys, equal, elements, n},
-             types::bind(op, as_is{}), start);
+  return keyed_items<std::remove_const_t<decltype(raw_keys)>, Equal,
+                     std::remove_const_t<decltype(elements)>>{raw_keys, equal, elements, n};
 }
 
 }  // namespace detail
@@ -185,28 +175,21 @@ void reduce_by_key_into(Exec&& exec, Keys keys_first, Keys keys_last, Values val
                         KeysOut keys_out, ValuesOut values_out, CountOut num_runs_out,
                         Rest... rest) {
   const std::int64_t n = detail::count_items("reduce_by_key_into", keys_first, keys_last);
-  detail::with_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(
-      [&](const auto& equal, const auto& init, const auto& op) {
-        using op_type = std::remove_cvref_t<decltype(op)>;
-        using init_type = std::remove_cvref_t<decltype(init)>;
-        using equal_type = std::remove_cvref_t<decltype(equal)>;
-        if constexpr (detail::folds_keyed<Acc, Exec, Keys, Values, KeysOut, ValuesOut, equal_type,
-                                          init_type, op_type>()) {
-          if (n == 0) {
-            detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec).store(std::int64_t{0},
-                                                                                num_runs_out);
-            return;
-          }
-          detail::with_keyed_items<Acc>(exec, n, keys_first, values, equal, init, op,
-                                        [&](auto& base, auto policy, const auto& items,
-                                            const auto& bound, const auto& start) {
-                                          base.template fold_by_key_into<decltype(policy)>(
-                                              items, bound, start, keys_out, values_out,
-                                              num_runs_out);
-                                        });
-        }
-      },
-      rest...);
+  const auto last =
+      detail::read_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(rest...);
+  constexpr const decltype(last)* types = nullptr;
+  if constexpr (detail::folds_keys<Acc, Exec, Keys, Values, KeysOut, ValuesOut>(types)) {
+    using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
+    auto&& base = parts::base(exec);
+    if (n == 0) {
+      base.store(std::int64_t{0}, num_runs_out);
+      return;
+    }
+    const auto bound = detail::bind<Acc, Values>(last.fold, detail::as_is{});
+    base.template fold_by_key_into<typename parts::policy>(
+        detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
+        bound.start, keys_out, values_out, num_runs_out);
+  }
 }
 
 /// The same, done when the call returns; returns the number of runs. The executor may be left out:
@@ -220,27 +203,21 @@ template <class Acc = void, executor Exec, detail::item_iterator Keys, detail::i
 std::int64_t reduce_by_key(Exec&& exec, Keys keys_first, Keys keys_last, Values values,
                            KeysOut keys_out, ValuesOut values_out, Rest... rest) {
   const std::int64_t n = detail::count_items("reduce_by_key", keys_first, keys_last);
-  return detail::with_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(
-      [&](const auto& equal, const auto& init, const auto& op) -> std::int64_t {
-        using op_type = std::remove_cvref_t<decltype(op)>;
-        using init_type = std::remove_cvref_t<decltype(init)>;
-        using equal_type = std::remove_cvref_t<decltype(equal)>;
-        if constexpr (detail::folds_keyed<Acc, Exec, Keys, Values, KeysOut, ValuesOut, equal_type,
-                                          init_type, op_type>()) {
-          detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec).require_waiting(
-              "reduce_by_key");
-          if (n == 0) return 0;
-          return detail::with_keyed_items<Acc>(exec, n, keys_first, values, equal, init, op,
-                                               [&](auto& base, auto policy, const auto& items,
-                                                   const auto& bound, const auto& start) {
-                                                 return base.template fold_by_key<decltype(policy)>(
-                                                     items, bound, start, keys_out, values_out);
-                                               });
-        } else {
-          return 0;
-        }
-      },
-      rest...);
+  const auto last =
+      detail::read_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(rest...);
+  constexpr const decltype(last)* types = nullptr;
+  if constexpr (detail::folds_keys<Acc, Exec, Keys, Values, KeysOut, ValuesOut>(types)) {
+    using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
+    auto&& base = parts::base(exec);
+    base.require_waiting("reduce_by_key");
+    if (n == 0) return 0;
+    const auto bound = detail::bind<Acc, Values>(last.fold, detail::as_is{});
+    return base.template fold_by_key<typename parts::policy>(
+        detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
+        bound.start, keys_out, values_out);
+  } else {
+    return 0;
+  }
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator Keys,

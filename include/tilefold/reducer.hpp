@@ -134,9 +134,7 @@ struct typed_lift {
   using inner = Lift;
   Lift lift;
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class... Values>
   TILEFOLD_HD X operator()(const Values&... values) const {
     return detail::convert<X>(lift(values...));
@@ -175,6 +173,7 @@ struct op_reducer {
   static_assert(commutative || !op_traits<Op, Acc>::order_free,
                 "tilefold: an order-free reduction is commutative: op_traits that say order_free "
                 "must say commutative, too");
+  static constexpr bool order_free = op_traits<Op, Acc>::order_free;
   // Whether a compiler could fuse across a lift or a combine, so that it is to be closed
   // (detail/closing.hpp; op_traits::separately_rounded), and so the result.
   static constexpr bool lift_may_fuse = !std::same_as<Lift, as_is> && !std::integral<Acc> &&
@@ -206,9 +205,7 @@ struct op_reducer {
 
   /// The same, values closed before they meet the caller's function, and what that returns before
   /// it meets a conversion.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Closing, class... Values>
   TILEFOLD_HD Acc lift_across(const Closing& closing, const Values&... values) const {
     const auto& function = lift_function<Lift>::of(lift_op);
@@ -219,17 +216,13 @@ struct op_reducer {
     }
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD Acc combine(const Acc& a, const Acc& b) const {
     return detail::convert<Acc>(op(a, b));
   }
 
   /// The same, what the operator returns closed before it meets a conversion.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Closing>
   TILEFOLD_HD Acc combine_across(const Closing& closing, const Acc& a, const Acc& b) const
     requires(combine_may_fuse && conversion_may_fuse<call_result_t<Op, Acc, Acc>, Acc>)
@@ -251,19 +244,16 @@ struct op_reducer {
   }
 };
 
-/// Whether Reducer::neutral() can stand where an operand is missing.
-template <class Reducer>
-inline constexpr bool has_neutral = requires { requires Reducer::may_pad; };
-
 /// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.
 template <class Reducer, class Init>
 TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, const Init& init,
                                             const typename Reducer::accumulator& folded) {
-  if constexpr (std::same_as<Init, no_init>) {
-    return reducer.project(folded);
-  } else {
-    return reducer.project(reducer.combine(init, folded));
-  }
+  return reducer.project(reducer.combine(init, folded));
+}
+template <class Reducer>
+TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, no_init,
+                                            const typename Reducer::accumulator& folded) {
+  return reducer.project(folded);
 }
 
 /// A result of nothing that is given as such, where else an accumulator stands.
@@ -272,6 +262,13 @@ struct given_result {
   Result value;
 };
 
+/// The same where every tree of a forest has elements.
+struct no_empty_tree {};
+
+template <class Reducer>
+TILEFOLD_HD typename Reducer::result result_of_nothing(const Reducer&, no_empty_tree) {
+  __builtin_unreachable();
+}
 template <class Reducer>
 TILEFOLD_HD typename Reducer::result result_of_nothing(const Reducer& reducer,
                                                        const typename Reducer::accumulator& empty) {
@@ -316,9 +313,7 @@ TILEFOLD_HD auto output_key(const Key& key) {
 
 /// Puts `value` in the place of another one. If it cannot be assigned, for instance because a
 /// member is const, it is constructed there.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <class T>
 TILEFOLD_HD void replace(T& place, T value) {
   if constexpr (std::is_move_assignable_v<T>) {
@@ -335,9 +330,7 @@ concept writes_unassignable =
     std::same_as<decltype(*std::declval<Out&>()), T&> && !std::is_copy_assignable_v<T>;
 
 /// *out = value, or what replace() does.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <class Out, class T>
 TILEFOLD_HD void write_through(Out out, T&& value) {
   if constexpr (writes_unassignable<Out, std::remove_cvref_t<T>>) {
@@ -353,9 +346,7 @@ template <class It>
 using element_t = std::conditional_t<std::is_lvalue_reference_v<std::iter_reference_t<It>>,
                                      const std::iter_value_t<It>&, std::iter_value_t<It>>;
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <class It>
 TILEFOLD_HD element_t<It> element(const It& first, std::int64_t i) {
   return static_cast<element_t<It>>(first[static_cast<std::iter_difference_t<It>>(i)]);

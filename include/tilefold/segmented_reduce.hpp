@@ -11,8 +11,12 @@
 #include <string>
 
 #include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/launch_forest.cuh>
+#endif
 
 namespace tilefold {
 
@@ -25,21 +29,8 @@ constexpr void require_integers() {
                 "beginning of the items alone, and no end of them");
 }
 
-/// Folds the segments that `offsets_of(executor)` tells as a pair of iterators, begins and ends.
-template <class Acc, class Exec, class It, class Count, class Out, class OffsetsOf, class... InitOp>
-void fold_segments(Exec&& exec, It first, Count num_segments, Out out, const OffsetsOf& offsets_of,
-                   const InitOp&... init_op) {
-  const std::int64_t segments =
-      detail::count_of("segmented_reduce", "the number of segments", num_segments);
-  detail::with_init_and_op<std::iter_value_t<It>>(
-      [&](const auto& init, const auto& op) {
-        detail::forest_to<Acc>(
-            exec,
-            [&](auto& base, const auto& source) { return offsets_of(base, source, segments); },
-            segments, true, out, init, op, first);
-      },
-      init_op...);
-}
+// As messages name it.
+inline constexpr const char* segments = "the number of segments";
 
 }  // namespace detail
 
@@ -78,13 +69,16 @@ void segmented_reduce_into(Exec&& exec, It first, Begins begins, Ends ends, Coun
                            Out out, InitOp... init_op) {
   detail::require_integers<Begins>();
   detail::require_integers<Ends>();
-  detail::fold_segments<Acc>(
-      exec, first, num_segments, out,
-      [&](auto& base, const auto& source, std::int64_t segments) {
-        return detail::make_segment_forest(source, base.readable(begins, "begins"),
+  const std::int64_t segments =
+      detail::count_of("segmented_reduce", detail::segments, num_segments);
+  detail::fold_trees_to<Acc, It>(
+      exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
+      [&](auto& base, const auto& bound) {
+        const auto items = bound.source(base, first);
+        return detail::make_segment_forest(items, base.readable(begins, "begins"),
                                            base.readable(ends, "ends"), segments);
       },
-      init_op...);
+      out);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Offsets,
@@ -93,12 +87,15 @@ template <class Acc = void, executor Exec, detail::item_iterator It, detail::ite
 void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_segments, Out out,
                            InitOp... init_op) {
   detail::require_integers<Offsets>();
-  detail::fold_segments<Acc>(
-      exec, first, num_segments, out,
-      [&](auto& base, const auto& source, std::int64_t segments) {
-        return detail::make_offsets_forest(source, base.readable(offsets, "offsets"), segments);
+  const std::int64_t segments =
+      detail::count_of("segmented_reduce", detail::segments, num_segments);
+  detail::fold_trees_to<Acc, It>(
+      exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
+      [&](auto& base, const auto& bound) {
+        const auto items = bound.source(base, first);
+        return detail::make_offsets_forest(items, base.readable(offsets, "offsets"), segments);
       },
-      init_op...);
+      out);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It, std::integral Count,
@@ -107,24 +104,20 @@ template <class Acc = void, executor Exec, detail::item_iterator It, std::integr
 void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segment_size, Out out,
                            InitOp... init_op) {
   const std::int64_t segments =
-      detail::count_of("segmented_reduce", "the number of segments", num_segments);
+      detail::count_of("segmented_reduce", detail::segments, num_segments);
   const std::int64_t size = detail::count_of("segmented_reduce", "the segment size", segment_size);
   if (size > 0 && segments > std::numeric_limits<std::int64_t>::max() / size) {
     throw invalid_range_error("tilefold::segmented_reduce: " + std::to_string(segments) +
                               " segments of " + std::to_string(size) +
                               " items are more than a range can hold");
   }
-  detail::with_init_and_op<std::iter_value_t<It>>(
-      [&](const auto& init, const auto& op) {
-        detail::forest_to<Acc>(
-            exec,
-            [&](auto&, const auto& source) {
-              return detail::equal_forest<std::remove_cvref_t<decltype(source)>>{source, segments,
-                                                                                 size};
-            },
-            segments, size > 0, out, init, op, first);
+  detail::fold_trees_to<Acc, It>(
+      exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
+      [&](auto& base, const auto& bound) {
+        return detail::make_equal_forest(bound.source(detail::unless_empty{base, size > 0}, first),
+                                         segments, size);
       },
-      init_op...);
+      out);
 }
 
 /// The same, done when the call returns. The executor may be left out: the memory of everything

@@ -14,10 +14,11 @@ namespace tilefold {
 ///     transform_reduce([exec,] first, last, init, op, f)              op(init, op over f(item))
 ///     transform_reduce([exec,] first1, last1, first2, init, op, f)    ... over f(item1, item2)
 ///     transform_reduce([exec,] first1, last1, first2, init)           dot product
-///     transform_reduce([exec,] range, init, op, f)                    of one range
 ///     transform_reduce([exec,] first1, last1, first2, reducer)        a reducer of two ranges
-///     transform_reduce([exec,] first, last, reducer, f)               reducer over f(item)
+///     transform_reduce([exec,] first, last, op, f)                    op over f(item)
+///     transform_reduce([exec,] range, [init,] op, f)                  of one range
 ///
+/// `op` may be a reducer. Without `init` nothing gives the identity of `op`, as in reduce().
 /// The two ranges may have different value types; the second must hold as many items as the first.
 /// An f that is a functor of tilefold or std, such as the dot product's multiplies, is called in
 /// the type where both meet, which is float for half and int32 for int8. f is called once per item,
@@ -30,14 +31,15 @@ namespace tilefold {
 template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op, class F>
 auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first, last);
-  return detail::fold_value<Acc>("transform_reduce", exec, n, init, op, f, first);
+  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::init_and_op{init, op}, f,
+                                 first);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           class Init, class Op, class F>
 auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first1, last1);
-  return detail::fold_value<Acc>("transform_reduce", exec, n, init, op,
+  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::init_and_op{init, op},
                                  detail::pair_function_of<F, It1, It2>(f), first1, first2);
 }
 
@@ -46,7 +48,8 @@ template <class Acc = void, executor Exec, detail::item_iterator It1, detail::it
 auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrReducer last_argument) {
   if constexpr (reducer<InitOrReducer>) {
     const auto n = detail::count_items("transform_reduce", first1, last1);
-    return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, last_argument,
+    return detail::fold_value<Acc>("transform_reduce", exec, n,
+                                   detail::init_and_op{detail::no_init{}, last_argument},
                                    detail::as_is{}, first1, first2);
   } else {
     return tilefold::transform_reduce<Acc>(exec, first1, last1, first2, last_argument, plus{},
@@ -54,11 +57,12 @@ auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrRedu
   }
 }
 
-template <class Acc = void, executor Exec, detail::item_iterator It, reducer R, class F>
+template <class Acc = void, executor Exec, detail::item_iterator It, class Op, class F>
   requires detail::function_or_needs_const<F, std::iter_value_t<It>>
-auto transform_reduce(Exec&& exec, It first, It last, R r, F f) {
+auto transform_reduce(Exec&& exec, It first, It last, Op op, F f) {
   const auto n = detail::count_items("transform_reduce", first, last);
-  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::no_init{}, r, f, first);
+  return detail::fold_value<Acc>("transform_reduce", exec, n,
+                                 detail::init_and_op{detail::no_init{}, op}, f, first);
 }
 
 // The constraint on f tells an array, followed by anything, from the first of two iterators.
@@ -66,6 +70,12 @@ template <class Acc = void, executor Exec, detail::item_range Range, class Init,
   requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 auto transform_reduce(Exec&& exec, Range&& range, Init init, Op op, F f) {
   return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range), init, op, f);
+}
+
+template <class Acc = void, executor Exec, detail::item_range Range, class Op, class F>
+  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+auto transform_reduce(Exec&& exec, Range&& range, Op op, F f) {
+  return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range), op, f);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
@@ -80,9 +90,17 @@ auto transform_reduce(It first, It last, Rest... rest) {
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
           class Init, class Op, class F>
-  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>> &&
+           (!std::same_as<Init, detail::range_iterator_t<Range>>)
 auto transform_reduce(Range&& range, Init init, Op op, F f) {
   return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range), init, op, f);
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
+          class Op, class F>
+  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+auto transform_reduce(Range&& range, Op op, F f) {
+  return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range), op, f);
 }
 
 /// The same folds, written through `out` instead of returned, as reduce_into() does.
@@ -90,14 +108,15 @@ auto transform_reduce(Range&& range, Init init, Op op, F f) {
 ///     transform_reduce_into(exec, first, last, out, init, op, f)
 ///     transform_reduce_into(exec, first1, last1, first2, out, init, op, f)
 ///     transform_reduce_into(exec, first1, last1, first2, out, init)
-///     transform_reduce_into(exec, range, out, init, op, f)
 ///     transform_reduce_into(exec, first1, last1, first2, out, reducer)
-///     transform_reduce_into(exec, first, last, out, reducer, f)
+///     transform_reduce_into(exec, first, last, out, op, f)
+///     transform_reduce_into(exec, range, out, [init,] op, f)
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Init,
           class Op, class F>
 void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op, F f) {
   const auto n = detail::count_items("transform_reduce_into", first, last);
-  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, init, op, f, first);
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, detail::init_and_op{init, op}, f,
+                       first);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
@@ -105,7 +124,7 @@ template <class Acc = void, executor Exec, detail::item_iterator It1, detail::it
 void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init,
                            Op op, F f) {
   const auto n = detail::count_items("transform_reduce_into", first1, last1);
-  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, init, op,
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, detail::init_and_op{init, op},
                        detail::pair_function_of<F, It1, It2>(f), first1, first2);
 }
 
@@ -128,14 +147,24 @@ template <executor Exec, detail::item_iterator It1, detail::item_iterator It2, d
           reducer R>
 void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, R r) {
   const auto n = detail::count_items("transform_reduce_into", first1, last1);
-  detail::fold_to<void>("transform_reduce_into", exec, n, out, detail::no_init{}, r,
-                        detail::as_is{}, first1, first2);
+  detail::fold_to<void>("transform_reduce_into", exec, n, out,
+                        detail::init_and_op{detail::no_init{}, r}, detail::as_is{}, first1, first2);
 }
 
-template <executor Exec, detail::item_iterator It, detail::output Out, reducer R, class F>
-void transform_reduce_into(Exec&& exec, It first, It last, Out out, R r, F f) {
+template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Op,
+          class F>
+  requires detail::function_or_needs_const<F, std::iter_value_t<It>>
+void transform_reduce_into(Exec&& exec, It first, It last, Out out, Op op, F f) {
   const auto n = detail::count_items("transform_reduce_into", first, last);
-  detail::fold_to<void>("transform_reduce_into", exec, n, out, detail::no_init{}, r, f, first);
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out,
+                       detail::init_and_op{detail::no_init{}, op}, f, first);
+}
+
+template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out, class Op,
+          class F>
+  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+void transform_reduce_into(Exec&& exec, Range&& range, Out out, Op op, F f) {
+  tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, op, f);
 }
 
 }  // namespace tilefold

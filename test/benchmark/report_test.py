@@ -169,6 +169,96 @@ class ReportTest(unittest.TestCase):
     def test_no_ladder_no_table(self):
         self.assertNotIn("## The ladder", self.run_report(self.write(gpu_file()))[1])
 
+    def compare(self, before, after):
+        paths = []
+        for name, entries in {"before": before, "after": after}.items():
+            path = self.folder / f"{name}.json"
+            context = {"device": f"GPU {name}", "host_name": "secret"}
+            path.write_text(json.dumps({"context": context, "benchmarks": entries}), encoding="utf-8")
+            paths.append(str(path))
+        return self.run_report("--compare", *paths)
+
+    def run_of(self, big, small, cub=50.0, read=40.0):
+        """Of one shape: our times, quartiles 2% apart at the small n and 0.4% at the large one."""
+        return [gpu_entry("float_sum", "graph", "tilefold", 1 << 26, 4 << 26, big, 0.998 * big, 1.002 * big),
+                gpu_entry("float_sum", "graph", "tilefold", 1 << 12, 4 << 12, small, 0.99 * small,
+                          1.01 * small),
+                gpu_entry("float_sum", "graph", "cub-3.0", 1 << 26, 4 << 26, cub),
+                gpu_entry("read", "graph", "4-in-flight", 1 << 26, 4 << 26, read)]
+
+    def test_a_run_compared_with_itself_has_moved_nothing(self):
+        code, text, _ = self.compare(self.run_of(60.0, 2.0), self.run_of(60.0, 2.0))
+        self.assertEqual(code, 0)
+        self.assertIn("Before: device GPU before.", text)
+        self.assertNotIn("secret", text)
+        self.assertNotIn("| float_sum", text)
+        self.assertEqual(
+            text.splitlines()[-1],
+            "4 compared, 2 of them ours: 0 slower by more than 1% (0 beyond both spreads), 0 faster (0); on "
+            "average ours changed by +0.00%, all others by +0.00%; 0 only before, 0 only after.")
+
+    def test_what_moved_by_more_than_one_percent_is_told_with_both_spreads(self):
+        code, text, _ = self.compare(self.run_of(60.0, 2.0), self.run_of(60.9, 2.03))
+        self.assertEqual(code, 1)
+        lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()
+                 if line.startswith("| float_sum")]
+        self.assertEqual(lines, [
+            ["float_sum, graph", "2^26", "tilefold", "60.00", "60.90", "+1.5%", "0.4%", "0.4%", "yes"],
+            ["float_sum, graph", "2^12", "tilefold", "2.00", "2.03", "+1.5%", "2.0%", "2.0%", ""]])
+        self.assertIn("2 slower by more than 1% (1 beyond both spreads), 0 faster (0)", text)
+        self.assertIn("ours changed by +1.50%", text)
+
+    def test_less_than_one_percent_within_or_beyond_the_spread_is_not_told(self):
+        code, text, _ = self.compare(self.run_of(60.0, 2.0), self.run_of(60.5, 2.01))
+        self.assertEqual(code, 0)
+        self.assertNotIn("| float_sum", text)
+        self.assertIn("ours changed by +0.67%", text)
+
+    def test_slower_within_the_spread_and_faster_rows_are_no_harm(self):
+        code, text, _ = self.compare(self.run_of(60.0, 2.0), self.run_of(50.0, 2.03))
+        self.assertEqual(code, 0)
+        self.assertIn("1 slower by more than 1% (0 beyond both spreads), 1 faster (1)", text)
+        # The worst comes first.
+        moved = [line for line in text.splitlines() if line.startswith("| float_sum")]
+        self.assertIn("+1.5%", moved[0])
+        self.assertIn("-16.7%", moved[1])
+
+    def test_the_wider_of_both_spreads_counts(self):
+        def run(us, half):
+            return [gpu_entry("float_sum", "graph", "tilefold", 4096, 16384, us, us - half, us + half)]
+
+        for first, second in ((0.01, 0.2), (0.2, 0.01)):
+            code, text, _ = self.compare(run(10.0, first), run(10.3, second))
+            self.assertEqual(code, 0)
+            self.assertIn("1 slower by more than 1% (0 beyond both spreads)", text)
+        self.assertEqual(self.compare(run(10.0, 0.1), run(10.3, 0.1))[0], 1)
+
+    def test_peers_and_reads_tell_of_the_machine_and_do_no_harm(self):
+        code, text, _ = self.compare(self.run_of(60.0, 2.0), self.run_of(60.0, 2.0, cub=55.0, read=44.0))
+        self.assertEqual(code, 0)
+        self.assertIn("| float_sum, graph | 2^26 | cub-3.0 | 50.00 | 55.00 | +10.0% |", text)
+        self.assertIn("| read, graph | 2^26 | 4-in-flight | 40.00 | 44.00 | +10.0% |", text)
+        self.assertIn("ours changed by +0.00%, all others by +10.00%", text)
+
+    def test_what_only_one_file_has_is_counted(self):
+        new = gpu_entry("half_sum", "graph", "tilefold", 1 << 12, 2 << 12, 1.0)
+        code, text, _ = self.compare(self.run_of(60.0, 2.0), [*self.run_of(60.0, 2.0)[:3], new])
+        self.assertEqual(code, 0)
+        self.assertIn("3 compared", text)
+        self.assertIn("1 only before, 1 only after", text)
+
+    def test_the_host_s_repetitions_are_compared(self):
+        slow = [{**e, "real_time": 2 * e["real_time"]} for e in host_file()]
+        code, text, _ = self.compare(host_file(), slow)
+        self.assertEqual(code, 1)
+        self.assertIn("| double_sum | 2^20 | tilefold | 100.00 | 200.00 | +100.0% | 20.0% | 20.0% | yes |", text)
+
+    def test_an_unreadable_file_of_two_is_named(self):
+        path = self.write(gpu_file())
+        code, out, err = self.run_report("--compare", path, str(self.folder / "none.json"))
+        self.assertEqual((code, out, err.count("\n")), (2, "", 1))
+        self.assertIn("none.json", err)
+
     def test_context_is_told_but_not_the_machine(self):
         _, text, _ = self.run_report(self.write(gpu_file()))
         self.assertIn("date 2025-01-31, device Some GPU.", text)

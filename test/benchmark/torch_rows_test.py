@@ -38,7 +38,7 @@ class TorchRowsTest(unittest.TestCase):
 
     def test_shapes_are_the_programs(self):
         sources = "".join((BENCHMARK / name).read_text("utf-8") for name in (
-            "segment_rows.cu", "segment_shapes.cpp", "segment_statistics.cu", "axis_contest.cu"))
+            "forests/rows.cu", "forests/shapes.cpp", "forests/statistics.cu", "axes/columns.cu"))
         for shape in torch_rows.shapes():
             name = shape.name.rstrip("0123456789") if "_batch_" in shape.name else shape.name
             self.assertIn(f'"{name}"', sources)

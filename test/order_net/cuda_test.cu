@@ -68,11 +68,6 @@ struct kernel_form {
 
 namespace {
 
-struct in_gpu_memory {
-  template <class T>
-  using array = gpu_array<T>;
-};
-
 template <class Member>
 class CudaOrderNet : public ::testing::Test {
  protected:

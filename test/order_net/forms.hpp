@@ -17,6 +17,7 @@
 
 #include <tilefold/tilefold.hpp>
 
+#include "../support/host_memory.hpp"
 #include "../support/items.hpp"
 #include "../support/oracle.hpp"
 #include "../support/views.hpp"
@@ -151,24 +152,6 @@ void wait_for(Exec& exec) {
   detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec).synchronize();
 }
 
-/// The executor's memory is the host's.
-struct in_host_memory {
-  template <class T>
-  class array {
-   public:
-    explicit array(std::int64_t n) : items_(static_cast<std::size_t>(n)) {}
-    explicit array(const std::vector<T>& items) : items_(items) {}
-    T* data() { return items_.data(); }
-    void assign(const T* items, std::int64_t n, std::int64_t at = 0) {
-      std::copy(items, items + n, items_.data() + at);
-    }
-    std::vector<T> to_host() const { return items_; }
-
-   private:
-    std::vector<T> items_;
-  };
-};
-
 /// Folds of a member in an arithmetic: what a form hands to the library, or to the oracle.
 template <class Member, class Arithmetic>
 struct world {
@@ -186,48 +169,76 @@ struct world {
 
 // ---- the forms: run() by the library, expect() by the oracle
 
-/// reduce(computed items), with an initial value for every other member.
+/// Folds of the first n items for every n of lengths(): fold_one(n, to) writes one.
+template <class World, class Place, class Exec, class FoldOne>
+auto fold_each_length(Exec& exec, const FoldOne& fold_one) {
+  typename Place::template array<typename World::values> out(
+      static_cast<std::int64_t>(lengths().size()));
+  auto* to = out.data();
+  for (const std::int64_t n : lengths()) fold_one(n, to++);
+  net::wait_for(exec);  // before the items go
+  return out.to_host();
+}
+
+/// What those are of leaves, after the initial value if there is one.
+template <class World>
+auto expect_each_length(const std::vector<typename World::values>& leaves, bool has_init) {
+  const typename World::op op;
+  std::vector<typename World::values> expected;
+  for (const std::int64_t n : lengths()) {
+    const auto folded = neighbour_tree(op, std::vector(leaves.begin(), leaves.begin() + n));
+    expected.push_back(has_init ? op(World::init(), folded) : folded);
+  }
+  return expected;
+}
+
+/// What reduce() makes of items at each of four places; first(at) is the iterator to fold over.
+/// There is an initial value for every other member.
+template <class World, class Place, class Exec, class Item, class First>
+auto reduce_at_four_places(Exec& exec, const std::vector<Item>& items, const First& first) {
+  std::vector<typename World::values> all;
+  for (int shift = 0; shift < 4; ++shift) {
+    typename Place::template array<Item> array(longest + 4);
+    array.assign(items.data(), longest, shift);
+    const auto begin = first(static_cast<const Item*>(array.data() + shift));
+    const auto folds =
+        net::fold_each_length<World, Place>(exec, [&](std::int64_t n, typename World::values* to) {
+          if constexpr (World::member::index % 2 == 0) {
+            reduce_into(exec, begin, begin + n, to, typename World::op());
+          } else {
+            reduce_into(exec, begin, begin + n, to, World::init(), typename World::op());
+          }
+        });
+    all.insert(all.end(), folds.begin(), folds.end());
+  }
+  return all;
+}
+
+template <class World>
+std::vector<typename World::values> leaves_of(const raw_items<typename World::member>& raw) {
+  std::vector<typename World::values> leaves;
+  for (const auto& item : raw.first) leaves.push_back(typename World::f()(item));
+  return leaves;
+}
+
+/// reduce(computed items).
 struct reduce_form {
   static constexpr const char* name = "reduce over computed items";
 
   template <class World, class Place, class Exec>
   static auto run(Exec& exec, const raw_items<typename World::member>& raw) {
-    using values = typename World::values;
-    const auto& items = raw.first;
-    const auto count = static_cast<std::int64_t>(lengths().size());
-    typename Place::template array<values> out(4 * count);
-    for (int shift = 0; shift < 4; ++shift) {
-      typename Place::template array<typename World::item> array(longest + 4);
-      array.assign(items.data(), longest, shift);
-      const computing_iterator<const typename World::item*, typename World::f> first(array.data() +
-                                                                                     shift);
-      for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t n = lengths()[static_cast<std::size_t>(i)];
-        values* to = out.data() + shift * count + i;
-        if constexpr (World::member::index % 2 == 0) {
-          reduce_into(exec, first, first + n, to, typename World::op());
-        } else {
-          reduce_into(exec, first, first + n, to, World::init(), typename World::op());
-        }
-      }
-      net::wait_for(exec);  // before the items go
-    }
-    return out.to_host();
+    using item = typename World::item;
+    return net::reduce_at_four_places<World, Place>(exec, raw.first, [](const item* at) {
+      return computing_iterator<const item*, typename World::f>(at);
+    });
   }
 
   template <class World>
   static auto expect(const raw_items<typename World::member>& raw) {
-    const auto& items = raw.first;
-    std::vector<typename World::values> leaves, expected;
-    for (const auto& item : items) leaves.push_back(typename World::f()(item));
-    for (const std::int64_t n : lengths()) {
-      auto folded =
-          neighbour_tree(typename World::op(), std::vector(leaves.begin(), leaves.begin() + n));
-      if (World::member::index % 2 != 0) folded = typename World::op()(World::init(), folded);
-      expected.push_back(folded);
-    }
-    const auto once = expected;
-    for (int shift = 1; shift < 4; ++shift) {
+    const auto once =
+        net::expect_each_length<World>(net::leaves_of<World>(raw), World::member::index % 2 != 0);
+    std::vector<typename World::values> expected;
+    for (int shift = 0; shift < 4; ++shift) {
       expected.insert(expected.end(), once.begin(), once.end());
     }
     return expected;
@@ -240,27 +251,8 @@ struct plain_form {
 
   template <class World, class Place, class Exec>
   static auto run(Exec& exec, const raw_items<typename World::member>& raw) {
-    using values = typename World::values;
-    std::vector<values> items;
-    for (const auto& item : raw.first) items.push_back(typename World::f()(item));
-    const auto count = static_cast<std::int64_t>(lengths().size());
-    typename Place::template array<values> out(4 * count);
-    for (int shift = 0; shift < 4; ++shift) {
-      typename Place::template array<values> array(longest + 4);
-      array.assign(items.data(), longest, shift);
-      const values* first = array.data() + shift;
-      for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t n = lengths()[static_cast<std::size_t>(i)];
-        values* to = out.data() + shift * count + i;
-        if constexpr (World::member::index % 2 == 0) {
-          reduce_into(exec, first, first + n, to, typename World::op());
-        } else {
-          reduce_into(exec, first, first + n, to, World::init(), typename World::op());
-        }
-      }
-      net::wait_for(exec);
-    }
-    return out.to_host();
+    return net::reduce_at_four_places<World, Place>(
+        exec, net::leaves_of<World>(raw), [](const typename World::values* at) { return at; });
   }
 
   template <class World>
@@ -276,44 +268,34 @@ struct transform_form {
   template <class World, class Place, class Exec>
   static auto run(Exec& exec, const raw_items<typename World::member>& raw) {
     using item = typename World::item;
-    using values = typename World::values;
-    const auto count = static_cast<std::int64_t>(lengths().size());
     typename Place::template array<item> array(longest + 4), others(longest + 4);
     const int shift = World::member::index % 4;
     array.assign(raw.first.data(), longest, shift);
     others.assign(raw.second.data(), longest, 1);
-    typename Place::template array<values> out(count);
-    const item* first = array.data() + shift;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t n = lengths()[static_cast<std::size_t>(i)];
-      if constexpr (World::member::index % 3 == 0) {
-        const item* second = others.data() + 1;
-        transform_reduce_into(exec, first, first + n, second, out.data() + i, World::init(),
-                              typename World::op(), typename World::f());
-      } else {
-        transform_reduce_into(exec, first, first + n, out.data() + i, World::init(),
-                              typename World::op(), typename World::f());
-      }
-    }
-    net::wait_for(exec);
-    return out.to_host();
+    const item* const first = array.data() + shift;
+    const item* const second = others.data() + 1;
+    return net::fold_each_length<World, Place>(
+        exec, [&](std::int64_t n, typename World::values* to) {
+          if constexpr (World::member::index % 3 == 0) {
+            transform_reduce_into(exec, first, first + n, second, to, World::init(),
+                                  typename World::op(), typename World::f());
+          } else {
+            (void)second;
+            transform_reduce_into(exec, first, first + n, to, World::init(), typename World::op(),
+                                  typename World::f());
+          }
+        });
   }
 
   template <class World>
   static auto expect(const raw_items<typename World::member>& raw) {
-    const auto& first = raw.first;
-    const auto& second = raw.second;
-    std::vector<typename World::values> leaves, expected;
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      leaves.push_back(World::member::index % 3 == 0 ? typename World::f()(first[i], second[i])
-                                                     : typename World::f()(first[i]));
+    std::vector<typename World::values> leaves;
+    for (std::size_t i = 0; i < raw.first.size(); ++i) {
+      leaves.push_back(World::member::index % 3 == 0
+                           ? typename World::f()(raw.first[i], raw.second[i])
+                           : typename World::f()(raw.first[i]));
     }
-    for (const std::int64_t n : lengths()) {
-      expected.push_back(typename World::op()(
-          World::init(),
-          neighbour_tree(typename World::op(), std::vector(leaves.begin(), leaves.begin() + n))));
-    }
-    return expected;
+    return net::expect_each_length<World>(leaves, true);
   }
 };
 
@@ -324,40 +306,29 @@ struct reducer_form {
   template <class World, class Place, class Exec>
   static auto run(Exec& exec, const raw_items<typename World::member>& raw) {
     using item = typename World::item;
-    using values = typename World::values;
-    const auto count = static_cast<std::int64_t>(lengths().size());
     const int shift = World::member::index % 4;
     typename Place::template array<item> array(longest + 4);
     array.assign(raw.first.data(), longest, shift);
-    typename Place::template array<values> out(count);
     const auto reducer = reducers::make_reducer(typename World::lift(), typename World::op(),
                                                 typename World::project());
-    const item* at = array.data() + shift;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t n = lengths()[static_cast<std::size_t>(i)];
-      if constexpr (World::member::index % 2 == 0) {
-        transform_reduce_into(exec, at, at + n, out.data() + i, reducer, typename World::f());
-      } else {
-        const computing_iterator<const item*, typename World::f> first(at);
-        reduce_into(exec, first, first + n, out.data() + i, World::init(), reducer);
-      }
-    }
-    net::wait_for(exec);
-    return out.to_host();
+    const item* const at = array.data() + shift;
+    return net::fold_each_length<World, Place>(
+        exec, [&](std::int64_t n, typename World::values* to) {
+          if constexpr (World::member::index % 2 == 0) {
+            transform_reduce_into(exec, at, at + n, to, reducer, typename World::f());
+          } else {
+            const computing_iterator<const item*, typename World::f> first(at);
+            reduce_into(exec, first, first + n, to, World::init(), reducer);
+          }
+        });
   }
 
   template <class World>
   static auto expect(const raw_items<typename World::member>& raw) {
-    std::vector<typename World::values> leaves, expected;
-    for (const auto& item : raw.first) {
-      leaves.push_back(typename World::lift()(typename World::f()(item)));
-    }
-    for (const std::int64_t n : lengths()) {
-      auto folded =
-          neighbour_tree(typename World::op(), std::vector(leaves.begin(), leaves.begin() + n));
-      if (World::member::index % 2 != 0) folded = typename World::op()(World::init(), folded);
-      expected.push_back(typename World::project()(folded));
-    }
+    auto leaves = net::leaves_of<World>(raw);
+    for (auto& leaf : leaves) leaf = typename World::lift()(leaf);
+    auto expected = net::expect_each_length<World>(leaves, World::member::index % 2 != 0);
+    for (auto& value : expected) value = typename World::project()(value);
     return expected;
   }
 };

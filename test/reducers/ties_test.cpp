@@ -44,10 +44,15 @@ TYPED_TEST(Ties, OfVerbsAreThoseOfStd) {
             std::minmax_element(x.begin(), x.end()));
   EXPECT_EQ(index(minmax_element(x).second), expected[2]);
   for (const auto& [least, greatest] :
-       {minmax_element(x, last_of_equal), minmax_element(x, std::less<>(), last_of_equal)}) {
+       {minmax_element(x, last_of_equal), minmax_element(x, std::less<>(), last_of_equal),
+        minmax_element(x, last_of_equal, std::less<>())}) {
     EXPECT_EQ(index(least), expected[1]) << "one rule is that of both";
     EXPECT_EQ(index(greatest), expected[3]) << "one rule is that of both";
   }
+  EXPECT_EQ(index(min_element(x, last_of_equal, std::less<>())), expected[1]);
+  EXPECT_EQ(index(max_element(x, last_of_equal, std::less<>())), expected[3]);
+  EXPECT_EQ(minmax_element(x, first_of_equal, last_of_equal, std::less<>()),
+            std::minmax_element(x.begin(), x.end()));
   const std::vector<TypeParam> none;
   EXPECT_EQ(max_element(none, last_of_equal), none.end());
 }

@@ -71,6 +71,12 @@ class gpu_array {
   std::int64_t size_;
 };
 
+/// For tests that do not know where they run (host_memory.hpp).
+struct in_gpu_memory {
+  template <class T>
+  using array = gpu_array<T>;
+};
+
 /// A stream of the test's own.
 class scoped_stream {
  public:

@@ -5,16 +5,14 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "device_order.cuh"
+#include "segment_shapes.hpp"
 
 namespace tilefold::test {
-
-using segments = std::vector<std::pair<std::int64_t, std::int64_t>>;  // begin, end
 
 inline const lifted_hash initial{leaf_hash(std::int64_t{1} << 40)};
 
@@ -63,16 +61,5 @@ class index_items {
  private:
   std::vector<gpu_array<std::uint32_t>> arrays_;
 };
-
-/// Segments one after the other, as offsets describe them.
-inline segments in_a_row(const std::vector<std::int64_t>& lengths) {
-  segments all;
-  std::int64_t end = 0;
-  for (const std::int64_t length : lengths) {
-    all.emplace_back(end, end + length);
-    end += length;
-  }
-  return all;
-}
 
 }  // namespace tilefold::test

@@ -2,6 +2,7 @@
 //
 // Floating numbers around the ends of every integer type, and what they are as integers: computed
 // in long double, which holds all of them and all integers of 64 bits (on x86; elsewhere more).
+// What the tests of the host and of the GPU share.
 #pragma once
 
 #include <bit>
@@ -11,7 +12,10 @@
 #include <type_traits>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "items.hpp"
+#include "seed.hpp"
 
 namespace tilefold::test {
 
@@ -49,6 +53,28 @@ Int integer_of(Real value) {
   if (x <= static_cast<long double>(limits::min())) return limits::min();
   if (x >= static_cast<long double>(limits::max())) return limits::max();
   return static_cast<Int>(std::trunc(x));
+}
+
+template <class Int, class Real, class Convert>
+void expect_integers_of(const Convert& convert) {
+  const auto reals = reals_around_integers<Real>(seed());
+  const std::vector<Int> integers = convert(Int(), reals);
+  for (std::size_t i = 0; i < reals.size(); ++i) {
+    ASSERT_EQ(integers[i], (integer_of<Int, Real>(reals[i]))) << reals[i];
+  }
+}
+
+/// Checks what convert(Int(), reals) makes of all of them, for every Int.
+template <class Real, class Convert>
+void expect_integers_of_every_type(const Convert& convert) {
+  expect_integers_of<std::int8_t, Real>(convert);
+  expect_integers_of<std::uint8_t, Real>(convert);
+  expect_integers_of<std::int16_t, Real>(convert);
+  expect_integers_of<std::uint16_t, Real>(convert);
+  expect_integers_of<std::int32_t, Real>(convert);
+  expect_integers_of<std::uint32_t, Real>(convert);
+  expect_integers_of<std::int64_t, Real>(convert);
+  expect_integers_of<std::uint64_t, Real>(convert);
 }
 
 }  // namespace tilefold::test

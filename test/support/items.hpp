@@ -20,21 +20,6 @@
 
 namespace tilefold::test {
 
-/// A stream of pseudo-random bits; the same for the same seed, everywhere.
-class bit_stream {
- public:
-  explicit bit_stream(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u) {}
-  std::uint64_t next() { return mixed_bits(state_ += 0x9e3779b97f4a7c15u); }
-  /// A number in [0, bound).
-  std::int64_t below(std::int64_t bound) {
-    return static_cast<std::int64_t>((next() >> 1) % static_cast<std::uint64_t>(bound));
-  }
-  bool one_in(int chance) { return below(chance) == 0; }
-
- private:
-  std::uint64_t state_;
-};
-
 enum class pattern {
   mixed,      // magnitudes over many binades, both signs, cancelling
   near_one,   // both signs, so that products stay finite

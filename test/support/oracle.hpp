@@ -14,6 +14,8 @@
 
 #include <tilefold/config.hpp>
 
+#include "random.hpp"
+
 namespace tilefold::test {
 
 /// The neighbour tree over x, which must not be empty.
@@ -45,13 +47,6 @@ struct tree_hash {
     return out << h.high << ":" << h.low;
   }
 };
-
-// The finalizer of splitmix64: a bijection that lets every input bit move every output bit.
-TILEFOLD_HD constexpr std::uint64_t mixed_bits(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 /// The hash of the leaf with this index.
 TILEFOLD_HD inline tree_hash leaf_hash(std::int64_t index) {

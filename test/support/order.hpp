@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -120,7 +119,7 @@ inline std::vector<std::int64_t> landmark_sizes(int max_level, int random, std::
     sizes.push_back(power + power / 2);
     sizes.push_back(power + power / 2 + 1);
   }
-  std::mt19937_64 bits(seed);
+  shape_stream bits(seed);
   for (int i = 0; i < random; ++i) {
     // Every magnitude equally often.
     const int level = 1 + static_cast<int>(bits() % static_cast<std::uint64_t>(max_level));

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,7 @@ struct ascends_gently {
 
 /// Keys with runs of these lengths (>= 1) under same_tens. The same keys come back later.
 inline std::vector<int> keys_of_runs(const std::vector<std::int64_t>& lengths, std::uint64_t seed) {
-  std::mt19937_64 bits(seed);
+  shape_stream bits(seed);
   std::vector<int> keys;
   for (std::size_t run = 0; run < lengths.size(); ++run) {
     const int tens = static_cast<int>(run % 3) * 10;
@@ -45,7 +44,7 @@ inline std::vector<int> keys_of_runs(const std::vector<std::int64_t>& lengths, s
 /// Lengths of runs that make n items together: length(bits) says the next.
 template <class Length>
 std::vector<std::int64_t> lengths_of(std::int64_t n, std::uint64_t seed, Length length) {
-  std::mt19937_64 bits(seed);
+  shape_stream bits(seed);
   std::vector<std::int64_t> lengths;
   while (n > 0) {
     lengths.push_back(std::clamp<std::int64_t>(length(bits), 1, n));
@@ -58,7 +57,7 @@ std::vector<std::int64_t> lengths_of(std::int64_t n, std::uint64_t seed, Length 
 inline std::vector<std::int64_t> random_lengths(std::int64_t n, std::uint64_t seed) {
   const int short_level = static_cast<int>(seed % 11);
   const auto rare = 1 + seed / 11 % 200;
-  return lengths_of(n, seed, [=](std::mt19937_64& bits) {
+  return lengths_of(n, seed, [=](shape_stream& bits) {
     const int level = bits() % rare == 0 ? 13 : short_level;
     return static_cast<std::int64_t>(bits() >> (63 - level)) / 2 + 1;
   });
@@ -66,7 +65,7 @@ inline std::vector<std::int64_t> random_lengths(std::int64_t n, std::uint64_t se
 
 /// Most of 1 to 8 items, one in a thousand of thousands, one in a hundred thousand of more.
 inline std::vector<std::int64_t> power_law_lengths(std::int64_t n, std::uint64_t seed) {
-  return lengths_of(n, seed, [](std::mt19937_64& bits) -> std::int64_t {
+  return lengths_of(n, seed, [](shape_stream& bits) -> std::int64_t {
     const auto dice = bits() % 100000;
     if (dice == 0) return 200000;
     if (dice < 100) return static_cast<std::int64_t>(bits() % 5000);

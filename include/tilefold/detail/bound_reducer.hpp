@@ -226,17 +226,13 @@ class bound_reducer {
     }
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD accumulator combine(const accumulator& a, const accumulator& b) const {
     return reducer.combine(a, b);
   }
 
   /// The same, what the reducer's combine returns closed before it meets a conversion.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Closing>
   TILEFOLD_HD accumulator combine_across(const Closing& closing, const accumulator& a,
                                          const accumulator& b) const
@@ -259,9 +255,7 @@ class bound_reducer {
   }
 
   /// Whether combine(value, x) is `value` for every x.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD bool settled(const accumulator& value) const {
     if constexpr (!settles) {
       return false;
@@ -273,9 +267,7 @@ class bound_reducer {
   }
 
   /// Adds an element to the accumulator of elements that stand before it.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class... V>
   TILEFOLD_HD void absorb(accumulator& value, const V&... values) const {
     if constexpr (!absorbs) {
@@ -297,9 +289,7 @@ class bound_reducer {
 
   /// Calls visit(place, best) for each place of `found` and the same of `best`, which of_values()
   /// folded.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Best, class Visit>
   TILEFOLD_HD static void visit_places(accumulator& found, const Best& best, const Visit& visit) {
     ways<R>::visit_places(found, best, visit);
@@ -313,33 +303,25 @@ class bound_reducer {
   }
 
   /// combine() of nodes of equally many elements, a power of two.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD accumulator combine_equals(const accumulator& a, const accumulator& b) const {
     return detail::combine_equals(reducer, a, b);
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD result project(const accumulator& value) const {
     return detail::canonical(reducer.project(value));
   }
 
  private:
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class... V>
   TILEFOLD_HD void absorb_with_index(accumulator& value, std::int64_t index,
                                      const V&... values) const {
     ways<R>::absorb(reducer, value, values..., index);
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Closing, class... V>
   TILEFOLD_HD accumulator with_index(const Closing& closing, std::int64_t index,
                                      const V&... values) const {
@@ -354,9 +336,7 @@ class bound_reducer {
     }
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Closing, class... V>
   TILEFOLD_HD accumulator without_index(const Closing& closing, const V&... values) const {
     if constexpr (plain) {

@@ -109,9 +109,7 @@ __device__ __forceinline__ T closed_on_device(const T& value, unsigned zero) {
 struct border {
   unsigned zero = 0;  // the compiler of device code must not know it
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   /// The value; a reference to it where it need not be touched.
   template <class T>
   TILEFOLD_HD decltype(auto) operator()(const T& value) const {
@@ -172,9 +170,7 @@ struct closed_steps {
   const Reducer& reducer;
   border closing{};
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class... Values>
   TILEFOLD_HD accumulator lift(const Values&... values) const {
     if constexpr (Reducer::lift_may_fuse && !sums_apart<Reducer>) {
@@ -186,9 +182,7 @@ struct closed_steps {
 
   /// combine() in two steps, for callers that have a shuffle or memory to close the result to
   /// fusion, or time to do so while nobody waits.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD accumulator combine_open(const accumulator& a, const accumulator& b) const {
     if constexpr (combines_across_border<Reducer>) {
       return reducer.combine_across(closing, a, b);
@@ -196,9 +190,7 @@ struct closed_steps {
       return reducer.combine(a, b);
     }
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD accumulator closed(const accumulator& combined) const {
     if constexpr (Reducer::combine_may_fuse) {
       return closing(combined);
@@ -207,9 +199,7 @@ struct closed_steps {
     }
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD accumulator combine(const accumulator& a, const accumulator& b) const {
     if constexpr (Reducer::combine_may_fuse) {
       return closing(combine_open(a, b));
@@ -218,9 +208,7 @@ struct closed_steps {
     }
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD accumulator combine_equals(const accumulator& a, const accumulator& b) const {
     if constexpr (combines_across_border<Reducer>) {
       return combine(a, b);
@@ -232,9 +220,7 @@ struct closed_steps {
   }
 
   /// To the caller, or to an output that computes something of it.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD result project(const accumulator& value) const {
     if constexpr (closes_result) {
       return closing(reducer.project(value));
@@ -244,9 +230,7 @@ struct closed_steps {
   }
 
  private:
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class... Values>
   TILEFOLD_HD accumulator lift_open(const Values&... values) const {
     if constexpr (lifts_across_border<Reducer, Values...>) {

@@ -19,11 +19,9 @@
 namespace tilefold::detail {
 
 /// An iterator `n` elements on.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <class It>
-TILEFOLD_HD It starting_at(const It& first, std::int64_t n) {
+TILEFOLD_HD auto starting_at(const It& first, std::int64_t n) {
   return first + static_cast<std::iter_difference_t<It>>(n);
 }
 
@@ -121,6 +119,12 @@ struct equal_forest {
   TILEFOLD_HD equal_forest from(std::int64_t i) const { return {tree(i), num_trees - i, length}; }
   TILEFOLD_HD element_range all_items() const { return {0, num_trees * length}; }
 };
+
+template <class Source>
+equal_forest<Source> make_equal_forest(const Source& source, std::int64_t num_trees,
+                                       std::int64_t length) {
+  return {source, num_trees, length};
+}
 
 /// Trees that are arrays by themselves: the first lengths[i] elements from arrays[i] on. An
 /// iterator of an empty tree leads nowhere. `Indexed` puts each element's index before it.

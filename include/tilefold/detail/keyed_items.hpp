@@ -36,9 +36,7 @@ struct keyed_items {
   }
 
   /// Whether a run begins with item j >= 1.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD bool begins_run(std::int64_t j) const {
     return !static_cast<bool>(equal(key(j - 1), key(j)));
   }

@@ -94,9 +94,7 @@ namespace tilefold {
 using detail::get;
 
 /// f(values...) of fused results, as std::apply of a tuple; on host and device.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <class F, std::size_t... Index, class... T>
 TILEFOLD_HD constexpr decltype(auto) apply(
     F&& f, const detail::pack_of<std::index_sequence<Index...>, T...>& values) {

@@ -50,9 +50,7 @@ concept combines_equals = requires(const R& r, const Acc& a) {
   { ways<R>::combine_equals(r, a, a) } -> std::convertible_to<Acc>;
 };
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <class R, class Acc>
 TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
   if constexpr (combines_equals<R, Acc>) {
@@ -79,9 +77,7 @@ inline constexpr bool narrower_than_double =
     (std::integral<T> && sizeof(T) < 8) || std::same_as<T, float> || is_narrow_float<T>;
 
 /// The node of values [Begin, Begin + Count) by lifts and combines.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <int Begin, int Count, class R, class T, int N>
 TILEFOLD_HD auto lift_each(const R& r, const T (&values)[N]) {
   if constexpr (Count == 1) {
@@ -93,9 +89,7 @@ TILEFOLD_HD auto lift_each(const R& r, const T (&values)[N]) {
 }
 
 /// The node of N neighbouring elements, a power of two, by the way that R has.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <class R, class T, int N>
 TILEFOLD_HD auto lift_packet(const R& r, const T (&values)[N]) {
   if constexpr (has_packet_lift<R, T>) {

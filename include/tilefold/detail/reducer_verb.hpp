@@ -14,8 +14,17 @@
 
 namespace tilefold::detail {
 
-/// verb([exec,] first, last, args...) and verb([exec,] range, args...): the value.
-template <class Make>
+/// Yields the value that was folded.
+struct the_value {
+  template <class It, class Value>
+  Value operator()(const It&, const Value& value) const {
+    return value;
+  }
+};
+
+/// verb([exec,] first, last, args...) and verb([exec,] range, args...): what `Yield` makes of
+/// `first` and the value, and for an empty range of `first` alone, if it can.
+template <class Make, class Yield = the_value>
 struct value_verb {
   const char* name;
 
@@ -23,7 +32,12 @@ struct value_verb {
     requires std::invocable<Make, Args...>
   auto operator()(Exec&& exec, It first, It last, Args... args) const {
     const auto n = detail::count_items(name, first, last);
-    return detail::fold_value<void>(name, exec, n, no_init{}, Make{}(args...), as_is{}, first);
+    if constexpr (std::invocable<Yield, It>) {
+      if (n == 0) return Yield{}(first);
+    }
+    return Yield{}(first,
+                   detail::fold_value<void>(name, exec, n, init_and_op{no_init{}, Make{}(args...)},
+                                            as_is{}, first));
   }
 
   template <executor Exec, item_range Range, class... Args>
@@ -55,42 +69,8 @@ struct value_verb_into {
     requires std::invocable<Make, Args...>
   void operator()(Exec&& exec, It first, It last, Out out, Args... args) const {
     const auto n = detail::count_items(name, first, last);
-    detail::fold_to<void>(name, exec, n, out, no_init{}, Make{}(args...), as_is{}, first);
-  }
-};
-
-/// verb([exec,] first, last, args...): iterators to what the reducer found; `Place` makes them of
-/// `first` and the result. For an empty range, of `first` alone.
-template <class Make, class Place>
-struct place_verb {
-  const char* name;
-
-  template <executor Exec, item_iterator It, class... Args>
-    requires std::invocable<Make, Args...>
-  auto operator()(Exec&& exec, It first, It last, Args... args) const {
-    const auto n = detail::count_items(name, first, last);
-    if (n == 0) return Place{}(first);
-    return Place{}(
-        first, detail::fold_value<void>(name, exec, n, no_init{}, Make{}(args...), as_is{}, first));
-  }
-
-  template <executor Exec, item_range Range, class... Args>
-    requires std::invocable<Make, Args...>
-  auto operator()(Exec&& exec, Range&& range, Args... args) const {
-    return (*this)(exec, std::begin(range), std::end(range), args...);
-  }
-
-  template <class Dispatch = default_dispatch, item_iterator It, class... Args>
-    requires std::invocable<Make, Args...>
-  auto operator()(It first, It last, Args... args) const {
-    return Dispatch::template with_executor<Args...>(
-        first, [&](auto&& exec) { return (*this)(exec, first, last, args...); });
-  }
-
-  template <class Dispatch = default_dispatch, item_range Range, class... Args>
-    requires std::invocable<Make, Args...>
-  auto operator()(Range&& range, Args... args) const {
-    return this->template operator()<Dispatch>(std::begin(range), std::end(range), args...);
+    detail::fold_to<void>(name, exec, n, out, init_and_op{no_init{}, Make{}(args...)}, as_is{},
+                          first);
   }
 };
 

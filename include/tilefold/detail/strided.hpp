@@ -99,15 +99,10 @@ struct strided_output {
   strided_axes axes;
 
   TILEFOLD_HD decltype(auto) operator*() const { return *first; }
-  TILEFOLD_HD friend It operator+(const strided_output& out, std::int64_t i) {
+  TILEFOLD_HD friend auto operator+(const strided_output& out, std::int64_t i) {
     return detail::starting_at(out.first, out.axes.offset(i));
   }
 };
-
-template <class It>
-TILEFOLD_HD It starting_at(const strided_output<It>& out, std::int64_t i) {
-  return out + i;
-}
 
 /// The elements of a tree whose rows lie as `axes` says; refers to them.
 template <class It>
@@ -156,10 +151,5 @@ struct column_forest<source_of<std::index_sequence<Index...>, Its...>> {
   }
   index_iterator items(const index_iterator& indices, std::int64_t) const { return indices; }
 };
-
-template <class Forest>
-inline constexpr bool is_column_forest = false;
-template <class Source>
-inline constexpr bool is_column_forest<column_forest<Source>> = true;
 
 }  // namespace tilefold::detail

@@ -15,8 +15,6 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/forest_checks.hpp>
 #include <tilefold/detail/function_checks.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/if_empty.hpp>
@@ -54,6 +52,18 @@ using range_iterator_t = decltype(std::begin(std::declval<R&>()));
 template <class X, class T>
 concept operator_for =
     binary_op_on<normalized_op_t<X>, counted_value_t<X, typename normalized_op<X>::argument, T>>;
+
+/// What the last arguments of a verb say: an initial value or none, and an operator or reducer.
+template <class Init, class Op>
+struct init_and_op {
+  using init_type = Init;
+  using op_type = Op;
+
+  Init init;
+  Op op;
+};
+template <class Init, class Op>
+init_and_op(Init, Op) -> init_and_op<Init, Op>;
 
 /// What the third argument of reduce() is; `neither` after a sentence that says so.
 enum class third_argument { op, init, neither };
@@ -375,84 +385,157 @@ auto convert_init(const Init& init) {
   }
 }
 
-/// What stands for an empty range: the result that if_empty gives; else the initial value or the
-/// identity, not projected; else an error.
-template <class Types, class Op, class Bound, class Init>
-auto empty_fold(const char* verb, const Op& op, const Bound& bound, const Init& start) {
-  if constexpr (Types::nothing::known) {
-    using result = typename Bound::result;
-    return given_result<result>{Types::nothing::template result<result>(op.op, op.value)};
-  } else if constexpr (std::same_as<Init, no_init>) {
-    return Types::empty(verb, bound);
+/// What the last arguments of a verb mean for values of type T: nothing (a sum), an operator or
+/// reducer, an initial value, or an initial value and an operator or reducer. Nothing can be made
+/// of no_result.
+template <class T>
+auto read_arguments() {
+  return init_and_op{no_init{}, plus{}};
+}
+template <class T, class OpOrInit>
+auto read_arguments(const OpOrInit& op_or_init) {
+  constexpr third_argument what = detail::third_argument_is<OpOrInit, T>();
+  if constexpr (what == third_argument::op) {
+    return init_and_op{no_init{}, op_or_init};
+  } else if constexpr (what == third_argument::init) {
+    return init_and_op{op_or_init, plus{}};
   } else {
-    return start;
+    return no_result{};
   }
 }
-
-/// Its result. (Closed whatever the target: this may be inlined into the caller's function.)
-template <class Types, class Op, class Bound, class Init>
-typename Bound::result empty_result(const char* verb, const Op& op, const Bound& bound,
-                                    const Init& start) {
-  return detail::closed_on_host(
-      detail::result_of_nothing(bound, detail::empty_fold<Types>(verb, op, bound, start)));
+template <class T, class Init, class Op>
+auto read_arguments(const Init& init, const Op& op) {
+  return init_and_op{init, op};
 }
 
-/// The value of a fold over n elements of iterators `its`, read in step; Op may be a reducer.
-template <class Named, class Executor, class Init, class Op, class Lift, class... Its>
-auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Init& init, const Op& op,
-                const Lift& lift, Its... its) {
-  if constexpr (!detail::foldable<Named, Op, Lift, Init, Its...>()) {
-    return no_result{};
-  } else if constexpr (!detail::runs_on<Executor, fold_types<Named, Op, Lift, Init, Its...>, Op,
-                                        Lift>()) {
-    return no_result{};
-  } else {
-    using types = fold_types<Named, Op, Lift, Init, Its...>;
-    using parts = executor_parts<std::remove_cvref_t<Executor>>;
-    const auto bound = types::bind(op, lift);
-    const auto start = detail::convert_init<typename types::accumulator>(init);
-    if (n == 0) return detail::empty_result<types>(verb, op, bound, start);
-    auto&& base = parts::base(exec);
-    return base.template fold<typename parts::policy>(
-        detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...),
-        bound, start, n);
+/// An executor's readable(), which does not look at iterators that are not read. Messages may call
+/// them by another name.
+template <class Executor>
+struct unless_empty {
+  Executor& exec;
+  bool reads_items = true;
+  const char* name = nullptr;
+
+  template <class It>
+  auto readable(const It& it, const char* what) const {
+    return exec.readable(it, name == nullptr ? what : name, reads_items);
   }
+};
+
+template <class Executor>
+unless_empty(Executor&, bool) -> unless_empty<Executor>;
+template <class Executor>
+unless_empty(Executor&, bool, const char*) -> unless_empty<Executor>;
+
+/// A fold, bound to the types of its items: all that a verb hands to an executor but the items.
+template <class Types, class Init, class Op>
+struct bound_fold {
+  using types = Types;
+  using result = typename Types::bound::result;
+  static constexpr bool indexed = Types::indexed;
+  using start_type =
+      std::conditional_t<std::same_as<Init, no_init>, no_init, typename Types::accumulator>;
+  // Whether there is a result for no items.
+  static constexpr bool empty_is_known = !std::same_as<Init, no_init> || Types::empty_is_known;
+
+  Op op;
+  typename Types::bound reducer;
+  start_type start;
+
+  /// The items as `reader`, an executor or a view of one, reads them; with their indices before
+  /// them if the reducer asks for those.
+  template <class Reader, class... Its>
+  auto source(const Reader& reader, const Its&... its) const {
+    return detail::readable_source<Types::indexed>(reader, std::index_sequence_for<Its...>(),
+                                                   its...);
+  }
+
+  /// What stands for an empty range: the result that if_empty gives; else the initial value or the
+  /// identity, not projected; else an error.
+  auto empty(const char* verb) const {
+    if constexpr (Types::nothing::known) {
+      return given_result<result>{Types::nothing::template result<result>(op.op, op.value)};
+    } else if constexpr (std::same_as<Init, no_init>) {
+      return Types::empty(verb, reducer);
+    } else {
+      return start;
+    }
+  }
+};
+
+/// Binds what the last arguments say to items of iterators of types Its, behind the caller's
+/// function `lift`.
+template <class Named, class... Its, class Init, class Op, class Lift>
+auto bind(const init_and_op<Init, Op>& arguments, const Lift& lift) {
+  using types = fold_types<Named, Op, Lift, Init, Its...>;
+  return bound_fold<types, Init, Op>{
+      arguments.op, types::bind(arguments.op, lift),
+      detail::convert_init<typename types::accumulator>(arguments.init)};
 }
 
-/// Whether fold_to() can fold and write; says in one sentence why not.
-template <class Named, class Executor, class Out, class Init, class Op, class Lift, class... Its>
-constexpr bool folds_to() {
-  if constexpr (!detail::foldable<Named, Op, Lift, Init, Its...>()) {
+/// Whether bind() can bind, and the executor fold; says in one sentence why not.
+template <class Named, class Executor, class Arguments, class Lift, class... Its>
+constexpr bool folds() {
+  if constexpr (std::same_as<Arguments, no_result>) {
     return false;
   } else {
-    using types = fold_types<Named, Op, Lift, Init, Its...>;
-    if constexpr (!detail::runs_on<Executor, types, Op, Lift>()) {
+    using init = typename Arguments::init_type;
+    using op = typename Arguments::op_type;
+    if constexpr (!detail::foldable<Named, op, Lift, init, Its...>()) {
       return false;
     } else {
-      return detail::takes_result<Out, typename types::bound::result>();
+      return detail::runs_on<Executor, fold_types<Named, op, Lift, init, Its...>, op, Lift>();
     }
+  }
+}
+
+/// Whether the result can be written, too.
+template <class Named, class Executor, class Out, class Arguments, class Lift, class... Its>
+constexpr bool folds_to() {
+  if constexpr (!detail::folds<Named, Executor, Arguments, Lift, Its...>()) {
+    return false;
+  } else {
+    using bound = decltype(detail::bind<Named, Its...>(std::declval<const Arguments&>(),
+                                                       std::declval<const Lift&>()));
+    return detail::takes_result<Out, typename bound::result>();
+  }
+}
+
+/// The value of a fold over n elements of iterators `its`, read in step.
+template <class Named, class Executor, class Arguments, class Lift, class... Its>
+auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Arguments& arguments,
+                const Lift& lift, const Its&... its) {
+  if constexpr (!detail::folds<Named, Executor, Arguments, Lift, Its...>()) {
+    return no_result{};
+  } else {
+    using parts = executor_parts<std::remove_cvref_t<Executor>>;
+    const auto bound = detail::bind<Named, Its...>(arguments, lift);
+    using result = typename decltype(bound)::result;
+    if (n == 0) {
+      // Closed whatever the target: this may be inlined into the caller's function.
+      return result(
+          detail::closed_on_host(detail::result_of_nothing(bound.reducer, bound.empty(verb))));
+    }
+    auto&& base = parts::base(exec);
+    return base.template fold<typename parts::policy>(bound.source(base, its...), bound.reducer,
+                                                      bound.start, n);
   }
 }
 
 /// The same as fold_value(), written through `out` in the executor's order of work.
-template <class Named, class Executor, class Out, class Init, class Op, class Lift, class... Its>
-void fold_to(const char* verb, Executor&& exec, std::int64_t n, Out out, const Init& init,
-             const Op& op, const Lift& lift, Its... its) {
-  if constexpr (detail::folds_to<Named, Executor, Out, Init, Op, Lift, Its...>()) {
-    using types = fold_types<Named, Op, Lift, Init, Its...>;
+template <class Named, class Executor, class Out, class Arguments, class Lift, class... Its>
+void fold_to(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
+             const Arguments& arguments, const Lift& lift, const Its&... its) {
+  if constexpr (detail::folds_to<Named, Executor, Out, Arguments, Lift, Its...>()) {
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
-    const auto bound = types::bind(op, lift);
-    const auto start = detail::convert_init<typename types::accumulator>(init);
+    const auto bound = detail::bind<Named, Its...>(arguments, lift);
     auto&& base = parts::base(exec);
     if (n == 0) {
-      base.store(detail::result_of_nothing(closed_steps<typename types::bound>{bound},
-                                           detail::empty_fold<types>(verb, op, bound, start)),
-                 out);
+      base.store(detail::result_of_nothing(closed_steps{bound.reducer}, bound.empty(verb)), out);
       return;
     }
-    base.template fold_into<typename parts::policy>(
-        detail::readable_source<types::indexed>(base, std::index_sequence_for<Its...>(), its...),
-        bound, start, n, out);
+    base.template fold_into<typename parts::policy>(bound.source(base, its...), bound.reducer,
+                                                    bound.start, n, out);
   }
 }
 
@@ -464,138 +547,6 @@ std::int64_t count_of(const char* verb, const char* what, T n) {
                               std::to_string(n));
   }
   return count;
-}
-
-/// Calls use(init, op) with what the last arguments of a verb mean: nothing (a sum), an operator or
-/// reducer, an initial value, or an initial value and an operator or reducer.
-template <class T, class Use>
-auto with_init_and_op(const Use& use) {
-  return use(no_init{}, plus{});
-}
-template <class T, class Use, class OpOrInit>
-auto with_init_and_op(const Use& use, const OpOrInit& op_or_init) {
-  constexpr third_argument what = detail::third_argument_is<OpOrInit, T>();
-  if constexpr (what == third_argument::op) {
-    return use(no_init{}, op_or_init);
-  } else if constexpr (what == third_argument::init) {
-    return use(op_or_init, plus{});
-  } else {
-    return no_result{};
-  }
-}
-template <class T, class Use, class Init, class Op>
-auto with_init_and_op(const Use& use, const Init& init, const Op& op) {
-  return use(init, op);
-}
-
-/// An executor's readable(), which does not look at iterators that are not read. Messages may call
-/// them by another name.
-template <class Executor>
-struct unless_empty {
-  Executor& exec;
-  bool reads_items;
-  const char* name = nullptr;
-
-  template <class It>
-  auto readable(const It& it, const char* what) const {
-    return exec.readable(it, name == nullptr ? what : name, reads_items);
-  }
-};
-
-/// Room for a value that nobody will ask for.
-template <class T>
-union no_value {
-  no_value() : bytes{} {}
-  ~no_value() {}
-  unsigned char bytes[sizeof(T)];
-  T value;
-};
-
-/// Whether some trees of a forest have items and others none, or all are alike.
-enum class tree_lengths { any, all_alike };
-
-/// Whether items of such iterators can be folded tree by tree and written through Out; says in one
-/// sentence why not.
-template <class Named, class Executor, class Op, class Out, class Init, class... Its>
-constexpr bool folds_forest() {
-  if constexpr (!detail::foldable<Named, Op, as_is, Init, Its...>()) {
-    return false;
-  } else {
-    using types = fold_types<Named, Op, as_is, Init, Its...>;
-    if constexpr (!detail::runs_on<Executor, types, Op>()) {
-      return false;
-    } else if constexpr (!executor_base_t<Executor>::template takes_items<
-                             std::iter_value_t<Its>...>()) {
-      return false;
-    } else {
-      return detail::takes_result<Out, typename types::bound::result>();
-    }
-  }
-}
-
-/// Calls use(executor, std::bool_constant<whether indices are asked for>, bound reducer, initial
-/// value, what stands for a tree without items) for a forest, if it has trees; their elements come
-/// from iterators of types Its. `reads_items` says that some trees have items, or may have.
-template <tree_lengths Lengths, class Named, class Out, class... Its, class Executor, class Init,
-          class Op, class Use>
-void with_bound_forest(const char* verb, Executor&& exec, std::int64_t most_trees, bool reads_items,
-                       const Init& init, const Op& op, const Use& use) {
-  if constexpr (detail::folds_forest<Named, Executor, Op, Out, Init, Its...>()) {
-    using types = fold_types<Named, Op, as_is, Init, Its...>;
-    using parts = executor_parts<std::remove_cvref_t<Executor>>;
-    constexpr std::bool_constant<types::indexed> indexed{};
-    constexpr bool empty_is_known = !std::same_as<Init, no_init> || types::empty_is_known;
-    static_assert(
-        empty_is_known || Lengths == tree_lengths::all_alike,
-        "tilefold: a segment may be empty, so give an initial value, or an operator or "
-        "reducer whose identity is known, or its result for nothing: if_empty(op, value)");
-    const auto bound = types::bind(op, as_is{});
-    const auto start = detail::convert_init<typename types::accumulator>(init);
-    if (most_trees == 0) return;
-    auto&& base = parts::base(exec);
-    if constexpr (empty_is_known) {
-      use(base, indexed, bound, start, detail::empty_fold<types>(verb, op, bound, start));
-    } else if constexpr (Lengths == tree_lengths::all_alike) {
-      if (!reads_items) types::empty(verb, bound);  // throws
-      const no_value<typename types::accumulator> none;
-      use(base, indexed, bound, start, none.value);
-    }
-  }
-}
-
-/// Folds every tree of make_forest(executor, std::bool_constant<whether indices are asked for>)
-/// through `out`. `most_trees` is the number of trees, or a bound where only the executor's memory
-/// knows it.
-template <class Named, class... Its, class Executor, class MakeForest, class Out, class Init,
-          class Op>
-void fold_trees_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees, Out out,
-                   const Init& init, const Op& op) {
-  using parts = executor_parts<std::remove_cvref_t<Executor>>;
-  detail::with_bound_forest<tree_lengths::any, Named, Out, Its...>(
-      "", exec, most_trees, true, init, op,
-      [&](auto& base, auto indexed, const auto& bound, const auto& start, const auto& empty) {
-        const auto forest = make_forest(base, indexed);
-        if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
-        base.template fold_forest<typename parts::policy>(forest, most_trees, bound, start, empty,
-                                                          out);
-      });
-}
-
-/// The same for make_forest(executor, source of the readable iterators). `reads_items` says that
-/// some trees may have items.
-template <class Named, class Executor, class MakeForest, class Out, class Init, class Op,
-          class... Its>
-void forest_to(Executor&& exec, const MakeForest& make_forest, std::int64_t most_trees,
-               bool reads_items, Out out, const Init& init, const Op& op, const Its&... its) {
-  detail::fold_trees_to<Named, Its...>(
-      exec,
-      [&](auto& base, auto indexed) {
-        const auto readable =
-            unless_empty<std::remove_reference_t<decltype(base)>>{base, reads_items};
-        return make_forest(base, detail::readable_source<decltype(indexed)::value>(
-                                     readable, std::index_sequence_for<Its...>(), its...));
-      },
-      most_trees, out, init, op);
 }
 
 }  // namespace tilefold::detail

@@ -46,7 +46,7 @@ concept keyed = std::integral<T> || (floating<T> && sizeof(T) <= 8);
 /// that a NaN costs nothing: it is the least or the greatest of them.
 template <class T, bool Largest, nan_rule Nan, tie_rule Ties = tie_rule::first>
 struct ranking {
-  static constexpr tie_rule ties = Ties;
+  static constexpr bool first_counts = Ties == tie_rule::first;  // of equal ones
   using key = T;
   TILEFOLD_HD static key of(const T& value) { return value; }
   TILEFOLD_HD static T value(const key& k) { return k; }
@@ -63,7 +63,7 @@ struct ranking {
 };
 template <keyed T, bool Largest, nan_rule Nan, tie_rule Ties>
 struct ranking<T, Largest, Nan, Ties> {
-  static constexpr tie_rule ties = Ties;
+  static constexpr bool first_counts = Ties == tie_rule::first;  // of equal ones
   using key = typename std::conditional_t<std::integral<T>, std::type_identity<T>,
                                           signed_of_size<sizeof(T)>>::type;
 
@@ -97,6 +97,11 @@ struct ranked {
   using ranking = Ranking;
   typename Ranking::key key;
   std::int64_t index;
+
+  /// Whether an element that stands behind this one counts in its place.
+  TILEFOLD_HD bool gives_way_to(const typename Ranking::key& behind) const {
+    return Ranking::first_counts ? Ranking::before(behind, key) : !Ranking::before(key, behind);
+  }
 };
 
 /// Which of two elements counts; of equal ones it is told by their indices.
@@ -104,22 +109,10 @@ template <class Ranking>
 TILEFOLD_HD bool stands_before(const ranked<Ranking>& a, const ranked<Ranking>& b) {
   if (Ranking::before(a.key, b.key)) return true;
   if (Ranking::before(b.key, a.key)) return false;
-  if constexpr (Ranking::ties == tie_rule::first) {
+  if constexpr (Ranking::first_counts) {
     return a.index < b.index;
   } else {
     return b.index < a.index;
-  }
-}
-
-/// Whether an element counts in place of one that stands in front of it, of which the keys are
-/// given.
-template <class Ranking>
-TILEFOLD_HD bool counts_behind(const typename Ranking::key& key,
-                               const typename Ranking::key& found) {
-  if constexpr (Ranking::ties == tie_rule::first) {
-    return Ranking::before(key, found);
-  } else {
-    return !Ranking::before(found, key);
   }
 }
 
@@ -127,7 +120,7 @@ TILEFOLD_HD bool counts_behind(const typename Ranking::key& key,
 template <class Ranking>
 TILEFOLD_HD void add_behind(ranked<Ranking>& found, const typename Ranking::key& key,
                             std::int64_t index) {
-  if (detail::counts_behind<Ranking>(key, found.key)) detail::replace(found, {key, index});
+  if (found.gives_way_to(key)) detail::replace(found, {key, index});
 }
 
 template <class T, bool Largest, nan_rule Nan, tie_rule Ties>
@@ -166,9 +159,7 @@ struct arg_extreme_ways : order_free_ways {
                                  const T& value, std::int64_t index) {
     detail::add_behind(found, ranking<T, Largest, Nan, Ties>::of(value), index);
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Acc, class T, class Visit>
   TILEFOLD_HD static void visit_places(Acc& found, const T& best, const Visit& visit) {
     visit(found, best);
@@ -256,16 +247,12 @@ struct arg_min_by {
   Key key;
   Less less{};
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class T>
   TILEFOLD_HD auto lift(const T& element, std::int64_t index) const {
     return indexed_value<std::remove_cvref_t<decltype(key(element))>>{key(element), index};
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class K>
   TILEFOLD_HD indexed_value<K> combine(const indexed_value<K>& a, const indexed_value<K>& b) const {
     return less(b.value, a.value) ? b : a;
@@ -298,9 +285,7 @@ struct ways<reducers::arg_minmax<Nan, MinTies, MaxTies>> : order_free_ways {
     detail::add_behind(found.min, Acc::least::of(value), index);
     detail::add_behind(found.max, Acc::greatest::of(value), index);
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Acc, class T, class Visit>
   TILEFOLD_HD static void visit_places(Acc& found, const reducers::extremes<T>& best,
                                        const Visit& visit) {

@@ -62,9 +62,7 @@ struct question {
 
   Predicate predicate{};
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class T>
   TILEFOLD_HD bool lift(const T& value) const {
     return static_cast<bool>(predicate(value));
@@ -154,9 +152,7 @@ struct count_if {
 
   Predicate predicate{};
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class T>
   TILEFOLD_HD std::int64_t lift(const T& value) const {
     return static_cast<bool>(predicate(value)) ? 1 : 0;

@@ -21,9 +21,7 @@ namespace tilefold::detail {
 /// of std::less<X>, or void.
 template <bool Greater, class X>
 struct standard_order {
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class T>
     requires std::convertible_to<const T&, X>
   TILEFOLD_HD bool operator()(const T& a, const T& b) const {
@@ -32,9 +30,7 @@ struct standard_order {
 };
 template <bool Greater>
 struct standard_order<Greater, void> {
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class T>
   TILEFOLD_HD bool operator()(const T& a, const T& b) const
     requires requires { static_cast<bool>(a < b); }
@@ -81,9 +77,7 @@ comparator_in_kernels_t<Comp> normalized_comparator(const Comp& comp) {
 }
 
 /// Whether b, which stands behind a, is to be found rather than a.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+TILEFOLD_NO_EXEC_CHECK
 template <bool Largest, tie_rule Ties = tie_rule::first, class Comp, class T>
 TILEFOLD_HD bool takes_place(const Comp& comp, const T& b, const T& a) {
   if constexpr (Ties == tie_rule::last) {

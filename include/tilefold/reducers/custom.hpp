@@ -23,25 +23,19 @@ struct custom_reducer {
   Combine combine_function;
   Project project_function;
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class... Values>
     requires function_on<Lift, Values...>
   TILEFOLD_HD auto lift(const Values&... values) const {
     return lift_function(values...);
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Acc>
     requires function_on<Combine, Acc, Acc>
   TILEFOLD_HD auto combine(const Acc& a, const Acc& b) const {
     return combine_function(a, b);
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Acc>
     requires function_on<Project, Acc>
   TILEFOLD_HD auto project(const Acc& value) const {

@@ -85,9 +85,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
     return pack<part<Index, R, T, U>...>{{lift_part<Index>(index, value1, value2)}...};
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class... Acc>
   TILEFOLD_HD pack<Acc...> combine(const pack_of<std::index_sequence<Index...>, Acc...>& a,
                                    const pack_of<std::index_sequence<Index...>, Acc...>& b) const {
@@ -95,9 +93,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   }
 
   /// The same, what each part returns closed before it meets a conversion to its accumulator.
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Closing, class... Acc>
   TILEFOLD_HD pack<Acc...> combine_across(
       const Closing& closing, const pack_of<std::index_sequence<Index...>, Acc...>& a,
@@ -107,9 +103,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
     return {{closing(combine_part<Index>(a, b))}...};
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class... Acc>
   TILEFOLD_HD auto project(const pack_of<std::index_sequence<Index...>, Acc...>& value) const {
     return pack<decltype(project_part<Index>(value))...>{{project_part<Index>(value)}...};
@@ -123,9 +117,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   }
 
  private:
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <std::size_t I, class... Values>
   TILEFOLD_HD auto lift_part(std::int64_t index, const Values&... values) const {
     const auto& one = reducers.template get<I>();
@@ -137,9 +129,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
       return one.lift(values...);
     }
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <std::size_t I, class Parts>
   TILEFOLD_HD auto combine_part(const Parts& a, const Parts& b) const {
     if constexpr (keeper<I> != I) {
@@ -148,9 +138,7 @@ struct fused_of<std::index_sequence<Index...>, R...> {
       return reducers.template get<I>().combine(a.template get<I>(), b.template get<I>());
     }
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <std::size_t I, class Parts>
   TILEFOLD_HD auto project_part(const Parts& value) const {
     return detail::canonical(reducers.template get<I>().project(value.template get<keeper<I>>()));
@@ -161,9 +149,7 @@ template <std::size_t... Index, class... R>
 struct ways<fused_of<std::index_sequence<Index...>, R...>> {
   using fused = fused_of<std::index_sequence<Index...>, R...>;
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class... Acc>
   TILEFOLD_HD static pack<Acc...> combine_equals(
       const fused& r, const pack_of<std::index_sequence<Index...>, Acc...>& a,
@@ -171,9 +157,7 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
     return {{combine_equal_parts<Index>(r, a, b)}...};
   }
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class T, int N>
     requires(!fused::indexed && (has_packet_lift<R, T> || ...))
   TILEFOLD_HD static auto lift_packet(const fused& r, const T (&values)[N]) {
@@ -182,9 +166,7 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
   }
 
  private:
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <std::size_t I, class T, int N>
   TILEFOLD_HD static auto lift_packet_part(const fused& r, const T (&values)[N]) {
     if constexpr (fused::template keeper<I> != I) {
@@ -193,9 +175,7 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
       return detail::lift_packet(r.reducers.template get<I>(), values);
     }
   }
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <std::size_t I, class Parts>
   TILEFOLD_HD static auto combine_equal_parts(const fused& r, const Parts& a, const Parts& b) {
     if constexpr (fused::template keeper<I> != I) {
@@ -252,9 +232,7 @@ struct nothing_of<fused_of<std::index_sequence<Index...>, R...>, fused_values<Va
   using fused = fused_of<std::index_sequence<Index...>, R...>;
   static constexpr bool known = (nothing_of<R, Value, Elements...>::known && ...);
 
-#if defined(__CUDACC__)
-#pragma nv_exec_check_disable
-#endif
+  TILEFOLD_NO_EXEC_CHECK
   template <class Result>
   TILEFOLD_HD static Result result(const fused& r, const fused_values<Value...>& values) {
     return {{nothing_of<R, Value, Elements...>::template result<

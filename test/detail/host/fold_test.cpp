@@ -14,6 +14,7 @@
 
 #include "support/oracle.hpp"
 #include "support/order.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::test {
@@ -73,7 +74,7 @@ TEST(HostFold, StartsAnywhere) {
   const auto leaves = leaf_hashes(3000);
   const op_reducer<tree_hash, node_hash> reducer{};
   const source<const tree_hash*> elements{{leaves.data()}};
-  std::mt19937_64 random(seed());
+  shape_stream random(seed());
   for (int i = 0; i < 300; ++i) {
     const auto first = static_cast<std::int64_t>(random() % 1000);
     const auto n = static_cast<std::int64_t>(1 + random() % 2000);

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <deque>
 #include <functional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -25,8 +24,9 @@
 #include "support/items.hpp"
 #include "support/oracle.hpp"
 #include "support/order.hpp"
-#include "support/random_forest.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
+#include "support/segment_shapes.hpp"
 
 namespace tilefold::test {
 namespace {
@@ -133,13 +133,13 @@ class short_arrays {
   std::vector<T> items_;
   guarded_memory memory_;
   T* first_;
-  std::mt19937_64 bits_{seed()};
+  shape_stream bits_{seed()};
 };
 
 template <class T, class Op, class Reference>
 void expect_oracle_of_all_kinds() {
   SCOPED_TRACE(::testing::internal::GetTypeName<T>());
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (const pattern p : patterns_of<T>()) {
     SCOPED_TRACE(name_of(p));
     short_arrays<T, Op, Reference> arrays(p);
@@ -186,7 +186,7 @@ TEST(ShortFolds, AreThereWhereVectorsAreWide) {
 // Segments that follow each other, as many as several blocks, by one thread and by eight.
 TEST(ShortFolds, ServeSegmentsAmongOthers) {
   const auto items = make_items<float>(pattern::mixed, 3000000, seed());
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   const host_executor one(1), eight(8);
   for_each_target([&] {
     for (int round = 0; round < 12; ++round) {
@@ -239,7 +239,7 @@ TEST(ShortFolds, AreNotForEverything) {
 // Runs of every length up to 300, long ones among them.
 TEST(ShortFolds, ServeRunsOfKeys) {
   const auto items = make_items<float>(pattern::mixed, 1000000, seed());
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   for (const int threads : {1, 8}) {
     std::vector<std::int32_t> keys;
     std::vector<std::int64_t> ends;

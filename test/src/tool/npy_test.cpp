@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
 #include <string_view>
 
 #include "input_error.hpp"
 #include "npy_writer.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::tool {
@@ -272,7 +272,7 @@ TEST(npy, messages_are_one_printable_line) {
 
 // Whatever happens to the bytes: an input_error, or a header whose items are all in the file.
 TEST(npy, random_damage) {
-  std::mt19937_64 random(test::seed());
+  test::shape_stream random(test::seed());
   const std::string seeds[] = {
       npy_preamble(npy_dict("<f4", "(3, 2)")) + std::string(24, 'x'),
       npy_preamble(npy_dict(">c16", "()"), 2) + std::string(16, 'x'),

@@ -6,10 +6,10 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 
 #include "backend_host.hpp"
 #include "op_names.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
 
 namespace tilefold::tool {
@@ -60,7 +60,7 @@ void expect_no_trace_of_pieces(const std::vector<Item>& items) {
 }
 
 TEST(stats, pieces_leave_no_trace) {
-  std::mt19937_64 random(test::seed());
+  test::shape_stream random(test::seed());
   std::normal_distribution<double> normal;
   for (const std::size_t n : {1u, 5u, 1023u, 1024u, 1025u, 30011u}) {
     std::vector<double> items(n);

@@ -14,27 +14,21 @@
 // Floats with nt = 512 and vt = 16 have one chunk of 4 rows, and 4 items in a packet.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <utility>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
+#include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
-
-// Registers that one lane's pending rows may fill, in bytes; see shape_of.
-inline constexpr int row_bytes_budget = 128;
-
-/// Whether something neutral stands in the place of missing operands. Conversions to floats of 8
-/// bits saturate, so that an infinity does not come through an operation with their identities.
-template <class Reducer>
-inline constexpr bool pads =
-    has_neutral<Reducer> &&
-    (std::integral<typename Reducer::accumulator> || sizeof(typename Reducer::accumulator) > 1);
 
 /// How the vt items of a thread are cut: `chunks` times `rows` packets of `width` items.
 struct tile_shape {
@@ -48,7 +42,7 @@ constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index.
   const int width = packet_width<Its...>(vt);
   const int item_bytes = (item_bytes_of<Its> + ...);
   const int row_bytes = detail::larger(width * item_bytes, static_cast<int>(sizeof(Acc)));
-  int rows = detail::smaller(vt / width, 16);
+  int rows = detail::smaller(vt / width, most_rows);
   while (rows > 1 && rows * row_bytes > row_bytes_budget) rows /= 2;
   return {width, rows, vt / (width * rows)};
 }
@@ -70,7 +64,7 @@ class tile_fold {
   static constexpr int warp_items = warp_size * Policy.vt;
   static constexpr int most_warps = Policy.nt / warp_size;
   // With something neutral in the place of what is missing, every node has both halves.
-  static constexpr bool full_nodes = Full || pads<Reducer>;
+  static constexpr bool full_nodes = Full || fold_traits<Reducer>::pads;
   using rows_registers = registers<acc, shape.rows>;
 
  public:
@@ -83,17 +77,10 @@ class tile_fold {
                                              std::int64_t tile_first, int count, acc* warp_values,
                                              int num_warps = most_warps) {
     const tile_fold tile{source, reducer, tile_first, count};
-    if constexpr (most_warps == 1) {
-      return tile.template chunks<shape.chunks>(0);
-    } else {
-      const int warp = static_cast<int>(threadIdx.x / warp_size);
-      const int lane = static_cast<int>(threadIdx.x % warp_size);
-      const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
-      if (lane == 0) new (&warp_values[warp]) acc(value);
-      __syncthreads();
-      if (warp != 0) return value;
-      return fold_warps(reducer, warp_values[lane & (num_warps - 1)], lane, num_warps, count);
-    }
+    using warps = block_tree<most_warps, warp_items, full_nodes, Reducer>;
+    const int warp = most_warps == 1 ? 0 : static_cast<int>(threadIdx.x / warp_size);
+    const acc value = tile.template chunks<shape.chunks>(warp * warp_items);
+    return warps::fold(reducer, value, warp_values, count, num_warps);
   }
 
  private:
@@ -136,15 +123,7 @@ class tile_fold {
   __device__ __forceinline__ rows_registers whole_packets(int first) const {
     lane_rows<Source, shape.rows, shape.width> loaded;
     loaded.load_rows(source_, tile_first_ + lane_first(first));
-    rows_registers rows;
-#pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      registers<acc, shape.width> items;
-#pragma unroll
-      for (int j = 0; j < shape.width; ++j) items.put(j, loaded.lift(reducer_, r, j));
-      rows.put(r, cuda::fold_packet<true>(reducer_, items, 0, 0));
-    }
-    return rows;
+    return cuda::fold_packets<true>(reducer_, loaded, 0);
   }
 
   __device__ __forceinline__ rows_registers cut_packets(int first) const {
@@ -166,30 +145,13 @@ class tile_fold {
       for (int j = 0; j < shape.width; ++j) {
         if (item + j < count_) {
           items.put(j, loaded.lift(reducer_, r, j));
-        } else if constexpr (pads<Reducer>) {
+        } else if constexpr (fold_traits<Reducer>::pads) {
           items.put(j, Reducer::neutral());
         }
       }
       rows.put(r, cuda::fold_packet<full_nodes>(reducer_, items, item, count_));
     }
     return rows;
-  }
-
-  // Lane `lane` (mod num_warps) holds that warp's node.
-  __device__ __forceinline__ static acc fold_warps(const Reducer& reducer, const acc& value,
-                                                   int lane, int num_warps, int count) {
-    registers<acc, 1> node;
-    node.put(0, value);
-    const int warp = lane & (num_warps - 1);
-#pragma unroll
-    for (int bit = 0; (1 << bit) < most_warps; ++bit) {
-      if ((1 << bit) >= num_warps) break;
-      const acc received = cuda::shuffle_xor(node[0], 1 << bit);
-      node.put(
-          0, cuda::combine_lanes<full_nodes>(reducer, node[0], received, (warp >> bit) & 1,
-                                             tree::right_half(warp, bit + 1) * warp_items, count));
-    }
-    return node[0];
   }
 
   const Source& source_;

@@ -18,11 +18,13 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/key_heads.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/keyed_items.hpp>
@@ -47,11 +49,9 @@ class patch_work {
 
   // Runs of a packet's items at most are short: a lane folds one, out of shared memory. The others
   // are dealt to lanes, as all are if items are large.
-  static constexpr int packet = 8;
-  // Parts whose runs are listed at a time.
-  static constexpr int span_parts = 2;
-  static constexpr int span_items = span_parts * part_items;
-  static constexpr bool stages = staged_bytes<source_type> <= 8;
+  static constexpr int packet = by_key_packet;
+  static constexpr int span_parts = span_items / part_items;
+  static constexpr bool stages = staged_bytes<source_type> <= most_by_key_staged_bytes;
   static constexpr int most_short_items = stages ? packet : 0;
   static constexpr int most_long_runs = stages ? (span_items + packet) / (packet + 1) : span_items;
   using stage_type = warp_stage<source_type, stages ? span_items + packet : 1>;
@@ -276,26 +276,11 @@ class patch_work {
     }
   }
 
-  // The tree of n <= 4 elements get(i), get(i + 1)...
-  template <class Get>
-  __device__ __forceinline__ acc few_of(int i, int n, const Get& get) const {
-    slot<acc> value;
-    value.put(get(i));
-    if (n > 1) value.put(reducer.combine(value.value, get(i + 1)));
-    if (n > 2) {
-      slot<acc> right;
-      right.put(get(i + 2));
-      if (n > 3) right.put(reducer.combine(right.value, get(i + 3)));
-      value.put(reducer.combine(value.value, right.value));
-    }
-    return value.value;
-  }
-
   // The tree of n <= 8 staged items from `at` on.
   __device__ __forceinline__ acc packet_of_items(const source_type& source, int at, int n) const {
-    const auto get = [&](int i) { return memory.stage.lift(reducer, source, at + i, i); };
-    const acc left = few_of(0, n, get);
-    return n <= 4 ? left : reducer.combine(left, few_of(4, n - 4, get));
+    return lane_tree<acc>::template first<packet>(
+        0, n, [&](int i) { return memory.stage.lift(reducer, source, at + i, i); },
+        [&](const acc& a, const acc& b) { return reducer.combine(a, b); });
   }
 
   __device__ __forceinline__ void keep(std::int64_t i, const acc& value) const {
@@ -328,7 +313,8 @@ __device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::i
 
 /// Folds the runs of a range whose heads stand in `tables`, a patch a warp.
 template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out>
-__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 6)
+__global__ void __launch_bounds__(by_key_nt,
+                                  min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
     runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                 run_tables tables) {
   using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;
@@ -352,7 +338,8 @@ __global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulato
 /// One block finds and folds all runs of a range in which none can be open.
 template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out,
           class CountOut>
-__global__ void __launch_bounds__(by_key_nt, sizeof(typename Reducer::accumulator) > 8 ? 5 : 6)
+__global__ void __launch_bounds__(by_key_nt,
+                                  min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
     short_runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                       CountOut num_runs_out, std::int64_t origin) {
   using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;

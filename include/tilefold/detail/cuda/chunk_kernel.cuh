@@ -15,8 +15,11 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/chunk.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
@@ -29,14 +32,14 @@ template <class Forest, class Reducer, class Init, class Out>
 class chunk_work {
   using acc = typename Reducer::accumulator;
   using source_type = typename Forest::source_type;
-  // Twice what a tile has, as where trees are nodes (level_kernel.cuh).
-  static constexpr int vt = 2 * warp_policy<source_type>.vt;
+  static constexpr int vt = chunk_tiles * warp_policy<source_type>.vt;
   static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const source_type*>(nullptr));
   using loaded_rows = lane_rows<source_type, shape.rows, shape.width>;
 
  public:
   static constexpr int chunk_items = shape.rows * warp_size * shape.width;
-  static constexpr bool pays = sizeof(acc) <= 4 && shape.width > 1 && !loads_runs<source_type>;
+  static constexpr bool pays =
+      pays_to_load_chunks_ahead(sizeof(acc), shape.width) && !loads_runs<source_type>;
 
   const Forest& forest;
   const Reducer& reducer;
@@ -51,53 +54,39 @@ class chunk_work {
   __device__ __forceinline__ void run(std::int64_t t, std::int64_t step, int chunks) const {
     if (t >= forest.size()) return;
     __builtin_assume(!loaded_rows::overreads(forest.source));
-    std::int64_t first =
+    const std::int64_t first =
         t * forest.length + static_cast<int>(threadIdx.x) % warp_size * shape.width;
-    loaded_rows next;
-    next.load_rows(forest.source, first);
     warp_stack<Reducer> stack(reducer);
-    int left = chunks;
-    bool more = true;
-#pragma unroll 1
-    do {
-      const loaded_rows loaded = next;
-      first += chunk_items;
-      if (--left == 0) {
-        first += (step - 1) * forest.length;
-        more = t + step < forest.size();
-      }
-      if (more) next.load_rows(forest.source, first);
-      stack.push(fold(loaded));
-      if (left == 0) {
-        const acc value = stack.value();
-        if (threadIdx.x % warp_size == 0) {
-          cuda::write(out + t, detail::finish(reducer, init, value));
-        }
-        stack.clear();
-        left = chunks;
-        t += step;
-      }
-    } while (more || left < chunks);
-  }
-
- private:
-  __device__ __forceinline__ acc fold(const loaded_rows& loaded) const {
-    registers<acc, shape.rows> rows;
-#pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      registers<acc, shape.width> items;
-#pragma unroll
-      for (int j = 0; j < shape.width; ++j) items.put(j, loaded.lift(reducer, r, j));
-      rows.put(r, cuda::fold_packet<true>(reducer, items, 0, 0));
-    }
-    return row_fold<shape.rows, shape.width, true, Reducer>(reducer, 0, chunk_items).fold(rows);
+    int left = chunks;  // of this tree
+    cuda::stream_ahead<loaded_rows>(
+        first,
+        [&](std::int64_t& next) {
+          next += chunk_items;
+          if (--left > 0) return true;
+          next += (step - 1) * forest.length;
+          return t + step < forest.size();
+        },
+        [&](std::int64_t at) {
+          loaded_rows rows;
+          rows.load_rows(forest.source, at);
+          return rows;
+        },
+        [&](const loaded_rows& rows, std::int64_t) {
+          stack.push(cuda::fold_chunk(reducer, rows));
+          if (left > 0) return;
+          const acc value = stack.value();
+          if (threadIdx.x % warp_size == 0) {
+            cuda::write(out + t, detail::finish(reducer, init, value));
+          }
+          stack.clear();
+          left = chunks;
+          t += step;
+        });
   }
 };
 
-inline constexpr int chunk_nt = 256;
-
 template <class Build, class Forest, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(chunk_nt, 3)
+__global__ void __launch_bounds__(chunk_nt, min_resident_chunk_blocks)
     chunk_kernel(Forest forest, Reducer reducer, Init init, Out out) {
   using work_type = chunk_work<Forest, Reducer, Init, Out>;
   cuda::wait_for_previous_launch();

@@ -20,8 +20,11 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/columns.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/strided.hpp>
@@ -150,17 +153,10 @@ class column_run {
     packets<N> loaded;
     load<N>(loaded, origin, first);
 #pragma unroll
-    for (int j = 0; j < Width; ++j) result.put(j, fold_rows<N>(loaded, 0, j));
-  }
-
-  // The node of N rows from row r of a chunk.
-  template <int N, class Packets>
-  __device__ __forceinline__ acc fold_rows(const Packets& loaded, int r, int j) const {
-    if constexpr (N == 1) {
-      return loaded.lift(reducer, r, j);
-    } else {
-      const acc left = fold_rows<N / 2>(loaded, r, j);
-      return reducer.combine(left, fold_rows<N / 2>(loaded, r + N / 2, j));
+    for (int j = 0; j < Width; ++j) {
+      result.put(j, lane_tree<acc>::template whole<N>(
+                        0, [&](int r) { return loaded.lift(reducer, r, j); },
+                        [&](const acc& a, const acc& b) { return reducer.combine(a, b); }));
     }
   }
 
@@ -195,15 +191,9 @@ struct column_plan {
   bool stores_packets;
 };
 
-// Levels of the tree above a thread's chunk of rows.
-inline constexpr int run_levels = 4;
-
-// Rows of partials that a thread folds.
-inline constexpr int partial_rows = 8;
-
 /// Partials of one column that a block of `nt` threads folds at once.
-TILEFOLD_HD inline std::int64_t partial_group(int nt, int packet_bits) {
-  return std::int64_t{nt >> packet_bits} * partial_rows;
+TILEFOLD_HD inline unsigned partial_group(int nt, int packet_bits) {
+  return static_cast<unsigned>((nt >> packet_bits) * partial_rows);
 }
 
 /// Whether the results of a packet may be stored at once.
@@ -251,7 +241,7 @@ class column_work {
       }
     }
     if (units == 1) return;
-    const auto group = static_cast<unsigned>(cuda::partial_group(Nt, plan.packet_bits));
+    const auto group = cuda::partial_group(Nt, plan.packet_bits);
     for (unsigned u = begin; u < end;) {
       const unsigned first = u / units * units;
       const unsigned g = (u - first) / group;
@@ -291,7 +281,7 @@ class column_work {
     if (plan.units == 1) {
       keep(value, packet);
     } else {
-      keep_partial(memory, unit, packet, value);
+      keep_partial(memory.partials, unit, packet, value);
     }
   }
 
@@ -325,49 +315,42 @@ class column_work {
     __syncthreads();  // the values are free again
   }
 
-  __device__ __forceinline__ void keep_partial(const scratch<acc>& memory, std::int64_t unit,
+  __device__ __forceinline__ void keep_partial(acc* partials, std::int64_t unit,
                                                std::int64_t packet, const node& value) const {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
-      new (memory.partials + (unit * plan.packets + packet) * Width + j) acc(value[j]);
+      new (partials + (unit * plan.packets + packet) * Width + j) acc(value[j]);
     }
   }
 
-  // Arrives at group `g` of a stripe's partials with `arrived` of them; as long as that completes
-  // groups, folds them and goes on one level up. Apart, because the kernel's registers are for the
-  // rows.
-  __device__ __noinline__ void climb(std::int64_t stripe, std::int64_t g, unsigned arrived,
+  // Arrives at group `g` of a stripe's partials with `arrived` of them, and climbs. Apart, because
+  // the kernel's registers are for the rows.
+  __device__ __noinline__ void climb(unsigned stripe, unsigned g, unsigned arrived,
                                      scratch<acc> memory) const {
-    const std::int64_t group = cuda::partial_group(Nt, plan.packet_bits);
-    const std::int64_t packet = (stripe << plan.packet_bits) + packet_in_stripe();
+    const std::int64_t packet = (std::int64_t{stripe} << plan.packet_bits) + packet_in_stripe();
     const bool exists = packet < plan.packets;
     const bool keeps = exists && run_in_block() == 0;
     const even_rows rows{plan.packets * Width};
     const group_reducer partials{reducer};
-    for (std::int64_t count = plan.units;;) {
-      const std::int64_t groups = tree::num_blocks(count, group);
-      const std::int64_t first = g * group;
-      const std::int64_t in_group = detail::smaller(group, count - first);
-      __syncthreads();  // the partials are there before the first thread tells so
-      const bool completed = cuda::arrive(memory.arrivals + g * plan.stripes + stripe, arrived,
-                                          static_cast<unsigned>(in_group), shared.completed);
-      __syncthreads();  // read by all before the next arrival writes it
-      if (!completed) return;
-      const partials_source source{{memory.partials}};
+    const grid_tree<acc> units{{memory.partials, memory.arrivals + stripe},
+                               static_cast<unsigned>(plan.units),
+                               cuda::partial_group(Nt, plan.packet_bits),
+                               plan.packets * Width,
+                               static_cast<unsigned>(plan.stripes)};
+    __syncthreads();  // the partials are there before the first thread tells so
+    units.climb(g, arrived, shared.completed, [&](const complete_group<acc>& group) {
       node value;
-      fold_rows(value, group_run{source, rows, partials}, exists, packet * Width, first, in_group,
-                partial_rows);
-      if (groups == 1) {
-        if (keeps) keep(value, packet);
-        return;
+      fold_rows(value, group_run{partials_source{{group.partials}}, rows, partials}, exists,
+                packet * Width, group.first, group.size, partial_rows);
+      if (keeps) {
+        if (group.neighbors == 1) {
+          keep(value, packet);
+        } else {
+          keep_partial(group.above, group.number, packet, value);
+        }
       }
-      memory.partials += count * plan.packets * Width;
-      memory.arrivals += groups * plan.stripes;
-      if (keeps) keep_partial(memory, g, packet, value);
-      count = groups;
-      g /= group;
-      arrived = 1;
-    }
+      __syncthreads();  // as above
+    });
   }
 
   __device__ __forceinline__ void keep(const node& value, std::int64_t packet) const {
@@ -392,13 +375,6 @@ class column_work {
     }
   }
 };
-
-/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a chunk and
-/// the stack, of which a level takes `node_bytes` bytes, want the registers.
-constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
-  if (node_bytes > 32) return 1;
-  return (node_bytes > 16 ? 512 : 768) / nt;
-}
 
 // The strides are read where the launch put them: a copy that is indexed would lie in local memory.
 template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer, class Init,

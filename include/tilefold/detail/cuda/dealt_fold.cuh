@@ -17,9 +17,11 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/forest.hpp>
 
 namespace tilefold::detail::cuda {
@@ -151,19 +153,10 @@ class lane_trees<Forest, Items, false> {
   std::int64_t count_;
 };
 
-/// Whether lanes fold long runs by themselves, one packet after the other: accumulators that are
-/// large, and larger than the items, cost more between lanes than the items' loads.
-template <class Source>
-constexpr bool pays_to_fold_runs(std::size_t acc_bytes) {
-  return acc_bytes > 16 && acc_bytes >= 2 * item_bytes<Source> && run_items<Source> >= 8;
-}
+/// Whether lanes fold long runs by themselves, one packet after the other.
 template <class Source, class Reducer>
-inline constexpr bool folds_runs = pays_to_fold_runs<Source>(sizeof(typename Reducer::accumulator));
-
-/// Whether the reducer has a special way to join nodes of equally many items, a power of two.
-template <class Reducer>
-inline constexpr bool joins_equals =
-    requires { requires Reducer::commutative_among_equals && !Reducer::commutative; };
+inline constexpr bool folds_runs =
+    pays_to_fold_runs(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
 /// Runs of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part in
 /// every call.
@@ -238,7 +231,7 @@ class dealt_fold {
   }
 
   __device__ __forceinline__ acc join(const acc& left, const acc& right, bool equal) const {
-    if constexpr (joins_equals<Reducer>) {
+    if constexpr (fold_traits<Reducer>::joins_equals) {
       if (equal) return reducer_->combine_equals(left, right);
     }
     return reducer_->combine(left, right);

@@ -7,14 +7,15 @@
 //                    dealt to lanes, folded   lengths read meanwhile     (dealt_fold.cuh)
 //     a tree of
 //       up to 32 * run_items items     its result is written by the lane of its first run
-//       more, to plan.warp_items       counted; middle_kernel folds it (long_kernel.cuh)
-//       more than that                 queued for long_kernel, after all batches; if the queue is
+//       more, to plan.warp_items       counted; warps_kernel folds it
+//       more than that                 queued for blocks_kernel, after all batches; if the queue is
 //                                      full, this warp folds it
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/forest_plan.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
@@ -23,10 +24,16 @@
 
 namespace tilefold::detail::cuda {
 
+/// Whether every tree can be dealt. Those of one length are dealt only if that is short enough.
+template <class Forest>
+inline constexpr bool all_dealt = false;
+template <class Source>
+inline constexpr bool all_dealt<equal_forest<Source>> = true;
+
 /// What else a warp has seen than trees that can be dealt.
 struct left_over {
-  int middle;    // how many for warps
-  bool longest;  // any for blocks
+  int for_warps;    // how many
+  bool for_blocks;  // any
 };
 
 /// One warp's work.
@@ -63,9 +70,9 @@ class batch_work {
       dealt_fold<source_type, Reducer> fold(reducer, dealt);
       fold.load(trees.tree(now.forest, t, dealt.owner), 0,
                 Forest::in_one_range ? now.inner : fold.is_inner());
-      if (lane() < dealt.trees) {
-        others.middle += trees.length == deal_type::for_warps;
-        others.longest |= trees.length == deal_type::for_blocks;
+      if (!all_dealt<Forest> && lane() < dealt.trees) {
+        others.for_warps += trees.length == deal_type::for_warps;
+        others.for_blocks |= trees.length == deal_type::for_blocks;
       }
       const std::int64_t mine = now.first + t + dealt.owner;
       t += dealt.trees;
@@ -78,7 +85,7 @@ class batch_work {
       const acc value = fold.fold();
       if (dealt.holds_result()) keep(mine, dealt.count, value);
     }
-    return {cuda::warp_sum(others.middle), __any_sync(full_warp, others.longest) != 0};
+    return {cuda::warp_sum(others.for_warps), __any_sync(full_warp, others.for_blocks) != 0};
   }
 
   /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
@@ -141,10 +148,9 @@ class batch_work {
   }
 };
 
-inline constexpr int forest_nt = 128;
-
 template <class Build, class Forest, class Reducer, class Init, class Empty, class Out>
-__global__ void __launch_bounds__(forest_nt, sizeof(typename Reducer::accumulator) > 8 ? 4 : 8)
+__global__ void __launch_bounds__(forest_nt,
+                                  min_resident_dealt_blocks(sizeof(typename Reducer::accumulator)))
     dealt_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
                  long_queue<typename Reducer::accumulator> queue) {
   cuda::wait_for_previous_launch();
@@ -156,13 +162,15 @@ __global__ void __launch_bounds__(forest_nt, sizeof(typename Reducer::accumulato
       std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
   const tree_batches batches(forest.size(), warps);
   const left_over others = work.fold_dealt(batches, warp, warps);
-  if (others.middle > 0 && threadIdx.x % warp_size == 0) {
-    atomicAdd(&queue.state->num_middle, static_cast<unsigned long long>(others.middle));
-  }
-  if (!others.longest) return;
-  // A loop of its own: in that of the dealt trees it would take the registers that those need.
-  for (std::int64_t b = warp; b < batches.num(); b += warps) {
-    work.queue_longest(batches.first(b), batches.size(b));
+  if constexpr (!all_dealt<Forest>) {
+    if (others.for_warps > 0 && threadIdx.x % warp_size == 0) {
+      atomicAdd(&queue.state->num_for_warps, static_cast<unsigned long long>(others.for_warps));
+    }
+    if (!others.for_blocks) return;
+    // A loop of its own: in that of the dealt trees it would take the registers that those need.
+    for (std::int64_t b = warp; b < batches.num(); b += warps) {
+      work.queue_longest(batches.first(b), batches.size(b));
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/forest_plan.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
@@ -25,18 +26,13 @@
 
 namespace tilefold::detail::cuda {
 
-/// So few that every block can look at all of them.
-inline constexpr std::int64_t most_few_trees = 1024;
-
 /// The units of the trees that are too long for a warp, in the order of the trees. All threads of a
 /// block of Nt take part in making it.
 template <int Nt>
 class few_units {
   static constexpr int num_warps = Nt / warp_size;
   static constexpr int trees_per_thread = (most_few_trees + Nt - 1) / Nt;
-  // Units that a block gets, if there is enough work, and the most of all blocks. Rounding may add
-  // one a tree; there are slots for those, too.
-  static constexpr std::int64_t units_per_block = 4;
+  // Rounding may add a unit a tree; there are slots for those, too.
   static constexpr std::int64_t most_units = max_queued_slots - most_few_trees;
 
  public:
@@ -55,7 +51,7 @@ class few_units {
     std::int64_t items = 0;
     for (int t = begin; t < end; ++t) items += long_count(forest, t, plan);
     items = block_sum(items, memory.items);
-    const auto wanted = detail::smaller(units_per_block * gridDim.x, most_units);
+    const auto wanted = detail::smaller(few_units_per_block * gridDim.x, most_units);
     while (tree::num_blocks(items, unit_items_) > wanted) unit_items_ *= 2;
     int units = 0;
     for (int t = begin; t < end; ++t) units += num_units(long_count(forest, t, plan));

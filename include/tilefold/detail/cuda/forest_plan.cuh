@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/tree.hpp>
 
@@ -18,11 +19,6 @@ struct forest_plan {
   std::int64_t unit_items;  // a power of two
 };
 
-// Slots for the values of units, and places for long trees. A tree that finds no slots is folded by
-// one block, and a tree that finds no place by one warp.
-inline constexpr unsigned max_queued_slots = 16384;
-inline constexpr std::int64_t max_queued_trees = 65536;
-
 /// Neighbouring trees that a warp takes at a time: several batches for each of `warps` warps, so
 /// that none is the last for long, but no fewer trees than lanes if there are enough for all warps.
 struct tree_batches {
@@ -31,9 +27,9 @@ struct tree_batches {
 
   __device__ tree_batches(std::int64_t trees, std::int64_t warps)
       : num_trees(trees),
-        length(detail::bounded(tree::num_blocks(trees, warps * 8),
+        length(detail::bounded(tree::num_blocks(trees, warps * batches_of_warp),
                                detail::bounded(trees / warps, std::int64_t{1}, std::int64_t{32}),
-                               std::int64_t{4096})) {}
+                               most_batch_trees)) {}
   __device__ std::int64_t num() const { return tree::num_blocks(num_trees, length); }
   __device__ std::int64_t first(std::int64_t b) const { return b * length; }
   __device__ int size(std::int64_t b) const {
@@ -66,7 +62,7 @@ struct long_queue {
     unsigned long long tail;  // trees << unit_bits | units
     unsigned slots;
     unsigned blocks_done;
-    unsigned long long num_middle;  // trees for warps
+    unsigned long long num_for_warps;  // trees
   };
   static constexpr int unit_bits = 40;
   static constexpr unsigned long long unit_mask = (1ull << unit_bits) - 1;

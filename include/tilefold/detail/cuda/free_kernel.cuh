@@ -8,7 +8,7 @@
 //     thread    its vt items of tiles b, b + 3, b + 6; then single items of the rest
 //                  |
 //     block     the threads' values: by shuffles in a warp, the warps' through shared memory
-//     launch    a partial a block, folded as in tile_kernel.cuh
+//     launch    a partial a block, folded as in grid_tree.cuh
 //
 // So shuffles, shared memory and partials cost once a block, not once a tile. Where an accumulator
 // can settle (any, all, none), a flag in the workspace tells all blocks to stop. A warp looks at it
@@ -19,28 +19,23 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/place_search.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/warp_fold.cuh>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 
-/// Whether reducers of this kind are folded here: where a tree over whole accumulators would cost
-/// more than the loads of their items, or where the fold may end early.
-template <class Reducer>
-inline constexpr bool folds_in_any_order = false;
-template <class R, class Lift, class... Values>
-inline constexpr bool folds_in_any_order<bound_reducer<R, Lift, Values...>> =
-    bound_reducer<R, Lift, Values...>::order_free &&
-    (bound_reducer<R, Lift, Values...>::settles || bound_reducer<R, Lift, Values...>::counts ||
-     sizeof(typename bound_reducer<R, Lift, Values...>::accumulator) > 8);
-
 /// Bytes of an accumulator, as a measure of the registers that it takes from the rest of the
-/// kernel. Accumulators that hold places of numbers count as less: they are hardly ever touched.
+/// kernel.
 template <class Reducer>
 constexpr std::size_t kept_bytes() {
-  constexpr std::size_t bytes = sizeof(typename Reducer::accumulator);
-  return Reducer::finds_places && bytes <= 32 ? 16 : bytes;
+  return kept_bytes_for(sizeof(typename Reducer::accumulator), Reducer::finds_places);
 }
 
 /// One thread's part: the items of its place in each of the tiles it is given.
@@ -132,30 +127,16 @@ class running_fold {
 template <int Nt, class Reducer, class Acc>
 __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& mine,
                                             Acc* warp_values) {
-  constexpr int num_warps = Nt / warp_size;
-  const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  const int lane = static_cast<int>(threadIdx.x) % warp_size;
   registers<Acc, 1> node;
   node.put(0, mine);
-  node.put(0, row_fold<1, 1, true, Reducer>(reducer, 0, 0).fold(node));
-  if constexpr (num_warps > 1) {
-    if (lane == 0) new (&warp_values[warp]) Acc(node[0]);
-    __syncthreads();
-    if (warp == 0) {
-      node.put(0, warp_values[lane % num_warps]);
-      node.put(
-          0, row_fold<1, 1, true, Reducer, num_warps>(reducer, 0, 0, lane % num_warps).fold(node));
-    }
-  }
-  return node[0];
+  const Acc of_warp = row_fold<1, 1, true, Reducer>(reducer, 0, 0).fold(node);
+  return block_tree<Nt / warp_size, 1, true, Reducer>::fold(reducer, of_warp, warp_values, 0);
 }
 
 /// Folds the tiles of one block in turn, until a flag says that the value is settled.
 template <tile_policy Policy, class Source, class Reducer>
 class free_fold {
   using running = running_fold<Policy, Source, Reducer>;
-  // Tiles between two looks at the flag. All warps read the same word, so each look costs.
-  static constexpr int tiles_between_looks = 4;
 
  public:
   const Source& source;
@@ -208,16 +189,16 @@ __global__ void __launch_bounds__(Nt, min_resident_free_blocks(Nt, kept_bytes<Re
                 unsigned* settled, scratch<typename Reducer::accumulator> memory) {
   constexpr tile_policy policy{Nt, Vt};
   using place = std::conditional_t<Reducer::settles, cleared_before<Out>, Out>;
-  using work = block_work<policy, Source, Reducer, Init, place>;
-  __shared__ typename work::shared_memory shared;
+  using grid = grid_fold<Nt, Reducer, Init, place>;
+  __shared__ typename grid::shared_memory shared;
   cuda::refuse_flush_to_zero();
   const auto mine = free_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
   const auto value = cuda::fold_threads<Nt>(reducer, mine, &shared.warp_values[0][0].value);
   if constexpr (Reducer::settles) {
     const place to{out, settled};
-    work{source, reducer, init, to, n, shared}.add_block(value, memory);
+    grid{reducer, init, to, shared}.add_block(value, memory);
   } else {
-    work{source, reducer, init, out, n, shared}.add_block(value, memory);
+    grid{reducer, init, out, shared}.add_block(value, memory);
   }
 }
 

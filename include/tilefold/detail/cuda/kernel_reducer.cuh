@@ -23,7 +23,7 @@ template <class R>
 struct combine_of {
   R reducer;
 
-#pragma nv_exec_check_disable
+  TILEFOLD_NO_EXEC_CHECK
   template <class Acc>
   TILEFOLD_HD Acc operator()(const Acc& a, const Acc& b) const {
 #if defined(__CUDA_ARCH__)
@@ -83,7 +83,7 @@ __device__ __forceinline__ Result result_or_value(const Result& folded, int coun
 }
 
 /// One item, closed to what the user computed before.
-#pragma nv_exec_check_disable
+TILEFOLD_NO_EXEC_CHECK
 template <class R, class T>
 __device__ __forceinline__ auto lift_in_kernel(const R& r, const T& item, int index) {
   if constexpr (is_indexed<R>) {
@@ -94,7 +94,7 @@ __device__ __forceinline__ auto lift_in_kernel(const R& r, const T& item, int in
 }
 
 /// The result, closed to what the user computes of it.
-#pragma nv_exec_check_disable
+TILEFOLD_NO_EXEC_CHECK
 template <class R, class Acc>
 __device__ __forceinline__ auto project_in_kernel(const R& r, const Acc& folded) {
   using result = std::remove_cvref_t<decltype(r.project(folded))>;

@@ -17,8 +17,10 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/keyed_items.hpp>
@@ -32,17 +34,12 @@ inline constexpr int row_items = quad_items * warp_size;
 inline constexpr int part_rows = 4;
 inline constexpr int part_bits = quad_items * part_rows;
 inline constexpr int part_items = part_bits * warp_size;
-inline constexpr int patch_parts = 4;
-inline constexpr int patch_items = patch_parts * part_items;
+inline constexpr int patch_parts = patch_items / part_items;
 
 /// The heads among the items of a patch that are one lane's: bit 16 p + i tells of item i of its 16
 /// neighbouring items in part p whether a run begins there.
 using head_bits = unsigned long long;
 static_assert(patch_parts * part_bits == 64);
-
-inline constexpr int by_key_nt = 128;
-inline constexpr int by_key_warps = by_key_nt / warp_size;
-inline constexpr int by_key_tile = by_key_warps * patch_items;
 
 __device__ __forceinline__ int lane_of_thread() {
   return static_cast<int>(threadIdx.x) % warp_size;
@@ -87,11 +84,6 @@ __device__ __forceinline__ basic_head_count<int> count_heads(head_bits heads) {
   const int end = heads == 0 ? 0 : item_of_bit(63 - __clzll(static_cast<long long>(heads))) + 1;
   return basic_head_count<int>{__popcll(heads), end}.of_warp();
 }
-
-/// A run that does not end within so many items after the patch that it begins in is open.
-inline constexpr int reach_items = 1024;
-/// Items of an open run at least.
-inline constexpr int least_open_items = reach_items + 1;
 
 /// Where blocks and launches meet. Patches come in groups of 2^group_bits.
 struct run_tables {

@@ -11,43 +11,23 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/cuda/base/launcher.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/column_kernel.cuh>
-#include <tilefold/detail/cuda/launch.cuh>
-#include <tilefold/detail/cuda/launch_forest.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::cuda {
 
-/// How a thread folds columns of Source with accumulators of `acc_bytes` bytes.
-struct column_shape {
-  int nt;
-  int rows;   // of a chunk
-  int width;  // of a packet
-};
-
-// The nodes of a packet, 32 bytes for every level of a run, are what a thread has registers for; 64
-// to 128 bytes in flight per thread hide the memory's latency.
+/// How a thread folds columns of Source, in packets of `most_width` columns at most.
 template <class Source>
-constexpr column_shape widest_shape(int acc_bytes) {
-  int width = column_width<Source>;
+constexpr column_shape column_shape_of(int most_width, int acc_bytes) {
   constexpr int bytes = item_bytes<Source>;
-  while (width > 1 && width * acc_bytes > 32) width /= 2;
-  if (width * bytes < 4) width = 1;  // packets are words
-  return {0, detail::bounded(floor_power_of_two(128 / (width * bytes)), 2, width > 1 ? 8 : 16),
-          width};
-}
-
-constexpr column_shape with_threads(column_shape shape, int acc_bytes) {
-  shape.nt = detail::bounded(floor_power_of_two(16384 / (shape.width * acc_bytes)), 32, 256);
-  return shape;
-}
-
-template <class Source>
-constexpr column_shape narrow_shape() {
-  constexpr int bytes = item_bytes<Source>;
-  return {0, detail::bounded(floor_power_of_two(128 / bytes), 2, 16), 1};
+  const int width = detail::smaller(most_width, column_width<Source>);
+  return column_shape_for(column_width_for(width, bytes, acc_bytes), bytes, acc_bytes);
 }
 
 template <class It>
@@ -84,9 +64,9 @@ constexpr std::int64_t ceil_power_of_two(std::int64_t x) {
   return std::int64_t{1} << tree::ceil_log2(x);
 }
 
-/// `resident` blocks are what the GPU holds at once.
+/// In `most_units` units at most, if runs can be so long.
 inline column_plan plan_columns(const column_shape& shape, const strided_axes& columns,
-                                const strided_axes& rows, std::int64_t resident) {
+                                const strided_axes& rows, std::int64_t most_units) {
   column_plan plan;
   plan.packets = columns.size() / shape.width;
   plan.rows = rows.size();
@@ -104,7 +84,7 @@ inline column_plan plan_columns(const column_shape& shape, const strided_axes& c
     return tree::num_blocks(plan.rows, runs_of_block * run_rows);
   };
   plan.run_rows = shape.rows << run_levels;
-  while (plan.run_rows > shape.rows && (plan.stripes * units_of(plan.run_rows) < 4 * resident ||
+  while (plan.run_rows > shape.rows && (plan.stripes * units_of(plan.run_rows) < most_units ||
                                         units_of(plan.run_rows / 2) == 1)) {
     plan.run_rows /= 2;
   }
@@ -141,59 +121,48 @@ bool stores_packets(const Out& out, int width) {
 /// Scratch for a plan.
 inline workspace_demand column_demand(const column_plan& plan, const column_shape& shape,
                                       std::int64_t acc_bytes) {
-  const std::int64_t group = cuda::partial_group(shape.nt, plan.packet_bits);
-  std::int64_t partials = 0;
-  std::int64_t arrivals = 0;
-  for (std::int64_t count = plan.units; count > 1;) {
-    const std::int64_t groups = tree::num_blocks(count, group);
-    partials += count;
-    arrivals += groups;
-    count = groups;
-  }
-  return {partials * plan.packets * shape.width * acc_bytes,
-          arrivals * plan.stripes * static_cast<std::int64_t>(sizeof(unsigned))};
+  const scratch_size size =
+      cuda::scratch_for(plan.units, cuda::partial_group(shape.nt, plan.packet_bits));
+  return {size.partials * plan.packets * shape.width * acc_bytes,
+          size.arrivals * plan.stripes * static_cast<std::int64_t>(sizeof(unsigned))};
 }
 
-template <class Build, int Nt, int Rows, int Width, class Job, class Provide>
-void launch_columns_as(const Job& job, const Provide& provide) {
-  using acc = typename Job::acc;
+template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer, class Init,
+          class Out, class Empty, class Provide>
+void launch_columns_as(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
+                       const Provide& provide) {
+  using acc = typename Reducer::accumulator;
   constexpr column_shape shape{Nt, Rows, Width};
-  const auto kernel = &column_kernel<Build, Nt, Rows, Width, decltype(job.forest),
-                                     decltype(job.reducer), decltype(job.init), decltype(job.out)>;
-  static occupancy_cache occupancy;
-  const std::int64_t resident = resident_blocks(kernel, Nt, job.gpu, occupancy);
-  column_plan plan = cuda::plan_columns(shape, job.forest.columns, job.forest.rows, resident);
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu, &column_kernel<Build, Nt, Rows, Width, Forest, unfused<Reducer>, Init, Out>,
+               "column_kernel", Nt, starts::in_turn);
+  column_plan plan = cuda::plan_columns(shape, job.forest.columns, job.forest.rows,
+                                        job.gpu.tuning().units_per_block * kernel.resident);
   plan.steps = Width > 1 ? row_steps::even : cuda::steps_of(job.forest, Rows);
   plan.stores_packets = cuda::stores_packets(job.out, Width);
-  if (plan.stripes > max_tiles / plan.units) {
+  if (plan.stripes > most_tiles / plan.units) {
     throw invalid_range_error("tilefold: " + std::to_string(plan.packets) +
                               " packets of columns of " + std::to_string(plan.rows) +
                               " rows are more than one launch can cover");
   }
   const workspace& space = provide(cuda::column_demand(plan, shape, sizeof(acc)));
-  const scratch<acc> memory{reinterpret_cast<acc*>(space.partials()),
-                            reinterpret_cast<unsigned*>(space.arrivals())};
   const std::int64_t units = plan.stripes * plan.units;
-  const std::int64_t blocks = detail::smaller(units, resident);
+  const std::int64_t blocks = kernel.most(units);
   const tile_shares shares{static_cast<unsigned>(units / blocks),
                            static_cast<unsigned>(units % blocks)};
-  cuda::launch_kernel(kernel, launch_config(blocks, Nt, job.stream), "launch of the column kernel",
-                      job.forest, job.reducer, job.init, job.out, plan, shares, memory);
+  kernel.launch(blocks, job.stream, job.forest, job.reducer, job.init, job.out, plan, shares,
+                scratch<acc>{space.partials<acc>(), space.arrivals()});
 }
 
 /// Launches the fold of a forest of columns, each of at least one row.
 template <class Build, class Job, class Provide>
 void launch_columns(const Job& job, const Provide& provide) {
-  using acc = typename Job::acc;
+  constexpr auto bytes = static_cast<int>(sizeof(typename Job::acc));
+  static_assert(bytes <= 1024, "tilefold: accumulators may have 1024 bytes at most");
   using source_type = typename decltype(Job::forest)::source_type;
-  static_assert(std::is_trivially_copyable_v<acc>,
-                "tilefold: on a GPU the accumulator must be trivially copyable");
-  static_assert(trivial_items<source_type>,
-                "tilefold: on a GPU the items of views must be trivially copyable");
-  static_assert(sizeof(acc) <= 1024, "tilefold: accumulators may have 1024 bytes at most");
-  constexpr auto bytes = static_cast<int>(sizeof(acc));
-  constexpr column_shape wide = with_threads(cuda::widest_shape<source_type>(bytes), bytes);
-  constexpr column_shape narrow = with_threads(cuda::narrow_shape<source_type>(), bytes);
+  constexpr column_shape wide = cuda::column_shape_of<source_type>(load_bytes, bytes);
+  constexpr column_shape narrow = cuda::column_shape_of<source_type>(1, bytes);
   if constexpr (wide.width > 1) {
     if (cuda::takes_packets(job.forest, wide.width)) {
       cuda::launch_columns_as<Build, wide.nt, wide.rows, wide.width>(job, provide);

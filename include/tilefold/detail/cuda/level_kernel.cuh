@@ -15,6 +15,9 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/chunk.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -26,8 +29,7 @@ namespace tilefold::detail::cuda {
 template <class Source, class Reducer, class Init, class Out>
 class level_work {
   using acc = typename Reducer::accumulator;
-  // Twice what a tile has (docs/tuning.md).
-  static constexpr int vt = 2 * warp_policy<Source>.vt;
+  static constexpr int vt = chunk_tiles * warp_policy<Source>.vt;
   static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const Source*>(nullptr));
   static constexpr int row_items = warp_size * shape.width;
   static constexpr int width_bits = tree::floor_log2(shape.width);
@@ -58,9 +60,8 @@ class level_work {
 
  private:
   using loaded_rows = lane_rows<Source, shape.rows, shape.width>;
-  using packet_items = registers<acc, shape.width>;
   // Where two chunks of items leave registers for the rest, and items are plain words.
-  static constexpr bool loads_ahead = sizeof(acc) <= 4 && shape.width > 1;
+  static constexpr bool loads_ahead = pays_to_load_chunks_ahead(sizeof(acc), shape.width);
 
   __device__ __forceinline__ int overread() const {
     return loaded_rows::overreads(source) ? shape.width : 0;
@@ -78,18 +79,20 @@ class level_work {
     if (c >= whole) return c;
     // Then the compiler leaves out the code for misaligned memory.
     __builtin_assume(!loaded_rows::overreads(source));
-    loaded_rows next;
-    next.load_rows(source, lane_first(c));
-    bool more = true;
-#pragma unroll 1
-    do {
-      const loaded_rows loaded = next;
-      more = c + step < whole;
-      if (more) next.load_rows(source, lane_first(c + step));
-      write_nodes<true>(loaded, c, chunk_items, level);
-      c += step;
-    } while (more);
-    return c;
+    return cuda::stream_ahead<loaded_rows>(
+        c,
+        [&](std::int64_t& next) {
+          next += step;
+          return next < whole;
+        },
+        [&](std::int64_t at) {
+          loaded_rows rows;
+          rows.load_rows(source, lane_first(at));
+          return rows;
+        },
+        [&](const loaded_rows& rows, std::int64_t at) {
+          write_nodes<true>(rows, at, chunk_items, level);
+        });
   }
 
   __device__ __forceinline__ void fold_cut_chunk(std::int64_t c, int level) const {
@@ -120,35 +123,14 @@ class level_work {
     if (level < width_bits) {
 #pragma unroll
       for (int r = 0; r < shape.rows; ++r) {
-        const int first = first_of_row(r);
-        packet_nodes<0, shape.width, Full>(lifted<Full>(loaded, r, count), first, count, level,
-                                           keep);
+        packet_nodes<0, shape.width, Full>(cuda::lift_packet<Full>(reducer, loaded, r, count),
+                                           cuda::packet_first<shape.width>(r), count, level, keep);
       }
       return;
     }
-    registers<acc, shape.rows> rows;
-#pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      packet_items items = lifted<Full>(loaded, r, count);
-      rows.put(r, cuda::fold_packet<Full>(reducer, items, first_of_row(r), count));
-    }
+    const auto rows = cuda::fold_packets<Full>(reducer, loaded, count);
     row_fold<shape.rows, shape.width, Full, Reducer>(reducer, 0, count)
         .nodes(rows, level - width_bits, keep);
-  }
-
-  __device__ __forceinline__ static int first_of_row(int r) {
-    return r * row_items + lane() * shape.width;
-  }
-
-  template <bool Full>
-  __device__ __forceinline__ packet_items lifted(const loaded_rows& loaded, int r,
-                                                 int count) const {
-    packet_items items;
-#pragma unroll
-    for (int j = 0; j < shape.width; ++j) {
-      if (Full || first_of_row(r) + j < count) items.put(j, loaded.lift(reducer, r, j));
-    }
-    return items;
   }
 
   // Calls keep() for the nodes of a level below that of a packet, which starts at item `first`; its
@@ -175,11 +157,10 @@ class level_work {
   }
 };
 
-inline constexpr int level_nt = 256;
-
 /// Folds trees of 2^level items each, `n` in all; no more than chunk_items.
 template <class Build, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(level_nt, sizeof(typename Reducer::accumulator) > 8 ? 2 : 3)
+__global__ void __launch_bounds__(level_nt,
+                                  min_resident_level_blocks(sizeof(typename Reducer::accumulator)))
     level_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n, int level) {
   using work_type = level_work<Source, Reducer, Init, Out>;
   cuda::wait_for_previous_launch();

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/words.cuh>
-#include <tilefold/reducers/arg.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -25,7 +24,7 @@ struct place_search {
   __device__ __forceinline__ void operator()(Place& found, const T& value) const {
     using ranking = typename Place::ranking;
     const auto key = ranking::of(value);
-    const bool better = detail::counts_behind<ranking>(key, found.key);
+    const bool better = found.gives_way_to(key);
     if (!__any_sync(full_warp, better)) return;
     const int place = place_of<ranking, T>(key);
     if (better) found = {key, first + place};
@@ -34,7 +33,7 @@ struct place_search {
       const Place other = cuda::shuffle_xor(found, mask);
       const bool same = !ranking::before(found.key, other.key);
       bool wins_tie;
-      if constexpr (ranking::ties == tie_rule::first) {
+      if constexpr (ranking::first_counts) {
         wins_tie = same & (other.index < found.index);
       } else {
         wins_tie = same & (found.index < other.index);
@@ -66,7 +65,7 @@ struct place_search {
     int place = 0;
 #pragma unroll
     for (int i = Vt - 1; i >= 0; --i) {
-      const int k = Ranking::ties == tie_rule::first ? i : Vt - 1 - i;
+      const int k = Ranking::first_counts ? i : Vt - 1 - i;
       // The elements' indices come before them.
       const auto item = rows.template item<1>(k / Width, k % Width);
       const bool same = !Ranking::before(key, Ranking::of(item));  // as none comes before it

@@ -20,25 +20,19 @@
 #include <type_traits>
 
 #include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
+#include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
-
-/// Whether reducers of this kind are folded here.
-template <class Reducer>
-inline constexpr bool selects = false;
-template <class R, class Lift, class... Values>
-inline constexpr bool selects<bound_reducer<R, Lift, Values...>> =
-    bound_reducer<R, Lift, Values...>::selects;
 
 /// The best elements that a warp has been given, best first, one a lane: all 32 of them, of which
 /// `Size` count; `Order` knows which of two is better. Every call is made by the whole warp.
 template <class Element, int Size, class Order>
 class warp_list {
-  // Of more than these, sorting all lanes' elements is faster than one insertion after the other.
-  static constexpr int most_inserted = 4;
-
  public:
   __device__ __forceinline__ bool is_full() const { return bound_.index != none().index; }
   /// The last that counts, which others have to beat; worse than any if the list is not full.
@@ -233,7 +227,7 @@ __device__ __forceinline__ void merge_warps(List& list, slot<Acc>* lists) {
 /// of two of warps, Nt threads where n is a tile or more.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Elements, class Init,
           class Out>
-__global__ void __launch_bounds__(Nt, detail::larger(1024 / Nt, 1))
+__global__ void __launch_bounds__(Nt, min_resident_select_blocks(Nt))
     select_kernel(Source source, Reducer reducer, Elements elements, Init init, Out out,
                   std::int64_t n, scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
@@ -248,7 +242,7 @@ __global__ void __launch_bounds__(Nt, detail::larger(1024 / Nt, 1))
   if (gridDim.x > 1) {
     if (warp == 0) list.store(memory.partials[blockIdx.x].item);
     __syncwarp();
-    if (!arrive(memory.arrivals, 1, gridDim.x, completed)) return;
+    if (!cuda::arrive(memory.arrivals, 1, gridDim.x, completed)) return;
     decltype(list) all;
 #pragma unroll 1
     for (unsigned b = warp; b < gridDim.x; b += warps) all.merge_stored(memory.partials[b].item);

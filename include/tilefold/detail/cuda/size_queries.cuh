@@ -1,20 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much workspace calls can need, for any sizes that are asked about. If there is no answer, an
-// error names the size. Host code; needs no GPU.
+// How much workspace launches ask for, and how much calls of any size can need. The answers hold
+// for every GPU: they depend on tile shapes and on bounds (base/tuning.cuh), not on what one GPU
+// holds or on the way that it takes. Host code; needs no GPU, and no kernel.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include <tilefold/detail/cuda/launch.cuh>
-#include <tilefold/detail/cuda/launch_by_key.cuh>
-#include <tilefold/detail/cuda/launch_forest.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/forest_plan.cuh>
+#include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
+
+inline constexpr std::int64_t arrival_bytes = sizeof(unsigned);
+
+/// `count` partials under a policy, in groups of groups.
+constexpr workspace_demand partials_demand(tile_policy policy, std::int64_t count,
+                                           std::int64_t acc_bytes) {
+  const scratch_size size = cuda::scratch_for(count, group_size(policy));
+  return {size.partials * acc_bytes, size.arrivals * arrival_bytes};
+}
+
+/// n items in tiles of a policy.
+constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64_t acc_bytes) {
+  return cuda::partials_demand(policy, tree::num_blocks(n, policy.tile()), acc_bytes);
+}
+
+/// A short range, by several blocks that are no cluster.
+constexpr workspace_demand short_demand(std::int64_t acc_bytes) {
+  return {most_short_blocks * acc_bytes, arrival_bytes};
+}
+
+/// A range in any order by up to `blocks` blocks, and the flag behind their counters.
+constexpr workspace_demand free_demand(tile_policy policy, std::int64_t blocks,
+                                       std::int64_t acc_bytes) {
+  const workspace_demand of_blocks = cuda::partials_demand(policy, blocks, acc_bytes);
+  return {detail::larger(of_blocks.partial_bytes, acc_bytes),
+          of_blocks.arrival_bytes + arrival_bytes};
+}
+
+/// Bytes for n items or fewer under the default policy, whatever the reducer.
+constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
+                                               std::int64_t acc_bytes) {
+  const tile_policy short_tile = short_policy_for(item_bytes);
+  const std::int64_t most_short = most_short_items(short_tile, acc_bytes);
+  const bool fits_block = detail::smaller(n, most_short) <= short_tile.tile();
+  const std::int64_t of_short = fits_block ? 0 : short_demand(acc_bytes).bytes();
+  if (n <= most_short) return of_short;
+  const tile_policy tiles = policy_for(item_bytes, cuda::policy_bytes(acc_bytes));
+  const std::int64_t of_tiles = demand(tiles, n, acc_bytes).bytes();
+  // No more blocks than tiles, but perhaps in smaller groups.
+  const tile_policy free = free_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
+  const std::int64_t of_free =
+      free_demand(free, detail::smaller(tree::num_blocks(n, tiles.tile()), most_free_blocks),
+                  acc_bytes)
+          .bytes();
+  const std::int64_t most = detail::larger(of_short, of_tiles, of_free);
+  if (!pays_to_stage(item_bytes, acc_bytes)) return most;
+  const tile_policy staged = staged_policy_for(staged_run(item_bytes));
+  return detail::larger(most, demand(staged, n, acc_bytes).bytes());
+}
+
+constexpr std::int64_t queued_slot_bytes(std::int64_t acc_bytes) {
+  return align_up(std::int64_t{max_queued_slots} * acc_bytes);
+}
+
+/// A forest whose lengths only the GPU knows.
+constexpr workspace_demand queue_demand(std::int64_t most_trees, std::int64_t acc_bytes) {
+  const std::int64_t trees = detail::smaller(most_trees, max_queued_trees);
+  return {queued_slot_bytes(acc_bytes) + trees * static_cast<std::int64_t>(sizeof(long_tree)),
+          static_cast<std::int64_t>(sizeof(long_queue<char>::counters)) +
+              max_queued_slots * arrival_bytes};
+}
+
+/// Units of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
+/// no tree is cut.
+constexpr std::int64_t most_equal_units(std::int64_t trees, std::int64_t length,
+                                        std::int64_t tile) {
+  if (trees == 0 || length <= tile) return 0;
+  const auto of_tree = detail::smaller(tree::num_blocks(length, tile), std::int64_t{max_units});
+  return trees > most_split_units / of_tree ? most_split_units : trees * of_tree;
+}
+
+/// Trees of one length, cut into so many units.
+constexpr workspace_demand equal_units_demand(std::int64_t units, std::int64_t acc_bytes) {
+  return {units * acc_bytes, units * arrival_bytes};
+}
+
+/// Items before the first key that patches may begin with, at most.
+inline constexpr std::int64_t most_items_to_alignment = 16;
+
+/// Patches of n keys, for any alignment: those of whole blocks.
+constexpr std::int64_t most_patches(std::int64_t n) {
+  return tree::num_blocks(n + most_items_to_alignment, by_key_tile) * by_key_warps;
+}
+
+/// The size of a group of patches: about as many patches in a group as there are groups, and all
+/// patches of a block in one group. It does not fall with n.
+constexpr int patch_group_bits(std::int64_t n) {
+  return detail::larger((tree::ceil_log2(most_patches(n)) + 1) / 2,
+                        tree::floor_log2(most_head_rounds * by_key_warps));
+}
+/// An upper bound that does not fall with n, so that what is enough for n keys is enough for fewer.
+constexpr std::int64_t most_patch_groups(std::int64_t n) {
+  return std::int64_t{1} << patch_group_bits(n);
+}
+
+// What counts can hold.
+inline constexpr std::int64_t most_keyed_items = std::int64_t{1} << 35;
+static_assert(std::int64_t{patch_items} << patch_group_bits(most_keyed_items) < std::int64_t{1}
+                                                                                    << 31);
+
+inline void require_countable(std::int64_t n) {
+  if (n > most_keyed_items) {
+    throw invalid_range_error("tilefold::reduce_by_key: " + std::to_string(n) +
+                              " items are more than " + std::to_string(most_keyed_items) +
+                              ", the most that one call can take on a GPU");
+  }
+}
+
+/// Runs of n keys that do not end in the reach of their patch.
+constexpr std::int64_t most_open_runs(std::int64_t n) {
+  // All of the first patch and what is in its reach, wherever it begins.
+  if (n <= patch_items + reach_items - most_items_to_alignment) return 0;
+  return n / least_open_items;
+}
+
+/// The tables of a range of n keys, in 8-byte words.
+constexpr std::int64_t run_table_words(std::int64_t n) {
+  return most_patches(n) * (warp_size + 1) + 2 * most_patch_groups(n) + 3 * most_open_runs(n) + 1;
+}
+
+/// n keys; the tables lie after what the forest of open runs needs.
+constexpr workspace_demand by_key_demand(std::int64_t n, std::int64_t acc_bytes) {
+  if (most_open_runs(n) == 0) return {0, 0};
+  const workspace_demand forest = queue_demand(most_open_runs(n), acc_bytes);
+  return {align_up(forest.partial_bytes) + 8 * run_table_words(n),
+          forest.arrival_bytes + (most_patch_groups(n) + 1) * arrival_bytes};
+}
 
 // More than any memory has, and little enough that no sum on the way to it overflows.
 inline constexpr std::int64_t most_workspace_bytes = std::int64_t{1} << 56;

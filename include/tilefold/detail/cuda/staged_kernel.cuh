@@ -10,7 +10,7 @@
 //     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (load/staged.cuh)
 //     lane     one node of each row, in registers
 //     warp     row_fold (warp_fold.cuh) makes one node of 4 rows of 32 nodes
-//     block    the warps' nodes meet in shared memory: a partial a tile, as in tile_kernel.cuh
+//     block    the warps' nodes meet in shared memory: a partial a tile, as in grid_tree.cuh
 //
 // In a tile that is cut off, each warp folds row after row (load/staged.cuh, staged_fold.cuh).
 #pragma once
@@ -18,9 +18,12 @@
 #include <cstdint>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
 #include <tilefold/detail/cuda/staged_fold.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/policy.hpp>
@@ -28,28 +31,11 @@
 
 namespace tilefold::detail::cuda {
 
-/// Neighbouring items that one lane folds by itself: what fits 32 banks.
-constexpr int staged_run(int item_bytes) {
-  return 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32));
-}
 template <class Source>
 inline constexpr int staged_run_items = staged_run(staged_bytes<Source>);
 
-// Rows of a tile for each warp; a lane keeps a node of each.
-inline constexpr int staged_rows = 4;
-inline constexpr int staged_nt = 128;
-
-constexpr tile_policy staged_policy_for(int run) { return {staged_nt, run * staged_rows}; }
 template <class Source>
 inline constexpr tile_policy staged_policy = staged_policy_for(staged_run_items<Source>);
-
-inline constexpr int most_staged_acc_bytes = 512;
-
-/// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
-constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
-  return acc_bytes >= 16 && acc_bytes <= most_staged_acc_bytes && acc_bytes >= 2 * item_bytes &&
-         staged_run(item_bytes) >= 8;
-}
 
 /// Whether the fold of a public reducer is staged.
 template <class Source, class Reducer>
@@ -79,9 +65,8 @@ class staged_fold_of_tiles {
   static constexpr int warp_items = staged_rows * row_items;
   static constexpr int num_warps = staged_nt / warp_size;
   static constexpr int tile = staged_nt * run * staged_rows;
-  static constexpr int packet = detail::smaller(run, Reducer::long_combine ? 8 : 16);
-  // All of a tile's code must fit the instruction cache.
-  static constexpr int unrolled = sizeof(acc) <= 32 ? 2 : 1;
+  static constexpr int packet = detail::smaller(run, staged_packet(Reducer::long_combine));
+  static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
   static_assert(staged_rows == 4);
   using stage = lane_stage<Source, run>;
   using cut_row = warp_stage<Source, row_items>;
@@ -198,15 +183,8 @@ class staged_fold_of_tiles {
   template <bool Full, class AnyReducer>
   __device__ __forceinline__ acc across_warps(const AnyReducer& reducer, const acc& value,
                                               unsigned t, int count) const {
-    slot<acc>* const values = shared_.warp_values[t % 2];
-    if (lane_ == 0) values[warp_].put(value);
-    __syncthreads();
-    if (warp_ != 0) return value;
-    registers<acc, 1> mine;
-    mine.put(0, values[lane_ % num_warps].value);
-    return row_fold<1, warp_items, Full, AnyReducer, num_warps>(reducer, 0, count,
-                                                                lane_ % num_warps)
-        .fold(mine);
+    return block_tree<num_warps, warp_items, Full, AnyReducer>::fold(
+        reducer, value, &shared_.warp_values[t % 2][0].value, count);
   }
 
   const Source& source_;
@@ -216,10 +194,6 @@ class staged_fold_of_tiles {
   const int lane_;
 };
 
-/// Blocks of staged_nt threads that an SM shall hold: each thread has 128 registers then, and with
-/// fewer the fold of whole tiles would spill.
-inline constexpr int min_resident_staged_blocks = 4;
-
 /// The tile kernel's work under staged_policy<Source>.
 template <class Build, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(staged_nt, min_resident_staged_blocks)
@@ -227,11 +201,11 @@ __global__ void __launch_bounds__(staged_nt, min_resident_staged_blocks)
                   tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
   using fold_type = staged_fold_of_tiles<Source, Reducer>;
-  using work_type = block_work<staged_policy<Source>, Source, Reducer, Init, Out>;
+  using grid_type = grid_fold<staged_nt, Reducer, Init, Out>;
   __shared__ typename fold_type::shared_memory stages;
-  __shared__ typename work_type::shared_memory shared;
+  __shared__ typename grid_type::shared_memory shared;
   cuda::refuse_flush_to_zero();
-  const work_type work{source, reducer, init, out, n, shared};
+  const grid_type grid{reducer, init, out, shared};
   const fold_type fold(source, reducer, stages);
   const unsigned begin = shares.first(blockIdx.x);
   const unsigned end = shares.first(blockIdx.x + 1);
@@ -241,15 +215,15 @@ __global__ void __launch_bounds__(staged_nt, min_resident_staged_blocks)
   const auto whole =
       static_cast<unsigned>(detail::larger(n - fold.overread_items(), std::int64_t{0}) / tile);
   fold.whole_tiles(begin, min(end, whole), [&](const acc& value, unsigned t) {
-    work.keep(value, memory.partials + t, tiles);
+    grid.keep(value, memory.partials + t, tiles);
   });
 #pragma unroll 1
   for (unsigned t = max(begin, whole); t < end; ++t) {
     const std::int64_t left = n - std::int64_t{t} * tile;
-    work.keep(fold.cut_tile(t, static_cast<int>(min(left, std::int64_t{tile}))),
+    grid.keep(fold.cut_tile(t, static_cast<int>(min(left, std::int64_t{tile}))),
               memory.partials + t, tiles);
   }
-  work.climb_from(memory, begin, end, tiles);
+  grid.climb_from(memory, begin, end, tiles);
 }
 
 }  // namespace tilefold::detail::cuda

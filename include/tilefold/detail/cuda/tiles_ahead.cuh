@@ -10,7 +10,10 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
+#include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/policy.hpp>
@@ -26,16 +29,11 @@ class tile_ahead {
   static constexpr int warp_items = warp_size * Policy.vt;
   static constexpr int num_warps = Policy.nt / warp_size;
 
-  // Registers for a thread's items of one more tile, in bytes.
-  static constexpr int most_item_bytes = 80;
-  // 8-byte accumulators spill, larger ones spill if they come of items as large (docs/tuning.md).
-  static constexpr bool leaves_room =
-      sizeof(acc) <= 4 || (sizeof(acc) > 8 && sizeof(acc) <= 24 && shape.width >= 4);
-
  public:
   using items = lane_rows<Source, shape.rows, shape.width>;
 
-  static constexpr bool pays = shape.chunks == 1 && sizeof(items) <= most_item_bytes && leaves_room;
+  static constexpr bool pays =
+      shape.chunks == 1 && pays_to_load_ahead(sizeof(items), sizeof(acc), shape.width);
 
   /// Of memory that is aligned: overreads() is false.
   __device__ __forceinline__ static void load(items& loaded, const Source& source,
@@ -49,33 +47,8 @@ class tile_ahead {
 
   __device__ __forceinline__ static acc fold(const items& loaded, const Reducer& reducer,
                                              acc* warp_values) {
-    const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const acc value = fold_warp(loaded, reducer);
-    if constexpr (num_warps == 1) {
-      return value;
-    } else {
-      if (lane == 0) new (&warp_values[warp]) acc(value);
-      __syncthreads();
-      if (warp != 0) return value;
-      registers<acc, 1> node;
-      node.put(0, warp_values[lane % num_warps]);
-      return row_fold<1, 1, true, Reducer, num_warps>(reducer, 0, num_warps, lane % num_warps)
-          .fold(node);
-    }
-  }
-
- private:
-  __device__ __forceinline__ static acc fold_warp(const items& loaded, const Reducer& reducer) {
-    registers<acc, shape.rows> rows;
-#pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      registers<acc, shape.width> lifted;
-#pragma unroll
-      for (int j = 0; j < shape.width; ++j) lifted.put(j, loaded.lift(reducer, r, j));
-      rows.put(r, cuda::fold_packet<true>(reducer, lifted, 0, 0));
-    }
-    return row_fold<shape.rows, shape.width, true, Reducer>(reducer, 0, Policy.tile()).fold(rows);
+    using warps = block_tree<num_warps, warp_items, true, Reducer>;
+    return warps::fold(reducer, cuda::fold_chunk(reducer, loaded), warp_values, Policy.tile());
   }
 };
 

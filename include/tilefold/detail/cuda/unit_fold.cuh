@@ -20,8 +20,9 @@
 
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/forest_plan.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
 #include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/tree.hpp>
@@ -45,10 +46,6 @@ class unit_work {
   using source_type = typename Forest::source_type;
   using full_tile = tile_fold<Policy, true, source_type, Reducer>;
   using cut_tile = tile_fold<Policy, false, source_type, Reducer>;
-  using partials_source = detail::source<const acc*>;
-  using group_reducer = partials_reducer<Reducer>;
-  using units_fold = tile_fold<tile_policy{Policy.nt, max_units / Policy.nt}, false,
-                               partials_source, group_reducer>;
 
  public:
   struct shared_memory {
@@ -77,8 +74,8 @@ class unit_work {
     const bool completed = cuda::arrive(arrivals + unit.slot, 1u, units, shared.completed);
     __syncthreads();  // read by all before the next arrival writes it
     if (!completed) return;
-    const acc all = units_fold::fold(partials_source{{first_slot}}, group_reducer{reducer}, 0,
-                                     unit.units, &shared.warp_values[0][0].value);
+    const acc all = cuda::fold_partials<Policy.nt, max_units / Policy.nt>(
+        reducer, first_slot, 0, unit.units, &shared.warp_values[0][0].value);
     if (threadIdx.x == 0) keep(unit.tree, all);
     __syncthreads();  // warp_values are free again
   }
@@ -96,8 +93,8 @@ class unit_work {
   // Every warp folds an aligned part.
   __device__ __forceinline__ void fold_parts(const long_unit& unit, slot<acc>& result) {
     constexpr int num_warps = Policy.nt / warp_size;
+    using warps = block_tree<num_warps, 1, false, Reducer>;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t first = unit.unit * unit.size;
     const std::int64_t items = detail::smaller(unit.count - first, unit.size);
     const std::int64_t part =
@@ -109,16 +106,13 @@ class unit_work {
       const acc mine =
           cuda::fold_runs_by_warp(forest.tree(unit.tree), reducer, first + part_first,
                                   detail::smaller(items - part_first, part), unit.count);
-      if (lane == 0) new (values + warp) acc(mine);
+      warps::put(values, mine);
     }
     __syncthreads();
     const auto parts = static_cast<int>(tree::num_blocks(items, part));
     if (warp == 0) {
-      const int mine = lane % num_warps;
-      registers<acc, 1> node;
-      node.put(0, values[detail::smaller(mine, parts - 1)]);
-      using parts_fold = row_fold<1, 1, false, Reducer, num_warps>;
-      result.put(parts_fold(reducer, 0, parts, mine).fold(node));
+      const int mine = static_cast<int>(threadIdx.x) % num_warps;
+      result.put(warps::fold_lanes(reducer, values[detail::smaller(mine, parts - 1)], mine, parts));
     }
     __syncthreads();  // warp_values are free again
   }

@@ -19,8 +19,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
@@ -79,16 +81,14 @@ class warp_stack {
 template <class Source>
 inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source>).vt};
 
-/// Whether runs come from memory in whole vectors, and are of items large enough: of smaller ones a
-/// lane would take too long over its run (docs/tuning.md).
+/// Whether runs come from memory in whole vectors, and are of items large enough.
 template <class Source>
-inline constexpr bool loads_runs = all_run_vectors<Source> && run_items<Source> >= 8;
+inline constexpr bool loads_runs = all_run_vectors<Source> && run_items<Source> >= least_loaded_run;
 
-/// Warps that an SM shall hold where each folds trees. A run's next row in registers wants fewer,
-/// so that nothing spills (docs/tuning.md).
+/// Warps that an SM shall hold where each folds trees.
 template <class Source>
 constexpr int warps_for_trees(std::size_t acc_bytes) {
-  return acc_bytes > 8 ? 16 : loads_runs<Source> ? 24 : 32;
+  return min_resident_warps(loads_runs<Source>, acc_bytes);
 }
 
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
@@ -103,28 +103,29 @@ __device__ __forceinline__ typename Reducer::accumulator fold_runs_by_warp(const
   constexpr int run = run_items<Source>;
   constexpr int row_items = warp_size * run;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const auto load = [&](slot<row>& to, std::int64_t done) {
-    const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{row_items}));
-    const std::int64_t first = begin + done + lane * run;
-    const bool inner =
-        first > 0 && (total - first - run) * least_item_bytes<Source> >= std::int64_t{load_bytes};
-    to.put(row(reducer, lane, items));
-    to.value.load(tree, begin + done, inner);
-  };
   warp_stack<Reducer> stack(reducer);
-  slot<row> next;
-  load(next, 0);
-#pragma unroll 1
-  for (std::int64_t done = 0; done < count; done += row_items) {
-    slot<row> now;
-    now.put(next.value);
-    if (done + row_items < count) load(next, done + row_items);  // comes while this is folded
-    if (!folds_runs<Source, Reducer> && done + row_items <= count) {
-      stack.push(now.value.fold_whole_row());
-    } else {
-      stack.push(cuda::shuffle_from<warp_size>(now.value.fold(), 0, full_warp));
-    }
-  }
+  cuda::stream_ahead<row>(
+      std::int64_t{0},
+      [&](std::int64_t& next) {
+        next += row_items;
+        return next < count;
+      },
+      [&](std::int64_t done) {
+        const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{row_items}));
+        const std::int64_t first = begin + done + lane * run;
+        const bool inner = first > 0 && (total - first - run) * least_item_bytes<Source> >=
+                                            std::int64_t{load_bytes};
+        row loaded(reducer, lane, items);
+        loaded.load(tree, begin + done, inner);
+        return loaded;
+      },
+      [&](row& now, std::int64_t done) {
+        if (!folds_runs<Source, Reducer> && done + row_items <= count) {
+          stack.push(now.fold_whole_row());
+        } else {
+          stack.push(cuda::shuffle_from<warp_size>(now.fold(), 0, full_warp));
+        }
+      });
   return stack.value();
 }
 

@@ -16,6 +16,7 @@
 #include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
+#include <tilefold/tree.hpp>
 
 namespace tilefold {
 
@@ -84,6 +85,22 @@ struct workspace_demand {
   }
 };
 
+/// How many of each a tree over `count` partials in groups of `group` has.
+struct scratch_size {
+  std::int64_t partials;
+  std::int64_t arrivals;
+};
+constexpr scratch_size scratch_for(std::int64_t count, std::int64_t group) {
+  scratch_size size{0, 0};
+  while (count > 1) {
+    const std::int64_t groups = tree::num_blocks(count, group);
+    size.partials += count;
+    size.arrivals += groups;
+    count = groups;
+  }
+  return size;
+}
+
 // What a workspace grows to at least, so that a shorter range in smaller tiles does not need more.
 inline constexpr std::int64_t least_workspace_bytes = 65536;
 
@@ -102,8 +119,14 @@ class workspace {
   workspace& operator=(workspace&&) = delete;
 
   std::int64_t bytes() const { return bytes_; }
-  char* arrivals() const { return memory_; }
-  char* partials() const { return memory_ + arrivals_region(bytes_); }
+  template <class Counter = unsigned>
+  Counter* arrivals() const {
+    return reinterpret_cast<Counter*>(memory_);
+  }
+  template <class Partial = char>
+  Partial* partials() const {
+    return reinterpret_cast<Partial*>(memory_ + arrivals_region(bytes_));
+  }
 
   /// At least `bytes` bytes. The old memory is kept if the new cannot be had.
   void grow(std::int64_t bytes, cudaStream_t stream) {

@@ -223,18 +223,15 @@ struct values_reducer : Reducer {
   }
 };
 
-/// Whether trees of a forest may be folded in blocks of neighbours, and whether these should be.
-template <class Forest, class Reducer>
-inline constexpr bool may_fold_columns =
-    is_column_forest<Forest> && std::is_trivially_copyable_v<typename Reducer::accumulator>;
-template <class Forest>
-bool has_neighbours(const Forest& forest) {
+/// Whether trees of a forest stand side by side.
+template <class Source>
+bool has_neighbours(const column_forest<Source>& forest) {
   return forest.columns.inner_stride() == 1 && forest.columns.inner_extent() > 1;
 }
 
 /// Whether every tree of a forest lies in a row; and the same forest as that of segments.
-template <class Forest>
-bool has_contiguous_trees(const Forest& forest) {
+template <class Source>
+bool has_contiguous_trees(const column_forest<Source>& forest) {
   return forest.rows.rank == 1 && forest.rows.stride[0] == 1;
 }
 template <class Source>
@@ -287,14 +284,13 @@ struct column_tasks {
   static constexpr std::int64_t tasks_per_thread = 64;
 };
 
-/// Calls keep(i, fold of tree i) for every tree of a forest that has_neighbours(); `for_each`
-/// calls a function for every number below a count, in any order.
-template <class Source, class Reducer, class Keep, class ForEach>
-void fold_columns(const column_forest<Source>& forest, const Reducer& reducer, const Keep& keep,
-                  int threads, const ForEach& for_each) {
+/// Calls keep(i, fold of tree i) for every tree of a forest that has_neighbours().
+template <class Mode, class Source, class Reducer, class Keep>
+void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, const Reducer& reducer,
+                     const Keep& keep) {
   using accumulator = typename Reducer::accumulator;
   const std::int64_t rows = forest.rows.size();
-  const column_tasks tasks(forest.columns, rows, sizeof(accumulator), threads);
+  const column_tasks tasks(forest.columns, rows, sizeof(accumulator), mode.threads());
   const column_fold<Source, Reducer> fold(forest.source, forest.rows, reducer);
   const auto keep_all = [&](const accumulator* values, std::int64_t block) {
     const std::int64_t first = tasks.first_column(block);
@@ -304,7 +300,7 @@ void fold_columns(const column_forest<Source>& forest, const Reducer& reducer, c
     return forest.columns.offset(tasks.first_column(block));
   };
   if (tasks.row_blocks == 1) {
-    for_each(tasks.all_blocks, [&](std::int64_t block) {
+    mode.for_each(tasks.all_blocks, [&](std::int64_t block) {
       const value_memory<accumulator> values(tasks.width);
       fold(values.at(0), origin(block), 0, rows, tasks.width_of(block));
       keep_all(values.at(0), block);
@@ -314,7 +310,7 @@ void fold_columns(const column_forest<Source>& forest, const Reducer& reducer, c
   // The values of a block of columns stand row block by row block.
   const std::int64_t values_of_block = tasks.row_blocks * tasks.width;
   const value_memory<accumulator> partials(tasks.all_blocks * values_of_block);
-  for_each(tasks.all_blocks * tasks.row_blocks, [&](std::int64_t task) {
+  mode.for_each(tasks.all_blocks * tasks.row_blocks, [&](std::int64_t task) {
     const std::int64_t block = task % tasks.all_blocks;
     const std::int64_t first = task / tasks.all_blocks * tasks.block_rows;
     fold(partials.at(block * values_of_block + task / tasks.all_blocks * tasks.width),
@@ -326,11 +322,29 @@ void fold_columns(const column_forest<Source>& forest, const Reducer& reducer, c
   const values_reducer<Reducer> values_fold{reducer};
   const column_fold<source<const accumulator*>, values_reducer<Reducer>> finish(
       values_source, values_rows, values_fold);
-  for_each(tasks.all_blocks, [&](std::int64_t block) {
+  mode.for_each(tasks.all_blocks, [&](std::int64_t block) {
     const value_memory<accumulator> values(tasks.width);
     finish(values.at(0), block * values_of_block, 0, tasks.row_blocks, tasks.width_of(block));
     keep_all(values.at(0), block);
   });
+}
+
+/// Calls keep(i, fold of tree i) or, for an empty tree, none(i), for every tree of a forest of
+/// columns, in blocks of neighbours if it has some.
+template <class Mode, class Forest, class Reducer, class Keep, class None>
+void fold_columns(const Mode& mode, const Forest& forest, const Reducer& reducer, const Keep& keep,
+                  const None& none) {
+  if constexpr (std::is_trivially_copyable_v<typename Reducer::accumulator>) {
+    if (host::has_neighbours(forest)) {
+      host::fold_neighbours(mode, forest, reducer, keep);
+      return;
+    }
+  }
+  if (host::has_contiguous_trees(forest)) {
+    mode.fold_forest(host::as_segments(forest), reducer, keep, none);
+  } else {
+    mode.fold_forest(forest, reducer, keep, none);
+  }
 }
 
 }  // namespace tilefold::detail::host

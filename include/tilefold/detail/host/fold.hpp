@@ -15,6 +15,7 @@
 
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/closing.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
@@ -56,21 +57,6 @@ union value_array {
   value_array() {}
   T values[N];
 };
-
-template <class Reducer>
-inline constexpr bool is_order_free = false;
-template <class Acc, class Op, class Lift>
-inline constexpr bool is_order_free<op_reducer<Acc, Op, Lift>> = op_traits<Op, Acc>::order_free;
-template <class R, class Lift, class... Values>
-inline constexpr bool is_order_free<bound_reducer<R, Lift, Values...>> =
-    bound_reducer<R, Lift, Values...>::order_free;
-
-// Whether an accumulator may make the rest of the range needless.
-template <class Reducer>
-inline constexpr bool may_settle = false;
-template <class R, class Lift, class... Values>
-inline constexpr bool may_settle<bound_reducer<R, Lift, Values...>> =
-    bound_reducer<R, Lift, Values...>::settles;
 
 // Adds element i to the accumulator of elements before it, where the order does not matter.
 template <class Source, class Reducer>
@@ -116,9 +102,9 @@ class scalar_fold {
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
-    if constexpr (may_settle<Reducer>) {
+    if constexpr (fold_traits<Reducer>::settles) {
       return fold_until_settled(first, n);
-    } else if constexpr (is_order_free<Reducer> && !std::integral<accumulator>) {
+    } else if constexpr (fold_traits<Reducer>::order_free && !std::integral<accumulator>) {
       return fold_in_sequence(first, n);
     } else if constexpr (std::is_trivially_copyable_v<accumulator> && sizeof(accumulator) <= 256) {
       return n <= block ? fold_block(first, n) : fold_halves(first, n);

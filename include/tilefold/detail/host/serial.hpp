@@ -7,9 +7,7 @@
 #include <string>
 
 #include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/host/columns.hpp>
 #include <tilefold/detail/host/fold.hpp>
-#include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::host {
@@ -44,6 +42,12 @@ class serial {
 
   int threads() const { return 1; }
 
+  /// Calls body(i) for every i in [0, count).
+  template <class Body>
+  void for_each(std::int64_t count, const Body& body) const {
+    for (std::int64_t i = 0; i < count; ++i) body(i);
+  }
+
   /// The fold of elements [0, n), n >= 1.
   template <class Source, class Reducer>
   typename Reducer::accumulator fold(const Source& elements, const Reducer& reducer,
@@ -55,20 +59,6 @@ class serial {
   template <class Forest, class Reducer, class Keep, class None>
   void fold_forest(const Forest& forest, const Reducer& reducer, const Keep& keep,
                    const None& none) const {
-    if constexpr (may_fold_columns<Forest, Reducer>) {
-      if (host::has_neighbours(forest)) {
-        host::fold_columns(forest, reducer, keep, 1, [](std::int64_t count, const auto& body) {
-          for (std::int64_t i = 0; i < count; ++i) body(i);
-        });
-        return;
-      }
-    }
-    if constexpr (is_column_forest<Forest>) {
-      if (host::has_contiguous_trees(forest)) {
-        fold_forest(host::as_segments(forest), reducer, keep, none);
-        return;
-      }
-    }
     for (std::int64_t i = 0; i < forest.size(); ++i) {
       const std::int64_t n = forest.count(i);
       if (n <= 0) {

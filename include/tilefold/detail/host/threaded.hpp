@@ -14,14 +14,12 @@
 
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/host/columns.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/moments.hpp>
 #include <tilefold/detail/host/run_heads.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/host/short_trees.hpp>
 #include <tilefold/detail/host/simd.hpp>
-#include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::host {
@@ -104,6 +102,18 @@ class threaded {
 
   int threads() const { return arena_.threads(); }
 
+  /// Calls body(i) for every i in [0, count), on any thread.
+  template <class Body>
+  void for_each(std::int64_t count, const Body& body) const {
+    if (threads() == 1 || count == 1) {
+      for (std::int64_t i = 0; i < count; ++i) body(i);
+    } else {
+      arena_.for_each(
+          count, [](void* context, std::int64_t i) { (*static_cast<const Body*>(context))(i); },
+          const_cast<Body*>(&body));
+    }
+  }
+
   /// The fold of elements [0, n), n >= 1.
   template <std::size_t... Index, class... Its, class Reducer>
   typename Reducer::accumulator fold(
@@ -136,19 +146,6 @@ class threaded {
     using elements = typename Forest::source_type;
     const std::int64_t trees = forest.size();
     if (trees == 0) return;
-    if constexpr (may_fold_columns<Forest, Reducer>) {
-      if (host::has_neighbours(forest)) {
-        host::fold_columns(forest, reducer, keep, threads(),
-                           [&](std::int64_t count, const auto& body) { for_each(count, body); });
-        return;
-      }
-    }
-    if constexpr (is_column_forest<Forest>) {
-      if (host::has_contiguous_trees(forest)) {
-        fold_forest(host::as_segments(forest), reducer, keep, none);
-        return;
-      }
-    }
     const std::int64_t block = trees_per_block(trees);
     const std::int64_t count = tree::num_blocks(trees, block);
     using tree_elements = decltype(forest.tree(0));
@@ -251,18 +248,6 @@ class threaded {
   }
 
  private:
-  // Calls body(i) for every i in [0, count), on any thread.
-  template <class Body>
-  void for_each(std::int64_t count, const Body& body) const {
-    if (threads() == 1 || count == 1) {
-      for (std::int64_t i = 0; i < count; ++i) body(i);
-    } else {
-      arena_.for_each(
-          count, [](void* context, std::int64_t i) { (*static_cast<const Body*>(context))(i); },
-          const_cast<Body*>(&body));
-    }
-  }
-
   // So that what is read of a chunk twice is still in a cache of its core, unless keys are large.
   static constexpr std::int64_t keys_per_chunk = std::int64_t{1} << 14;
 
@@ -341,12 +326,12 @@ class threaded {
     auto one_block = [&](std::int64_t i) {
       const std::int64_t first = i * block;
       std::int64_t size = n - first < block ? n - first : block;
-      if constexpr (may_settle<Reducer>) {
+      if constexpr (fold_traits<Reducer>::settles) {
         // One element stands for a block that is not needed any more.
         if (settled.load(std::memory_order_relaxed)) size = 1;
       }
       auto value = fold(first, size);
-      if constexpr (may_settle<Reducer>) {
+      if constexpr (fold_traits<Reducer>::settles) {
         if (reducer.settled(value)) settled.store(true, std::memory_order_relaxed);
       }
       values.make(i, std::move(value));

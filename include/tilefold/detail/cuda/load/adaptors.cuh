@@ -19,6 +19,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/reducer.hpp>
@@ -111,9 +112,6 @@ class kept_function {
 };
 
 // ---- which are read so
-
-// Of larger items a function may want only a part, and the rest need not be read.
-inline constexpr int most_adapted_bytes = 32;
 
 template <class It>
 constexpr bool may_be_held();

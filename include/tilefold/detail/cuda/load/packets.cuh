@@ -21,6 +21,7 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
 #include <tilefold/detail/cuda/words.cuh>
@@ -47,9 +48,6 @@ inline constexpr int source_width<source_of<std::index_sequence<Index...>, Its..
     detail::larger(iterator_width<Its>...);
 template <adaptor It>
 inline constexpr int iterator_width<It> = source_width<underneath_t<It>>;
-
-// A packet bigger than this costs more registers than its loads are worth.
-inline constexpr int max_packet_bytes = 64;
 
 /// Items per packet for iterators read in step by threads of vt items.
 template <class... Its>

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
 #include <tilefold/detail/cuda/words.cuh>
@@ -206,10 +207,8 @@ struct run_holders : in_registers {
 template <class Source, int Items>
 using lane_runs = elements_of<Source, run_holders<Items>>;
 
-/// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
-/// most 16 items, for while a lane folds its run, the tree's other lanes wait.
+/// Items of a lane's run.
 template <class Source>
-inline constexpr int run_items =
-    detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes<Source>, 64)), 1, 16);
+inline constexpr int run_items = run_items_for(item_bytes<Source>);
 
 }  // namespace tilefold::detail::cuda

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every kernel uses, whatever it folds:
+//
+//     template    build          part of its type: how the translation unit is compiled
+//     begins      wait_for_previous_launch(), or refuse_flush_to_zero() where launches do not
+//     overlap lifts       unfused        the reducer, its steps closed to fusion with each other
+//     deals       tile_shares    which tiles are a block's
+//     ends        write()        the result, to an output iterator or to the place of a return
+//     value
+//
+// Device code, but for the types of a launch's arguments.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <new>
+
+#include <tilefold/detail/closing.hpp>
+#include <tilefold/reducer.hpp>
+
+// Answered by the compiler's last stage, as LLVM's guide to its NVPTX back end says; there is no
+// such function.
+extern "C" __device__ int __nvvm_reflect(const char* question);
+
+namespace tilefold::detail::cuda {
+
+/// How this translation unit is compiled, as a type: for which architectures, and what the default
+/// stream is. Part of every kernel's and executor's type: the linker may merge equal templates of
+/// two objects, and must not take a kernel that was compiled for other GPUs.
+template <bool PerThreadStream, int... Archs>
+struct build {
+  static constexpr bool per_thread_stream = PerThreadStream;
+};
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+using this_build = build<true, __CUDA_ARCH_LIST__>;
+#else
+using this_build = build<false, __CUDA_ARCH_LIST__>;
+#endif
+
+/// How the tiles are dealt out: block b has `share` of them, the first `extra` blocks one more.
+struct tile_shares {
+  unsigned share;
+  unsigned extra;
+
+  __device__ unsigned first(unsigned block) const { return block * share + min(block, extra); }
+};
+
+/// The reducer as the kernels use it, its steps closed to fusion with each other
+/// (detail/closing.hpp).
+template <class Reducer>
+struct unfused : Reducer {
+  using accumulator = typename Reducer::accumulator;
+  border closing;
+
+  template <class... Values>
+  __device__ __forceinline__ accumulator lift(const Values&... values) const {
+    return steps().lift(values...);
+  }
+  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+    return steps().combine(a, b);
+  }
+  __device__ __forceinline__ accumulator combine_open(const accumulator& a,
+                                                      const accumulator& b) const {
+    return steps().combine_open(a, b);
+  }
+  __device__ __forceinline__ accumulator closed(const accumulator& combined) const {
+    return steps().closed(combined);
+  }
+  __device__ __forceinline__ accumulator combine_equals(const accumulator& a,
+                                                        const accumulator& b) const {
+    return steps().combine_equals(a, b);
+  }
+  template <class... Values>
+  __device__ __forceinline__ void absorb(accumulator& value, const Values&... values) const {
+    if constexpr (Reducer::absorbs) {
+      Reducer::absorb(value, values...);
+    } else {
+      new (&value) accumulator(combine(value, lift(values...)));
+    }
+  }
+  __device__ __forceinline__ typename Reducer::result project(const accumulator& value) const {
+    return steps().project(value);
+  }
+
+ private:
+  __device__ __forceinline__ closed_steps<Reducer> steps() const { return {*this, closing}; }
+};
+
+/// Called where every kernel that folds begins. nvcc's -use_fast_math and -ftz=true flush subnormal
+/// numbers to zero, in the library's operations as well, and define no macro: only the compiler's
+/// last stage knows of them. So this is nothing, or an instruction that does not exist, and the
+/// assembler stops with its name.
+__device__ __forceinline__ void refuse_flush_to_zero() {
+  if (__nvvm_reflect("__CUDA_FTZ") != 0) {
+    asm volatile("tilefold_does_not_go_with_use_fast_math_or_ftz_true;");
+  }
+}
+
+/// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
+/// of the one before. So the start of one launch overlaps with the end of another. This launch may
+/// not touch memory before this call. Has no effect unless the launch allows it (launch.cuh).
+__device__ __forceinline__ void wait_for_previous_launch() {
+  cuda::refuse_flush_to_zero();
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/// Writes a result through `out`, converted to what it holds if it says so (an output iterator need
+/// not).
+template <class Out, class T>
+__device__ __forceinline__ void write(Out out, const T& result) {
+  detail::write_through(out, detail::output_value<Out>(result));
+}
+
+/// The place of the only result of a launch. For a caller that waits for the result there is also a
+/// word of pinned memory, which becomes `ticket` when the result is there.
+template <class T>
+struct result_place {
+  T* value;
+  unsigned* ticket_at;  // null if nobody waits
+  unsigned ticket;
+};
+
+template <class T, class Result>
+__device__ __forceinline__ void write(result_place<T> out, const Result& result) {
+  cuda::write(out.value, result);
+  if (out.ticket_at == nullptr) return;
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.ticket_at)),
+               "r"(out.ticket)
+               : "memory");
+}
+
+/// The place of a result that is the last thing its launch writes: `flag` is set to zero before it.
+template <class Out>
+struct cleared_before {
+  Out out;
+  unsigned* flag;
+};
+
+template <class Out, class Result>
+__device__ __forceinline__ void write(cleared_before<Out> to, const Result& result) {
+  *to.flag = 0;
+  cuda::write(to.out, result);
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one way in which a kernel is asked about and launched:
+//
+//     static known_kernel known;
+//     const auto kernel = known.on(gpu, &tile_kernel<...>, "tile_kernel", nt, starts::early);
+//     kernel.launch(kernel.most(tiles), stream, arguments...);
+//
+// on() asks the GPU once. Whatever can fail ahead of a launch fails there. So a call of several
+// launches has all its kernels ready before the first one writes anything. Host code.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/cluster.cuh>
+#include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/extremes.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// What the library knows of a GPU.
+struct device_info {
+  int device;
+  unsigned long long context;  // its number; 0 if the driver does not tell
+  int compute_capability;      // major * 10 + minor
+  int num_sms;
+  bool pageable_access;
+  bool early_launches;   // can begin a launch before the one before has ended; has clusters
+  bool host_runs_along;  // may use managed memory while a kernel runs
+
+  const launch_tuning& tuning() const { return tuning_of(compute_capability); }
+};
+
+template <class Reducer>
+struct unfused;  // the reducer as kernels use it
+
+/// A fold of elements [0, n) of a source, n >= 1, and where it runs.
+template <class Source, class Reducer, class Init, class Out>
+struct range_job {
+  using acc = typename Reducer::accumulator;
+
+  const Source& source;
+  unfused<Reducer> reducer;
+  const Init& init;
+  std::int64_t n;
+  Out out;
+  const device_info& gpu;
+  cudaStream_t stream;
+};
+
+/// A fold of every tree of a forest, and where it runs.
+template <class Forest, class Reducer, class Init, class Out,
+          class Empty = typename Reducer::accumulator>
+struct forest_job {
+  using acc = typename Reducer::accumulator;
+
+  Forest forest;
+  unfused<Reducer> reducer;
+  Init init;
+  Empty empty;
+  Out out;
+  const device_info& gpu;
+  cudaStream_t stream;
+};
+
+/// Tiles of one launch: kernels count them in 32 bits.
+inline constexpr std::int64_t most_tiles = std::numeric_limits<int>::max();
+
+/// When the blocks of a kernel may start.
+enum class starts {
+  in_turn,     // when the launch before has ended
+  early,       // before that; the kernel calls wait_for_previous_launch()
+  in_clusters  // the same; also as a cluster of cluster_blocks blocks, where the launch says so
+};
+
+/// Blocks, and threads of each.
+struct grid_shape {
+  std::int64_t blocks;
+  int nt;
+  bool cluster = false;
+};
+
+/// A kernel of which everything is known that a launch on this GPU can ask for.
+template <class... Parameters>
+struct ready_kernel {
+  void (*kernel)(Parameters...);
+  const char* name;
+  int nt;                 // threads of a block, unless the launch has fewer
+  std::int64_t resident;  // blocks of them that the GPU holds at once
+  bool early;
+  bool clusters;
+
+  /// As many blocks as there is work for, but no more than the GPU holds.
+  std::int64_t most(std::int64_t blocks) const { return detail::smaller(blocks, resident); }
+
+  void launch(std::int64_t blocks, cudaStream_t stream, const Parameters&... arguments) const {
+    launch(grid_shape{blocks, nt}, stream, arguments...);
+  }
+  void launch(const grid_shape& grid, cudaStream_t stream, const Parameters&... arguments) const {
+    cudaLaunchAttribute attributes[2]{};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(grid.blocks));
+    config.blockDim = dim3(static_cast<unsigned>(grid.nt));
+    config.stream = stream;
+    config.attrs = attributes;
+    if (early) {
+      attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (grid.cluster) attributes[config.numAttrs++] = in_clusters();
+    void* addresses[] = {const_cast<Parameters*>(std::addressof(arguments))...};
+    // By the runtime's C interface: its return value is this launch's own, where <<<>>> leaves it
+    // mixed with earlier errors.
+    require(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses),
+            "launch of ");
+  }
+
+  static cudaLaunchAttribute in_clusters() {
+    cudaLaunchAttribute result{};
+    result.id = cudaLaunchAttributeClusterDimension;
+    result.val.clusterDim = {cluster_blocks, 1, 1};
+    return result;
+  }
+
+  void require(cudaError_t code, const char* what) const {
+    if (code != cudaSuccess) check(code, (what + std::string(name)).c_str());
+  }
+};
+
+/// What has been asked about one kernel. It does not hold the kernel: the loader may make one
+/// object of those of two shared libraries, and each of these has to launch its own kernel.
+class known_kernel {
+ public:
+  /// The kernel on this GPU, which is current; `nt` threads of a block are the most of any launch.
+  /// Asks and loads the kernel the first time, and after cudaDeviceReset(): a launch that had to
+  /// load it could fail behind others.
+  template <class... Parameters>
+  ready_kernel<Parameters...> on(const device_info& gpu, void (*kernel)(Parameters...),
+                                 const char* name, int nt, starts start) {
+    ready_kernel<Parameters...> ready{kernel, name, nt, 0, false, false};
+    std::atomic<word>& known = known_[gpu.device % known_devices];
+    word answer = known.load(std::memory_order_relaxed);
+    const word context = (gpu.context << 1 | 1) << context_bit;
+    if (answer >> context_bit << context_bit != context) {
+      answer = context | ask(ready, gpu, start);
+      known.store(answer, std::memory_order_relaxed);
+    }
+    ready.resident = static_cast<std::int64_t>(answer & blocks_mask) * gpu.num_sms;
+    ready.early = (answer & early_flag) != 0;
+    ready.clusters = (answer & clusters_flag) != 0;
+    return ready;
+  }
+
+ private:
+  // The context that was asked in, and an odd bit, above the answer.
+  using word = unsigned long long;
+  static constexpr int context_bit = 16;
+  static constexpr word blocks_mask = 0xff;  // of an SM
+  static constexpr word early_flag = 0x100;
+  static constexpr word clusters_flag = 0x200;
+  // More than a machine has.
+  static constexpr int known_devices = 64;
+
+  template <class Ready>
+  static word ask(const Ready& ready, const device_info& gpu, starts start) {
+    // The code that this GPU runs must have been compiled for a GPU that has these features.
+    cudaFuncAttributes attributes{};
+    ready.require(cudaFuncGetAttributes(&attributes, ready.kernel), "cudaFuncGetAttributes of ");
+    const bool early =
+        start != starts::in_turn && gpu.early_launches && attributes.ptxVersion >= 90;
+    int blocks = 0;
+    ready.require(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, ready.kernel, ready.nt, 0),
+                  "cudaOccupancyMaxActiveBlocksPerMultiprocessor of ");
+    return static_cast<word>(detail::bounded(blocks, 1, 255)) | (early ? early_flag : 0) |
+           (early && start == starts::in_clusters && fits_cluster(ready) ? clusters_flag : 0);
+  }
+
+  template <class Ready>
+  static bool fits_cluster(const Ready& ready) {
+    cudaLaunchAttribute attribute = Ready::in_clusters();
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(cluster_blocks);
+    config.blockDim = dim3(static_cast<unsigned>(ready.nt));
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    int clusters = 0;
+    ready.require(cudaOccupancyMaxActiveClusters(&clusters, ready.kernel, &config),
+                  "cudaOccupancyMaxActiveClusters of ");
+    return clusters > 0;
+  }
+
+  std::atomic<word> known_[known_devices]{};
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every number that measuring has found: threads of a block (nt), items of a thread (vt), blocks
+// that an SM shall hold, and sizes at which one way is left for another. They decide speed and
+// nothing else. All were measured on one NVIDIA H200 (compute capability 9.0, 132 SMs; driver
+// 580.159, CUDA 13.0). docs/tuning.md has the figures, and what was tried and lost.
+//
+//     who asks                            what it asks
+//     a type, a launch bound, a kernel    a constant, or a function of sizes: the same for all
+//                                         GPUs, since a template means one thing in a program
+//     host code, at a launch              tuning_of(compute capability)
+//     a size query                        most_...: bounds for all GPUs, since a query needs none
+//
+// A GPU that wants other launches gets a table of its own at the end of this file. One that wants
+// another tile gets a kernel of its own: host code chooses between the two by the capability.
+// Numbers that follow from a kernel's structure (lanes of a warp, bits of a word) stand there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
+
+// Tiles of one range.
+
+/// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide
+/// the memory's latency, and a tile of 32 KiB makes the work between tiles small. Structs that are
+/// folded as they are have accumulators of `acc_bytes` > 8, as large as the items: shuffling them
+/// takes time that only more bytes in flight cover.
+constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
+  if (bytes > 8 && bytes <= 12) return {512, 8};
+  if (bytes > 8 && bytes <= 64 && acc_bytes > 8 && acc_bytes <= bytes) {
+    if (bytes <= 16) return {512, 16};
+    return bytes <= 32 ? tile_policy{1024, 4} : tile_policy{512, 8};
+  }
+  // Accumulators of more than 16 bytes want more registers than 512 threads leave them.
+  if (bytes > 16) return {128, detail::bounded(floor_power_of_two(512 / bytes), 1, 16)};
+  return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
+}
+
+/// The size of an item or accumulator, as policies use it: above this limit all sizes have the same
+/// policy.
+constexpr int policy_bytes(std::int64_t bytes) {
+  return static_cast<int>(detail::smaller(bytes, std::int64_t{65536}));
+}
+
+/// Blocks that one SM shall hold at least: 1024 threads with 64 bytes each in flight are what hides
+/// the memory's latency. Large accumulators need the registers themselves.
+constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
+  return acc_bytes > 8 ? 1 : 1024 / nt;
+}
+
+/// A packet bigger than this costs more registers than its loads are worth.
+inline constexpr int max_packet_bytes = 64;
+
+/// The largest items that an adaptor's function is given out of packets: of larger ones it may want
+/// only a part, and the rest need not be read.
+inline constexpr int most_adapted_bytes = 32;
+
+/// Rows that a lane has in registers together: `most_rows`, and their bytes.
+inline constexpr int most_rows = 16;
+inline constexpr int row_bytes_budget = 128;
+
+/// Whether a thread has the registers for a second tile's items, `loaded_bytes` of them in packets
+/// of `width`. 8-byte accumulators spill, larger ones spill if they come of items as large.
+constexpr bool pays_to_load_ahead(std::size_t loaded_bytes, std::size_t acc_bytes, int width) {
+  return loaded_bytes <= 80 && (acc_bytes <= 4 || (acc_bytes > 8 && acc_bytes <= 24 && width >= 4));
+}
+
+/// Partials that a thread folds when its block is the last of a group.
+inline constexpr int group_vt = 4;
+/// Partials per group.
+TILEFOLD_HD constexpr int group_size(tile_policy policy) { return policy.nt * group_vt; }
+
+// Short ranges.
+
+/// The largest tile of short ranges; blocks may have fewer threads and so smaller tiles.
+constexpr tile_policy short_policy_for(int bytes) {
+  if (bytes > 16) return {256, policy_for(bytes).vt};
+  return {1024, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
+}
+
+/// Blocks that share a short range at most: a warp folds their values, eight a lane.
+inline constexpr std::int64_t most_short_blocks = 256;
+/// Blocks of all threads for the longest short ranges: about one for every SM of a large GPU.
+inline constexpr std::int64_t most_whole_blocks = 128;
+
+/// Larger accumulators are not handed on in short ranges: there, one block folds them alone.
+inline constexpr int most_shared_bytes = 32;
+
+/// Items that count as a short range.
+constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc_bytes) {
+  return short_tile.tile() * (acc_bytes > most_shared_bytes ? 1 : most_whole_blocks);
+}
+
+// Staged tiles.
+
+/// Blocks of staged_nt threads that an SM shall hold: each thread has 128 registers then, and with
+/// fewer the fold of whole tiles would spill.
+inline constexpr int staged_nt = 128;
+inline constexpr int min_resident_staged_blocks = 4;
+/// Rows of a tile for each warp; a lane keeps a node of each.
+inline constexpr int staged_rows = 4;
+
+/// Rows of which the code stands side by side: all of a tile's code must fit the instruction cache.
+constexpr int staged_rows_unrolled(std::size_t acc_bytes) { return acc_bytes <= 32 ? 2 : 1; }
+
+/// Items that a lane folds before it joins their node to others.
+constexpr int staged_packet(bool long_combine) { return long_combine ? 8 : 16; }
+
+/// Neighbouring items that one lane folds by itself: what fits 32 banks.
+constexpr int staged_run(int item_bytes) {
+  return 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32));
+}
+
+constexpr tile_policy staged_policy_for(int run) { return {staged_nt, run * staged_rows}; }
+
+inline constexpr int most_staged_acc_bytes = 512;
+
+/// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
+constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
+  return acc_bytes >= 16 && acc_bytes <= most_staged_acc_bytes && acc_bytes >= 2 * item_bytes &&
+         staged_run(item_bytes) >= 8;
+}
+
+// Any order, and lists.
+
+/// Where a tree over whole accumulators would cost more than the loads of their items.
+constexpr bool pays_in_any_order(std::size_t acc_bytes) { return acc_bytes > 8; }
+
+/// Bytes of an accumulator that a thread keeps. Those that hold places of numbers count as less:
+/// they are hardly ever touched.
+constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
+  return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
+}
+
+/// The policy of free_kernel.cuh: large accumulators leave room for half as many threads, which
+/// then have twice as much in flight. What is longer than a short tile has two tiles at least.
+constexpr tile_policy free_policy_for(int bytes, std::size_t acc_bytes) {
+  tile_policy policy = policy_for(bytes);
+  if (acc_bytes > 16 && policy.nt > 256) policy = {256, 2 * policy.vt};
+  while (2 * policy.tile() > short_policy_for(bytes).tile()) policy.nt /= 2;
+  return policy;
+}
+
+/// Blocks that one SM shall hold at least: fewer than of tiles, since a thread keeps an accumulator
+/// of its own.
+constexpr int min_resident_free_blocks(int nt, std::size_t acc_bytes) {
+  return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
+}
+
+/// Blocks of free_kernel.cuh in one launch: several times what a GPU holds at once (4224 on an
+/// H200), so that workspace for them can be told without a GPU.
+inline constexpr std::int64_t most_free_blocks = 16384;
+
+/// Tiles between two looks at the flag that says a value is settled. All warps read the same word,
+/// so each look costs.
+inline constexpr int tiles_between_looks = 4;
+
+/// The policy of select_kernel.cuh: few large blocks, since the last one merges the lists of all.
+constexpr tile_policy select_policy_for(int bytes) {
+  return {1024, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
+}
+constexpr int min_resident_select_blocks(int nt) { return detail::larger(1024 / nt, 1); }
+
+/// Candidates that a warp inserts one by one. Of more, sorting all lanes' elements is faster.
+inline constexpr int most_inserted = 4;
+
+// Forests.
+
+/// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
+/// most 16 items, for while a lane folds its run, the tree's other lanes wait.
+constexpr int run_items_for(int item_bytes) {
+  return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
+}
+
+/// Whether lanes fold long runs by themselves, one packet after the other: accumulators that are
+/// large, and larger than the items, cost more between lanes than the items' loads.
+constexpr bool pays_to_fold_runs(int item_bytes, std::size_t acc_bytes) {
+  return acc_bytes > 16 && acc_bytes >= static_cast<std::size_t>(2 * item_bytes) &&
+         run_items_for(item_bytes) >= 8;
+}
+
+/// Whether a warp reads long trees by lanes' runs: of smaller items a lane would take too long over
+/// its run, of larger ones a run has too few.
+inline constexpr int least_run_item_bytes = 4;
+inline constexpr int least_loaded_run = 8;
+
+/// Trees that are dealt to lanes: threads of a block, and blocks that an SM shall hold at least.
+inline constexpr int forest_nt = 128;
+constexpr int min_resident_dealt_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 4 : 8; }
+
+/// Neighbouring trees that a warp takes at a time: several batches for each warp, so that none is
+/// the last for long.
+inline constexpr int batches_of_warp = 8;
+inline constexpr std::int64_t most_batch_trees = 4096;
+
+/// Trees by warps. A run's next row in registers wants fewer warps on an SM, so that nothing
+/// spills.
+inline constexpr int warps_nt = 128;
+constexpr int min_resident_warps(bool loads_runs, std::size_t acc_bytes) {
+  return acc_bytes > 8 ? 16 : loads_runs ? 24 : 32;
+}
+
+/// Trees of 2^k items as levels of one tree, and trees of whole chunks: threads of a block, blocks
+/// that an SM shall hold, and how often a chunk has a tile's items.
+inline constexpr int level_nt = 256;
+constexpr int min_resident_level_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 2 : 3; }
+inline constexpr int chunk_nt = 256;
+inline constexpr int min_resident_chunk_blocks = 3;
+inline constexpr int chunk_tiles = 2;
+
+/// Whether two chunks of items leave registers for the rest.
+constexpr bool pays_to_load_chunks_ahead(std::size_t acc_bytes, int width) {
+  return acc_bytes <= 4 && width > 1;
+}
+
+/// Trees that one launch folds: so few that every block can look at all of them. Larger
+/// accumulators leave no shared memory for the plan.
+inline constexpr std::int64_t most_few_trees = 1024;
+inline constexpr std::size_t most_few_acc_bytes = 512;
+/// Units that one of its blocks gets, if there is enough work.
+inline constexpr std::int64_t few_units_per_block = 4;
+
+/// Slots for the values of units, and places for long trees. A tree that finds no slots is folded
+/// by one block, and a tree that finds no place by one warp.
+inline constexpr unsigned max_queued_slots = 16384;
+inline constexpr std::int64_t max_queued_trees = 65536;
+
+/// Units that trees of one length are cut into at most: more than four times the blocks of any GPU.
+inline constexpr std::int64_t most_split_units = 16384;
+
+// Columns.
+
+/// How a thread folds columns.
+struct column_shape {
+  int nt;
+  int rows;   // of a chunk
+  int width;  // of a packet
+};
+
+/// The widest packet that pays, of at most `width` columns: the nodes of a packet, 32 bytes for
+/// every level of a run, are what a thread has registers for. Packets are words.
+constexpr int column_width_for(int width, int item_bytes, int acc_bytes) {
+  while (width > 1 && width * acc_bytes > 32) width /= 2;
+  return width * item_bytes < 4 ? 1 : width;
+}
+
+/// 64 to 128 bytes in flight per thread hide the memory's latency.
+constexpr column_shape column_shape_for(int width, int item_bytes, int acc_bytes) {
+  return {detail::bounded(floor_power_of_two(16384 / (width * acc_bytes)), 32, 256),
+          detail::bounded(floor_power_of_two(128 / (width * item_bytes)), 2, width > 1 ? 8 : 16),
+          width};
+}
+
+/// Levels of the tree above a thread's chunk of rows.
+inline constexpr int run_levels = 4;
+
+/// Rows of partials that a thread folds.
+inline constexpr int partial_rows = 8;
+
+/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a chunk and
+/// the stack, of which a level takes `node_bytes` bytes, want the registers.
+constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
+  if (node_bytes > 32) return 1;
+  return (node_bytes > 16 ? 512 : 768) / nt;
+}
+
+// Runs of equal keys.
+
+inline constexpr int by_key_nt = 128;
+constexpr int min_resident_by_key_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 5 : 6; }
+
+/// Items whose heads one warp finds, and whose runs one warp folds.
+inline constexpr int patch_items = 2048;
+inline constexpr int by_key_warps = by_key_nt / 32;
+inline constexpr int by_key_tile = by_key_warps * patch_items;
+/// Items of a patch that are folded together.
+inline constexpr int span_items = 1024;
+/// Items of the longest run that a lane folds out of shared memory, and the largest such items.
+inline constexpr int by_key_packet = 8;
+inline constexpr int most_by_key_staged_bytes = 8;
+/// Bytes of a value at most: a warp has shared memory for one.
+inline constexpr int stage_bytes = 4096;
+/// A run that does not end within so many items after the patch that it begins in is open.
+inline constexpr int reach_items = 1024;
+/// Items of an open run at least.
+inline constexpr int least_open_items = reach_items + 1;
+/// Patches that a warp looks for heads in at most, one after the other.
+inline constexpr int most_head_rounds = 4;
+
+// Folds in kernels of the user's.
+
+/// Whether half of a warp's lanes read the nodes of a block's threads, in pairs that do the same:
+/// if nodes are small and all there, a longer run takes less time than one more shuffle. Otherwise
+/// each node of it asks for the count. The lanes of a pair read as one.
+constexpr bool pays_to_read_in_pairs(int nt, std::size_t acc_bytes, bool all_there) {
+  return acc_bytes == 4 && nt <= 256 && all_there;
+}
+/// A lane reads the nodes of so many bytes by itself: that takes less time than shuffles, which
+/// wait for each other.
+inline constexpr int lane_nodes_bytes = 128;
+/// And so many bytes of a run before it folds them. All of a long run at once would take more
+/// registers than blocks of 1024 threads may have, two to a multiprocessor.
+inline constexpr int run_bytes_at_once = 64;
+
+// Launches, by GPU.
+
+/// What host code decides at a launch.
+struct launch_tuning {
+  // Threads of a block, where many blocks share a short range.
+  int short_nt;
+  // Below these numbers of trees there are too few warps to fill the GPU with one tree each; the
+  // longer the trees, the more the last ones are waited for.
+  std::int64_t some_trees;
+  std::int64_t many_trees;
+  // Longer trees are for blocks: of few trees, of some, of many.
+  std::int64_t most_warp_items[3];
+  // Items of a unit at least: of fewer than many trees, of many.
+  std::int64_t least_unit_items[2];
+  // Units that long trees or columns are cut into, for each block that the GPU holds.
+  int units_per_block;
+  // Patches for each SM from which on a warp looks for heads in most_head_rounds of them.
+  std::int64_t head_patches_per_sm;
+
+  constexpr std::int64_t warp_items(std::int64_t trees) const {
+    return most_warp_items[trees >= many_trees ? 2 : trees >= some_trees ? 1 : 0];
+  }
+  constexpr std::int64_t unit_items(std::int64_t trees) const {
+    return least_unit_items[trees >= many_trees ? 1 : 0];
+  }
+};
+
+inline constexpr launch_tuning h200{.short_nt = 256,
+                                    .some_trees = 512,
+                                    .many_trees = 4096,
+                                    .most_warp_items = {1024, 4096, 16384},
+                                    .least_unit_items = {16384, 65536},
+                                    .units_per_block = 4,
+                                    .head_patches_per_sm = 128};
+
+/// Of a GPU of compute capability major * 10 + minor: that of an H200, until another was measured.
+constexpr const launch_tuning& tuning_of([[maybe_unused]] int compute_capability) { return h200; }
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A chunk: rows of packets in the registers of a warp, here 4 rows of packets of 4 items.
+//
+//     items     0 1 2 3   4 5 6 7   ...   124 .. 127   |   128 ..   |  256 ..  |  384 .. 511
+//     lane         0         1                31           0 1 ..       0 ..        0 .. 31
+//                |            row 0                |       row 1       row 2       row 3
+//     lift      every item becomes an accumulator
+//     packets   a lane folds each of its packets: its node of each row
+//     rows      row_fold (warp_fold.cuh) makes them one node, in every lane
+//
+// Device code.
+#pragma once
+
+#include <tilefold/detail/cuda/load/packets.cuh>
+#include <tilefold/detail/cuda/warp_fold.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// The first item of this lane's packet in row r.
+template <int Width>
+__device__ __forceinline__ int packet_first(int r) {
+  return r * (warp_size * Width) + static_cast<int>(threadIdx.x) % warp_size * Width;
+}
+
+/// The items of this lane's packet in row r, lifted; without those from `count` on, unless all
+/// exist (`Full`).
+template <bool Full, class Reducer, class Source, int Rows, int Width>
+__device__ __forceinline__ registers<typename Reducer::accumulator, Width> lift_packet(
+    const Reducer& reducer, const lane_rows<Source, Rows, Width>& loaded, int r, int count) {
+  registers<typename Reducer::accumulator, Width> items;
+#pragma unroll
+  for (int j = 0; j < Width; ++j) {
+    if (Full || cuda::packet_first<Width>(r) + j < count) {
+      items.put(j, loaded.lift(reducer, r, j));
+    }
+  }
+  return items;
+}
+
+/// This lane's node of each row.
+template <bool Full, class Reducer, class Source, int Rows, int Width>
+__device__ __forceinline__ registers<typename Reducer::accumulator, Rows> fold_packets(
+    const Reducer& reducer, const lane_rows<Source, Rows, Width>& loaded, int count) {
+  registers<typename Reducer::accumulator, Rows> nodes;
+#pragma unroll
+  for (int r = 0; r < Rows; ++r) {
+    auto items = cuda::lift_packet<Full>(reducer, loaded, r, count);
+    nodes.put(r, cuda::fold_packet<Full>(reducer, items, cuda::packet_first<Width>(r), count));
+  }
+  return nodes;
+}
+
+/// The node of a chunk of which all items exist, in every lane.
+template <class Reducer, class Source, int Rows, int Width>
+__device__ __forceinline__ typename Reducer::accumulator fold_chunk(
+    const Reducer& reducer, const lane_rows<Source, Rows, Width>& loaded) {
+  return row_fold<Rows, Width, true, Reducer>(reducer, 0, 0)
+      .fold(cuda::fold_packets<true>(reducer, loaded, 0));
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tree over what the blocks of a launch leave behind. Whoever comes last folds:
+//
+//     partials   0   1   2   3 | 4   5   6   7 | 8   9    values in the workspace, groups of 4 here
+//     arrivals   `-----.-----'   `-----.-----'   `-.-'    a counter a group
+//     level 1          0               1           2      the block that completes a group folds
+//     it,
+//                      `---------------+-----------'      keeps the value, and arrives one level up
+//     level 2                          0                  the last block of all has the root
+//
+// Nothing waits: a block that completes no group leaves. Groups are aligned powers of two, so this
+// is the neighbour tree. grid_tree counts and climbs; what folds a group is the caller's. grid_fold
+// is that caller for the partials of one range, in groups of nt * group_vt.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Scratch of one launch: the partials of all levels, one level after the other; an arrival counter
+/// per group of each level, zero before the launch and zero again after it.
+template <class Acc>
+struct scratch {
+  Acc* partials;
+  unsigned* arrivals;
+};
+
+/// Counts `arrived` partials that this thread has written, of a group of `group_size`. Returns
+/// whether that completes the group: then the partials of the other threads can be read.
+__device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
+                                         unsigned group_size) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(arrivals), "r"(arrived)
+               : "memory");
+  if (before + arrived != group_size) return false;
+  *arrivals = 0;  // nobody else comes; zero for the next launch
+  return true;
+}
+
+/// The same for a block. Its first thread has written the partials, or a barrier stands between the
+/// other threads' writes and this call. The answer is in every thread. `completed` is shared
+/// memory, which the next call may write once all have read it.
+__device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_size,
+                                       bool& completed) {
+  if (threadIdx.x == 0) completed = cuda::count_in(arrivals, arrived, group_size);
+  __syncthreads();
+  return completed;
+}
+
+/// A group whose partials are all there, and where its value belongs.
+template <class Acc>
+struct complete_group {
+  Acc* partials;   // of its level
+  unsigned first;  // partial of the group
+  unsigned size;
+  Acc* above;          // partials of the next level
+  unsigned number;     // of the group, and of its value there
+  unsigned neighbors;  // values there; a single one is the root's, which needs no place
+};
+
+/// The tree over `count` partials in groups of `group`. Trees may stand side by side: then `row`
+/// accumulators make a step from one partial to the next, and `trees` counters from one group's to
+/// the next.
+template <class Acc>
+struct grid_tree {
+  scratch<Acc> memory;
+  unsigned count;
+  unsigned group;
+  std::int64_t row = 1;
+  unsigned trees = 1;
+
+  /// Arrives with partials [begin, end), which this block has written, as arrive() asks. Calls
+  /// fold(complete_group) for the groups that this completes, level by level; fold() leaves behind
+  /// a value as arrive() asks.
+  template <class Fold>
+  __device__ __forceinline__ void climb_from(unsigned begin, unsigned end, bool& completed,
+                                             const Fold& fold) const {
+    if (count == 1) return;
+    while (begin < end) {
+      const unsigned g = begin / group;
+      const unsigned next = min(end, (g + 1) * group);
+      climb(g, next - begin, completed, fold);
+      begin = next;
+    }
+  }
+
+  /// The same with `arrived` partials of group `g`.
+  template <class Fold>
+  __device__ __forceinline__ void climb(unsigned g, unsigned arrived, bool& completed,
+                                        const Fold& fold) const {
+    scratch<Acc> level = memory;
+    for (unsigned left = count; left > 1;) {
+      const unsigned groups = (left + group - 1) / group;
+      const unsigned size = min(group, left - g * group);
+      const bool is_last = cuda::arrive(level.arrivals + g * trees, arrived, size, completed);
+      __syncthreads();  // read by all before the next arrival writes it
+      if (!is_last) return;
+      fold(complete_group<Acc>{level.partials, g * group, size, level.partials + left * row, g,
+                               groups});
+      level.partials += left * row;
+      level.arrivals += groups * trees;
+      left = groups;
+      g /= group;
+      arrived = 1;
+    }
+  }
+};
+
+/// Folds partials: they are accumulators already.
+template <class Reducer>
+struct partials_reducer {
+  using accumulator = typename Reducer::accumulator;
+  static constexpr bool commutative = Reducer::commutative;
+  static constexpr bool may_pad = fold_traits<Reducer>::pads;
+  const Reducer& reducer;
+
+  __device__ __forceinline__ static accumulator neutral() { return Reducer::neutral(); }
+  __device__ __forceinline__ const accumulator& lift(const accumulator& value) const {
+    return value;
+  }
+  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+    return reducer.combine(a, b);
+  }
+};
+
+/// The fold of partials [first, first + count), up to Nt * Vt, as that of a tile.
+template <int Nt, int Vt, class Reducer, class Acc>
+__device__ __forceinline__ Acc fold_partials(const Reducer& reducer, const Acc* partials,
+                                             std::int64_t first, int count, Acc* warp_values) {
+  using source_type = detail::source<const Acc*>;
+  using group_reducer = partials_reducer<Reducer>;
+  return tile_fold<tile_policy{Nt, Vt}, false, source_type, group_reducer>::fold(
+      source_type{{partials}}, group_reducer{reducer}, first, count, warp_values);
+}
+
+/// What a block of Nt threads does with the nodes of one range that it has folded.
+template <int Nt, class Reducer, class Init, class Out>
+class grid_fold {
+  using acc = typename Reducer::accumulator;
+
+ public:
+  // Two sets of warp values, used in turn: a warp may write the next tile's while the first warp
+  // still reads this one's, and a barrier per tile is enough.
+  struct shared_memory {
+    slot<acc> warp_values[2][Nt / warp_size];
+    bool completed;
+  };
+
+  const Reducer& reducer;
+  const Init& init;
+  const Out& out;
+  shared_memory& shared;
+
+  /// For tile `turn`, or any turn of numbers.
+  __device__ __forceinline__ acc* warp_values(unsigned turn) const {
+    return &shared.warp_values[turn % 2][0].value;
+  }
+
+  /// Writes the value of a node, one of `count` of its level: as a partial, or as the result if it
+  /// is the only one.
+  __device__ __forceinline__ void keep(const acc& value, acc* partial, unsigned count) const {
+    if (threadIdx.x != 0) return;
+    if (count > 1) {
+      new (partial) acc(value);
+    } else {
+      cuda::write(out, detail::finish(reducer, init, value));
+    }
+  }
+
+  /// Called after keep() of this block's nodes, [begin, end) of `count`: folds the groups that this
+  /// block completes, level by level.
+  __device__ __forceinline__ void climb_from(scratch<acc> memory, unsigned begin, unsigned end,
+                                             unsigned count) const {
+    tree_of(memory, count).climb_from(begin, end, shared.completed, group_fold{*this});
+  }
+
+  /// Adds the value of this block, one of gridDim.x, to the fold.
+  __device__ __forceinline__ void add_block(const acc& value, scratch<acc> memory) const {
+    keep(value, memory.partials + blockIdx.x, gridDim.x);
+    tree_of(memory, gridDim.x).climb(blockIdx.x / group, 1, shared.completed, group_fold{*this});
+  }
+
+ private:
+  static constexpr unsigned group = Nt * group_vt;
+
+  struct group_fold {
+    const grid_fold& of;
+
+    __device__ __forceinline__ void operator()(const complete_group<acc>& g) const {
+      of.keep(cuda::fold_partials<Nt, group_vt>(of.reducer, g.partials, g.first,
+                                                static_cast<int>(g.size), of.warp_values(0)),
+              g.above + g.number, g.neighbors);
+    }
+  };
+
+  __device__ __forceinline__ static grid_tree<acc> tree_of(scratch<acc> memory, unsigned count) {
+    return {memory, count, group};
+  }
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tree over neighbouring items that one lane owns, by that lane alone:
+//
+//     items    0   1   2   3   4   5   6   7
+//              `-.-'   `-.-'   `-.-'   `-.-'
+//                `---.---'       `---.---'       here 8; of the first 5: ((0 1) (2 3)) 4
+//                    `-------.-------'
+//
+// The left half is folded before the right one is begun, so few values are alive at a time. Where
+// all items are in registers already, fold_packet() (warp_fold.cuh) goes level by level.
+#pragma once
+
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// get(i) is item i, join(left, right) the node of two neighbours.
+template <class Acc>
+struct lane_tree {
+  /// The node of N items from `at` on. Both halves of every node have equally many items, so join
+  /// may be a reducer's combine_equals.
+  template <int N, class Get, class Join>
+  __device__ __forceinline__ static Acc whole(int at, const Get& get, const Join& join) {
+    static_assert(tree::is_power_of_two(N));
+    if constexpr (N == 1) {
+      return get(at);
+    } else {
+      const Acc left = whole<N / 2>(at, get, join);
+      return join(left, whole<N / 2>(at + N / 2, get, join));
+    }
+  }
+
+  /// The same where get(i) may be called for every i, but items from `end` on do not exist. All are
+  /// `Full`: they do. join is told whether its operands are items, as a third argument.
+  template <bool Full, int N, class Get, class Join>
+  __device__ __forceinline__ static Acc cut(int at, int end, const Get& get, const Join& join) {
+    static_assert(tree::is_power_of_two(N));
+    if constexpr (N == 1) {
+      return get(at);
+    } else {
+      slot<Acc> node;
+      node.put(cut<Full, N / 2>(at, end, get, join));
+      const Acc right = cut<Full, N / 2>(at + N / 2, end, get, join);
+      if (Full || at + N / 2 < end) {
+        node.put(join(node.value, right, std::bool_constant < N == 2 > {}));
+      }
+      return node.value;
+    }
+  }
+
+  /// The node of the first n >= 1 of N items from `at` on; of the others nothing is asked for.
+  template <int N, class Get, class Join>
+  __device__ __forceinline__ static Acc first(int at, int n, const Get& get, const Join& join) {
+    static_assert(tree::is_power_of_two(N));
+    if constexpr (N == 1) {
+      return get(at);
+    } else {
+      const Acc left = first<N / 2>(at, n, get, join);
+      if (n <= N / 2) return left;
+      return join(left, first<N / 2>(at + N / 2, n - N / 2, get, join));
+    }
+  }
+};
+
+}  // namespace tilefold::detail::cuda

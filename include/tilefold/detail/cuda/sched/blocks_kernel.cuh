@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trees that are too long for a warp. They are cut into slices, which blocks fold (unit_fold.cuh):
+//
+//     equal_slices     | s0 s1 s2 | s3 s4 s5 | s6 s7 s8 | ...     trees of one length
+//     queued_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        the queue of the first launch
+//                                                                 (dealt_kernel.cuh)
+//     block b          slices b, b + blocks...
+//
+// The block that completes a tree's slices folds their values and writes the result.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/forest_plan.cuh>
+#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/unit_fold.cuh>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// The slices of all trees of a forest whose trees have one length.
+template <class Acc>
+struct equal_slices {
+  std::int64_t slice_items;
+  Acc* slots;
+  unsigned* arrivals;
+
+  __device__ bool none() const { return false; }
+
+  template <class Forest>
+  __device__ std::int64_t size(const Forest& forest) const {
+    return forest.size() * tree::num_blocks(forest.length, slice_items);
+  }
+  template <class Forest>
+  __device__ long_unit find(const Forest& forest, std::int64_t s) const {
+    const auto slices = tree::num_blocks(forest.length, slice_items);
+    const std::int64_t t = s / slices;
+    return {t,
+            forest.length,
+            slice_items,
+            static_cast<int>(s - t * slices),
+            static_cast<int>(slices),
+            static_cast<unsigned>(t * slices)};
+  }
+
+  __device__ void finish() const {}
+};
+
+/// The slices of the trees that the first launch has queued.
+template <class Acc>
+struct queued_slices : long_queue<Acc> {
+  /// Whether there are none. If so, this resets the counters for the next call; blocks that ask
+  /// later still get the same answer.
+  __device__ bool none() const {
+    if (this->num_trees() > 0) return false;
+    if (blockIdx.x == 0 && threadIdx.x == 0) this->state->num_for_warps = 0;
+    return true;
+  }
+
+  template <class Forest>
+  __device__ std::int64_t size(const Forest& forest) const {
+    const long_tree& last = this->trees[this->num_trees() - 1];
+    return last.first_unit + tree::num_blocks(forest.count(last.tree), last.unit_items);
+  }
+
+  template <class Forest>
+  __device__ long_unit find(const Forest& forest, std::int64_t s) const {
+    unsigned low = 0;
+    for (unsigned high = this->num_trees(); high - low > 1;) {
+      const unsigned middle = low + (high - low) / 2;
+      (this->trees[middle].first_unit <= s ? low : high) = middle;
+    }
+    const long_tree& entry = this->trees[low];
+    const std::int64_t count = forest.count(entry.tree);
+    return {entry.tree,
+            count,
+            entry.unit_items,
+            static_cast<int>(s - entry.first_unit),
+            static_cast<int>(tree::num_blocks(count, entry.unit_items)),
+            entry.first_slot};
+  }
+
+  /// Called by every thread when its block is done, if there are slices; the last block resets the
+  /// counters for the next call.
+  __device__ void finish() const {
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    __threadfence();
+    if (atomicAdd(&this->state->blocks_done, 1u) + 1 == gridDim.x) {
+      *this->state = typename long_queue<Acc>::counters{};
+    }
+  }
+};
+
+template <class Build, int Nt, int Vt, class Slices, class Forest, class Reducer, class Init,
+          class Out>
+__global__ void __launch_bounds__(Nt,
+                                  min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
+    blocks_kernel(Slices slices, Forest forest, Reducer reducer, Init init, Out out) {
+  using work_type = unit_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
+  __shared__ typename work_type::shared_memory shared;
+  cuda::wait_for_previous_launch();
+  if (slices.none()) return;
+  cuda::fold_units(slices,
+                   work_type{forest, reducer, init, out, slices.slots, slices.arrivals, shared});
+  slices.finish();
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a range and a public reducer to one launch. Those have three more kernels than operators:
+//
+//     select_kernel    lists of the best k, at every length
+//     free_kernel      any order: an accumulator a thread
+//     staged_kernel    large accumulators: a run of neighbours a lane
+//
+// Host code.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/cuda/base/launcher.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/free_kernel.cuh>
+#include <tilefold/detail/cuda/launch.cuh>
+#include <tilefold/detail/cuda/select_kernel.cuh>
+#include <tilefold/detail/cuda/size_queries.cuh>
+#include <tilefold/detail/cuda/staged_kernel.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
+#include <tilefold/policy.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Launches the fold of a range in staged tiles. `provide(demand)` returns the workspace.
+template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
+void launch_staged(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
+  static known_kernel known;
+  cuda::launch_in_tiles<staged_policy<Source>>(
+      known.on(job.gpu, &staged_kernel<Build, Source, unfused<Reducer>, Init, Out>, "staged_kernel",
+               staged_nt, starts::in_turn),
+      job, provide);
+}
+
+/// Launches the fold in any order of at least two tiles.
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch_free(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu, &free_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
+      "free_kernel", Policy.nt, starts::in_turn);
+  // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
+  // And no more blocks than reduce() has tiles by default, for which there is workspace.
+  constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
+  const std::int64_t blocks = kernel.most(detail::smaller(
+      most_free_blocks,
+      detail::smaller((job.n - Policy.vt) / Policy.tile(), tree::num_blocks(job.n, tiles.tile()))));
+  const workspace_demand of_blocks = cuda::partials_demand(Policy, blocks, sizeof(acc));
+  const workspace& space =
+      provide(Reducer::settles ? cuda::free_demand(Policy, blocks, sizeof(acc)) : of_blocks);
+  const scratch<acc> memory = scratch_in<acc>(space);
+  unsigned* const settled = memory.arrivals + of_blocks.arrival_bytes / arrival_bytes;
+  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, job.n, settled,
+                memory);
+}
+
+/// Launches the fold of a range by lists, in at most `most_blocks` blocks.
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_t most_blocks,
+                   const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  using elements = unfused<decltype(job.reducer.of_one())>;
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu,
+      &select_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, elements, Init, Out>,
+      "select_kernel", Policy.nt, starts::early);
+  const std::int64_t blocks =
+      kernel.most(detail::smaller(most_blocks, tree::num_blocks(job.n, Policy.tile())));
+  scratch<acc> memory{};
+  if (blocks > 1) {
+    memory =
+        scratch_in<acc>(provide({blocks * static_cast<std::int64_t>(sizeof(acc)), arrival_bytes}));
+  }
+  // No more warps than there are rows for.
+  const int nt = job.n < Policy.nt ? threads_for(job.n, 1) : Policy.nt;
+  kernel.launch(grid_shape{blocks, nt}, job.stream, job.source, job.reducer,
+                elements{job.reducer.of_one(), 0u}, job.init, job.out, job.n, memory);
+}
+
+template <class R, class Lift, class... Values>
+struct range_launch<bound_reducer<R, Lift, Values...>> {
+  using reducer = bound_reducer<R, Lift, Values...>;
+
+  template <class Build, class Policy, class Job, class Provide>
+  static void run(const Job& job, const Provide& provide) {
+    if constexpr (std::is_same_v<Policy, default_policy>) {
+      by_default<Build>(job, provide);
+    } else {
+      as_chosen<Build, Policy::value>(job, provide);
+    }
+  }
+
+ private:
+  template <class Build, class Source, class Init, class Out, class Provide>
+  static void by_default(const range_job<Source, reducer, Init, Out>& job, const Provide& provide) {
+    constexpr int bytes = item_bytes<Source>;
+    constexpr int acc_bytes = sizeof(typename reducer::accumulator);
+    constexpr tile_policy policy = policy_for(bytes, acc_bytes);
+    constexpr tile_policy short_tile = short_policy_for(bytes);
+    if constexpr (fold_traits<reducer>::selects) {
+      // No more blocks than there is workspace for by default.
+      const std::int64_t most =
+          job.n <= short_tile.tile()
+              ? 1
+              : detail::smaller(most_short_blocks, tree::num_blocks(job.n, policy.tile()));
+      cuda::launch_select<Build, select_policy_for(bytes)>(job, most, provide);
+    } else if (job.n <= most_short_items(short_tile, acc_bytes)) {
+      cuda::launch_short<Build, short_tile>(job, provide);
+    } else if constexpr (fold_traits<reducer>::in_any_order) {
+      constexpr tile_policy free = free_policy_for(bytes, kept_bytes<reducer>());
+      static_assert(2 * free.tile() <= short_tile.tile());
+      cuda::launch_free<Build, free>(job, provide);
+    } else if constexpr (folds_staged<Source, reducer>) {
+      // Short ranges of accumulators that blocks hand on end where there is a staged tile for about
+      // every SM. Where they do not, the tile kernel serves what is between.
+      if constexpr (acc_bytes > most_shared_bytes) {
+        if (job.n < job.gpu.num_sms * std::int64_t{staged_policy<Source>.tile()}) {
+          cuda::launch_tiles<Build, policy>(job, provide);
+          return;
+        }
+      }
+      cuda::launch_staged<Build>(job, provide);
+    } else {
+      cuda::launch_tiles<Build, policy>(job, provide);
+    }
+  }
+
+  template <class Build, tile_policy Policy, class Job, class Provide>
+  static void as_chosen(const Job& job, const Provide& provide) {
+    if constexpr (fold_traits<reducer>::selects) {
+      cuda::launch_select<Build, tile_policy{Policy.nt, detail::smaller(Policy.vt, 64)}>(job, job.n,
+                                                                                         provide);
+    } else if constexpr (fold_traits<reducer>::in_any_order) {
+      if (job.n < 2 * Policy.tile()) {
+        cuda::launch_tiles<Build, Policy>(job, provide);
+      } else {
+        cuda::launch_free<Build, Policy>(job, provide);
+      }
+    } else {
+      cuda::launch_tiles<Build, Policy>(job, provide);
+    }
+  }
+};
+
+}  // namespace tilefold::detail::cuda

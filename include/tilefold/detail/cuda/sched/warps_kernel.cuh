@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trees that are too long for a deal and too short for blocks, each by a warp (warp_tree.cuh):
+//
+//     equal_trees     | tree 0 | tree 1 | tree 2 | ...      trees of one length
+//       warp w          trees w, w + warps...
+//
+//     queued_trees    s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
+//                     | group | group | ...                 1 to 32 neighbouring trees a group
+//       warp w          groups w, w + warps...; a vote finds the W, the warp folds one by one
+//
+// The first launch (dealt_kernel.cuh) has counted the W. The L are for blocks_kernel; in one
+// kernel, each part would pay for the registers of the other (docs/tuning.md).
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
+#include <tilefold/detail/cuda/forest_plan.cuh>
+#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// All trees of a forest whose trees have one length.
+struct equal_trees {
+  __device__ __forceinline__ bool none() const { return false; }
+
+  /// Calls fold(t, tree, its number of items) for the trees of warp `warp` of `warps`.
+  template <class Forest, class Fold>
+  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
+                                           std::int64_t warps, const Fold& fold) const {
+    for (std::int64_t t = warp; t < forest.size(); t += warps) {
+      fold(t, forest.tree(t), forest.length);
+    }
+  }
+};
+
+/// Those of a forest's trees that the first launch has left to warps.
+template <class Acc>
+struct queued_trees {
+  long_queue<Acc> queue;
+  std::int64_t warp_items;
+
+  __device__ __forceinline__ bool none() const { return queue.state->num_for_warps == 0; }
+
+  /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them:
+  /// neighbouring warps then read neighbouring trees.
+  template <class Forest, class Fold>
+  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
+                                           std::int64_t warps, const Fold& fold) const {
+    constexpr int items = run_items<typename Forest::source_type>;
+    const std::int64_t size = forest.size();
+    const auto num = static_cast<std::int64_t>(queue.state->num_for_warps);
+    const auto group =
+        static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
+    const std::int64_t groups = tree::num_blocks(size, group);
+    if (warp >= groups) return;
+    using trees_type = lane_trees<Forest, items>;
+    cuda::stream_ahead<trees_type>(
+        warp,
+        [&](std::int64_t& next) {
+          next += warps;
+          return next < groups;
+        },
+        [&](std::int64_t g) {
+          const std::int64_t left = size - g * group;
+          return trees_type(forest.from(g * group), 0,
+                            left < group ? static_cast<int>(left) : group, warp_items);
+        },
+        [&](const trees_type& trees, std::int64_t g) {
+          const Forest part = forest.from(g * group);
+          unsigned found = __ballot_sync(full_warp, trees.length == deal<items>::for_warps);
+          for (; found != 0; found &= found - 1) {
+            const int owner = __ffs(static_cast<int>(found)) - 1;
+            fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));
+          }
+        });
+  }
+};
+
+template <class Build, class Trees, class Forest, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(
+    warps_nt, warps_for_trees<typename Forest::source_type>(sizeof(typename Reducer::accumulator)) *
+                  warp_size / warps_nt)
+    warps_kernel(Trees trees, Forest forest, Reducer reducer, Init init, Out out) {
+  cuda::wait_for_previous_launch();
+  if (trees.none()) return;
+  constexpr int warps_per_block = warps_nt / warp_size;
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  trees.for_each(forest, std::int64_t{blockIdx.x} * warps_per_block + warp,
+                 std::int64_t{gridDim.x} * warps_per_block,
+                 [&](std::int64_t t, const auto& tree, std::int64_t count) {
+                   const auto value = cuda::fold_by_warp(tree, reducer, count);
+                   if (threadIdx.x % warp_size == 0) {
+                     cuda::write(out + t, detail::finish(reducer, init, value));
+                   }
+                 });
+}
+
+}  // namespace tilefold::detail::cuda

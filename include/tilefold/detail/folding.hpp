@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The border between verbs and executors: what a verb asks of an executor, what an executor asks of
+// the reducer that it is handed, and what is known of such a reducer.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include <tilefold/detail/closing.hpp>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/keyed_items.hpp>
+#include <tilefold/op.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail {
+
+/// A reducer that executors fold with: op_reducer and bound_reducer. Of what it has, lift() alone
+/// depends on the elements: sources call it. What else may be known of it fold_traits has.
+template <class R>
+concept folding = requires(const R& reducer, const typename R::accumulator& value) {
+  typename R::result;
+  { R::commutative } -> std::convertible_to<bool>;
+  // Whether a compiler could fuse across a step (detail/closing.hpp).
+  { R::lift_may_fuse } -> std::convertible_to<bool>;
+  { R::combine_may_fuse } -> std::convertible_to<bool>;
+  { reducer.combine(value, value) } -> std::same_as<typename R::accumulator>;
+  { reducer.project(value) } -> std::same_as<typename R::result>;
+};
+
+/// What folds may do with a reducer. What it does not say of itself is not so.
+template <class R>
+struct fold_traits {
+  using accumulator = typename R::accumulator;
+
+  // The result depends on no order.
+  static constexpr bool order_free = requires { requires R::order_free; };
+  // An accumulator may make the rest of the range needless.
+  static constexpr bool settles = requires { requires R::settles; };
+  // neutral() may stand where an operand is missing.
+  static constexpr bool has_neutral = requires { requires R::may_pad; };
+  // So it does on a GPU. Conversions to floats of 8 bits saturate, so that an infinity does not
+  // come through an operation with their identities.
+  static constexpr bool pads =
+      has_neutral && (std::integral<accumulator> || sizeof(accumulator) > 1);
+  // There is a special way to join nodes of equally many elements, a power of two.
+  static constexpr bool joins_equals =
+      requires { requires R::commutative_among_equals && !R::commutative; };
+  // The accumulator is a list of the best elements.
+  static constexpr bool selects = requires { requires R::selects; };
+  // A tree over whole accumulators would cost more than the loads of their elements, or the fold
+  // may end early. (Operators, which have no `counts`, are folded as fast in a tree.)
+  static constexpr bool in_any_order =
+      order_free && requires { requires R::settles || R::counts || (sizeof(accumulator) > 8); };
+};
+
+/// What verbs ask of an executor, shown for sums of floats. fold_forest and fold_columns write the
+/// results of many trees, fold_by_key of runs; `_into` writes what the other returns, in the
+/// executor's order of work.
+template <class E, class Reducer = op_reducer<float, plus>, class Items = source<const float*>,
+          class Policy = default_policy>
+concept fold_executor =
+    executor<E> &&
+    requires(E& exec, const E& view, const Reducer& reducer, const Items& items,
+             const equal_forest<Items>& trees, const keyed_items<const int*, plus, Items>& runs,
+             std::int64_t n, float* out, int* keys_out, std::int64_t* num_runs_out) {
+      // Whether it folds such types, and reads and writes through such iterators.
+      { E::template takes<float, float, plus>() } -> std::same_as<bool>;
+      { E::template takes_functions<plus>() } -> std::same_as<bool>;
+      { E::template takes_items<float>() } -> std::same_as<bool>;
+      view.readable(out, "out", true);
+      { exec.template fold<Policy>(items, reducer, no_init{}, n) } -> std::same_as<float>;
+      exec.template fold_into<Policy>(items, reducer, no_init{}, n, out);
+      exec.template fold_forest<Policy>(trees, n, reducer, no_init{}, 0.0f, out);
+      exec.template fold_columns<Policy>(trees, reducer, no_init{}, 0.0f, out);
+      {
+        exec.template fold_by_key<Policy>(runs, reducer, no_init{}, keys_out, out)
+      } -> std::same_as<std::int64_t>;
+      exec.template fold_by_key_into<Policy>(runs, reducer, no_init{}, keys_out, out, num_runs_out);
+      exec.store(0.0f, out);
+      // Calls that are done when they return. Before they begin, whether they can be.
+      view.require_waiting("verb");
+      view.require_checking();
+      view.synchronize();
+    };
+
+}  // namespace tilefold::detail

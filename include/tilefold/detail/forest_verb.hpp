@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the verbs share that fold many sequences to one value each: what must be said of a sequence
+// without items, and which items an executor takes.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/forest_checks.hpp>
+#include <tilefold/detail/verb.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail {
+
+/// Whether items of such iterators can be folded tree by tree and written through Out; says in one
+/// sentence why not.
+template <class Named, class Executor, class Out, class Arguments, class... Its>
+constexpr bool folds_forest() {
+  if constexpr (!detail::folds<Named, Executor, Arguments, as_is, Its...>()) {
+    return false;
+  } else if constexpr (!executor_base_t<Executor>::template takes_items<
+                           std::iter_value_t<Its>...>()) {
+    return false;
+  } else {
+    return detail::folds_to<Named, Executor, Out, Arguments, as_is, Its...>();
+  }
+}
+
+/// What stands for empty trees where all trees are alike, and so empty or not. If there is no
+/// result for those it throws, or no tree is empty.
+template <class Bound>
+auto empty_of_all(const char* verb, const Bound& bound, bool are_empty) {
+  if constexpr (Bound::empty_is_known) {
+    return bound.empty(verb);
+  } else {
+    if (are_empty) bound.empty(verb);
+    return no_empty_tree{};
+  }
+}
+
+/// Folds every tree of make_forest(executor, bound fold) through `out`, where some trees may be
+/// empty. `most_trees` is their number, or a bound where only the executor's memory knows it. Its:
+/// the iterators that the items come from.
+template <class Named, class... Its, class Executor, class Arguments, class MakeForest, class Out>
+void fold_trees_to(Executor&& exec, std::int64_t most_trees, const Arguments& arguments,
+                   const MakeForest& make_forest, const Out& out) {
+  if constexpr (detail::folds_forest<Named, Executor, Out, Arguments, Its...>()) {
+    using parts = executor_parts<std::remove_cvref_t<Executor>>;
+    const auto bound = detail::bind<Named, Its...>(arguments, as_is{});
+    constexpr bool empty_is_known = decltype(bound)::empty_is_known;
+    static_assert(
+        empty_is_known,
+        "tilefold: a segment may be empty, so give an initial value, or an operator or "
+        "reducer whose identity is known, or its result for nothing: if_empty(op, value)");
+    if (most_trees == 0) return;
+    if constexpr (empty_is_known) {
+      auto&& base = parts::base(exec);
+      const auto forest = make_forest(base, bound);
+      if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
+      base.template fold_forest<typename parts::policy>(forest, most_trees, bound.reducer,
+                                                        bound.start, bound.empty(""), out);
+    }
+  }
+}
+
+}  // namespace tilefold::detail

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The size queries of the CUDA executor answer, or throw an error that names the size, for every
+// number; what they answer is enough for what launches ask for. Needs no GPU.
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.cuh>
+
+#include "support/random.hpp"
+#include "support/seed.hpp"
+
+namespace tilefold::test {
+namespace {
+
+namespace gpu = detail::cuda;
+
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+
+/// What a query answers; nothing if it throws, which it may as invalid_range_error only, and with
+/// one of its numbers.
+template <class Query, class... Sizes>
+std::optional<std::int64_t> answer(Query query, Sizes... sizes) {
+  try {
+    const std::int64_t bytes = query(sizes...);
+    EXPECT_GE(bytes, 0);
+    return bytes;
+  } catch (const invalid_range_error& e) {
+    const std::string text = e.what();
+    const bool named = (... || (text.find(std::to_string(sizes)) != std::string::npos));
+    // Too many partial results: how many they are, and the bytes of each, are named.
+    EXPECT_TRUE(named) << text;
+    return std::nullopt;
+  }
+}
+
+const auto of_fold = [](std::int64_t n, std::int64_t item_bytes, std::int64_t acc_bytes) {
+  return cuda_executor::workspace_bytes(n, item_bytes, acc_bytes);
+};
+const auto of_segments = [](std::int64_t segments, std::int64_t acc_bytes) {
+  return cuda_executor::segments_workspace_bytes(segments, acc_bytes);
+};
+const auto of_equal_segments = [](std::int64_t segments, std::int64_t size, std::int64_t item_bytes,
+                                  std::int64_t acc_bytes) {
+  return cuda_executor::equal_segments_workspace_bytes(segments, size, item_bytes, acc_bytes);
+};
+const auto of_keys = [](std::int64_t n, std::int64_t acc_bytes) {
+  return cuda_executor::by_key_workspace_bytes(n, acc_bytes);
+};
+
+/// Numbers at which arithmetic goes wrong.
+std::vector<std::int64_t> edges() {
+  std::vector<std::int64_t> result{least, least + 1, most, most - 1};
+  for (int bit = 0; bit < 63; ++bit) {
+    const std::int64_t power = std::int64_t{1} << bit;
+    for (const std::int64_t x : {power - 1, power, power + 1}) {
+      result.push_back(x);
+      result.push_back(-x);
+    }
+  }
+  return result;
+}
+
+/// Numbers of all magnitudes.
+std::int64_t any_number(shape_stream& bits) {
+  const auto x = static_cast<std::int64_t>(bits());
+  return x >> bits() % 64;
+}
+
+TEST(CudaSizes, OfNothing) {
+  EXPECT_EQ(cuda_executor::workspace_bytes(0, 4, 4), 0);
+  EXPECT_EQ(cuda_executor::segments_workspace_bytes(0, 8), 0);
+  EXPECT_EQ(cuda_executor::equal_segments_workspace_bytes(0, 1 << 20, 4, 8), 0);
+  EXPECT_EQ(cuda_executor::equal_segments_workspace_bytes(1000, 0, 4, 8), 0);
+  EXPECT_EQ(cuda_executor::by_key_workspace_bytes(0, 8), 0);
+}
+
+TEST(CudaSizes, ThatNobodyCanMeanAreNamed) {
+  for (const std::int64_t bad : {least, std::int64_t{-7}, std::int64_t{-1}}) {
+    EXPECT_EQ(answer(of_fold, bad, 4, 4), std::nullopt);
+    EXPECT_EQ(answer(of_segments, bad, 4), std::nullopt);
+    EXPECT_EQ(answer(of_equal_segments, bad, 4, 4, 4), std::nullopt);
+    EXPECT_EQ(answer(of_equal_segments, 4, bad, 4, 4), std::nullopt);
+    EXPECT_EQ(answer(of_keys, bad, 4), std::nullopt);
+  }
+  for (const std::int64_t bad : {least, std::int64_t{-3}, std::int64_t{0}}) {
+    EXPECT_EQ(answer(of_fold, 1000, bad, 4), std::nullopt);
+    EXPECT_EQ(answer(of_fold, 1000, 4, bad), std::nullopt);
+    EXPECT_EQ(answer(of_segments, 1000, bad), std::nullopt);
+    EXPECT_EQ(answer(of_equal_segments, 9, 1000, bad, 4), std::nullopt);
+    EXPECT_EQ(answer(of_equal_segments, 9, 1000, 4, bad), std::nullopt);
+    EXPECT_EQ(answer(of_keys, 1000, bad), std::nullopt);
+  }
+  EXPECT_EQ(answer(of_keys, (std::int64_t{1} << 35) + 1, 4), std::nullopt);
+  // More partial results than memory, whose number is no size of the caller's.
+  EXPECT_THROW(cuda_executor::workspace_bytes(most, 4, most), invalid_range_error);
+  // But 2^63 - 1 items are a size.
+  EXPECT_GT(answer(of_fold, most, 4, 4), std::nullopt);
+}
+
+TEST(CudaSizes, AnswerAtEveryEdge) {
+  const std::vector<std::int64_t> all = edges();
+  shape_stream bits(seed());
+  for (const std::int64_t x : all) {
+    for (std::size_t i = bits() % 16; i < all.size(); i += 1 + bits() % 31) {
+      const std::int64_t y = all[i];
+      (void)answer(of_fold, x, 4, y);
+      (void)answer(of_fold, x, y, 8);
+      (void)answer(of_fold, 1 << 20, x, y);
+      (void)answer(of_segments, x, y);
+      (void)answer(of_equal_segments, x, y, 4, 8);
+      (void)answer(of_equal_segments, x, 1 << 20, y, 8);
+      (void)answer(of_equal_segments, 100, x, 2, y);
+      (void)answer(of_keys, x, y);
+    }
+  }
+}
+
+TEST(CudaSizes, AnswerForAnyNumbersAndDoNotFall) {
+  shape_stream bits(seed());
+  const auto rises = [](std::optional<std::int64_t> of_fewer, std::optional<std::int64_t> of_more) {
+    return !of_more || (of_fewer && *of_fewer <= *of_more);
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const std::int64_t a = any_number(bits);
+    const std::int64_t b = any_number(bits);
+    const std::int64_t c = any_number(bits);
+    const std::int64_t d = any_number(bits);
+    const auto text = [&] {
+      return std::to_string(a) + ", " + std::to_string(b) + ", " + std::to_string(c) + ", " +
+             std::to_string(d);
+    };
+    const auto fold = answer(of_fold, a, c, d);
+    const auto segments = answer(of_segments, a, c);
+    const auto equal = answer(of_equal_segments, a, b, c, d);
+    const auto keys = answer(of_keys, a, c);
+    if (a <= 0) continue;
+    const auto fewer = static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(a));
+    ASSERT_TRUE(rises(answer(of_fold, fewer, c, d), fold)) << text() << ": " << fewer;
+    ASSERT_TRUE(rises(answer(of_segments, fewer, c), segments)) << text() << ": " << fewer;
+    ASSERT_TRUE(rises(answer(of_keys, fewer, c), keys)) << text() << ": " << fewer;
+    ASSERT_TRUE(rises(answer(of_equal_segments, fewer, b, c, d), equal)) << text() << ": " << fewer;
+    if (b <= 0) continue;
+    const auto shorter = static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(b));
+    ASSERT_TRUE(rises(answer(of_equal_segments, fewer, shorter, c, d), equal))
+        << text() << ": " << fewer << " of " << shorter;
+  }
+}
+
+/// Everything that launches of a fold by default may ask for.
+std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
+                                              std::int64_t acc_bytes) {
+  std::vector<gpu::workspace_demand> all;
+  const tile_policy short_tile = gpu::short_policy_for(item_bytes);
+  const tile_policy tiles = gpu::policy_for(item_bytes, static_cast<int>(acc_bytes));
+  if (n > short_tile.tile()) {
+    const std::int64_t lists =
+        detail::smaller(gpu::most_short_blocks, tree::num_blocks(n, tiles.tile()));
+    all.push_back({lists > 1 ? lists * acc_bytes : 0, sizeof(unsigned)});
+  }
+  if (n <= gpu::most_short_items(short_tile, acc_bytes)) {
+    // As launch_short() asks.
+    for (const bool clusters : {false, true}) {
+      for (const int nt : {32, 256, 1024}) {
+        const gpu::grid_shape grid = gpu::short_shape_for(short_tile, n, clusters, nt);
+        if (grid.blocks > 1 && !grid.cluster) all.push_back(gpu::short_demand(acc_bytes));
+      }
+    }
+    return all;
+  }
+  all.push_back(gpu::demand(tiles, n, acc_bytes));
+  if (gpu::pays_to_stage(item_bytes, acc_bytes)) {
+    all.push_back(gpu::demand(gpu::staged_policy_for(gpu::staged_run(item_bytes)), n, acc_bytes));
+  }
+  const tile_policy free = gpu::free_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
+  // As launch_free() bounds them, on GPUs that hold few blocks or many.
+  for (const std::int64_t resident : {1, 100, 264, 2112, 4224, 1 << 20}) {
+    const std::int64_t blocks = detail::smaller(
+        detail::smaller((n - free.vt) / free.tile(), tree::num_blocks(n, tiles.tile())),
+        detail::smaller(gpu::most_free_blocks, resident));
+    // With a flag behind the counters.
+    const gpu::workspace_demand plain = gpu::partials_demand(free, blocks, acc_bytes);
+    all.push_back({detail::larger(plain.partial_bytes, acc_bytes),
+                   plain.arrival_bytes + static_cast<std::int64_t>(sizeof(unsigned))});
+  }
+  return all;
+}
+
+TEST(CudaSizes, AreEnoughForEveryFold) {
+  shape_stream bits(seed());
+  for (const int item_bytes : {1, 2, 3, 4, 8, 12, 16, 24, 40, 64, 100, 512, 4096}) {
+    for (const std::int64_t acc_bytes : {1, 4, 8, 12, 16, 24, 48, 64, 200, 512, 1024, 5000}) {
+      for (int i = 0; i < 300; ++i) {
+        const std::int64_t n = 1 + static_cast<std::int64_t>(bits() >> (24 + bits() % 40));
+        const std::int64_t bytes = cuda_executor::workspace_bytes(n, item_bytes, acc_bytes);
+        for (const gpu::workspace_demand& demand : demands_of(n, item_bytes, acc_bytes)) {
+          ASSERT_TRUE(demand.fits(bytes))
+              << n << " items of " << item_bytes << ", accumulators of " << acc_bytes << ": "
+              << bytes << " bytes, not " << demand.bytes();
+        }
+      }
+    }
+  }
+}
+
+// As launch_equal_units() cuts trees, on a GPU that holds `resident` blocks.
+TEST(CudaSizes, AreEnoughForSegmentsOfOneLength) {
+  shape_stream bits(seed());
+  for (int i = 0; i < 100000; ++i) {
+    const std::int64_t trees = 1 + static_cast<std::int64_t>(bits() >> (34 + bits() % 30));
+    const std::int64_t length = 1 + static_cast<std::int64_t>(bits() >> (34 + bits() % 30));
+    const std::int64_t item_bytes = std::int64_t{1} << bits() % 8;
+    const std::int64_t acc_bytes = 1 + static_cast<std::int64_t>(bits() % 100);
+    const auto resident = static_cast<std::int64_t>(1 + bits() % 8192);
+    const int tile = gpu::policy_for(static_cast<int>(item_bytes)).tile();
+    std::int64_t unit = tile;
+    while (tree::num_blocks(length, unit) > gpu::max_units) unit *= 2;
+    const std::int64_t wanted = detail::smaller(4 * resident, gpu::most_split_units);
+    while (unit < length && trees * tree::num_blocks(length, unit) > wanted) unit *= 2;
+    const std::int64_t units = unit < length ? trees * tree::num_blocks(length, unit) : 0;
+    const gpu::workspace_demand demand{units * acc_bytes,
+                                       units * static_cast<std::int64_t>(sizeof(unsigned))};
+    const std::int64_t bytes =
+        cuda_executor::equal_segments_workspace_bytes(trees, length, item_bytes, acc_bytes);
+    ASSERT_TRUE(demand.fits(bytes)) << trees << " of " << length << ", items of " << item_bytes
+                                    << ", accumulators of " << acc_bytes << ", " << resident;
+  }
+}
+
+}  // namespace
+}  // namespace tilefold::test
