@@ -20,8 +20,9 @@
 
 #include "conformance/conformance.hpp"
 #include "support/device.cuh"
-#include "support/random_forest.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
+#include "support/segment_shapes.hpp"
 
 namespace tilefold::test {
 namespace {
@@ -151,7 +152,7 @@ TEST_F(CudaAdaptors, OneRange) {
 }
 
 TEST_F(CudaAdaptors, Segments) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   SCOPED_TRACE("TILEFOLD_TEST_SEED=" + std::to_string(seed()));
   for (const int late : {0, 1, 2, 3, 5}) {
     for (const std::int64_t longest : {20, 3000, 100000}) {
@@ -232,7 +233,7 @@ TEST_F(CudaAdaptors, AxesOfMatrices) {
 }
 
 TEST_F(CudaAdaptors, ValuesByKey) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   SCOPED_TRACE("TILEFOLD_TEST_SEED=" + std::to_string(seed()));
   for (const int late : {0, 1, 3}) {
     for (const std::int64_t longest : {6, 40, 5000}) {
