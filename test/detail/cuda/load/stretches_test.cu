@@ -3,7 +3,7 @@
 // A lane's stretch of items by itself: for items of 1 to 32 bytes, every place in a vector of 16
 // bytes at which it can begin, every count, in the middle of memory and at its ends; each lane with
 // a place and a count of its own. Then once more without its first four items.
-#include <tilefold/detail/cuda/lane_run.cuh>
+#include <tilefold/detail/cuda/load/stretches.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 #include <thrust/iterator/counting_iterator.h>
 
-#include "../../support/device.cuh"
-#include "../../support/items.hpp"
-#include "../../support/seed.hpp"
+#include "support/device.cuh"
+#include "support/items.hpp"
+#include "support/seed.hpp"
 
 namespace tilefold::test {
 
