@@ -38,8 +38,6 @@ namespace tilefold {
 namespace detail::cuda {
 
 // In launch_forest.cuh.
-template <class Forest, class Reducer, class Init, class Out, class Empty>
-struct forest_job;
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
 

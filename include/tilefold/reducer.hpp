@@ -244,10 +244,6 @@ struct op_reducer {
   }
 };
 
-/// Whether Reducer::neutral() can stand where an operand is missing.
-template <class Reducer>
-inline constexpr bool has_neutral = requires { requires Reducer::may_pad; };
-
 /// The result of a fold whose items gave `folded`: op(init, folded) if there is an initial value.
 template <class Reducer, class Init>
 TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, const Init& init,

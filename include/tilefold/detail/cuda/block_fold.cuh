@@ -25,6 +25,7 @@
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -63,7 +64,7 @@ class tile_fold {
   static constexpr int warp_items = warp_size * Policy.vt;
   static constexpr int most_warps = Policy.nt / warp_size;
   // With something neutral in the place of what is missing, every node has both halves.
-  static constexpr bool full_nodes = Full || pads<Reducer>;
+  static constexpr bool full_nodes = Full || fold_traits<Reducer>::pads;
   using rows_registers = registers<acc, shape.rows>;
 
  public:
@@ -144,7 +145,7 @@ class tile_fold {
       for (int j = 0; j < shape.width; ++j) {
         if (item + j < count_) {
           items.put(j, loaded.lift(reducer_, r, j));
-        } else if constexpr (pads<Reducer>) {
+        } else if constexpr (fold_traits<Reducer>::pads) {
           items.put(j, Reducer::neutral());
         }
       }

@@ -201,7 +201,8 @@ template <class Out, int Width>
 inline constexpr bool may_store_packets = false;
 template <class T, int Width>
 inline constexpr bool may_store_packets<strided_output<T*>, Width> =
-    is_one_load<T, Width> && std::is_arithmetic_v<T>;
+    std::is_arithmetic_v<T> && Width > 1 &&
+    packs_into_loads<T, Width>&& Width * sizeof(T) <= load_bytes;
 
 /// One block's work.
 template <int Nt, int Rows, int Width, class Forest, class Reducer, class Init, class Out>

@@ -21,6 +21,7 @@
 #include <tilefold/detail/cuda/load/stretches.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/forest.hpp>
 
 namespace tilefold::detail::cuda {
@@ -157,11 +158,6 @@ template <class Source, class Reducer>
 inline constexpr bool folds_runs =
     pays_to_fold_runs(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// Whether the reducer has a special way to join nodes of equally many items, a power of two.
-template <class Reducer>
-inline constexpr bool joins_equals =
-    requires { requires Reducer::commutative_among_equals && !Reducer::commutative; };
-
 /// Runs of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part in
 /// every call.
 template <class Source, class Reducer>
@@ -235,7 +231,7 @@ class dealt_fold {
   }
 
   __device__ __forceinline__ acc join(const acc& left, const acc& right, bool equal) const {
-    if constexpr (joins_equals<Reducer>) {
+    if constexpr (fold_traits<Reducer>::joins_equals) {
       if (equal) return reducer_->combine_equals(left, right);
     }
     return reducer_->combine(left, right);

@@ -31,16 +31,6 @@
 
 namespace tilefold::detail::cuda {
 
-/// Whether reducers of this kind are folded here: where a tree over whole accumulators would cost
-/// more than the loads of their items, or where the fold may end early.
-template <class Reducer>
-inline constexpr bool folds_in_any_order = false;
-template <class R, class Lift, class... Values>
-inline constexpr bool folds_in_any_order<bound_reducer<R, Lift, Values...>> =
-    bound_reducer<R, Lift, Values...>::order_free &&
-    (bound_reducer<R, Lift, Values...>::settles || bound_reducer<R, Lift, Values...>::counts ||
-     pays_in_any_order(sizeof(typename bound_reducer<R, Lift, Values...>::accumulator)));
-
 /// Bytes of an accumulator, as a measure of the registers that it takes from the rest of the
 /// kernel.
 template <class Reducer>

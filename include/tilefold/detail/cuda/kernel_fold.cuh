@@ -10,6 +10,7 @@
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -144,27 +145,20 @@ __device__ __forceinline__ T fold_at_once(const T& mine, bool present) {
   return cuda::warp_instruction<Op>(present ? mine : op_traits<Op, T>::identity());
 }
 
-/// The node of `Number` of a lane's neighbouring items from `At` on, the first of all being number
-/// `first`. It is open to fusion (closed_steps::combine_open()), as items may not be.
-template <bool Full, int At, int Number, class Reducer, class Acc, int Width>
-__device__ __forceinline__ Acc fold_run(const Reducer& reducer, const registers<Acc, Width>& items,
-                                        int first, int count) {
-  if constexpr (Number == 1) {
-    return items[At];
-  } else {
-    constexpr int middle = At + Number / 2;
-    slot<Acc> node;
-    node.put(cuda::fold_run<Full, At, Number / 2>(reducer, items, first, count));
-    const Acc right = cuda::fold_run<Full, middle, Number / 2>(reducer, items, first, count);
-    if (Full || first + middle < count) {
-      if constexpr (Number == 2) {
-        node.put(reducer.combine_open(node.value, right));
-      } else {
-        node.put(reducer.combine_open(reducer.closed(node.value), reducer.closed(right)));
-      }
-    }
-    return node.value;
-  }
+/// The node of a lane's neighbouring items, of which those from `end` on do not exist. It is open
+/// to fusion (closed_steps::combine_open()), as items may not be.
+template <bool Full, class Reducer, class Acc, int Width>
+__device__ __forceinline__ Acc fold_open(const Reducer& reducer, const registers<Acc, Width>& items,
+                                         int end) {
+  return lane_tree<Acc>::template cut<Full, Width>(
+      0, end, [&](int i) { return items[i]; },
+      [&](const Acc& a, const Acc& b, auto are_items) {
+        if constexpr (decltype(are_items)::value) {
+          return reducer.combine_open(a, b);
+        } else {
+          return reducer.combine_open(reducer.closed(a), reducer.closed(b));
+        }
+      });
 }
 
 /// `Folds` trees side by side over what `Lanes` lanes hold; lane l's part of each tree starts at
@@ -217,7 +211,7 @@ class lanes_fold {
         lifted.put(j, reducer.lift(thread_items<Items>::get(items, j)));
       }
     }
-    return cuda::fold_run<Full, 0, vt>(reducer, lifted, first, count);
+    return cuda::fold_open<Full>(reducer, lifted, count - first);
   }
 };
 
@@ -401,43 +395,42 @@ class threads_fold {
     constexpr bool full_lanes = Full && (Nt + runs::run - 1) / runs::run == runs::readers;
     constexpr int each = warp_size / runs::readers;
     const int present = Full ? Nt : (count_ + vt - 1) / vt;
-    const acc node = run_node<0, runs::run>(nodes, lane() / each, present);
+    const acc node = run_node(nodes, lane() / each, present);
     return cuda::fold_nodes_of_lanes<tree::floor_log2(each), full_lanes>(
         reducer_, node, lane(), (present + runs::run - 1) / runs::run * each);
   }
 
-  // The node of `Number` of a reader's run from `At` on, open to fusion unless it is a thread's.
-  template <int At, int Number, class Nodes>
+  // The node of a reader's run, open to fusion unless it is a thread's.
+  template <class Nodes>
   __device__ __forceinline__ acc run_node(Nodes& nodes, int reader, int present) const {
     constexpr bool full = Full && Nt == rounded_up(Nt);
-    const int first = reader * runs::run;
-    if constexpr (Number * sizeof(acc) > run_bytes_at_once) {
-      constexpr int middle = At + Number / 2;
-      slot<acc> node;
-      node.put(run_node<At, Number / 2>(nodes, reader, present));
-      const acc right = run_node<middle, Number / 2>(nodes, reader, present);
-      if (full || first + middle < present) {
-        node.put(reducer_.combine_open(reducer_.closed(node.value), reducer_.closed(right)));
-      }
-      return node.value;
-    } else {
-      registers<acc, Number> mine;
+    constexpr int part = detail::smaller(runs::run, run_bytes_at_once / int{sizeof(acc)});
+    const int end = present - reader * runs::run;
+    return lane_tree<acc>::template cut<full, runs::run / part>(
+        0, (end + part - 1) / part,
+        [&](int k) { return part_node<full, part>(nodes, reader, k * part, end); },
+        [&](const acc& a, const acc& b, auto) {
+          return reducer_.combine_open(reducer_.closed(a), reducer_.closed(b));
+        });
+  }
+
+  // The same of `Number` of its nodes from `at` on.
+  template <bool AllThere, int Number, class Nodes>
+  __device__ __forceinline__ acc part_node(Nodes& nodes, int reader, int at, int end) const {
+    registers<acc, Number> mine;
 #pragma unroll
-      for (int k = 0; k < Number / runs::width; ++k) {
-        struct items {
-          acc item[runs::width];
-        };
-        const auto* from =
-            nodes.of_threads() + (At / runs::width + k) * runs::row + reader * runs::width;
-        const auto loaded =
-            __builtin_bit_cast(items, *reinterpret_cast<const typename runs::load*>(from));
+    for (int k = 0; k < Number / runs::width; ++k) {
+      struct items {
+        acc item[runs::width];
+      };
+      const auto* from =
+          nodes.of_threads() + (at / runs::width + k) * runs::row + reader * runs::width;
+      const auto loaded =
+          __builtin_bit_cast(items, *reinterpret_cast<const typename runs::load*>(from));
 #pragma unroll
-        for (int j = 0; j < runs::width; ++j) {
-          mine.put(k * runs::width + j, loaded.item[j]);
-        }
-      }
-      return cuda::fold_run<full, 0, Number>(reducer_, mine, first + At, present);
+      for (int j = 0; j < runs::width; ++j) mine.put(k * runs::width + j, loaded.item[j]);
     }
+    return cuda::fold_open<AllThere>(reducer_, mine, end - at);
   }
 
   template <class Nodes>
@@ -480,21 +473,15 @@ class threads_fold {
                                                                      num_nodes * each);
     } else {
       const int tree = detail::smaller(lane() % rounded_up(Folds), Folds - 1);
-      return node<0, rounded_up(num_warps)>(nodes.of_warps(tree), num_nodes);
-    }
-  }
-
-  // The node of `Number` warps from `First` on, by this lane alone.
-  template <int First, int Number>
-  __device__ __forceinline__ acc node(const words<acc>* nodes, int num_nodes) const {
-    if constexpr (Number == 1) {
-      return from_words<acc>(nodes[First]);
-    } else if constexpr (First + Number / 2 >= num_warps) {
-      return node<First, Number / 2>(nodes, num_nodes);
-    } else {
-      constexpr int right = First + Number / 2;
-      return cuda::combine<Full>(reducer_, node<First, Number / 2>(nodes, num_nodes),
-                                 node<right, Number / 2>(nodes, num_nodes), right, num_nodes);
+      const words<acc>* const of_warps = nodes.of_warps(tree);
+      const auto get = [&](int w) { return from_words<acc>(of_warps[w]); };
+      const auto join = [&](const acc& a, const acc& b, auto...) { return reducer_.combine(a, b); };
+      if constexpr (Full) {
+        return lane_tree<acc>::template first<rounded_up(num_warps)>(0, num_warps, get, join);
+      } else {
+        __builtin_assume(num_nodes <= num_warps);  // so the nodes behind those are not read
+        return lane_tree<acc>::template cut<false, rounded_up(num_warps)>(0, num_nodes, get, join);
+      }
     }
   }
 

@@ -57,9 +57,9 @@ constexpr grid_shape short_shape_for(tile_policy short_tile, std::int64_t n, boo
   return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
 }
 
-/// Launches `known`, which folds tiles of `Policy`. `provide(demand)` returns the workspace.
+/// Launches a kernel that folds tiles of `Policy`. `provide(demand)` returns the workspace.
 template <tile_policy Policy, class Kernel, class Job, class Provide>
-void launch_in_tiles(Kernel& known, const Job& job, const Provide& provide) {
+void launch_in_tiles(const Kernel& kernel, const Job& job, const Provide& provide) {
   using acc = typename Job::acc;
   const std::int64_t tiles = tree::num_blocks(job.n, Policy.tile());
   if (tiles > most_tiles) {
@@ -68,7 +68,6 @@ void launch_in_tiles(Kernel& known, const Job& job, const Provide& provide) {
                               ", more than one launch can cover");
   }
   const workspace& space = provide(cuda::demand(Policy, job.n, sizeof(acc)));
-  const auto kernel = known.on(job.gpu);
   const std::int64_t blocks = kernel.most(tiles);
   const tile_shares shares{static_cast<unsigned>(tiles / blocks),
                            static_cast<unsigned>(tiles % blocks)};
@@ -80,10 +79,12 @@ void launch_in_tiles(Kernel& known, const Job& job, const Provide& provide) {
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
 void launch_tiles(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
-  static known_kernel known{
-      &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>, "tile_kernel",
-      Policy.nt, starts::early};
-  cuda::launch_in_tiles<Policy>(known, job, provide);
+  static known_kernel known;
+  cuda::launch_in_tiles<Policy>(
+      known.on(job.gpu,
+               &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
+               "tile_kernel", Policy.nt, starts::early),
+      job, provide);
 }
 
 /// Launches the fold of a range of at most most_short_items().
@@ -92,10 +93,10 @@ template <class Build, tile_policy Policy, class Source, class Reducer, class In
 void launch_short(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
   using acc = typename Reducer::accumulator;
   static_assert(short_partials<unfused<Reducer>>::most == most_short_blocks);
-  static known_kernel known{
-      &short_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
-      "short_kernel", Policy.nt, starts::in_clusters};
-  const auto kernel = known.on(job.gpu);
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu, &short_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
+      "short_kernel", Policy.nt, starts::in_clusters);
   // What blocks of a cluster tell each other lies in shared memory.
   const bool clusters = kernel.clusters && sizeof(acc) <= most_shared_bytes;
   const grid_shape grid = cuda::short_shape_for(Policy, job.n, clusters, job.gpu.tuning().short_nt);

@@ -61,9 +61,11 @@ inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::in
 template <class Build, class Input, class Reducer, class... Arguments>
 void launch_short_runs(const Input& input, const Reducer& reducer, std::int64_t origin,
                        const device_info& gpu, cudaStream_t stream, const Arguments&... arguments) {
-  static known_kernel known{&short_runs_kernel<Build, Input, Reducer, Arguments...>,
-                            "short_runs_kernel", by_key_nt, starts::early};
-  known.on(gpu).launch(1, stream, input, reducer, arguments..., origin);
+  static known_kernel known;
+  known
+      .on(gpu, &short_runs_kernel<Build, Input, Reducer, Arguments...>, "short_runs_kernel",
+          by_key_nt, starts::early)
+      .launch(1, stream, input, reducer, arguments..., origin);
 }
 
 /// Folds the runs of input.size >= 1 items. `provide(demand)` returns the workspace.
@@ -104,12 +106,13 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   const bool few = tables.num_patches < gpu.tuning().head_patches_per_sm * gpu.num_sms;
   const int rounds = few ? 1 : most_head_rounds;
   const std::int64_t blocks = tables.num_patches / by_key_warps;
-  static known_kernel known_heads{&heads_kernel<Build, Input, CountOut>, "heads_kernel", by_key_nt,
-                                  starts::early};
-  static known_kernel known_runs{&runs_kernel<Build, Input, unfused<Reducer>, Init, KeysOut, Out>,
-                                 "runs_kernel", by_key_nt, starts::early};
-  const auto heads = known_heads.on(gpu);
-  const auto runs = known_runs.on(gpu);
+  static known_kernel known_heads;
+  static known_kernel known_runs;
+  const auto heads = known_heads.on(gpu, &heads_kernel<Build, Input, CountOut>, "heads_kernel",
+                                    by_key_nt, starts::early);
+  const auto runs =
+      known_runs.on(gpu, &runs_kernel<Build, Input, unfused<Reducer>, Init, KeysOut, Out>,
+                    "runs_kernel", by_key_nt, starts::early);
   cuda::ready_forest_by<Build, Policy>(job, most_open);
   heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
   runs.launch(blocks, stream, input, device_reducer, init, keys_out, out, tables);

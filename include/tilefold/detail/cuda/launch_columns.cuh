@@ -133,10 +133,10 @@ void launch_columns_as(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                        const Provide& provide) {
   using acc = typename Reducer::accumulator;
   constexpr column_shape shape{Nt, Rows, Width};
-  static known_kernel known{
-      &column_kernel<Build, Nt, Rows, Width, Forest, unfused<Reducer>, Init, Out>, "column_kernel",
-      Nt, starts::in_turn};
-  const auto kernel = known.on(job.gpu);
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu, &column_kernel<Build, Nt, Rows, Width, Forest, unfused<Reducer>, Init, Out>,
+               "column_kernel", Nt, starts::in_turn);
   column_plan plan = cuda::plan_columns(shape, job.forest.columns, job.forest.rows,
                                         job.gpu.tuning().units_per_block * kernel.resident);
   plan.steps = Width > 1 ? row_steps::even : cuda::steps_of(job.forest, Rows);

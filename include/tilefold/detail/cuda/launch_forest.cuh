@@ -26,37 +26,38 @@ namespace tilefold::detail::cuda {
 /// Deals trees to lanes: all of them, or those that are short enough.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_dealt(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  static known_kernel known{&dealt_kernel<Build, Forest, unfused<Reducer>, Init, Empty, Out>,
-                            "dealt_kernel", forest_nt, starts::early};
-  return known.on(job.gpu);
+  static known_kernel known;
+  return known.on(job.gpu, &dealt_kernel<Build, Forest, unfused<Reducer>, Init, Empty, Out>,
+                  "dealt_kernel", forest_nt, starts::early);
 }
 
 /// Folds the others, in two launches.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   using trees = queued_trees<typename Reducer::accumulator>;
-  static known_kernel known{&warps_kernel<Build, trees, Forest, unfused<Reducer>, Init, Out>,
-                            "warps_kernel", warps_nt, starts::early};
-  return known.on(job.gpu);
+  static known_kernel known;
+  return known.on(job.gpu, &warps_kernel<Build, trees, Forest, unfused<Reducer>, Init, Out>,
+                  "warps_kernel", warps_nt, starts::early);
 }
 template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
           class Empty>
 auto ready_blocks(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   using slices = queued_slices<typename Reducer::accumulator>;
-  static known_kernel known{
+  static known_kernel known;
+  return known.on(
+      job.gpu,
       &blocks_kernel<Build, Policy.nt, Policy.vt, slices, Forest, unfused<Reducer>, Init, Out>,
-      "blocks_kernel", Policy.nt, starts::early};
-  return known.on(job.gpu);
+      "blocks_kernel", Policy.nt, starts::early);
 }
 
 /// Folds few trees, all in one launch.
 template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
           class Empty>
 auto ready_few(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  static known_kernel known{
-      &few_kernel<Build, Policy.nt, Policy.vt, Forest, unfused<Reducer>, Init, Empty, Out>,
-      "few_kernel", Policy.nt, starts::early};
-  return known.on(job.gpu);
+  static known_kernel known;
+  return known.on(
+      job.gpu, &few_kernel<Build, Policy.nt, Policy.vt, Forest, unfused<Reducer>, Init, Empty, Out>,
+      "few_kernel", Policy.nt, starts::early);
 }
 
 /// Blocks of forest_nt threads, of which a warp takes a tree at a time.
@@ -144,9 +145,9 @@ bool launch_levels(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
   using work_type = level_work<Source, reducer_type, Init, Out>;
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length > work_type::chunk_items) return false;
-  static known_kernel known{&level_kernel<Build, Source, reducer_type, Init, Out>, "level_kernel",
-                            level_nt, starts::early};
-  const auto kernel = known.on(job.gpu);
+  static known_kernel known;
+  const auto kernel = known.on(job.gpu, &level_kernel<Build, Source, reducer_type, Init, Out>,
+                               "level_kernel", level_nt, starts::early);
   const std::int64_t n = job.forest.num_trees * length;
   const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
   kernel.launch(kernel.most(tree::num_blocks(chunks, level_nt / warp_size)), job.stream,
@@ -159,9 +160,10 @@ template <class Build, class Forest, class Reducer, class Init, class Out, class
 void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                         std::int64_t trees) {
   // Not early: if there are few blocks, they would crowd on those SMs that are free first.
-  static known_kernel known{&warps_kernel<Build, equal_trees, Forest, unfused<Reducer>, Init, Out>,
-                            "warps_kernel", warps_nt, starts::in_turn};
-  const auto kernel = known.on(job.gpu);
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu, &warps_kernel<Build, equal_trees, Forest, unfused<Reducer>, Init, Out>,
+               "warps_kernel", warps_nt, starts::in_turn);
   kernel.launch(kernel.most(tree::num_blocks(trees, warps_nt / warp_size)), job.stream,
                 equal_trees{}, job.forest, job.reducer, job.init, job.out);
 }
@@ -174,9 +176,9 @@ bool launch_chunks(const forest_job<Forest, Reducer, Init, Out, Empty>& job, std
     return false;
   } else {
     if (job.forest.length % work_type::chunk_items != 0) return false;
-    static known_kernel known{&chunk_kernel<Build, Forest, unfused<Reducer>, Init, Out>,
-                              "chunk_kernel", chunk_nt, starts::early};
-    const auto kernel = known.on(job.gpu);
+    static known_kernel known;
+    const auto kernel = known.on(job.gpu, &chunk_kernel<Build, Forest, unfused<Reducer>, Init, Out>,
+                                 "chunk_kernel", chunk_nt, starts::early);
     kernel.launch(kernel.most(tree::num_blocks(trees, chunk_nt / warp_size)), job.stream,
                   job.forest, job.reducer, job.init, job.out);
     return true;
@@ -189,10 +191,11 @@ template <class Build, tile_policy Policy, class Forest, class Reducer, class In
 void launch_equal_units(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                         std::int64_t trees, const Provide& provide) {
   using acc = typename Reducer::accumulator;
-  static known_kernel known{&blocks_kernel<Build, Policy.nt, Policy.vt, equal_slices<acc>, Forest,
-                                           unfused<Reducer>, Init, Out>,
-                            "blocks_kernel", Policy.nt, starts::early};
-  const auto kernel = known.on(job.gpu);
+  static known_kernel known;
+  const auto kernel = known.on(job.gpu,
+                               &blocks_kernel<Build, Policy.nt, Policy.vt, equal_slices<acc>,
+                                              Forest, unfused<Reducer>, Init, Out>,
+                               "blocks_kernel", Policy.nt, starts::early);
   const std::int64_t length = job.forest.length;
   // A few units for every block that is resident, if there are not trees enough.
   std::int64_t unit_items = cuda::unit_size(length, Policy.tile());

@@ -29,13 +29,6 @@
 
 namespace tilefold::detail::cuda {
 
-/// Whether reducers of this kind are folded here.
-template <class Reducer>
-inline constexpr bool selects = false;
-template <class R, class Lift, class... Values>
-inline constexpr bool selects<bound_reducer<R, Lift, Values...>> =
-    bound_reducer<R, Lift, Values...>::selects;
-
 /// The best elements that a warp has been given, best first, one a lane: all 32 of them, of which
 /// `Size` count; `Order` knows which of two is better. Every call is made by the whole warp.
 template <class Element, int Size, class Order>

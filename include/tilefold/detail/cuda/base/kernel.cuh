@@ -46,13 +46,6 @@ struct tile_shares {
   __device__ unsigned first(unsigned block) const { return block * share + min(block, extra); }
 };
 
-/// Whether something neutral stands in the place of missing operands. Conversions to floats of 8
-/// bits saturate, so that an infinity does not come through an operation with their identities.
-template <class Reducer>
-inline constexpr bool pads =
-    has_neutral<Reducer> &&
-    (std::integral<typename Reducer::accumulator> || sizeof(typename Reducer::accumulator) > 1);
-
 /// The reducer as the kernels use it, its steps closed to fusion with each other
 /// (detail/closing.hpp).
 template <class Reducer>

@@ -2,12 +2,12 @@
 //
 // The one way in which a kernel is asked about and launched:
 //
-//     static known_kernel known{&tile_kernel<...>, "tile_kernel", nt, starts::early};
-//     const auto kernel = known.on(gpu);                    asks the GPU, once
+//     static known_kernel known;
+//     const auto kernel = known.on(gpu, &tile_kernel<...>, "tile_kernel", nt, starts::early);
 //     kernel.launch(kernel.most(tiles), stream, arguments...);
 //
-// Whatever can fail ahead of a launch fails in on(). So a call of several launches has all its
-// kernels ready before the first one writes anything. Host code.
+// on() asks the GPU once. Whatever can fail ahead of a launch fails there. So a call of several
+// launches has all its kernels ready before the first one writes anything. Host code.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -134,32 +134,28 @@ struct ready_kernel {
   }
 };
 
-/// A kernel, how it is launched, and what has been asked about it.
-template <class... Parameters>
+/// What has been asked about one kernel. It does not hold the kernel: the loader may make one
+/// object of those of two shared libraries, and each of these has to launch its own kernel.
 class known_kernel {
-  using ready_type = ready_kernel<Parameters...>;
-
  public:
-  /// `nt`: threads of a block, the most of any launch.
-  constexpr known_kernel(void (*kernel)(Parameters...), const char* name, int nt, starts start)
-      : kernel_(kernel), name_(name), nt_(nt), start_(start) {}
-
-  /// The kernel on this GPU, which is current. Asks and loads the kernel the first time, and after
-  /// cudaDeviceReset(): a launch that had to load it could fail behind others.
-  ready_type on(const device_info& gpu) {
+  /// The kernel on this GPU, which is current; `nt` threads of a block are the most of any launch.
+  /// Asks and loads the kernel the first time, and after cudaDeviceReset(): a launch that had to
+  /// load it could fail behind others.
+  template <class... Parameters>
+  ready_kernel<Parameters...> on(const device_info& gpu, void (*kernel)(Parameters...),
+                                 const char* name, int nt, starts start) {
+    ready_kernel<Parameters...> ready{kernel, name, nt, 0, false, false};
     std::atomic<word>& known = known_[gpu.device % known_devices];
     word answer = known.load(std::memory_order_relaxed);
     const word context = (gpu.context << 1 | 1) << context_bit;
     if (answer >> context_bit << context_bit != context) {
-      answer = context | ask(gpu);
+      answer = context | ask(ready, gpu, start);
       known.store(answer, std::memory_order_relaxed);
     }
-    return {kernel_,
-            name_,
-            nt_,
-            static_cast<std::int64_t>(answer & blocks_mask) * gpu.num_sms,
-            (answer & early_flag) != 0,
-            (answer & clusters_flag) != 0};
+    ready.resident = static_cast<std::int64_t>(answer & blocks_mask) * gpu.num_sms;
+    ready.early = (answer & early_flag) != 0;
+    ready.clusters = (answer & clusters_flag) != 0;
+    return ready;
   }
 
  private:
@@ -172,37 +168,34 @@ class known_kernel {
   // More than a machine has.
   static constexpr int known_devices = 64;
 
-  word ask(const device_info& gpu) const {
-    ready_type ready{kernel_, name_, nt_, 0, false, false};
+  template <class Ready>
+  static word ask(const Ready& ready, const device_info& gpu, starts start) {
     // The code that this GPU runs must have been compiled for a GPU that has these features.
     cudaFuncAttributes attributes{};
-    ready.require(cudaFuncGetAttributes(&attributes, kernel_), "cudaFuncGetAttributes of ");
+    ready.require(cudaFuncGetAttributes(&attributes, ready.kernel), "cudaFuncGetAttributes of ");
     const bool early =
-        start_ != starts::in_turn && gpu.early_launches && attributes.ptxVersion >= 90;
+        start != starts::in_turn && gpu.early_launches && attributes.ptxVersion >= 90;
     int blocks = 0;
-    ready.require(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_, nt_, 0),
+    ready.require(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, ready.kernel, ready.nt, 0),
                   "cudaOccupancyMaxActiveBlocksPerMultiprocessor of ");
     return static_cast<word>(detail::bounded(blocks, 1, 255)) | (early ? early_flag : 0) |
-           (early && start_ == starts::in_clusters && fits_cluster(ready) ? clusters_flag : 0);
+           (early && start == starts::in_clusters && fits_cluster(ready) ? clusters_flag : 0);
   }
 
-  bool fits_cluster(const ready_type& ready) const {
-    cudaLaunchAttribute attribute = ready_type::in_clusters();
+  template <class Ready>
+  static bool fits_cluster(const Ready& ready) {
+    cudaLaunchAttribute attribute = Ready::in_clusters();
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(cluster_blocks);
-    config.blockDim = dim3(static_cast<unsigned>(nt_));
+    config.blockDim = dim3(static_cast<unsigned>(ready.nt));
     config.attrs = &attribute;
     config.numAttrs = 1;
     int clusters = 0;
-    ready.require(cudaOccupancyMaxActiveClusters(&clusters, kernel_, &config),
+    ready.require(cudaOccupancyMaxActiveClusters(&clusters, ready.kernel, &config),
                   "cudaOccupancyMaxActiveClusters of ");
     return clusters > 0;
   }
 
-  void (*const kernel_)(Parameters...);
-  const char* const name_;
-  const int nt_;
-  const starts start_;
   std::atomic<word> known_[known_devices]{};
 };
 

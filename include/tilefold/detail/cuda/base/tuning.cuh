@@ -60,6 +60,10 @@ constexpr int min_resident_blocks(int nt, std::size_t acc_bytes) {
 /// A packet bigger than this costs more registers than its loads are worth.
 inline constexpr int max_packet_bytes = 64;
 
+/// The largest items that an adaptor's function is given out of packets: of larger ones it may want
+/// only a part, and the rest need not be read.
+inline constexpr int most_adapted_bytes = 32;
+
 /// Rows that a lane has in registers together: `most_rows`, and their bytes.
 inline constexpr int most_rows = 16;
 inline constexpr int row_bytes_budget = 128;
@@ -283,6 +287,8 @@ inline constexpr int span_items = 1024;
 /// Items of the longest run that a lane folds out of shared memory, and the largest such items.
 inline constexpr int by_key_packet = 8;
 inline constexpr int most_by_key_staged_bytes = 8;
+/// Bytes of a value at most: a warp has shared memory for one.
+inline constexpr int stage_bytes = 4096;
 /// A run that does not end within so many items after the patch that it begins in is open.
 inline constexpr int reach_items = 1024;
 /// Items of an open run at least.

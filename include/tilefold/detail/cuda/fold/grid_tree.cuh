@@ -21,6 +21,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
@@ -123,7 +124,7 @@ template <class Reducer>
 struct partials_reducer {
   using accumulator = typename Reducer::accumulator;
   static constexpr bool commutative = Reducer::commutative;
-  static constexpr bool may_pad = pads<Reducer>;
+  static constexpr bool may_pad = fold_traits<Reducer>::pads;
   const Reducer& reducer;
 
   __device__ __forceinline__ static accumulator neutral() { return Reducer::neutral(); }

@@ -11,6 +11,8 @@
 // all items are in registers already, fold_packet() (warp_fold.cuh) goes level by level.
 #pragma once
 
+#include <type_traits>
+
 #include <tilefold/config.hpp>
 #include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/tree.hpp>
@@ -30,6 +32,24 @@ struct lane_tree {
     } else {
       const Acc left = whole<N / 2>(at, get, join);
       return join(left, whole<N / 2>(at + N / 2, get, join));
+    }
+  }
+
+  /// The same where get(i) may be called for every i, but items from `end` on do not exist. All are
+  /// `Full`: they do. join is told whether its operands are items, as a third argument.
+  template <bool Full, int N, class Get, class Join>
+  __device__ __forceinline__ static Acc cut(int at, int end, const Get& get, const Join& join) {
+    static_assert(tree::is_power_of_two(N));
+    if constexpr (N == 1) {
+      return get(at);
+    } else {
+      slot<Acc> node;
+      node.put(cut<Full, N / 2>(at, end, get, join));
+      const Acc right = cut<Full, N / 2>(at + N / 2, end, get, join);
+      if (Full || at + N / 2 < end) {
+        node.put(join(node.value, right, std::bool_constant < N == 2 > {}));
+      }
+      return node.value;
     }
   }
 

@@ -13,11 +13,13 @@
 
 #include <cstddef>
 #include <iterator>
+#include <new>
 #include <type_traits>
 #include <utility>
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/reducer.hpp>
@@ -94,10 +96,22 @@ struct adaptor_function<It> {
   }
 };
 
-// ---- which are read so
+/// A copy of it, as bytes, so that holders may be copied as items are, whatever the function is.
+template <class It>
+class kept_function {
+  using function = adaptor_function<It>;
 
-// Of larger items a function may want only a part, and the rest need not be read.
-inline constexpr int most_adapted_bytes = 32;
+ public:
+  __device__ __forceinline__ void keep(const It& it) { new (bytes_) function(it); }
+  __device__ __forceinline__ const function& get() const {
+    return *reinterpret_cast<const function*>(bytes_);
+  }
+
+ private:
+  alignas(function) unsigned char bytes_[sizeof(function)];
+};
+
+// ---- which are read so
 
 template <class It>
 constexpr bool may_be_held();
@@ -120,16 +134,16 @@ template <class It>
 concept adaptor = transforms_or_zips<It> && cuda::may_be_held<It>();
 
 /// Calls visit(iterator) for each iterator that items are held of; visit returns whether to go on.
+/// Host code.
 template <class It, class Visit>
-TILEFOLD_HD constexpr bool visit_held(const It& it, const Visit& visit);
+bool visit_held(const It& it, const Visit& visit);
 template <std::size_t... Index, class... Its, class Visit>
-TILEFOLD_HD constexpr bool visit_held(const source_of<std::index_sequence<Index...>, Its...>& from,
-                                      const Visit& visit) {
+bool visit_held(const source_of<std::index_sequence<Index...>, Its...>& from, const Visit& visit) {
   using source_type = source_of<std::index_sequence<Index...>, Its...>;
   return (cuda::visit_held(source_type::template iterator<Index>(from), visit) && ...);
 }
 template <class It, class Visit>
-TILEFOLD_HD constexpr bool visit_held(const It& it, const Visit& visit) {
+bool visit_held(const It& it, const Visit& visit) {
   if constexpr (adaptor<It>) {
     return cuda::visit_held(cuda::underneath(it), visit);
   } else {

@@ -64,10 +64,10 @@ class column_items {
   registers<value, Rows * Width> values_;
 };
 
+// More than one load of partials, which are read so as well, would be slower code around it.
 template <class T, int Width>
-inline constexpr bool is_one_load = loads_packets<T*> && Width > 1 &&
-                                    (Width * sizeof(T) == 4 || Width * sizeof(T) == 8 ||
-                                     Width * sizeof(T) == load_bytes);
+inline constexpr bool is_one_load = Width > 1 &&
+                                    packs_into_loads<T, Width>&& Width * sizeof(T) <= load_bytes;
 
 template <class T, int Rows, int Width>
   requires is_one_load<T, Width>

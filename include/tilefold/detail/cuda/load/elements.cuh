@@ -42,6 +42,17 @@ inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>
 template <transforms_or_zips It>
 inline constexpr int item_bytes_of<It> = item_bytes<underneath_t<It>>;
 
+// Ranges of memory that an element is read from.
+template <class It>
+inline constexpr int ranges_of = item_bytes_of<It> > 0 ? 1 : 0;
+template <class Source>
+inline constexpr int ranges = 0;
+template <std::size_t... Index, class... Its>
+inline constexpr int ranges<source_of<std::index_sequence<Index...>, Its...>> =
+    (ranges_of<Its> + ...);
+template <adaptor It>
+inline constexpr int ranges_of<It> = ranges<underneath_t<It>>;
+
 // What kinds of holders are: in a lane's registers, each keeping what it needs, or in memory that
 // lanes share, which are told their iterators again.
 struct in_registers {
@@ -213,22 +224,22 @@ class adaptor_in_registers {
   }
   template <class... Place>
   __device__ __forceinline__ void load(const It& it, Place... place) {
-    function_.put(adaptor_function<It>(it));
+    function_.keep(it);
     elements_.load(cuda::underneath(it), place...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_rows(const It& it, Place... place) {
-    function_.put(adaptor_function<It>(it));
+    function_.keep(it);
     elements_.load_rows(cuda::underneath(it), place...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_part(const It& it, Place... place) {
-    function_.put(adaptor_function<It>(it));
+    function_.keep(it);
     elements_.load_part(cuda::underneath(it), place...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_in_a_row(const It& it, Place... place) {
-    function_.put(adaptor_function<It>(it));
+    function_.keep(it);
     elements_.load_in_a_row(cuda::underneath(it), place...);
   }
   __device__ __forceinline__ void settle() { elements_.settle(); }
@@ -238,12 +249,12 @@ class adaptor_in_registers {
   }
   template <class... Place>
   __device__ __forceinline__ std::iter_value_t<It> get(Place... place) const {
-    return elements_.lift(function_.value, place...);
+    return elements_.lift(function_.get(), place...);
   }
 
  private:
   elements elements_;
-  slot<adaptor_function<It>> function_;
+  kept_function<It> function_;
 };
 
 template <class It, class Holders>

@@ -111,10 +111,6 @@ class lane_items<index_iterator, Rows, Width> {
   std::int64_t first_;
 };
 
-template <class T, int Width>
-concept packs_into_loads = loads_packets<T*> && ((Width * sizeof(T)) % load_bytes == 0 ||
-                                                 Width * sizeof(T) == 4 || Width * sizeof(T) == 8);
-
 template <class T, int Rows, int Width>
   requires packs_into_loads<T, Width>
 class lane_items<T*, Rows, Width> {

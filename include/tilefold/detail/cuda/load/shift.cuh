@@ -35,6 +35,10 @@ struct alignas(Bytes % load_bytes == 0 ? load_bytes : Bytes) packet {
 template <class T, int Width>
 using packet_of = packet<Width* static_cast<int>(sizeof(T))>;
 
+template <class T, int Width>
+concept packs_into_loads = loads_packets<T*> && ((Width * sizeof(T)) % load_bytes == 0 ||
+                                                 Width * sizeof(T) == 4 || Width * sizeof(T) == 8);
+
 /// Item j of such a packet.
 template <class T, int Width>
 __device__ __forceinline__ T item_of(const packet_of<T, Width>& from, int j) {

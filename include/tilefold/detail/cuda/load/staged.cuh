@@ -38,9 +38,6 @@
 
 namespace tilefold::detail::cuda {
 
-// Per warp, twice: one stretch is folded while the next is on its way.
-inline constexpr int stage_bytes = 4096;
-
 /// Where word `w` of a stretch lies.
 __device__ __forceinline__ int padded(int w) { return w + (w >> 5); }
 

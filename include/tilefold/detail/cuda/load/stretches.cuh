@@ -192,17 +192,6 @@ inline constexpr bool all_run_vectors<source_of<std::index_sequence<Index...>, I
 template <adaptor It>
 inline constexpr bool run_vectors<It> = all_run_vectors<underneath_t<It>>;
 
-// Ranges of memory that an element is read from.
-template <class It>
-inline constexpr int ranges_of = item_bytes_of<It> > 0 ? 1 : 0;
-template <class Source>
-inline constexpr int ranges = 0;
-template <std::size_t... Index, class... Its>
-inline constexpr int ranges<source_of<std::index_sequence<Index...>, Its...>> =
-    (ranges_of<Its> + ...);
-template <adaptor It>
-inline constexpr int ranges_of<It> = ranges<underneath_t<It>>;
-
 /// Bytes of an item of a source that reads one range. For a source of several ranges, 1, which is
 /// no more than any item has.
 template <class Source>

@@ -20,6 +20,7 @@
 #include <tilefold/detail/cuda/size_queries.cuh>
 #include <tilefold/detail/cuda/staged_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -27,9 +28,11 @@ namespace tilefold::detail::cuda {
 /// Launches the fold of a range in staged tiles. `provide(demand)` returns the workspace.
 template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
 void launch_staged(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
-  static known_kernel known{&staged_kernel<Build, Source, unfused<Reducer>, Init, Out>,
-                            "staged_kernel", staged_nt, starts::in_turn};
-  cuda::launch_in_tiles<staged_policy<Source>>(known, job, provide);
+  static known_kernel known;
+  cuda::launch_in_tiles<staged_policy<Source>>(
+      known.on(job.gpu, &staged_kernel<Build, Source, unfused<Reducer>, Init, Out>, "staged_kernel",
+               staged_nt, starts::in_turn),
+      job, provide);
 }
 
 /// Launches the fold in any order of at least two tiles.
@@ -37,10 +40,10 @@ template <class Build, tile_policy Policy, class Source, class Reducer, class In
           class Provide>
 void launch_free(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
   using acc = typename Reducer::accumulator;
-  static known_kernel known{
-      &free_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>, "free_kernel",
-      Policy.nt, starts::in_turn};
-  const auto kernel = known.on(job.gpu);
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu, &free_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
+      "free_kernel", Policy.nt, starts::in_turn);
   // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
   // And no more blocks than reduce() has tiles by default, for which there is workspace.
   constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
@@ -63,10 +66,11 @@ void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_
                    const Provide& provide) {
   using acc = typename Reducer::accumulator;
   using elements = unfused<decltype(job.reducer.of_one())>;
-  static known_kernel known{
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu,
       &select_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, elements, Init, Out>,
-      "select_kernel", Policy.nt, starts::early};
-  const auto kernel = known.on(job.gpu);
+      "select_kernel", Policy.nt, starts::early);
   const std::int64_t blocks =
       kernel.most(detail::smaller(most_blocks, tree::num_blocks(job.n, Policy.tile())));
   scratch<acc> memory{};
@@ -100,7 +104,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
     constexpr int acc_bytes = sizeof(typename reducer::accumulator);
     constexpr tile_policy policy = policy_for(bytes, acc_bytes);
     constexpr tile_policy short_tile = short_policy_for(bytes);
-    if constexpr (selects<reducer>) {
+    if constexpr (fold_traits<reducer>::selects) {
       // No more blocks than there is workspace for by default.
       const std::int64_t most =
           job.n <= short_tile.tile()
@@ -109,7 +113,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
       cuda::launch_select<Build, select_policy_for(bytes)>(job, most, provide);
     } else if (job.n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(job, provide);
-    } else if constexpr (folds_in_any_order<reducer>) {
+    } else if constexpr (fold_traits<reducer>::in_any_order) {
       constexpr tile_policy free = free_policy_for(bytes, kept_bytes<reducer>());
       static_assert(2 * free.tile() <= short_tile.tile());
       cuda::launch_free<Build, free>(job, provide);
@@ -130,10 +134,10 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
 
   template <class Build, tile_policy Policy, class Job, class Provide>
   static void as_chosen(const Job& job, const Provide& provide) {
-    if constexpr (selects<reducer>) {
+    if constexpr (fold_traits<reducer>::selects) {
       cuda::launch_select<Build, tile_policy{Policy.nt, detail::smaller(Policy.vt, 64)}>(job, job.n,
                                                                                          provide);
-    } else if constexpr (folds_in_any_order<reducer>) {
+    } else if constexpr (fold_traits<reducer>::in_any_order) {
       if (job.n < 2 * Policy.tile()) {
         cuda::launch_tiles<Build, Policy>(job, provide);
       } else {

@@ -21,6 +21,7 @@
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -49,7 +50,7 @@ struct short_partials {
     for (int i = 0; i < run; ++i) {
       mine.put(i, *place(static_cast<unsigned>(min(first + i, count - 1))));
     }
-    constexpr bool full = pads<Reducer>;
+    constexpr bool full = fold_traits<Reducer>::pads;
     if constexpr (full) {
 #pragma unroll
       for (int i = 0; i < run; ++i) {
@@ -70,7 +71,7 @@ __device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
   exchange.hand_in(value.value);
   if (blockIdx.x != 0) return false;
   const int block = static_cast<int>(threadIdx.x % cluster_blocks);
-  using nodes = block_tree<cluster_blocks, 1, pads<Reducer>, Reducer>;
+  using nodes = block_tree<cluster_blocks, 1, fold_traits<Reducer>::pads, Reducer>;
   value.put(nodes::fold_lanes(reducer, from_words<Acc>(exchange.values[block]), block, blocks));
   return true;
 }
