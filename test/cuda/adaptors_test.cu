@@ -4,7 +4,6 @@
 // bits that the host makes of the transformed items, whatever the alignment of each range.
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +19,9 @@
 
 #include "conformance/conformance.hpp"
 #include "support/device.cuh"
-#include "support/random_forest.hpp"
+#include "support/random.hpp"
 #include "support/seed.hpp"
+#include "support/segment_shapes.hpp"
 
 namespace tilefold::test {
 namespace {
@@ -80,7 +80,7 @@ std::vector<double> as_doubles(const std::vector<float>& values) {
 }
 
 std::vector<std::int8_t> small_integers(std::uint64_t seed) {
-  std::mt19937_64 bits(seed);
+  shape_stream bits(seed);
   std::vector<std::int8_t> items(most);
   for (auto& item : items) item = static_cast<std::int8_t>(bits() % 100);
   return items;
@@ -151,7 +151,7 @@ TEST_F(CudaAdaptors, OneRange) {
 }
 
 TEST_F(CudaAdaptors, Segments) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   SCOPED_TRACE("TILEFOLD_TEST_SEED=" + std::to_string(seed()));
   for (const int late : {0, 1, 2, 3, 5}) {
     for (const std::int64_t longest : {20, 3000, 100000}) {
@@ -232,7 +232,7 @@ TEST_F(CudaAdaptors, AxesOfMatrices) {
 }
 
 TEST_F(CudaAdaptors, ValuesByKey) {
-  std::mt19937_64 bits(seed());
+  shape_stream bits(seed());
   SCOPED_TRACE("TILEFOLD_TEST_SEED=" + std::to_string(seed()));
   for (const int late : {0, 1, 3}) {
     for (const std::int64_t longest : {6, 40, 5000}) {
