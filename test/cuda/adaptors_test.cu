@@ -4,7 +4,6 @@
 // bits that the host makes of the transformed items, whatever the alignment of each range.
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,7 +80,7 @@ std::vector<double> as_doubles(const std::vector<float>& values) {
 }
 
 std::vector<std::int8_t> small_integers(std::uint64_t seed) {
-  std::mt19937_64 bits(seed);
+  shape_stream bits(seed);
   std::vector<std::int8_t> items(most);
   for (auto& item : items) item = static_cast<std::int8_t>(bits() % 100);
   return items;

@@ -13,10 +13,10 @@
 
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 
-#include "../../support/device.cuh"
-#include "../../support/pieces.cuh"
-#include "../../support/random.hpp"
-#include "../../support/seed.hpp"
+#include "support/device.cuh"
+#include "support/pieces.cuh"
+#include "support/random.hpp"
+#include "support/seed.hpp"
 
 namespace tilefold::test {
 

@@ -15,10 +15,10 @@
 
 #include <gtest/gtest.h>
 
-#include "../../support/device.cuh"
-#include "../../support/random.hpp"
-#include "../../support/runs.hpp"
-#include "../../support/seed.hpp"
+#include "support/device.cuh"
+#include "support/random.hpp"
+#include "support/runs.hpp"
+#include "support/seed.hpp"
 
 namespace tilefold::test {
 

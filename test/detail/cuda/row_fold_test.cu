@@ -14,8 +14,8 @@
 
 #include <tilefold/detail/cuda/tile_kernel.cuh>
 
-#include "../../support/device.cuh"
-#include "../../support/pieces.cuh"
+#include "support/device.cuh"
+#include "support/pieces.cuh"
 
 namespace tilefold::test {
 

@@ -17,6 +17,9 @@
 #include "../../../support/device.cuh"
 #include "../../../support/items.hpp"
 #include "../../../support/seed.hpp"
+#include "support/device.cuh"
+#include "support/items.hpp"
+#include "support/seed.hpp"
 
 namespace tilefold::test {
 

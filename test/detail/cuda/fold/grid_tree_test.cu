@@ -11,10 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include "../../support/device.cuh"
-#include "../../support/pieces.cuh"
-#include "../../support/random.hpp"
-#include "../../support/seed.hpp"
+#include "support/device.cuh"
+#include "support/pieces.cuh"
+#include "support/random.hpp"
+#include "support/seed.hpp"
 
 namespace tilefold::test {
 namespace {
@@ -100,7 +100,7 @@ constexpr tile_policy tiny{32, 1};
 using node = piece<1>;
 using reducer_type = part::unfused<detail::op_reducer<node, join_pieces>>;
 using source_type = detail::source<const std::uint32_t*>;
-using work_type = part::block_work<tiny, source_type, reducer_type, detail::no_init, node*>;
+using work_type = part::tile_work<tiny, source_type, reducer_type, detail::no_init, node*>;
 
 /// The partials and counters of `tiles` tiles: one of each a tile, and of each group of each level.
 struct levels {
@@ -140,9 +140,9 @@ class Climber : public ::testing::Test {
 template <class Work>
 __global__ void fold_tiles(source_type source, reducer_type reducer, node* out, std::int64_t n,
                            part::tile_shares shares, part::scratch<node> memory) {
-  __shared__ typename Work::shared_memory shared;
+  __shared__ typename Work::grid_type::shared_memory shared;
   const detail::no_init init{};
-  Work{source, reducer, init, out, n, shared}.run(shares, memory);
+  Work{source, {reducer, init, out, shared}, n}.run(shares, memory);
 }
 
 TEST_F(Climber, FoldsTilesHoweverTheyAreDealt) {
@@ -178,10 +178,9 @@ TEST_F(Climber, FoldsTilesHoweverTheyAreDealt) {
 // Each block with a single value of its own.
 template <class Work>
 __global__ void add_blocks(reducer_type reducer, node* out, part::scratch<node> memory) {
-  __shared__ typename Work::shared_memory shared;
-  const source_type nothing{{nullptr}};
+  __shared__ typename Work::grid_type::shared_memory shared;
   const detail::no_init init{};
-  Work{nothing, reducer, init, out, 0, shared}.add_block(node(blockIdx.x), memory);
+  typename Work::grid_type{reducer, init, out, shared}.add_block(node(blockIdx.x), memory);
 }
 
 TEST_F(Climber, FoldsOneValueABlock) {
