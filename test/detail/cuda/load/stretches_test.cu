@@ -14,9 +14,6 @@
 
 #include <thrust/iterator/counting_iterator.h>
 
-#include "../../../support/device.cuh"
-#include "../../../support/items.hpp"
-#include "../../../support/seed.hpp"
 #include "support/device.cuh"
 #include "support/items.hpp"
 #include "support/seed.hpp"
