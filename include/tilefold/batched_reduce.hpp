@@ -14,7 +14,7 @@
 #include <tilefold/dispatch.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/launch_forest.cuh>
+#include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #endif
 
 namespace tilefold {

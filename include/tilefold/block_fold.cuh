@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/detail/cuda/kernel_fold.cuh>
-#include <tilefold/detail/cuda/kernel_reducer.cuh>
+#include <tilefold/detail/cuda/in_kernel/kernel_fold.cuh>
+#include <tilefold/detail/cuda/in_kernel/kernel_reducer.cuh>
 
 namespace tilefold {
 

@@ -18,13 +18,13 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/cuda/copies.cuh>
-#include <tilefold/detail/cuda/data_place.cuh>
-#include <tilefold/detail/cuda/launch.cuh>
-#include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/base/copies.cuh>
+#include <tilefold/detail/cuda/base/data_place.cuh>
+#include <tilefold/detail/cuda/base/runtime.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/launch_reducer.cuh>
-#include <tilefold/detail/cuda/size_queries.cuh>
-#include <tilefold/detail/cuda/workspace.cuh>
+#include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/root_pointer.hpp>
@@ -45,7 +45,7 @@ void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& pr
 template <class Build, class Job, class Provide>
 void launch_columns(const Job& job, const Provide& provide);
 
-// In launch_by_key.cuh.
+// In launch_keys.cuh.
 template <class Build, class Policy, class Input, class Reducer, class Init, class KeysOut,
           class Out, class CountOut, class Provide>
 void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,

@@ -13,7 +13,7 @@
 #include <tilefold/dispatch.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/launch_by_key.cuh>
+#include <tilefold/detail/cuda/sched/launch_keys.cuh>
 #endif
 
 namespace tilefold {

@@ -178,12 +178,13 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
   if (gpu::pays_to_stage(item_bytes, acc_bytes)) {
     all.push_back(gpu::demand(gpu::staged_policy_for(gpu::staged_run(item_bytes)), n, acc_bytes));
   }
-  const tile_policy free = gpu::free_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
-  // As launch_free() bounds them, on GPUs that hold few blocks or many.
+  const tile_policy free =
+      gpu::any_order_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
+  // As launch_any_order() bounds them, on GPUs that hold few blocks or many.
   for (const std::int64_t resident : {1, 100, 264, 2112, 4224, 1 << 20}) {
     const std::int64_t blocks = detail::smaller(
         detail::smaller((n - free.vt) / free.tile(), tree::num_blocks(n, tiles.tile())),
-        detail::smaller(gpu::most_free_blocks, resident));
+        detail::smaller(gpu::most_any_order_blocks, resident));
     // With a flag behind the counters.
     const gpu::workspace_demand plain = gpu::partials_demand(free, blocks, acc_bytes);
     all.push_back({detail::larger(plain.partial_bytes, acc_bytes),
@@ -209,7 +210,7 @@ TEST(CudaSizes, AreEnoughForEveryFold) {
   }
 }
 
-// As launch_equal_units() cuts trees, on a GPU that holds `resident` blocks.
+// As launch_equal_slices() cuts trees, on a GPU that holds `resident` blocks.
 TEST(CudaSizes, AreEnoughForSegmentsOfOneLength) {
   shape_stream bits(seed());
   for (int i = 0; i < 100000; ++i) {
@@ -220,8 +221,8 @@ TEST(CudaSizes, AreEnoughForSegmentsOfOneLength) {
     const auto resident = static_cast<std::int64_t>(1 + bits() % 8192);
     const int tile = gpu::policy_for(static_cast<int>(item_bytes)).tile();
     std::int64_t unit = tile;
-    while (tree::num_blocks(length, unit) > gpu::max_units) unit *= 2;
-    const std::int64_t wanted = detail::smaller(4 * resident, gpu::most_split_units);
+    while (tree::num_blocks(length, unit) > gpu::max_slices) unit *= 2;
+    const std::int64_t wanted = detail::smaller(4 * resident, gpu::most_split_slices);
     while (unit < length && trees * tree::num_blocks(length, unit) > wanted) unit *= 2;
     const std::int64_t units = unit < length ? trees * tree::num_blocks(length, unit) : 0;
     const gpu::workspace_demand demand{units * acc_bytes,

@@ -56,7 +56,7 @@ class KernelTable(unittest.TestCase):
         build = "tilefold::detail::cuda::build<false, 900>"
         name = "void tilefold::detail::cuda::{}<" + build + ", {}tilefold::detail::source_of<float const*>>(int)"
         self.assertEqual(kernel_table.short_name(name.format("tile_kernel", "512, 16, ")), "tile_kernel<512, 16>")
-        self.assertEqual(kernel_table.short_name(name.format("dealt_kernel", "")), "dealt_kernel")
+        self.assertEqual(kernel_table.short_name(name.format("lanes_kernel", "")), "lanes_kernel")
         twins = [["sum", "float", "a", 1], ["sum", "float", "b", 2], ["sum", "float", "a", 3]]
         self.assertEqual([row[2] for row in kernel_table.number_twins(twins)], ["a #1", "b", "a #2"])
 

@@ -3,7 +3,7 @@
 // The plan of the lanes by itself: which lane has which run of which tree, for any lengths of
 // trees; and what the lanes make of it: the tree of each, in items and accumulators of several
 // sizes.
-#include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
 
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 
 #include "support/device.cuh"
 #include "support/pieces.cuh"
@@ -52,14 +52,15 @@ struct plan {
 template <int Items>
 __global__ void plan_lanes(const int* lengths, plan* out) {
   const auto place = blockIdx.x * blockDim.x + threadIdx.x;
-  const part::deal<Items> dealt(lengths[place]);
+  const part::lane_plan<Items> dealt(lengths[place]);
   out[place] = {dealt.trees, dealt.owner,       dealt.count,         dealt.runs,
                 dealt.run,   dealt.available(), dealt.holds_result()};
 }
 
 template <int Items>
 bool is_too_long(int length) {
-  return length == part::deal<Items>::for_warps || length == part::deal<Items>::for_blocks;
+  return length == part::lane_plan<Items>::for_warps ||
+         length == part::lane_plan<Items>::for_blocks;
 }
 
 /// Tree after tree, run after run, as long as all runs of a tree find a lane.
@@ -92,7 +93,7 @@ std::vector<plan> expected_plan(const int* lengths) {
 /// Lengths for one warp: of one of several kinds, the first tree's at most what can be dealt.
 template <int Items>
 void add_lengths(shape_stream& bits, std::vector<int>& lengths) {
-  constexpr int most = part::deal<Items>::most_items;
+  constexpr int most = part::lane_plan<Items>::most_items;
   const int kind = static_cast<int>(bits() % 6);
   const int longest = kind == 0 ? Items : kind == 1 ? 3 * Items : kind == 2 ? 1 : most;
   const auto trees = kind == 5 ? 1 + bits() % 32 : 32;
@@ -100,9 +101,10 @@ void add_lengths(shape_stream& bits, std::vector<int>& lengths) {
     int length = static_cast<int>(bits() % (static_cast<unsigned>(longest) + 1));
     if (kind == 3) length = length >> (bits() % 12);
     if (kind == 4 && bits() % 4 == 0) {
-      length = bits() % 2 == 0 ? part::deal<Items>::for_warps : part::deal<Items>::for_blocks;
+      length =
+          bits() % 2 == 0 ? part::lane_plan<Items>::for_warps : part::lane_plan<Items>::for_blocks;
     }
-    lengths.push_back(t < trees ? length : part::deal<Items>::no_tree);
+    lengths.push_back(t < trees ? length : part::lane_plan<Items>::no_tree);
   }
 }
 
@@ -162,10 +164,10 @@ template <class Item, class Reducer>
 __global__ void fold_dealt(Reducer reducer, const Item* items, const int* lengths,
                            const int* begins, typename Reducer::accumulator* out, int* folded) {
   using source = detail::source<const Item*>;
-  constexpr int run = part::run_items<source>;
+  constexpr int run = part::stretch_items<source>;
   const auto warp = static_cast<int>(blockIdx.x) * 32;
-  const part::deal<run> dealt(lengths[warp + static_cast<int>(threadIdx.x)]);
-  part::dealt_fold<source, Reducer> fold(reducer, dealt);
+  const part::lane_plan<run> dealt(lengths[warp + static_cast<int>(threadIdx.x)]);
+  part::stretch_fold<source, Reducer> fold(reducer, dealt);
   const source tree{{items + begins[warp + dealt.owner]}};
   fold.load(tree, 0, fold.is_inner());
   const auto value = fold.fold();
@@ -176,7 +178,7 @@ __global__ void fold_dealt(Reducer reducer, const Item* items, const int* length
 template <int Bytes, class Reducer, int Words>
 void expect_values() {
   using item = numbered<Bytes>;
-  constexpr int run = part::run_items<detail::source<const item*>>;
+  constexpr int run = part::stretch_items<detail::source<const item*>>;
   shape_stream bits(seed());
   constexpr int warps = 3000;
   std::vector<int> lengths, begins;

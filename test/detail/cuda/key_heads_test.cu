@@ -4,7 +4,7 @@
 // for keys of 1 to 16 bytes at every address, behind iterators, and under an equality that is not
 // ==; in the patches in the middle and in those at the ends; and how many there are and where the
 // last one is.
-#include <tilefold/detail/cuda/key_heads.cuh>
+#include <tilefold/detail/cuda/sched/heads_kernel.cuh>
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // The merge of rows in a warp by itself: of one tree and of many, for 1 to 32 rows, 2 to 32 lanes,
 // 1 to 4 items a lane, whole and cut after every item; and every level of nodes on the way. No
 // operator is called for an item that does not exist.
-#include <tilefold/detail/cuda/warp_fold.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 
 #include "support/device.cuh"
 #include "support/pieces.cuh"

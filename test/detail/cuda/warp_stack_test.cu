@@ -2,14 +2,14 @@
 //
 // The stack of a warp by itself: any number of values pushed, one after the other, and then once
 // more after it was cleared; every lane has their neighbour tree.
-#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 
 #include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 
 #include "support/device.cuh"
 #include "support/pieces.cuh"

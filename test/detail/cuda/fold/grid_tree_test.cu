@@ -3,7 +3,7 @@
 // The climb of the last to arrive by itself: who completes a group, that it sees what the others
 // wrote, and that the counters are zero again; and blocks of one warp with small tiles that climb
 // through several levels of groups, however the tiles are dealt to them.
-#include <tilefold/detail/cuda/tile_kernel.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 
 #include <algorithm>
 #include <cstdint>

@@ -18,9 +18,9 @@
 #include <memory>
 #include <string>
 
+#include <tilefold/detail/cuda/base/cluster.cuh>
+#include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/cluster.cuh>
-#include <tilefold/detail/cuda/runtime.cuh>
 #include <tilefold/detail/extremes.hpp>
 
 namespace tilefold::detail::cuda {

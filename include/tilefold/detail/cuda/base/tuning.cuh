@@ -141,9 +141,10 @@ constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
   return finds_places && acc_bytes <= 32 ? 16 : acc_bytes;
 }
 
-/// The policy of free_kernel.cuh: large accumulators leave room for half as many threads, which
-/// then have twice as much in flight. What is longer than a short tile has two tiles at least.
-constexpr tile_policy free_policy_for(int bytes, std::size_t acc_bytes) {
+/// The policy of any_order_kernel.cuh: large accumulators leave room for half as many threads,
+/// which then have twice as much in flight. What is longer than a short tile has two tiles at
+/// least.
+constexpr tile_policy any_order_policy_for(int bytes, std::size_t acc_bytes) {
   tile_policy policy = policy_for(bytes);
   if (acc_bytes > 16 && policy.nt > 256) policy = {256, 2 * policy.vt};
   while (2 * policy.tile() > short_policy_for(bytes).tile()) policy.nt /= 2;
@@ -152,13 +153,13 @@ constexpr tile_policy free_policy_for(int bytes, std::size_t acc_bytes) {
 
 /// Blocks that one SM shall hold at least: fewer than of tiles, since a thread keeps an accumulator
 /// of its own.
-constexpr int min_resident_free_blocks(int nt, std::size_t acc_bytes) {
+constexpr int min_resident_any_order_blocks(int nt, std::size_t acc_bytes) {
   return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
 }
 
-/// Blocks of free_kernel.cuh in one launch: several times what a GPU holds at once (4224 on an
+/// Blocks of any_order_kernel.cuh in one launch: several times what a GPU holds at once (4224 on an
 /// H200), so that workspace for them can be told without a GPU.
-inline constexpr std::int64_t most_free_blocks = 16384;
+inline constexpr std::int64_t most_any_order_blocks = 16384;
 
 /// Tiles between two looks at the flag that says a value is settled. All warps read the same word,
 /// so each look costs.
@@ -177,25 +178,25 @@ inline constexpr int most_inserted = 4;
 
 /// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
 /// most 16 items, for while a lane folds its run, the tree's other lanes wait.
-constexpr int run_items_for(int item_bytes) {
+constexpr int stretch_items_for(int item_bytes) {
   return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
 }
 
 /// Whether lanes fold long runs by themselves, one packet after the other: accumulators that are
 /// large, and larger than the items, cost more between lanes than the items' loads.
-constexpr bool pays_to_fold_runs(int item_bytes, std::size_t acc_bytes) {
+constexpr bool pays_to_fold_stretches(int item_bytes, std::size_t acc_bytes) {
   return acc_bytes > 16 && acc_bytes >= static_cast<std::size_t>(2 * item_bytes) &&
-         run_items_for(item_bytes) >= 8;
+         stretch_items_for(item_bytes) >= 8;
 }
 
 /// Whether a warp reads long trees by lanes' runs: of smaller items a lane would take too long over
 /// its run, of larger ones a run has too few.
-inline constexpr int least_run_item_bytes = 4;
-inline constexpr int least_loaded_run = 8;
+inline constexpr int least_stretch_item_bytes = 4;
+inline constexpr int least_loaded_stretch = 8;
 
 /// Trees that are dealt to lanes: threads of a block, and blocks that an SM shall hold at least.
-inline constexpr int forest_nt = 128;
-constexpr int min_resident_dealt_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 4 : 8; }
+inline constexpr int lanes_nt = 128;
+constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 4 : 8; }
 
 /// Neighbouring trees that a warp takes at a time: several batches for each warp, so that none is
 /// the last for long.
@@ -205,16 +206,16 @@ inline constexpr std::int64_t most_batch_trees = 4096;
 /// Trees by warps. A run's next row in registers wants fewer warps on an SM, so that nothing
 /// spills.
 inline constexpr int warps_nt = 128;
-constexpr int min_resident_warps(bool loads_runs, std::size_t acc_bytes) {
-  return acc_bytes > 8 ? 16 : loads_runs ? 24 : 32;
+constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
+  return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
 }
 
 /// Trees of 2^k items as levels of one tree, and trees of whole chunks: threads of a block, blocks
 /// that an SM shall hold, and how often a chunk has a tile's items.
-inline constexpr int level_nt = 256;
-constexpr int min_resident_level_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 2 : 3; }
-inline constexpr int chunk_nt = 256;
-inline constexpr int min_resident_chunk_blocks = 3;
+inline constexpr int subtree_nt = 256;
+constexpr int min_resident_subtree_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 2 : 3; }
+inline constexpr int row_stream_nt = 256;
+inline constexpr int min_resident_row_stream_blocks = 3;
 inline constexpr int chunk_tiles = 2;
 
 /// Whether two chunks of items leave registers for the rest.
@@ -224,18 +225,19 @@ constexpr bool pays_to_load_chunks_ahead(std::size_t acc_bytes, int width) {
 
 /// Trees that one launch folds: so few that every block can look at all of them. Larger
 /// accumulators leave no shared memory for the plan.
-inline constexpr std::int64_t most_few_trees = 1024;
-inline constexpr std::size_t most_few_acc_bytes = 512;
-/// Units that one of its blocks gets, if there is enough work.
-inline constexpr std::int64_t few_units_per_block = 4;
+inline constexpr std::int64_t most_one_launch_trees = 1024;
+inline constexpr std::size_t most_one_launch_acc_bytes = 512;
+/// Slices that one of its blocks gets, if there is enough work.
+inline constexpr std::int64_t slices_per_one_launch_block = 4;
 
-/// Slots for the values of units, and places for long trees. A tree that finds no slots is folded
+/// Slots for the values of slices, and places for long trees. A tree that finds no slots is folded
 /// by one block, and a tree that finds no place by one warp.
 inline constexpr unsigned max_queued_slots = 16384;
 inline constexpr std::int64_t max_queued_trees = 65536;
 
-/// Units that trees of one length are cut into at most: more than four times the blocks of any GPU.
-inline constexpr std::int64_t most_split_units = 16384;
+/// Slices that trees of one length are cut into at most: more than four times the blocks of any
+/// GPU.
+inline constexpr std::int64_t most_split_slices = 16384;
 
 // Columns.
 
@@ -323,18 +325,18 @@ struct launch_tuning {
   std::int64_t many_trees;
   // Longer trees are for blocks: of few trees, of some, of many.
   std::int64_t most_warp_items[3];
-  // Items of a unit at least: of fewer than many trees, of many.
-  std::int64_t least_unit_items[2];
-  // Units that long trees or columns are cut into, for each block that the GPU holds.
-  int units_per_block;
+  // Items of a slice at least: of fewer than many trees, of many.
+  std::int64_t least_slice_items[2];
+  // Slices that long trees or columns are cut into, for each block that the GPU holds.
+  int slices_per_block;
   // Patches for each SM from which on a warp looks for heads in most_head_rounds of them.
   std::int64_t head_patches_per_sm;
 
   constexpr std::int64_t warp_items(std::int64_t trees) const {
     return most_warp_items[trees >= many_trees ? 2 : trees >= some_trees ? 1 : 0];
   }
-  constexpr std::int64_t unit_items(std::int64_t trees) const {
-    return least_unit_items[trees >= many_trees ? 1 : 0];
+  constexpr std::int64_t slice_items(std::int64_t trees) const {
+    return least_slice_items[trees >= many_trees ? 1 : 0];
   }
 };
 
@@ -342,8 +344,8 @@ inline constexpr launch_tuning h200{.short_nt = 256,
                                     .some_trees = 512,
                                     .many_trees = 4096,
                                     .most_warp_items = {1024, 4096, 16384},
-                                    .least_unit_items = {16384, 65536},
-                                    .units_per_block = 4,
+                                    .least_slice_items = {16384, 65536},
+                                    .slices_per_block = 4,
                                     .head_patches_per_sm = 128};
 
 /// Of a GPU of compute capability major * 10 + minor: that of an H200, until another was measured.

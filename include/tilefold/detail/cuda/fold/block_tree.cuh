@@ -11,14 +11,14 @@
 // (In a user's kernel threads leave their nodes, and a lane reads many: kernel_fold.cuh.)
 #pragma once
 
-#include <tilefold/detail/cuda/warp_fold.cuh>
-#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
 /// The tree over up to `Most` nodes, each of which covers `Width` items; a power of two, a warp's
-/// lanes at most. `Full` and the item `count` as in warp_fold.cuh.
+/// lanes at most. `Full` and the item `count` as in row_merge.cuh.
 template <int Most, int Width, bool Full, class Reducer>
 struct block_tree {
   static_assert(tree::is_power_of_two(Most) && Most <= warp_size);

@@ -7,13 +7,13 @@
 //                |            row 0                |       row 1       row 2       row 3
 //     lift      every item becomes an accumulator
 //     packets   a lane folds each of its packets: its node of each row
-//     rows      row_fold (warp_fold.cuh) makes them one node, in every lane
+//     rows      row_fold (row_merge.cuh) makes them one node, in every lane
 //
 // Device code.
 #pragma once
 
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/warp_fold.cuh>
 
 namespace tilefold::detail::cuda {
 

@@ -19,7 +19,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/block_fold.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>

@@ -8,13 +8,13 @@
 //                    `-------.-------'
 //
 // The left half is folded before the right one is begun, so few values are alive at a time. Where
-// all items are in registers already, fold_packet() (warp_fold.cuh) goes level by level.
+// all items are in registers already, fold_packet() (row_merge.cuh) goes level by level.
 #pragma once
 
 #include <type_traits>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {

@@ -8,7 +8,7 @@
 // Device code.
 #pragma once
 
-#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 
 namespace tilefold::detail::cuda {
 

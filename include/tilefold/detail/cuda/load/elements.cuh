@@ -19,8 +19,8 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/adaptors.cuh>
-#include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
 

@@ -22,9 +22,9 @@
 
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
-#include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
 

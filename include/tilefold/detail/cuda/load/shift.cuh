@@ -15,7 +15,7 @@
 #include <iterator>
 #include <type_traits>
 
-#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 
 namespace tilefold::detail::cuda {
 

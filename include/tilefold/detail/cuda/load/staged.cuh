@@ -29,9 +29,9 @@
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
-#include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>

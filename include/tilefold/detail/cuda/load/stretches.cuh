@@ -20,9 +20,9 @@
 
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
-#include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
@@ -43,7 +43,7 @@ __device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool
 
 /// Up to Items items of one iterator.
 template <class It, int Items>
-class lane_run {
+class lane_stretch {
   using value = std::iter_value_t<It>;
 
  public:
@@ -73,7 +73,7 @@ class lane_run {
 
 // Indices are not loaded.
 template <int Items>
-class lane_run<index_iterator, Items> {
+class lane_stretch<index_iterator, Items> {
  public:
   __device__ __forceinline__ void load(const index_iterator&, std::int64_t first, int, bool) {
     first_ = first;
@@ -91,7 +91,7 @@ class lane_run<index_iterator, Items> {
 
 template <class T, int Items>
   requires(loads_packets<T*> && Items * sizeof(T) % load_bytes == 0)
-class lane_run<T*, Items> {
+class lane_stretch<T*, Items> {
   using value = std::remove_cv_t<T>;
   static constexpr int item_bytes = static_cast<int>(sizeof(T));
   static constexpr int bytes = Items * item_bytes;
@@ -180,17 +180,17 @@ class lane_run<T*, Items> {
 
 /// Whether runs of an iterator are whole vectors of items of 4 bytes or more.
 template <class It>
-inline constexpr bool run_vectors = std::is_same_v<It, index_iterator>;
+inline constexpr bool stretch_vectors = std::is_same_v<It, index_iterator>;
 template <class T>
-inline constexpr bool run_vectors<T*> = loads_packets<T*> && sizeof(T) >= 4;
+inline constexpr bool stretch_vectors<T*> = loads_packets<T*> && sizeof(T) >= 4;
 
 template <class Source>
-inline constexpr bool all_run_vectors = false;
+inline constexpr bool all_stretch_vectors = false;
 template <std::size_t... Index, class... Its>
-inline constexpr bool all_run_vectors<source_of<std::index_sequence<Index...>, Its...>> =
-    (run_vectors<Its> && ...);
+inline constexpr bool all_stretch_vectors<source_of<std::index_sequence<Index...>, Its...>> =
+    (stretch_vectors<Its> && ...);
 template <adaptor It>
-inline constexpr bool run_vectors<It> = all_run_vectors<underneath_t<It>>;
+inline constexpr bool stretch_vectors<It> = all_stretch_vectors<underneath_t<It>>;
 
 /// Bytes of an item of a source that reads one range. For a source of several ranges, 1, which is
 /// no more than any item has.
@@ -198,17 +198,17 @@ template <class Source>
 inline constexpr int least_item_bytes = ranges<Source> == 1 ? item_bytes<Source> : 1;
 
 template <int Items>
-struct run_holders : in_registers {
+struct stretch_holders : in_registers {
   template <class It>
-  using of = lane_run<It, Items>;
+  using of = lane_stretch<It, Items>;
 };
 
 /// A run of every iterator of a source.
 template <class Source, int Items>
-using lane_runs = elements_of<Source, run_holders<Items>>;
+using lane_stretches = elements_of<Source, stretch_holders<Items>>;
 
 /// Items of a lane's run.
 template <class Source>
-inline constexpr int run_items = run_items_for(item_bytes<Source>);
+inline constexpr int stretch_items = stretch_items_for(item_bytes<Source>);
 
 }  // namespace tilefold::detail::cuda

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees that are too long for a warp. They are cut into slices, which blocks fold (unit_fold.cuh):
+// Trees that are too long for a warp. They are cut into slices, which blocks fold (slice_fold.cuh):
 //
 //     equal_slices     | s0 s1 s2 | s3 s4 s5 | s6 s7 s8 | ...     trees of one length
 //     queued_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        the queue of the first launch
-//                                                                 (dealt_kernel.cuh)
+//                                                                 (lanes_kernel.cuh)
 //     block b          slices b, b + blocks...
 //
 // The block that completes a tree's slices folds their values and writes the result.
@@ -13,9 +13,9 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/forest_plan.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/unit_fold.cuh>
+#include <tilefold/detail/cuda/fold/forest_plan.cuh>
+#include <tilefold/detail/cuda/fold/slice_fold.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/tree.hpp>
 
@@ -35,7 +35,7 @@ struct equal_slices {
     return forest.size() * tree::num_blocks(forest.length, slice_items);
   }
   template <class Forest>
-  __device__ long_unit find(const Forest& forest, std::int64_t s) const {
+  __device__ tree_slice find(const Forest& forest, std::int64_t s) const {
     const auto slices = tree::num_blocks(forest.length, slice_items);
     const std::int64_t t = s / slices;
     return {t,
@@ -63,23 +63,23 @@ struct queued_slices : long_queue<Acc> {
   template <class Forest>
   __device__ std::int64_t size(const Forest& forest) const {
     const long_tree& last = this->trees[this->num_trees() - 1];
-    return last.first_unit + tree::num_blocks(forest.count(last.tree), last.unit_items);
+    return last.first_slice + tree::num_blocks(forest.count(last.tree), last.slice_items);
   }
 
   template <class Forest>
-  __device__ long_unit find(const Forest& forest, std::int64_t s) const {
+  __device__ tree_slice find(const Forest& forest, std::int64_t s) const {
     unsigned low = 0;
     for (unsigned high = this->num_trees(); high - low > 1;) {
       const unsigned middle = low + (high - low) / 2;
-      (this->trees[middle].first_unit <= s ? low : high) = middle;
+      (this->trees[middle].first_slice <= s ? low : high) = middle;
     }
     const long_tree& entry = this->trees[low];
     const std::int64_t count = forest.count(entry.tree);
     return {entry.tree,
             count,
-            entry.unit_items,
-            static_cast<int>(s - entry.first_unit),
-            static_cast<int>(tree::num_blocks(count, entry.unit_items)),
+            entry.slice_items,
+            static_cast<int>(s - entry.first_slice),
+            static_cast<int>(tree::num_blocks(count, entry.slice_items)),
             entry.first_slot};
   }
 
@@ -100,12 +100,12 @@ template <class Build, int Nt, int Vt, class Slices, class Forest, class Reducer
 __global__ void __launch_bounds__(Nt,
                                   min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
     blocks_kernel(Slices slices, Forest forest, Reducer reducer, Init init, Out out) {
-  using work_type = unit_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
+  using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   cuda::wait_for_previous_launch();
   if (slices.none()) return;
-  cuda::fold_units(slices,
-                   work_type{forest, reducer, init, out, slices.slots, slices.arrivals, shared});
+  cuda::fold_slices(slices,
+                    work_type{forest, reducer, init, out, slices.slots, slices.arrivals, shared});
   slices.finish();
 }
 

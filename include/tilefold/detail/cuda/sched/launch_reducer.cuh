@@ -3,7 +3,7 @@
 // From a range and a public reducer to one launch. Those have three more kernels than operators:
 //
 //     select_kernel    lists of the best k, at every length
-//     free_kernel      any order: an accumulator a thread
+//     any_order_kernel      any order: an accumulator a thread
 //     staged_kernel    large accumulators: a run of neighbours a lane
 //
 // Host code.
@@ -14,11 +14,11 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/free_kernel.cuh>
-#include <tilefold/detail/cuda/launch.cuh>
-#include <tilefold/detail/cuda/select_kernel.cuh>
-#include <tilefold/detail/cuda/size_queries.cuh>
-#include <tilefold/detail/cuda/staged_kernel.cuh>
+#include <tilefold/detail/cuda/sched/any_order_kernel.cuh>
+#include <tilefold/detail/cuda/sched/launch_range.cuh>
+#include <tilefold/detail/cuda/sched/select_kernel.cuh>
+#include <tilefold/detail/cuda/sched/size_queries.cuh>
+#include <tilefold/detail/cuda/sched/staged_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
@@ -38,21 +38,21 @@ void launch_staged(const range_job<Source, Reducer, Init, Out>& job, const Provi
 /// Launches the fold in any order of at least two tiles.
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
-void launch_free(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
+void launch_any_order(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
   using acc = typename Reducer::accumulator;
   static known_kernel known;
   const auto kernel = known.on(
-      job.gpu, &free_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
-      "free_kernel", Policy.nt, starts::in_turn);
+      job.gpu, &any_order_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
+      "any_order_kernel", Policy.nt, starts::in_turn);
   // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
   // And no more blocks than reduce() has tiles by default, for which there is workspace.
   constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
   const std::int64_t blocks = kernel.most(detail::smaller(
-      most_free_blocks,
+      most_any_order_blocks,
       detail::smaller((job.n - Policy.vt) / Policy.tile(), tree::num_blocks(job.n, tiles.tile()))));
   const workspace_demand of_blocks = cuda::partials_demand(Policy, blocks, sizeof(acc));
   const workspace& space =
-      provide(Reducer::settles ? cuda::free_demand(Policy, blocks, sizeof(acc)) : of_blocks);
+      provide(Reducer::settles ? cuda::any_order_demand(Policy, blocks, sizeof(acc)) : of_blocks);
   const scratch<acc> memory = scratch_in<acc>(space);
   unsigned* const settled = memory.arrivals + of_blocks.arrival_bytes / arrival_bytes;
   kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, job.n, settled,
@@ -114,9 +114,9 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
     } else if (job.n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(job, provide);
     } else if constexpr (fold_traits<reducer>::in_any_order) {
-      constexpr tile_policy free = free_policy_for(bytes, kept_bytes<reducer>());
+      constexpr tile_policy free = any_order_policy_for(bytes, kept_bytes<reducer>());
       static_assert(2 * free.tile() <= short_tile.tile());
-      cuda::launch_free<Build, free>(job, provide);
+      cuda::launch_any_order<Build, free>(job, provide);
     } else if constexpr (folds_staged<Source, reducer>) {
       // Short ranges of accumulators that blocks hand on end where there is a staged tile for about
       // every SM. Where they do not, the tile kernel serves what is between.
@@ -141,7 +141,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
       if (job.n < 2 * Policy.tile()) {
         cuda::launch_tiles<Build, Policy>(job, provide);
       } else {
-        cuda::launch_free<Build, Policy>(job, provide);
+        cuda::launch_any_order<Build, Policy>(job, provide);
       }
     } else {
       cuda::launch_tiles<Build, Policy>(job, provide);

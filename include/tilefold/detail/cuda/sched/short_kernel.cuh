@@ -13,14 +13,14 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/cluster.cuh>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/block_fold.cuh>
-#include <tilefold/detail/cuda/cluster.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
-#include <tilefold/detail/cuda/warp_fold.cuh>
-#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 

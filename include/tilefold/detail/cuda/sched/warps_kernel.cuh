@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees that are too long for a deal and too short for blocks, each by a warp (warp_tree.cuh):
+// Trees that are too long for lanes and too short for blocks, each by a warp (tree_by_warp.cuh):
 //
 //     equal_trees     | tree 0 | tree 1 | tree 2 | ...      trees of one length
 //       warp w          trees w, w + warps...
@@ -9,18 +9,18 @@
 //                     | group | group | ...                 1 to 32 neighbouring trees a group
 //       warp w          groups w, w + warps...; a vote finds the W, the warp folds one by one
 //
-// The first launch (dealt_kernel.cuh) has counted the W. The L are for blocks_kernel; in one
+// The first launch (lanes_kernel.cuh) has counted the W. The L are for blocks_kernel; in one
 // kernel, each part would pay for the registers of the other (docs/tuning.md).
 #pragma once
 
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/forest_plan.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
-#include <tilefold/detail/cuda/forest_plan.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/tree.hpp>
@@ -54,7 +54,7 @@ struct queued_trees {
   template <class Forest, class Fold>
   __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
                                            std::int64_t warps, const Fold& fold) const {
-    constexpr int items = run_items<typename Forest::source_type>;
+    constexpr int items = stretch_items<typename Forest::source_type>;
     const std::int64_t size = forest.size();
     const auto num = static_cast<std::int64_t>(queue.state->num_for_warps);
     const auto group =
@@ -75,7 +75,7 @@ struct queued_trees {
         },
         [&](const trees_type& trees, std::int64_t g) {
           const Forest part = forest.from(g * group);
-          unsigned found = __ballot_sync(full_warp, trees.length == deal<items>::for_warps);
+          unsigned found = __ballot_sync(full_warp, trees.length == lane_plan<items>::for_warps);
           for (; found != 0; found &= found - 1) {
             const int owner = __ffs(static_cast<int>(found)) - 1;
             fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));

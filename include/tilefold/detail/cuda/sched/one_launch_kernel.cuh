@@ -6,60 +6,61 @@
 //               s  L  s  s  s  L  s                s: up to plan.warp_items items   L: longer
 //     s         a warp folds a tree; block t % blocks has tree t, so that few trees are spread
 //               over the GPU
-//     L         cut into units: tree 1 has units 0 1 2, tree 5 has units 3 4
-//     plan      first[] = 0 0 3 3 3 3 5 ...        each tree's first unit, then how many there are;
+//     L         cut into slices: tree 1 has slices 0 1 2, tree 5 has slices 3 4
+//     plan      first[] = 0 0 3 3 3 3 5 ...        each tree's first slice, then how many there
+//     are;
 //                                                  every block makes it in its own shared memory
-//     block b   units b, b + blocks...             (unit_fold.cuh)
+//     block b   slices b, b + blocks...             (slice_fold.cuh)
 #pragma once
 
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/dealt_fold.cuh>
-#include <tilefold/detail/cuda/forest_plan.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/unit_fold.cuh>
-#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/cuda/fold/forest_plan.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/slice_fold.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
-/// The units of the trees that are too long for a warp, in the order of the trees. All threads of a
-/// block of Nt take part in making it.
+/// The slices of the trees that are too long for a warp, in the order of the trees. All threads of
+/// a block of Nt take part in making it.
 template <int Nt>
-class few_units {
+class planned_slices {
   static constexpr int num_warps = Nt / warp_size;
-  static constexpr int trees_per_thread = (most_few_trees + Nt - 1) / Nt;
-  // Rounding may add a unit a tree; there are slots for those, too.
-  static constexpr std::int64_t most_units = max_queued_slots - most_few_trees;
+  static constexpr int trees_per_thread = (most_one_launch_trees + Nt - 1) / Nt;
+  // Rounding may add a slice a tree; there are slots for those, too.
+  static constexpr std::int64_t most_slices = max_queued_slots - most_one_launch_trees;
 
  public:
   struct shared_memory {
     std::int64_t items[num_warps];
-    int units[num_warps];
-    int first[most_few_trees + 1];  // each tree's first unit; how many there are
+    int slices[num_warps];
+    int first[most_one_launch_trees + 1];  // each tree's first slice; how many there are
   };
 
   template <class Forest>
-  __device__ few_units(const Forest& forest, const forest_plan& plan, shared_memory& memory)
-      : first_(memory.first), unit_items_(plan.unit_items) {
+  __device__ planned_slices(const Forest& forest, const forest_plan& plan, shared_memory& memory)
+      : first_(memory.first), slice_items_(plan.slice_items) {
     const auto size = static_cast<int>(forest.size());
     const int begin = static_cast<int>(threadIdx.x) * trees_per_thread;
     const int end = detail::smaller(begin + trees_per_thread, size);
     std::int64_t items = 0;
     for (int t = begin; t < end; ++t) items += long_count(forest, t, plan);
     items = block_sum(items, memory.items);
-    const auto wanted = detail::smaller(few_units_per_block * gridDim.x, most_units);
-    while (tree::num_blocks(items, unit_items_) > wanted) unit_items_ *= 2;
-    int units = 0;
-    for (int t = begin; t < end; ++t) units += num_units(long_count(forest, t, plan));
-    int unit = sum_before(units, memory.units);
+    const auto wanted = detail::smaller(slices_per_one_launch_block * gridDim.x, most_slices);
+    while (tree::num_blocks(items, slice_items_) > wanted) slice_items_ *= 2;
+    int slices = 0;
+    for (int t = begin; t < end; ++t) slices += num_slices(long_count(forest, t, plan));
+    int slice = sum_before(slices, memory.slices);
     for (int t = begin; t < end; ++t) {
-      memory.first[t] = unit;
-      unit += num_units(long_count(forest, t, plan));
-      if (t + 1 == size) memory.first[size] = unit;
+      memory.first[t] = slice;
+      slice += num_slices(long_count(forest, t, plan));
+      if (t + 1 == size) memory.first[size] = slice;
     }
     __syncthreads();
   }
@@ -70,7 +71,7 @@ class few_units {
   }
 
   template <class Forest>
-  __device__ long_unit find(const Forest& forest, std::int64_t u) const {
+  __device__ tree_slice find(const Forest& forest, std::int64_t u) const {
     int low = 0;
     for (auto high = static_cast<int>(forest.size()); high - low > 1;) {
       const int middle = low + (high - low) / 2;
@@ -79,9 +80,9 @@ class few_units {
     const std::int64_t count = forest.count(low);
     return {low,
             count,
-            cuda::unit_size(count, unit_items_),
+            cuda::slice_size(count, slice_items_),
             static_cast<int>(u) - first_[low],
-            num_units(count),
+            num_slices(count),
             static_cast<unsigned>(first_[low])};
   }
 
@@ -91,8 +92,8 @@ class few_units {
     const std::int64_t count = forest.count(t);
     return count > plan.warp_items ? count : 0;
   }
-  __device__ int num_units(std::int64_t count) const {
-    return static_cast<int>(tree::num_blocks(count, cuda::unit_size(count, unit_items_)));
+  __device__ int num_slices(std::int64_t count) const {
+    return static_cast<int>(tree::num_blocks(count, cuda::slice_size(count, slice_items_)));
   }
 
   __device__ static std::int64_t block_sum(std::int64_t x, std::int64_t* of_warps) {
@@ -116,18 +117,18 @@ class few_units {
   }
 
   const int* first_;
-  std::int64_t unit_items_;
+  std::int64_t slice_items_;
 };
 
 template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Empty,
           class Out>
 __global__ void __launch_bounds__(Nt,
                                   min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
-    few_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
-               typename Reducer::accumulator* slots, unsigned* arrivals) {
-  using work_type = unit_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
+    one_launch_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out,
+                      forest_plan plan, typename Reducer::accumulator* slots, unsigned* arrivals) {
+  using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
-  __shared__ typename few_units<Nt>::shared_memory plan_memory;
+  __shared__ typename planned_slices<Nt>::shared_memory plan_memory;
   cuda::wait_for_previous_launch();
   const auto size = static_cast<int>(forest.size());
   bool any_long = false;
@@ -150,8 +151,8 @@ __global__ void __launch_bounds__(Nt,
     }
   }
   if (!__syncthreads_or(any_long)) return;
-  cuda::fold_units(few_units<Nt>(forest, plan, plan_memory),
-                   work_type{forest, reducer, init, out, slots, arrivals, shared});
+  cuda::fold_slices(planned_slices<Nt>(forest, plan, plan_memory),
+                    work_type{forest, reducer, init, out, slots, arrivals, shared});
 }
 
 }  // namespace tilefold::detail::cuda

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 
 namespace tilefold::detail::cuda {
 

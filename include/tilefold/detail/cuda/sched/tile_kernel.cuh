@@ -17,10 +17,10 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
-#include <tilefold/detail/cuda/tiles_ahead.cuh>
+#include <tilefold/detail/cuda/fold/tile_ahead.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {

@@ -7,7 +7,7 @@
 //     chunk    | row 0 | row 1 | ... |                        `rows` of them, all loaded at once
 //     row      | lane 0 | lane 1 | ... | lane 31 |            a packet of `width` items a lane
 //                  |
-//              a lane folds each packet; row_fold (warp_fold.cuh) makes the packets' nodes of a
+//              a lane folds each packet; row_fold (row_merge.cuh) makes the packets' nodes of a
 //              chunk one node, in every lane; the chunks of a warp meet in pairs; lane 0 of each
 //              warp puts its node into shared memory, and the first warp folds those.
 //
@@ -22,8 +22,8 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>

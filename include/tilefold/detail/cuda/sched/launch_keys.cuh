@@ -12,10 +12,10 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/by_key_kernel.cuh>
-#include <tilefold/detail/cuda/launch_forest.cuh>
-#include <tilefold/detail/cuda/size_queries.cuh>
-#include <tilefold/detail/cuda/workspace.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#include <tilefold/detail/cuda/sched/runs_kernel.cuh>
+#include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/keyed_items.hpp>
 

@@ -3,9 +3,9 @@
 // A tree of any length by one warp, as a row of aligned blocks:
 //
 //     tree          | block 0 | block 1 | block 2 | block 3 | block 4 |
-//     runs          a block is 32 runs, one a lane (dealt_fold.cuh); the next block is loaded while
+//     runs          a block is 32 runs, one a lane (lane_plan.cuh); the next block is loaded while
 //                   this one is folded
-//     or tiles      a block is 32 * vt items in rows (block_fold.cuh)
+//     or tiles      a block is 32 * vt items in rows (tile_fold.cuh)
 //     warp_stack    lane 0: block 4      lane 1: -      lane 2: blocks 0 to 3
 //                   lane l holds the value of 2^l blocks, which waits for a right neighbour
 //     value()       blocks 0 to 3 with block 4
@@ -20,10 +20,10 @@
 #include <utility>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/block_fold.cuh>
-#include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
-#include <tilefold/detail/cuda/warp_fold.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
 
@@ -83,24 +83,23 @@ inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source
 
 /// Whether runs come from memory in whole vectors, and are of items large enough.
 template <class Source>
-inline constexpr bool loads_runs = all_run_vectors<Source> && run_items<Source> >= least_loaded_run;
+inline constexpr bool loads_stretches =
+    all_stretch_vectors<Source> && stretch_items<Source> >= least_loaded_stretch;
 
 /// Warps that an SM shall hold where each folds trees.
 template <class Source>
 constexpr int warps_for_trees(std::size_t acc_bytes) {
-  return min_resident_warps(loads_runs<Source>, acc_bytes);
+  return min_resident_warps(loads_stretches<Source>, acc_bytes);
 }
 
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
 /// whose lanes fold runs; the result is in every lane.
-template <class Source, class Reducer, bool ByPackets = folds_runs<Source, Reducer>>
-__device__ __forceinline__ typename Reducer::accumulator fold_runs_by_warp(const Source& tree,
-                                                                           const Reducer& reducer,
-                                                                           std::int64_t begin,
-                                                                           std::int64_t count,
-                                                                           std::int64_t total) {
-  using row = dealt_fold<Source, Reducer, ByPackets>;
-  constexpr int run = run_items<Source>;
+template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>>
+__device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
+    const Source& tree, const Reducer& reducer, std::int64_t begin, std::int64_t count,
+    std::int64_t total) {
+  using row = stretch_fold<Source, Reducer, ByPackets>;
+  constexpr int run = stretch_items<Source>;
   constexpr int row_items = warp_size * run;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   warp_stack<Reducer> stack(reducer);
@@ -134,8 +133,8 @@ template <class Source, class Reducer>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Source& tree,
                                                                       const Reducer& reducer,
                                                                       std::int64_t count) {
-  if constexpr (folds_runs<Source, Reducer> || loads_runs<Source>) {
-    return cuda::fold_runs_by_warp(tree, reducer, 0, count, count);
+  if constexpr (folds_stretches<Source, Reducer> || loads_stretches<Source>) {
+    return cuda::fold_stretches_by_warp(tree, reducer, 0, count, count);
   } else {
     constexpr int tile = warp_policy<Source>.tile();
     using full_tile = tile_fold<warp_policy<Source>, true, Source, Reducer>;

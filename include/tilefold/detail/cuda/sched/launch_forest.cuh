@@ -10,14 +10,14 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/chunk_kernel.cuh>
-#include <tilefold/detail/cuda/dealt_kernel.cuh>
-#include <tilefold/detail/cuda/few_kernel.cuh>
-#include <tilefold/detail/cuda/level_kernel.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
+#include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
+#include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
+#include <tilefold/detail/cuda/sched/row_stream_kernel.cuh>
+#include <tilefold/detail/cuda/sched/size_queries.cuh>
+#include <tilefold/detail/cuda/sched/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/warps_kernel.cuh>
-#include <tilefold/detail/cuda/size_queries.cuh>
-#include <tilefold/detail/cuda/workspace.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 
@@ -25,10 +25,10 @@ namespace tilefold::detail::cuda {
 
 /// Deals trees to lanes: all of them, or those that are short enough.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
-auto ready_dealt(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
+auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   static known_kernel known;
-  return known.on(job.gpu, &dealt_kernel<Build, Forest, unfused<Reducer>, Init, Empty, Out>,
-                  "dealt_kernel", forest_nt, starts::early);
+  return known.on(job.gpu, &lanes_kernel<Build, Forest, unfused<Reducer>, Init, Empty, Out>,
+                  "lanes_kernel", lanes_nt, starts::early);
 }
 
 /// Folds the others, in two launches.
@@ -53,34 +53,36 @@ auto ready_blocks(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
 /// Folds few trees, all in one launch.
 template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
           class Empty>
-auto ready_few(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
+auto ready_one_launch(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   static known_kernel known;
   return known.on(
-      job.gpu, &few_kernel<Build, Policy.nt, Policy.vt, Forest, unfused<Reducer>, Init, Empty, Out>,
-      "few_kernel", Policy.nt, starts::early);
+      job.gpu,
+      &one_launch_kernel<Build, Policy.nt, Policy.vt, Forest, unfused<Reducer>, Init, Empty, Out>,
+      "one_launch_kernel", Policy.nt, starts::early);
 }
 
-/// Blocks of forest_nt threads, of which a warp takes a tree at a time.
-constexpr std::int64_t dealt_blocks(std::int64_t trees) {
-  return tree::num_blocks(trees, forest_nt / warp_size);
+/// Blocks of lanes_nt threads, of which a warp takes a tree at a time.
+constexpr std::int64_t lanes_blocks(std::int64_t trees) {
+  return tree::num_blocks(trees, lanes_nt / warp_size);
 }
 
 template <class Job>
-constexpr bool takes_few(std::int64_t most_trees) {
-  return sizeof(typename Job::acc) <= most_few_acc_bytes && most_trees <= most_few_trees;
+constexpr bool fits_one_launch(std::int64_t most_trees) {
+  return sizeof(typename Job::acc) <= most_one_launch_acc_bytes &&
+         most_trees <= most_one_launch_trees;
 }
 
 /// Makes a forest's launches ready, of which as many are remembered: those of launch_forest()
 /// cannot fail then before they are on their way.
 template <class Build, tile_policy Policy, class Job>
 void ready_forest(const Job& job, std::int64_t most_trees) {
-  if constexpr (sizeof(typename Job::acc) <= most_few_acc_bytes) {
-    if (takes_few<Job>(most_trees)) {
-      (void)cuda::ready_few<Build, Policy>(job);
+  if constexpr (sizeof(typename Job::acc) <= most_one_launch_acc_bytes) {
+    if (fits_one_launch<Job>(most_trees)) {
+      (void)cuda::ready_one_launch<Build, Policy>(job);
       return;
     }
   }
-  (void)cuda::ready_dealt<Build>(job);
+  (void)cuda::ready_lanes<Build>(job);
   (void)cuda::ready_warps<Build>(job);
   (void)cuda::ready_blocks<Build, Policy>(job);
 }
@@ -103,20 +105,20 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
                          trees};
   const launch_tuning& tuning = job.gpu.tuning();
   const std::int64_t warp_items = tuning.warp_items(most_trees);
-  if constexpr (sizeof(acc) <= most_few_acc_bytes) {
-    if (takes_few<Job>(most_trees)) {
-      const auto few = cuda::ready_few<Build, Policy>(job);
+  if constexpr (sizeof(acc) <= most_one_launch_acc_bytes) {
+    if (fits_one_launch<Job>(most_trees)) {
+      const auto few = cuda::ready_one_launch<Build, Policy>(job);
       few.launch(few.resident, job.stream, job.forest, job.reducer, job.init, job.empty, job.out,
                  forest_plan{warp_items, Policy.tile()}, queue.slots, queue.arrivals);
       return;
     }
   }
   const forest_plan plan{
-      warp_items, detail::larger(tuning.unit_items(most_trees), std::int64_t{Policy.tile()})};
-  const auto dealt = cuda::ready_dealt<Build>(job);
+      warp_items, detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
+  const auto dealt = cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
-  dealt.launch(dealt.most(dealt_blocks(most_trees)), job.stream, job.forest, job.reducer, job.init,
+  dealt.launch(dealt.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer, job.init,
                job.empty, job.out, plan, queue);
   try {
     by_warps.launch(by_warps.resident, job.stream, queued_trees<acc>{queue, plan.warp_items},
@@ -140,17 +142,17 @@ inline constexpr bool has_indices<source_of<std::index_sequence<Index...>, Its..
 /// Trees of 2^k items that a warp's rows cover; false if they are not. Rows know one sequence, and
 /// no indices but its own.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
-bool launch_levels(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
+bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   using reducer_type = unfused<Reducer>;
-  using work_type = level_work<Source, reducer_type, Init, Out>;
+  using work_type = subtree_work<Source, reducer_type, Init, Out>;
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length > work_type::chunk_items) return false;
   static known_kernel known;
-  const auto kernel = known.on(job.gpu, &level_kernel<Build, Source, reducer_type, Init, Out>,
-                               "level_kernel", level_nt, starts::early);
+  const auto kernel = known.on(job.gpu, &subtree_kernel<Build, Source, reducer_type, Init, Out>,
+                               "subtree_kernel", subtree_nt, starts::early);
   const std::int64_t n = job.forest.num_trees * length;
   const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
-  kernel.launch(kernel.most(tree::num_blocks(chunks, level_nt / warp_size)), job.stream,
+  kernel.launch(kernel.most(tree::num_blocks(chunks, subtree_nt / warp_size)), job.stream,
                 job.forest.source, job.reducer, job.init, job.out, n, tree::floor_log2(length));
   return true;
 }
@@ -170,16 +172,18 @@ void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job
 
 /// The same for trees of whole chunks; false if they are not.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
-bool launch_chunks(const forest_job<Forest, Reducer, Init, Out, Empty>& job, std::int64_t trees) {
-  using work_type = chunk_work<Forest, unfused<Reducer>, Init, Out>;
+bool launch_row_streams(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
+                        std::int64_t trees) {
+  using work_type = row_stream_work<Forest, unfused<Reducer>, Init, Out>;
   if constexpr (!work_type::pays || has_indices<typename Forest::source_type>) {
     return false;
   } else {
     if (job.forest.length % work_type::chunk_items != 0) return false;
     static known_kernel known;
-    const auto kernel = known.on(job.gpu, &chunk_kernel<Build, Forest, unfused<Reducer>, Init, Out>,
-                                 "chunk_kernel", chunk_nt, starts::early);
-    kernel.launch(kernel.most(tree::num_blocks(trees, chunk_nt / warp_size)), job.stream,
+    const auto kernel =
+        known.on(job.gpu, &row_stream_kernel<Build, Forest, unfused<Reducer>, Init, Out>,
+                 "row_stream_kernel", row_stream_nt, starts::early);
+    kernel.launch(kernel.most(tree::num_blocks(trees, row_stream_nt / warp_size)), job.stream,
                   job.forest, job.reducer, job.init, job.out);
     return true;
   }
@@ -188,8 +192,8 @@ bool launch_chunks(const forest_job<Forest, Reducer, Init, Out, Empty>& job, std
 /// Trees of one length, by blocks.
 template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
           class Empty, class Provide>
-void launch_equal_units(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
-                        std::int64_t trees, const Provide& provide) {
+void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
+                         std::int64_t trees, const Provide& provide) {
   using acc = typename Reducer::accumulator;
   static known_kernel known;
   const auto kernel = known.on(job.gpu,
@@ -197,18 +201,18 @@ void launch_equal_units(const forest_job<Forest, Reducer, Init, Out, Empty>& job
                                               Forest, unfused<Reducer>, Init, Out>,
                                "blocks_kernel", Policy.nt, starts::early);
   const std::int64_t length = job.forest.length;
-  // A few units for every block that is resident, if there are not trees enough.
-  std::int64_t unit_items = cuda::unit_size(length, Policy.tile());
+  // A few slices for every block that is resident, if there are not trees enough.
+  std::int64_t slice_items = cuda::slice_size(length, Policy.tile());
   const std::int64_t wanted =
-      detail::smaller(job.gpu.tuning().units_per_block * kernel.resident, most_split_units);
-  while (unit_items < length && trees * tree::num_blocks(length, unit_items) > wanted) {
-    unit_items *= 2;
+      detail::smaller(job.gpu.tuning().slices_per_block * kernel.resident, most_split_slices);
+  while (slice_items < length && trees * tree::num_blocks(length, slice_items) > wanted) {
+    slice_items *= 2;
   }
-  const std::int64_t units = trees * tree::num_blocks(length, unit_items);
-  const bool split = unit_items < length;
-  const workspace& space = provide(cuda::equal_units_demand(split ? units : 0, sizeof(acc)));
-  kernel.launch(kernel.most(units), job.stream,
-                equal_slices<acc>{unit_items, space.partials<acc>(), space.arrivals()}, job.forest,
+  const std::int64_t slices = trees * tree::num_blocks(length, slice_items);
+  const bool split = slice_items < length;
+  const workspace& space = provide(cuda::equal_slices_demand(split ? slices : 0, sizeof(acc)));
+  kernel.launch(kernel.most(slices), job.stream,
+                equal_slices<acc>{slice_items, space.partials<acc>(), space.arrivals()}, job.forest,
                 job.reducer, job.init, job.out);
 }
 
@@ -220,19 +224,19 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
   using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>;
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
-  if constexpr (!has_indices<Source> && !folds_runs<Source, Reducer>) {
-    if (cuda::launch_levels<Build>(job)) return;
+  if constexpr (!has_indices<Source> && !folds_stretches<Source, Reducer>) {
+    if (cuda::launch_subtrees<Build>(job)) return;
   }
   const std::int64_t warp_items = job.gpu.tuning().warp_items(trees);
-  if (length <= deal<run_items<Source>>::most_items) {
-    const auto dealt = cuda::ready_dealt<Build>(job);
-    dealt.launch(dealt.most(dealt_blocks(trees)), job.stream, job.forest, job.reducer, job.init,
+  if (length <= lane_plan<stretch_items<Source>>::most_items) {
+    const auto dealt = cuda::ready_lanes<Build>(job);
+    dealt.launch(dealt.most(lanes_blocks(trees)), job.stream, job.forest, job.reducer, job.init,
                  job.empty, job.out, forest_plan{warp_items, 0}, long_queue<acc>{});
   } else if (length <= warp_items) {
-    if (cuda::launch_chunks<Build>(job, trees)) return;
+    if (cuda::launch_row_streams<Build>(job, trees)) return;
     cuda::launch_equal_trees<Build>(job, trees);
   } else {
-    cuda::launch_equal_units<Build, Policy>(job, trees, provide);
+    cuda::launch_equal_slices<Build, Policy>(job, trees, provide);
   }
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folds runs of equal neighbouring keys whose heads are known (key_heads.cuh). A warp folds the
+// Folds runs of equal neighbouring keys whose heads are known (heads_kernel.cuh). A warp folds the
 // runs that begin in its patch:
 //
 //     items          | span 0 of the patch | span 1 of the patch | 1024 items of reach | ...
 //     runs           |aa|b|cccc|ddddddddddddddd|e|fffffffffffffffffffff|ggg|h ...
 //     warp           e f of span 1, then a b c d of span 0; not g h, which begin in the next patch
 //     1 to 8 items   a lane folds a run; items come through shared memory (load/staged.cuh)
-//     more           dealt to lanes (dealt_fold.cuh); all runs are, if items are large
+//     more           dealt to lanes (lane_plan.cuh); all runs are, if items are large
 //     open           f, if it ended behind the reach: listed for a forest by the warp in whose
 //                    patch the next run begins
 //
@@ -20,12 +20,12 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/dealt_fold.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
-#include <tilefold/detail/cuda/key_heads.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
-#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/cuda/sched/heads_kernel.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/keyed_items.hpp>
 
@@ -44,8 +44,8 @@ class patch_work {
   using key_type = typename Input::key_type;
   using acc = typename Reducer::accumulator;
   using source_type = typename Input::source_type;
-  static constexpr int items = run_items<source_type>;
-  using deal_type = deal<items>;
+  static constexpr int items = stretch_items<source_type>;
+  using plan_type = lane_plan<items>;
 
   // Runs of a packet's items at most are short: a lane folds one, out of shared memory. The others
   // are dealt to lanes, as all are if items are large.
@@ -250,14 +250,14 @@ class patch_work {
     int done = 0;
     for (int first = 0; first < num;) {
       const int i = first + lane();
-      const int count = i < num ? length(memory.long_runs[i]) : deal_type::no_tree;
+      const int count = i < num ? length(memory.long_runs[i]) : plan_type::no_tree;
       const int left = __shfl_sync(full_warp, count, 0) - done;
-      const bool is_cut = left + done > deal_type::most_items;
-      const int block = detail::smaller(left, deal_type::most_items);
-      const bool is_dealt = is_cut ? lane() == 0 : count <= deal_type::most_items;
-      const deal_type dealt(!is_dealt ? deal_type::no_tree : is_cut ? block : count);
+      const bool is_cut = left + done > plan_type::most_items;
+      const int block = detail::smaller(left, plan_type::most_items);
+      const bool is_dealt = is_cut ? lane() == 0 : count <= plan_type::most_items;
+      const plan_type dealt(!is_dealt ? plan_type::no_tree : is_cut ? block : count);
       const int r = memory.long_runs[first + dealt.owner];
-      dealt_fold<source_type, Reducer> fold(reducer, dealt);
+      stretch_fold<source_type, Reducer> fold(reducer, dealt);
       fold.load(input.run(span_begin() + start(r)), done, inner);
       const acc value = fold.fold();
       if (!is_cut) {
@@ -266,8 +266,8 @@ class patch_work {
         continue;
       }
       blocks.push(cuda::shuffle_from<warp_size>(value, 0, full_warp));
-      done += deal_type::most_items;
-      if (left > deal_type::most_items) continue;
+      done += plan_type::most_items;
+      if (left > plan_type::most_items) continue;
       const acc all = blocks.value();
       if (lane() == 0) keep(rank + r, all);
       blocks.clear();

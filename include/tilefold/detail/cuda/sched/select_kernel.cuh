@@ -22,9 +22,9 @@
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {

@@ -11,7 +11,7 @@
 // This takes a third of the time that the memory of the GPU would take. Device code.
 #pragma once
 
-#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 
 namespace tilefold::detail::cuda {
 

@@ -15,8 +15,8 @@ namespace tilefold::detail::cuda {
 
 /// How long is long, and how it is cut.
 struct forest_plan {
-  std::int64_t warp_items;  // trees of more are for blocks
-  std::int64_t unit_items;  // a power of two
+  std::int64_t warp_items;   // trees of more are for blocks
+  std::int64_t slice_items;  // a power of two
 };
 
 /// Neighbouring trees that a warp takes at a time: several batches for each of `warps` warps, so
@@ -37,21 +37,21 @@ struct tree_batches {
   }
 };
 
-// The most units of one tree, so that one block can fold their values.
-inline constexpr int max_units = 1024;
+// The most slices of one tree, so that one block can fold their values.
+inline constexpr int max_slices = 1024;
 
-TILEFOLD_HD inline std::int64_t unit_size(std::int64_t count, std::int64_t least) {
+TILEFOLD_HD inline std::int64_t slice_size(std::int64_t count, std::int64_t least) {
   std::int64_t size = least;
-  while (tree::num_blocks(count, size) > max_units) size *= 2;
+  while (tree::num_blocks(count, size) > max_slices) size *= 2;
   return size;
 }
 
 /// A tree that is too long for a warp.
 struct long_tree {
   std::int64_t tree;
-  std::int64_t first_unit;  // among the units of all long trees
-  std::int64_t unit_items;
-  unsigned first_slot;  // for the values of its units, if there are several
+  std::int64_t first_slice;  // among the slices of all long trees
+  std::int64_t slice_items;
+  unsigned first_slot;  // for the values of its slices, if there are several
 };
 
 /// What the first launch leaves to the others. Counters are zero before the first and after the
@@ -59,13 +59,13 @@ struct long_tree {
 template <class Acc>
 struct long_queue {
   struct counters {
-    unsigned long long tail;  // trees << unit_bits | units
+    unsigned long long tail;  // trees << slice_bits | slices
     unsigned slots;
     unsigned blocks_done;
     unsigned long long num_for_warps;  // trees
   };
-  static constexpr int unit_bits = 40;
-  static constexpr unsigned long long unit_mask = (1ull << unit_bits) - 1;
+  static constexpr int slice_bits = 40;
+  static constexpr unsigned long long slice_mask = (1ull << slice_bits) - 1;
 
   counters* state;
   unsigned* arrivals;  // a counter per slot; a tree uses that of its first
@@ -75,7 +75,7 @@ struct long_queue {
   unsigned max_trees;
 
   __device__ unsigned num_trees() const {
-    return detail::smaller(static_cast<unsigned>(state->tail >> unit_bits), max_trees);
+    return detail::smaller(static_cast<unsigned>(state->tail >> slice_bits), max_trees);
   }
 };
 
@@ -86,23 +86,23 @@ __device__ bool enqueue(const long_queue<Acc>& queue, const forest_plan& plan, s
   // The counters are read before they are raised. So they pass their limits at most by what the
   // warps in flight ask for, and cannot wrap.
   const volatile auto* state = queue.state;
-  if (state->tail >> long_queue<Acc>::unit_bits >= queue.max_trees) return false;
-  std::int64_t unit_items = cuda::unit_size(count, plan.unit_items);
-  auto units = static_cast<unsigned>(tree::num_blocks(count, unit_items));
+  if (state->tail >> long_queue<Acc>::slice_bits >= queue.max_trees) return false;
+  std::int64_t slice_items = cuda::slice_size(count, plan.slice_items);
+  auto slices = static_cast<unsigned>(tree::num_blocks(count, slice_items));
   unsigned slot = 0;
-  if (units > 1) {
+  if (slices > 1) {
     const bool room = state->slots < queue.max_slots;
-    if (room) slot = atomicAdd(&queue.state->slots, units);
-    if (!room || slot + units > queue.max_slots) {
-      unit_items = cuda::unit_size(count, count);
-      units = 1;
+    if (room) slot = atomicAdd(&queue.state->slots, slices);
+    if (!room || slot + slices > queue.max_slots) {
+      slice_items = cuda::slice_size(count, count);
+      slices = 1;
     }
   }
-  const auto place = atomicAdd(&queue.state->tail, (1ull << long_queue<Acc>::unit_bits) | units);
-  const auto index = static_cast<unsigned>(place >> long_queue<Acc>::unit_bits);
+  const auto place = atomicAdd(&queue.state->tail, (1ull << long_queue<Acc>::slice_bits) | slices);
+  const auto index = static_cast<unsigned>(place >> long_queue<Acc>::slice_bits);
   if (index >= queue.max_trees) return false;
-  queue.trees[index] = {tree, static_cast<std::int64_t>(place & long_queue<Acc>::unit_mask),
-                        unit_items, slot};
+  queue.trees[index] = {tree, static_cast<std::int64_t>(place & long_queue<Acc>::slice_mask),
+                        slice_items, slot};
   return true;
 }
 

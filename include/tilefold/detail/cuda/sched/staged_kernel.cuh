@@ -9,10 +9,10 @@
 //                                  |
 //     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (load/staged.cuh)
 //     lane     one node of each row, in registers
-//     warp     row_fold (warp_fold.cuh) makes one node of 4 rows of 32 nodes
+//     warp     row_fold (row_merge.cuh) makes one node of 4 rows of 32 nodes
 //     block    the warps' nodes meet in shared memory: a partial a tile, as in grid_tree.cuh
 //
-// In a tile that is cut off, each warp folds its part as it folds a tree (warp_tree.cuh).
+// In a tile that is cut off, each warp folds its part as it folds a tree (tree_by_warp.cuh).
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
-#include <tilefold/detail/cuda/warp_tree.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/policy.hpp>
@@ -66,7 +66,7 @@ class staged_fold_of_tiles {
   static constexpr int num_warps = staged_nt / warp_size;
   static constexpr int tile = staged_nt * run * staged_rows;
   // Of a cut tile; less code than all of a run unrolled.
-  static constexpr bool by_packets = run_items<Source> >= 8;
+  static constexpr bool by_packets = stretch_items<Source> >= 8;
   static constexpr int packet = detail::smaller(run, staged_packet(Reducer::long_combine));
   static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
   static_assert(staged_rows == 4);
@@ -131,7 +131,7 @@ class staged_fold_of_tiles {
     const int left = detail::smaller(count - warp_ * warp_items, warp_items);
     slot<acc> value;
     if (left > 0) {
-      value.put(cuda::fold_runs_by_warp<Source, Reducer, by_packets>(
+      value.put(cuda::fold_stretches_by_warp<Source, Reducer, by_packets>(
           source_, reducer_, row_first(t, 0), left, std::int64_t{t} * tile + count));
     }
     return across_warps<false>(reducer_, value.value, t, count);

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/error.hpp>
 

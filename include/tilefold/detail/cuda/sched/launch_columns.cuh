@@ -13,9 +13,9 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/column_kernel.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
-#include <tilefold/detail/cuda/workspace.cuh>
+#include <tilefold/detail/cuda/sched/columns_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/error.hpp>
@@ -64,9 +64,9 @@ constexpr std::int64_t ceil_power_of_two(std::int64_t x) {
   return std::int64_t{1} << tree::ceil_log2(x);
 }
 
-/// In `most_units` units at most, if runs can be so long.
+/// In `most_slices` slices at most, if runs can be so long.
 inline column_plan plan_columns(const column_shape& shape, const strided_axes& columns,
-                                const strided_axes& rows, std::int64_t most_units) {
+                                const strided_axes& rows, std::int64_t most_slices) {
   column_plan plan;
   plan.packets = columns.size() / shape.width;
   plan.rows = rows.size();
@@ -78,17 +78,17 @@ inline column_plan plan_columns(const column_shape& shape, const strided_axes& c
   wide = detail::smaller(wide, cuda::ceil_power_of_two(plan.packets));
   plan.packet_bits = tree::floor_log2(wide);
   plan.stripes = tree::num_blocks(plan.packets, wide);
-  // Runs as long as they may be while there are units enough for every block.
+  // Runs as long as they may be while there are slices enough for every block.
   const std::int64_t runs_of_block = shape.nt / wide;
-  const auto units_of = [&](int run_rows) {
+  const auto slices_of = [&](int run_rows) {
     return tree::num_blocks(plan.rows, runs_of_block * run_rows);
   };
   plan.run_rows = shape.rows << run_levels;
-  while (plan.run_rows > shape.rows && (plan.stripes * units_of(plan.run_rows) < most_units ||
-                                        units_of(plan.run_rows / 2) == 1)) {
+  while (plan.run_rows > shape.rows && (plan.stripes * slices_of(plan.run_rows) < most_slices ||
+                                        slices_of(plan.run_rows / 2) == 1)) {
     plan.run_rows /= 2;
   }
-  plan.units = units_of(plan.run_rows);
+  plan.slices = slices_of(plan.run_rows);
   return plan;
 }
 
@@ -122,7 +122,7 @@ bool stores_packets(const Out& out, int width) {
 inline workspace_demand column_demand(const column_plan& plan, const column_shape& shape,
                                       std::int64_t acc_bytes) {
   const scratch_size size =
-      cuda::scratch_for(plan.units, cuda::partial_group(shape.nt, plan.packet_bits));
+      cuda::scratch_for(plan.slices, cuda::partial_group(shape.nt, plan.packet_bits));
   return {size.partials * plan.packets * shape.width * acc_bytes,
           size.arrivals * plan.stripes * static_cast<std::int64_t>(sizeof(unsigned))};
 }
@@ -134,23 +134,23 @@ void launch_columns_as(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
   using acc = typename Reducer::accumulator;
   constexpr column_shape shape{Nt, Rows, Width};
   static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &column_kernel<Build, Nt, Rows, Width, Forest, unfused<Reducer>, Init, Out>,
-               "column_kernel", Nt, starts::in_turn);
+  const auto kernel = known.on(
+      job.gpu, &columns_kernel<Build, Nt, Rows, Width, Forest, unfused<Reducer>, Init, Out>,
+      "columns_kernel", Nt, starts::in_turn);
   column_plan plan = cuda::plan_columns(shape, job.forest.columns, job.forest.rows,
-                                        job.gpu.tuning().units_per_block * kernel.resident);
+                                        job.gpu.tuning().slices_per_block * kernel.resident);
   plan.steps = Width > 1 ? row_steps::even : cuda::steps_of(job.forest, Rows);
   plan.stores_packets = cuda::stores_packets(job.out, Width);
-  if (plan.stripes > most_tiles / plan.units) {
+  if (plan.stripes > most_tiles / plan.slices) {
     throw invalid_range_error("tilefold: " + std::to_string(plan.packets) +
                               " packets of columns of " + std::to_string(plan.rows) +
                               " rows are more than one launch can cover");
   }
   const workspace& space = provide(cuda::column_demand(plan, shape, sizeof(acc)));
-  const std::int64_t units = plan.stripes * plan.units;
-  const std::int64_t blocks = kernel.most(units);
-  const tile_shares shares{static_cast<unsigned>(units / blocks),
-                           static_cast<unsigned>(units % blocks)};
+  const std::int64_t slices = plan.stripes * plan.slices;
+  const std::int64_t blocks = kernel.most(slices);
+  const tile_shares shares{static_cast<unsigned>(slices / blocks),
+                           static_cast<unsigned>(slices % blocks)};
   kernel.launch(blocks, job.stream, job.forest, job.reducer, job.init, job.out, plan, shares,
                 scratch<acc>{space.partials<acc>(), space.arrivals()});
 }

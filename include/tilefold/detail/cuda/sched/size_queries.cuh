@@ -9,9 +9,9 @@
 #include <string>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/forest_plan.cuh>
-#include <tilefold/detail/cuda/words.cuh>
-#include <tilefold/detail/cuda/workspace.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
@@ -39,8 +39,8 @@ constexpr workspace_demand short_demand(std::int64_t acc_bytes) {
 }
 
 /// A range in any order by up to `blocks` blocks, and the flag behind their counters.
-constexpr workspace_demand free_demand(tile_policy policy, std::int64_t blocks,
-                                       std::int64_t acc_bytes) {
+constexpr workspace_demand any_order_demand(tile_policy policy, std::int64_t blocks,
+                                            std::int64_t acc_bytes) {
   const workspace_demand of_blocks = cuda::partials_demand(policy, blocks, acc_bytes);
   return {detail::larger(of_blocks.partial_bytes, acc_bytes),
           of_blocks.arrival_bytes + arrival_bytes};
@@ -57,10 +57,11 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   const tile_policy tiles = policy_for(item_bytes, cuda::policy_bytes(acc_bytes));
   const std::int64_t of_tiles = demand(tiles, n, acc_bytes).bytes();
   // No more blocks than tiles, but perhaps in smaller groups.
-  const tile_policy free = free_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
+  const tile_policy free = any_order_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
   const std::int64_t of_free =
-      free_demand(free, detail::smaller(tree::num_blocks(n, tiles.tile()), most_free_blocks),
-                  acc_bytes)
+      any_order_demand(free,
+                       detail::smaller(tree::num_blocks(n, tiles.tile()), most_any_order_blocks),
+                       acc_bytes)
           .bytes();
   const std::int64_t most = detail::larger(of_short, of_tiles, of_free);
   if (!pays_to_stage(item_bytes, acc_bytes)) return most;
@@ -80,18 +81,18 @@ constexpr workspace_demand queue_demand(std::int64_t most_trees, std::int64_t ac
               max_queued_slots * arrival_bytes};
 }
 
-/// Units of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
+/// Slices of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
 /// no tree is cut.
-constexpr std::int64_t most_equal_units(std::int64_t trees, std::int64_t length,
-                                        std::int64_t tile) {
+constexpr std::int64_t most_equal_slices(std::int64_t trees, std::int64_t length,
+                                         std::int64_t tile) {
   if (trees == 0 || length <= tile) return 0;
-  const auto of_tree = detail::smaller(tree::num_blocks(length, tile), std::int64_t{max_units});
-  return trees > most_split_units / of_tree ? most_split_units : trees * of_tree;
+  const auto of_tree = detail::smaller(tree::num_blocks(length, tile), std::int64_t{max_slices});
+  return trees > most_split_slices / of_tree ? most_split_slices : trees * of_tree;
 }
 
-/// Trees of one length, cut into so many units.
-constexpr workspace_demand equal_units_demand(std::int64_t units, std::int64_t acc_bytes) {
-  return {units * acc_bytes, units * arrival_bytes};
+/// Trees of one length, cut into so many slices.
+constexpr workspace_demand equal_slices_demand(std::int64_t slices, std::int64_t acc_bytes) {
+  return {slices * acc_bytes, slices * arrival_bytes};
 }
 
 /// Items before the first key that patches may begin with, at most.
@@ -198,10 +199,10 @@ inline std::int64_t equal_workspace_bytes(std::int64_t trees, std::int64_t lengt
   cuda::require_size(query, "segment_size", length, 0);
   cuda::require_size(query, "item_bytes", item_bytes, 1);
   cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
-  const std::int64_t units =
-      cuda::most_equal_units(trees, length, policy_for(cuda::policy_bytes(item_bytes)).tile());
-  cuda::require_answer(query, detail::larger(units, std::int64_t{1}), acc_bytes);
-  return cuda::equal_units_demand(units, acc_bytes).bytes();
+  const std::int64_t slices =
+      cuda::most_equal_slices(trees, length, policy_for(cuda::policy_bytes(item_bytes)).tile());
+  cuda::require_answer(query, detail::larger(slices, std::int64_t{1}), acc_bytes);
+  return cuda::equal_slices_demand(slices, acc_bytes).bytes();
 }
 
 /// Of a reduce_by_key() of n keys, and any of fewer.

@@ -3,7 +3,7 @@
 // Full tiles in a row, the items of the next one on their way while one is folded:
 //
 //     load      t0   t1   t2   t3            into registers, all rows of a lane
-//     fold           t0   t1   t2   t3       lifted, then as in block_fold.cuh
+//     fold           t0   t1   t2   t3       lifted, then as in tile_fold.cuh
 //
 // For aligned memory, and for accumulators that leave room for two tiles' items in registers.
 #pragma once
@@ -11,11 +11,11 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/block_fold.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {

@@ -10,26 +10,26 @@
 //     warp_stack    every node is pushed    cleared, then pushed    nodes wait for neighbours
 //     result                    out[w]              out[w + warps]
 //
-// If memory is not aligned, a warp folds its trees one by one (warp_tree.cuh).
+// If memory is not aligned, a warp folds its trees one by one (tree_by_warp.cuh).
 #pragma once
 
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/block_fold.cuh>
-#include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/warp_fold.cuh>
-#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 
 namespace tilefold::detail::cuda {
 
 /// One warp's work.
 template <class Forest, class Reducer, class Init, class Out>
-class chunk_work {
+class row_stream_work {
   using acc = typename Reducer::accumulator;
   using source_type = typename Forest::source_type;
   static constexpr int vt = chunk_tiles * warp_policy<source_type>.vt;
@@ -39,7 +39,7 @@ class chunk_work {
  public:
   static constexpr int chunk_items = shape.rows * warp_size * shape.width;
   static constexpr bool pays =
-      pays_to_load_chunks_ahead(sizeof(acc), shape.width) && !loads_runs<source_type>;
+      pays_to_load_chunks_ahead(sizeof(acc), shape.width) && !loads_stretches<source_type>;
 
   const Forest& forest;
   const Reducer& reducer;
@@ -86,11 +86,11 @@ class chunk_work {
 };
 
 template <class Build, class Forest, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(chunk_nt, min_resident_chunk_blocks)
-    chunk_kernel(Forest forest, Reducer reducer, Init init, Out out) {
-  using work_type = chunk_work<Forest, Reducer, Init, Out>;
+__global__ void __launch_bounds__(row_stream_nt, min_resident_row_stream_blocks)
+    row_stream_kernel(Forest forest, Reducer reducer, Init init, Out out) {
+  using work_type = row_stream_work<Forest, Reducer, Init, Out>;
   cuda::wait_for_previous_launch();
-  constexpr int warps_per_block = chunk_nt / warp_size;
+  constexpr int warps_per_block = row_stream_nt / warp_size;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t first = std::int64_t{blockIdx.x} * warps_per_block + warp;
   const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/tree.hpp>

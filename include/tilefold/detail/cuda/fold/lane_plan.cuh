@@ -18,8 +18,8 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
-#include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/forest.hpp>
@@ -42,7 +42,7 @@ __device__ __forceinline__ unsigned inclusive_sum(unsigned x) {
 
 /// Which lane has which run: of the next trees of a warp, as many as fit its lanes.
 template <int Items>
-struct deal {
+struct lane_plan {
   static constexpr int most_items = warp_size * Items;
   // Lengths that stand for trees that are too long to be dealt, each of which takes one idle lane,
   // and for a lane without a tree.
@@ -57,7 +57,7 @@ struct deal {
   int run;    // this lane's among them; not one of them if the lane is left over
 
   /// `length` is the number of items of tree `lane`.
-  __device__ __forceinline__ explicit deal(int length) {
+  __device__ __forceinline__ explicit lane_plan(int length) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const unsigned needed = is_too_long(length) ? 1 : runs_of(length);
     const unsigned end = cuda::inclusive_sum(needed);
@@ -85,12 +85,12 @@ struct deal {
   }
 };
 
-/// What deal<Items> takes for a tree of `count` items; those of more than `warp_items` are for
+/// What lane_plan<Items> takes for a tree of `count` items; those of more than `warp_items` are for
 /// blocks.
 template <int Items>
-__device__ __forceinline__ int dealt_length(std::int64_t count, std::int64_t warp_items) {
-  if (count > deal<Items>::most_items) {
-    return count > warp_items ? deal<Items>::for_blocks : deal<Items>::for_warps;
+__device__ __forceinline__ int planned_length(std::int64_t count, std::int64_t warp_items) {
+  if (count > lane_plan<Items>::most_items) {
+    return count > warp_items ? lane_plan<Items>::for_blocks : lane_plan<Items>::for_warps;
   }
   return static_cast<int>(detail::larger(count, std::int64_t{0}));
 }
@@ -102,16 +102,16 @@ class lane_trees {
   using source_type = typename Forest::source_type;
 
  public:
-  int length;  // items of the lane's tree, as deal takes it
+  int length;  // items of the lane's tree, as lane_plan takes it
 
   __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
                                         std::int64_t warp_items)
-      : length(deal<Items>::no_tree), count_(0), first_(0) {
+      : length(lane_plan<Items>::no_tree), count_(0), first_(0) {
     const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
     if (t >= end) return;
     count_ = forest.count(t);
     first_ = forest.first(t);
-    length = cuda::dealt_length<Items>(count_, warp_items);
+    length = cuda::planned_length<Items>(count_, warp_items);
   }
   /// The tree of lane `owner`, number begin + owner of the forest.
   __device__ __forceinline__ source_type tree(const Forest& forest, int, int owner) const {
@@ -135,11 +135,11 @@ class lane_trees<Forest, Items, false> {
 
   __device__ __forceinline__ lane_trees(const Forest& forest, int begin, int end,
                                         std::int64_t warp_items)
-      : length(deal<Items>::no_tree), count_(0) {
+      : length(lane_plan<Items>::no_tree), count_(0) {
     const int t = begin + static_cast<int>(threadIdx.x) % warp_size;
     if (t >= end) return;
     count_ = forest.count(t);
-    length = cuda::dealt_length<Items>(count_, warp_items);
+    length = cuda::planned_length<Items>(count_, warp_items);
   }
   __device__ __forceinline__ typename Forest::source_type tree(const Forest& forest, int begin,
                                                                int owner) const {
@@ -155,19 +155,19 @@ class lane_trees<Forest, Items, false> {
 
 /// Whether lanes fold long runs by themselves, one packet after the other.
 template <class Source, class Reducer>
-inline constexpr bool folds_runs =
-    pays_to_fold_runs(item_bytes<Source>, sizeof(typename Reducer::accumulator));
+inline constexpr bool folds_stretches =
+    pays_to_fold_stretches(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
 /// Runs of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part in
 /// every call. `ByPackets`: a lane folds its run packet after packet, not all of it unrolled.
-template <class Source, class Reducer, bool ByPackets = folds_runs<Source, Reducer>>
-class dealt_fold {
+template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>>
+class stretch_fold {
   using acc = typename Reducer::accumulator;
-  static constexpr int items = run_items<Source>;
+  static constexpr int items = stretch_items<Source>;
 
  public:
-  /// The trees of a deal.
-  __device__ __forceinline__ dealt_fold(const Reducer& reducer, const deal<items>& dealt)
+  /// The trees of a plan.
+  __device__ __forceinline__ stretch_fold(const Reducer& reducer, const lane_plan<items>& dealt)
       : reducer_(&reducer),
         run_(dealt.run),
         runs_(dealt.runs),
@@ -175,7 +175,7 @@ class dealt_fold {
         items_behind_(dealt.count - (dealt.run + 1) * items) {}
 
   /// One block of `count` items, of which the lanes take as many as they can.
-  __device__ __forceinline__ dealt_fold(const Reducer& reducer, int lane, int count)
+  __device__ __forceinline__ stretch_fold(const Reducer& reducer, int lane, int count)
       : reducer_(&reducer),
         run_(lane),
         runs_(detail::smaller((count + items - 1) / items, warp_size)),
@@ -303,7 +303,7 @@ class dealt_fold {
   int runs_;
   int available_;
   int items_behind_;  // in the tree or block
-  lane_runs<Source, items> items_;
+  lane_stretches<Source, items> items_;
 };
 
 }  // namespace tilefold::detail::cuda

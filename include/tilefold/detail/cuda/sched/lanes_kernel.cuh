@@ -4,9 +4,9 @@
 //
 //     forest      | batch 0 | batch 1 | batch 2 | ...     warp w: batches w, w + warps...
 //     batch       | trees that fit 32 lanes | those that fit next | ...
-//                    dealt to lanes, folded   lengths read meanwhile     (dealt_fold.cuh)
+//                    dealt to lanes, folded   lengths read meanwhile     (lane_plan.cuh)
 //     a tree of
-//       up to 32 * run_items items     its result is written by the lane of its first run
+//       up to 32 * stretch_items items     its result is written by the lane of its first run
 //       more, to plan.warp_items       counted; warps_kernel folds it
 //       more than that                 queued for blocks_kernel, after all batches; if the queue is
 //                                      full, this warp folds it
@@ -16,10 +16,10 @@
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/dealt_fold.cuh>
-#include <tilefold/detail/cuda/forest_plan.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/cuda/fold/forest_plan.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/forest.hpp>
 
 namespace tilefold::detail::cuda {
@@ -41,8 +41,8 @@ template <class Forest, class Reducer, class Init, class Empty, class Out>
 class batch_work {
   using acc = typename Reducer::accumulator;
   using source_type = typename Forest::source_type;
-  static constexpr int items = run_items<source_type>;
-  using deal_type = deal<items>;
+  static constexpr int items = stretch_items<source_type>;
+  using plan_type = lane_plan<items>;
   using trees_type = lane_trees<Forest, items>;
 
  public:
@@ -66,13 +66,13 @@ class batch_work {
     trees_type next(now.forest, 0, now.size, plan.warp_items);
     for (int t = 0; t < now.size;) {
       const trees_type trees = next;
-      const deal_type dealt(trees.length);
-      dealt_fold<source_type, Reducer> fold(reducer, dealt);
+      const plan_type dealt(trees.length);
+      stretch_fold<source_type, Reducer> fold(reducer, dealt);
       fold.load(trees.tree(now.forest, t, dealt.owner), 0,
                 Forest::in_one_range ? now.inner : fold.is_inner());
       if (!all_dealt<Forest> && lane() < dealt.trees) {
-        others.for_warps += trees.length == deal_type::for_warps;
-        others.for_blocks |= trees.length == deal_type::for_blocks;
+        others.for_warps += trees.length == plan_type::for_warps;
+        others.for_blocks |= trees.length == plan_type::for_blocks;
       }
       const std::int64_t mine = now.first + t + dealt.owner;
       t += dealt.trees;
@@ -94,7 +94,7 @@ class batch_work {
     const Forest part = forest.from(begin);
     for (int t = 0; t < num; t += warp_size) {
       const trees_type trees(part, t, num, plan.warp_items);
-      unsigned longest = __ballot_sync(full_warp, trees.length == deal_type::for_blocks);
+      unsigned longest = __ballot_sync(full_warp, trees.length == plan_type::for_blocks);
       for (; longest != 0; longest &= longest - 1) {
         queue_or_fold(begin + t + __ffs(static_cast<int>(longest)) - 1);
       }
@@ -149,12 +149,12 @@ class batch_work {
 };
 
 template <class Build, class Forest, class Reducer, class Init, class Empty, class Out>
-__global__ void __launch_bounds__(forest_nt,
-                                  min_resident_dealt_blocks(sizeof(typename Reducer::accumulator)))
-    dealt_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
+__global__ void __launch_bounds__(lanes_nt,
+                                  min_resident_lanes_blocks(sizeof(typename Reducer::accumulator)))
+    lanes_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
                  long_queue<typename Reducer::accumulator> queue) {
   cuda::wait_for_previous_launch();
-  constexpr int warps_per_block = forest_nt / warp_size;
+  constexpr int warps_per_block = lanes_nt / warp_size;
   const batch_work<Forest, Reducer, Init, Empty, Out> work{forest, reducer, init, empty,
                                                            out,    plan,    queue};
   const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;

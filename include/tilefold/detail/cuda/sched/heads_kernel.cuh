@@ -20,8 +20,8 @@
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/keyed_items.hpp>
 

@@ -23,9 +23,9 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/place_search.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/place_search.cuh>
-#include <tilefold/detail/cuda/warp_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
 
@@ -135,7 +135,7 @@ __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& m
 
 /// Folds the tiles of one block in turn, until a flag says that the value is settled.
 template <tile_policy Policy, class Source, class Reducer>
-class free_fold {
+class any_order_fold {
   using running = running_fold<Policy, Source, Reducer>;
 
  public:
@@ -184,15 +184,15 @@ class free_fold {
 /// accumulators settle, whoever writes through `out` makes it zero again: all others have arrived
 /// then, and look no more.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(Nt, min_resident_free_blocks(Nt, kept_bytes<Reducer>()))
-    free_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
-                unsigned* settled, scratch<typename Reducer::accumulator> memory) {
+__global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_bytes<Reducer>()))
+    any_order_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
+                     unsigned* settled, scratch<typename Reducer::accumulator> memory) {
   constexpr tile_policy policy{Nt, Vt};
   using place = std::conditional_t<Reducer::settles, cleared_before<Out>, Out>;
   using grid = grid_fold<Nt, Reducer, Init, place>;
   __shared__ typename grid::shared_memory shared;
   cuda::refuse_flush_to_zero();
-  const auto mine = free_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
+  const auto mine = any_order_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
   const auto value = cuda::fold_threads<Nt>(reducer, mine, &shared.warp_values[0][0].value);
   if constexpr (Reducer::settles) {
     const place to{out, settled};

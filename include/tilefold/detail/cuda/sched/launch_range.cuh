@@ -4,7 +4,7 @@
 //
 //     n               plain operators       public reducers (sched/launch_reducer.cuh)
 //     a short range   short_kernel          the same, or select_kernel for the best k
-//     longer          tile_kernel           free_kernel in any order, staged_kernel where
+//     longer          tile_kernel           any_order_kernel in any order, staged_kernel where
 //                                           accumulators are large, or tile_kernel
 //
 // Host code.
@@ -19,10 +19,10 @@
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/short_kernel.cuh>
-#include <tilefold/detail/cuda/size_queries.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/workspace.cuh>
+#include <tilefold/detail/cuda/sched/size_queries.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>

@@ -6,7 +6,7 @@
 //     items      0 1 2 3   4 5 6 7   8 9 ..          trees of 2^2 items
 //     level 1     a   b     c   d     ..
 //     level 2      ab        cd                      the results: out[0], out[1]...
-//     chunk      | row 0 | row 1 | ... |             rows of 32 packets, as in block_fold.cuh;
+//     chunk      | row 0 | row 1 | ... |             rows of 32 packets, as in tile_fold.cuh;
 //                                                    warp w takes chunks w, w + warps...
 //     small k    a packet holds whole trees: each lane folds and writes those of its packets
 //     large k    a tree is packets of several lanes: row_fold merges them up to level k, and one
@@ -18,8 +18,8 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
-#include <tilefold/detail/cuda/tile_kernel.cuh>
-#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/tree.hpp>
 
@@ -27,7 +27,7 @@ namespace tilefold::detail::cuda {
 
 /// One warp's work.
 template <class Source, class Reducer, class Init, class Out>
-class level_work {
+class subtree_work {
   using acc = typename Reducer::accumulator;
   static constexpr int vt = chunk_tiles * warp_policy<Source>.vt;
   static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const Source*>(nullptr));
@@ -159,10 +159,10 @@ class level_work {
 
 /// Folds trees of 2^level items each, `n` in all; no more than chunk_items.
 template <class Build, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(level_nt,
-                                  min_resident_level_blocks(sizeof(typename Reducer::accumulator)))
-    level_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n, int level) {
-  using work_type = level_work<Source, Reducer, Init, Out>;
+__global__ void __launch_bounds__(
+    subtree_nt, min_resident_subtree_blocks(sizeof(typename Reducer::accumulator)))
+    subtree_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n, int level) {
+  using work_type = subtree_work<Source, Reducer, Init, Out>;
   cuda::wait_for_previous_launch();
   const work_type work{source, reducer, init, out, n};
   const int warps_per_block = static_cast<int>(blockDim.x) / warp_size;

@@ -16,7 +16,7 @@
 // does not exist.
 #pragma once
 
-#include <tilefold/detail/cuda/words.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {

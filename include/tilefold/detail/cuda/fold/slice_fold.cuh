@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Very long trees are cut into units, which are aligned blocks of a power of two of items:
+// Very long trees are cut into slices, which are aligned blocks of a power of two of items:
 //
-//     tree      | unit 0 | unit 1 | unit 2 | u 3 |     up to 1024 units
-//     blocks        b        b'       b''    b'''      each folds a unit
+//     tree      | slice 0 | slice 1 | slice 2 | u 3 |     up to 1024 slices
+//     blocks        b        b'       b''    b'''      each folds a slice
 //     slots     [   v0       v1       v2     v3  ]     in the workspace; one counter a tree
 //                   `--------+---.----+------'
 //     result                    out                    the last block to arrive folds the slots
 //
-//     a unit    tile after tile, by all warps together; the tiles' values wait on a warp_stack.
+//     a slice    tile after tile, by all warps together; the tiles' values wait on a warp_stack.
 //               Large accumulators: an aligned part a warp, whose lanes fold long runs; the warps'
 //               values meet in shared memory.
 //
@@ -18,30 +18,30 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/cuda/block_fold.cuh>
-#include <tilefold/detail/cuda/dealt_fold.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
+#include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
-#include <tilefold/detail/cuda/forest_plan.cuh>
-#include <tilefold/detail/cuda/warp_tree.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
-/// A unit of a long tree: items [unit * size, (unit + 1) * size) of it, as far as they exist.
-struct long_unit {
+/// A slice of a long tree: items [slice * size, (slice + 1) * size) of it, as far as they exist.
+struct tree_slice {
   std::int64_t tree;
   std::int64_t count;  // of the whole tree
   std::int64_t size;
-  int unit;
-  int units;
-  unsigned slot;  // of the tree's first unit
+  int slice;
+  int slices;
+  unsigned slot;  // of the tree's first slice
 };
 
-/// One block's work on units.
+/// One block's work on slices.
 template <tile_policy Policy, class Forest, class Reducer, class Init, class Out>
-class unit_work {
+class slice_work {
   using acc = typename Reducer::accumulator;
   using source_type = typename Forest::source_type;
   using full_tile = tile_fold<Policy, true, source_type, Reducer>;
@@ -61,51 +61,51 @@ class unit_work {
   unsigned* arrivals;
   shared_memory& shared;
 
-  __device__ __forceinline__ void run(const long_unit& unit) {
+  __device__ __forceinline__ void run(const tree_slice& slice) {
     slot<acc> value;
-    fold_unit(unit, value);
-    if (unit.units == 1) {
-      if (threadIdx.x == 0) keep(unit.tree, value.value);
+    fold_slice(slice, value);
+    if (slice.slices == 1) {
+      if (threadIdx.x == 0) keep(slice.tree, value.value);
       return;
     }
-    acc* const first_slot = slots + unit.slot;
-    if (threadIdx.x == 0) new (first_slot + unit.unit) acc(value.value);
-    const auto units = static_cast<unsigned>(unit.units);
-    const bool completed = cuda::arrive(arrivals + unit.slot, 1u, units, shared.completed);
+    acc* const first_slot = slots + slice.slot;
+    if (threadIdx.x == 0) new (first_slot + slice.slice) acc(value.value);
+    const auto slices = static_cast<unsigned>(slice.slices);
+    const bool completed = cuda::arrive(arrivals + slice.slot, 1u, slices, shared.completed);
     __syncthreads();  // read by all before the next arrival writes it
     if (!completed) return;
-    const acc all = cuda::fold_partials<Policy.nt, max_units / Policy.nt>(
-        reducer, first_slot, 0, unit.units, &shared.warp_values[0][0].value);
-    if (threadIdx.x == 0) keep(unit.tree, all);
+    const acc all = cuda::fold_partials<Policy.nt, max_slices / Policy.nt>(
+        reducer, first_slot, 0, slice.slices, &shared.warp_values[0][0].value);
+    if (threadIdx.x == 0) keep(slice.tree, all);
     __syncthreads();  // warp_values are free again
   }
 
  private:
-  // In the first warp, `result` becomes the value of the unit.
-  __device__ __forceinline__ void fold_unit(const long_unit& unit, slot<acc>& result) {
-    if constexpr (folds_runs<source_type, Reducer>) {
-      fold_parts(unit, result);
+  // In the first warp, `result` becomes the value of the slice.
+  __device__ __forceinline__ void fold_slice(const tree_slice& slice, slot<acc>& result) {
+    if constexpr (folds_stretches<source_type, Reducer>) {
+      fold_parts(slice, result);
     } else {
-      fold_tiles(unit, result);
+      fold_tiles(slice, result);
     }
   }
 
   // Every warp folds an aligned part.
-  __device__ __forceinline__ void fold_parts(const long_unit& unit, slot<acc>& result) {
+  __device__ __forceinline__ void fold_parts(const tree_slice& slice, slot<acc>& result) {
     constexpr int num_warps = Policy.nt / warp_size;
     using warps = block_tree<num_warps, 1, false, Reducer>;
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    const std::int64_t first = unit.unit * unit.size;
-    const std::int64_t items = detail::smaller(unit.count - first, unit.size);
+    const std::int64_t first = slice.slice * slice.size;
+    const std::int64_t items = detail::smaller(slice.count - first, slice.size);
     const std::int64_t part =
         detail::larger(std::int64_t{1} << tree::ceil_log2(tree::num_blocks(items, num_warps)),
-                       std::int64_t{warp_size * run_items<source_type>});
+                       std::int64_t{warp_size * stretch_items<source_type>});
     const std::int64_t part_first = warp * part;
     acc* const values = &shared.warp_values[0][0].value;
     if (part_first < items) {
       const acc mine =
-          cuda::fold_runs_by_warp(forest.tree(unit.tree), reducer, first + part_first,
-                                  detail::smaller(items - part_first, part), unit.count);
+          cuda::fold_stretches_by_warp(forest.tree(slice.tree), reducer, first + part_first,
+                                       detail::smaller(items - part_first, part), slice.count);
       warps::put(values, mine);
     }
     __syncthreads();
@@ -117,20 +117,20 @@ class unit_work {
     __syncthreads();  // warp_values are free again
   }
 
-  __device__ __forceinline__ void fold_tiles(const long_unit& unit, slot<acc>& result) {
-    const std::int64_t first = unit.unit * unit.size;
-    const std::int64_t left = unit.count - first;
-    const std::int64_t items = left < unit.size ? left : unit.size;
-    const source_type source = forest.tree(unit.tree);
+  __device__ __forceinline__ void fold_tiles(const tree_slice& slice, slot<acc>& result) {
+    const std::int64_t first = slice.slice * slice.size;
+    const std::int64_t left = slice.count - first;
+    const std::int64_t items = left < slice.size ? left : slice.size;
+    const source_type source = forest.tree(slice.tree);
     // A full tile may overread into what follows it in the tree.
     const std::int64_t full_items = left - full_tile::overread_items(source);
     warp_stack<Reducer> stack(reducer);
     unsigned turn = 0;
     for (std::int64_t done = 0; done < items; done += Policy.tile()) {
       acc* const warp_values = &shared.warp_values[turn++ % 2][0].value;
-      const std::int64_t left_in_unit = items - done;
+      const std::int64_t left_in_slice = items - done;
       const auto count =
-          static_cast<int>(left_in_unit < Policy.tile() ? left_in_unit : Policy.tile());
+          static_cast<int>(left_in_slice < Policy.tile() ? left_in_slice : Policy.tile());
       const bool is_full = count == Policy.tile() && done + Policy.tile() <= full_items;
       const acc value = is_full ? full_tile::fold(source, reducer, first + done, count, warp_values)
                                 : cut_tile::fold(source, reducer, first + done, count, warp_values);
@@ -145,13 +145,13 @@ class unit_work {
   }
 };
 
-/// All units of `units`, by all blocks.
-template <tile_policy Policy, class Units, class Forest, class Reducer, class Init, class Out>
-__device__ __forceinline__ void fold_units(const Units& units,
-                                           unit_work<Policy, Forest, Reducer, Init, Out> work) {
-  const std::int64_t size = units.size(work.forest);
+/// All slices of `slices`, by all blocks.
+template <tile_policy Policy, class Slices, class Forest, class Reducer, class Init, class Out>
+__device__ __forceinline__ void fold_slices(const Slices& slices,
+                                            slice_work<Policy, Forest, Reducer, Init, Out> work) {
+  const std::int64_t size = slices.size(work.forest);
   for (std::int64_t u = blockIdx.x; u < size; u += gridDim.x) {
-    work.run(units.find(work.forest, u));
+    work.run(slices.find(work.forest, u));
   }
 }
 

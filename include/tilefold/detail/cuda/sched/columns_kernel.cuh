@@ -7,13 +7,14 @@
 //     run 0 of rows  thread 0   thread 1   thread 2   thread 3    a thread folds its packet, down
 //     run 1          thread 4   thread 5   thread 6   thread 7    the rows of its run, chunk by
 //     run 2 ...      thread 8 ...                                 chunk, with a stack of nodes
-//     unit           all runs of a block: thread 0 takes the value of thread 4, and 8 that of 12;
+//     slice           all runs of a block: thread 0 takes the value of thread 4, and 8 that of 12;
 //                    then 0 takes that of 8, and so on, through shared memory
-//     stripe         unit 0 above unit 1 above unit 2...; several units leave partials, which are
+//     stripe         slice 0 above slice 1 above slice 2...; several slices leave partials, which
+//     are
 //                    rows of the next level: who completes a group of them folds it
 //
-// As many blocks as the GPU holds share the units. Runs, units and groups are aligned powers of two
-// of rows, so this is the neighbour tree of each column by itself.
+// As many blocks as the GPU holds share the slices. Runs, slices and groups are aligned powers of
+// two of rows, so this is the neighbour tree of each column by itself.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,10 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/columns.cuh>
-#include <tilefold/detail/cuda/words.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/reducer.hpp>
@@ -179,12 +180,12 @@ class column_run {
 };
 
 /// How packets and rows are dealt out. A stripe is the packets that a block takes side by side, a
-/// unit those of as many rows as it takes at a time.
+/// slice those of as many rows as it takes at a time.
 struct column_plan {
   std::int64_t packets;  // of all columns
   std::int64_t stripes;
   std::int64_t rows;
-  std::int64_t units;
+  std::int64_t slices;
   int packet_bits;  // packets of a stripe, as a power of two
   int run_rows;     // rows of a thread
   row_steps steps;  // of aligned chunks of rows
@@ -228,25 +229,25 @@ class column_work {
   const column_plan& plan;
   shared_memory& shared;
 
-  /// Units [begin, end) of all stripes, counted stripe by stripe.
+  /// Slices [begin, end) of all stripes, counted stripe by stripe.
   __device__ __forceinline__ void run(unsigned begin, unsigned end, scratch<acc> memory) const {
-    const auto units = static_cast<unsigned>(plan.units);
-    unsigned stripe = begin / units;
-    unsigned unit = begin - stripe * units;
+    const auto slices = static_cast<unsigned>(plan.slices);
+    unsigned stripe = begin / slices;
+    unsigned slice = begin - stripe * slices;
     for (unsigned u = begin; u < end; ++u) {
-      fold_unit(stripe, unit, memory);
-      if (++unit == units) {
-        unit = 0;
+      fold_slice(stripe, slice, memory);
+      if (++slice == slices) {
+        slice = 0;
         ++stripe;
       }
     }
-    if (units == 1) return;
+    if (slices == 1) return;
     const auto group = cuda::partial_group(Nt, plan.packet_bits);
     for (unsigned u = begin; u < end;) {
-      const unsigned first = u / units * units;
+      const unsigned first = u / slices * slices;
       const unsigned g = (u - first) / group;
-      const unsigned next = min(end, first + min(units, (g + 1) * group));
-      climb(u / units, g, next - u, memory);
+      const unsigned next = min(end, first + min(slices, (g + 1) * group));
+      climb(u / slices, g, next - u, memory);
       u = next;
     }
   }
@@ -267,21 +268,21 @@ class column_work {
     return static_cast<int>(threadIdx.x) >> plan.packet_bits;
   }
 
-  __device__ __forceinline__ void fold_unit(std::int64_t stripe, std::int64_t unit,
-                                            const scratch<acc>& memory) const {
+  __device__ __forceinline__ void fold_slice(std::int64_t stripe, std::int64_t slice,
+                                             const scratch<acc>& memory) const {
     const std::int64_t packet = (stripe << plan.packet_bits) + packet_in_stripe();
     const bool exists = packet < plan.packets;
     const std::int64_t origin = exists ? forest.columns.offset(packet * Width) : 0;
-    const auto unit_rows = std::int64_t{(Nt >> plan.packet_bits) * plan.run_rows};
+    const auto slice_rows = std::int64_t{(Nt >> plan.packet_bits) * plan.run_rows};
     const run_type fold{forest.source, rows_of_forest(), reducer};
     node value;
-    fold_rows(value, fold, exists, origin, unit * unit_rows,
-              detail::smaller(unit_rows, plan.rows - unit * unit_rows), plan.run_rows);
+    fold_rows(value, fold, exists, origin, slice * slice_rows,
+              detail::smaller(slice_rows, plan.rows - slice * slice_rows), plan.run_rows);
     if (!exists || run_in_block() != 0) return;
-    if (plan.units == 1) {
+    if (plan.slices == 1) {
       keep(value, packet);
     } else {
-      keep_partial(memory.partials, unit, packet, value);
+      keep_partial(memory.partials, slice, packet, value);
     }
   }
 
@@ -315,11 +316,11 @@ class column_work {
     __syncthreads();  // the values are free again
   }
 
-  __device__ __forceinline__ void keep_partial(acc* partials, std::int64_t unit,
+  __device__ __forceinline__ void keep_partial(acc* partials, std::int64_t slice,
                                                std::int64_t packet, const node& value) const {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
-      new (partials + (unit * plan.packets + packet) * Width + j) acc(value[j]);
+      new (partials + (slice * plan.packets + packet) * Width + j) acc(value[j]);
     }
   }
 
@@ -332,13 +333,13 @@ class column_work {
     const bool keeps = exists && run_in_block() == 0;
     const even_rows rows{plan.packets * Width};
     const group_reducer partials{reducer};
-    const grid_tree<acc> units{{memory.partials, memory.arrivals + stripe},
-                               static_cast<unsigned>(plan.units),
-                               cuda::partial_group(Nt, plan.packet_bits),
-                               plan.packets * Width,
-                               static_cast<unsigned>(plan.stripes)};
+    const grid_tree<acc> slices{{memory.partials, memory.arrivals + stripe},
+                                static_cast<unsigned>(plan.slices),
+                                cuda::partial_group(Nt, plan.packet_bits),
+                                plan.packets * Width,
+                                static_cast<unsigned>(plan.stripes)};
     __syncthreads();  // the partials are there before the first thread tells so
-    units.climb(g, arrived, shared.completed, [&](const complete_group<acc>& group) {
+    slices.climb(g, arrived, shared.completed, [&](const complete_group<acc>& group) {
       node value;
       fold_rows(value, group_run{partials_source{{group.partials}}, rows, partials}, exists,
                 packet * Width, group.first, group.size, partial_rows);
@@ -381,9 +382,9 @@ template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer,
           class Out>
 __global__ void __launch_bounds__(
     Nt, min_resident_column_blocks(Nt, Width * sizeof(typename Reducer::accumulator)))
-    column_kernel(const __grid_constant__ Forest forest, Reducer reducer, Init init,
-                  const __grid_constant__ Out out, const __grid_constant__ column_plan plan,
-                  tile_shares shares, scratch<typename Reducer::accumulator> memory) {
+    columns_kernel(const __grid_constant__ Forest forest, Reducer reducer, Init init,
+                   const __grid_constant__ Out out, const __grid_constant__ column_plan plan,
+                   tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using work_type = column_work<Nt, Rows, Width, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   cuda::refuse_flush_to_zero();
