@@ -13,6 +13,7 @@
 
 #include <tilefold/detail/cuda/free_kernel.cuh>
 #include <tilefold/detail/cuda/runtime.cuh>
+#include <tilefold/detail/cuda/sched/exact_kernel.cuh>
 #include <tilefold/detail/cuda/select_kernel.cuh>
 #include <tilefold/detail/cuda/staged_kernel.cuh>
 #include <tilefold/detail/cuda/tile_kernel.cuh>
@@ -409,12 +410,42 @@ void launch_select(const Source& source, const Reducer& reducer, const Init& ini
                      elements{reducer.of_one(), 0u}, init, out, n, memory);
 }
 
+/// Blocks of exact_kernel.cuh that share one call's sums.
+template <class Float>
+constexpr workspace_demand exact_demand() {
+  return {1, static_cast<std::int64_t>(sizeof(digit_sums<Float>))};
+}
+
+/// Launches the exact sum of n >= 1 elements. `provide` as for launch().
+template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
+void launch_exact(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
+  using summands = unfused<decltype(reducer.of_summands())>;
+  using number = typename summands::accumulator;
+  constexpr tile_policy policy = exact_policy<number>;
+  const auto kernel = &exact_kernel<Build, Source, unfused<Reducer>, summands, Init, Out>;
+  static occupancy_cache occupancy;
+  static occupancy_cache known;
+  const auto blocks = detail::smaller(tree::num_blocks(n, policy.tile()),
+                                      resident_blocks(kernel, policy.nt, gpu, occupancy));
+  digit_sums<number>* sums = nullptr;
+  if (blocks > 1) {
+    sums = reinterpret_cast<digit_sums<number>*>(provide(exact_demand<number>()).arrivals());
+  }
+  cuda::launch_early(kernel, launch_config(blocks, policy.nt, stream),
+                     abilities_of(kernel, policy.nt, gpu, known), false,
+                     "launch of the exact kernel", source, unfused<Reducer>{reducer, 0u},
+                     summands{reducer.of_summands(), 0u}, init, out, n, sums);
+}
+
 /// The same under the policy that the caller chose or, by default, that fits the items and n.
 template <class Build, class Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
-  if constexpr (std::is_same_v<Policy, default_policy>) {
+  if constexpr (sums_exactly<Reducer>) {
+    cuda::launch_exact<Build>(source, reducer, init, n, out, gpu, stream, provide);
+  } else if constexpr (std::is_same_v<Policy, default_policy>) {
     constexpr int bytes = item_bytes<Source>;
     constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
     constexpr tile_policy policy = policy_for(bytes, acc_bytes);
