@@ -86,6 +86,12 @@ class float_mode_error : public error {
   using error::error;
 };
 
+/// Bytes that are not what they were taken for: truncated, altered, of another type or version.
+class format_error : public error {
+ public:
+  using error::error;
+};
+
 /// A CUDA runtime call or launch that failed; `code()` is the cudaError_t as an int.
 class cuda_error : public error {
  public:

@@ -7,6 +7,7 @@
 #include <tilefold/batched_reduce.hpp>
 #include <tilefold/checked.hpp>
 #include <tilefold/count.hpp>
+#include <tilefold/exact_accumulator.hpp>
 #include <tilefold/extrema.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/inner_product.hpp>
@@ -16,6 +17,7 @@
 #include <tilefold/reducers/basic.hpp>
 #include <tilefold/reducers/compensated.hpp>
 #include <tilefold/reducers/custom.hpp>
+#include <tilefold/reducers/exact.hpp>
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/log_sum_exp.hpp>
 #include <tilefold/reducers/moments.hpp>

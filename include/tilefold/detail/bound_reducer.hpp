@@ -207,6 +207,18 @@ class bound_reducer {
   // they are.
   static constexpr bool finds_places = absorbs && requires { typename ways<R>::of_values; };
 
+  // Whether it is the exact sum of a float or a double of each element.
+  static constexpr bool sums_exactly = [] {
+    if constexpr (!requires { typename ways<R>::summand; }) {
+      return false;
+    } else if constexpr (of_items) {
+      return lifts<typename ways<R>::summand, Values...>;
+    } else {
+      return lifts<typename ways<R>::summand,
+                   call_result_t<typename lift_function<Lift>::type, Values...>>;
+    }
+  }();
+
   R reducer;
   Lift function;
 
@@ -300,6 +312,20 @@ class bound_reducer {
     requires selects
   {
     return bound_reducer<typename ways<R>::of_one, Lift, Values...>{{}, function};
+  }
+
+  /// The reducer that lifts an element to what it brings to an exact sum.
+  TILEFOLD_HD auto of_summands() const
+    requires sums_exactly
+  {
+    return bound_reducer<typename ways<R>::summand, Lift, Values...>{{}, function};
+  }
+  /// The accumulator of n elements of which the exact sum is known.
+  template <class Sum>
+  TILEFOLD_HD static accumulator of_exact_sum(const Sum& sum, std::int64_t n)
+    requires sums_exactly
+  {
+    return ways<R>::template holder<accumulator>::of(sum, n);
   }
 
   /// combine() of nodes of equally many elements, a power of two.

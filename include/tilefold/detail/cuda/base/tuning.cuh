@@ -174,6 +174,19 @@ constexpr int min_resident_select_blocks(int nt) { return detail::larger(1024 / 
 /// Candidates that a warp inserts one by one. Of more, sorting all lanes' elements is faster.
 inline constexpr int most_inserted = 4;
 
+// Exact sums.
+
+/// Threads and items a thread: 128 bytes of floats in flight, 64 of doubles.
+constexpr tile_policy exact_policy_for(int float_bytes) {
+  return float_bytes == 4 ? tile_policy{256, 32} : tile_policy{256, 8};
+}
+/// Blocks that an SM shall hold: with the registers of three, floats' next chunk spills.
+constexpr int min_resident_exact_blocks(int float_bytes) { return float_bytes == 4 ? 2 : 4; }
+/// Memory in which blocks add up their digits; of doubles, which need most.
+inline constexpr std::int64_t exact_sums_bytes = 768;
+/// Accumulators that may hold exact sums have so many bytes at least.
+inline constexpr std::int64_t least_exact_acc_bytes = 24;
+
 // Forests.
 
 /// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at

@@ -15,6 +15,7 @@
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/sched/any_order_kernel.cuh>
+#include <tilefold/detail/cuda/sched/exact_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/select_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
@@ -84,13 +85,35 @@ void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_
                 elements{job.reducer.of_one(), 0u}, job.init, job.out, job.n, memory);
 }
 
+/// Launches an exact sum.
+template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
+void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
+  using summands = unfused<decltype(job.reducer.of_summands())>;
+  using number = typename summands::accumulator;
+  using sums_type = digit_sums<number>;
+  static_assert(sizeof(sums_type) <= exact_sums_bytes &&
+                sizeof(typename Reducer::accumulator) >= least_exact_acc_bytes);
+  constexpr tile_policy policy = exact_policy<number>;
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu, &exact_kernel<Build, Source, unfused<Reducer>, summands, Init, Out>,
+               "exact_kernel", policy.nt, starts::early);
+  const std::int64_t blocks = kernel.most(tree::num_blocks(job.n, policy.tile()));
+  sums_type* sums = nullptr;
+  if (blocks > 1) sums = provide(cuda::exact_demand()).template arrivals<sums_type>();
+  kernel.launch(blocks, job.stream, job.source, job.reducer,
+                summands{job.reducer.of_summands(), 0u}, job.init, job.out, job.n, sums);
+}
+
 template <class R, class Lift, class... Values>
 struct range_launch<bound_reducer<R, Lift, Values...>> {
   using reducer = bound_reducer<R, Lift, Values...>;
 
   template <class Build, class Policy, class Job, class Provide>
   static void run(const Job& job, const Provide& provide) {
-    if constexpr (std::is_same_v<Policy, default_policy>) {
+    if constexpr (reducer::sums_exactly) {
+      cuda::launch_exact<Build>(job, provide);
+    } else if constexpr (std::is_same_v<Policy, default_policy>) {
       by_default<Build>(job, provide);
     } else {
       as_chosen<Build, Policy::value>(job, provide);

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sum of floating numbers or integers without any rounding: an integer that counts units of a
+// power of two below which no item has bits. So addition is that of integers, and no order enters.
+//
+//     float      2^-149 .. 2^128 and 64 bits for 2^63 items        6 words of 64 bits
+//     double     2^-1074 .. 2^1024                                34
+//     half, fp8  2^-24 .. 2^16                                      2
+//     integers   1 .. 2^64                                          2
+//     products   of floats 10, of doubles 67, of integers 3
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/wide_integer.hpp>
+#include <tilefold/half.hpp>
+#include <tilefold/op.hpp>
+
+namespace tilefold::detail {
+
+/// What a sum has seen beside its finite value, a bit each.
+namespace seen {
+inline constexpr std::uint64_t nan = 1;
+inline constexpr std::uint64_t plus_infinity = 2;
+inline constexpr std::uint64_t minus_infinity = 4;
+inline constexpr std::uint64_t minus_zero = 8;
+inline constexpr std::uint64_t other = 16;  // anything but -0
+}  // namespace seen
+
+/// A finite floating number: (-1)^negative mantissa 2^exponent.
+struct float_parts {
+  std::uint64_t mantissa;
+  int exponent;
+  bool negative;
+  bool finite;
+};
+
+template <std::floating_point T>
+TILEFOLD_HD float_parts parts_of(T x) {
+  static_assert(std::same_as<T, float> || std::same_as<T, double>);
+  using bits_type = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  constexpr int fraction = sizeof(T) == 4 ? 23 : 52;
+  constexpr int most = sizeof(T) == 4 ? 0xff : 0x7ff;
+  constexpr int least = sizeof(T) == 4 ? -149 : -1074;
+  const auto bits = __builtin_bit_cast(bits_type, x);
+  const auto exponent = static_cast<int>(bits >> fraction) & most;
+  const bits_type below = bits & ((bits_type{1} << fraction) - 1);
+  const bits_type mantissa = exponent == 0 ? below : below | bits_type{1} << fraction;
+  return {mantissa, least + (exponent == 0 ? 0 : exponent - 1), (bits >> (8 * sizeof(T) - 1)) != 0,
+          exponent != most};
+}
+
+/// The sum of items that are multiples of 2^Least and at most 2^Most in size, 2^63 of them at most.
+template <int Least, int Most>
+struct exact_state {
+  static constexpr int words = (Most - Least + 64 + 63) / 64;
+
+  wide_integer<words> sum;
+  std::uint64_t marks;  // of `seen`
+
+  TILEFOLD_HD static exact_state nothing() { return exact_state{}; }
+
+  template <std::floating_point T>
+  TILEFOLD_HD void add(T x) {
+    const float_parts parts = detail::parts_of(x);
+    if (parts.finite) {
+      add_product({parts.mantissa, 0}, parts.exponent, parts.negative);
+    } else {
+      mark(x);
+    }
+  }
+
+  template <std::integral T>
+  TILEFOLD_HD void add(T x) {
+    const bool negative = x < T{};
+    const auto bits = static_cast<std::uint64_t>(x);
+    add_product({negative ? std::uint64_t{0} - bits : bits, 0}, 0, negative);
+    marks |= seen::other;
+  }
+
+  /// x y, exactly.
+  template <std::floating_point T>
+  TILEFOLD_HD void add_product_of(T x, T y) {
+    const float_parts a = detail::parts_of(x);
+    const float_parts b = detail::parts_of(y);
+    if (a.finite && b.finite) {
+      add_product(detail::wide_product(a.mantissa, b.mantissa), a.exponent + b.exponent,
+                  a.negative != b.negative);
+    } else {
+      mark(rounded_product(x, y));  // an infinity, or NaN
+    }
+  }
+  template <std::integral X, std::integral Y>
+  TILEFOLD_HD void add_product_of(X x, Y y) {
+    const bool x_negative = x < X{};
+    const bool y_negative = y < Y{};
+    const auto a = static_cast<std::uint64_t>(x);
+    const auto b = static_cast<std::uint64_t>(y);
+    add_product(detail::wide_product(x_negative ? std::uint64_t{0} - a : a,
+                                     y_negative ? std::uint64_t{0} - b : b),
+                0, x_negative != y_negative);
+    marks |= seen::other;
+  }
+
+  /// Adds count * 2^exponent, a multiple of 2^Least.
+  TILEFOLD_HD void add_multiple(std::int64_t count, int exponent) {
+    const auto bits = static_cast<std::uint64_t>(count);
+    add_product({count < 0 ? std::uint64_t{0} - bits : bits, 0}, exponent, count < 0);
+  }
+
+  TILEFOLD_HD void add(const exact_state& other) {
+    sum.add(other.sum);
+    marks |= other.marks;
+  }
+
+  /// Whether all is said: NaN, an infinity.
+  TILEFOLD_HD bool is_finite() const {
+    return (marks & (seen::nan | seen::plus_infinity | seen::minus_infinity)) == 0;
+  }
+
+  /// The value of a sum that is not finite or zero, in T.
+  template <class T>
+  TILEFOLD_HD T special() const {
+    constexpr std::uint64_t infinities = seen::plus_infinity | seen::minus_infinity;
+    if ((marks & seen::nan) != 0 || (marks & infinities) == infinities) return quiet_nan<T>();
+    const auto as = [](float x) { return static_cast<T>(x); };
+    if ((marks & seen::plus_infinity) != 0) return as(__builtin_inff());
+    if ((marks & seen::minus_infinity) != 0) return as(-__builtin_inff());
+    const bool all_minus_zero = marks == seen::minus_zero;
+    return as(all_minus_zero ? -0.0f : 0.0f);
+  }
+
+ private:
+  TILEFOLD_HD void add_product(const double_word& magnitude, int exponent, bool negative) {
+    if ((magnitude.low | magnitude.high) == 0) {
+      marks |= negative ? seen::minus_zero : seen::other;
+      return;
+    }
+    marks |= seen::other;
+    // Trailing zeros may lie below the least bit: of a half that is a float.
+    const int bit = exponent - Least;
+    if (bit < 0) {
+      sum.add_shifted({magnitude.low >> -bit, 0}, 0, negative);
+    } else {
+      sum.add_shifted(magnitude, bit, negative);
+    }
+  }
+
+  // Of x, which is not finite.
+  template <std::floating_point T>
+  TILEFOLD_HD void mark(T x) {
+    marks |= seen::other | (detail::is_nan(x) ? seen::nan
+                            : x > T{}         ? seen::plus_infinity
+                                              : seen::minus_infinity);
+  }
+};
+
+/// Where the bits of items of type T lie.
+template <class T>
+struct exact_format;
+template <>
+struct exact_format<float> {
+  using sum = exact_state<-149, 128>;
+  using products = exact_state<-298, 256>;
+};
+template <>
+struct exact_format<double> {
+  using sum = exact_state<-1074, 1024>;
+  using products = exact_state<-2148, 2048>;
+};
+template <class T>
+  requires is_bfloat16<T>
+struct exact_format<T> : exact_format<float> {};
+template <class T>
+  requires(is_narrow_float<T> && !is_bfloat16<T>)
+struct exact_format<T> {
+  using sum = exact_state<-24, 16>;
+  using products = exact_state<-48, 32>;
+};
+template <std::integral T>
+struct exact_format<T> {
+  using sum = exact_state<0, 64>;
+  using products = exact_state<0, 128>;
+};
+
+template <class T>
+concept exactly_summable = requires { typename exact_format<T>::sum; };
+
+/// An item as states take it: narrow floats as floats.
+template <exactly_summable T>
+TILEFOLD_HD auto exact_item(const T& x) {
+  if constexpr (is_narrow_float<T>) {
+    return static_cast<float>(x);
+  } else if constexpr (std::same_as<T, bool>) {
+    return static_cast<unsigned>(x);
+  } else {
+    return x;
+  }
+}
+
+/// What a result is by default: of integers what holds most sums.
+template <class T>
+struct exact_result {
+  using type = T;
+};
+template <std::signed_integral T>
+struct exact_result<T> {
+  using type = std::int64_t;
+};
+template <std::unsigned_integral T>
+struct exact_result<T> {
+  using type = std::uint64_t;
+};
+
+/// The sum, rounded once to T. Integers wrap.
+template <class T, int Least, int Most>
+TILEFOLD_HD T value_of(const exact_state<Least, Most>& state) {
+  if constexpr (std::integral<T>) {
+    static_assert(Least == 0, "tilefold: an exact sum of floating numbers is no integer");
+    return static_cast<T>(state.sum.word[0]);
+  } else {
+    if (!state.is_finite() || state.sum.is_zero()) return state.template special<T>();
+    return detail::rounded_real<T>(state.sum.magnitude().top(Least), state.sum.is_negative());
+  }
+}
+
+/// The sum divided by `count` > 0, rounded once to T.
+template <class T, int Least, int Most>
+TILEFOLD_HD T mean_of(const exact_state<Least, Most>& state, std::int64_t count) {
+  if (!state.is_finite() || state.sum.is_zero()) return state.template special<T>();
+  return detail::rounded_real<T>(
+      detail::quotient(state.sum.magnitude(), static_cast<std::uint64_t>(count), Least),
+      state.sum.is_negative());
+}
+
+/// The root of a sum of squares, rounded once to T.
+template <class T, int Least, int Most>
+TILEFOLD_HD T root_of(const exact_state<Least, Most>& state) {
+  if (!state.is_finite() || state.sum.is_zero()) return state.template special<T>();
+  return detail::rounded_real<T>(detail::square_root(state.sum, Least), false);
+}
+
+}  // namespace tilefold::detail

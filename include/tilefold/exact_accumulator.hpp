@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sum that is exact: it can be added to in any order, in pieces, on any machine, and its value is
+// that of the real sum, rounded once.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/exact_state.hpp>
+#include <tilefold/error.hpp>
+
+namespace tilefold {
+
+namespace detail {
+struct exact_access;
+}
+
+/// The exact sum of items of type T: half, bfloat16, the types of 8 bits, float, double or any
+/// integer. Trivially copyable, for host and device; 24 bytes for halves and integers, 56 for float
+/// and bfloat16, 280 for double. Exact for up to 2^63 items.
+///
+/// The value depends on the items alone, not on their order nor on how they were split among
+/// accumulators. So do the bytes: two accumulators that were given equal items are equal.
+///
+/// - The result is the real sum, rounded to nearest even once. It overflows only if that does.
+/// - A NaN, or infinities of both signs, give the canonical NaN; one infinity gives itself.
+/// - An exact zero is +0, unless every item is -0; of no items it is +0.
+/// - Sums of integers are exact in 128 bits; a result of an integer type is the sum modulo 2^bits.
+template <class T>
+  requires detail::exactly_summable<T>
+class exact_accumulator {
+  using state_type = typename detail::exact_format<T>::sum;
+
+ public:
+  using value_type = T;
+
+  /// The sum of nothing.
+  TILEFOLD_HD exact_accumulator() : state_(state_type::nothing()) {}
+  TILEFOLD_HD explicit exact_accumulator(const T& x) : exact_accumulator() { add(x); }
+
+  TILEFOLD_HD void add(const T& x) { state_.add(detail::exact_item(x)); }
+
+  /// Every item of a range of the caller's own memory.
+  template <std::input_iterator It, std::sentinel_for<It> End>
+  void add(It first, End last) {
+    for (; first != last; ++first) add(*first);
+  }
+
+  /// All that `other` was given.
+  TILEFOLD_HD void merge(const exact_accumulator& other) { state_.add(other.state_); }
+
+  /// The sum, rounded once to Result: T by default, of integers 64 bits.
+  template <class Result = typename detail::exact_result<T>::type>
+  TILEFOLD_HD Result value() const {
+    return detail::value_of<Result>(state_);
+  }
+
+  /// The mean of `count` > 0 items, rounded once.
+  template <class Result = std::conditional_t<std::integral<T>, double, T>>
+  TILEFOLD_HD Result mean(std::int64_t count) const {
+    return detail::mean_of<Result>(state_, count);
+  }
+
+  friend TILEFOLD_HD bool operator==(const exact_accumulator& a, const exact_accumulator& b) {
+    bool same = a.state_.marks == b.state_.marks;
+    for (int i = 0; i < state_type::words; ++i) {
+      same = same && a.state_.sum.word[i] == b.state_.sum.word[i];
+    }
+    return same;
+  }
+
+  /// What to_bytes() takes: four letters, a version, the kind of items, the number of words, then
+  /// marks, words and a checksum, the least byte of each first.
+  static constexpr std::size_t num_bytes = 8 + 8 + 8 * state_type::words + 8;
+
+  std::array<std::byte, num_bytes> to_bytes() const {
+    std::array<std::byte, num_bytes> bytes{};
+    put(bytes, 0, header());
+    put(bytes, 1, state_.marks);
+    for (int i = 0; i < state_type::words; ++i) put(bytes, 2 + i, state_.sum.word[i]);
+    put(bytes, checksum_place, checksum(bytes));
+    return bytes;
+  }
+
+  /// The accumulator that gave these bytes. Throws format_error if they are truncated, altered, of
+  /// items of another type, or of another version.
+  static exact_accumulator from_bytes(std::span<const std::byte> bytes) {
+    if (bytes.size() != num_bytes) {
+      throw format_error("tilefold: an exact accumulator of this type has " +
+                         std::to_string(num_bytes) + " bytes, got " + std::to_string(bytes.size()));
+    }
+    const std::uint64_t head = get(bytes, 0);
+    if (static_cast<std::uint32_t>(head) != letters) {
+      throw format_error("tilefold: these bytes are no exact accumulator: they begin with " +
+                         std::to_string(static_cast<std::uint32_t>(head)) + " in place of " +
+                         std::to_string(letters));
+    }
+    if ((head >> 32 & 0xff) != version) {
+      throw format_error("tilefold: an exact accumulator of version " +
+                         std::to_string(head >> 32 & 0xff) + "; this program knows version " +
+                         std::to_string(version));
+    }
+    if (head != header()) {
+      throw format_error("tilefold: an exact accumulator of items of kind " +
+                         std::to_string(head >> 40 & 0xff) + ", asked for kind " +
+                         std::to_string(header() >> 40 & 0xff));
+    }
+    if (get(bytes, checksum_place) != checksum(bytes)) {
+      throw format_error("tilefold: the bytes of an exact accumulator have been altered");
+    }
+    exact_accumulator result;
+    result.state_.marks = get(bytes, 1);
+    for (int i = 0; i < state_type::words; ++i) result.state_.sum.word[i] = get(bytes, 2 + i);
+    return result;
+  }
+
+ private:
+  friend struct detail::exact_access;
+
+  static constexpr std::size_t checksum_place = 2 + state_type::words;
+  static constexpr std::uint32_t letters = 0x41584654;  // "TFXA"
+  static constexpr std::uint64_t version = 1;
+
+  // Types whose sums have one form are of one kind.
+  static constexpr std::uint64_t kind() {
+    return std::signed_integral<T>                                               ? 1
+           : std::unsigned_integral<T>                                           ? 2
+           : std::same_as<T, double>                                             ? 5
+           : std::same_as<state_type, typename detail::exact_format<float>::sum> ? 4
+                                                                                 : 3;
+  }
+  static constexpr std::uint64_t header() {
+    return letters | version << 32 | kind() << 40 | std::uint64_t{state_type::words} << 48;
+  }
+
+  static void put(std::span<std::byte, num_bytes> bytes, std::size_t word, std::uint64_t value) {
+    for (std::size_t i = 0; i < 8; ++i) {
+      bytes[8 * word + i] = static_cast<std::byte>(value >> (8 * i) & 0xff);
+    }
+  }
+  static std::uint64_t get(std::span<const std::byte> bytes, std::size_t word) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < 8; ++i) {
+      value |= static_cast<std::uint64_t>(bytes[8 * word + i]) << (8 * i);
+    }
+    return value;
+  }
+
+  // FNV-1a of all that stands before it.
+  static std::uint64_t checksum(std::span<const std::byte> bytes) {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (std::size_t i = 0; i < 8 * checksum_place; ++i) {
+      hash = (hash ^ static_cast<std::uint64_t>(bytes[i])) * 0x100000001b3u;
+    }
+    return hash;
+  }
+
+  state_type state_;
+};
+
+namespace detail {
+
+/// The accumulator of a sum that was made elsewhere.
+struct exact_access {
+  template <class T>
+  TILEFOLD_HD static exact_accumulator<T> accumulator_of(
+      const typename exact_format<T>::sum& state) {
+    exact_accumulator<T> result;
+    result.state_ = state;
+    return result;
+  }
+};
+
+}  // namespace detail
+
+}  // namespace tilefold

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact sums: what the real numbers give, rounded once. No order enters, so they hold where the
+// tree cannot: over data that arrive in another order, or are split by hand
+// (exact_accumulator.hpp). NaN, infinities, zeros and overflow: as there.
+//
+// Result: void for the type of the elements (of integers 64 bits; of means and roots of integers
+// double), or a type by name, for instance exact_sum<double> over floats. It is rounded once, too.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/exact_state.hpp>
+#include <tilefold/detail/reducer_shortcuts.hpp>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/op.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold {
+
+namespace detail {
+
+template <class Result, class Default>
+using named_or = std::conditional_t<std::is_void_v<Result>, Default, Result>;
+
+/// Real results of elements of type T.
+template <class T>
+using exact_real = std::conditional_t<std::integral<T>, double, T>;
+
+/// Exact sums of the parts of complex numbers.
+template <class T>
+struct exact_parts {
+  exact_accumulator<typename T::value_type> re;
+  exact_accumulator<typename T::value_type> im;
+};
+
+template <class T>
+concept complex_summable = complex_like<T> && exactly_summable<typename T::value_type>;
+
+/// An exact sum and the number of its elements.
+template <class Sum>
+struct counted_exact {
+  Sum sum;
+  std::int64_t count;
+};
+
+/// An exact sum of products of elements of type T.
+template <class T>
+struct exact_products {
+  using value_type = T;
+  typename exact_format<T>::products state;
+};
+
+/// Where two elements are multiplied: as integers if both are, else as floats or doubles, which
+/// both of them have to be exactly.
+template <class X, class Y>
+struct exact_meeting {};
+template <std::integral X, std::integral Y>
+struct exact_meeting<X, Y> {
+  using type = std::conditional_t<std::unsigned_integral<X> && std::unsigned_integral<Y>,
+                                  std::uint64_t, std::int64_t>;
+};
+template <class X>
+inline constexpr bool fits_double = std::same_as<X, double> || std::same_as<X, float> ||
+                                    is_narrow_float<X> || (std::integral<X> && sizeof(X) <= 4);
+template <class X, class Y>
+  requires(fits_double<X> && fits_double<Y> && !(std::integral<X> && std::integral<Y>))
+struct exact_meeting<X, Y> {
+  template <class T>
+  static constexpr bool fits_float =
+      !std::same_as<T, double> && (!std::integral<T> || sizeof(T) <= 2);
+  // Two narrow floats of one type stay what they are, so that the result is.
+  using type =
+      std::conditional_t<std::same_as<X, Y>, X,
+                         std::conditional_t<fits_float<X> && fits_float<Y>, float, double>>;
+};
+
+struct exact_reducer {
+  using reducer_concept = reducer_tag;
+};
+
+struct exact_products_reducer : exact_reducer {
+  template <class T>
+  TILEFOLD_HD exact_products<T> combine(const exact_products<T>& a,
+                                        const exact_products<T>& b) const {
+    exact_products<T> result = a;
+    result.state.add(b.state);
+    return result;
+  }
+  template <class Acc>
+  TILEFOLD_HD Acc identity() const {
+    return Acc{};
+  }
+
+ protected:
+  template <class T, class X, class Y>
+  TILEFOLD_HD static exact_products<T> product(const X& x, const Y& y) {
+    exact_products<T> result{};
+    if constexpr (std::integral<X> && std::integral<Y>) {
+      result.state.add_product_of(detail::exact_item(x), detail::exact_item(y));
+    } else {
+      using factor = std::conditional_t<std::same_as<T, double>, double, float>;
+      result.state.add_product_of(static_cast<factor>(detail::exact_item(x)),
+                                  static_cast<factor>(detail::exact_item(y)));
+    }
+    return result;
+  }
+};
+
+}  // namespace detail
+
+namespace reducers {
+
+/// The sum; of complex numbers by parts. Empty: 0.
+template <class Result = void>
+struct exact_sum : detail::exact_reducer {
+  template <detail::exactly_summable T>
+  TILEFOLD_HD exact_accumulator<T> lift(const T& value) const {
+    return exact_accumulator<T>(value);
+  }
+  template <detail::complex_summable T>
+  TILEFOLD_HD detail::exact_parts<T> lift(const T& value) const {
+    using real = typename T::value_type;
+    const auto z = __builtin_bit_cast(detail::real_pair<real>, value);
+    return {exact_accumulator<real>(z.re), exact_accumulator<real>(z.im)};
+  }
+
+  template <class T>
+  TILEFOLD_HD exact_accumulator<T> combine(const exact_accumulator<T>& a,
+                                           const exact_accumulator<T>& b) const {
+    exact_accumulator<T> result = a;
+    result.merge(b);
+    return result;
+  }
+  template <class T>
+  TILEFOLD_HD detail::exact_parts<T> combine(const detail::exact_parts<T>& a,
+                                             const detail::exact_parts<T>& b) const {
+    return {combine(a.re, b.re), combine(a.im, b.im)};
+  }
+
+  template <class T>
+  TILEFOLD_HD auto project(const exact_accumulator<T>& sum) const {
+    return sum.template value<detail::named_or<Result, typename detail::exact_result<T>::type>>();
+  }
+  template <class T>
+  TILEFOLD_HD auto project(const detail::exact_parts<T>& sum) const {
+    using result = detail::named_or<Result, T>;
+    using real = typename result::value_type;
+    return __builtin_bit_cast(result, (detail::real_pair<real>{sum.re.template value<real>(),
+                                                               sum.im.template value<real>()}));
+  }
+  template <class Acc>
+  TILEFOLD_HD Acc identity() const {
+    return Acc{};
+  }
+};
+
+/// The mean: the exact sum divided by the number of elements, rounded once. Empty: an error.
+template <class Result = void>
+struct exact_mean : detail::exact_reducer {
+  template <class T>
+    requires detail::exactly_summable<T> || detail::complex_summable<T>
+  TILEFOLD_HD auto lift(const T& value) const {
+    const auto sum = exact_sum<>{}.lift(value);
+    return detail::counted_exact<std::remove_const_t<decltype(sum)>>{sum, 1};
+  }
+  template <class Sum>
+  TILEFOLD_HD detail::counted_exact<Sum> combine(const detail::counted_exact<Sum>& a,
+                                                 const detail::counted_exact<Sum>& b) const {
+    return {exact_sum<>{}.combine(a.sum, b.sum), a.count + b.count};
+  }
+  template <class T>
+  TILEFOLD_HD auto project(const detail::counted_exact<exact_accumulator<T>>& state) const {
+    return state.sum.template mean<detail::named_or<Result, detail::exact_real<T>>>(state.count);
+  }
+  template <class T>
+  TILEFOLD_HD auto project(const detail::counted_exact<detail::exact_parts<T>>& state) const {
+    using result = detail::named_or<Result, T>;
+    using real = typename result::value_type;
+    return __builtin_bit_cast(
+        result, (detail::real_pair<real>{state.sum.re.template mean<real>(state.count),
+                                         state.sum.im.template mean<real>(state.count)}));
+  }
+};
+
+/// The dot product of two ranges. Products are exact, also those that would overflow or underflow.
+/// Elements of two types meet in float or double, whichever holds both. Empty: 0.
+template <class Result = void>
+struct exact_dot : detail::exact_products_reducer {
+  template <class X, class Y>
+    requires requires { typename detail::exact_meeting<X, Y>::type; }
+  TILEFOLD_HD auto lift(const X& x, const Y& y) const {
+    return product<typename detail::exact_meeting<X, Y>::type>(x, y);
+  }
+  template <class T>
+  TILEFOLD_HD auto project(const detail::exact_products<T>& sum) const {
+    return detail::value_of<detail::named_or<Result, typename detail::exact_result<T>::type>>(
+        sum.state);
+  }
+};
+
+/// The sum of squares. Empty: 0.
+template <class Result = void>
+struct exact_sum_of_squares : detail::exact_products_reducer {
+  template <detail::exactly_summable T>
+  TILEFOLD_HD auto lift(const T& value) const {
+    return product<T>(value, value);
+  }
+  template <class T>
+  TILEFOLD_HD auto project(const detail::exact_products<T>& sum) const {
+    return detail::value_of<detail::named_or<Result, typename detail::exact_result<T>::type>>(
+        sum.state);
+  }
+};
+
+/// The l2 norm: the root of the exact sum of squares, rounded once. Empty: 0.
+template <class Result = void>
+struct exact_l2 : detail::exact_products_reducer {
+  template <detail::exactly_summable T>
+  TILEFOLD_HD auto lift(const T& value) const {
+    return product<T>(value, value);
+  }
+  template <class T>
+  TILEFOLD_HD auto project(const detail::exact_products<T>& sum) const {
+    return detail::root_of<detail::named_or<Result, detail::exact_real<T>>>(sum.state);
+  }
+};
+
+}  // namespace reducers
+
+namespace detail {
+
+/// The float or double that an element brings to an exact sum.
+struct exact_summand : exact_reducer {
+  template <class T>
+    requires(std::floating_point<T> || is_narrow_float<T>)
+  TILEFOLD_HD auto lift(const T& value) const {
+    return detail::exact_item(value);
+  }
+  template <class Acc>
+  TILEFOLD_HD Acc combine(Acc a, Acc b) const {
+    return rounded_sum(a, b);
+  }
+  template <class Acc>
+  TILEFOLD_HD Acc project(Acc value) const {
+    return value;
+  }
+};
+
+/// The same of a product: of two floats that is a double, exactly.
+template <class T>
+concept narrower_than_double_float = std::same_as<T, float> || is_narrow_float<T>;
+struct exact_product_summand : exact_summand {
+  template <narrower_than_double_float X, narrower_than_double_float Y>
+  TILEFOLD_HD double lift(const X& x, const Y& y) const {
+    return rounded_product(static_cast<double>(detail::exact_item(x)),
+                           static_cast<double>(detail::exact_item(y)));
+  }
+};
+struct exact_square_summand : exact_summand {
+  template <narrower_than_double_float T>
+  TILEFOLD_HD double lift(const T& x) const {
+    return exact_product_summand{}.lift(x, x);
+  }
+};
+
+template <>
+struct ways<exact_summand> : commutative_ways {};
+template <>
+struct ways<exact_product_summand> : commutative_ways {};
+template <>
+struct ways<exact_square_summand> : commutative_ways {};
+
+/// An accumulator's exact sum, and the accumulator of one.
+template <class Acc>
+struct exact_holder;
+template <class T>
+struct exact_holder<exact_accumulator<T>> {
+  using state = typename exact_format<T>::sum;
+  TILEFOLD_HD static exact_accumulator<T> of(const state& sum, std::int64_t) {
+    return exact_access::accumulator_of<T>(sum);
+  }
+};
+template <class Sum>
+struct exact_holder<counted_exact<Sum>> : exact_holder<Sum> {
+  using state = typename exact_holder<Sum>::state;
+  TILEFOLD_HD static counted_exact<Sum> of(const state& sum, std::int64_t n) {
+    return {exact_holder<Sum>::of(sum, n), n};
+  }
+};
+template <class T>
+struct exact_holder<exact_products<T>> {
+  using state = typename exact_format<T>::products;
+  TILEFOLD_HD static exact_products<T> of(const state& sum, std::int64_t) { return {sum}; }
+};
+
+template <class Summand>
+struct exact_ways : order_free_ways {
+  using summand = Summand;
+  template <class Acc>
+  using holder = exact_holder<Acc>;
+};
+
+template <class Result>
+struct ways<reducers::exact_sum<Result>> : exact_ways<exact_summand> {};
+template <class Result>
+struct ways<reducers::exact_mean<Result>> : exact_ways<exact_summand> {};
+template <class Result>
+struct ways<reducers::exact_dot<Result>> : exact_ways<exact_product_summand> {};
+template <class Result>
+struct ways<reducers::exact_sum_of_squares<Result>> : exact_ways<exact_square_summand> {};
+template <class Result>
+struct ways<reducers::exact_l2<Result>> : exact_ways<exact_square_summand> {};
+
+}  // namespace detail
+
+}  // namespace tilefold

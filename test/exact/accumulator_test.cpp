@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact accumulators against MPFR, on data on which sums go wrong; shuffled, split and merged; what
+// is not finite; bytes.
+#include <tilefold/exact_accumulator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "mpfr.hpp"
+#include "random_items.hpp"
+#include "../support/seed.hpp"
+
+namespace tilefold {
+namespace {
+
+template <class T>
+std::string bytes_of(const T& x) {
+  return {reinterpret_cast<const char*>(&x), sizeof(T)};
+}
+
+template <class T>
+class ExactAccumulator : public testing::Test {};
+using floats = testing::Types<float, double, half, bfloat16>;
+TYPED_TEST_SUITE(ExactAccumulator, floats);
+
+/// `zero` is what an exact zero has to be.
+template <class Result>
+void expect_rounded(const test::real& expected, Result got, double zero) {
+  const double value = test::as_double(got);
+  double want = test::as_double(expected.rounded<Result>());
+  // Results that round to zero keep their sign, which not every oracle tells.
+  if (want == 0.0) want = expected.is_zero() ? zero : expected.is_negative() ? -0.0 : 0.0;
+  EXPECT_EQ(bytes_of(value), bytes_of(want)) << value << " " << want;
+}
+
+template <class T>
+std::vector<T> multiset_of(int number, std::mt19937_64& random, double& zero) {
+  const auto kind = static_cast<test::exact_kind>(number % test::num_exact_kinds);
+  zero = kind == test::exact_kind::minus_zeros ? -0.0 : 0.0;
+  return test::random_multiset<T>(kind, 1 + static_cast<int>(random() % 40), random);
+}
+
+// To find the nearest number of 16 bits all are tried, which takes time.
+template <class T>
+constexpr int num_multisets = sizeof(T) == 2 ? 70 : 14000;
+
+TYPED_TEST(ExactAccumulator, IsTheRealSumRoundedOnce) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  for (int m = 0; m < num_multisets<T> && !testing::Test::HasFailure(); ++m) {
+    SCOPED_TRACE(m);
+    double zero;
+    const auto items = multiset_of<T>(m, random, zero);
+    exact_accumulator<T> sum;
+    test::real expected;
+    for (const T x : items) {
+      sum.add(x);
+      expected.add(test::as_double(x));
+    }
+    expect_rounded(expected, sum.value(), zero);
+    expect_rounded(expected, sum.template value<float>(), zero);
+    expect_rounded(expected, sum.template value<double>(), zero);
+    const auto count = static_cast<std::int64_t>(1 + random() % 1000);
+    expected.divide(static_cast<std::uint64_t>(count));
+    expect_rounded(expected, sum.mean(count), zero);
+    expect_rounded(expected, sum.template mean<double>(count), zero);
+  }
+}
+
+TYPED_TEST(ExactAccumulator, KnowsNoOrderAndNoPieces) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  for (int m = 0; m < 2000; ++m) {
+    double zero;
+    auto items = multiset_of<T>(m, random, zero);
+    exact_accumulator<T> whole;
+    whole.add(items.begin(), items.end());
+    std::shuffle(items.begin(), items.end(), random);
+    exact_accumulator<T> merged;
+    for (std::size_t i = 0; i < items.size();) {
+      const std::size_t next = std::min(items.size(), i + random() % 7);
+      exact_accumulator<T> piece;
+      while (i < next) piece.add(items[i++]);
+      merged.merge(exact_accumulator<T>::from_bytes(piece.to_bytes()));
+    }
+    ASSERT_EQ(merged, whole) << m;
+    ASSERT_EQ(merged.to_bytes(), whole.to_bytes()) << m;
+  }
+}
+
+TYPED_TEST(ExactAccumulator, OfWhatIsNotFinite) {
+  using T = TypeParam;
+  const auto of = [](std::initializer_list<float> items) {
+    exact_accumulator<T> sum;
+    for (const float x : items) sum.add(static_cast<T>(x));
+    return test::as_double(sum.value());
+  };
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto largest = static_cast<float>(test::as_double(
+      test::float_of<T>(false, test::float_layout<T>::exponents - 1, ~std::uint64_t{0})));
+  EXPECT_EQ(of({infinity, 1.0f}), infinity);
+  EXPECT_EQ(of({1.0f, -infinity, -infinity}), -infinity);
+  EXPECT_NE(of({infinity, -infinity}), of({infinity, -infinity}));
+  EXPECT_NE(of({nan, infinity}), of({nan, infinity}));
+  EXPECT_EQ(bytes_of(of({-nan})), bytes_of(of({nan, 1.0f})));  // one pattern for all of them
+  // Overflow on the way is none, and an infinity wins over it.
+  if constexpr (!std::is_same_v<T, double>) {
+    EXPECT_EQ(of({largest, largest, -largest}), largest);
+    EXPECT_EQ(of({largest, largest}), infinity);
+    EXPECT_EQ(of({largest, largest, -infinity}), -infinity);
+  }
+  EXPECT_EQ(bytes_of(of({})), bytes_of(0.0));
+  EXPECT_EQ(bytes_of(of({-0.0f, -0.0f})), bytes_of(-0.0));
+  EXPECT_EQ(bytes_of(of({-0.0f, 0.0f})), bytes_of(0.0));
+  EXPECT_EQ(bytes_of(of({1.0f, -1.0f})), bytes_of(0.0));
+}
+
+TEST(ExactAccumulatorOfDoubles, IsRightWhereOthersAreNot) {
+  const auto of = [](std::vector<double> items) {
+    exact_accumulator<double> sum;
+    sum.add(items.begin(), items.end());
+    return sum.value();
+  };
+  EXPECT_EQ(of({1e300, 1e300}), 2e300);
+  EXPECT_EQ(of({1e16, 1.0, 1e-16}), 10000000000000002.0);
+  EXPECT_EQ(of({1e100, 1.0, -1e100}), 1.0);
+  const double most = std::numeric_limits<double>::max();
+  EXPECT_EQ(of({most, most, -most, -5e-324}), std::nextafter(most, most));
+  EXPECT_EQ(of({most, most}), std::numeric_limits<double>::infinity());
+  // Half of the last unit of the largest number rounds to infinity, a little less does not.
+  EXPECT_EQ(of({most, 0x1p969}), most);
+  EXPECT_EQ(of({most, 0x1p970}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(of({most, 0x1p970, -5e-324}), most);
+}
+
+TEST(ExactAccumulatorOfIntegers, HoldsWhatTheTypeDoesNot) {
+  exact_accumulator<std::int64_t> sum;
+  const auto most = std::numeric_limits<std::int64_t>::max();
+  const auto least = std::numeric_limits<std::int64_t>::min();
+  for (int i = 0; i < 3; ++i) sum.add(most);
+  EXPECT_EQ(sum.value<double>(), 0x3p63);
+  EXPECT_EQ(sum.value(), static_cast<std::int64_t>(3 * static_cast<std::uint64_t>(most)));
+  for (int i = 0; i < 4; ++i) sum.add(least);
+  EXPECT_EQ(sum.value(), static_cast<std::int64_t>(3 * static_cast<std::uint64_t>(most) +
+                                                   4 * static_cast<std::uint64_t>(least)));
+  EXPECT_EQ(sum.value<double>(), -0x1p63);  // -2^63 - 3 is nearest to it
+  exact_accumulator<std::uint64_t> big;
+  big.add(~std::uint64_t{0});
+  big.add(2);
+  EXPECT_EQ(big.value(), 1u);
+  EXPECT_EQ(big.value<double>(), 0x1p64);
+  EXPECT_EQ(big.mean(2), 0x1p63);
+}
+
+TEST(ExactAccumulatorBytes, AreRefusedIfTheyAreAnother) {
+  const exact_accumulator<float> one(1.0f);
+  const auto bytes = one.to_bytes();
+  const std::span<const std::byte> all(bytes);
+  EXPECT_THROW(exact_accumulator<float>::from_bytes(all.first(all.size() - 1)), format_error);
+  EXPECT_THROW(exact_accumulator<double>::from_bytes(all), format_error);
+  EXPECT_THROW(exact_accumulator<float>::from_bytes({}), format_error);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    auto altered = bytes;
+    altered[i] ^= std::byte{1};
+    EXPECT_THROW(exact_accumulator<float>::from_bytes(altered), format_error) << i;
+  }
+  const exact_accumulator<std::int32_t> integer(1);
+  EXPECT_THROW(exact_accumulator<half>::from_bytes(integer.to_bytes()), format_error);
+  EXPECT_EQ(exact_accumulator<float>::from_bytes(bytes), one);
+}
+
+TEST(ExactAccumulatorBytes, AreTheSameOnEveryMachine) {
+  exact_accumulator<half> sum;
+  sum.add(half(1.5f));
+  sum.add(half(-3.0f));
+  std::string digits;
+  for (const std::byte b : sum.to_bytes()) {
+    digits += "0123456789abcdef"[std::to_integer<int>(b) >> 4];
+    digits += "0123456789abcdef"[std::to_integer<int>(b) & 15];
+  }
+  // "TFXA", version 1, kind 3, two words; other; -1.5 2^24; and FNV-1a of these.
+  EXPECT_EQ(digits.substr(0, 64),
+            "5446584101030200"
+            "1000000000000000"
+            "000080feffffffff"
+            "ffffffffffffffff");
+}
+
+}  // namespace
+}  // namespace tilefold

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The suite of exact reducers on a GPU, of double.
+#include "cuda_suite.cuh"
+
+namespace tilefold {
+namespace {
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Exact, CudaExact, double);
+
+}  // namespace
+}  // namespace tilefold

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The suite of exact reducers on a GPU, for each type in a program of its own: reducers against
+// accumulators on the host, which others compare with MPFR: kinds of data on which sums go wrong,
+// sizes around chunks and blocks, alignments, verbs, policies.
+#pragma once
+
+#include <thrust/device_vector.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/reducers/exact.hpp>
+#include <tilefold/tilefold.cuh>
+
+#include "random_items.hpp"
+#include "../support/seed.hpp"
+
+namespace tilefold {
+namespace {
+
+namespace r = reducers;
+
+template <class T>
+std::string bytes_of(const T& x) {
+  return {reinterpret_cast<const char*>(&x), sizeof(T)};
+}
+
+/// n items: multisets of one kind, or of a random one each, one after the other.
+template <class T>
+std::vector<T> items_of(int kind, std::size_t n, std::mt19937_64& random) {
+  std::vector<T> items;
+  while (items.size() < n) {
+    const auto k = kind < test::num_exact_kinds
+                       ? kind
+                       : static_cast<int>(random() % (test::num_exact_kinds - 1));
+    const auto more = test::random_multiset<T>(static_cast<test::exact_kind>(k), 1000, random);
+    items.insert(items.end(), more.begin(), more.end());
+  }
+  items.resize(n);
+  return items;
+}
+
+template <class T>
+exact_accumulator<T> sum_of(const std::vector<T>& items, std::size_t begin, std::size_t end) {
+  exact_accumulator<T> sum;
+  for (std::size_t i = begin; i < end; ++i) sum.add(items[i]);
+  return sum;
+}
+
+template <class T>
+class CudaExact : public testing::Test {};
+TYPED_TEST_SUITE_P(CudaExact);
+
+template <class T>
+std::vector<T> any_items(int kind, std::size_t n, std::mt19937_64& random) {
+  if constexpr (std::is_integral_v<T>) {
+    std::vector<T> items(n);
+    for (T& x : items) x = static_cast<T>(random());
+    return items;
+  } else {
+    return items_of<T>(kind, n, random);
+  }
+}
+
+TYPED_TEST_P(CudaExact, SumsAreThoseOfTheHost) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  cuda_executor gpu;
+  for (int kind = 0; kind <= test::num_exact_kinds; ++kind) {
+    for (const std::size_t n : {1u, 2u, 31u, 255u, 256u, 257u, 1023u, 1024u, 1025u, 8191u, 8192u,
+                                8193u, 100003u, 1u << 20}) {
+      if (n > 200000 && kind != 0 && kind < test::num_exact_kinds) continue;
+      const std::size_t offset = random() % 8;
+      const auto items = any_items<T>(kind, n + offset, random);
+      const thrust::device_vector<T> x(items);
+      const T* const first = x.data().get() + offset;
+      const auto expected = sum_of(items, offset, n + offset);
+      SCOPED_TRACE(std::to_string(kind) + ", " + std::to_string(n) + ", " + std::to_string(offset));
+      ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum{})),
+                bytes_of(expected.value()));
+      ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum<double>{})),
+                bytes_of(expected.template value<double>()));
+      ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_mean{})),
+                bytes_of(expected.mean(static_cast<std::int64_t>(n))));
+    }
+  }
+}
+
+TYPED_TEST_P(CudaExact, ProductsAreThoseOfTheHost) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  cuda_executor gpu;
+  for (int kind = 0; kind <= test::num_exact_kinds; ++kind) {
+    for (const std::size_t n : {1u, 255u, 1025u, 8193u, 50001u}) {
+      const auto items = any_items<T>(kind, n + 3, random);
+      const thrust::device_vector<T> x(items);
+      const T* const first = x.data().get();
+      const auto begin = items.begin();
+      const auto end = begin + static_cast<std::ptrdiff_t>(n);
+      SCOPED_TRACE(std::to_string(kind) + ", " + std::to_string(n));
+      ASSERT_EQ(bytes_of(transform_reduce(gpu, first, first + n, first + 3, r::exact_dot{})),
+                bytes_of(tilefold::transform_reduce(begin, end, begin + 3, r::exact_dot{})));
+      ASSERT_EQ(bytes_of(reduce(gpu, first + 1, first + n + 1, r::exact_l2{})),
+                bytes_of(tilefold::reduce(begin + 1, end + 1, r::exact_l2{})));
+      ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum_of_squares<double>{})),
+                bytes_of(tilefold::reduce(begin, end, r::exact_sum_of_squares<double>{})));
+    }
+  }
+}
+
+TYPED_TEST_P(CudaExact, InEveryVerb) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  cuda_executor gpu;
+  const std::size_t n = 60000;
+  const auto items = any_items<T>(test::num_exact_kinds, n, random);
+  const thrust::device_vector<T> x(items);
+  using result = typename detail::exact_result<T>::type;
+  std::vector<int> bounds{0};
+  while (bounds.back() < static_cast<int>(n)) {
+    const int length = static_cast<int>(random() % (random() % 8 == 0 ? 9000 : 40));
+    bounds.push_back(std::min(static_cast<int>(n), bounds.back() + length));
+  }
+  const auto segments = static_cast<std::int64_t>(bounds.size()) - 1;
+  const thrust::device_vector<int> offsets(bounds);
+  thrust::device_vector<result> sums(static_cast<std::size_t>(segments));
+  segmented_reduce_into(gpu, x.data().get(), offsets.data().get(), segments, sums.data().get(),
+                        r::exact_sum{});
+  for (std::size_t s = 0; s < static_cast<std::size_t>(segments); ++s) {
+    const auto begin = static_cast<std::size_t>(bounds[s]);
+    const auto end = static_cast<std::size_t>(bounds[s + 1]);
+    const result got = sums[s];
+    ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, begin, end).value())) << s;
+  }
+  const std::size_t rows = 300, columns = 200;
+  thrust::device_vector<result> of_rows(rows);
+  segmented_reduce_into(gpu, x.data().get(), static_cast<std::int64_t>(rows),
+                        static_cast<std::int64_t>(columns), of_rows.data().get(), r::exact_sum{});
+  for (std::size_t s = 0; s < rows; ++s) {
+    const result got = of_rows[s];
+    ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, s * columns, (s + 1) * columns).value())) << s;
+  }
+  std::vector<int> keys(n);
+  for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<int>(i / 37);
+  const thrust::device_vector<int> k(keys);
+  thrust::device_vector<int> keys_out(n);
+  thrust::device_vector<result> by_key(n);
+  const std::int64_t runs =
+      reduce_by_key(gpu, k.data().get(), k.data().get() + n, x.data().get(), keys_out.data().get(),
+                    by_key.data().get(), r::exact_sum{});
+  ASSERT_EQ(runs, static_cast<std::int64_t>((n + 36) / 37));
+  for (std::size_t s = 0; s < static_cast<std::size_t>(runs); ++s) {
+    const result got = by_key[s];
+    ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, 37 * s, std::min(n, 37 * s + 37)).value()))
+        << s;
+  }
+  const auto both =
+      reduce(gpu, x.data().get(), x.data().get() + n, r::fuse(r::exact_sum{}, r::count{}));
+  ASSERT_EQ(bytes_of(both.template get<0>()), bytes_of(sum_of(items, 0, n).value()));
+  ASSERT_EQ(both.template get<1>(), static_cast<std::int64_t>(n));
+}
+
+// Among numbers, and alone: chunks of nothing else are noted in another way.
+TYPED_TEST_P(CudaExact, OfWhatIsNotFinite) {
+  using T = TypeParam;
+  if constexpr (!std::is_integral_v<T>) {
+    cuda_executor gpu;
+    const float infinity = std::numeric_limits<float>::infinity();
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const std::size_t n : {1u, 1000u, 5000u, 100000u}) {
+      for (const float fill : {0.0f, -0.0f, 1.5f, infinity, -infinity, nan}) {
+        for (const float one : {0.0f, -0.0f, 2.0f, infinity, -infinity, nan, -nan}) {
+          std::vector<T> items(n, static_cast<T>(fill));
+          items[n / 2] = static_cast<T>(one);
+          const thrust::device_vector<T> x(items);
+          const T got = reduce(gpu, x.data().get(), x.data().get() + n, r::exact_sum{});
+          ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, 0, n).value()))
+              << n << " of " << fill << " and a " << one;
+        }
+      }
+    }
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CudaExact, SumsAreThoseOfTheHost, ProductsAreThoseOfTheHost,
+                            InEveryVerb, OfWhatIsNotFinite);
+
+}  // namespace
+}  // namespace tilefold

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact reducers against MPFR, through every verb of the host.
+#include <tilefold/reducers/exact.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.hpp>
+
+#include "mpfr.hpp"
+#include "random_items.hpp"
+#include "../support/seed.hpp"
+
+namespace tilefold {
+namespace {
+
+namespace r = reducers;
+
+std::uint64_t bits(double x) { return __builtin_bit_cast(std::uint64_t, x); }
+std::uint64_t bits(float x) { return __builtin_bit_cast(std::uint32_t, x); }
+std::uint64_t bits(half x) { return x.bits; }
+
+template <class T>
+std::vector<T> finite_items(int number, std::mt19937_64& random) {
+  return test::random_multiset<T>(static_cast<test::exact_kind>(number % 6),
+                                  1 + static_cast<int>(random() % 60), random);
+}
+
+template <class T>
+class ExactReducers : public testing::Test {};
+using floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(ExactReducers, floats);
+
+TYPED_TEST(ExactReducers, AreRoundedOnce) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  for (int m = 0; m < 3000 && !testing::Test::HasFailure(); ++m) {
+    SCOPED_TRACE(m);
+    const auto x = finite_items<T>(m, random);
+    auto y = x;
+    std::shuffle(y.begin(), y.end(), random);
+    test::real sum, squares, dot;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      sum.add(x[i]);
+      squares.add_product(x[i], x[i]);
+      dot.add_product(x[i], y[i]);
+    }
+    const auto positive_zero = [](T value) { return value == T{0} ? T{0} : value; };
+    EXPECT_EQ(bits(positive_zero(tilefold::reduce(x, r::exact_sum{}))),
+              bits(positive_zero(sum.rounded<T>())));
+    EXPECT_EQ(bits(positive_zero(
+                  tilefold::transform_reduce(x.begin(), x.end(), y.begin(), r::exact_dot{}))),
+              bits(positive_zero(dot.rounded<T>())));
+    EXPECT_EQ(bits(tilefold::reduce(x, r::exact_sum_of_squares{})), bits(squares.rounded<T>()));
+    EXPECT_EQ(bits(tilefold::reduce(x, r::exact_sum_of_squares<double>{})),
+              bits(squares.rounded<double>()));
+    sum.divide(x.size());
+    EXPECT_EQ(bits(positive_zero(tilefold::reduce(x, r::exact_mean{}))),
+              bits(positive_zero(sum.rounded<T>())));
+    squares.root();
+    EXPECT_EQ(bits(tilefold::reduce(x, r::exact_l2{})), bits(squares.rounded<T>()));
+    EXPECT_EQ(bits(tilefold::reduce(x, r::exact_l2<double>{})), bits(squares.rounded<double>()));
+  }
+}
+
+TEST(ExactDot, HasNoOverflowOnTheWayAndNoUnderflow) {
+  const std::vector<double> x{1e200, 1.0, 1e200, 1e-200};
+  const std::vector<double> y{1e200, 3.0, -1e200, 1e-200};
+  EXPECT_EQ(tilefold::transform_reduce(x.begin(), x.end(), y.begin(), r::exact_dot{}), 3.0);
+  const std::vector<double> tiny(1 << 10, 0x1p-540);
+  EXPECT_EQ(tilefold::transform_reduce(tiny.begin(), tiny.end(), tiny.begin(), r::exact_dot{}),
+            0x1p-1070);
+}
+
+TEST(ExactDot, OfTwoTypes) {
+  const std::vector<float> x{1.5f, -2.0f};
+  const std::vector<double> y{0x1p-60, 1.0};
+  const std::vector<std::int32_t> k{3, 1 << 30};
+  EXPECT_EQ(tilefold::transform_reduce(x.begin(), x.end(), y.begin(), r::exact_dot{}), -2.0);
+  EXPECT_EQ(tilefold::transform_reduce(k.begin(), k.end(), y.begin(), r::exact_dot{}), 0x1p30);
+  EXPECT_EQ(tilefold::transform_reduce(k.begin(), k.end(), k.begin(), r::exact_dot{}),
+            9 + (1LL << 60));
+}
+
+TEST(ExactReducers, OfHalvesAndIntegers) {
+  const std::vector<half> h{half(3.0f), half(4.0f), half(65504.0f), half(-65504.0f)};
+  EXPECT_EQ(bits(tilefold::reduce(h, r::exact_sum{})), bits(half(7.0f)));
+  EXPECT_EQ(tilefold::reduce(h, r::exact_sum<float>{}), 7.0f);
+  const std::vector<std::int8_t> bytes(1000, std::int8_t{-100});
+  EXPECT_EQ(tilefold::reduce(bytes, r::exact_sum{}), -100000);
+  EXPECT_EQ(tilefold::reduce(bytes, r::exact_mean{}), -100.0);
+  EXPECT_EQ(tilefold::reduce(bytes, r::exact_l2{}), std::sqrt(1e7));
+  const std::vector<bool> truths{true, false, true};
+  EXPECT_EQ(tilefold::reduce(truths, r::exact_sum{}), 2u);
+}
+
+TEST(ExactReducers, OfComplexNumbersByParts) {
+  const std::vector<std::complex<double>> z{{1e100, 1.0}, {1.0, -1e100}, {-1e100, 1e100}};
+  EXPECT_EQ(tilefold::reduce(z, r::exact_sum{}), (std::complex<double>(1.0, 1.0)));
+  EXPECT_EQ(tilefold::reduce(z, r::exact_mean{}), (std::complex<double>(1.0 / 3, 1.0 / 3)));
+}
+
+TEST(ExactReducers, OfNothing) {
+  const std::vector<double> none;
+  EXPECT_EQ(bits(tilefold::reduce(none, r::exact_sum{})), bits(0.0));
+  EXPECT_EQ(bits(tilefold::reduce(none, r::exact_l2{})), bits(0.0));
+  EXPECT_EQ(tilefold::transform_reduce(none.begin(), none.end(), none.begin(), r::exact_dot{}),
+            0.0);
+  EXPECT_THROW((void)tilefold::reduce(none, r::exact_mean{}), empty_range_error);
+}
+
+TEST(ExactReducers, InEveryVerb) {
+  std::mt19937_64 random(test::seed());
+  std::vector<float> x;
+  while (x.size() < 5000) {
+    const auto more = finite_items<float>(static_cast<int>(x.size()), random);
+    x.insert(x.end(), more.begin(), more.end());
+  }
+  const auto exact_of = [&](std::size_t begin, std::size_t end) {
+    exact_accumulator<float> sum;
+    for (std::size_t i = begin; i < end; ++i) sum.add(x[i]);
+    return bits(sum.value());
+  };
+  const std::vector<int> offsets{0, 3, 3, 100, 1500, 5000};
+  std::vector<float> sums(5);
+  tilefold::segmented_reduce(x.begin(), offsets.begin(), 5, sums.begin(), r::exact_sum{});
+  for (std::size_t s = 0; s < 5; ++s) {
+    EXPECT_EQ(bits(sums[s]), exact_of(static_cast<std::size_t>(offsets[s]),
+                                      static_cast<std::size_t>(offsets[s + 1])));
+  }
+  std::vector<int> keys(5000);
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<int>(i / 1000);
+  std::vector<int> keys_out(5);
+  EXPECT_EQ(tilefold::reduce_by_key(keys.begin(), keys.end(), x.begin(), keys_out.begin(),
+                                    sums.begin(), r::exact_sum{}),
+            5);
+  for (std::size_t s = 0; s < 5; ++s) EXPECT_EQ(bits(sums[s]), exact_of(1000 * s, 1000 * s + 1000));
+  const auto both =
+      tilefold::reduce(x.begin(), x.begin() + 5000, r::fuse(r::exact_sum{}, r::max{}));
+  EXPECT_EQ(bits(both.get<0>()), exact_of(0, 5000));
+  EXPECT_EQ(both.get<1>(), *std::max_element(x.begin(), x.begin() + 5000));
+}
+
+}  // namespace
+}  // namespace tilefold
