@@ -63,7 +63,7 @@ struct wide_integer {
 
   TILEFOLD_HD void add(const wide_integer& other) {
     std::uint64_t carry = 0;
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #pragma unroll(Words <= 12 ? Words : 1)
 #endif
     for (int i = 0; i < Words; ++i) {
