@@ -18,9 +18,9 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/seed.hpp"
 #include "mpfr.hpp"
 #include "random_items.hpp"
-#include "../support/seed.hpp"
 
 namespace tilefold {
 namespace {

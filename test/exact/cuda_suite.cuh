@@ -21,8 +21,8 @@
 #include <tilefold/reducers/exact.hpp>
 #include <tilefold/tilefold.cuh>
 
-#include "random_items.hpp"
 #include "../support/seed.hpp"
+#include "random_items.hpp"
 
 namespace tilefold {
 namespace {

@@ -15,9 +15,9 @@
 
 #include <tilefold/tilefold.hpp>
 
+#include "../support/seed.hpp"
 #include "mpfr.hpp"
 #include "random_items.hpp"
-#include "../support/seed.hpp"
 
 namespace tilefold {
 namespace {
