@@ -2,12 +2,11 @@
 //
 // What every kernel uses, whatever it folds:
 //
-//     template    build          part of its type: how the translation unit is compiled
-//     begins      wait_for_previous_launch(), or refuse_flush_to_zero() where launches do not
-//     overlap lifts       unfused        the reducer, its steps closed to fusion with each other
-//     deals       tile_shares    which tiles are a block's
-//     ends        write()        the result, to an output iterator or to the place of a return
-//     value
+//     type        build                          how the translation unit is compiled
+//     begins      wait_for_previous_launch()     or refuse_flush_to_zero(), if none overlap
+//     lifts       unfused                        the reducer, its steps closed to fusion
+//     deals       tile_shares                    which tiles are a block's
+//     ends        write()                        to an output iterator, or where a call waits
 //
 // Device code, but for the types of a launch's arguments.
 #pragma once

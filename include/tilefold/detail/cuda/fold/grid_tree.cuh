@@ -4,9 +4,8 @@
 //
 //     partials   0   1   2   3 | 4   5   6   7 | 8   9    values in the workspace, groups of 4 here
 //     arrivals   `-----.-----'   `-----.-----'   `-.-'    a counter a group
-//     level 1          0               1           2      the block that completes a group folds
-//     it,
-//                      `---------------+-----------'      keeps the value, and arrives one level up
+//     level 1          0               1           2      who completes a group folds it, keeps
+//                      `---------------+-----------'      the value, and arrives one level up
 //     level 2                          0                  the last block of all has the root
 //
 // Nothing waits: a block that completes no group leaves. Groups are aligned powers of two, so this

@@ -2,14 +2,15 @@
 //
 // Very long trees are cut into slices, which are aligned blocks of a power of two of items:
 //
-//     tree      | slice 0 | slice 1 | slice 2 | u 3 |     up to 1024 slices
-//     blocks        b        b'       b''    b'''      each folds a slice
-//     slots     [   v0       v1       v2     v3  ]     in the workspace; one counter a tree
-//                   `--------+---.----+------'
-//     result                    out                    the last block to arrive folds the slots
+//     tree      | slice 0 | slice 1 | slice 2 | slice 3 |   up to 1024 slices
+//     blocks         b         b'        b''      b'''      each folds a slice
+//     slots     [    v0        v1        v2       v3    ]   in the workspace; one counter a tree
+//                    `---------+----.----+--------'
+//     result                       out                      the last block to arrive folds the
+//     slots
 //
-//     a slice    tile after tile, by all warps together; the tiles' values wait on a warp_stack.
-//               Large accumulators: an aligned part a warp, whose lanes fold long runs; the warps'
+//     a slice   tile after tile, by all warps together; the tiles' values wait on a warp_stack.
+//               Large accumulators: an aligned part a warp, whose lanes fold stretches; the warps'
 //               values meet in shared memory.
 //
 // Device code.

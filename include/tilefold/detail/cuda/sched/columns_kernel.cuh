@@ -7,10 +7,9 @@
 //     run 0 of rows  thread 0   thread 1   thread 2   thread 3    a thread folds its packet, down
 //     run 1          thread 4   thread 5   thread 6   thread 7    the rows of its run, chunk by
 //     run 2 ...      thread 8 ...                                 chunk, with a stack of nodes
-//     slice           all runs of a block: thread 0 takes the value of thread 4, and 8 that of 12;
+//     slice          all runs of a block: thread 0 takes the value of thread 4, and 8 that of 12;
 //                    then 0 takes that of 8, and so on, through shared memory
-//     stripe         slice 0 above slice 1 above slice 2...; several slices leave partials, which
-//     are
+//     stripe         slice 0 above slice 1 above slice 2...; several leave partials, which are
 //                    rows of the next level: who completes a group of them folds it
 //
 // As many blocks as the GPU holds share the slices. Runs, slices and groups are aligned powers of

@@ -10,8 +10,7 @@
 //     digits      the bits of all h are added as integers, and the anchor's taken off in the end
 //
 //     warp        chunks of 32 * vt items; the next one loads while this one is cut, level by
-//     level,
-//                 from the anchor of its largest item down until nothing is left
+//                 level, from the anchor of its largest item down until nothing is left
 //     block       64-bit sums of digits in shared memory, one of each level for every warp
 //     launch      integer atomics; the last block to arrive makes one sum of them and rounds it
 //

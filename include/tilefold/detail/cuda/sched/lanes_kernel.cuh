@@ -6,10 +6,10 @@
 //     batch       | trees that fit 32 lanes | those that fit next | ...
 //                    dealt to lanes, folded   lengths read meanwhile     (lane_plan.cuh)
 //     a tree of
-//       up to 32 * stretch_items items     its result is written by the lane of its first run
-//       more, to plan.warp_items       counted; warps_kernel folds it
-//       more than that                 queued for blocks_kernel, after all batches; if the queue is
-//                                      full, this warp folds it
+//       up to 32 * stretch_items items   the lane of its first stretch writes its result
+//       more, to plan.warp_items         counted; warps_kernel folds it
+//       more than that                   queued for blocks_kernel, after all batches; if the queue
+//                                        is full, this warp folds it
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@ auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
                   "lanes_kernel", lanes_nt, starts::early);
 }
 
-/// Folds the others, in two launches.
+/// The kernels for the others.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   using trees = queued_trees<typename Reducer::accumulator>;

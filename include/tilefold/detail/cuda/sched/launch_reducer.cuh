@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a range and a public reducer to one launch. Those have three more kernels than operators:
+// From a range and a public reducer to one launch. Those have four more kernels than operators:
 //
-//     select_kernel    lists of the best k, at every length
-//     any_order_kernel      any order: an accumulator a thread
-//     staged_kernel    large accumulators: a run of neighbours a lane
+//     exact_kernel       exact sums of floats and doubles, at every length
+//     select_kernel      lists of the best k, at every length
+//     any_order_kernel   any order: an accumulator a thread
+//     staged_kernel      large accumulators: a run of neighbours a lane
 //
 // Host code.
 #pragma once

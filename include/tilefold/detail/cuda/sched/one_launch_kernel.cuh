@@ -7,9 +7,8 @@
 //     s         a warp folds a tree; block t % blocks has tree t, so that few trees are spread
 //               over the GPU
 //     L         cut into slices: tree 1 has slices 0 1 2, tree 5 has slices 3 4
-//     plan      first[] = 0 0 3 3 3 3 5 ...        each tree's first slice, then how many there
-//     are;
-//                                                  every block makes it in its own shared memory
+//     plan      first[] = 0 0 3 3 3 3 5 ...        each tree's first slice; in the end, how many.
+//                                                  Every block makes it in its own shared memory
 //     block b   slices b, b + blocks...             (slice_fold.cuh)
 #pragma once
 

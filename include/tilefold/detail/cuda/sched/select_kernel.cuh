@@ -7,7 +7,7 @@
 //     tile     each lane compares the best of its vt items with the bound, and the warp votes:
 //                no lane beats it    the next tile
 //                a lane does         lanes offer their best items, then their second best...
-//     block    8 warps: warps 4 to 7 store their lists, warps 0 to 3 merge them; then 2 and 3
+//     block    here 8 warps: warps 4 to 7 store their lists, warps 0 to 3 merge them; then 2 and 3
 //              store, 0 and 1 merge; then 1 stores, 0 merges
 //     launch   a partial a block, which is a list; the last block to arrive merges all
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fold of a short range: a tile a block, and a block has any power of two of warps up to
-// nt / 32. Where blocks have values to hand on, there are three ways:
+// nt / 32. Three ways lead to the result:
 //
 //     one block         its value is the result
 //     a cluster         block 0:  [v0 v1 .. v7]   8 blocks write into the first's shared memory
