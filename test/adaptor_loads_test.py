@@ -69,7 +69,7 @@ class AdaptorLoads(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             reads = reads_of(ptx.read_text())
         kernels = {kernel for kernel, _ in reads}
-        for form in ("tile", "staged", "column", "dealt", "runs"):
+        for form in ("tile", "staged", "columns", "lanes", "runs"):
             self.assertIn(f"{form}_kernel", kernels)
         self.assertEqual(faults(reads), [])
 
