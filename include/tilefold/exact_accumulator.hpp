@@ -44,14 +44,24 @@ class exact_accumulator {
 
   /// The sum of nothing.
   TILEFOLD_HD exact_accumulator() : state_(state_type::nothing()) {}
-  TILEFOLD_HD explicit exact_accumulator(const T& x) : exact_accumulator() { add(x); }
+  /// Of one item. Of types whose values all are exact in such a sum: T, narrower floating types,
+  /// and for integers all integers.
+  template <class U>
+    requires detail::adds_exactly<U, T>
+  TILEFOLD_HD explicit exact_accumulator(const U& x) : exact_accumulator() {
+    add(x);
+  }
 
-  TILEFOLD_HD void add(const T& x) { state_.add(detail::exact_item(x)); }
+  template <class U>
+    requires detail::adds_exactly<U, T>
+  TILEFOLD_HD void add(const U& x) {
+    state_.add(detail::exact_item(x));
+  }
 
-  /// Every item of a range of the caller's own memory.
+  /// Every item of a range, on the host.
   template <std::input_iterator It, std::sentinel_for<It> End>
   void add(It first, End last) {
-    for (; first != last; ++first) add(*first);
+    for (; first != last; ++first) add(static_cast<std::iter_value_t<It>>(*first));
   }
 
   /// All that `other` was given.
@@ -63,10 +73,10 @@ class exact_accumulator {
     return detail::value_of<Result>(state_);
   }
 
-  /// The mean of `count` > 0 items, rounded once.
+  /// The mean of n > 0 items, rounded once.
   template <class Result = std::conditional_t<std::integral<T>, double, T>>
-  TILEFOLD_HD Result mean(std::int64_t count) const {
-    return detail::mean_of<Result>(state_, count);
+  TILEFOLD_HD Result mean(std::int64_t n) const {
+    return detail::mean_of<Result>(state_, n);
   }
 
   friend TILEFOLD_HD bool operator==(const exact_accumulator& a, const exact_accumulator& b) {
@@ -85,13 +95,14 @@ class exact_accumulator {
     std::array<std::byte, num_bytes> bytes{};
     put(bytes, 0, header());
     put(bytes, 1, state_.marks);
-    for (int i = 0; i < state_type::words; ++i) put(bytes, 2 + i, state_.sum.word[i]);
+    for (std::size_t i = 0; i < words; ++i) put(bytes, 2 + i, state_.sum.word[i]);
     put(bytes, checksum_place, checksum(bytes));
     return bytes;
   }
 
   /// The accumulator that gave these bytes. Throws format_error if they are truncated, altered, of
-  /// items of another type, or of another version.
+  /// items of another kind (types whose sums have one form are of one: float and bfloat16; half and
+  /// those of 8 bits; signed integers; unsigned ones), or of another version.
   static exact_accumulator from_bytes(std::span<const std::byte> bytes) {
     if (bytes.size() != num_bytes) {
       throw format_error("tilefold: an exact accumulator of this type has " +
@@ -118,14 +129,22 @@ class exact_accumulator {
     }
     exact_accumulator result;
     result.state_.marks = get(bytes, 1);
-    for (int i = 0; i < state_type::words; ++i) result.state_.sum.word[i] = get(bytes, 2 + i);
+    for (std::size_t i = 0; i < words; ++i) result.state_.sum.word[i] = get(bytes, 2 + i);
+    const bool tells_of_items = (result.state_.marks & detail::seen::other) != 0;
+    if (result.state_.marks >= 2 * detail::seen::other ||
+        (!tells_of_items && !result.state_.sum.is_zero())) {
+      throw format_error(
+          "tilefold: the bytes of an exact accumulator tell of no items: marks are " +
+          std::to_string(result.state_.marks));
+    }
     return result;
   }
 
  private:
   friend struct detail::exact_access;
 
-  static constexpr std::size_t checksum_place = 2 + state_type::words;
+  static constexpr std::size_t words = state_type::words;
+  static constexpr std::size_t checksum_place = 2 + words;
   static constexpr std::uint32_t letters = 0x41584654;  // "TFXA"
   static constexpr std::uint64_t version = 1;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -163,6 +164,22 @@ TEST(ExactAccumulatorOfIntegers, HoldsWhatTheTypeDoesNot) {
   EXPECT_EQ(big.value(), 1u);
   EXPECT_EQ(big.value<double>(), 0x1p64);
   EXPECT_EQ(big.mean(2), 0x1p63);
+}
+
+// What is not exact in T would be rounded, or cut off, before it is added.
+template <class Sum, class Item>
+concept takes = std::constructible_from<Sum, Item> && requires(Sum& sum, Item x) { sum.add(x); };
+static_assert(takes<exact_accumulator<double>, float> && takes<exact_accumulator<double>, int>);
+static_assert(!takes<exact_accumulator<float>, double> && !takes<exact_accumulator<float>, int>);
+static_assert(!takes<exact_accumulator<int>, double> && takes<exact_accumulator<int>, long>);
+
+TEST(ExactAccumulatorOfIntegers, TakesOthersAsTheyAre) {
+  exact_accumulator<std::int8_t> sum(300);
+  sum.add(std::int64_t{1} << 40);
+  EXPECT_EQ(sum.value(), (std::int64_t{1} << 40) + 300);
+  exact_accumulator<std::uint32_t> below_zero(-5);
+  below_zero.add(std::uint32_t{1});
+  EXPECT_EQ(below_zero.value<double>(), -4.0);
 }
 
 TEST(ExactAccumulatorBytes, AreRefusedIfTheyAreAnother) {

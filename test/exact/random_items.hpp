@@ -23,9 +23,10 @@ enum class exact_kind {
   halfway,      // numbers whose sum lies on or beside the middle of two neighbours
   subnormal,    // of the smallest numbers
   extreme,      // of the largest ones
+  huge_pairs,   // the largest ones with their negatives, and -0
   minus_zeros,  // -0 alone
 };
-inline constexpr int num_exact_kinds = 7;
+inline constexpr int num_exact_kinds = 8;
 
 template <class T>
 struct float_layout;
@@ -105,6 +106,11 @@ std::vector<T> random_multiset(exact_kind kind, int n, std::mt19937_64& random) 
       case exact_kind::extreme:
         items.push_back(float_of<T>(negative, layout::exponents - 1 - below(2), random()));
         break;
+      case exact_kind::huge_pairs: {
+        const T x = float_of<T>(negative, layout::exponents - 1 - below(3), random());
+        items.insert(items.end(), {x, negated(x), float_of<T>(true, 0, 0)});
+        break;
+      }
       case exact_kind::minus_zeros:
         items.push_back(float_of<T>(true, 0, 0));
         break;

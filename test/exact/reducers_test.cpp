@@ -30,8 +30,9 @@ std::uint64_t bits(half x) { return x.bits; }
 
 template <class T>
 std::vector<T> finite_items(int number, std::mt19937_64& random) {
-  return test::random_multiset<T>(static_cast<test::exact_kind>(number % 6),
-                                  1 + static_cast<int>(random() % 60), random);
+  return test::random_multiset<T>(
+      static_cast<test::exact_kind>(number % (test::num_exact_kinds - 1)),
+      1 + static_cast<int>(random() % 60), random);
 }
 
 template <class T>

@@ -7,7 +7,7 @@
 //     double     2^-1074 .. 2^1024                                34
 //     half, fp8  2^-24 .. 2^16                                      2
 //     integers   1 .. 2^64                                          2
-//     products   of floats 10, of doubles 67, of integers 3
+//     products   of floats 10, of doubles 67, of halves and integers 3
 #pragma once
 
 #include <concepts>
@@ -181,6 +181,7 @@ struct exact_format<T> {
   using products = exact_state<-48, 32>;
 };
 template <std::integral T>
+  requires(sizeof(T) <= 8)
 struct exact_format<T> {
   using sum = exact_state<0, 64>;
   using products = exact_state<0, 128>;
@@ -188,6 +189,27 @@ struct exact_format<T> {
 
 template <class T>
 concept exactly_summable = requires { typename exact_format<T>::sum; };
+
+/// Whether every value of U is one of T's sums as it is.
+template <class U, class T>
+inline constexpr bool adds_exactly = std::same_as<U, T>;
+template <std::integral U, std::integral T>
+inline constexpr bool adds_exactly<U, T> = exactly_summable<U>;
+template <std::integral U>
+inline constexpr bool adds_exactly<U, double> = sizeof(U) <= 4;
+template <std::integral U>
+inline constexpr bool adds_exactly<U, float> = sizeof(U) <= 2;
+template <class U>
+  requires(std::same_as<U, float> || is_narrow_float<U>)
+inline constexpr bool adds_exactly<U, double> = true;
+template <class U>
+  requires is_narrow_float<U>
+inline constexpr bool adds_exactly<U, float> = true;
+
+/// What a sum can be rounded to.
+template <class T>
+inline constexpr bool is_exact_result =
+    std::same_as<T, float> || std::same_as<T, double> || is_narrow_float<T>;
 
 /// An item as states take it: narrow floats as floats.
 template <exactly_summable T>
@@ -219,9 +241,14 @@ struct exact_result<T> {
 template <class T, int Least, int Most>
 TILEFOLD_HD T value_of(const exact_state<Least, Most>& state) {
   if constexpr (std::integral<T>) {
-    static_assert(Least == 0, "tilefold: an exact sum of floating numbers is no integer");
+    static_assert(Least == 0 && sizeof(T) <= 8,
+                  "tilefold: an exact result that is an integer has 64 bits at most, and is of "
+                  "integers");
     return static_cast<T>(state.sum.word[0]);
   } else {
+    static_assert(is_exact_result<T>,
+                  "tilefold: an exact result is a float, a double, a narrow float, or of integers "
+                  "an integer");
     if (!state.is_finite() || state.sum.is_zero()) return state.template special<T>();
     return detail::rounded_real<T>(state.sum.magnitude().top(Least), state.sum.is_negative());
   }
@@ -230,6 +257,8 @@ TILEFOLD_HD T value_of(const exact_state<Least, Most>& state) {
 /// The sum divided by `count` > 0, rounded once to T.
 template <class T, int Least, int Most>
 TILEFOLD_HD T mean_of(const exact_state<Least, Most>& state, std::int64_t count) {
+  static_assert(is_exact_result<T>,
+                "tilefold: an exact mean is a float, a double or a narrow float");
   if (!state.is_finite() || state.sum.is_zero()) return state.template special<T>();
   return detail::rounded_real<T>(
       detail::quotient(state.sum.magnitude(), static_cast<std::uint64_t>(count), Least),
@@ -239,6 +268,8 @@ TILEFOLD_HD T mean_of(const exact_state<Least, Most>& state, std::int64_t count)
 /// The root of a sum of squares, rounded once to T.
 template <class T, int Least, int Most>
 TILEFOLD_HD T root_of(const exact_state<Least, Most>& state) {
+  static_assert(is_exact_result<T>,
+                "tilefold: an exact root is a float, a double or a narrow float");
   if (!state.is_finite() || state.sum.is_zero()) return state.template special<T>();
   return detail::rounded_real<T>(detail::square_root(state.sum, Least), false);
 }

@@ -184,6 +184,8 @@ constexpr tile_policy exact_policy_for(int float_bytes) {
 constexpr int min_resident_exact_blocks(int float_bytes) { return float_bytes == 4 ? 2 : 4; }
 /// Memory in which blocks add up their digits; of doubles, which need most.
 inline constexpr std::int64_t exact_sums_bytes = 768;
+/// Items of a call at most: of more, sums of digits could leave their words.
+inline constexpr std::int64_t most_exact_items = std::int64_t{1} << 38;
 /// Accumulators that may hold exact sums have so many bytes at least.
 inline constexpr std::int64_t least_exact_acc_bytes = 24;
 

@@ -255,6 +255,7 @@ class warp_digits {
       const bits_type bits = bits_of(items[i]);
       const int exponent = exponent_of(items[i]);
       const bool finite = exponent <= 2 * anchor::bias;
+      if (exponent > most_exponent) found |= static_cast<unsigned>(seen::other);
       if (!finite) {
         const bool nan = (bits & ((bits_type{1} << anchor::fraction) - 1)) != 0;
         found |= static_cast<unsigned>(nan                  ? seen::nan

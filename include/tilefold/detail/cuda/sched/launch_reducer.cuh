@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
@@ -23,6 +24,7 @@
 #include <tilefold/detail/cuda/sched/staged_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
+#include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -94,6 +96,11 @@ void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provid
   using sums_type = digit_sums<number>;
   static_assert(sizeof(sums_type) <= exact_sums_bytes &&
                 sizeof(typename Reducer::accumulator) >= least_exact_acc_bytes);
+  if (job.n > most_exact_items) {
+    throw invalid_range_error("tilefold: an exact sum of " + std::to_string(job.n) +
+                              " items is more than one launch can cover, " +
+                              std::to_string(most_exact_items));
+  }
   constexpr tile_policy policy = exact_policy<number>;
   static known_kernel known;
   const auto kernel =
