@@ -111,6 +111,13 @@ struct exact_products_reducer : exact_reducer {
   }
 };
 
+struct exact_squares_reducer : exact_products_reducer {
+  template <exactly_summable T>
+  TILEFOLD_HD auto lift(const T& value) const {
+    return product<T>(value, value);
+  }
+};
+
 }  // namespace detail
 
 namespace reducers {
@@ -205,11 +212,7 @@ struct exact_dot : detail::exact_products_reducer {
 
 /// The sum of squares. Empty: 0.
 template <class Result = void>
-struct exact_sum_of_squares : detail::exact_products_reducer {
-  template <detail::exactly_summable T>
-  TILEFOLD_HD auto lift(const T& value) const {
-    return product<T>(value, value);
-  }
+struct exact_sum_of_squares : detail::exact_squares_reducer {
   template <class T>
   TILEFOLD_HD auto project(const detail::exact_products<T>& sum) const {
     return detail::value_of<detail::named_or<Result, typename detail::exact_result<T>::type>>(
@@ -219,11 +222,7 @@ struct exact_sum_of_squares : detail::exact_products_reducer {
 
 /// The l2 norm: the root of the exact sum of squares, rounded once. Empty: 0.
 template <class Result = void>
-struct exact_l2 : detail::exact_products_reducer {
-  template <detail::exactly_summable T>
-  TILEFOLD_HD auto lift(const T& value) const {
-    return product<T>(value, value);
-  }
+struct exact_l2 : detail::exact_squares_reducer {
   template <class T>
   TILEFOLD_HD auto project(const detail::exact_products<T>& sum) const {
     return detail::root_of<detail::named_or<Result, detail::exact_real<T>>>(sum.state);

@@ -132,9 +132,6 @@ constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
 
 // Any order, and lists.
 
-/// Where a tree over whole accumulators would cost more than the loads of their items.
-constexpr bool pays_in_any_order(std::size_t acc_bytes) { return acc_bytes > 8; }
-
 /// Bytes of an accumulator that a thread keeps. Those that hold places of numbers count as less:
 /// they are hardly ever touched.
 constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {

@@ -178,11 +178,12 @@ class lane_stretch<T*, Items> {
   unsigned offset_;
 };
 
-/// Whether runs of an iterator are whole vectors of items of 4 bytes or more.
+/// Whether stretches of an iterator are whole vectors of items that are large enough.
 template <class It>
 inline constexpr bool stretch_vectors = std::is_same_v<It, index_iterator>;
 template <class T>
-inline constexpr bool stretch_vectors<T*> = loads_packets<T*> && sizeof(T) >= 4;
+inline constexpr bool stretch_vectors<T*> =
+    loads_packets<T*> && sizeof(T) >= least_stretch_item_bytes;
 
 template <class Source>
 inline constexpr bool all_stretch_vectors = false;
