@@ -18,9 +18,9 @@
 //     read        lane q reads chunks 0, 1, 2... of run q
 //
 // Runs of a power of two of words begin in the same banks. In this order, neighbouring lanes find
-// their chunks c in different banks, so they stay out of each other's way. Words are copied in
-// place of chunks if memory is not aligned. Items of 1 or 2 bytes lie as the words that hold them,
-// runs one word apart. Device code.
+// their chunks c in different banks, so they stay out of each other's way. Words or pairs of them
+// are copied in place of chunks if memory is not aligned. Items of 1 or 2 bytes lie as the words
+// that hold them, runs one word apart. Device code.
 #pragma once
 
 #include <cstddef>
@@ -245,13 +245,44 @@ __device__ __forceinline__ void copy_chunk(unsigned* to, const unsigned* from) {
 #endif
 }
 
+/// 8 bytes, likewise.
+__device__ __forceinline__ void copy_pair(unsigned* to, const unsigned* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(to))),
+               "l"(__cvta_generic_to_global(from))
+               : "memory");
+#else
+  *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(from);
+#endif
+}
+
+/// 1, 2 or 4 words.
+template <int Words>
+__device__ __forceinline__ void copy_part(unsigned* to, const unsigned* from) {
+  static_assert(Words == 1 || Words == 2 || Words == 4);
+  if constexpr (Words == 1) {
+    cuda::copy_word(to, from);
+  } else if constexpr (Words == 2) {
+    cuda::copy_pair(to, from);
+  } else {
+    cuda::copy_chunk(to, from);
+  }
+}
+
 /// The run of lane q is `RunWords` words, of which word w lies at q * RunWords + (w ^ key(q)).
+///
+/// Lanes that read 16 bytes each take turns by eights, whose chunks should lie in all eight parts
+/// of the banks. Runs of an odd number of chunks do so by themselves. In those of 2^bits times an
+/// odd number, 2^bits lanes of eight would meet, so each has its chunks in another order.
 template <int RunWords>
 struct run_places {
-  static constexpr bool even = tree::is_power_of_two(RunWords);
-  static constexpr int mask = even ? detail::smaller(RunWords, 32) - 4 : 0;
+  static constexpr int chunks = RunWords / 4;
+  static constexpr bool power_of_two = tree::is_power_of_two(RunWords);
+  static constexpr int bits = chunks % 8 == 0 ? 3 : chunks % 4 == 0 ? 2 : chunks % 2 == 0 ? 1 : 0;
 
-  __device__ __forceinline__ static int key(int q) { return (q * RunWords / 32 * 4) & mask; }
+  __device__ __forceinline__ static int key(int q) { return (q >> (3 - bits)) % (1 << bits) * 4; }
+  __device__ __forceinline__ static int word(int q, int w) { return q * RunWords + (w ^ key(q)); }
 };
 
 /// Runs of `Run` items of one iterator.
@@ -263,7 +294,7 @@ class staged_runs {
   static constexpr bool by_words =
       loads_packets<It> && sizeof(value) % 4 == 0 && alignof(value) % 4 == 0;
   using places = run_places<run_words>;
-  static_assert(run_words % 8 == 0);
+  static_assert(run_words % 4 == 0);
 
  public:
   __device__ static bool overreads(const It&) { return false; }
@@ -277,10 +308,12 @@ class staged_runs {
       }
     } else {
       const auto* const from = reinterpret_cast<const unsigned*>(first);
-      if (places::even && cuda::misalignment(from) == 0) {
-        copy_chunks(from + lane * 4, lane);
+      if (cuda::misalignment(from) == 0) {
+        copy_chunks(from, lane);
+      } else if constexpr (alignof(value) % 8 == 0) {
+        copy_parts<2>(from, lane);
       } else {
-        copy_words(from, lane);
+        copy_parts<1>(from, lane);
       }
     }
   }
@@ -298,11 +331,12 @@ class staged_runs {
       items all;
     } loaded;
     const unsigned* const mine = memory_ + lane * run_words;
-    const int first = i * item_words ^ places::key(lane);
+    const int key = places::key(lane);
+    const int first = i * item_words;
 #pragma unroll
     for (int c = 0; c < N * item_words / 4; ++c) {
-      // i * item_words has no bits among those of 4 c if a run is a power of two of words.
-      const int at = places::even ? first ^ (4 * c) : first + 4 * c;
+      // In a run of a power of two of words, `first` has no bits among those of 4 c.
+      const int at = places::power_of_two ? first ^ key ^ (4 * c) : (first + 4 * c) ^ key;
       loaded.chunk[c] = *reinterpret_cast<const uint4*>(mine + at);
     }
     registers<value, N> result;
@@ -313,30 +347,37 @@ class staged_runs {
 
  private:
   __device__ __forceinline__ void copy_chunks(const unsigned* from, int lane) {
-    constexpr int chunks = run_words / 4;     // of a run
-    constexpr int runs = warp_size / chunks;  // that all lanes copy at once
-    constexpr int copied = 4 * warp_size;     // words at once
-    // Two sets of runs further on, keys are the same again.
-    unsigned* const even = memory_ + (lane * 4 ^ places::key(lane / chunks));
-    unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / chunks + runs));
+    if constexpr (places::power_of_two && places::chunks <= 8) {
+      from += lane * 4;
+      constexpr int runs = warp_size / places::chunks;  // that all lanes copy at once
+      constexpr int copied = 4 * warp_size;             // words at once
+      // Two sets of runs further on, keys are the same again.
+      unsigned* const even = memory_ + (lane * 4 ^ places::key(lane / places::chunks));
+      unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / places::chunks + runs));
 #pragma unroll
-    for (int k = 0; k < chunks; ++k) {
-      cuda::copy_chunk((k % 2 == 0 ? even : odd) + k * copied, from + k * copied);
+      for (int k = 0; k < places::chunks; ++k) {
+        cuda::copy_chunk((k % 2 == 0 ? even : odd) + k * copied, from + k * copied);
+      }
+    } else {
+      copy_parts<4>(from, lane);
     }
   }
-  __device__ __forceinline__ void copy_words(const unsigned* from, int lane) {
+  // All runs, `Words` words at a time: lane l takes parts l, l + 32...
+  template <int Words>
+  __device__ __forceinline__ void copy_parts(const unsigned* from, int lane) {
+    constexpr int parts = run_words / Words;  // of a run
 #pragma unroll 8
-    for (int k = 0; k < run_words; ++k) {
-      const int w = lane + k * warp_size;
-      const int q = w / run_words;
-      cuda::copy_word(memory_ + (q * run_words + (w % run_words ^ places::key(q))), from + w);
+    for (int k = 0; k < parts; ++k) {
+      const int part = lane + k * warp_size;
+      cuda::copy_part<Words>(memory_ + places::word(part / parts, part % parts * Words),
+                             from + part * Words);
     }
   }
   __device__ __forceinline__ void put(int q, int i, const value& item) {
     const words<value> w = cuda::to_words(value(item));
 #pragma unroll
     for (int k = 0; k < item_words; ++k) {
-      memory_[q * run_words + ((i * item_words + k) ^ places::key(q))] = w.word[k];
+      memory_[places::word(q, i * item_words + k)] = w.word[k];
     }
   }
 

@@ -71,7 +71,7 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
           .bytes();
   const std::int64_t most = detail::larger(of_short, of_tiles, of_free);
   if (!pays_to_stage(item_bytes, acc_bytes)) return most;
-  const tile_policy staged = staged_policy_for(staged_run(item_bytes));
+  const tile_policy staged = staged_shape_for(item_bytes, acc_bytes).policy();
   return detail::larger(most, demand(staged, n, acc_bytes).bytes());
 }
 
