@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items in shared memory, a warp's own. As a stretch that any lane reads (warp_stage):
+// Items in shared memory, a warp's own. As one span that any lane reads (warp_stage):
 //
 //     memory    w0 w1 .. w31 | w32 .. w63 | w64 ..          words; lane l copies words l, l + 32...
 //     shared    w0 w1 .. w31 - w32 .. w63 - w64 ..          a word of padding (-) after every 32
 //
-// The copy is one coalesced sweep, whatever the alignment, and however short the trees in the
-// stretch. Padding keeps lanes that read a power of two of words apart out of each other's banks.
+// The copy is one coalesced sweep, whatever the alignment, and however short the runs in the
+// span. Padding keeps lanes that read a power of two of words apart out of each other's banks.
 //
 // As a row of runs, one for each lane (lane_stage), here of 32 words:
 //
@@ -38,7 +38,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// Where word `w` of a stretch lies.
+/// Where word `w` of a span lies.
 __device__ __forceinline__ int padded(int w) { return w + (w >> 5); }
 
 /// One word from global to shared memory; there after finish_stage().
@@ -216,7 +216,7 @@ struct staged_holders : in_shared_memory {
   using of = staged_items<It, Capacity>;
 };
 
-/// A stretch of up to `Capacity` items: fill(source, count).
+/// A span of up to `Capacity` items: fill(source, count).
 template <class Source, int Capacity>
 class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
  public:

@@ -233,7 +233,7 @@ class column_work {
     const auto slices = static_cast<unsigned>(plan.slices);
     unsigned stripe = begin / slices;
     unsigned slice = begin - stripe * slices;
-    for (unsigned u = begin; u < end; ++u) {
+    for (unsigned s = begin; s < end; ++s) {
       fold_slice(stripe, slice, memory);
       if (++slice == slices) {
         slice = 0;
@@ -242,12 +242,12 @@ class column_work {
     }
     if (slices == 1) return;
     const auto group = cuda::partial_group(Nt, plan.packet_bits);
-    for (unsigned u = begin; u < end;) {
-      const unsigned first = u / slices * slices;
-      const unsigned g = (u - first) / group;
+    for (unsigned s = begin; s < end;) {
+      const unsigned first = s / slices * slices;
+      const unsigned g = (s - first) / group;
       const unsigned next = min(end, first + min(slices, (g + 1) * group));
-      climb(u / slices, g, next - u, memory);
-      u = next;
+      climb(s / slices, g, next - s, memory);
+      s = next;
     }
   }
 

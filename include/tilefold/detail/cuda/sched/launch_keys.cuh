@@ -103,8 +103,8 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
       gpu,
       stream};
   // Few patches are spread over the GPU.
-  const bool few = tables.num_patches < gpu.tuning().head_patches_per_sm * gpu.num_sms;
-  const int rounds = few ? 1 : most_head_rounds;
+  const bool few_patches = tables.num_patches < gpu.tuning().head_patches_per_sm * gpu.num_sms;
+  const int rounds = few_patches ? 1 : most_head_rounds;
   const std::int64_t blocks = tables.num_patches / by_key_warps;
   static known_kernel known_heads;
   static known_kernel known_runs;
