@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -220,7 +221,7 @@ class stretch_fold {
   __device__ __forceinline__ acc fold_whole_row() {
     items_.settle();
     registers<acc, 1> node;
-    node.put(0, whole<items>(0));
+    node.put(0, whole<items>());
     return row_fold<1, items, true, Reducer>(*reducer_, 0, 0).fold(node);
   }
 
@@ -252,7 +253,7 @@ class stretch_fold {
       const int left = available_ - first;
       if (left > 0) {
         slot<acc> mine;
-        mine.put(left >= packet ? whole<packet>(0) : up_to_three(left));
+        mine.put(left >= packet ? whole<packet>() : up_to_three(left));
         const bool is_right = (first & packet) != 0;
         value.put(is_right ? join(value.value, mine.value, left >= packet) : mine.value);
         if (first == packet) half.put(value.value);
@@ -263,15 +264,12 @@ class stretch_fold {
     return join(half.value, value.value, available_ == items);
   }
 
-  // The node of N items from `first` of what is left of the stretch, which all exist.
+  // The node of the first N items of what is left of the stretch, which all exist.
   template <int N>
-  __device__ __forceinline__ acc whole(int first) const {
-    if constexpr (N == 1) {
-      return items_.lift(*reducer_, first);
-    } else {
-      const acc left = whole<N / 2>(first);
-      return join(left, whole<N / 2>(first + N / 2), true);
-    }
+  __device__ __forceinline__ acc whole() const {
+    return lane_tree<acc>::template whole<N>(
+        0, [&](int i) { return items_.lift(*reducer_, i); },
+        [&](const acc& a, const acc& b) { return join(a, b, true); });
   }
 
   // The node of the first one to three of what is left of the stretch.

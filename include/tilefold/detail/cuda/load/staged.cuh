@@ -220,8 +220,6 @@ struct staged_holders : in_shared_memory {
 template <class Source, int Capacity>
 class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
  public:
-  static constexpr int capacity = Capacity;
-
   /// Item i of what fill(source, ...) brought, lifted; `index` is its own in its tree.
   template <class Reducer>
   __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
@@ -435,14 +433,13 @@ class lane_stage : public shared_elements<Source, staged_run_holders<Run>> {
     return lane_stage::overreads(source) ? 4 : 0;
   }
 
-  /// The node of N items of this lane's run from item i on, a power of two; `source` as in fill(),
-  /// `index` the first one's own in its tree.
-  template <int N, class Reducer>
-  __device__ __forceinline__ typename Reducer::accumulator node(const Reducer& reducer,
-                                                                const Source& source, int i,
-                                                                std::int64_t index) const {
+  /// What visit(packets...) makes of N items of this lane's run from item i on, N of each iterator;
+  /// `source` as in fill(), `index` the first one's own in its tree.
+  template <int N, class Visit>
+  __device__ __forceinline__ auto packets(const Visit& visit, const Source& source, int i,
+                                          std::int64_t index) const {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    return this->template node_from<N>(reducer, source, lane, i, index);
+    return this->template visit_packets<N>(visit, source, lane, i, index);
   }
 };
 

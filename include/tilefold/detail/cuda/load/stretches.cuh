@@ -27,7 +27,6 @@
 #include <tilefold/detail/cuda/load/shift.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -16,7 +16,6 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/slice_fold.cuh>
-#include <tilefold/detail/forest.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {

@@ -29,7 +29,6 @@
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/reducer.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

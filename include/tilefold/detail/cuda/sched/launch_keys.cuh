@@ -16,7 +16,6 @@
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/runs_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
-#include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/keyed_items.hpp>
 
 namespace tilefold::detail::cuda {

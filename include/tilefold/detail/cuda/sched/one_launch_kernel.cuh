@@ -21,7 +21,6 @@
 #include <tilefold/detail/cuda/fold/slice_fold.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/forest.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
