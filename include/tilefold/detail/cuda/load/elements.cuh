@@ -126,10 +126,6 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
   __device__ __forceinline__ void load_part(const source_type& source, Place... place) {
     (holder<Index>(*this).load_part(iterator<Index>(source), place...), ...);
   }
-  template <class... Place>
-  __device__ __forceinline__ void load_in_a_row(const source_type& source, Place... place) {
-    (holder<Index>(*this).load_in_a_row(iterator<Index>(source), place...), ...);
-  }
   __device__ __forceinline__ void settle() { (holder<Index>(*this).settle(), ...); }
   template <int N>
   __device__ __forceinline__ void drop(int count) {
@@ -214,11 +210,6 @@ class adaptor_in_registers {
   __device__ __forceinline__ void load_part(const It& it, Place... place) {
     function_.keep(it);
     elements_.load_part(cuda::underneath(it), place...);
-  }
-  template <class... Place>
-  __device__ __forceinline__ void load_in_a_row(const It& it, Place... place) {
-    function_.keep(it);
-    elements_.load_in_a_row(cuda::underneath(it), place...);
   }
   __device__ __forceinline__ void settle() { elements_.settle(); }
   template <int N>

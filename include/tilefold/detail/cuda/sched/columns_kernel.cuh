@@ -129,7 +129,7 @@ class column_run {
                                        std::int64_t first) const {
     if constexpr (Width == 1 && N == Rows) {
       if (rows.steps() == row_steps::in_a_row) {
-        to.load_in_a_row(source, origin + rows.offset(first), first);
+        to.load_rows(source, origin + rows.offset(first), first);
         return;
       }
     }
@@ -137,11 +137,11 @@ class column_run {
       const std::int64_t at = origin + rows.offset(first);
       const std::int64_t step = rows.inner_stride();
 #pragma unroll
-      for (int r = 0; r < N; ++r) to.load(source, at + r * step, r, first + r);
+      for (int r = 0; r < N; ++r) to.load_part(source, at + r * step, r, first + r);
     } else {
 #pragma unroll
       for (int r = 0; r < N; ++r) {
-        to.load(source, origin + rows.offset(first + r), r, first + r);
+        to.load_part(source, origin + rows.offset(first + r), r, first + r);
       }
     }
   }
