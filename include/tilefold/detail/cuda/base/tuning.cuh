@@ -11,9 +11,11 @@
 //     host code, at a launch              tuning_of(compute capability)
 //     a size query                        most_...: bounds for all GPUs, since a query needs none
 //
-// A GPU that wants other launches gets a table of its own at the end of this file. One that wants
-// another tile gets a kernel of its own: host code chooses between the two by the capability.
-// Numbers that follow from a kernel's structure (lanes of a warp, bits of a word) stand there.
+// To tune for another GPU: what a launch decides goes into a table of that GPU's own, at the end of
+// this file. Another tile shape is another kernel: compile both, and let the launch choose by the
+// compute capability.
+// Numbers that follow from a kernel's structure (lanes of a warp, bits of a word) stand in the
+// kernel's file.
 #pragma once
 
 #include <cstddef>
@@ -216,21 +218,21 @@ inline constexpr std::int64_t least_exact_acc_bytes = 24;
 
 // Forests.
 
-/// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
-/// most 16 items, for while a lane folds its run, the tree's other lanes wait.
+/// Items of a lane's stretch: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
+/// most 16 items, for while a lane folds its stretch, the tree's other lanes wait.
 constexpr int stretch_items_for(int item_bytes) {
   return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
 }
 
-/// Whether lanes fold long runs by themselves, one packet after the other: accumulators that are
-/// large, and larger than the items, cost more between lanes than the items' loads.
+/// Whether lanes fold long stretches by themselves, one packet after the other: accumulators that
+/// are large, and larger than the items, cost more between lanes than the items' loads.
 constexpr bool pays_to_fold_stretches(int item_bytes, std::size_t acc_bytes) {
   return acc_bytes > 16 && acc_bytes >= static_cast<std::size_t>(2 * item_bytes) &&
          stretch_items_for(item_bytes) >= 8;
 }
 
-/// Whether a warp reads long trees by lanes' runs: of smaller items a lane would take too long over
-/// its run, of larger ones a run has too few.
+/// Whether a warp reads long trees by lanes' stretches: of smaller items a lane would take too long
+/// over its stretch, of larger ones a stretch has too few.
 inline constexpr int least_stretch_item_bytes = 4;
 inline constexpr int least_loaded_stretch = 8;
 
@@ -243,8 +245,8 @@ constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) { return acc_byte
 inline constexpr int batches_of_warp = 8;
 inline constexpr std::int64_t most_batch_trees = 4096;
 
-/// Trees by warps. A run's next row in registers wants fewer warps on an SM, so that nothing
-/// spills.
+/// Trees by warps. The next row of stretches in registers wants fewer warps on an SM, so that
+/// nothing spills.
 inline constexpr int warps_nt = 128;
 constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
   return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items in shared memory, a warp's own. As a stretch that any lane reads (warp_stage):
+// Items in shared memory, a warp's own. As one span that any lane reads (warp_stage):
 //
 //     memory    w0 w1 .. w31 | w32 .. w63 | w64 ..          words; lane l copies words l, l + 32...
 //     shared    w0 w1 .. w31 - w32 .. w63 - w64 ..          a word of padding (-) after every 32
 //
-// The copy is one coalesced sweep, whatever the alignment, and however short the trees in the
-// stretch. Padding keeps lanes that read a power of two of words apart out of each other's banks.
+// The copy is one coalesced sweep, whatever the alignment, and however short the runs in the
+// span. Padding keeps lanes that read a power of two of words apart out of each other's banks.
 //
 // As a row of runs, one for each lane (lane_stage), here of 32 words:
 //
@@ -38,7 +38,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// Where word `w` of a stretch lies.
+/// Where word `w` of a span lies.
 __device__ __forceinline__ int padded(int w) { return w + (w >> 5); }
 
 /// One word from global to shared memory; there after finish_stage().
@@ -216,12 +216,10 @@ struct staged_holders : in_shared_memory {
   using of = staged_items<It, Capacity>;
 };
 
-/// A stretch of up to `Capacity` items: fill(source, count).
+/// A span of up to `Capacity` items: fill(source, count).
 template <class Source, int Capacity>
 class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
  public:
-  static constexpr int capacity = Capacity;
-
   /// Item i of what fill(source, ...) brought, lifted; `index` is its own in its tree.
   template <class Reducer>
   __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
@@ -476,14 +474,13 @@ class lane_stage : public shared_elements<Source, staged_run_holders<Run>> {
     return lane_stage::overreads(source) ? 4 : 0;
   }
 
-  /// The node of N items of this lane's run from item i on, a power of two; `source` as in fill(),
-  /// `index` the first one's own in its tree.
-  template <int N, class Reducer>
-  __device__ __forceinline__ typename Reducer::accumulator node(const Reducer& reducer,
-                                                                const Source& source, int i,
-                                                                std::int64_t index) const {
+  /// What visit(packets...) makes of N items of this lane's run from item i on, N of each iterator;
+  /// `source` as in fill(), `index` the first one's own in its tree.
+  template <int N, class Visit>
+  __device__ __forceinline__ auto packets(const Visit& visit, const Source& source, int i,
+                                          std::int64_t index) const {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    return this->template node_from<N>(reducer, source, lane, i, index);
+    return this->template visit_packets<N>(visit, source, lane, i, index);
   }
 };
 

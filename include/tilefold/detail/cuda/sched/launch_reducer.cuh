@@ -133,10 +133,10 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
       cuda::launch_select<Build, select_policy_for(bytes)>(job, most, provide);
     } else if (job.n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(job, provide);
-    } else if constexpr (fold_traits<reducer>::in_any_order) {
-      constexpr tile_policy free = any_order_policy_for(bytes, kept_bytes<reducer>());
-      static_assert(2 * free.tile() <= short_tile.tile());
-      cuda::launch_any_order<Build, free>(job, provide);
+    } else if constexpr (fold_traits<reducer>::folds_in_any_order) {
+      constexpr tile_policy any_order = any_order_policy_for(bytes, kept_bytes<reducer>());
+      static_assert(2 * any_order.tile() <= short_tile.tile());
+      cuda::launch_any_order<Build, any_order>(job, provide);
     } else if constexpr (stages_reducer<Source, reducer>) {
       // Short ranges of accumulators that blocks hand on end where there is a staged tile for about
       // every SM. Where they do not, the tile kernel serves what is between.
@@ -160,7 +160,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
     if constexpr (fold_traits<reducer>::selects) {
       cuda::launch_select<Build, tile_policy{Policy.nt, detail::smaller(Policy.vt, 64)}>(job, job.n,
                                                                                          provide);
-    } else if constexpr (fold_traits<reducer>::in_any_order) {
+    } else if constexpr (fold_traits<reducer>::folds_in_any_order) {
       if (job.n < 2 * Policy.tile()) {
         cuda::launch_tiles<Build, Policy>(job, provide);
       } else {

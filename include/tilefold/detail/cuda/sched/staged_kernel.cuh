@@ -23,12 +23,12 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -130,8 +130,8 @@ class staged_fold_of_tiles {
         // cannot be chosen by r.
 #pragma unroll
         for (int k = 1; k < rows; ++k) nodes.put(k - 1, nodes[k]);
-        nodes.put(rows - 1, lane_node<0, run>(stages[r % 2], detail::starting_at(source_, first),
-                                              first + lane_ * run));
+        nodes.put(rows - 1, lane_node(stages[r % 2], detail::starting_at(source_, first),
+                                             first + lane_ * run));
         first = next;
       }
       const acc value = row_fold<rows, run, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
@@ -155,18 +155,36 @@ class staged_fold_of_tiles {
     return std::int64_t{t} * tile + warp_ * warp_items + r * row_items;
   }
 
-  // The node of `Count` items of this lane's run from item `Begin` on, in packets; its first is
-  // item `index` of the tree.
-  template <int Begin, int Count>
+  // The node of this lane's run, in packets; its first is item `index` of the tree.
   __device__ __forceinline__ acc lane_node(const stage& from, const Source& source,
                                            std::int64_t index) const {
-    if constexpr (Count == packet) {
-      return from.template node<packet>(reducer_, source, Begin, index + Begin);
+    return lane_tree<acc>::template whole<run / packet>(
+        0,
+        [&](int k) {
+          return from.template packets<packet>(
+              [&](const auto&... items) { return packet_node(items...); }, source, k * packet,
+              index + k * packet);
+        },
+        [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
+  }
+
+  // The node of a packet of elements, of which each iterator brings its items.
+  template <class... Items>
+  __device__ __forceinline__ acc packet_node(const Items&... items) const {
+    if constexpr (Reducer::lifts_packets) {
+      return lift_packet(items...);
     } else {
-      const acc left = lane_node<Begin, Count / 2>(from, source, index);
-      return reducer_.combine_equals(left,
-                                     lane_node<Begin + Count / 2, Count / 2>(from, source, index));
+      return lane_tree<acc>::template whole<packet>(
+          0, [&](int i) { return reducer_.lift(items[i]...); },
+          [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
     }
+  }
+  template <class T>
+  __device__ __forceinline__ acc lift_packet(const registers<T, packet>& items) const {
+    T values[packet];
+#pragma unroll
+    for (int j = 0; j < packet; ++j) values[j] = items[j];
+    return reducer_.lift_packet(values);
   }
 
   // Two sets of values in turn, so that a barrier a tile is enough.
