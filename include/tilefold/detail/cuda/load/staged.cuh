@@ -279,7 +279,9 @@ struct run_places {
   static constexpr bool power_of_two = tree::is_power_of_two(RunWords);
   static constexpr int bits = chunks % 8 == 0 ? 3 : chunks % 4 == 0 ? 2 : chunks % 2 == 0 ? 1 : 0;
 
-  __device__ __forceinline__ static int key(int q) { return (q >> (3 - bits)) % (1 << bits) * 4; }
+  __device__ __forceinline__ static int key(int q) {
+    return ((q >> (3 - bits)) & ((1 << bits) - 1)) * 4;
+  }
   __device__ __forceinline__ static int word(int q, int w) { return q * RunWords + (w ^ key(q)); }
 };
 
@@ -330,11 +332,11 @@ class staged_runs {
     } loaded;
     const unsigned* const mine = memory_ + lane * run_words;
     const int key = places::key(lane);
-    const int first = i * item_words;
+    const int first = places::power_of_two ? i * item_words ^ key : i * item_words;
 #pragma unroll
     for (int c = 0; c < N * item_words / 4; ++c) {
       // In a run of a power of two of words, `first` has no bits among those of 4 c.
-      const int at = places::power_of_two ? first ^ key ^ (4 * c) : (first + 4 * c) ^ key;
+      const int at = places::power_of_two ? first ^ (4 * c) : (first + 4 * c) ^ key;
       loaded.chunk[c] = *reinterpret_cast<const uint4*>(mine + at);
     }
     registers<value, N> result;

@@ -131,7 +131,7 @@ class staged_fold_of_tiles {
 #pragma unroll
         for (int k = 1; k < rows; ++k) nodes.put(k - 1, nodes[k]);
         nodes.put(rows - 1, lane_node(stages[r % 2], detail::starting_at(source_, first),
-                                             first + lane_ * run));
+                                      first + lane_ * run));
         first = next;
       }
       const acc value = row_fold<rows, run, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
