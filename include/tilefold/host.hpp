@@ -130,8 +130,10 @@ class basic_host_executor {
   /// inlined: the caller's function may be compiled for a target that can fuse, unlike this one
   /// (detail/closing.hpp).
   template <class Policy, class Source, detail::folding Reducer, class Init>
-  [[gnu::noinline]] typename Reducer::result fold(const Source& source, const Reducer& reducer,
-                                                  const Init& init, std::int64_t n) const {
+  [[gnu::noinline]] typename detail::finished<Reducer, Init>::type fold(const Source& source,
+                                                                        const Reducer& reducer,
+                                                                        const Init& init,
+                                                                        std::int64_t n) const {
     detail::host::require_float_mode<Source, typename Reducer::accumulator,
                                      typename Reducer::result>();
     return detail::finish(detail::closed_steps<Reducer>{reducer}, init,
@@ -143,6 +145,20 @@ class basic_host_executor {
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out) const {
     store(fold<Policy>(source, reducer, init, n), out);
+  }
+
+  /// Calls keep(accumulator, number of items) for the aligned blocks that items [0, n) of `source`
+  /// are in a sequence where they stand at `position`, in their order (block_list.hpp); n >= 1.
+  template <class Policy, class Source, detail::folding Reducer, class Keep>
+  void fold_blocks(const Source& source, const Reducer& reducer, std::int64_t position,
+                   std::int64_t n, const Keep& keep) const {
+    const detail::blocks_of<Reducer> blocks{{position, position + n}};
+    for (int i = 0; i < blocks.count(); ++i) {
+      const std::int64_t first = blocks.first(i) - position;
+      keep(fold<Policy>(detail::starting_at(source, first), reducer, detail::unfinished{},
+                        blocks.size(i)),
+           blocks.size(i));
+    }
   }
 
   /// Writes the projected fold of every tree i of `forest` through out[i]; `empty` (an
@@ -227,7 +243,7 @@ class basic_host_executor {
     detail::require_host_access(out, "out");
     detail::host::require_first_array(forest);
     // By value: these run for every tree.
-    const auto write = [out](std::int64_t i, const typename Reducer::result& value) {
+    const auto write = [out](std::int64_t i, const auto& value) {
       detail::write_through(detail::starting_at(out, i), detail::output_value<Out>(value));
     };
     using accumulator = typename Reducer::accumulator;

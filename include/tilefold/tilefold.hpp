@@ -11,6 +11,7 @@
 #include <tilefold/extrema.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/inner_product.hpp>
+#include <tilefold/piece.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reduce_by_key.hpp>
 #include <tilefold/reducers/arg.hpp>
