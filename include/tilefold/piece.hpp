@@ -27,22 +27,6 @@
 
 namespace tilefold {
 
-namespace detail {
-
-/// The operator that stands in signatures for Op: r::sum is plus, if_empty changes no fold.
-template <class Op>
-struct folded_by {
-  using type = Op;
-};
-template <operator_reducer R>
-struct folded_by<R> {
-  using type = plain_op_of<R>;
-};
-template <class Op, class Value>
-struct folded_by<with_empty_value<Op, Value>> : folded_by<Op> {};
-
-}  // namespace detail
-
 /// What items [begin(), end()) of a sequence of T bring to its fold with `Op`, an operator or
 /// reducer, as in reduce<Acc>(): the values of their maximal aligned blocks, which any operator
 /// that is associative needs, commutative or not. reduce_piece() makes one.
@@ -218,7 +202,7 @@ class piece {
   /// What tells pieces apart that must not be merged, as text. Every compiler writes names of
   /// numbers alike; names of operators and structs it writes in its own way.
   static std::string signature() {
-    return detail::fold_signature<typename detail::folded_by<Op>::type, accumulator, T>();
+    return detail::fold_signature<Op, accumulator, T>();
   }
 
  private:

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/if_empty.hpp>
 #include <tilefold/op.hpp>
 
 namespace tilefold::detail {
@@ -37,10 +39,22 @@ std::string name_of_type() {
   }
 }
 
+/// The operator that stands in signatures for Op: r::sum is plus, if_empty changes no fold.
+template <class Op>
+struct folded_by {
+  using type = normalized_op_t<Op>;
+};
+template <operator_reducer R>
+struct folded_by<R> {
+  using type = plain_op_of<R>;
+};
+template <class Op, class Value>
+struct folded_by<with_empty_value<Op, Value>> : folded_by<Op> {};
+
 /// The signature of folding items of types Items with `Op` in accumulators Acc.
 template <class Op, class Acc, class... Items>
 std::string fold_signature() {
-  std::string text = detail::name_of_type<normalized_op_t<Op>>() + " of";
+  std::string text = detail::name_of_type<typename folded_by<Op>::type>() + " of";
   ((text += ' ' + detail::name_of_type<Items>()), ...);
   return text + " in " + detail::name_of_type<Acc>() + " of " + std::to_string(sizeof(Acc)) +
          " bytes";
