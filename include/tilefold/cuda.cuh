@@ -84,7 +84,7 @@ class awaited_result {
 
   /// Room for an array of T.
   template <class T>
-  T* reserve_array(int count) {
+  T* reserve_array(std::int64_t count) {
     grow(detail::larger(static_cast<std::size_t>(count) * sizeof(T), result_bytes));
     return static_cast<T*>(memory_);
   }
@@ -478,6 +478,14 @@ class basic_cuda_executor {
           job_of(forest, reducer, detail::unfinished{}, detail::unfinished{}, out), blocks.count(),
           provider());
     }
+  }
+
+  /// Pinned memory for `count` values, which folds can write and the host read; valid until the
+  /// next call of a function that returns something.
+  template <class T>
+  T* pinned_array(std::int64_t count) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    return result_.template reserve_array<T>(count);
   }
 
   /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the

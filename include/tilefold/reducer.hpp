@@ -284,6 +284,8 @@ struct finished<Reducer, unfinished> {
 /// their NaNs canonical, which only results have.)
 template <class Acc>
 struct raw_output {
+  using difference_type = std::int64_t;
+
   Acc* first;
 
   TILEFOLD_HD Acc& operator*() const { return *first; }
