@@ -130,10 +130,8 @@ class basic_host_executor {
   /// inlined: the caller's function may be compiled for a target that can fuse, unlike this one
   /// (detail/closing.hpp).
   template <class Policy, class Source, detail::folding Reducer, class Init>
-  [[gnu::noinline]] typename detail::finished<Reducer, Init>::type fold(const Source& source,
-                                                                        const Reducer& reducer,
-                                                                        const Init& init,
-                                                                        std::int64_t n) const {
+  [[gnu::noinline]] typename Reducer::result fold(const Source& source, const Reducer& reducer,
+                                                  const Init& init, std::int64_t n) const {
     detail::host::require_float_mode<Source, typename Reducer::accumulator,
                                      typename Reducer::result>();
     return detail::finish(detail::closed_steps<Reducer>{reducer}, init,
@@ -150,14 +148,19 @@ class basic_host_executor {
   /// Calls keep(accumulator, number of items) for the aligned blocks that items [0, n) of `source`
   /// are in a sequence where they stand at `position`, in their order (block_list.hpp); n >= 1.
   template <class Policy, class Source, detail::folding Reducer, class Keep>
-  void fold_blocks(const Source& source, const Reducer& reducer, std::int64_t position,
-                   std::int64_t n, const Keep& keep) const {
+  [[gnu::noinline]] void fold_blocks(const Source& source, const Reducer& reducer,
+                                     std::int64_t position, std::int64_t n,
+                                     const Keep& keep) const {
+    detail::host::require_float_mode<Source, typename Reducer::accumulator,
+                                     typename Reducer::result>();
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    for (int i = 0; i < blocks.count(); ++i) {
-      const std::int64_t first = blocks.first(i) - position;
-      keep(fold<Policy>(detail::starting_at(source, first), reducer, detail::unfinished{},
-                        blocks.size(i)),
-           blocks.size(i));
+    std::int64_t first = position;
+    for (int i = 0, count = blocks.count(); i < count; ++i) {
+      const std::int64_t end = blocks.first(i + 1);
+      keep(mode_.fold_one_of_many(detail::starting_at(source, first - position), reducer,
+                                  end - first),
+           end - first);
+      first = end;
     }
   }
 

@@ -270,16 +270,6 @@ TILEFOLD_HD const typename Reducer::accumulator& result_of_nothing(const Reducer
   __builtin_unreachable();
 }
 
-/// What finish() makes of an Init.
-template <class Reducer, class Init>
-struct finished {
-  using type = typename Reducer::result;
-};
-template <class Reducer>
-struct finished<Reducer, unfinished> {
-  using type = typename Reducer::accumulator;
-};
-
 /// Writes accumulators as they are to an array of them. (An output with a value type would make
 /// their NaNs canonical, which only results have.)
 template <class Acc>

@@ -43,6 +43,7 @@ struct fold_result {
   std::string clock;        // what timed them: "wall clock", "CUDA events"
   double copy_seconds = 0;  // from host memory to where the fold ran; 0 if it ran in place
   std::optional<comparison> check;
+  bool reads_file = false;  // the seconds are those of reading it, too
 };
 
 class backend {

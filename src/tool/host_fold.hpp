@@ -34,7 +34,8 @@ class host_fold {
 
   /// What the last fold found, with the time that it took.
   fold_result result(std::vector<field> fields) const {
-    return {std::move(fields), time_.seconds, time_.calls, "wall clock", 0, {}};
+    return {std::move(fields),     time_.seconds, time_.calls, "wall clock", 0, {},
+            job_.pieces != nullptr};
   }
 
  private:

@@ -25,6 +25,10 @@ std::string_view type_name(const field& found) {
 
 std::string time_text(const reduction_report& report) {
   const fold_result& result = report.result;
+  if (result.reads_file) {
+    return format_seconds(result.seconds) + ", " + format_rate(bytes_per_second(report)) + " (" +
+           result.clock + ", reading the file)";
+  }
   const std::string calls =
       result.timed_calls == 1 ? "one warm call"
                               : "fastest of " + std::to_string(result.timed_calls) + " warm calls";
