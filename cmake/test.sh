@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 . cmake/setup.sh
 
 need cmake ninja-build g++ libtbb-dev libhwy-dev libcli11-dev nlohmann-json3-dev libgtest-dev \
-  libmpfr-dev python3 pkg-config clang
+  libmpfr-dev libopenmpi-dev openmpi-bin python3 pkg-config clang
 if has_gpu; then
   export CUDAARCHS="${CUDAARCHS:-native}" TILEFOLD_CUDA="${TILEFOLD_CUDA:-AUTO}"
   need_disassembler

@@ -26,27 +26,42 @@ namespace tilefold {
 namespace detail {
 
 /// Folds what a plan says, by the kind of forest that its strides make.
+template <class Policy, class Executor, class Bound, class InIt, class OutIt>
+void fold_plan(Executor& base, const Bound& bound, const InIt& in, const OutIt& out,
+               const axis_plan& plan) {
+  if (plan.results == 0) return;
+  const auto empty = detail::empty_of_all("axis_reduce", bound, plan.length == 0);
+  const auto source = bound.source(unless_empty{base, plan.length > 0, "in"}, in);
+  const auto raw_out = base.readable(out, "out");
+  const strided_output<std::remove_const_t<decltype(raw_out)>> results{raw_out, plan.out};
+  if (detail::lie_in_a_row(plan) || plan.length == 0) {
+    base.template fold_forest<Policy>(detail::make_equal_forest(source, plan.results, plan.length),
+                                      plan.results, bound.reducer, bound.start, empty, results);
+  } else {
+    const column_forest<std::remove_const_t<decltype(source)>> columns{source, plan.columns,
+                                                                       plan.rows};
+    base.template fold_columns<Policy>(columns, bound.reducer, bound.start, empty, results);
+  }
+}
+
+/// The same on an executor. On ranks the first axis is spread over them: if it is reduced they fold
+/// together, else each by itself.
 template <class Acc, class Exec, class InIt, class OutIt, class Arguments>
 void fold_axes(Exec&& exec, const InIt& in, const OutIt& out, const axis_plan& plan,
-               const Arguments& arguments) {
+               const Arguments& arguments, [[maybe_unused]] bool first_is_reduced) {
   if constexpr (detail::folds_forest<Acc, Exec, OutIt, Arguments, InIt>()) {
     using parts = executor_parts<std::remove_cvref_t<Exec>>;
     using policy = typename parts::policy;
-    const auto bound = detail::bind<Acc, InIt>(arguments, as_is{});
-    if (plan.results == 0) return;
-    const auto empty = detail::empty_of_all("axis_reduce", bound, plan.length == 0);
     auto&& base = parts::base(exec);
-    const auto source = bound.source(unless_empty{base, plan.length > 0, "in"}, in);
-    const auto raw_out = base.readable(out, "out");
-    const strided_output<std::remove_const_t<decltype(raw_out)>> results{raw_out, plan.out};
-    if (detail::lie_in_a_row(plan) || plan.length == 0) {
-      base.template fold_forest<policy>(
-          detail::make_equal_forest(source, plan.results, plan.length), plan.results, bound.reducer,
-          bound.start, empty, results);
+    const auto bound = detail::bind<Acc, InIt>(arguments, as_is{});
+    if constexpr (spans_ranks<decltype(base)>) {
+      if (first_is_reduced) {
+        base.template fold_axes<policy>(bound, in, out, plan);
+      } else {
+        detail::fold_axes<Acc>(base.local(), in, out, plan, arguments, false);
+      }
     } else {
-      const column_forest<std::remove_const_t<decltype(source)>> columns{source, plan.columns,
-                                                                         plan.rows};
-      base.template fold_columns<policy>(columns, bound.reducer, bound.start, empty, results);
+      detail::fold_plan<policy>(base, bound, in, out, plan);
     }
   }
 }
@@ -61,9 +76,9 @@ void reduce_axes(Exec&& exec, const In& in, const Out& out, const axes& reduced,
   detail::mark_reduced(in_shape, reduced);
   const matched_axes matched(in_shape, out_shape, reduced.count);
   const axis_plan plan = detail::make_axis_plan(in_shape, out_shape, matched);
-  detail::fold_axes<Acc>(
-      exec, in.data_handle(), out.data_handle(), plan,
-      detail::read_arguments<std::iter_value_t<view_iterator_t<In>>>(init_op...));
+  detail::fold_axes<Acc>(exec, in.data_handle(), out.data_handle(), plan,
+                         detail::read_arguments<std::iter_value_t<view_iterator_t<In>>>(init_op...),
+                         in_shape.rank > 0 && in_shape.reduced[0]);
 }
 
 template <class T>

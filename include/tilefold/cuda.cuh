@@ -82,6 +82,13 @@ class awaited_result {
     return static_cast<T*>(memory_);
   }
 
+  /// Room for an array of T.
+  template <class T>
+  T* reserve_array(std::int64_t count) {
+    grow(detail::larger(static_cast<std::size_t>(count) * sizeof(T), result_bytes));
+    return static_cast<T*>(memory_);
+  }
+
   /// The same for one launch, which is_there() then asks about.
   template <class T>
   result_place<T> next() {
@@ -435,6 +442,50 @@ class basic_cuda_executor {
     } else {
       launch<Policy>(source, reducer, init, n, raw);
     }
+  }
+
+  /// Calls keep(accumulator, number of items) for the aligned blocks that items [0, n) of `source`
+  /// are in a sequence where they stand at `position`, in their order (block_list.hpp); n >= 1.
+  /// Blocks until they are there.
+  template <class Policy, class Source, detail::folding Reducer, class Keep>
+  void fold_blocks(const Source& source, const Reducer& reducer, std::int64_t position,
+                   std::int64_t n, const Keep& keep) {
+    using accumulator = typename Reducer::accumulator;
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    require_waiting("reduce_piece");
+    const detail::blocks_of<Reducer> blocks{{position, position + n}};
+    auto* const values = result_.template reserve_array<accumulator>(blocks.count());
+    fold_blocks_into<Policy>(source, reducer, position, n, values);
+    detail::cuda::check(cudaStreamSynchronize(stream_), "reduce_piece");
+    for (int i = 0; i < blocks.count(); ++i) keep(values[i], blocks.size(i));
+  }
+
+  /// The same, written to an array that the GPU can write, in the order of the stream.
+  template <class Policy, class Source, detail::folding Reducer>
+  void fold_blocks_into(const Source& source, const Reducer& reducer, std::int64_t position,
+                        std::int64_t n, typename Reducer::accumulator* values) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    const detail::raw_output<typename Reducer::accumulator> out{values};
+    const detail::blocks_of<Reducer> blocks{{position, position + n}};
+    if (blocks.count() == 1) {
+      launch<Policy>(source, reducer, detail::unfinished{}, n, out);
+      return;
+    }
+    if constexpr (!detail::blocks_of<Reducer>::one) {
+      const auto forest =
+          detail::make_offsets_forest(source, detail::block_offsets{blocks}, blocks.count());
+      detail::cuda::launch_forest_by<Build, Policy>(
+          job_of(forest, reducer, detail::unfinished{}, detail::unfinished{}, out), blocks.count(),
+          provider());
+    }
+  }
+
+  /// Pinned memory for `count` values, which folds can write and the host read; valid until the
+  /// next call of a function that returns something.
+  template <class T>
+  T* pinned_array(std::int64_t count) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    return result_.template reserve_array<T>(count);
   }
 
   /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the

@@ -92,6 +92,30 @@ class format_error : public error {
   using error::error;
 };
 
+/// A communicator that cannot go on: a rank has left, or the transport failed (ranks.hpp).
+class communicator_error : public error {
+ public:
+  using error::error;
+};
+
+/// Another rank's call failed, so that there is no result; rank() is the first such rank. The rank
+/// itself gets its own exception. The communicator can be used again.
+class rank_error : public error {
+ public:
+  rank_error(const std::string& what, int rank) : error(what), rank_(rank) {}
+  int rank() const noexcept { return rank_; }
+
+ private:
+  int rank_;
+};
+
+/// Ranks that met in calls of other verbs, operators or types. All of them get it, and the
+/// communicator can be used again.
+class rank_mismatch_error : public error {
+ public:
+  using error::error;
+};
+
 /// A CUDA runtime call or launch that failed; `code()` is the cudaError_t as an int.
 class cuda_error : public error {
  public:

@@ -145,6 +145,25 @@ class basic_host_executor {
     store(fold<Policy>(source, reducer, init, n), out);
   }
 
+  /// Calls keep(accumulator, number of items) for the aligned blocks that items [0, n) of `source`
+  /// are in a sequence where they stand at `position`, in their order (block_list.hpp); n >= 1.
+  template <class Policy, class Source, detail::folding Reducer, class Keep>
+  [[gnu::noinline]] void fold_blocks(const Source& source, const Reducer& reducer,
+                                     std::int64_t position, std::int64_t n,
+                                     const Keep& keep) const {
+    detail::host::require_float_mode<Source, typename Reducer::accumulator,
+                                     typename Reducer::result>();
+    const detail::blocks_of<Reducer> blocks{{position, position + n}};
+    std::int64_t first = position;
+    for (int i = 0, count = blocks.count(); i < count; ++i) {
+      const std::int64_t end = blocks.first(i + 1);
+      keep(mode_.fold_one_of_many(detail::starting_at(source, first - position), reducer,
+                                  end - first),
+           end - first);
+      first = end;
+    }
+  }
+
   /// Writes the projected fold of every tree i of `forest` through out[i]; `empty` (an
   /// accumulator, or a given_result) stands for trees without elements. Done when the call returns.
   template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
@@ -227,7 +246,7 @@ class basic_host_executor {
     detail::require_host_access(out, "out");
     detail::host::require_first_array(forest);
     // By value: these run for every tree.
-    const auto write = [out](std::int64_t i, const typename Reducer::result& value) {
+    const auto write = [out](std::int64_t i, const auto& value) {
       detail::write_through(detail::starting_at(out, i), detail::output_value<Out>(value));
     };
     using accumulator = typename Reducer::accumulator;

@@ -80,6 +80,11 @@ tuned_executor<Executor, Policy> with_policy(Executor& executor) {
 
 namespace detail {
 
+/// An executor whose calls are calls of several ranks (ranks.hpp). It folds values and forests that
+/// lie on all of them, so it wants to know of a rank that holds nothing, too.
+template <class Executor>
+concept spans_ranks = requires { typename std::remove_cvref_t<Executor>::communicator_type; };
+
 // An executor is itself with its own choice of policy, or a tuned view of one. (checked.hpp has
 // another view.)
 template <class Executor>

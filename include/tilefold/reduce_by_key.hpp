@@ -121,6 +121,19 @@ auto read_keyed(Executor& base, const Bound& bound, std::int64_t n, const Keys& 
                      std::remove_const_t<decltype(elements)>>{raw_keys, equal, elements, n};
 }
 
+/// The runs of ranks, each of which reads its own keys.
+template <class Policy, class Ranks, class Bound, class Keys, class Values, class Equal,
+          class KeysOut, class ValuesOut>
+std::int64_t fold_keys_on_ranks(const Ranks& ranks, const Bound& bound, std::int64_t n,
+                                const Keys& keys, const Values& values, const Equal& equal,
+                                const KeysOut& keys_out, const ValuesOut& values_out) {
+  const auto read = [&](auto& base) {
+    return detail::read_keyed(base, bound, n, keys, values, equal);
+  };
+  return ranks.template fold_keys<Policy, std::iter_value_t<Keys>, std::iter_value_t<Values>>(
+      bound, n, read, equal, keys_out, values_out);
+}
+
 }  // namespace detail
 
 /// Folds every run of equal neighbouring keys with an associative operator or a reducer: writes the
@@ -181,14 +194,20 @@ void reduce_by_key_into(Exec&& exec, Keys keys_first, Keys keys_last, Values val
   if constexpr (detail::folds_keys<Acc, Exec, Keys, Values, KeysOut, ValuesOut>(types)) {
     using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
     auto&& base = parts::base(exec);
-    if (n == 0) {
-      base.store(std::int64_t{0}, num_runs_out);
-      return;
-    }
     const auto bound = detail::bind<Acc, Values>(last.fold, detail::as_is{});
-    base.template fold_by_key_into<typename parts::policy>(
-        detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
-        bound.start, keys_out, values_out, num_runs_out);
+    if constexpr (detail::spans_ranks<decltype(base)>) {
+      base.store(detail::fold_keys_on_ranks<typename parts::policy>(
+                     base, bound, n, keys_first, values, last.equal, keys_out, values_out),
+                 num_runs_out);
+    } else {
+      if (n == 0) {
+        base.store(std::int64_t{0}, num_runs_out);
+        return;
+      }
+      base.template fold_by_key_into<typename parts::policy>(
+          detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
+          bound.start, keys_out, values_out, num_runs_out);
+    }
   }
 }
 
@@ -210,11 +229,16 @@ std::int64_t reduce_by_key(Exec&& exec, Keys keys_first, Keys keys_last, Values 
     using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
     auto&& base = parts::base(exec);
     base.require_waiting("reduce_by_key");
-    if (n == 0) return 0;
     const auto bound = detail::bind<Acc, Values>(last.fold, detail::as_is{});
-    return base.template fold_by_key<typename parts::policy>(
-        detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
-        bound.start, keys_out, values_out);
+    if constexpr (detail::spans_ranks<decltype(base)>) {
+      return detail::fold_keys_on_ranks<typename parts::policy>(base, bound, n, keys_first, values,
+                                                                last.equal, keys_out, values_out);
+    } else {
+      if (n == 0) return 0;
+      return base.template fold_by_key<typename parts::policy>(
+          detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
+          bound.start, keys_out, values_out);
+    }
   } else {
     return 0;
   }

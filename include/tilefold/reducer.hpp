@@ -261,6 +261,34 @@ TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, no_init,
   return reducer.project(folded);
 }
 
+/// Where an initial value stands else: the fold is a part of a longer one, which finishes it. What
+/// it writes are accumulators. (Its trees have items, so it stands for the value of nothing, too.)
+struct unfinished {};
+
+template <class Reducer>
+TILEFOLD_HD const typename Reducer::accumulator& finish(
+    const Reducer&, unfinished, const typename Reducer::accumulator& folded) {
+  return folded;
+}
+template <class Reducer>
+TILEFOLD_HD const typename Reducer::accumulator& result_of_nothing(const Reducer&, unfinished) {
+  __builtin_unreachable();
+}
+
+/// Writes accumulators as they are to an array of them. (An output with a value type would make
+/// their NaNs canonical, which only results have.)
+template <class Acc>
+struct raw_output {
+  using difference_type = std::int64_t;
+
+  Acc* first;
+
+  TILEFOLD_HD Acc& operator*() const { return *first; }
+  TILEFOLD_HD friend raw_output operator+(const raw_output& out, std::int64_t i) {
+    return {out.first + i};
+  }
+};
+
 /// A result of nothing that is given as such, where else an accumulator stands.
 template <class Result>
 struct given_result {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything, for a C++ compiler. Under nvcc the verbs also know CUDA executors.
+// Everything that folds in one process, for a C++ compiler. Under nvcc the verbs also know CUDA
+// executors. What few programs need and many standard headers stand behind is apart: piece.hpp,
+// ranks.hpp, mpi.hpp.
 #pragma once
 
 #include <tilefold/axis_reduce.hpp>

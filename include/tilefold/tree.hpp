@@ -49,4 +49,62 @@ TILEFOLD_HD constexpr std::int64_t left_size(std::int64_t n) {
   return std::int64_t{1} << floor_log2(n - 1);
 }
 
+/// The number of ones in x.
+TILEFOLD_HD constexpr int count_ones(std::uint64_t x) {
+  int ones = 0;
+  for (; x != 0; x &= x - 1) ++ones;
+  return ones;
+}
+
+/// The maximal aligned blocks of items [begin, end) of a sequence, 0 <= begin <= end, in their
+/// order. None of them is part of a larger aligned block that lies in [begin, end):
+///
+///     items     3 4 5 6 7 8 9 10 11 12 13          begin = 3, end = 14
+///     blocks    3|4 5 6 7|8 9 10 11|12 13          they grow up to `top`, then shrink
+///     top                 8                        the item in [begin, end] with the most zeros
+///
+/// So their sizes are the ones of top - begin, the least first, and those of end - top, the
+/// greatest first: at most 2 log2(end - begin) + 1 blocks.
+struct aligned_blocks {
+  /// The most blocks that a piece of any sequence has.
+  static constexpr int most = 126;
+
+  std::int64_t begin;
+  std::int64_t end;
+
+  TILEFOLD_HD constexpr int count() const {
+    return num_growing() + tree::count_ones(static_cast<std::uint64_t>(end - top()));
+  }
+
+  /// Where block i begins, 0 <= i <= count(); `end` for the last.
+  TILEFOLD_HD constexpr std::int64_t first(int i) const {
+    const std::int64_t middle = top();
+    const int growing = num_growing();
+    if (i <= growing) return middle - without_ones(middle - begin, i);
+    const int shrinking = tree::count_ones(static_cast<std::uint64_t>(end - middle));
+    const std::int64_t sizes = end - middle;
+    return middle + without_ones(sizes, shrinking - (i - growing));
+  }
+
+  TILEFOLD_HD constexpr std::int64_t size(int i) const { return first(i + 1) - first(i); }
+
+ private:
+  TILEFOLD_HD constexpr std::int64_t top() const {
+    if (begin == 0 || begin == end) return begin;
+    // The bits of `end` down to the first in which begin - 1 is another.
+    const auto last = static_cast<std::uint64_t>(end);
+    std::uint64_t other = last ^ static_cast<std::uint64_t>(begin - 1);
+    while ((other & (other - 1)) != 0) other &= other - 1;
+    return static_cast<std::int64_t>(last & ~(other - 1));
+  }
+  TILEFOLD_HD constexpr int num_growing() const {
+    return tree::count_ones(static_cast<std::uint64_t>(top() - begin));
+  }
+  /// x without its `ones` lowest ones.
+  TILEFOLD_HD static constexpr std::int64_t without_ones(std::int64_t x, int ones) {
+    for (; ones > 0; --ones) x &= x - 1;
+    return x;
+  }
+};
+
 }  // namespace tilefold::tree

@@ -22,15 +22,18 @@ namespace tilefold::tool {
 /// The most values that top_k and its like can list.
 inline constexpr int most_listed = 32;
 
+struct piece_task;
+
 struct fold_job {
   op_kind op;
   dtype type;
   const std::byte* data;  // count items, aligned for their type, in host memory
   std::int64_t count;
-  int repeats;       // at most this many timed calls, at least 1
-  bool check;        // also compute a reference; for operators only
-  int k;             // how many values top_k lists, at most most_listed
-  std::string name;  // of the file, for a progress bar
+  int repeats;                   // at most this many timed calls, at least 1
+  bool check;                    // also compute a reference; for operators only
+  int k;                         // how many values top_k lists, at most most_listed
+  std::string name;              // of the file, for a progress bar
+  piece_task* pieces = nullptr;  // fold in chunks, once; on the host only
 };
 
 struct fold_result {
@@ -40,6 +43,7 @@ struct fold_result {
   std::string clock;        // what timed them: "wall clock", "CUDA events"
   double copy_seconds = 0;  // from host memory to where the fold ran; 0 if it ran in place
   std::optional<comparison> check;
+  bool reads_file = false;  // the seconds are those of reading it, too
 };
 
 class backend {
@@ -48,6 +52,8 @@ class backend {
 
   /// "host, 2 threads", "NVIDIA H200"
   virtual std::string name() const = 0;
+
+  virtual bool is_host() const { return false; }
 
   /// The operation has to fit the type. Throws std::exception.
   virtual fold_result run(const fold_job& job) = 0;

@@ -35,10 +35,23 @@ struct reduce_options {
   int repeats = 5;
   bool check = false;
   bool json = false;
+  std::string slice;       // "begin:end"; empty: all items
+  std::string part;        // file to write the piece to
+  std::string checkpoint;  // file to go on from after an interruption
+  double checkpoint_seconds = 5;
+  std::int64_t chunk_bytes = std::int64_t{1} << 26;  // that are folded at a time
   std::vector<std::string> files;
 };
 
 int run_reduce(const reduce_options& options);
+
+struct merge_options {
+  std::string part;  // file to write the merged piece to
+  bool json = false;
+  std::vector<std::string> files;
+};
+
+int run_merge(const merge_options& options);
 
 struct stats_options {
   executor_options executor{"host"};

@@ -2,100 +2,23 @@
 //
 // tilefold generate: writes a .npy file of pseudo-random items whose magnitudes and signs are
 // mixed, so that a wrong order of additions shows. The same seed gives the same file everywhere.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <iostream>
 #include <limits>
 #include <memory>
 #include <random>
-#include <system_error>
-#include <utility>
 
 #include "commands.hpp"
 #include "format.hpp"
 #include "input_error.hpp"
 #include "npy.hpp"
 #include "progress.hpp"
+#include "replacement_file.hpp"
 
 namespace tilefold::tool {
 
 namespace {
-
-volatile std::sig_atomic_t caught_signal = 0;
-
-// While it lives, an interrupt only sets a flag, so that the unfinished file can be removed.
-class signals_deferred {
- public:
-  signals_deferred() {
-    struct sigaction action = {};
-    action.sa_handler = [](int signal) { caught_signal = signal; };
-    for (int i = 0; i < count; ++i) sigaction(signals[i], &action, &before_[i]);
-  }
-  signals_deferred(const signals_deferred&) = delete;
-  signals_deferred& operator=(const signals_deferred&) = delete;
-  ~signals_deferred() {
-    for (int i = 0; i < count; ++i) sigaction(signals[i], &before_[i], nullptr);
-  }
-
- private:
-  static constexpr int count = 3;
-  static constexpr int signals[count] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction before_[count];
-};
-
-[[noreturn]] void fail_with_errno(const std::string& what) {
-  throw input_error(what + ": " + std::generic_category().message(errno));
-}
-
-// Writes beside `path` and takes its place only when complete.
-class replacement_file {
- public:
-  explicit replacement_file(const std::string& path) : path_(path), part_(path + ".part") {
-    struct stat status;
-    // A rename would replace a device or a FIFO, and fail on a directory only after all the work.
-    if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-      throw input_error(S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
-    }
-    fd_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd_ < 0) fail_with_errno("cannot create " + in_quotes(part_));
-  }
-  replacement_file(const replacement_file&) = delete;
-  replacement_file& operator=(const replacement_file&) = delete;
-  ~replacement_file() {
-    if (fd_ >= 0) close(fd_);
-    if (!committed_) unlink(part_.c_str());
-  }
-
-  void write(const char* data, std::size_t bytes) {
-    while (bytes > 0) {
-      const ssize_t written = ::write(fd_, data, bytes);
-      if (written < 0 && errno == EINTR && caught_signal == 0) continue;
-      if (written < 0) fail_with_errno("cannot write " + in_quotes(part_));
-      data += written;
-      bytes -= static_cast<std::size_t>(written);
-    }
-  }
-
-  void commit() {
-    const int fd = std::exchange(fd_, -1);
-    if (close(fd) != 0) fail_with_errno("cannot write " + in_quotes(part_));
-    if (rename(part_.c_str(), path_.c_str()) != 0)
-      fail_with_errno("cannot rename " + in_quotes(part_));
-    committed_ = true;
-  }
-
- private:
-  std::string path_;
-  std::string part_;
-  int fd_ = -1;
-  bool committed_ = false;
-};
 
 // Random sign and significand, exponent uniform in [-Spread, Spread]: finite, normal, not zero.
 template <class Word, int SignificandBits, int Bias, int Spread>

@@ -26,6 +26,9 @@ constexpr const char* footer =
     "  tilefold reduce --op sum --raw float32 --offset 512 record.bin\n"
     "  tilefold reduce --op sum --json a.npy\n"
     "  tilefold reduce --op arg_max a.npy\n"
+    "  tilefold reduce --op sum --checkpoint big.check big.npy\n"
+    "  tilefold reduce --op sum --slice 0:1000000 --part a.part big.npy\n"
+    "  tilefold merge a.part b.part\n"
     "  tilefold stats --histogram a.npy directory\n"
     "  tilefold generate --dtype float32 --bytes 1GiB big.npy\n"
     "  tilefold tune --type float32,float16 --op sum,min --out tuned.hpp\n"
@@ -75,8 +78,40 @@ CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
       ->check(CLI::PositiveNumber)
       ->type_name("N")
       ->capture_default_str();
+  command
+      ->add_option("--checkpoint", options.checkpoint,
+                   "Keep what is done in this file every few seconds, and go on from it if it is "
+                   "there; one FILE, on the host")
+      ->type_name("FILE");
+  command
+      ->add_option("--checkpoint-seconds", options.checkpoint_seconds,
+                   "How long between; 0: after every chunk")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("S")
+      ->capture_default_str();
+  command
+      ->add_option("--chunk", options.chunk_bytes,
+                   "How much is read between two looks at the clock, with these options")
+      ->transform(CLI::AsSizeValue(true))
+      ->type_name("SIZE");
+  command
+      ->add_option("--slice", options.slice,
+                   "Reduce items BEGIN to END alone, as a part of the whole")
+      ->type_name("BEGIN:END");
+  command->add_option("--part", options.part, "Write what tilefold merge takes to this file")
+      ->type_name("FILE");
   command->add_option("FILE", options.files, ".npy files, or raw binary with --raw");
   command->footer("Names for --op:\n" + op_list());
+  return command;
+}
+
+CLI::App* add_merge(CLI::App& app, merge_options& options) {
+  CLI::App* command = app.add_subcommand(
+      "merge", "Put parts together that `reduce --part` made: the bits of one reduction");
+  command->add_flag("--json", options.json, "Print one JSON object");
+  command->add_option("--part", options.part, "Write the merged part to this file")
+      ->type_name("FILE");
+  command->add_option("FILE", options.files, "Parts, in any order");
   return command;
 }
 
@@ -152,12 +187,14 @@ int run(int argc, char** argv) {
   CLI::App app("Reductions in one fold order: the same bits on every CPU and GPU.", "tilefold");
   reduce_options reduce;
   stats_options stats;
+  merge_options merge;
   generate_options generate;
   tune_options tune;
   app.set_version_flag("--version", version());
   app.require_subcommand(0, 1);  // none is complained of below, after any stray word
   app.footer(footer);
   CLI::App* const reduce_command = add_reduce(app, reduce);
+  CLI::App* const merge_command = add_merge(app, merge);
   CLI::App* const stats_command = add_stats(app, stats);
   CLI::App* const generate_command = add_generate(app, generate);
   CLI::App* const tune_command = add_tune(app, tune);
@@ -169,10 +206,12 @@ int run(int argc, char** argv) {
     return fail(std::string(error.what()) + " (see tilefold --help)");
   }
   if (reduce_command->parsed()) return run_reduce(reduce);
+  if (merge_command->parsed()) return run_merge(merge);
   if (stats_command->parsed()) return run_stats(stats);
   if (generate_command->parsed()) return run_generate(generate);
   if (tune_command->parsed()) return run_tune(tune);
-  return fail("say what to do: tilefold reduce, stats, generate or tune (see tilefold --help)");
+  return fail(
+      "say what to do: tilefold reduce, merge, stats, generate or tune (see tilefold --help)");
 }
 
 }  // namespace

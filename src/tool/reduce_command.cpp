@@ -4,6 +4,7 @@
 #include <iostream>
 #include <optional>
 
+#include "chunked_reduce.hpp"
 #include "command_parts.hpp"
 #include "commands.hpp"
 #include "input.hpp"
@@ -15,28 +16,36 @@ namespace tilefold::tool {
 
 namespace {
 
-void require_fit(op_kind op, const array& input) {
-  if (!fits(op, input.type)) {
-    throw input_error("op '" + std::string(row_of(op).name) + "' is not defined for " +
-                      std::string(row_of(input.type).name) + ", only for " +
-                      std::string(name_of(row_of(op).needs)));
-  }
-  if (input.count == 0 && !row_of(op).empty_has_value) {
-    throw input_error("op '" + std::string(row_of(op).name) + "' has no value for an empty array");
-  }
-}
-
 bool is_wrong(const fold_result& result) {
   return result.check && result.check->exact && !result.check->equal;
 }
 
-executor_options executor_for(op_kind op, executor_options wanted) {
-  if (!runs_on_host_only(op)) return wanted;
+executor_options executor_for(op_kind op, const reduce_options& options) {
+  executor_options wanted = options.executor;
+  if (!runs_on_host_only(op) && !asks_for_parts(options)) return wanted;
   if (wanted.on == "cuda") {
-    throw input_error("--on cuda: op '" + std::string(row_of(op).name) + "' runs on the host only");
+    throw input_error("--on cuda: " +
+                      (runs_on_host_only(op) ? "op '" + std::string(row_of(op).name) + "' runs"
+                                             : "--slice, --part and --checkpoint run") +
+                      " on the host only");
   }
   if (wanted.on == "auto") wanted.on = "host";
   return wanted;
+}
+
+void require_parts_to_make_sense(const reduce_options& options) {
+  if (options.chunk_bytes < 1) {
+    throw input_error("--chunk " + std::to_string(options.chunk_bytes) + " is less than a byte");
+  }
+  if (options.files.size() > 1) {
+    throw input_error("--slice, --part and --checkpoint are for one file at a time");
+  }
+  if (options.check) {
+    throw input_error("--check does not go with --slice, --part or --checkpoint");
+  }
+  if (!options.slice.empty() && options.part.empty()) {
+    throw input_error("--slice makes a part: say where it goes, --part FILE");
+  }
 }
 
 class reduction {
@@ -45,7 +54,8 @@ class reduction {
       : options_(options),
         op_(find_op(options.op)),
         raw_(find_raw_layout(options.source)),
-        backend_(choose_backend(executor_for(op_, options.executor))) {
+        backend_(choose_backend(executor_for(op_, options))) {
+    if (asks_for_parts(options)) require_parts_to_make_sense(options);
     if (options.check && !row_of(op_).is_operator) {
       throw input_error("--check knows no second way to compute op '" +
                         std::string(row_of(op_).name) + "'");
@@ -53,6 +63,11 @@ class reduction {
   }
 
   void run_on(const std::string& file) {
+    if (asks_for_parts(options_) ||
+        (backend_.runs->is_host() && !options_.check && is_large(file))) {
+      reduce_in_chunks(file, options_, op_, raw_, *backend_.runs);
+      return;
+    }
     const array input = load_array(file, raw_, read_ahead::yes);
     require_fit(op_, input);
     const fold_result result = while_whole(input.file, [&] {

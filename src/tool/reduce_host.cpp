@@ -55,10 +55,10 @@ comparison check(op_kind op, const scalar& result, const Item* items, std::int64
 template <class Functor, class Item>
 fold_result fold_items(const host_executor& executor, const fold_job& job, Functor functor,
                        const Item* items) {
-  host_fold fold(executor, job.repeats);
+  host_fold fold(executor, job);
   const auto value = fold(items, job.count, functor);
   fold_result result = fold.result({one_field("", value)});
-  if (job.check && job.count > 0) {
+  if (job.check && job.count > 0 && job.pieces == nullptr) {
     result.check =
         check<std::remove_const_t<decltype(value)>>(job.op, scalar::of(value), items, job.count);
   }
@@ -73,6 +73,8 @@ class host_backend final : public backend {
     const int threads = executor_.threads();
     return "host, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   }
+
+  bool is_host() const override { return true; }
 
   fold_result run(const fold_job& job) override {
     return row_of(job.op).is_operator ? run_operator(job) : run_reducer(job);

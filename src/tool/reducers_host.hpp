@@ -11,7 +11,7 @@ namespace tilefold::tool {
 
 template <class Wide>
 fold_result reduce_on_host(const host_executor& executor, const fold_job& job) {
-  host_fold fold(executor, job.repeats);
+  host_fold fold(executor, job);
   return fold.result(reducer_fold<Wide, host_fold>(job, job.data, fold).run());
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "format.hpp"
+#include "input_error.hpp"
 #include "report_parts.hpp"
 
 namespace tilefold::tool {
@@ -24,6 +25,10 @@ std::string_view type_name(const field& found) {
 
 std::string time_text(const reduction_report& report) {
   const fold_result& result = report.result;
+  if (result.reads_file) {
+    return format_seconds(result.seconds) + ", " + format_rate(bytes_per_second(report)) + " (" +
+           result.clock + ", reading the file)";
+  }
   const std::string calls =
       result.timed_calls == 1 ? "one warm call"
                               : "fastest of " + std::to_string(result.timed_calls) + " warm calls";
@@ -76,17 +81,17 @@ std::string exact_text(const field& found) {
          "bits " + joined(found, format_bits);
 }
 
-std::string value_lines(const reduction_report& report) {
-  const std::string name(row_of(report.op).name);
+std::string value_lines(op_kind op, const fold_result& result) {
+  const std::string name(row_of(op).name);
   const auto value_text = [](const field& found) {
     return joined(found, format_value) + "  (" + std::string(type_name(found)) + ")";
   };
-  if (is_single(report.result)) {
-    const field& found = report.result.fields.front();
+  if (is_single(result)) {
+    const field& found = result.fields.front();
     return labelled(name, value_text(found)) + labelled("exact", exact_text(found));
   }
   std::string lines = labelled("op", name);
-  for (const field& found : report.result.fields) {
+  for (const field& found : result.fields) {
     lines += labelled(found.name, value_text(found)) + labelled("", exact_text(found));
   }
   return lines;
@@ -107,11 +112,25 @@ json of_fields(const fold_result& result, Form form) {
   return object;
 }
 
+void add_value(json& object, const fold_result& result) {
+  object["accumulator"] =
+      of_fields(result, [](const scalar& value) { return row_of(value.type()).name; });
+  object["value"] = of_fields(result, json_of);
+  object["hex"] = of_fields(result, format_hex);
+  object["bits"] = of_fields(result, format_bits);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + one_line(name);
+  return text;
+}
+
 }  // namespace
 
 void print_text(const reduction_report& report) {
   const fold_result& result = report.result;
-  std::cout << headline(report.file, report.input) << value_lines(report)
+  std::cout << headline(report.file, report.input) << value_lines(report.op, result)
             << labelled("executor", report.executor) << labelled("time", time_text(report));
   if (result.check) {
     std::cout << labelled("check", check_text(*result.check, type_name(result.fields.front())));
@@ -128,11 +147,7 @@ void print_json(const reduction_report& report) {
               {"shape", input.shape},
               {"n", input.count},
               {"bytes", item_bytes(input)}};
-  object["accumulator"] =
-      of_fields(result, [](const scalar& value) { return row_of(value.type()).name; });
-  object["value"] = of_fields(result, json_of);
-  object["hex"] = of_fields(result, format_hex);
-  object["bits"] = of_fields(result, format_bits);
+  add_value(object, result);
   object["executor"] = report.executor;
   object["seconds"] = result.seconds;
   object["gigabytes_per_second"] = bytes_per_second(report) / 1e9;
@@ -142,6 +157,30 @@ void print_json(const reduction_report& report) {
   object["copy_seconds"] = result.copy_seconds;
   if (result.check) object["check"] = check_object(*result.check);
   object["notes"] = input.notes;
+  std::cout << json_line(object);
+}
+
+void print_text(const part_report& report) {
+  std::cout << joined(report.files) << ": items " << report.begin << " to " << report.end << " of "
+            << report.total << ", " << row_of(report.type).name << '\n';
+  if (report.result != nullptr) {
+    std::cout << value_lines(report.op, *report.result);
+    if (report.end < report.total) std::cout << labelled("note", "of a part of the items only");
+  } else {
+    std::cout << labelled(row_of(report.op).name, "no value: it needs the items before it, too");
+  }
+  if (!report.written.empty()) std::cout << labelled("part", one_line(report.written));
+}
+
+void print_json(const part_report& report) {
+  json object{{"files", report.files},
+              {"op", row_of(report.op).name},
+              {"dtype", row_of(report.type).name},
+              {"begin", report.begin},
+              {"end", report.end},
+              {"n", report.total}};
+  if (report.result != nullptr) add_value(object, *report.result);
+  if (!report.written.empty()) object["part"] = report.written;
   std::cout << json_line(object);
 }
 

@@ -13,6 +13,7 @@
 #include <tilefold/op.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
 
 namespace tilefold::detail {
 
@@ -54,6 +55,22 @@ struct fold_traits {
   // (Operators, which have no `counts`, are folded as fast in a tree.)
   static constexpr bool folds_in_any_order =
       order_free && requires { requires R::settles || R::counts || (sizeof(accumulator) > 8); };
+};
+
+/// The blocks whose values are what a part of a sequence brings to the fold of the whole: its
+/// maximal aligned blocks; or the part itself, if the order does not matter.
+template <class Reducer>
+struct blocks_of : tree::aligned_blocks {
+  static constexpr bool one = fold_traits<Reducer>::order_free;
+  static constexpr int most = one ? 1 : tree::aligned_blocks::most;
+
+  TILEFOLD_HD constexpr int count() const {
+    return one ? begin < end : tree::aligned_blocks::count();
+  }
+  TILEFOLD_HD constexpr std::int64_t first(int i) const {
+    return one ? (i == 0 ? begin : end) : tree::aligned_blocks::first(i);
+  }
+  TILEFOLD_HD constexpr std::int64_t size(int i) const { return first(i + 1) - first(i); }
 };
 
 /// What verbs ask of an executor, shown for sums of floats. fold_forest and fold_columns write the

@@ -15,6 +15,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
 
 namespace tilefold::detail {
 
@@ -101,6 +102,42 @@ offsets_forest<Source, Offsets> make_offsets_forest(const Source& source, const 
                                                     std::int64_t num_trees) {
   return {source, offsets, num_trees};
 }
+
+/// A source whose indices, if it has some, count in a sequence of which it holds the items from
+/// `position` on.
+template <class It>
+It in_whole(const It& it, std::int64_t) {
+  return it;
+}
+inline position_iterator in_whole(const index_iterator&, std::int64_t position) {
+  return {position};
+}
+template <std::size_t... Index, class... Its>
+auto in_whole(const source_of<std::index_sequence<Index...>, Its...>& elements,
+              std::int64_t position) {
+  using source_type = source<Its...>;
+  return source<decltype(detail::in_whole(source_type::template iterator<Index>(elements),
+                                          position))...>{
+      {detail::in_whole(source_type::template iterator<Index>(elements), position)}...};
+}
+
+/// The offsets of the maximal aligned blocks of a part of a sequence, counted from the beginning of
+/// the part.
+struct block_offsets {
+  using value_type = std::int64_t;
+  using difference_type = std::int64_t;
+
+  tree::aligned_blocks blocks;
+  std::int64_t skipped = 0;
+
+  TILEFOLD_HD std::int64_t operator[](std::int64_t i) const {
+    return blocks.first(static_cast<int>(skipped + i)) - blocks.begin;
+  }
+  TILEFOLD_HD std::int64_t operator*() const { return (*this)[0]; }
+  TILEFOLD_HD friend block_offsets operator+(const block_offsets& it, std::int64_t n) {
+    return {it.blocks, it.skipped + n};
+  }
+};
 
 /// Trees of `length` elements each, one after the other.
 template <class Source>

@@ -57,9 +57,11 @@ void fold_trees_to(Executor&& exec, std::int64_t most_trees, const Arguments& ar
         empty_is_known,
         "tilefold: a segment may be empty, so give an initial value, or an operator or "
         "reducer whose identity is known, or its result for nothing: if_empty(op, value)");
-    if (most_trees == 0) return;
-    if constexpr (empty_is_known) {
-      auto&& base = parts::base(exec);
+    auto&& base = parts::base(exec);
+    if constexpr (empty_is_known && spans_ranks<decltype(base)>) {
+      base.template fold_trees<typename parts::policy>(bound, most_trees, make_forest, out);
+    } else if constexpr (empty_is_known) {
+      if (most_trees == 0) return;
       const auto forest = make_forest(base, bound);
       if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
       base.template fold_forest<typename parts::policy>(forest, most_trees, bound.reducer,

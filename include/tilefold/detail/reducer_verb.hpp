@@ -32,6 +32,9 @@ struct value_verb {
     requires std::invocable<Make, Args...>
   auto operator()(Exec&& exec, It first, It last, Args... args) const {
     const auto n = detail::count_items(name, first, last);
+    static_assert(!spans_ranks<Exec> || !std::invocable<Yield, It>,
+                  "tilefold: an item may lie on another rank, where no iterator leads: take its "
+                  "index in the whole, reduce(ranks(...), ..., reducers::arg_min{})");
     if constexpr (std::invocable<Yield, It>) {
       if (n == 0) return Yield{}(first);
     }

@@ -511,14 +511,18 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Argumen
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     const auto bound = detail::bind<Named, Its...>(arguments, lift);
     using result = typename decltype(bound)::result;
-    if (n == 0) {
-      // Closed whatever the target: this may be inlined into the caller's function.
-      return result(
-          detail::closed_on_host(detail::result_of_nothing(bound.reducer, bound.empty(verb))));
-    }
     auto&& base = parts::base(exec);
-    return base.template fold<typename parts::policy>(bound.source(base, its...), bound.reducer,
-                                                      bound.start, n);
+    if constexpr (spans_ranks<decltype(base)>) {
+      return base.template fold_value<typename parts::policy>(verb, bound, n, its...);
+    } else {
+      if (n == 0) {
+        // Closed whatever the target: this may be inlined into the caller's function.
+        return result(
+            detail::closed_on_host(detail::result_of_nothing(bound.reducer, bound.empty(verb))));
+      }
+      return base.template fold<typename parts::policy>(bound.source(base, its...), bound.reducer,
+                                                        bound.start, n);
+    }
   }
 }
 
@@ -530,12 +534,16 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     const auto bound = detail::bind<Named, Its...>(arguments, lift);
     auto&& base = parts::base(exec);
-    if (n == 0) {
-      base.store(detail::result_of_nothing(closed_steps{bound.reducer}, bound.empty(verb)), out);
-      return;
+    if constexpr (spans_ranks<decltype(base)>) {
+      base.template fold_value_to<typename parts::policy>(verb, bound, n, out, its...);
+    } else {
+      if (n == 0) {
+        base.store(detail::result_of_nothing(closed_steps{bound.reducer}, bound.empty(verb)), out);
+        return;
+      }
+      base.template fold_into<typename parts::policy>(bound.source(base, its...), bound.reducer,
+                                                      bound.start, n, out);
     }
-    base.template fold_into<typename parts::policy>(bound.source(base, its...), bound.reducer,
-                                                    bound.start, n, out);
   }
 }
 

@@ -333,7 +333,7 @@ TEST(cli, options_that_make_no_sense) {
   expect_complaint({"reduce", "--frobnicate", file}, "--frobnicate");
   expect_complaint({"reduce"}, "FILE");
   expect_complaint({"frobnicate"}, "frobnicate");
-  expect_complaint({}, "tilefold reduce, stats, generate or tune");
+  expect_complaint({}, "tilefold reduce, merge, stats, generate or tune");
 }
 
 TEST(cli, without_a_gpu_cuda_is_refused) {

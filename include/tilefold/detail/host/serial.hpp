@@ -55,6 +55,12 @@ class serial {
     return host::fold(elements, reducer, 0, n);
   }
 
+  template <class Source, class Reducer>
+  typename Reducer::accumulator fold_one_of_many(const Source& elements, const Reducer& reducer,
+                                                 std::int64_t n) const {
+    return host::fold(elements, reducer, 0, n);
+  }
+
   /// Calls keep(i, fold of tree i) or, for an empty tree, none(i), for every tree of a forest.
   template <class Forest, class Reducer, class Keep, class None>
   void fold_forest(const Forest& forest, const Reducer& reducer, const Keep& keep,

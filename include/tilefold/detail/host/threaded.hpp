@@ -114,6 +114,13 @@ class threaded {
     }
   }
 
+  /// The same as fold(), at less cost where a range is not worth waking a thread for.
+  template <class Elements, class Reducer>
+  typename Reducer::accumulator fold_one_of_many(const Elements& elements, const Reducer& reducer,
+                                                 std::int64_t n) const {
+    return is_long<Elements>(n) ? fold(elements, reducer, n) : fold_tree(elements, reducer, n);
+  }
+
   /// The fold of elements [0, n), n >= 1.
   template <std::size_t... Index, class... Its, class Reducer>
   typename Reducer::accumulator fold(

@@ -118,6 +118,11 @@ bool stores_packets(const Out& out, int width) {
   }
 }
 
+template <class Acc>
+bool stores_packets(const raw_output<Acc>&, int) {
+  return false;
+}
+
 /// Scratch for a plan.
 inline workspace_demand column_demand(const column_plan& plan, const column_shape& shape,
                                       std::int64_t acc_bytes) {

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ranks need of each other: a way to tell all of them something. And the ranks that are threads
+// of one process. Host only; link with the system's threads.
+#pragma once
+
+#include <concepts>
+#include <condition_variable>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <tilefold/error.hpp>
+
+namespace tilefold {
+
+/// The ranks of a group, as one of them sees it.
+///
+/// - `rank()`: this rank's number, 0 to size() - 1; `size()`: how many there are.
+/// - `all_gather(send, receive, bytes)`: every rank gives `bytes` bytes at `send`, the same number on
+///   all, and finds size() * bytes at `receive`, rank by rank. Both are host memory. The call returns
+///   when they are there. It may throw what it likes if the ranks cannot be reached; on all of them,
+///   if it can.
+///
+/// Any transport can be one: docs/ranks.md has thirty lines over another library.
+template <class Comm>
+concept communicator = requires(Comm& comm, const void* send, void* receive, std::size_t bytes) {
+  { comm.rank() } -> std::convertible_to<int>;
+  { comm.size() } -> std::convertible_to<int>;
+  comm.all_gather(send, receive, bytes);
+};
+
+/// A rank of a group whose ranks are threads of one process: for tests and small hosts. (One
+/// host_executor uses all cores by itself.)
+///
+///     thread_communicator::run(4, [&](thread_communicator& comm) { ... });
+///
+/// - Each is used by one thread at a time, and is not copied. One that is destroyed, for instance
+///   because its thread has thrown, has left: whoever waits for it, or will, gets a
+///   communicator_error that names it.
+/// - Cost: no thread beyond the ranks' own; ranks that wait sleep.
+class thread_communicator {
+ public:
+  /// The ranks of a new group; throws invalid_range_error unless size >= 1.
+  static std::vector<thread_communicator> make(int size) {
+    if (size < 1) {
+      throw invalid_range_error("tilefold::thread_communicator: a group has at least one rank, not " +
+                                std::to_string(size));
+    }
+    const auto group = std::make_shared<shared_state>(size);
+    std::vector<thread_communicator> ranks;
+    ranks.reserve(static_cast<std::size_t>(size));
+    for (int rank = 0; rank < size; ++rank) ranks.push_back(thread_communicator(group, rank));
+    return ranks;
+  }
+
+  /// Calls body(communicator) on `size` threads, and returns when all are done. Throws what the first
+  /// of them has thrown that was not told by another (communicator_error); else the first.
+  template <class Body>
+  static void run(int size, const Body& body) {
+    std::vector<thread_communicator> ranks = make(size);
+    std::vector<std::exception_ptr> thrown(ranks.size());
+    std::vector<std::thread> threads;
+    const auto join_all = [&] {
+      for (std::thread& thread : threads) thread.join();
+    };
+    try {
+      for (std::size_t i = 0; i < ranks.size(); ++i) {
+        threads.emplace_back([&body, rank = std::move(ranks[i]), &error = thrown[i]]() mutable {
+          // It leaves where its body ends, not where the thread is joined.
+          thread_communicator own(std::move(rank));
+          try {
+            body(own);
+          } catch (...) {
+            error = std::current_exception();
+          }
+        });
+      }
+    } catch (...) {
+      ranks.clear();  // those without a thread leave
+      join_all();
+      throw;
+    }
+    join_all();
+    throw_first(thrown);
+  }
+
+  thread_communicator(thread_communicator&&) noexcept = default;
+  thread_communicator& operator=(thread_communicator&&) = delete;  // it would leave its group
+  ~thread_communicator() {
+    if (group_ != nullptr) group_->leave(rank_);
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return group_->size(); }
+
+  /// Throws communicator_error if a rank has left, or gives another number of bytes.
+  void all_gather(const void* send, void* receive, std::size_t bytes) {
+    group_->all_gather(rank_, send, receive, bytes);
+  }
+
+ private:
+  class shared_state {
+   public:
+    explicit shared_state(int size) : sent_(static_cast<std::size_t>(size)) {}
+
+    int size() const { return static_cast<int>(sent_.size()); }
+
+    void leave(int rank) noexcept {
+      const std::lock_guard lock(mutex_);
+      if (left_ < 0) left_ = rank;
+      changed_.notify_all();
+    }
+
+    void all_gather(int rank, const void* send, void* receive, std::size_t bytes) {
+      meet([&] { sent_[static_cast<std::size_t>(rank)] = {send, bytes}; });
+      bool alike = true;
+      for (std::size_t r = 0; r < sent_.size(); ++r) {
+        alike = alike && sent_[r].bytes == bytes;
+        if (sent_[r].bytes == bytes && bytes > 0) {
+          std::memcpy(static_cast<std::byte*>(receive) + r * bytes, sent_[r].data, bytes);
+        }
+      }
+      depart();
+      if (!alike) {
+        throw communicator_error("tilefold::thread_communicator: rank " + std::to_string(rank) +
+                                 " gives " + std::to_string(bytes) +
+                                 " bytes, but others give another number");
+      }
+    }
+
+   private:
+    struct message {
+      const void* data = nullptr;
+      std::size_t bytes = 0;
+    };
+
+    // Returns when all ranks have called it.
+    template <class Arrive>
+    void meet(const Arrive& arrive) {
+      std::unique_lock lock(mutex_);
+      require_all();
+      arrive();
+      const unsigned turn = turn_;
+      if (++arrived_ == size()) {
+        arrived_ = 0;
+        departed_ = 0;
+        ++turn_;
+        changed_.notify_all();
+        return;
+      }
+      changed_.wait(lock, [&] { return turn_ != turn || left_ >= 0; });
+      if (turn_ == turn) require_all();
+    }
+
+    // Returns when no rank reads what others have sent. All have arrived, so all come here.
+    void depart() {
+      std::unique_lock lock(mutex_);
+      if (++departed_ == size()) {
+        changed_.notify_all();
+        return;
+      }
+      changed_.wait(lock, [&] { return departed_ == size(); });
+    }
+
+    void require_all() const {
+      if (left_ < 0) return;
+      throw communicator_error("tilefold::thread_communicator: rank " + std::to_string(left_) +
+                               " has left the group");
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<message> sent_;
+    int arrived_ = 0;
+    int departed_ = 0;
+    unsigned turn_ = 0;
+    int left_ = -1;  // the first that has left
+  };
+
+  thread_communicator(std::shared_ptr<shared_state> group, int rank)
+      : group_(std::move(group)), rank_(rank) {}
+
+  static void throw_first(const std::vector<std::exception_ptr>& thrown) {
+    std::exception_ptr told;
+    for (const std::exception_ptr& error : thrown) {
+      if (error == nullptr) continue;
+      try {
+        std::rethrow_exception(error);
+      } catch (const communicator_error&) {
+        if (told == nullptr) told = error;
+      } catch (const rank_error&) {
+        if (told == nullptr) told = error;
+      }
+    }
+    if (told != nullptr) std::rethrow_exception(told);
+  }
+
+  std::shared_ptr<shared_state> group_;
+  int rank_;
+};
+
+}  // namespace tilefold

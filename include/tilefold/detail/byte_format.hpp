@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers as bytes, the least byte first on every machine, and checksums of bytes. Host only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tilefold/error.hpp>
+
+namespace tilefold::detail {
+
+/// FNV-1a: any change of a single byte changes it.
+inline std::uint64_t fnv1a(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::byte byte : bytes)
+    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3u;
+  return hash;
+}
+inline std::uint64_t fnv1a(std::string_view text) {
+  return detail::fnv1a(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+class byte_writer {
+ public:
+  void number(std::uint64_t value, int num_bytes = 8) {
+    for (int i = 0; i < num_bytes; ++i) {
+      bytes_.push_back(static_cast<std::byte>(value >> (8 * i) & 0xff));
+    }
+  }
+  void text(std::string_view text) {
+    number(text.size(), 4);
+    raw(std::as_bytes(std::span(text.data(), text.size())));
+  }
+  void raw(std::span<const std::byte> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  /// All of them, and their checksum behind them.
+  std::vector<std::byte> finish() {
+    number(detail::fnv1a(bytes_));
+    return std::move(bytes_);
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+/// Reads what a byte_writer wrote; throws format_error where there are too few bytes. `what` is
+/// what messages call them.
+class byte_reader {
+ public:
+  byte_reader(std::span<const std::byte> bytes, const char* what) : bytes_(bytes), what_(what) {}
+
+  std::uint64_t number(int num_bytes = 8) {
+    const auto part = raw(static_cast<std::size_t>(num_bytes));
+    std::uint64_t value = 0;
+    for (int i = 0; i < num_bytes; ++i) {
+      value |= static_cast<std::uint64_t>(part[static_cast<std::size_t>(i)]) << (8 * i);
+    }
+    return value;
+  }
+  std::string text() {
+    const auto part = raw(number(4));
+    return {reinterpret_cast<const char*>(part.data()), part.size()};
+  }
+  std::span<const std::byte> raw(std::uint64_t count) {
+    if (count > left()) {
+      throw format_error("tilefold: " + std::string(what_) + " ends after " +
+                         std::to_string(bytes_.size()) + " bytes, before its end");
+    }
+    const auto part = bytes_.subspan(at_, static_cast<std::size_t>(count));
+    at_ += static_cast<std::size_t>(count);
+    return part;
+  }
+  std::uint64_t left() const { return bytes_.size() - at_; }
+
+  /// Throws unless the last eight bytes are the checksum of all before.
+  void require_checksum() const {
+    const auto body = bytes_.size() < 8 ? bytes_ : bytes_.first(bytes_.size() - 8);
+    byte_reader last(bytes_.subspan(body.size()), what_);
+    if (last.number() != detail::fnv1a(body)) {
+      throw format_error("tilefold: the bytes of " + std::string(what_) +
+                         " have been altered, or some are missing");
+    }
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  const char* what_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace tilefold::detail

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that are processes of an MPI program. Needs mpi.h: the target tilefold::mpi, or mpicxx.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tilefold/communicator.hpp>
+#include <tilefold/error.hpp>
+
+#include <mpi.h>
+
+namespace tilefold {
+
+/// A communicator over an MPI communicator:
+///
+///     tilefold::mpi_communicator comm;                      // of MPI_COMM_WORLD
+///     float sum = tilefold::reduce(tilefold::ranks(comm, exec), first, last);
+///
+/// - It makes a duplicate of its own, so its messages never meet the program's, and frees it in the
+///   end (which must come before MPI_Finalize). Making and destroying it is collective.
+/// - Errors: on the duplicate MPI returns its errors, and they become communicator_error, with
+/// MPI's
+///   own text. What happens to ranks that wait for one that has ended is MPI's affair: a rank whose
+///   process ends without MPI_Finalize takes the others with it under mpirun, and so does
+///   MPI_Abort.
+/// - A rank that throws and unwinds out of main should call MPI_Abort, as any MPI program.
+/// - Threads: one call at a time; MPI_THREAD_SERIALIZED if those come from different threads.
+class mpi_communicator {
+ public:
+  /// Throws communicator_error unless MPI is initialized.
+  explicit mpi_communicator(MPI_Comm comm = MPI_COMM_WORLD) {
+    int ready = 0;
+    int over = 0;
+    MPI_Initialized(&ready);
+    MPI_Finalized(&over);
+    if (ready == 0 || over != 0) {
+      throw communicator_error(
+          "tilefold::mpi_communicator: make it between MPI_Init and MPI_Finalize");
+    }
+    check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+    check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  }
+  mpi_communicator(mpi_communicator&& other) noexcept
+      : comm_(std::exchange(other.comm_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
+  mpi_communicator& operator=(mpi_communicator&&) = delete;  // freeing is collective
+  ~mpi_communicator() {
+    int over = 0;
+    MPI_Finalized(&over);
+    if (comm_ != MPI_COMM_NULL && over == 0) MPI_Comm_free(&comm_);
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  /// The duplicate.
+  MPI_Comm comm() const { return comm_; }
+
+  void all_gather(const void* send, void* receive, std::size_t bytes) {
+    if (bytes <= most_bytes) {
+      gather_some(send, receive, bytes);
+      return;
+    }
+    // MPI counts in int, so more goes in turns, and is put together here.
+    std::vector<std::byte> part(most_bytes * static_cast<std::size_t>(size_));
+    for (std::size_t done = 0; done < bytes; done += most_bytes) {
+      const std::size_t now = std::min(most_bytes, bytes - done);
+      gather_some(static_cast<const std::byte*>(send) + done, part.data(), now);
+      for (std::size_t r = 0; r < static_cast<std::size_t>(size_); ++r) {
+        std::memcpy(static_cast<std::byte*>(receive) + r * bytes + done, part.data() + r * now,
+                    now);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_bytes = std::size_t{1} << 24;
+
+  void gather_some(const void* send, void* receive, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    check(MPI_Allgather(send, count, MPI_BYTE, receive, count, MPI_BYTE, comm_), "MPI_Allgather");
+  }
+
+  static void check(int code, const char* what) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    throw communicator_error("tilefold::mpi_communicator: " + std::string(what) + ": " + text);
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+static_assert(communicator<mpi_communicator>);
+
+}  // namespace tilefold

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pieces: what a part of a sequence brings to the fold of the whole, as a value that can be kept,
+// merged with its neighbours, written to a file and read by another program.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <tilefold/detail/block_list.hpp>
+#include <tilefold/detail/byte_format.hpp>
+#include <tilefold/detail/signature.hpp>
+#include <tilefold/detail/verb.hpp>
+#include <tilefold/error.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#endif
+
+namespace tilefold {
+
+/// What items [begin(), end()) of a sequence of T bring to its fold with `Op`, an operator or
+/// reducer, as in reduce<Acc>(): the values of their maximal aligned blocks, which any operator
+/// that is associative needs, commutative or not. reduce_piece() makes one.
+///
+///     auto part = tilefold::reduce_piece(exec, x, x + n, position, op);   // x is item `position`
+///     part.append(gpu, y, y + m);                                         // items that follow
+///     part.merge(next);                                                   // next.begin() ==
+///     part.end() float sum = part.value();                                           //
+///     part.begin() == 0
+///
+/// - Bits: in whatever parts a sequence is cut, by whatever executors those are folded and in
+///   whatever groups they are merged, value() has the bits of reduce() over the whole.
+/// - Size: at most max_blocks accumulators, which lie in the piece itself and make it trivially
+///   copyable if the accumulator and the operator are; in a std::vector otherwise. One accumulator
+///   if the operator's order does not matter (integer sums, extremes, exact sums).
+/// - Memory: the host's. The functions here run on the host; so an operator that only a GPU can
+/// call
+///   has no pieces. One piece serves one thread at a time.
+/// - An exception leaves the piece as it was.
+template <class T, class Op = plus, class Acc = void>
+class piece {
+  using arguments = detail::init_and_op<detail::no_init, Op>;
+  using bound =
+      decltype(detail::bind<Acc, const T*>(std::declval<const arguments&>(), detail::as_is{}));
+  using reducer_type = std::remove_cvref_t<decltype(std::declval<const bound&>().reducer)>;
+  using list = detail::block_list<reducer_type>;
+
+ public:
+  using value_type = T;
+  using op_type = Op;
+  using accumulator = typename list::accumulator;
+  using result_type = typename bound::result;
+
+  /// The most accumulators that a piece can hold.
+  static constexpr int max_blocks = list::most;
+
+  /// The piece of no items, at `position` of a sequence. Throws invalid_range_error if that is
+  /// negative.
+  template <std::integral Position = std::int64_t>
+  explicit piece(Op op = {}, Position position = 0)
+      : op_(op), blocks_(detail::count_of("piece", "the position", position)) {}
+
+  std::int64_t begin() const { return blocks_.begin(); }
+  std::int64_t end() const { return blocks_.end(); }
+  /// How many accumulators it holds.
+  int num_blocks() const { return blocks_.count(); }
+  const Op& op() const { return op_; }
+
+  /// Adds items [first, last), which follow those that it has, folded by `exec`. On a GPU one
+  /// launch, for which the call waits. Throws as reduce() does, and invalid_range_error if items
+  /// would stand beyond 2^63 - 1.
+  template <executor Exec, detail::item_iterator It>
+  piece& append(Exec&& exec, It first, It last) {
+    const std::int64_t n = detail::count_items("piece::append", first, last);
+    const arguments as_given{detail::no_init{}, op_};
+    static_assert(std::same_as<std::iter_value_t<It>, T>,
+                  "tilefold: the items that are appended must have the type of the piece's items");
+    if constexpr (detail::folds<Acc, Exec, arguments, detail::as_is, It>()) {
+      static_assert(!detail::device_only<Op>,
+                    "tilefold: a piece is finished on the host, so its operator must be "
+                    "__host__ __device__");
+      if (n > std::numeric_limits<std::int64_t>::max() - end()) {
+        throw invalid_range_error("tilefold::piece: " + std::to_string(n) +
+                                  " items from position " + std::to_string(end()) +
+                                  " on would pass 2^63 - 1");
+      }
+      if (n == 0) return *this;
+      using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
+      auto&& base = parts::base(exec);
+      const auto items = detail::bind<Acc, It>(as_given, detail::as_is{});
+      const auto own = this->reducer();
+      list longer = blocks_;
+      base.template fold_blocks<typename parts::policy>(
+          detail::in_whole(items.source(base, first), end()), items.reducer, end(), n,
+          [&](const accumulator& value, std::int64_t size) { longer.push(own, value, size); });
+      blocks_ = std::move(longer);
+    }
+    return *this;
+  }
+  template <executor Exec, detail::item_range Range>
+  piece& append(Exec&& exec, Range&& range) {
+    return append(exec, std::begin(range), std::end(range));
+  }
+
+  /// Adds the items of `next`. Throws invalid_range_error, which names both positions, unless it
+  /// begins where this piece ends.
+  piece& merge(const piece& next) {
+    if (next.begin() != end()) {
+      throw invalid_range_error("tilefold::piece: a piece that ends at " + std::to_string(end()) +
+                                " cannot be merged with one that begins at " +
+                                std::to_string(next.begin()));
+    }
+    list longer = blocks_;
+    longer.append(reducer(), next.blocks_);
+    blocks_ = std::move(longer);
+    return *this;
+  }
+
+  /// The fold of the whole: what reduce() returns for items [0, end()). Of no items the value of
+  /// if_empty(), else the identity of the operator, else empty_range_error. Throws
+  /// invalid_range_error unless the piece begins at 0.
+  result_type value() const { return finished(detail::no_init{}); }
+
+  /// The same with an initial value, which is converted to the accumulator. (reduce() may choose
+  /// another accumulator for its type.)
+  template <class Init>
+  result_type value(const Init& init) const {
+    static_assert(detail::converts_to<Init, accumulator>,
+                  "tilefold: the initial value of a piece must convert to its accumulator");
+    return finished(init);
+  }
+
+  /// An upper bound of the size of to_bytes().
+  static std::size_t max_bytes() {
+    return 36 + signature().size() + static_cast<std::size_t>(max_blocks) * sizeof(accumulator);
+  }
+
+  /// The piece in bytes, the least byte of each number first: "TFPC"; a version; the signature,
+  /// which names operator, items and accumulator; begin and end; the accumulators as they lie in
+  /// memory; a checksum. For accumulators that are trivially copyable and do not hold pointers. An
+  /// operator's own data is not part of it.
+  std::vector<std::byte> to_bytes() const
+    requires std::is_trivially_copyable_v<accumulator>
+  {
+    detail::byte_writer out;
+    out.number(letters, 4);
+    out.number(version, 4);
+    out.text(signature());
+    out.number(static_cast<std::uint64_t>(begin()));
+    out.number(static_cast<std::uint64_t>(end()));
+    out.raw(blocks_.values().bytes());
+    return out.finish();
+  }
+
+  /// The piece that gave these bytes, with this piece's operator. Throws format_error, which says
+  /// what is wrong, if they are truncated, altered, of another version, or of another operator or
+  /// other types.
+  piece from_bytes(std::span<const std::byte> bytes) const
+    requires std::is_trivially_copyable_v<accumulator>
+  {
+    detail::byte_reader in(bytes, "a piece");
+    if (const std::uint64_t found = in.number(4); found != letters) {
+      throw format_error("tilefold: these bytes are no piece: they begin with " +
+                         std::to_string(found) + " in place of " + std::to_string(letters));
+    }
+    if (const std::uint64_t found = in.number(4); found != version) {
+      throw format_error("tilefold: a piece of version " + std::to_string(found) +
+                         "; this program knows version " + std::to_string(version));
+    }
+    in.require_checksum();
+    if (const std::string found = in.text(); found != signature()) {
+      throw format_error("tilefold: a piece of " + found + " was found where one of " +
+                         signature() + " is needed");
+    }
+    const auto begin = static_cast<std::int64_t>(in.number());
+    const auto end = static_cast<std::int64_t>(in.number());
+    if (begin < 0 || end < begin) {
+      throw format_error("tilefold: a piece cannot hold items " + std::to_string(begin) + " to " +
+                         std::to_string(end));
+    }
+    const auto values = static_cast<std::size_t>(typename list::blocks_type{{begin, end}}.count());
+    if (in.left() != values * sizeof(accumulator) + sizeof(std::uint64_t)) {
+      throw format_error("tilefold: a piece of items " + std::to_string(begin) + " to " +
+                         std::to_string(end) + " has " + std::to_string(values) +
+                         " accumulators of " + std::to_string(sizeof(accumulator)) +
+                         " bytes; these bytes hold " + std::to_string(in.left() - 8));
+    }
+    piece result(*this);
+    result.blocks_ = list::from(begin, end, in.raw(values * sizeof(accumulator)).data());
+    return result;
+  }
+
+  /// What tells pieces apart that must not be merged, as text. Every compiler writes names of
+  /// numbers alike; names of operators and structs it writes in its own way.
+  static std::string signature() {
+    return detail::fold_signature<Op, accumulator, T>();
+  }
+
+ private:
+  static constexpr std::uint64_t letters = 0x43504654;  // "TFPC"
+  static constexpr std::uint64_t version = 1;
+
+  auto bind() const {
+    return detail::bind<Acc, const T*>(arguments{detail::no_init{}, op_}, detail::as_is{});
+  }
+  reducer_type reducer() const { return bind().reducer; }
+
+  template <class Init>
+  [[gnu::noinline]] result_type finished(const Init& init) const {
+    if (begin() != 0) {
+      throw invalid_range_error("tilefold::piece: a piece that begins at " +
+                                std::to_string(begin()) +
+                                " has no value; merge it with those before it");
+    }
+    const auto fold = bind();
+    const auto start = detail::convert_init<accumulator>(init);
+    const detail::closed_steps steps{fold.reducer};
+    if (blocks_.count() > 0) return detail::finish(steps, start, blocks_.fold(fold.reducer));
+    if constexpr (std::same_as<Init, detail::no_init> || bound::types::nothing::known) {
+      return detail::result_of_nothing(steps, fold.empty("piece::value"));
+    } else {
+      return detail::result_of_nothing(steps, start);
+    }
+  }
+
+  Op op_;
+  list blocks_;
+};
+
+/// What items [first, last) bring to the fold of a longer sequence in which they stand from
+/// `position` on:
+///
+///     reduce_piece(exec, first, last, position)          of its sum
+///     reduce_piece(exec, first, last, position, op)      of its fold with an operator or reducer
+///     reduce_piece(exec, range, position, op)
+///     reduce_piece<Acc>(...)                             computed in type Acc
+///
+/// - Result: a piece<T, Op, Acc>, see there. Indices that a reducer yields count in the whole.
+/// - Parameters, order, errors: as for reduce(); a negative position throws invalid_range_error.
+/// The
+///   call returns when the piece is there; on a GPU it takes one launch (three if the accumulator
+///   has more than 256 bytes), and cuda_executor::segments_workspace_bytes() of 126 segments in
+///   addition to the workspace of reduce().
+/// - Work: that of reduce(), in at most 2 log2(n) + 1 folds side by side.
+template <class Acc = void, executor Exec, detail::item_iterator It, std::integral Position,
+          class Op = plus>
+auto reduce_piece(Exec&& exec, It first, It last, Position position, Op op = {}) {
+  piece<std::iter_value_t<It>, Op, Acc> part(op, position);
+  part.append(exec, first, last);
+  return part;
+}
+
+template <class Acc = void, executor Exec, detail::item_range Range, std::integral Position,
+          class Op = plus>
+auto reduce_piece(Exec&& exec, Range&& range, Position position, Op op = {}) {
+  return tilefold::reduce_piece<Acc>(exec, std::begin(range), std::end(range), position, op);
+}
+
+}  // namespace tilefold

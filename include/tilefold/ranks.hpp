@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ranks: an executor whose calls are one call of several ranks, each of which holds a contiguous
+// part of the items. The result has the bits of one call over the whole, wherever the cuts lie.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/communicator.hpp>
+#include <tilefold/detail/block_list.hpp>
+#include <tilefold/detail/rank_axes.hpp>
+#include <tilefold/detail/rank_call.hpp>
+#include <tilefold/detail/rank_keys.hpp>
+#include <tilefold/detail/rank_segments.hpp>
+#include <tilefold/detail/signature.hpp>
+#include <tilefold/detail/verb.hpp>
+#include <tilefold/host.hpp>
+#include <tilefold/policy.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#endif
+
+namespace tilefold {
+
+namespace detail {
+
+/// The caller's function in a lift.
+template <class Lift>
+struct bare_lift {
+  using type = Lift;
+};
+template <class F>
+struct bare_lift<of_computed<F>> : bare_lift<F> {};
+template <class X, class Lift>
+struct bare_lift<typed_lift<X, Lift>> : bare_lift<Lift> {};
+
+/// What tells a rank's call from others: the verb, the operator, the items, the function.
+template <class Bound, class Op, class... Items>
+std::string call_signature(const char* verb) {
+  using types = typename Bound::types;
+  using function = typename bare_lift<typename types::lift>::type;
+  std::string text = std::string(verb) + " of " +
+                     detail::fold_signature<Op, typename types::accumulator, Items...>();
+  if constexpr (!std::same_as<function, as_is>) {
+    text += " through " + detail::name_of_type<function>();
+  }
+  if constexpr (!std::same_as<typename Bound::start_type, no_init>) text += " from a value";
+  return text;
+}
+
+template <class Bound>
+struct op_of_bound;
+template <class Types, class Init, class Op>
+struct op_of_bound<bound_fold<Types, Init, Op>> {
+  using type = Op;
+};
+
+template <class Forest>
+inline constexpr bool is_offsets_forest = false;
+template <class Source, class Offsets>
+inline constexpr bool is_offsets_forest<offsets_forest<Source, Offsets>> = true;
+
+/// All ranks' blocks of one sequence, of which the part of rank r is [begin(r), end(r)): one list.
+template <class Reducer, class Call, class Parts>
+block_list<Reducer> gather_blocks(Call& call, const Parts& parts, const Reducer& reducer,
+                                  const block_list<Reducer>& own) {
+  using list = block_list<Reducer>;
+  using accumulator = typename list::accumulator;
+  static_assert(std::is_trivially_copyable_v<accumulator>,
+                "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
+  int most = 0;
+  for (int r = 0; r < call.size(); ++r) {
+    const typename list::blocks_type blocks{{parts.begin(r), parts.end(r)}};
+    most = blocks.count() > most ? blocks.count() : most;
+  }
+  const auto bytes = static_cast<std::size_t>(most) * sizeof(accumulator);
+  const gathered_bytes all = call.gather(bytes, [&](std::byte* place) {
+    const auto values = own.values().bytes();
+    if (!values.empty()) std::memcpy(place, values.data(), values.size());
+  });
+  list whole(parts.begin(0));
+  for (int r = 0; r < call.size(); ++r) {
+    whole.append(reducer, list::from(parts.begin(r), parts.end(r), all.of(r)));
+  }
+  return whole;
+}
+
+}  // namespace detail
+
+/// What ranks() makes. Cheap to make; refers to its communicator and its executor.
+template <communicator Comm, class Executor, class Policy>
+class ranks_executor {
+ public:
+  using executor_concept = executor_tag;
+  using communicator_type = Comm;
+
+  ranks_executor(Comm& comm, Executor& base, std::int64_t num_items)
+      : comm_(&comm), base_(&base), num_items_(num_items) {}
+
+  Comm& comm() const { return *comm_; }
+  /// The executor that folds this rank's part.
+  Executor& local() const { return *base_; }
+
+  template <class Accumulator, class Result, class... Functions>
+  static constexpr bool takes() {
+    static_assert(!(detail::device_only<Functions> || ...),
+                  "tilefold: what ranks send is put together on the host, so the operator must be "
+                  "__host__ __device__");
+    return std::remove_const_t<Executor>::template takes<Accumulator, Result, Functions...>();
+  }
+  template <class... Functions>
+  static constexpr bool takes_functions() {
+    return std::remove_const_t<Executor>::template takes_functions<Functions...>();
+  }
+  template <class... Items>
+  static constexpr bool takes_items() {
+    return std::remove_const_t<Executor>::template takes_items<Items...>();
+  }
+
+  /// The projected fold of all ranks' items, of which this one has n; on every rank.
+  template <class Policy_, class Bound, class... Its>
+  [[gnu::noinline]] typename Bound::result fold_value(const char* verb, const Bound& bound,
+                                                      std::int64_t n, const Its&... its) const {
+    using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
+    using list = detail::block_list<reducer>;
+    auto call = this->template call<Bound, std::iter_value_t<Its>...>(verb);
+    std::optional<decltype(bound.source(*base_, its...))> source;
+    call.try_to([&] {
+      if (n > 0) source.emplace(bound.source(*base_, its...));
+    });
+    const detail::rank_parts parts(call.agree(n));
+    const std::int64_t begin = parts.begin(call.rank());
+    list own(begin);
+    call.try_to([&] {
+      if (n == 0) return;
+      base_->template fold_blocks<Policy_>(
+          detail::in_whole(*source, begin), bound.reducer, begin, n,
+          [&](const typename list::accumulator& value, std::int64_t size) {
+            own.push(bound.reducer, value, size);
+          });
+    });
+    const list whole = detail::gather_blocks(call, parts, bound.reducer, own);
+    const detail::closed_steps steps{bound.reducer};
+    if (whole.count() == 0) return detail::result_of_nothing(steps, bound.empty(verb));
+    return detail::finish(steps, bound.start, whole.fold(bound.reducer));
+  }
+
+  /// The same, written through `out` by every rank's own executor.
+  template <class Policy_, class Bound, class Out, class... Its>
+  void fold_value_to(const char* verb, const Bound& bound, std::int64_t n, const Out& out,
+                     const Its&... its) const {
+    base_->store(fold_value<Policy_>(verb, bound, n, its...), out);
+  }
+
+  /// The segments of all ranks' items, of which this one holds num_items and passes those that
+  /// begin there; their values go through this rank's `out`. Arrays lie on one rank each.
+  template <class Policy_, class Bound, class MakeForest, class Out>
+  void fold_trees(const Bound& bound, std::int64_t num_trees, const MakeForest& make_forest,
+                  const Out& out) const {
+    using forest_type = decltype(make_forest(*base_, bound));
+    if constexpr (detail::is_offsets_forest<forest_type>) {
+      auto call = this->template call<Bound>("segmented_reduce");
+      detail::fold_rank_segments<Policy_>(call, *base_, num_items_, bound, num_trees, make_forest,
+                                          out);
+    } else if constexpr (requires { typename forest_type::array_type; }) {
+      if (num_trees == 0) return;
+      base_->template fold_forest<Policy_>(make_forest(*base_, bound), num_trees, bound.reducer,
+                                           bound.start, bound.empty(""), out);
+    } else {
+      static_assert(detail::is_offsets_forest<forest_type>,
+                    "tilefold: on ranks segmented_reduce takes offsets: where a segment lies that "
+                    "others hold a part of, nothing else tells");
+    }
+  }
+
+  /// The runs of all ranks' keys, which read(executor) reads; those that begin on this rank go
+  /// through its outputs. Returns their number.
+  template <class Policy_, class Key, class Value, class Bound, class Read, class Equal,
+            class KeysOut, class ValuesOut>
+  std::int64_t fold_keys(const Bound& bound, std::int64_t n, const Read& read, const Equal& equal,
+                         const KeysOut& keys_out, const ValuesOut& values_out) const {
+    auto call = this->template call<Bound, Key, Value>("reduce_by_key");
+    return detail::fold_rank_keys<Policy_>(
+        call, *base_, n, bound, [&] { return read(*base_); }, equal, keys_out, values_out);
+  }
+
+  /// What a plan says of a view of which this rank has the next elements of the first axis.
+  template <class Policy_, class Bound, class InIt, class OutIt>
+  void fold_axes(const Bound& bound, const InIt& in, const OutIt& out,
+                 const detail::axis_plan& plan) const {
+    const std::string verb = "axis_reduce to " + std::to_string(plan.results) + " results";
+    auto call = this->template call<Bound, std::iter_value_t<InIt>>(verb.c_str());
+    detail::fold_rank_axes<Policy_>(call, *base_, bound, in, out, plan);
+  }
+
+  template <class It>
+  auto readable(const It& it, const char* what, bool reads = true) const {
+    return base_->readable(it, what, reads);
+  }
+  template <class T, class Out>
+  void store(const T& value, const Out& out) const {
+    base_->store(value, out);
+  }
+  void require_waiting(const char* verb) const { base_->require_waiting(verb); }
+  void synchronize() const { base_->synchronize(); }
+
+ private:
+  template <class Bound, class... Items>
+  auto call(const char* verb) const {
+    using op = typename detail::op_of_bound<Bound>::type;
+    return detail::rank_call<Comm>(*comm_, detail::call_signature<Bound, op, Items...>(verb));
+  }
+
+  Comm* comm_;
+  Executor* base_;
+  std::int64_t num_items_;
+};
+
+namespace detail {
+
+template <class Comm, class Executor, class Policy>
+struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
+  using policy = Policy;
+  static constexpr bool checks = false;
+  template <class MaybeConst>
+  static MaybeConst& base(MaybeConst& executor) {
+    return executor;
+  }
+};
+
+}  // namespace detail
+
+/// An executor for calls that all ranks of a communicator make together. Each passes its own part
+/// of the items, in the order of the ranks, folded there by `executor`:
+///
+///     float sum = tilefold::reduce(tilefold::ranks(comm, exec), first, last);
+///
+/// - Result: on every rank the bits of one call over all parts, one after the other. The cuts may
+/// be
+///   anywhere; ranks may hold nothing, or the same number of items, or all of them.
+/// - segmented_reduce with offsets: a rank passes the segments that begin in its part, with offsets
+///   that count in the whole, and its own number of items: ranks(comm, exec, num_items). It gets
+///   their values, also of one that ends on another rank. So the ranks' offsets and outputs, one
+///   after the other, are those of one call.
+/// - reduce_by_key: a rank gets the runs that begin in its part, also one that ends on another
+/// rank,
+///   and their number. The ranks' outputs, one after the other, are those of one call.
+/// - axis_reduce: the first axis of `in` is spread over the ranks. If it is reduced, every rank
+/// gets
+///   all results; else each its own, without a word to the others. batched_reduce: arrays lie on
+///   one rank each, likewise.
+/// - Every verb whose result is one value: reduce, transform_reduce, all reducers, count, mean...,
+///   and their _into forms, which write on every rank. Indices (arg_min, top_k) count in the whole.
+///   Verbs that return iterators do not compile, for those would lead to another rank.
+/// - All ranks make the same calls in the same order. A rank that comes to a call of another verb,
+///   operator, item type or function is found out: all get rank_mismatch_error, which names two of
+///   them. (Lambdas have poor names, and a value that they hold has none.)
+/// - What a rank's own part throws, in the items it reads, its memory or its operator, all are
+/// told:
+///   that rank gets its exception, the others rank_error. The communicator can be used again. A
+///   rank that throws before its call has begun, or leaves, is the communicator's affair:
+///   thread_communicator wakes the others with communicator_error, MPI ends the program by default.
+/// - Two gathers a call: 24 bytes a rank, then at most 2 log2 n + 1 accumulators a rank (one if the
+///   order does not matter). Each rank merges all of them: size() * 2 log2 n combines. The call
+///   waits, on a GPU too.
+/// - Accumulators are trivially copyable, and all ranks run the same program on machines of one
+/// byte
+///   order.
+/// - `executor` may have a policy. The result refers to both arguments.
+template <communicator Comm, executor Exec>
+auto ranks(Comm& comm, Exec& exec, std::int64_t num_items = -1) {
+  using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
+  using base = std::remove_reference_t<decltype(parts::base(exec))>;
+  static_assert(!detail::spans_ranks<base>, "tilefold: ranks of ranks: give them one communicator");
+  static_assert(!parts::checks, "tilefold: checked() goes around ranks(), not into it");
+  return ranks_executor<Comm, base, typename parts::policy>(comm, parts::base(exec), num_items);
+}
+
+}  // namespace tilefold

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// streamed: a GPU that folds items of host memory, however many, as they come over the bus:
+//
+//     host memory    | chunk 0 | chunk 1 | chunk 2 | chunk 3 | ...
+//     slot 0           copy 0    fold 0    copy 2    fold 2
+//     slot 1                     copy 1    fold 1    copy 3
+//
+// A slot is a piece of device memory and, for items that are not pinned, one of pinned memory
+// before it, which the host's threads fill. Chunks are aligned blocks of the fold order, so each is
+// one fold.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/cuda.cuh>
+#include <tilefold/detail/block_list.hpp>
+#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/error.hpp>
+#include <tilefold/host.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold {
+
+namespace detail::cuda {
+
+/// A stream or an event of the current device, and memory of it.
+class stream_owner {
+ public:
+  stream_owner() {
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  }
+  stream_owner(const stream_owner&) = delete;
+  stream_owner& operator=(const stream_owner&) = delete;
+  ~stream_owner() {
+    if (cudaStreamDestroy(stream) != cudaSuccess) (void)cudaGetLastError();
+  }
+  cudaStream_t stream = nullptr;
+};
+
+class event_owner {
+ public:
+  event_owner() {
+    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  }
+  event_owner(const event_owner&) = delete;
+  event_owner& operator=(const event_owner&) = delete;
+  ~event_owner() {
+    if (cudaEventDestroy(event) != cudaSuccess) (void)cudaGetLastError();
+  }
+  cudaEvent_t event = nullptr;
+};
+
+/// Device memory, or pinned memory of the host.
+class slot_memory {
+ public:
+  slot_memory(std::int64_t bytes, bool pinned) : pinned_(pinned) {
+    const auto size = static_cast<std::size_t>(bytes);
+    const cudaError_t code =
+        pinned ? cudaHostAlloc(&memory_, size, cudaHostAllocDefault) : cudaMalloc(&memory_, size);
+    if (code == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      throw allocation_error("tilefold::streamed: " + std::to_string(bytes) + " bytes of " +
+                                 (pinned ? "pinned" : "device") + " memory could not be had",
+                             bytes);
+    }
+    check(code, pinned ? "cudaHostAlloc" : "cudaMalloc");
+  }
+  slot_memory(const slot_memory&) = delete;
+  slot_memory& operator=(const slot_memory&) = delete;
+  ~slot_memory() {
+    if ((pinned_ ? cudaFreeHost(memory_) : cudaFree(memory_)) != cudaSuccess) {
+      (void)cudaGetLastError();
+    }
+  }
+  char* bytes() const { return static_cast<char*>(memory_); }
+
+ private:
+  void* memory_ = nullptr;
+  bool pinned_;
+};
+
+/// One of the places that chunks take in turn.
+struct stream_slot {
+  explicit stream_slot(std::int64_t bytes) : device(bytes, false) {}
+
+  slot_memory device;
+  std::unique_ptr<slot_memory> pinned;  // once an item came that is not
+  event_owner copied;
+  event_owner folded;
+};
+
+}  // namespace detail::cuda
+
+/// What streamed() makes: an executor over host memory. It refers to its GPU executor, whose
+/// stream, workspace and policy rules it uses, and keeps its slots between calls. One serves one
+/// thread at a time.
+template <class Build>
+class streamed_executor {
+ public:
+  using executor_concept = executor_tag;
+
+  streamed_executor(basic_cuda_executor<Build>& gpu, std::int64_t chunk_bytes)
+      : gpu_(&gpu), chunk_bytes_(chunk_bytes) {
+    if (chunk_bytes < least_chunk_bytes) {
+      throw invalid_range_error("tilefold::streamed: a chunk of " + std::to_string(chunk_bytes) +
+                                " bytes is less than " + std::to_string(least_chunk_bytes));
+    }
+  }
+
+  std::int64_t chunk_bytes() const { return chunk_bytes_; }
+
+  template <class Accumulator, class Result, class... Functions>
+  static constexpr bool takes() {
+    return basic_cuda_executor<Build>::template takes<Accumulator, Result, Functions...>();
+  }
+  template <class... Functions>
+  static constexpr bool takes_functions() {
+    return basic_cuda_executor<Build>::template takes_functions<Functions...>();
+  }
+  template <class... Items>
+  static constexpr bool takes_items() {
+    return basic_cuda_executor<Build>::template takes_items<Items...>();
+  }
+
+  /// Items lie in a row in memory that the host reads: pageable, pinned, managed, or a mapped file.
+  template <class It>
+  auto readable(const It& first, const char* what, bool reads = true) const {
+    static_assert(std::contiguous_iterator<It>,
+                  "tilefold: streamed items must lie in memory one after the other: copies take "
+                  "what is there, and call nothing");
+    const auto* const items = std::to_address(first);
+    static_assert(std::is_trivially_copyable_v<std::iter_value_t<It>>,
+                  "tilefold: streamed items must be trivially copyable");
+    if (reads) detail::require_host_access(items, what);
+    return items;
+  }
+
+  /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
+  template <class Policy, class Source, detail::folding Reducer, class Init>
+  typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
+                                std::int64_t n) const {
+    detail::block_list<Reducer> list(0);
+    fold_blocks<Policy>(source, reducer, 0, n,
+                        [&](const typename Reducer::accumulator& value, std::int64_t size) {
+                          list.push(reducer, value, size);
+                        });
+    return detail::finish(detail::closed_steps<Reducer>{reducer}, init, list.fold(reducer));
+  }
+
+  /// The same, written through `out`, in host memory, before the call returns.
+  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
+  void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                 const Out& out) const {
+    store(fold<Policy>(source, reducer, init, n), out);
+  }
+
+  /// Calls keep(accumulator, number of items) for blocks that make up the items, in their order;
+  /// they stand at `position` of a longer sequence.
+  template <class Policy, class Source, detail::folding Reducer, class Keep>
+  void fold_blocks(const Source& source, const Reducer& reducer, std::int64_t position,
+                   std::int64_t n, const Keep& keep) const {
+    using accumulator = typename Reducer::accumulator;
+    using blocks_type = detail::blocks_of<Reducer>;
+    gpu_->require_waiting("reduce");
+    const detail::cuda::device_scope scope(gpu_->device());
+    prepare();
+    const std::int64_t chunk = chunk_items(source);
+    // The first chunk ends where an aligned one begins.
+    const auto end_of = [&](std::int64_t first) {
+      const std::int64_t end = ((position + first) / chunk + 1) * chunk - position;
+      return end < n ? end : n;
+    };
+    std::int64_t num_values = 0;
+    for (std::int64_t first = 0; first < n; first = end_of(first)) {
+      num_values += blocks_type{{position + first, position + end_of(first)}}.count();
+    }
+    auto* const values = gpu_->template pinned_array<accumulator>(num_values);
+    try {
+      std::int64_t v = 0;
+      std::int64_t turn = 0;
+      for (std::int64_t first = 0; first < n; first = end_of(first), ++turn) {
+        const std::int64_t count = end_of(first) - first;
+        detail::cuda::stream_slot& slot = *slots_[turn % num_slots];
+        const auto items = begin_copy(slot, source, first, count);
+        gpu_->template fold_blocks_into<Policy>(items, reducer, position + first, count,
+                                                values + v);
+        detail::cuda::check(cudaEventRecord(slot.folded.event, gpu_->stream()), "cudaEventRecord");
+        v += blocks_type{{position + first, position + first + count}}.count();
+      }
+      gpu_->synchronize();
+    } catch (...) {
+      // Nobody may read the caller's items any more.
+      (void)cudaStreamSynchronize(copies_->stream);
+      (void)cudaStreamSynchronize(gpu_->stream());
+      (void)cudaGetLastError();
+      throw;
+    }
+    std::int64_t v = 0;
+    for (std::int64_t first = 0; first < n; first = end_of(first)) {
+      const blocks_type blocks{{position + first, position + end_of(first)}};
+      for (int i = 0; i < blocks.count(); ++i) keep(values[v++], blocks.size(i));
+    }
+  }
+
+  /// Writes `value` through `out`, in host memory.
+  template <class T, class Out>
+  void store(const T& value, Out out) const {
+    detail::require_host_access(out, "out");
+    detail::write_through(out, detail::output_value<Out>(value));
+  }
+
+  void require_waiting(const char* verb) const { gpu_->require_waiting(verb); }
+  void synchronize() const {}
+
+ private:
+  static constexpr std::int64_t least_chunk_bytes = 4096;
+  static constexpr int num_slots = 2;
+  // Parts of a chunk that threads copy to pinned memory; each begins at a page.
+  static constexpr std::int64_t copied_bytes = std::int64_t{1} << 20;
+
+  static constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  void prepare() const {
+    if (copies_ == nullptr) copies_ = std::make_unique<detail::cuda::stream_owner>();
+    // Room for the gaps between the items of several ranges.
+    for (auto& slot : slots_) {
+      if (slot == nullptr) {
+        slot = std::make_unique<detail::cuda::stream_slot>(chunk_bytes_ + 8 * 256);
+      }
+    }
+  }
+
+  template <class T>
+  static constexpr std::int64_t bytes_of(const T* const*) {
+    return sizeof(T);
+  }
+  static constexpr std::int64_t bytes_of(const void*) { return 0; }
+
+  // How many items a chunk has: a power of two.
+  template <std::size_t... Index, class... Its>
+  std::int64_t chunk_items(const detail::source_of<std::index_sequence<Index...>, Its...>&) const {
+    constexpr std::int64_t bytes = (bytes_of(static_cast<const Its*>(nullptr)) + ...);
+    if (bytes > chunk_bytes_) {
+      throw invalid_range_error("tilefold::streamed: an item of " + std::to_string(bytes) +
+                                " bytes does not fit a chunk of " + std::to_string(chunk_bytes_));
+    }
+    return std::int64_t{1} << tree::floor_log2(chunk_bytes_ / bytes);
+  }
+
+  // Copies elements [first, first + count) to the slot in the order of the copies' stream, and lets
+  // the GPU's stream wait for them. Returns where they are.
+  template <std::size_t... Index, class... Its>
+  auto begin_copy(detail::cuda::stream_slot& slot,
+                  const detail::source_of<std::index_sequence<Index...>, Its...>& source,
+                  std::int64_t first, std::int64_t count) const {
+    using namespace detail::cuda;
+    using source_type = detail::source<Its...>;
+    // Its last copy has left the pinned memory; its last fold has read the device's.
+    check(cudaEventSynchronize(slot.copied.event), "cudaEventSynchronize");
+    check(cudaStreamWaitEvent(copies_->stream, slot.folded.event, 0), "cudaStreamWaitEvent");
+    std::int64_t used = 0;
+    const detail::source<decltype(place(slot, source_type::template iterator<Index>(source), first,
+                                        count, used))...>
+        result{{place(slot, source_type::template iterator<Index>(source), first, count, used)}...};
+    check(cudaEventRecord(slot.copied.event, copies_->stream), "cudaEventRecord");
+    check(cudaStreamWaitEvent(gpu_->stream(), slot.copied.event, 0), "cudaStreamWaitEvent");
+    return result;
+  }
+
+  template <class T>
+  const T* place(detail::cuda::stream_slot& slot, const T* items, std::int64_t first,
+                 std::int64_t count, std::int64_t& used) const {
+    using namespace detail::cuda;
+    const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
+    const char* from = reinterpret_cast<const char*>(items + first);
+    if (place_of(from).space == memory_space::host) {
+      if (slot.pinned == nullptr) {
+        slot.pinned = std::make_unique<slot_memory>(chunk_bytes_ + 8 * 256, true);
+      }
+      char* const to = slot.pinned->bytes() + used;
+      detail::host::mode().for_each(tree::num_blocks(bytes, copied_bytes), [&](std::int64_t i) {
+        const std::int64_t begin = i * copied_bytes;
+        const std::int64_t left = bytes - begin;
+        std::memcpy(to + begin, from + begin,
+                    static_cast<std::size_t>(left < copied_bytes ? left : copied_bytes));
+      });
+      from = to;
+    }
+    char* const to = slot.device.bytes() + used;
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault,
+                          copies_->stream),
+          "cudaMemcpyAsync");
+    used = align_up(used + bytes);
+    return reinterpret_cast<const T*>(to);
+  }
+  static detail::position_iterator place(detail::cuda::stream_slot&, const detail::index_iterator&,
+                                         std::int64_t first, std::int64_t, std::int64_t&) {
+    return {first};
+  }
+  static detail::position_iterator place(detail::cuda::stream_slot&,
+                                         const detail::position_iterator& it, std::int64_t first,
+                                         std::int64_t, std::int64_t&) {
+    return it + first;
+  }
+
+  basic_cuda_executor<Build>* gpu_;
+  std::int64_t chunk_bytes_;
+  // Kept between calls; a call changes nothing that a caller sees.
+  mutable std::unique_ptr<detail::cuda::stream_owner> copies_;
+  mutable std::unique_ptr<detail::cuda::stream_slot> slots_[num_slots];
+};
+
+/// An executor that folds items of host memory on a GPU, chunk by chunk: more than the GPU's memory
+/// holds, with the bits of one call.
+///
+///     tilefold::cuda_executor gpu;
+///     auto stream = tilefold::streamed(gpu, 64 << 20);
+///     double mean = tilefold::reduce(stream, x.begin(), x.end(), tilefold::reducers::mean{});
+///
+/// - Verbs whose result is one value: reduce, transform_reduce, all reducers, count, mean...; and
+///   reduce_piece(), piece::append() and ranks() with it. They are done when they return; results
+///   of _into forms go to host memory.
+/// - Items: contiguous, trivially copyable; pageable, pinned, managed or a mapped file. Pinned ones
+/// are
+///   copied by the GPU itself. Others go through pinned memory, copied by all cores if the program
+///   links tilefold::host, by the calling thread else.
+/// - Memory: two chunks of `chunk_bytes` bytes on the GPU, two of pinned memory for items that are
+/// not
+///   pinned, kept until the executor is gone; one accumulator a chunk.
+/// - Errors: those of `gpu`; invalid_range_error for a chunk of less than 4 KiB, or of less than an
+///   item; allocation_error. After any of them it can be used again.
+template <class Build>
+streamed_executor<Build> streamed(basic_cuda_executor<Build>& gpu,
+                                  std::int64_t chunk_bytes = std::int64_t{1} << 26) {
+  return streamed_executor<Build>(gpu, chunk_bytes);
+}
+
+}  // namespace tilefold

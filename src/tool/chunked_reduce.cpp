@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A chunk is folded while the system reads the file ahead of it. Between chunks the piece so far
+// can be kept: as a checkpoint to go on from, or in the end as a part to merge with others.
+#include "chunked_reduce.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include "input_error.hpp"
+#include "part_file.hpp"
+#include "piece_task.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+
+namespace tilefold::tool {
+
+namespace {
+
+struct item_range {
+  std::int64_t begin, end;
+};
+
+std::int64_t parse_position(const std::string& slice, std::string_view text, std::int64_t empty) {
+  if (text.empty()) return empty;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 0) {
+    throw input_error("--slice " + in_quotes(slice) + ": write BEGIN:END, two positions of items");
+  }
+  return value;
+}
+
+// Which of `count` items a slice names.
+item_range find_slice(const std::string& slice, std::int64_t count) {
+  if (slice.empty()) return {0, count};
+  const std::size_t colon = slice.find(':');
+  if (colon == slice.npos) {
+    throw input_error("--slice " + in_quotes(slice) + ": write BEGIN:END, two positions of items");
+  }
+  const std::string_view text = slice;
+  const item_range range{parse_position(slice, text.substr(0, colon), 0),
+                         parse_position(slice, text.substr(colon + 1), count)};
+  if (range.end < range.begin || range.end > count) {
+    throw input_error("--slice " + in_quotes(slice) + ": there are items 0 to " +
+                      std::to_string(count) + ", and a slice does not end before it begins");
+  }
+  return range;
+}
+
+struct file_state {
+  std::int64_t bytes = 0;
+  std::int64_t time_ns = 0;
+};
+
+file_state state_of(const std::string& file) {
+  struct stat status{};
+  if (stat(file.c_str(), &status) != 0) return {};
+  return {status.st_size,
+          std::int64_t{status.st_mtim.tv_sec} * 1000000000 + status.st_mtim.tv_nsec};
+}
+
+// Keeps the piece of what is done in a file, every few seconds.
+class checkpoint {
+ public:
+  checkpoint(const reduce_options& options, part_file what)
+      : path_(options.checkpoint), seconds_(options.checkpoint_seconds), what_(std::move(what)) {}
+
+  /// The piece to go on from, if an earlier run has left one. Throws input_error if it is of
+  /// something else.
+  std::optional<std::vector<std::byte>> left_behind() const {
+    if (path_.empty() || access(path_.c_str(), F_OK) != 0) return std::nullopt;
+    part_file found;
+    try {
+      found = read_part(path_);
+    } catch (const input_error& error) {
+      throw input_error("checkpoint " + in_quotes(path_) + ": " + error.what());
+    }
+    const bool same = found.op == what_.op && found.type == what_.type && found.k == what_.k &&
+                      found.total == what_.total && found.begin == what_.begin &&
+                      found.end == what_.end && found.source_bytes == what_.source_bytes &&
+                      found.source_time_ns == what_.source_time_ns;
+    if (!same) {
+      throw input_error("checkpoint " + in_quotes(path_) +
+                        " is of another reduction, or the file has changed since; remove it to "
+                        "begin anew");
+    }
+    return found.piece;
+  }
+
+  template <class Piece>
+  void advanced(const Piece& piece) {
+    if (path_.empty() || clock::now() - last_ < std::chrono::duration<double>(seconds_)) return;
+    what_.piece = piece();
+    write_part(path_, what_);
+    last_ = clock::now();
+  }
+
+  void remove() const {
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  std::string path_;
+  double seconds_;
+  part_file what_;
+  clock::time_point last_ = clock::now();
+};
+
+}  // namespace
+
+bool asks_for_parts(const reduce_options& options) {
+  return !options.slice.empty() || !options.part.empty() || !options.checkpoint.empty();
+}
+
+bool is_large(const std::string& file) {
+  const std::int64_t memory =
+      std::int64_t{sysconf(_SC_PHYS_PAGES)} * std::int64_t{sysconf(_SC_PAGESIZE)};
+  return memory > 0 && state_of(file).bytes > memory / 2;
+}
+
+void require_fit(op_kind op, const array& input) {
+  if (!fits(op, input.type)) {
+    throw input_error("op '" + std::string(row_of(op).name) + "' is not defined for " +
+                      std::string(row_of(input.type).name) + ", only for " +
+                      std::string(name_of(row_of(op).needs)));
+  }
+  if (input.count == 0 && !row_of(op).empty_has_value) {
+    throw input_error("op '" + std::string(row_of(op).name) + "' has no value for an empty array");
+  }
+}
+
+void reduce_in_chunks(const std::string& file, const reduce_options& options, op_kind op,
+                      const std::optional<raw_layout>& raw, backend& runs) {
+  const file_state before = state_of(file);
+  array input = load_array(file, raw, read_ahead::no);
+  require_fit(op, input);
+  const item_range range = find_slice(options.slice, input.count);
+  const std::int64_t item_bytes = row_of(input.type).bytes;
+  part_file part{op,        input.type,   options.k,      input.count, range.begin,
+                 range.end, before.bytes, before.time_ns, {}};
+  checkpoint kept(options, part);
+  piece_task task{range.begin, range.end,
+                  std::max<std::int64_t>(options.chunk_bytes / item_bytes, 1)};
+  if (auto piece = kept.left_behind()) {
+    task.parts.push_back(std::move(*piece));
+    input.notes.push_back("went on from checkpoint " + in_quotes(options.checkpoint));
+  }
+  const fold_result result = while_whole(input.file, [&] {
+    progress bar("reducing", file, (range.end - range.begin) * item_bytes);
+    task.advanced = [&](std::int64_t done, const auto& piece) {
+      bar.advance_to((done - range.begin) * item_bytes);
+      kept.advanced(piece);
+    };
+    fold_job job{op, input.type, input.data, input.count, 1, false, options.k, file};
+    job.pieces = &task;
+    return runs.run(job);
+  });
+  if (!options.part.empty()) {
+    part.source_bytes = 0;
+    part.source_time_ns = 0;
+    part.piece = std::move(task.piece);
+    write_part(options.part, part);
+  }
+  kept.remove();
+  if (options.slice.empty() && options.part.empty()) {
+    const reduction_report report{file, input, op, runs.name(), result};
+    options.json ? print_json(report) : print_text(report);
+  } else {
+    const part_report report{
+        {file},      options.part, op,          input.type,
+        range.begin, range.end,    input.count, task.has_value ? &result : nullptr};
+    options.json ? print_json(report) : print_text(report);
+  }
+}
+
+}  // namespace tilefold::tool

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions of files in chunks: those larger than memory, parts of files, and long ones that can
+// be interrupted.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "backend.hpp"
+#include "commands.hpp"
+#include "input.hpp"
+
+namespace tilefold::tool {
+
+/// Whether the options ask for more than the value of whole files.
+bool asks_for_parts(const reduce_options& options);
+
+/// Whether the file takes more than half of this machine's memory.
+bool is_large(const std::string& file);
+
+/// Reduces the file and reports. `runs` is the host.
+void reduce_in_chunks(const std::string& file, const reduce_options& options, op_kind op,
+                      const std::optional<raw_layout>& raw, backend& runs);
+
+/// Throws input_error if the operation cannot be done with the input.
+void require_fit(op_kind op, const array& input);
+
+}  // namespace tilefold::tool

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The form of part files: "TFPT", a version, names, numbers, the piece, and a checksum, the least
+// byte of each number first.
+#include "part_file.hpp"
+
+#include <tilefold/detail/byte_format.hpp>
+#include <tilefold/error.hpp>
+
+#include "input_error.hpp"
+#include "mapped_file.hpp"
+#include "replacement_file.hpp"
+
+namespace tilefold::tool {
+
+namespace {
+
+constexpr std::uint64_t letters = 0x54504654;  // "TFPT"
+constexpr std::uint64_t version = 1;
+
+template <class Rows>
+auto known_name(const Rows& rows, const std::string& name) {
+  const auto id = find_by_name(rows, name);
+  if (!id) throw input_error("a part of " + in_quotes(name) + ", which this program does not know");
+  return *id;
+}
+
+part_file parse(std::span<const std::byte> bytes) {
+  detail::byte_reader in(bytes, "the file");
+  if (bytes.size() < 8 || in.number(4) != letters) throw input_error("is no part of a reduction");
+  if (const std::uint64_t found = in.number(4); found != version) {
+    throw input_error("a part of version " + std::to_string(found) + "; this program knows " +
+                      std::to_string(version));
+  }
+  in.require_checksum();
+  part_file part{};
+  part.op = known_name(op_rows, in.text());
+  part.type = known_name(dtype_rows, in.text());
+  part.k = static_cast<int>(in.number());
+  for (std::int64_t* field :
+       {&part.total, &part.begin, &part.end, &part.source_bytes, &part.source_time_ns}) {
+    *field = static_cast<std::int64_t>(in.number());
+  }
+  const auto piece = in.raw(in.left() - 8);
+  part.piece.assign(piece.begin(), piece.end());
+  return part;
+}
+
+}  // namespace
+
+part_file read_part(const std::string& path) {
+  const mapped_file file(path);
+  return while_whole(file, [&] {
+    try {
+      return parse(file.bytes());
+    } catch (const tilefold::error& error) {
+      throw input_error(error.what());
+    }
+  });
+}
+
+void write_part(const std::string& path, const part_file& part) {
+  detail::byte_writer out;
+  out.number(letters, 4);
+  out.number(version, 4);
+  out.text(row_of(part.op).name);
+  out.text(row_of(part.type).name);
+  out.number(static_cast<std::uint64_t>(part.k));
+  for (const std::int64_t field :
+       {part.total, part.begin, part.end, part.source_bytes, part.source_time_ns}) {
+    out.number(static_cast<std::uint64_t>(field));
+  }
+  out.raw(part.piece);
+  const std::vector<std::byte> bytes = out.finish();
+  replacement_file file(path, ".new");
+  file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  file.commit();
+}
+
+}  // namespace tilefold::tool

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that hold what a part of an array brings to its reduction: the library's piece, and what it
+// is a piece of. Checkpoints are such files of an array that is being read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tables.hpp"
+
+namespace tilefold::tool {
+
+struct part_file {
+  op_kind op;
+  dtype type;
+  int k;                          // of top_k and its like
+  std::int64_t total;             // items of the whole
+  std::int64_t begin;             // the items that the piece is to hold; a checkpoint holds
+  std::int64_t end;               // fewer
+  std::int64_t source_bytes = 0;  // of a checkpoint: the file's size and time of change
+  std::int64_t source_time_ns = 0;
+  std::vector<std::byte> piece{};
+};
+
+/// Throws input_error: no such file, not a part, altered, of another version.
+part_file read_part(const std::string& path);
+
+/// Writes it whole or not at all. Throws input_error.
+void write_part(const std::string& path, const part_file& part);
+
+}  // namespace tilefold::tool

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A reduction in chunks, of which pieces can be kept: for arrays that are larger than memory, parts
+// of arrays, and work that may be interrupted.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <vector>
+
+#include <tilefold/piece.hpp>
+
+namespace tilefold::tool {
+
+struct piece_task {
+  std::int64_t begin;  // which of the job's items to fold
+  std::int64_t end;
+  std::int64_t chunk;                           // items at a time
+  std::vector<std::vector<std::byte>> parts{};  // pieces to go on from, one after the other
+
+  /// Is told after each chunk how many items are done, and how to get the piece of them.
+  std::function<void(std::int64_t done, const std::function<std::vector<std::byte>()>& piece)>
+      advanced = [](std::int64_t, const auto&) {};
+
+  std::vector<std::byte> piece{};  // what came of it
+  std::int64_t piece_begin = 0;
+  std::int64_t piece_end = 0;
+  bool has_value = false;  // whether it begins at 0 and has items; else what run() returns is none
+};
+
+/// The fold of items [task.begin, task.end) from `first` on.
+template <class Executor, class Items, class Op>
+auto run(piece_task& task, const Executor& executor, const Items& first, const Op& op) {
+  piece<std::iter_value_t<Items>, Op> whole(op, task.begin);
+  for (std::size_t i = 0; i < task.parts.size(); ++i) {
+    const auto part = whole.from_bytes(task.parts[i]);
+    if (i == 0) {
+      whole = part;
+    } else {
+      whole.merge(part);
+    }
+  }
+  while (whole.end() < task.end) {
+    const std::int64_t at = whole.end();
+    const std::int64_t now = std::min(task.chunk, task.end - at);
+    whole.append(executor, first + at, first + (at + now));
+    task.advanced(whole.end(), [&] { return whole.to_bytes(); });
+  }
+  task.piece = whole.to_bytes();
+  task.piece_begin = whole.begin();
+  task.piece_end = whole.end();
+  task.has_value = whole.begin() == 0 && whole.num_blocks() > 0;
+  return task.has_value ? whole.value() : decltype(whole.value()){};
+}
+
+}  // namespace tilefold::tool

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Virtual ranks on one GPU, each a thread with an executor of its own; and ranks of which some fold
+// on the host. The bits are those of one call on the host.
+#include <tilefold/ranks.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <thrust/device_vector.h>
+
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/segmented_reduce.hpp>
+
+#include "../support/oracle.hpp"
+#include "../support/random.hpp"
+#include "../support/seed.hpp"
+#include "../support/views.hpp"
+
+namespace {
+
+namespace r = tilefold::reducers;
+using tilefold::thread_communicator;
+using tilefold::test::node_hash;
+using tilefold::test::shape_stream;
+using tilefold::test::tree_hash;
+
+constexpr std::int64_t most_items = 300000;
+
+std::vector<std::int64_t> random_cuts(shape_stream& bits, std::int64_t n, int parts) {
+  std::vector<std::int64_t> cuts{0, n};
+  for (int i = 1; i < parts; ++i) cuts.push_back(bits.one_in(4) ? 0 : bits.below(n + 1));
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+// Calls body(comm, ranks of GPU executors) on every rank.
+template <class Body>
+void on_ranks(int ranks, const Body& body) {
+  thread_communicator::run(ranks, [&](thread_communicator& comm) {
+    tilefold::cuda_executor gpu;
+    body(comm, gpu);
+  });
+}
+
+TEST(CudaRanks, AnyCutGivesTheTreeOfTheWhole) {
+  SCOPED_TRACE(tilefold::test::seed());
+  const auto leaves = tilefold::test::leaf_hashes(most_items);
+  const thrust::device_vector<tree_hash> on_gpu(leaves);
+  const tree_hash* const items = on_gpu.data().get();
+  for (const int ranks : {1, 2, 3, 8}) {
+    on_ranks(ranks, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
+      shape_stream bits(tilefold::test::seed());
+      for (int round = 0; round < 20; ++round) {
+        const std::int64_t n = 1 + bits.below(round % 2 == 0 ? most_items : 200);
+        const auto cuts = random_cuts(bits, n, comm.size());
+        const auto mine = static_cast<std::size_t>(comm.rank());
+        const auto all = tilefold::ranks(comm, gpu);
+        ASSERT_EQ(tilefold::reduce(all, items + cuts[mine], items + cuts[mine + 1], node_hash{}),
+                  tilefold::reduce(tilefold::host_executor(), leaves.data(), leaves.data() + n,
+                                   node_hash{}))
+            << n << " items, round " << round;
+      }
+    });
+  }
+}
+
+TEST(CudaRanks, HostsAmongThem) {
+  std::vector<float> x(most_items);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::ldexp(static_cast<float>(i % 1009) - 504.0f, static_cast<int>(i % 24));
+  }
+  const thrust::device_vector<float> on_gpu(x);
+  const auto op = r::fuse(r::mean{}, r::arg_max{});
+  const auto expected = tilefold::reduce(tilefold::host_executor(), x, op);
+  thread_communicator::run(4, [&](thread_communicator& comm) {
+    const std::int64_t begin = most_items * comm.rank() / 4;
+    const std::int64_t end = most_items * (comm.rank() + 1) / 4;
+    const auto check = [&](const auto& all, const float* items) {
+      const auto got = tilefold::reduce(all, items + begin, items + end, op);
+      EXPECT_EQ(tilefold::get<0>(got), tilefold::get<0>(expected));
+      EXPECT_EQ(tilefold::get<1>(got).index, tilefold::get<1>(expected).index);
+    };
+    if (comm.rank() % 2 == 0) {
+      const tilefold::host_executor host(1);
+      check(tilefold::ranks(comm, host), x.data());
+    } else {
+      tilefold::cuda_executor gpu;
+      check(tilefold::ranks(comm, gpu), on_gpu.data().get());
+    }
+  });
+}
+
+TEST(CudaRanks, SegmentsRunsAndColumnsThatCrossRanks) {
+  SCOPED_TRACE(tilefold::test::seed());
+  constexpr std::int64_t n = 20000;
+  const auto leaves = tilefold::test::leaf_hashes(n);
+  const thrust::device_vector<tree_hash> on_gpu(leaves);
+  const tree_hash* const items = on_gpu.data().get();
+  const tilefold::host_executor host;
+  const auto op = tilefold::if_empty(node_hash{}, tree_hash{1, 2});
+  for (const int ranks : {2, 5}) {
+    on_ranks(ranks, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
+      shape_stream bits(tilefold::test::seed());
+      for (int round = 0; round < 5; ++round) {
+        const auto cuts = random_cuts(bits, n, comm.size());
+        const auto mine = static_cast<std::size_t>(comm.rank());
+        const std::int64_t begin = cuts[mine];
+        const std::int64_t end = cuts[mine + 1];
+
+        const auto offsets = random_cuts(bits, n, 40);
+        std::vector<tree_hash> expected(40);
+        tilefold::segmented_reduce(host, leaves.data(), offsets.data(), 40, expected.data(), op);
+        std::size_t first = 40;
+        std::int64_t count = 0;
+        for (std::size_t s = 0; s < 40; ++s) {
+          std::size_t owner = 0;
+          while (owner + 2 < cuts.size() && cuts[owner + 1] <= offsets[s]) ++owner;
+          if (owner != mine) continue;
+          first = std::min(first, s);
+          ++count;
+        }
+        const thrust::device_vector<std::int64_t> offsets_on_gpu(
+            offsets.begin() + static_cast<std::ptrdiff_t>(first), offsets.end());
+        thrust::device_vector<tree_hash> out(40);
+        tilefold::segmented_reduce(tilefold::ranks(comm, gpu, end - begin), items + begin,
+                                   offsets_on_gpu.data().get(), count, out.data().get(), op);
+        for (std::int64_t s = 0; s < count; ++s) {
+          ASSERT_EQ(tree_hash(out[static_cast<std::size_t>(s)]),
+                    expected[first + static_cast<std::size_t>(s)]);
+        }
+
+        std::vector<int> keys(n);
+        for (std::size_t i = 1; i < keys.size(); ++i) {
+          keys[i] = keys[i - 1] + (bits.one_in(700) ? 1 : 0);
+        }
+        std::vector<int> run_keys(n);
+        std::vector<tree_hash> runs(n);
+        const std::int64_t num_runs =
+            tilefold::reduce_by_key(host, keys.begin(), keys.end(), leaves.begin(),
+                                    run_keys.begin(), runs.begin(), node_hash{});
+        const thrust::device_vector<int> keys_on_gpu(keys);
+        thrust::device_vector<int> keys_out(n);
+        thrust::device_vector<tree_hash> values_out(n);
+        const int* const k = keys_on_gpu.data().get();
+        const std::int64_t own =
+            tilefold::reduce_by_key(tilefold::ranks(comm, gpu), k + begin, k + end, items + begin,
+                                    keys_out.data().get(), values_out.data().get(), node_hash{});
+        std::vector<std::int64_t> counts(static_cast<std::size_t>(comm.size()));
+        comm.all_gather(&own, counts.data(), sizeof own);
+        std::int64_t before = 0;
+        std::int64_t total = 0;
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+          if (i < mine) before += counts[i];
+          total += counts[i];
+        }
+        ASSERT_EQ(total, num_runs);
+        for (std::int64_t i = 0; i < own; ++i) {
+          ASSERT_EQ(tree_hash(values_out[static_cast<std::size_t>(i)]),
+                    runs[static_cast<std::size_t>(before + i)]);
+        }
+
+        using tilefold::test::right_layout;
+        using tilefold::test::test_view;
+        const std::int64_t row_begin = begin / 20;
+        const std::int64_t row_end = comm.rank() + 1 == comm.size() ? n / 20 : end / 20;
+        std::vector<tree_hash> columns(20);
+        tilefold::axis_reduce(host, test_view{leaves.data(), right_layout({n / 20, 20})},
+                              test_view{columns.data(), right_layout({20})}, 0, op);
+        thrust::device_vector<tree_hash> sums(20);
+        tilefold::axis_reduce(
+            tilefold::ranks(comm, gpu),
+            test_view{items + 20 * row_begin, right_layout({row_end - row_begin, 20})},
+            test_view{sums.data().get(), right_layout({20})}, 0, op);
+        for (std::size_t i = 0; i < 20; ++i) ASSERT_EQ(tree_hash(sums[i]), columns[i]);
+      }
+    });
+  }
+}
+
+TEST(CudaRanks, WhatOneRankThrowsAllAreTold) {
+  const thrust::device_vector<float> x(100, 1.0f);
+  on_ranks(3, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
+    const auto all = tilefold::ranks(comm, gpu);
+    const float* const items = comm.rank() == 1 ? nullptr : x.data().get();
+    if (comm.rank() == 1) {
+      EXPECT_THROW((void)tilefold::reduce(all, items, items + 3), tilefold::null_pointer_error);
+    } else {
+      EXPECT_THROW((void)tilefold::reduce(all, items, items + 3), tilefold::rank_error);
+    }
+    EXPECT_EQ(tilefold::reduce(all, x.data().get(), x.data().get() + 100), 300.0f);
+  });
+}
+
+}  // namespace

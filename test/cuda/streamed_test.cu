@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A GPU over host memory: any chunk, any kind of memory, the bits of the host's own call.
+#include <tilefold/streamed.cuh>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/piece.hpp>
+#include <tilefold/ranks.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/exact.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/reducers/norms.hpp>
+#include <tilefold/transform_reduce.hpp>
+
+#include "../support/device.cuh"
+#include "../support/oracle.hpp"
+#include "../support/random.hpp"
+#include "../support/seed.hpp"
+
+namespace {
+
+namespace r = tilefold::reducers;
+using tilefold::test::must;
+using tilefold::test::node_hash;
+using tilefold::test::shape_stream;
+
+template <class T>
+bool same(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+std::vector<float> mixed_floats(std::int64_t n) {
+  std::vector<float> x(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::ldexp(static_cast<float>(i * 7919 % 1009) - 504.0f, static_cast<int>(i % 24));
+  }
+  return x;
+}
+
+TEST(Streamed, AnyChunkGivesTheTreeOfTheWhole) {
+  SCOPED_TRACE(tilefold::test::seed());
+  shape_stream bits(tilefold::test::seed());
+  const auto leaves = tilefold::test::leaf_hashes(100000);
+  tilefold::cuda_executor gpu;
+  for (const std::int64_t chunk : {4096, 5000, 1 << 16, 1 << 26}) {
+    const auto stream = tilefold::streamed(gpu, chunk);
+    for (int round = 0; round < 20; ++round) {
+      const std::int64_t n = 1 + bits.below(round % 2 == 0 ? 100000 : 600);
+      const std::int64_t first = bits.below(100000 - n + 1);
+      const auto* const items = leaves.data() + first;
+      ASSERT_EQ(tilefold::reduce(stream, items, items + n, node_hash{}),
+                tilefold::reduce(tilefold::host_executor(), items, items + n, node_hash{}))
+          << n << " items in chunks of " << chunk;
+    }
+  }
+}
+
+TEST(Streamed, PinnedAndManagedMemory) {
+  const auto x = mixed_floats(300000);
+  const float expected = tilefold::reduce(tilefold::host_executor(), x);
+  tilefold::cuda_executor gpu;
+  const auto stream = tilefold::streamed(gpu, 1 << 16);
+  float* pinned = nullptr;
+  float* managed = nullptr;
+  must(cudaMallocHost(&pinned, x.size() * sizeof(float)));
+  must(cudaMallocManaged(&managed, x.size() * sizeof(float)));
+  for (float* const memory : {pinned, managed}) {
+    std::memcpy(memory, x.data(), x.size() * sizeof(float));
+    EXPECT_TRUE(same(tilefold::reduce(stream, memory, memory + x.size()), expected));
+    EXPECT_TRUE(same(tilefold::reduce(stream, memory + 1, memory + x.size()),
+                     tilefold::reduce(tilefold::host_executor(), x.begin() + 1, x.end())));
+  }
+  must(cudaFreeHost(pinned));
+  must(cudaFree(managed));
+}
+
+TEST(Streamed, EveryVerbOfOneValue) {
+  const auto x = mixed_floats(200003);
+  const std::vector<double> y(x.rbegin(), x.rend());
+  const tilefold::host_executor host;
+  tilefold::cuda_executor gpu;
+  const auto stream = tilefold::streamed(gpu, 30000);
+  EXPECT_TRUE(same(tilefold::reduce(stream, x, 2.0), tilefold::reduce(host, x, 2.0)));
+  EXPECT_TRUE(same(tilefold::reduce(stream, x, tilefold::maximum{}),
+                   tilefold::reduce(host, x, tilefold::maximum{})));
+  EXPECT_TRUE(
+      same(tilefold::reduce(stream, x, r::exact_sum{}), tilefold::reduce(host, x, r::exact_sum{})));
+  EXPECT_TRUE(same(tilefold::transform_reduce(stream, x.begin(), x.end(), y.begin(), r::dot{}),
+                   tilefold::transform_reduce(host, x.begin(), x.end(), y.begin(), r::dot{})));
+  const auto op = r::fuse(r::variance{}, r::arg_min{});
+  const auto got = tilefold::reduce(stream, x, op);
+  const auto expected = tilefold::reduce(host, x, op);
+  EXPECT_TRUE(same(tilefold::get<0>(got), tilefold::get<0>(expected)));
+  EXPECT_EQ(tilefold::get<1>(got).index, tilefold::get<1>(expected).index);
+  double out = 0;
+  tilefold::reduce_into(stream, x, &out, r::mean{});
+  EXPECT_TRUE(same(out, tilefold::reduce(host, x, r::mean{})));
+}
+
+TEST(Streamed, PiecesAndRanks) {
+  const auto x = mixed_floats(100000);
+  const float expected = tilefold::reduce(tilefold::host_executor(), x);
+  tilefold::cuda_executor gpu;
+  const auto stream = tilefold::streamed(gpu, 4096);
+  auto part = tilefold::reduce_piece(stream, x.data(), x.data() + 33333, 0);
+  part.append(tilefold::host_executor(), x.data() + 33333, x.data() + 50000);
+  part.append(stream, x.data() + 50000, x.data() + 100000);
+  EXPECT_TRUE(same(part.value(), expected));
+  tilefold::thread_communicator::run(3, [&](tilefold::thread_communicator& comm) {
+    tilefold::cuda_executor own;
+    const auto own_stream = tilefold::streamed(own, 8192);
+    const std::int64_t begin = 100000 * comm.rank() / 3;
+    const std::int64_t end = 100000 * (comm.rank() + 1) / 3;
+    EXPECT_TRUE(
+        same(tilefold::reduce(tilefold::ranks(comm, own_stream), x.data() + begin, x.data() + end),
+             expected));
+  });
+}
+
+TEST(Streamed, ErrorsLeaveItUsable) {
+  tilefold::cuda_executor gpu;
+  EXPECT_THROW(tilefold::streamed(gpu, 100), tilefold::invalid_range_error);
+  const auto stream = tilefold::streamed(gpu, 4096);
+  const float* const null = nullptr;
+  EXPECT_THROW((void)tilefold::reduce(stream, null, null + 3), tilefold::null_pointer_error);
+  float* on_gpu = nullptr;
+  must(cudaMalloc(&on_gpu, 400));
+  EXPECT_THROW((void)tilefold::reduce(stream, on_gpu, on_gpu + 100), tilefold::memory_space_error);
+  must(cudaFree(on_gpu));
+  const std::vector<float> x(10000, 1.0f);
+  EXPECT_EQ(tilefold::reduce(stream, x), 10000.0f);
+}
+
+}  // namespace

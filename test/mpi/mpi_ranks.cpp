@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program that mpirun starts with any number of ranks: each holds a part of one sequence, and all
+// must get the bits of one call. Prints a line for each failure; ends with 1 if there is any.
+#include <tilefold/mpi.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <tilefold/ranks.hpp>
+#include <tilefold/tilefold.hpp>
+
+#include "../support/oracle.hpp"
+#include "../support/random.hpp"
+
+namespace {
+
+namespace r = tilefold::reducers;
+using tilefold::test::node_hash;
+
+int failures = 0;
+
+void expect(bool holds, int rank, const char* what, std::int64_t n) {
+  if (holds) return;
+  ++failures;
+  std::printf("rank %d: %s of %lld items\n", rank, what, static_cast<long long>(n));
+}
+
+template <class T>
+bool same(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+std::vector<std::int64_t> random_cuts(tilefold::test::shape_stream& bits, std::int64_t n,
+                                      int ranks) {
+  std::vector<std::int64_t> cuts{0, n};
+  for (int i = 1; i < ranks; ++i) cuts.push_back(bits.one_in(3) ? 0 : bits.below(n + 1));
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+void test_folds(tilefold::mpi_communicator& comm) {
+  const tilefold::host_executor one(1);
+  const auto all = tilefold::ranks(comm, one);
+  tilefold::test::shape_stream bits(2026);  // all ranks draw the same
+  const auto leaves = tilefold::test::leaf_hashes(4000);
+  std::vector<float> x(4000);
+  for (float& v : x) {
+    v = std::ldexp(static_cast<float>(static_cast<int>(bits.below(2001)) - 1000),
+                   static_cast<int>(bits.below(40)) - 20);
+  }
+  for (int round = 0; round < 100; ++round) {
+    const std::int64_t n = 1 + bits.below(round % 2 == 0 ? 30 : 4000);
+    const auto cuts = random_cuts(bits, n, comm.size());
+    const std::int64_t begin = cuts[static_cast<std::size_t>(comm.rank())];
+    const std::int64_t end = cuts[static_cast<std::size_t>(comm.rank()) + 1];
+    expect(tilefold::reduce(all, leaves.data() + begin, leaves.data() + end, node_hash{}) ==
+               tilefold::test::neighbour_tree(node_hash{},
+                                              std::vector(leaves.begin(), leaves.begin() + n)),
+           comm.rank(), "hashes", n);
+    expect(same(tilefold::reduce(all, x.data() + begin, x.data() + end),
+                tilefold::reduce(one, x.data(), x.data() + n)),
+           comm.rank(), "sum", n);
+    const auto op = r::fuse(r::variance{}, r::arg_max{});
+    const auto got = tilefold::reduce(all, x.data() + begin, x.data() + end, op);
+    const auto expected = tilefold::reduce(one, x.data(), x.data() + n, op);
+    expect(same(tilefold::get<0>(got), tilefold::get<0>(expected)) &&
+               tilefold::get<1>(got).index == tilefold::get<1>(expected).index,
+           comm.rank(), "statistics", n);
+    std::vector<int> keys(static_cast<std::size_t>(n));
+    for (std::size_t i = 1; i < keys.size(); ++i) keys[i] = keys[i - 1] + (bits.one_in(20) ? 1 : 0);
+    std::vector<int> keys_out(keys.size());
+    std::vector<float> sums(keys.size());
+    const std::int64_t own =
+        tilefold::reduce_by_key(all, keys.data() + begin, keys.data() + end, x.data() + begin,
+                                keys_out.data(), sums.data());
+    std::int64_t runs = 0;
+    MPI_Allreduce(&own, &runs, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    expect(runs == keys.back() + 1, comm.rank(), "runs", n);
+  }
+}
+
+template <class Error, class Call>
+bool throws(const Call& call) {
+  try {
+    call();
+  } catch (const Error&) {
+    return true;
+  } catch (...) {
+  }
+  return false;
+}
+
+struct throws_on_last {
+  bool last;
+  float operator()(float a, float b) const {
+    if (last) throw std::runtime_error("the operator's own");
+    return a + b;
+  }
+};
+
+void test_errors(tilefold::mpi_communicator& comm) {
+  const tilefold::host_executor one(1);
+  const auto all = tilefold::ranks(comm, one);
+  const std::vector<float> x(8, 1.0f);
+  const bool last = comm.rank() == comm.size() - 1;
+  if (comm.size() > 1) {
+    expect(throws<tilefold::rank_mismatch_error>([&] {
+             if (last) {
+               (void)tilefold::reduce(all, x, tilefold::maximum{});
+             } else {
+               (void)tilefold::reduce(all, x);
+             }
+           }),
+           comm.rank(), "another operator", 8);
+    const auto broken = [&] { (void)tilefold::reduce(all, x, throws_on_last{last}); };
+    expect(last ? throws<std::runtime_error>(broken) : throws<tilefold::rank_error>(broken),
+           comm.rank(), "a rank that throws", 8);
+  }
+  expect(tilefold::reduce(all, x) == 8.0f * static_cast<float>(comm.size()), comm.rank(),
+         "a sum after errors", 8);
+}
+
+// More than a turn of the transport.
+void test_long_messages(tilefold::mpi_communicator& comm) {
+  const std::size_t bytes = (std::size_t{1} << 24) + 5;
+  std::vector<char> own(bytes, static_cast<char>('a' + comm.rank()));
+  own.back() = '!';
+  std::vector<char> all(bytes * static_cast<std::size_t>(comm.size()));
+  comm.all_gather(own.data(), all.data(), bytes);
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    const char* const part = all.data() + static_cast<std::size_t>(rank) * bytes;
+    expect(part[0] == 'a' + rank && part[bytes - 2] == 'a' + rank && part[bytes - 1] == '!',
+           comm.rank(), "a long message", static_cast<std::int64_t>(bytes));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (!throws<tilefold::communicator_error>([] { tilefold::mpi_communicator(MPI_COMM_WORLD); })) {
+    std::printf("made before MPI_Init\n");
+    return 1;
+  }
+  MPI_Init(&argc, &argv);
+  {
+    tilefold::mpi_communicator comm;
+    test_folds(comm);
+    test_errors(comm);
+    test_long_messages(comm);
+    int worst = failures;
+    MPI_Allreduce(&failures, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    failures = worst;
+    if (comm.rank() == 0) std::printf("%d ranks: %d failures\n", comm.size(), failures);
+  }
+  MPI_Finalize();
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many results of ranks that are threads: segments and runs of keys that cross ranks, and a first
+// axis that is spread over them. What the ranks write, one after the other, is what one call
+// writes.
+#include <tilefold/ranks.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/segmented_reduce.hpp>
+
+#include "support/oracle.hpp"
+#include "support/random.hpp"
+#include "support/seed.hpp"
+#include "support/views.hpp"
+
+namespace {
+
+namespace r = tilefold::reducers;
+using tilefold::thread_communicator;
+using tilefold::test::leaf_hashes;
+using tilefold::test::node_hash;
+using tilefold::test::shape_stream;
+using tilefold::test::tree_hash;
+
+constexpr std::int64_t most_items = 2000;
+
+// 0 = c[0] <= ... <= c[parts] = n.
+std::vector<std::int64_t> random_cuts(shape_stream& bits, std::int64_t n, int parts) {
+  std::vector<std::int64_t> cuts{0, n};
+  for (int i = 1; i < parts; ++i) {
+    // Often where another cut is, or beside it.
+    const std::int64_t at =
+        bits.one_in(3)
+            ? cuts[static_cast<std::size_t>(bits.below(static_cast<std::int64_t>(cuts.size())))] +
+                  bits.below(3) - 1
+            : bits.below(n + 1);
+    cuts.push_back(std::clamp(at, std::int64_t{0}, n));
+  }
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
+}
+
+tree_hash no_items() { return {1, 2}; }
+
+template <class T>
+auto row_major(T* first, const std::vector<std::int64_t>& extents) {
+  return tilefold::test::test_view{first, tilefold::test::right_layout(extents)};
+}
+
+class ForestsOf : public testing::TestWithParam<int> {};
+
+TEST_P(ForestsOf, SegmentsThatCrossRanks) {
+  SCOPED_TRACE(tilefold::test::seed());
+  const auto leaves = leaf_hashes(most_items);
+  const tilefold::host_executor one(1);
+  const auto op = tilefold::if_empty(node_hash{}, no_items());
+  thread_communicator::run(GetParam(), [&](thread_communicator& comm) {
+    shape_stream bits(tilefold::test::seed());
+    for (int round = 0; round < 150; ++round) {
+      const std::int64_t n = bits.below(round % 2 == 0 ? 40 : most_items);
+      const auto num_segments = static_cast<std::size_t>(1 + bits.below(12));
+      auto offsets = random_cuts(bits, n, static_cast<int>(num_segments));
+      if (bits.one_in(3)) offsets.front() = std::min<std::int64_t>(offsets[1], bits.below(4));
+      if (bits.one_in(3))
+        offsets.back() = std::max(offsets.back() - bits.below(4), offsets[num_segments - 1]);
+      std::vector<tree_hash> expected(num_segments);
+      tilefold::segmented_reduce(one, leaves.data(), offsets.data(), num_segments, expected.data(),
+                                 op);
+
+      const auto cuts = random_cuts(bits, n, comm.size());
+      const auto mine = static_cast<std::size_t>(comm.rank());
+      const std::int64_t begin = cuts[mine], end = cuts[mine + 1];
+      // Segments that begin at a cut of several ranks belong to the last of those that may have
+      // them, or of nothing to the first.
+      std::vector<std::size_t> owner;
+      for (std::size_t s = 0; s < num_segments; ++s) {
+        std::size_t rank = 0;
+        while (rank + 1 < cuts.size() - 1 && cuts[rank + 1] <= offsets[s]) ++rank;
+        owner.push_back(rank);
+      }
+      const auto first =
+          static_cast<std::size_t>(std::find(owner.begin(), owner.end(), mine) - owner.begin());
+      const auto count = static_cast<std::size_t>(std::count(owner.begin(), owner.end(), mine));
+      std::vector<tree_hash> got(count + 1, tree_hash{7, 7});
+      const auto all = tilefold::ranks(comm, one, end - begin);
+      tilefold::segmented_reduce(all, leaves.data() + begin, offsets.data() + first, count,
+                                 got.data(), op);
+      for (std::size_t s = 0; s < count; ++s) {
+        ASSERT_EQ(got[s], expected[first + s])
+            << "round " << round << ", rank " << mine << ", segment " << first + s;
+      }
+      ASSERT_EQ(got[count], (tree_hash{7, 7})) << "written past the end";
+    }
+  });
+}
+
+TEST_P(ForestsOf, IndicesCountInTheSegment) {
+  const std::vector<int> x{5, 3, 9, 1, 4, 1, 8, 0, 2, 6};
+  const tilefold::host_executor one(1);
+  thread_communicator::run(GetParam(), [&](thread_communicator& comm) {
+    const auto size = static_cast<std::int64_t>(x.size());
+    const std::int64_t begin = size * comm.rank() / comm.size();
+    const std::int64_t end = size * (comm.rank() + 1) / comm.size();
+    const std::int64_t offsets[]{0, size};
+    const std::int64_t count = begin == 0 && end > 0 ? 1 : 0;
+    r::indexed_value<int> least{7, 7};
+    tilefold::segmented_reduce(tilefold::ranks(comm, one, end - begin), x.data() + begin, offsets,
+                               count, &least,
+                               tilefold::if_empty(r::arg_min{}, r::indexed_value<int>{0, -1}));
+    EXPECT_EQ(least.index, 7);
+  });
+}
+
+TEST_P(ForestsOf, RunsThatCrossRanks) {
+  SCOPED_TRACE(tilefold::test::seed());
+  const auto leaves = leaf_hashes(most_items);
+  const tilefold::host_executor one(1);
+  thread_communicator::run(GetParam(), [&](thread_communicator& comm) {
+    shape_stream bits(tilefold::test::seed());
+    for (int round = 0; round < 150; ++round) {
+      const std::int64_t n = bits.below(round % 2 == 0 ? 40 : most_items);
+      std::vector<int> keys(static_cast<std::size_t>(n));
+      const std::int64_t length = 1 + bits.below(round % 3 == 0 ? 4 : 300);
+      int key = 0;
+      for (int& k : keys) k = bits.one_in(length) ? ++key : key;
+      std::vector<int> expected_keys(keys.size());
+      std::vector<tree_hash> expected(keys.size());
+      const std::int64_t runs =
+          tilefold::reduce_by_key(one, keys.data(), keys.data() + n, leaves.data(),
+                                  expected_keys.data(), expected.data(), node_hash{});
+      const auto cuts = random_cuts(bits, n, comm.size());
+      const auto mine = static_cast<std::size_t>(comm.rank());
+      const std::int64_t begin = cuts[mine], end = cuts[mine + 1];
+      std::vector<int> keys_out(static_cast<std::size_t>(end - begin));
+      std::vector<tree_hash> values_out(keys_out.size());
+      std::int64_t own = -1;
+      const auto all = tilefold::ranks(comm, one);
+      tilefold::reduce_by_key_into(all, keys.data() + begin, keys.data() + end,
+                                   leaves.data() + begin, keys_out.data(), values_out.data(), &own,
+                                   node_hash{});
+      // Where they belong in the whole.
+      std::vector<std::int64_t> counts(static_cast<std::size_t>(comm.size()));
+      comm.all_gather(&own, counts.data(), sizeof own);
+      std::int64_t before = 0, total = 0;
+      for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (i < mine) before += counts[i];
+        total += counts[i];
+      }
+      ASSERT_EQ(total, runs) << "round " << round;
+      for (std::int64_t k = 0; k < own; ++k) {
+        const auto here = static_cast<std::size_t>(k), there = static_cast<std::size_t>(before + k);
+        ASSERT_EQ(keys_out[here], expected_keys[there]) << "round " << round << ", rank " << mine;
+        ASSERT_EQ(values_out[here], expected[there]) << "round " << round << ", rank " << mine;
+      }
+    }
+  });
+}
+
+TEST_P(ForestsOf, AFirstAxisSpreadOverRanks) {
+  SCOPED_TRACE(tilefold::test::seed());
+  const auto leaves = leaf_hashes(7 * 90 * 3);
+  const tilefold::host_executor one(1);
+  thread_communicator::run(GetParam(), [&](thread_communicator& comm) {
+    shape_stream bits(tilefold::test::seed());
+    for (int round = 0; round < 60; ++round) {
+      const std::int64_t rows = 1 + bits.below(90), width = 1 + bits.below(7);
+      const auto cuts = random_cuts(bits, rows, comm.size());
+      const auto mine = static_cast<std::size_t>(comm.rank());
+      const std::int64_t begin = cuts[mine], end = cuts[mine + 1];
+      const auto whole = row_major(leaves.data(), {rows, width, 3});
+      const auto part = row_major(leaves.data() + begin * width * 3, {end - begin, width, 3});
+      const auto all = tilefold::ranks(comm, one);
+      const auto op = tilefold::if_empty(node_hash{}, no_items());
+
+      std::vector<tree_hash> expected(static_cast<std::size_t>(width * 3)), got(expected.size());
+      tilefold::axis_reduce(one, whole, row_major(expected.data(), {width, 3}), 0, op);
+      tilefold::axis_reduce(all, part, row_major(got.data(), {width, 3}), 0, op);
+      ASSERT_EQ(got, expected) << "axis 0, round " << round;
+
+      expected.assign(static_cast<std::size_t>(width), {});
+      got = expected;
+      tilefold::axis_reduce(one, whole, row_major(expected.data(), {width}), 0, 2, op);
+      tilefold::axis_reduce(all, part, row_major(got.data(), {width}), 0, 2, op);
+      ASSERT_EQ(got, expected) << "axes 0 and 2, round " << round;
+
+      expected.assign(1, {});
+      got = expected;
+      tilefold::axis_reduce(one, whole, row_major(expected.data(), {1, 1, 1}), 0, 1, 2, op);
+      tilefold::axis_reduce(all, part, row_major(got.data(), {1, 1, 1}), 0, 1, 2, op);
+      ASSERT_EQ(got, expected) << "all axes, round " << round;
+
+      // Each by itself.
+      expected.assign(static_cast<std::size_t>((end - begin) * 3), {});
+      got = expected;
+      tilefold::axis_reduce(one, part, row_major(expected.data(), {end - begin, 3}), 1, op);
+      tilefold::axis_reduce(all, part, row_major(got.data(), {end - begin, 3}), 1, op);
+      ASSERT_EQ(got, expected) << "axis 1, round " << round;
+    }
+  });
+}
+
+TEST_P(ForestsOf, IndicesAlongASpreadAxis) {
+  std::vector<int> x(60);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i * 37 % 61);
+  const tilefold::host_executor one(1);
+  thread_communicator::run(GetParam(), [&](thread_communicator& comm) {
+    const std::int64_t begin = 20 * comm.rank() / comm.size();
+    const std::int64_t end = 20 * (comm.rank() + 1) / comm.size();
+    std::vector<r::indexed_value<int>> expected(3), got(3);
+    tilefold::axis_reduce(one, row_major(x.data(), {20, 3}), row_major(expected.data(), {3}), 0,
+                          r::arg_min{});
+    tilefold::axis_reduce(tilefold::ranks(comm, one),
+                          row_major(x.data() + 3 * begin, {end - begin, 3}),
+                          row_major(got.data(), {3}), 0, r::arg_min{});
+    for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(got[k].index, expected[k].index);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, ForestsOf, testing::Values(1, 2, 3, 5, 9, 33));
+
+template <class Error, class Call>
+std::string message_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return std::string("another exception: ") + error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(RankForestErrors, SegmentsThatDoNotFitAreFoundOutByAll) {
+  const std::vector<float> x(10, 1.0f);
+  thread_communicator::run(2, [&](thread_communicator& comm) {
+    const tilefold::host_executor one(1);
+    const auto all = tilefold::ranks(comm, one, 5);
+    float out[3]{7, 7, 7};
+    const auto call = [&](std::vector<int> of_0, std::vector<int> of_1) {
+      const auto& own = comm.rank() == 0 ? of_0 : of_1;
+      return message_of<tilefold::invalid_range_error>(
+          [&] { tilefold::segmented_reduce(all, x.data(), own.data(), own.size() - 1, out); });
+    };
+    const std::string gap = call({0, 3, 6}, {7, 10});
+    EXPECT_NE(gap.find("on rank 1 segments begin at 7, but those of rank 0 end at 6"), gap.npos)
+        << gap;
+    const std::string elsewhere = call({0, 3, 6, 9}, {9, 10});
+    EXPECT_NE(elsewhere.find("on rank 0 segments begin at 0 to 6"), gap.npos) << elsewhere;
+    const std::string past = call({0, 3, 6}, {6, 12});
+    EXPECT_NE(past.find("[6, 12) of 10 items"), gap.npos) << past;
+    const auto unknown = tilefold::ranks(comm, one);
+    const int offsets[]{0, 5};
+    const auto untold = [&] { tilefold::segmented_reduce(unknown, x.data(), offsets, 1, out); };
+    EXPECT_NE(message_of<tilefold::invalid_range_error>(untold).find("num_items"), gap.npos);
+    EXPECT_EQ(out[0], 7.0f);
+    EXPECT_EQ(call({0, 3, 6}, {6, 10}), "nothing was thrown");
+    EXPECT_EQ(out[0], comm.rank() == 0 ? 3.0f : 4.0f);
+  });
+}
+
+TEST(RankForestErrors, OtherWidthsAreFoundOutByAll) {
+  const std::vector<float> x(12, 1.0f);
+  thread_communicator::run(2, [&](thread_communicator& comm) {
+    const tilefold::host_executor one(1);
+    const std::int64_t width = 3 + comm.rank();
+    float out[4];
+    const std::string told = message_of<tilefold::rank_mismatch_error>([&] {
+      tilefold::axis_reduce(tilefold::ranks(comm, one), row_major(x.data(), {2, width}),
+                            row_major(out, {width}), 0);
+    });
+    EXPECT_NE(told.find("to 3 results"), told.npos) << told;
+    EXPECT_NE(told.find("to 4 results"), told.npos) << told;
+  });
+}
+
+TEST(RankForests, ArraysLieOnOneRankEach) {
+  const std::vector<float> x{1, 2, 3};
+  thread_communicator::run(2, [&](thread_communicator& comm) {
+    const tilefold::host_executor one(1);
+    const float* arrays[]{x.data()};
+    const int lengths[]{1 + comm.rank()};
+    float out = 0;
+    tilefold::batched_reduce(tilefold::ranks(comm, one), arrays, lengths, 1, &out);
+    EXPECT_EQ(out, comm.rank() == 0 ? 1.0f : 3.0f);
+  });
+}
+
+}  // namespace

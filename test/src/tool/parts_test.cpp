@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of reductions as the tool's users make them: sliced, merged, killed and gone on with, they
+// give the bits of one reduction. GPUs are hidden.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "npy_writer.hpp"
+#include "run_tool.hpp"
+#include "support/items.hpp"
+#include "support/random.hpp"
+#include "support/seed.hpp"
+
+namespace tilefold::test {
+namespace {
+
+json run_json(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin() + 1, "--json");
+  const outcome result = tool()(arguments);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  return json::parse(result.out);
+}
+
+std::string complaint(const std::vector<std::string>& arguments) {
+  const outcome result = tool()(arguments);
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(lines_of(result.err).size(), 1u) << result.err;
+  return result.err;
+}
+
+void expect_in(const std::string& message, const std::string& words) {
+  EXPECT_NE(message.find(words), std::string::npos) << message;
+}
+
+TEST(parts, any_slices_in_any_order_merge_to_the_whole) {
+  SCOPED_TRACE(seed());
+  shape_stream bits(seed());
+  const scratch files;
+  const std::int64_t n = 10007;
+  const std::string f32 =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, n)));
+  const std::string i8 =
+      files.file("i.npy", npy_file("|i1", make_items<std::int8_t>(pattern::mixed, n)));
+  for (const char* op :
+       {"sum", "max", "arg_min", "mean_variance", "top_k", "first", "last", "logsumexp"}) {
+    for (const std::string& file : {f32, i8}) {
+      const json whole = run_json({"reduce", "--op", op, "--on", "host", file});
+      std::vector<std::int64_t> cuts{0, n};
+      for (int i = 0; i < 4; ++i) cuts.push_back(bits.below(n + 1));
+      std::sort(cuts.begin(), cuts.end());
+      std::vector<std::string> merge{"merge"};
+      for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+        const std::string part = files.path("part" + std::to_string(i));
+        const json made = run_json({"reduce", "--op", op, "--slice",
+                                    std::to_string(cuts[i]) + ":" + std::to_string(cuts[i + 1]),
+                                    "--chunk", std::to_string(1 + bits.below(9000)), "--part", part,
+                                    "--threads", i % 2 == 0 ? "1" : "2", file});
+        EXPECT_EQ(made["begin"], cuts[i]);
+        EXPECT_EQ(made["end"], cuts[i + 1]);
+        EXPECT_EQ(made.contains("value"), cuts[i] == 0 && cuts[i + 1] > 0);
+        merge.push_back(part);
+      }
+      std::rotate(merge.begin() + 1, merge.begin() + 2, merge.end());
+      // Two steps: of some a part is made again.
+      const json merged = run_json(merge);
+      EXPECT_EQ(merged["bits"], whole["bits"]) << op;
+      EXPECT_EQ(merged["end"], n);
+    }
+  }
+}
+
+TEST(parts, a_merged_part_is_a_part) {
+  const scratch files;
+  const std::string file =
+      files.file("f.npy", npy_file("<f8", make_items<double>(pattern::mixed, 1000)));
+  const auto slice = [&](const std::string& range, const std::string& name) {
+    run_json({"reduce", "--slice", range, "--part", files.path(name), file});
+    return files.path(name);
+  };
+  const std::string a = slice(":300", "a"), b = slice("300:301", "b"), c = slice("301:", "c");
+  const json bc = run_json({"merge", "--part", files.path("bc"), c, b});
+  EXPECT_FALSE(bc.contains("value"));
+  EXPECT_EQ(run_json({"merge", a, files.path("bc")})["bits"], run_json({"reduce", file})["bits"]);
+  const outcome text = tool()({"merge", a, b});
+  EXPECT_EQ(text.exit_code, 0);
+  expect_in(text.out, "items 0 to 301 of 1000");
+  expect_in(text.out, "of a part of the items only");
+}
+
+TEST(parts, what_does_not_fit_is_refused) {
+  const scratch files;
+  const auto items = make_items<float>(pattern::mixed, 100);
+  const std::string file = files.file("f.npy", npy_file("<f4", items));
+  const std::string longer =
+      files.file("l.npy", npy_file("<f4", make_items<float>(pattern::mixed, 101)));
+  const auto part = [&](const std::string& op, const std::string& range, const std::string& of,
+                        const std::string& name) {
+    run_json({"reduce", "--op", op, "--slice", range, "--part", files.path(name), of});
+    return files.path(name);
+  };
+  const std::string a = part("sum", "0:40", file, "a"), b = part("sum", "50:", file, "b");
+  expect_in(complaint({"merge", a, b}), "ends at item 40");
+  expect_in(complaint({"merge", b, a}), "begins at item 50");
+  expect_in(complaint({"merge", a, part("max", "40:", file, "m")}), "max of 100 items of float32");
+  expect_in(complaint({"merge", a, part("sum", "40:", longer, "o")}), "101 items");
+  expect_in(complaint({"merge", file}), "no part");
+  expect_in(complaint({"merge"}), "FILE is missing");
+  std::string bytes = files.contents("a");
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  expect_in(complaint({"merge", files.file("altered", bytes)}), "altered");
+  expect_in(complaint({"merge", files.file("short", bytes.substr(0, 30))}),
+            "altered, or some are missing");
+  expect_in(complaint({"reduce", "--slice", "5:3", "--part", files.path("x"), file}), "5:3");
+  expect_in(complaint({"reduce", "--slice", "0:101", "--part", files.path("x"), file}), "0 to 100");
+  expect_in(complaint({"reduce", "--slice", "abc", "--part", files.path("x"), file}), "BEGIN:END");
+  expect_in(complaint({"reduce", "--slice", "0:1", file}), "--part FILE");
+  expect_in(complaint({"reduce", "--on", "cuda", "--part", files.path("x"), file}), "host only");
+  expect_in(complaint({"reduce", "--part", files.path("x"), file, longer}), "one file at a time");
+  EXPECT_FALSE(std::filesystem::exists(files.path("x")));
+}
+
+TEST(parts, killed_and_gone_on_with) {
+  SCOPED_TRACE(seed());
+  shape_stream bits(seed());
+  const scratch files;
+  const std::string file =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 1000003)));
+  const std::string expected = run_json({"reduce", "--op", "sum", "--on", "host", file})["bits"];
+  const std::string checkpoint = files.path("check");
+  const std::vector<std::string> arguments{
+      "reduce", "--json",  "--op",  "sum", "--checkpoint", checkpoint, "--checkpoint-seconds",
+      "0",      "--chunk", "16384", file};
+  int went_on = 0;
+  for (int round = 0; round < 8; ++round) {
+    for (int kills = 0;; ++kills) {
+      tool program;
+      const pid_t pid = program.start(arguments);
+      if (kills < 6) {
+        std::this_thread::sleep_for(std::chrono::microseconds(2000 + bits.below(30000)));
+        kill(pid, SIGKILL);
+      }
+      const outcome result = program.finish(pid);
+      if (result.exit_code == -SIGKILL) continue;
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      const json report = json::parse(result.out);
+      ASSERT_EQ(report["bits"], expected) << "after " << kills << " kills";
+      if (!report["notes"].empty()) ++went_on;
+      break;
+    }
+    EXPECT_FALSE(std::filesystem::exists(checkpoint));
+  }
+  EXPECT_GT(went_on, 0);
+}
+
+TEST(parts, a_checkpoint_of_something_else_is_refused) {
+  const scratch files;
+  const std::string file =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 2000003)));
+  const std::string checkpoint = files.path("check");
+  const auto arguments = [&](const std::string& op) {
+    return std::vector<std::string>{
+        "reduce",  "--op", op,  "--checkpoint", checkpoint, "--checkpoint-seconds", "0",
+        "--chunk", "4096", file};
+  };
+  while (!std::filesystem::exists(checkpoint)) {
+    tool program;
+    const pid_t pid = program.start(arguments("sum"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    kill(pid, SIGKILL);
+    program.finish(pid);
+  }
+  expect_in(complaint(arguments("max")), "of another reduction");
+  expect_in(complaint({"merge", checkpoint}), "is a checkpoint");
+  std::filesystem::last_write_time(
+      file, std::filesystem::last_write_time(file) + std::chrono::seconds(2));
+  expect_in(complaint(arguments("sum")), "changed since");
+}
+
+}  // namespace
+}  // namespace tilefold::test
