@@ -56,6 +56,7 @@ TILEFOLD_HD float_parts parts_of(T x) {
 /// The sum of items that are multiples of 2^Least and at most 2^Most in size, 2^63 of them at most.
 template <int Least, int Most>
 struct exact_state {
+  static constexpr int least = Least;
   static constexpr int words = (Most - Least + 64 + 63) / 64;
 
   wide_integer<words> sum;

@@ -16,6 +16,7 @@
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/folding.hpp>
+#include <tilefold/detail/host/exact_fold.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
@@ -102,7 +103,10 @@ class scalar_fold {
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
-    if constexpr (fold_traits<Reducer>::settles) {
+    if constexpr (folds_exactly<Source, Reducer>) {
+      using exact = exact_fold<Source, Reducer>;
+      return exact(elements_, reducer_, exact::terms::plain_cutter())(first, n);
+    } else if constexpr (fold_traits<Reducer>::settles) {
       return fold_until_settled(first, n);
     } else if constexpr (fold_traits<Reducer>::order_free && !std::integral<accumulator>) {
       return fold_in_sequence(first, n);

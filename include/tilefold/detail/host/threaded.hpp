@@ -128,7 +128,11 @@ class threaded {
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
     }
-    if constexpr (has_block_parts<Reducer, Its...>) {
+    if constexpr (folds_exactly<source<Its...>, Reducer>) {
+      using exact = exact_fold<source<Its...>, Reducer>;
+      const exact fold(elements, reducer, exact_cutter_of<typename exact::terms>());
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+    } else if constexpr (has_block_parts<Reducer, Its...>) {
       using statistics = block_fold<source<Its...>, Reducer>;
       const statistics fold(statistics::find(), elements, reducer);
       return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
@@ -277,6 +281,14 @@ class threaded {
     return n >= long_items(static_cast<const Elements*>(nullptr));
   }
 
+  // How the terms of an exact sum are cut on this machine.
+  template <class Terms>
+  static exact_cutter exact_cutter_of() {
+    const exact_cutter found =
+        find_exact_cutter(Terms::term, simd_type_of<typename Terms::item>());
+    return found.block != 0 ? found : Terms::plain_cutter();
+  }
+
   // A tree of at least one element on the calling thread.
   template <std::size_t... Index, class... Its, class Reducer>
   static typename Reducer::accumulator fold_tree(
@@ -291,7 +303,11 @@ class threaded {
             0, n);
       }
     }
-    if constexpr (has_block_parts<Reducer, Its...>) {
+    if constexpr (folds_exactly<source<Its...>, Reducer>) {
+      using exact = exact_fold<source<Its...>, Reducer>;
+      static const exact_cutter cutter = exact_cutter_of<typename exact::terms>();
+      return exact(elements, reducer, cutter)(0, n);
+    } else if constexpr (has_block_parts<Reducer, Its...>) {
       using statistics = block_fold<source<Its...>, Reducer>;
       static const block_functions functions = statistics::find();
       return statistics(functions, elements, reducer)(0, n);
