@@ -74,13 +74,23 @@ class terms {
 
   template <class Visit>
   HWY_INLINE bits_vector load(std::int64_t i, const Visit& visit) const {
-    visit(of(first_.load(i), [&] { return second_.load(i); }));
+    const vector x = first_.load(i);
+    if constexpr (Term == exact_term::product) {
+      visit(hn::Mul(x, second_.load(i)));
+    } else {
+      visit(of_one(x));
+    }
     return hn::Zero(bits_tag());
   }
   template <class Visit>
   HWY_INLINE bits_vector load_some(std::int64_t i, std::int64_t n, const Visit& visit) const {
     const vector zero = hn::Zero(tag());
-    visit(of(first_.load_some(i, n, zero), [&] { return second_.load_some(i, n, zero); }));
+    const vector x = first_.load_some(i, n, zero);
+    if constexpr (Term == exact_term::product) {
+      visit(hn::Mul(x, second_.load_some(i, n, zero)));
+    } else {
+      visit(of_one(x));
+    }
     return hn::Zero(bits_tag());
   }
   template <int Vectors>
@@ -89,15 +99,8 @@ class terms {
   }
 
  private:
-  template <class Other>
-  HWY_INLINE static vector of(vector x, const Other& other) {
-    if constexpr (Term == exact_term::item) {
-      return x;
-    } else if constexpr (Term == exact_term::square) {
-      return hn::Mul(x, x);
-    } else {
-      return hn::Mul(x, other());
-    }
+  HWY_INLINE static vector of_one(vector x) {
+    return Term == exact_term::square ? hn::Mul(x, x) : x;
   }
 
   items first_, second_;
@@ -105,6 +108,71 @@ class terms {
 
 HWY_INLINE bits_vector bits_of(vector x) { return hn::BitCast(bits_tag(), x); }
 HWY_INLINE bits_vector anchor_bits(int top) { return hn::Set(bits_tag(), anchors::bits(top)); }
+
+// Whether a multiply-add rounds once.
+#undef TILEFOLD_FUSES
+#if HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2
+#define TILEFOLD_FUSES 0
+#else
+#define TILEFOLD_FUSES 1
+#endif
+#if TILEFOLD_FUSES
+
+/// Products of doubles: each is rounded, and what was rounded off, by a fused multiply-add. That is
+/// a double unless the product is tiny.
+template <exact_term Term>
+class long_products {
+ public:
+  static constexpr int per_item = 2;
+  static constexpr bool fit_any_anchor = false;
+
+  long_products(const void* first, const void* second)
+      : first_(first, nullptr), second_(second, nullptr) {}
+
+  template <class Visit>
+  HWY_INLINE bits_vector load(std::int64_t i, const Visit& visit) const {
+    const vector x = first_.load(i);
+    return visit_product(x, squares ? x : second_.load(i), visit);
+  }
+  template <class Visit>
+  HWY_INLINE bits_vector load_some(std::int64_t i, std::int64_t n, const Visit& visit) const {
+    const vector zero = hn::Zero(tag());
+    const vector x = first_.load_some(i, n, zero);
+    return visit_product(x, squares ? x : second_.load_some(i, n, zero), visit);
+  }
+  template <int Vectors>
+  HWY_INLINE void prefetch(std::int64_t i) const {
+    if constexpr (squares) first_.template prefetch<Vectors>(i);
+  }
+
+ private:
+  static constexpr bool squares = Term == exact_term::square;
+
+  template <class Visit>
+  HWY_INLINE static bits_vector visit_product(vector x, vector y, const Visit& visit) {
+    const tag d;
+    const vector product = hn::Mul(x, y);
+    visit(product);
+    visit(hn::MulSub(x, y, product));
+    // 2^-960, far above where digits could be lost; of zeros none are.
+    const auto tiny = hn::Lt(hn::Abs(product), hn::Set(d, 0x1p-960));
+    const auto none = hn::Zero(d);
+    const auto lost = hn::And(tiny, hn::And(hn::Ne(x, none), hn::Ne(y, none)));
+    return hn::BitCast(bits_tag(), hn::IfThenElseZero(lost, hn::Set(d, 1.0)));
+  }
+
+  array_items<double, double> first_, second_;
+};
+template <>
+class terms<double, exact_term::product> : public long_products<exact_term::product> {
+  using long_products<exact_term::product>::long_products;
+};
+template <>
+class terms<double, exact_term::square> : public long_products<exact_term::square> {
+  using long_products<exact_term::square>::long_products;
+};
+
+#endif  // TILEFOLD_FUSES
 
 /// Running sums in every lane, one at each level. Members and not an array, so that they stay in
 /// registers.
@@ -152,15 +220,20 @@ struct four_chains {
     moved = left = hn::Zero(bits_tag());
   }
 
-  HWY_INLINE void add(running_sums<Levels>& chain, vector x) {
-    if constexpr (Checked) {
-      note(chain.add(x));
-      note_move(chain);
-    } else {
-      chain.add_unchecked(x);
+  template <class Items>
+  HWY_INLINE void add_from(const Items& items, std::int64_t i, running_sums<Levels>& chain) {
+    note(items.load(i, adder{*this, chain}));
+  }
+  // As many as there are below n.
+  template <class Items>
+  HWY_INLINE void add_some_from(const Items& items, std::int64_t i, std::int64_t n,
+                                running_sums<Levels>& chain) {
+    if (i + lanes <= n) {
+      add_from(items, i, chain);
+    } else if (i < n) {
+      note(items.load_some(i, n - i, adder{*this, chain}));
     }
   }
-  HWY_INLINE void note(bits_vector not_added) { left = hn::Or(left, not_added); }
 
   /// Stores the sums; whether they are all.
   HWY_INLINE bool store(std::int64_t* sums) {
@@ -175,6 +248,21 @@ struct four_chains {
   }
 
  private:
+  struct adder {
+    four_chains& all;
+    running_sums<Levels>& chain;
+
+    HWY_INLINE void operator()(vector x) const {
+      if constexpr (Checked) {
+        all.note(chain.add(x));
+        all.note_move(chain);
+      } else {
+        chain.add_unchecked(x);
+      }
+    }
+  };
+
+  HWY_INLINE void note(bits_vector not_added) { left = hn::Or(left, not_added); }
   HWY_INLINE void note_move(const running_sums<Levels>& chain) {
     moved = hn::Or(moved, hn::Xor(bits_of(chain.sum), anchor_bits(top)));
   }
@@ -218,6 +306,8 @@ class cuts {
         return run_at<2>(items, n, top, sums);
       case 3:
         return run_at<3>(items, n, top, sums);
+      case 4:
+        return run_at<4>(items, n, top, sums);
       default:
         return run_at<anchors::most_levels>(items, n, top, sums);
     }
@@ -227,42 +317,37 @@ class cuts {
   HWY_INLINE static bool run_at(const terms_type& items, std::int64_t n, int top,
                                 std::int64_t* sums) {
     four_chains<Levels, !(Levels == 1 && terms_type::fit_any_anchor)> running(top);
-    const auto add_to = [&](running_sums<Levels>& chain) HWY_ATTR {
-      return [&](vector x) HWY_ATTR { running.add(chain, x); };
-    };
     std::int64_t i = 0;
     for (; i + group <= n; i += group) {
       items.template prefetch<chains>(i);
-      running.note(items.load(i, add_to(running.a)));
-      running.note(items.load(i + lanes, add_to(running.b)));
-      running.note(items.load(i + 2 * lanes, add_to(running.c)));
-      running.note(items.load(i + 3 * lanes, add_to(running.d)));
+      running.add_from(items, i, running.a);
+      running.add_from(items, i + lanes, running.b);
+      running.add_from(items, i + 2 * lanes, running.c);
+      running.add_from(items, i + 3 * lanes, running.d);
     }
     // One more for each chain at most.
-    const auto add_rest = [&](running_sums<Levels>& chain) HWY_ATTR {
-      if (i + lanes <= n) {
-        running.note(items.load(i, add_to(chain)));
-      } else if (i < n) {
-        running.note(items.load_some(i, n - i, add_to(chain)));
-      }
-      i += lanes;
-    };
-    add_rest(running.a);
-    add_rest(running.b);
-    add_rest(running.c);
-    add_rest(running.d);
+    running.add_some_from(items, i, n, running.a);
+    running.add_some_from(items, i + lanes, n, running.b);
+    running.add_some_from(items, i + 2 * lanes, n, running.c);
+    running.add_some_from(items, i + 3 * lanes, n, running.d);
     return running.store(sums);
   }
+
+  struct largest_seen {
+    bits_vector& most;
+
+    // NaNs stay the largest.
+    HWY_INLINE void operator()(vector x) const {
+      most = hn::Max(most, hn::ShiftLeft<1>(bits_of(x)));
+    }
+  };
 
   static int largest(const void* first, const void* second, std::int64_t n) {
     const terms_type items(first, second);
     const bits_tag d;
     bits_vector most = hn::Zero(d);
     bits_vector wrong = hn::Zero(d);
-    const auto see = [&](vector x) HWY_ATTR {
-      // NaNs stay the largest.
-      most = hn::Max(most, hn::ShiftLeft<1>(hn::BitCast(d, x)));
-    };
+    const largest_seen see{most};
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) wrong = hn::Or(wrong, items.load(i, see));
     if (i < n) wrong = hn::Or(wrong, items.load_some(i, n - i, see));
@@ -278,7 +363,9 @@ exact_cutter cutter_of(simd_type type) {
     case simd_type::float32:
       return cuts<float, Term>::cutter();
     case simd_type::float64:
-      if constexpr (Term == exact_term::item) return cuts<double, Term>::cutter();
+      if constexpr (Term == exact_term::item || TILEFOLD_FUSES) {
+        return cuts<double, Term>::cutter();
+      }
       return {};
     case simd_type::float16:
       return cuts<half, Term>::cutter();

@@ -48,7 +48,7 @@ inline int exponent_of(double x) {
 
 /// How blocks of one array, or of two that are read in step, are cut.
 struct exact_cutter {
-  /// Cuts n items, at most `block`, at `levels` anchors from 2^top on: 1, 2, 3 or 6. Stores the sum
+  /// Cuts n items, at most `block`, at `levels` anchors from 2^top on: 1 to 4, or 6. Stores the sum
   /// of level l in units of 2^(top - 52 - 45 l). Returns false if something is left, or an item is
   /// too large for the first anchor or not finite.
   bool (*cut)(const void* first, const void* second, std::int64_t n, int top, int levels,
@@ -60,7 +60,7 @@ struct exact_cutter {
   int levels = 1;
 };
 
-/// Adds doubles of any size to a state, through sums of 32 bits each that are kept in 64.
+/// Adds doubles of any size to a state, through signed sums of 32 bits each that are kept in 64.
 template <class State>
 class exact_limbs {
  public:
@@ -71,37 +71,49 @@ class exact_limbs {
 
   void add(double x) {
     const float_parts parts = detail::parts_of(x);
-    if (!parts.finite || parts.mantissa == 0) {
+    const int bit = parts.exponent - State::least;
+    // What a state of narrow numbers has no bits for is rare enough.
+    if (!parts.finite || parts.mantissa == 0 || bit < 0) {
       state_.add(x);
       return;
     }
-    const int bit = parts.exponent - least;
     const int shift = bit % 32;
     const auto sign = -static_cast<std::int64_t>(parts.negative);
-    const auto low = static_cast<std::int64_t>(parts.mantissa << shift & 0xffffffff);
+    const auto low = static_cast<std::int64_t>(parts.mantissa << shift & low_bits);
     const auto high = static_cast<std::int64_t>(parts.mantissa >> (32 - shift));  // < 2^52
     limb_[bit / 32] += (low ^ sign) - sign;
     limb_[bit / 32 + 1] += (high ^ sign) - sign;
-    if (++count_ == 1024) flush();
+    if (++count_ == most) flush();
   }
   void add_product_of(double x, double y) { state_.add_product_of(x, y); }
 
  private:
-  static constexpr int least = -1074;
-  static constexpr int limbs = (1024 - least) / 32 + 2;
+  static constexpr std::uint64_t low_bits = 0xffffffff;
+  static constexpr int most = 1 << 10;
+  using integer = wide_integer<State::words>;
 
   void flush() {
     if (count_ == 0) return;
-    for (int i = 0; i < limbs; ++i) {
-      if (limb_[i] != 0) state_.add_multiple(limb_[i], 32 * i + least);
-      limb_[i] = 0;
+    integer all;
+    std::int64_t carry = 0;
+    const auto next = [&](std::int64_t& limb) {
+      carry += limb;
+      limb = 0;
+      const std::uint64_t digit = static_cast<std::uint64_t>(carry) & low_bits;
+      carry >>= 32;
+      return digit;
+    };
+    for (int i = 0; i < State::words; ++i) {
+      const std::uint64_t low = next(limb_[2 * i]);
+      all.word[i] = low | next(limb_[2 * i + 1]) << 32;
     }
+    state_.sum.add(all);
     state_.marks |= seen::other;
     count_ = 0;
   }
 
   State& state_;
-  std::int64_t limb_[limbs] = {};
+  std::int64_t limb_[2 * State::words] = {};
   int count_ = 0;
 };
 
@@ -115,33 +127,51 @@ class exact_blocks {
   /// Adds n >= 1 items, at most cutter.block. put(to, i) adds item i to a state, or to limbs.
   template <class Put>
   void add(const void* first, const void* second, std::int64_t n, const Put& put) {
-    constexpr std::int64_t few = 64;
-    if (!aimed_) aim(first, second, n < few ? n : few);
-    if (cuts(first, second, n, put)) return;
+    if (n < few) {
+      for (std::int64_t i = 0; i < n; ++i) put(state_, i);
+      return;
+    }
+    if (not_cut_ % 8 == 0 && cut(first, second, n, put)) {
+      not_cut_ = 0;
+      return;
+    }
+    ++not_cut_;
+    exact_limbs<State> limbs(state_);
+    for (std::int64_t i = 0; i < n; ++i) put(limbs, i);
+  }
+
+ private:
+  // Fewer items are not worth cutting.
+  static constexpr std::int64_t few = 12;
+  static constexpr int largest_top = 1023;
+  // No anchor has bits below the last one of a state or of a double.
+  static constexpr int least_top =
+      (State::least < -1074 ? -1074 : State::least) + anchors::fraction;
+
+  template <class Put>
+  bool cut(const void* first, const void* second, std::int64_t n, const Put& put) {
+    constexpr std::int64_t some = 64;
+    if (!aimed_) aim(first, second, n < some ? n : some);
+    if (cuts(first, second, n, put)) return true;
     aim(first, second, n);
     while (!cuts(first, second, n, put)) {
       if (top_ > largest_top || levels_ == anchors::most_levels) {
         levels_ = cutter_.levels;
         aimed_ = false;
-        exact_limbs<State> limbs(state_);
-        for (std::int64_t i = 0; i < n; ++i) put(limbs, i);
-        return;
+        return false;
       }
-      levels_ = levels_ == 3 ? anchors::most_levels : levels_ + 1;
+      levels_ = levels_ == 4 ? anchors::most_levels : levels_ + 1;
+      unused_ = 0;
     }
+    return true;
   }
-
- private:
-  static constexpr int largest_top = 1023;
-  // No anchor has bits below the last one of a state or of a double.
-  static constexpr int least_top =
-      (State::least < -1074 ? -1074 : State::least) + anchors::fraction;
 
   void aim(const void* first, const void* second, std::int64_t n) {
     top_ = anchors::above(cutter_.largest(first, second, n));
     aimed_ = true;
   }
 
+  // At the anchors that are set.
   template <class Put>
   bool cuts(const void* first, const void* second, std::int64_t n, const Put& put) {
     const int lowest = least_top + anchors::step * (levels_ - 1);
@@ -158,8 +188,12 @@ class exact_blocks {
       note_zeros(n, put);
     } else {
       state_.marks |= seen::other;
-      // Seldom is a sum zero that had anything to take.
-      if (used <= 3 && used < levels_) levels_ = used;
+    }
+    // Seldom is a sum zero that had anything to take.
+    unused_ = used < levels_ && levels_ > 1 ? unused_ + 1 : 0;
+    if (unused_ == 8) {
+      levels_ = levels_ == anchors::most_levels ? 4 : levels_ - 1;
+      unused_ = 0;
     }
     return true;
   }
@@ -175,6 +209,8 @@ class exact_blocks {
   const exact_cutter& cutter_;
   State& state_;
   int levels_;
+  int unused_ = 0;  // blocks one after the other that did not need the last level
+  int not_cut_ = 0;  // blocks one after the other that were added item by item
   int top_ = 0;
   bool aimed_ = false;
 };
@@ -213,6 +249,8 @@ class plain_cuts {
         return cut_at<2>(first, second, n, top, sums);
       case 3:
         return cut_at<3>(first, second, n, top, sums);
+      case 4:
+        return cut_at<4>(first, second, n, top, sums);
       default:
         return cut_at<anchors::most_levels>(first, second, n, top, sums);
     }

@@ -111,11 +111,8 @@ class exact_fold<source_of<std::index_sequence<Index...>, Its...>,
   using state_type = typename holder::state;
   using item = typename terms::item;
 
-  // Fewer items are not worth a block.
-  static constexpr std::int64_t few = 12;
-
   void add_arrays(state_type& state, const item* first, const item* second, std::int64_t n) const {
-    if (n < few || cutter_.block == 0) {
+    if (cutter_.block == 0) {
       for (std::int64_t i = 0; i < n; ++i) add_term(state, first, second, i);
       return;
     }
@@ -132,11 +129,7 @@ class exact_fold<source_of<std::index_sequence<Index...>, Its...>,
     for (std::int64_t i = 0; i < n; i += most) {
       const std::int64_t count = detail::smaller(most, n - i);
       fill(buffer, first + i, count);
-      if (count < few) {
-        for (std::int64_t k = 0; k < count; ++k) add_term(state, buffer, buffer, k);
-      } else {
-        add_block(blocks, buffer, buffer, count);
-      }
+      add_block(blocks, buffer, buffer, count);
     }
   }
 
