@@ -215,8 +215,7 @@ struct four_chains {
   running_sums<Levels> a, b, c, d;
   bits_vector moved, left;
 
-  HWY_INLINE explicit four_chains(int first_top)
-      : top(first_top), a(top), b(top), c(top), d(top) {
+  HWY_INLINE explicit four_chains(int first_top) : top(first_top), a(top), b(top), c(top), d(top) {
     moved = left = hn::Zero(bits_tag());
   }
 

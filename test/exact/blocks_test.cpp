@@ -74,9 +74,8 @@ void expect_exact(const host_executor& host, const T* x, const T* y, std::int64_
   }
   SCOPED_TRACE(n);
   const auto expect = [](const T& got, const T& want) {
-    EXPECT_EQ(bytes_of(got), bytes_of(want))
-        << static_cast<double>(static_cast<float>(got)) << " "
-        << static_cast<double>(static_cast<float>(want));
+    EXPECT_EQ(bytes_of(got), bytes_of(want)) << static_cast<double>(static_cast<float>(got)) << " "
+                                             << static_cast<double>(static_cast<float>(want));
   };
   expect(reduce(host, x, x + n, r::exact_sum{}), detail::value_of<T>(sum));
   expect(reduce(host, x, x + n, r::exact_mean{}), detail::mean_of<T>(sum, n));
@@ -105,8 +104,8 @@ TYPED_TEST(ExactBlocks, AreSumsOfTheirItems) {
       const auto x = items_of<T>(kind, 9000, random);
       auto y = x;
       std::shuffle(y.begin(), y.end(), random);
-      for (const std::int64_t n : {1, 11, 12, 13, 16, 31, 33, 63, 100, 511, 512, 513, 1025, 4095,
-                                   4096, 4097, 8970}) {
+      for (const std::int64_t n :
+           {1, 11, 12, 13, 16, 31, 33, 63, 100, 511, 512, 513, 1025, 4095, 4096, 4097, 8970}) {
         const auto offset = random() % 30;
         expect_exact(one, x.data() + offset, y.data() + random() % 30, n);
         if (testing::Test::HasFailure()) return;
@@ -131,8 +130,8 @@ TYPED_TEST(ExactBlocks, WithOneRareItem) {
   std::mt19937_64 random(test::seed());
   const host_executor one(1);
   const auto layout = test::float_layout<T>::exponents;
-  const T rare[] = {test::float_of<T>(false, layout, 0),       test::float_of<T>(true, layout, 0),
-                    test::float_of<T>(true, layout, 5),        test::float_of<T>(false, 0, 1),
+  const T rare[] = {test::float_of<T>(false, layout, 0),        test::float_of<T>(true, layout, 0),
+                    test::float_of<T>(true, layout, 5),         test::float_of<T>(false, 0, 1),
                     test::float_of<T>(true, layout - 1, ~0ull), test::float_of<T>(true, 0, 0)};
   with_each_target([&] {
     for (const T item : rare) {
@@ -147,8 +146,8 @@ TYPED_TEST(ExactBlocks, WithOneRareItem) {
   });
 }
 
-// Every lane gets as much as an anchor leaves room for: ties, which all leave half a unit to the next
-// level, and the largest numbers of a binade.
+// Every lane gets as much as an anchor leaves room for: ties, which all leave half a unit to the
+// next level, and the largest numbers of a binade.
 TEST(ExactBlocksOfDoubles, TakeWhatAnAnchorCanJustTake) {
   const host_executor one(1);
   with_each_target([&] {

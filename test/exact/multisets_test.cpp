@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A million small multisets, on which sums go wrong: each in one piece, shuffled, split into pieces
-// and merged, and by a reducer, against MPFR. (Sizes around blocks of items have a test of their own,
-// blocks_test.cpp.)
+// and merged, and by a reducer, against MPFR. (Sizes around blocks of items have a test of their
+// own, blocks_test.cpp.)
 #include <tilefold/reducers/exact.hpp>
 
 #include <algorithm>
@@ -47,8 +47,7 @@ TYPED_TEST(ExactMultisets, AreSummedExactlyInAnyOrderAndPieces) {
       whole.add(x);
     }
     // MPFR has a sign of zero of its own.
-    const T want =
-        expected.is_zero() ? test::zero_of(items) : expected.template rounded<T>();
+    const T want = expected.is_zero() ? test::zero_of(items) : expected.template rounded<T>();
     ASSERT_EQ(bytes_of(whole.value()), bytes_of(want)) << m;
     std::shuffle(items.begin(), items.end(), random);
     exact_accumulator<T> merged;

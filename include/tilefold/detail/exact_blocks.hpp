@@ -209,7 +209,7 @@ class exact_blocks {
   const exact_cutter& cutter_;
   State& state_;
   int levels_;
-  int unused_ = 0;  // blocks one after the other that did not need the last level
+  int unused_ = 0;   // blocks one after the other that did not need the last level
   int not_cut_ = 0;  // blocks one after the other that were added item by item
   int top_ = 0;
   bool aimed_ = false;

@@ -28,8 +28,8 @@ struct exact_arrays {
   using item = T;
   static constexpr exact_term term = Term;
 
-  static constexpr bool known = std::same_as<T, float> || std::same_as<T, double> ||
-                                is_narrow_float<T>;
+  static constexpr bool known =
+      std::same_as<T, float> || std::same_as<T, double> || is_narrow_float<T>;
   // A product of doubles has more digits than a double.
   static constexpr bool terms_are_doubles = !std::same_as<T, double> || Term == exact_term::item;
 
@@ -97,8 +97,8 @@ class exact_fold<source_of<std::index_sequence<Index...>, Its...>,
   accumulator operator()(std::int64_t first, std::int64_t n) const {
     state_type state = state_type::nothing();
     if constexpr (arrays::known) {
-      const item* const at[] = {
-          std::to_address(source_type::template iterator<Index>(elements_)) + first...};
+      const item* const at[] = {std::to_address(source_type::template iterator<Index>(elements_)) +
+                                first...};
       add_arrays(state, at[0], at[sizeof...(Its) - 1], n);
     } else {
       add_elements(state, first, n);
@@ -141,8 +141,7 @@ class exact_fold<source_of<std::index_sequence<Index...>, Its...>,
 
   static void add_block(exact_blocks<state_type>& blocks, const item* first, const item* second,
                         std::int64_t n) {
-    blocks.add(first, second, n,
-               [=](auto& to, std::int64_t i) { add_term(to, first, second, i); });
+    blocks.add(first, second, n, [=](auto& to, std::int64_t i) { add_term(to, first, second, i); });
   }
 
   template <class To>

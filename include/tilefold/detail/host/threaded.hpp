@@ -284,8 +284,7 @@ class threaded {
   // How the terms of an exact sum are cut on this machine.
   template <class Terms>
   static exact_cutter exact_cutter_of() {
-    const exact_cutter found =
-        find_exact_cutter(Terms::term, simd_type_of<typename Terms::item>());
+    const exact_cutter found = find_exact_cutter(Terms::term, simd_type_of<typename Terms::item>());
     return found.block != 0 ? found : Terms::plain_cutter();
   }
 
