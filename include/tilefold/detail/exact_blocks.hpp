@@ -39,10 +39,13 @@ inline std::uint64_t bits(int exponent) {
   return (static_cast<std::uint64_t>(exponent + 1023) << fraction) + half;
 }
 
+/// A number's bits. (nvcc 13.0 fails on a cast of anything but a variable.)
+inline std::uint64_t bits_of(double x) { return __builtin_bit_cast(std::uint64_t, x); }
+
+inline double of_bits(std::uint64_t x) { return __builtin_bit_cast(double, x); }
+
 /// The exponent of a number, from its bits; 1024 if it is not finite.
-inline int exponent_of(double x) {
-  return static_cast<int>(__builtin_bit_cast(std::uint64_t, x) >> fraction & 0x7ff) - 1023;
-}
+inline int exponent_of(double x) { return static_cast<int>(bits_of(x) >> fraction & 0x7ff) - 1023; }
 
 }  // namespace anchors
 
@@ -270,8 +273,8 @@ class plain_cuts {
           x -= next - sum[l][k];
           sum[l][k] = next;
         }
-        moved[k] |= __builtin_bit_cast(std::uint64_t, sum[0][k]) ^ above;
-        left[k] |= __builtin_bit_cast(std::uint64_t, x);
+        moved[k] |= anchors::bits_of(sum[0][k]) ^ above;
+        left[k] |= anchors::bits_of(x);
       }
     }
   };
@@ -283,7 +286,7 @@ class plain_cuts {
     std::uint64_t anchor[Levels];
     for (int l = 0; l < Levels; ++l) {
       anchor[l] = anchors::bits(top - anchors::step * l);
-      for (double& sum : running.sum[l]) sum = __builtin_bit_cast(double, anchor[l]);
+      for (double& sum : running.sum[l]) sum = anchors::of_bits(anchor[l]);
     }
     for (std::int64_t k = 0; k < lanes; ++k) running.moved[k] = running.left[k] = 0;
     double items[lanes];
@@ -308,7 +311,7 @@ class plain_cuts {
     }
     for (int l = 0; l < Levels; ++l) {
       std::uint64_t sum = 0;
-      for (const double s : running.sum[l]) sum += __builtin_bit_cast(std::uint64_t, s) - anchor[l];
+      for (const double s : running.sum[l]) sum += anchors::bits_of(s) - anchor[l];
       sums[l] = static_cast<std::int64_t>(sum);
     }
     return moved >> anchors::fraction == 0 && left << 1 == 0;
@@ -317,11 +320,10 @@ class plain_cuts {
   static int largest(const void* first, const void* second, std::int64_t n) {
     std::uint64_t most = 0;
     for (std::int64_t i = 0; i < n; ++i) {
-      const auto bits =
-          __builtin_bit_cast(std::uint64_t, detail::term_of<T, Term>(first, second, i));
+      const auto bits = anchors::bits_of(detail::term_of<T, Term>(first, second, i));
       most = most > bits << 1 ? most : bits << 1;
     }
-    return anchors::exponent_of(__builtin_bit_cast(double, most >> 1));
+    return static_cast<int>(most >> (anchors::fraction + 1)) - 1023;
   }
 };
 
