@@ -74,16 +74,18 @@ class exact_limbs {
 
   void add(double x) {
     const float_parts parts = detail::parts_of(x);
-    const int bit = parts.exponent - State::least;
-    // What a state of narrow numbers has no bits for is rare enough.
-    if (!parts.finite || parts.mantissa == 0 || bit < 0) {
+    if (!parts.finite || parts.mantissa == 0) {
       state_.add(x);
       return;
     }
+    // A narrow number has zeros where its state has no bits.
+    const int lowest = parts.exponent - State::least;
+    const std::uint64_t mantissa = lowest < 0 ? parts.mantissa >> -lowest : parts.mantissa;
+    const int bit = lowest < 0 ? 0 : lowest;
     const int shift = bit % 32;
     const auto sign = -static_cast<std::int64_t>(parts.negative);
-    const auto low = static_cast<std::int64_t>(parts.mantissa << shift & low_bits);
-    const auto high = static_cast<std::int64_t>(parts.mantissa >> (32 - shift));  // < 2^52
+    const auto low = static_cast<std::int64_t>(mantissa << shift & low_bits);
+    const auto high = static_cast<std::int64_t>(mantissa >> (32 - shift));  // < 2^52
     limb_[bit / 32] += (low ^ sign) - sign;
     limb_[bit / 32 + 1] += (high ^ sign) - sign;
     if (++count_ == most) flush();
@@ -131,25 +133,28 @@ class exact_blocks {
   template <class Put>
   void add(const void* first, const void* second, std::int64_t n, const Put& put) {
     if (n < few) {
-      for (std::int64_t i = 0; i < n; ++i) put(state_, i);
-      return;
-    }
-    if (not_cut_ % 8 == 0 && cut(first, second, n, put)) {
+      add_each(n, put);
+    } else if (not_cut_ % 8 == 0 && cut(first, second, n, put)) {
       not_cut_ = 0;
-      return;
+    } else {
+      ++not_cut_;
+      add_each(n, put);
     }
-    ++not_cut_;
-    exact_limbs<State> limbs(state_);
-    for (std::int64_t i = 0; i < n; ++i) put(limbs, i);
   }
 
  private:
   // Fewer items are not worth cutting.
-  static constexpr std::int64_t few = 12;
+  static constexpr std::int64_t few = 8;
   static constexpr int largest_top = 1023;
   // No anchor has bits below the last one of a state or of a double.
   static constexpr int least_top =
       (State::least < -1074 ? -1074 : State::least) + anchors::fraction;
+
+  template <class Put>
+  void add_each(std::int64_t n, const Put& put) {
+    exact_limbs<State> limbs(state_);
+    for (std::int64_t i = 0; i < n; ++i) put(limbs, i);
+  }
 
   template <class Put>
   bool cut(const void* first, const void* second, std::int64_t n, const Put& put) {

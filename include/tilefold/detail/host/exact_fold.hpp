@@ -58,6 +58,40 @@ using exact_buffer =
     exact_arrays<typename decltype(std::declval<const Reducer&>().of_summands())::accumulator,
                  exact_term::item>;
 
+template <class Reducer>
+inline constexpr bool sums_terms_exactly = requires { requires Reducer::sums_exactly; };
+
+/// An exact sum that is given its terms in pieces.
+template <class Reducer>
+class exact_sum_of_terms;
+template <class R, class Lift, class... Values>
+class exact_sum_of_terms<bound_reducer<R, Lift, Values...>> {
+  using reducer = bound_reducer<R, Lift, Values...>;
+  using holder = typename ways<R>::template holder<typename reducer::accumulator>;
+  using state_type = typename holder::state;
+
+ public:
+  using term = typename exact_buffer<reducer>::item;
+
+  exact_sum_of_terms() = default;
+  exact_sum_of_terms(const exact_sum_of_terms&) = delete;
+  exact_sum_of_terms& operator=(const exact_sum_of_terms&) = delete;
+
+  void add(const term* terms, std::int64_t n) {
+    blocks_.add(terms, nullptr, n, [=](auto& to, std::int64_t i) {
+      to.add(detail::term_of<term, exact_term::item>(terms, nullptr, i));
+    });
+  }
+  /// The accumulator of the n terms that were added.
+  typename reducer::accumulator total(std::int64_t n) const { return holder::of(state_, n); }
+
+ private:
+  static constexpr exact_cutter cutter = exact_buffer<reducer>::plain_cutter();
+
+  state_type state_ = state_type::nothing();
+  exact_blocks<state_type> blocks_{cutter, state_};
+};
+
 template <class Source, class Reducer>
 inline constexpr bool folds_exactly = false;
 template <std::size_t... Index, class... Its, class R, class Lift, class... Values>
