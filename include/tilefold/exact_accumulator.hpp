@@ -9,11 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/exact_blocks.hpp>
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/error.hpp>
 
@@ -63,6 +65,21 @@ class exact_accumulator {
   void add(It first, End last) {
     for (; first != last; ++first) add(static_cast<std::iter_value_t<It>>(*first));
   }
+  template <std::contiguous_iterator It, std::sized_sentinel_for<It> End>
+    requires(std::same_as<std::iter_value_t<It>, T> && !std::integral<T>)
+  void add(It first, End last) {
+    constexpr detail::exact_cutter cutter =
+        detail::plain_cuts<T, detail::exact_term::item>::cutter();
+    detail::exact_blocks<state_type> blocks(cutter, state_);
+    const T* const items = std::to_address(first);
+    const auto n = static_cast<std::int64_t>(last - first);
+    for (std::int64_t i = 0; i < n; i += cutter.block) {
+      const std::int64_t count = n - i < cutter.block ? n - i : cutter.block;
+      blocks.add(items + i, nullptr, count, [&](auto& to, std::int64_t k) {
+        to.add(static_cast<double>(detail::exact_item(items[i + k])));
+      });
+    }
+  }
 
   /// All that `other` was given.
   TILEFOLD_HD void merge(const exact_accumulator& other) { state_.add(other.state_); }
@@ -80,7 +97,7 @@ class exact_accumulator {
   }
 
   friend TILEFOLD_HD bool operator==(const exact_accumulator& a, const exact_accumulator& b) {
-    bool same = a.state_.marks == b.state_.marks;
+    bool same = a.state_.canonical_marks() == b.state_.canonical_marks();
     for (int i = 0; i < state_type::words; ++i) {
       same = same && a.state_.sum.word[i] == b.state_.sum.word[i];
     }
@@ -94,7 +111,7 @@ class exact_accumulator {
   std::array<std::byte, num_bytes> to_bytes() const {
     std::array<std::byte, num_bytes> bytes{};
     put(bytes, 0, header());
-    put(bytes, 1, state_.marks);
+    put(bytes, 1, state_.canonical_marks());
     for (std::size_t i = 0; i < words; ++i) put(bytes, 2 + i, state_.sum.word[i]);
     put(bytes, checksum_place, checksum(bytes));
     return bytes;
@@ -131,8 +148,10 @@ class exact_accumulator {
     result.state_.marks = get(bytes, 1);
     for (std::size_t i = 0; i < words; ++i) result.state_.sum.word[i] = get(bytes, 2 + i);
     const bool tells_of_items = (result.state_.marks & detail::seen::other) != 0;
+    const bool of_others = (result.state_.marks & ~detail::seen::minus_zero) != 0;
     if (result.state_.marks >= 2 * detail::seen::other ||
-        (!tells_of_items && !result.state_.sum.is_zero())) {
+        result.state_.marks != result.state_.canonical_marks() ||
+        (!tells_of_items && (of_others || !result.state_.sum.is_zero()))) {
       throw format_error(
           "tilefold: the bytes of an exact accumulator tell of no items: marks are " +
           std::to_string(result.state_.marks));

@@ -24,6 +24,7 @@ class real {
   real(const real&) = delete;
   real& operator=(const real&) = delete;
 
+  void clear() { mpfr_set_zero(value_, 1); }
   void add(double x) { mpfr_add_d(value_, value_, x, MPFR_RNDN); }
   void add_product(double x, double y) {
     mpfr_t product;
@@ -63,39 +64,34 @@ inline double as_double(bfloat16 x) { return static_cast<float>(x); }
 /// Rounded once by the definition: of all numbers of 16 bits the nearest, the even one of two.
 template <class T>
 T nearest_of_16_bits(const mpfr_t value) {
-  mpfr_t best;
-  mpfr_t distance;
-  mpfr_init2(best, 6000);
-  mpfr_init2(distance, 6000);
-  T result{};
-  bool any = false;
-  // What lies beyond the largest number counts as twice the last step away from it.
-  for (unsigned bits = 0; bits < 65536; ++bits) {
-    T candidate;
-    candidate.bits = static_cast<std::uint16_t>(bits);
-    const auto x = static_cast<float>(candidate);
-    if (x != x || bits == 0x8000) continue;
-    double place = x;
-    if (x > 3.4e38f || x < -3.4e38f) {
-      T largest;
-      largest.bits = std::is_same_v<T, half> ? 0x7bff : 0x7f7f;
-      T before = largest;
-      --before.bits;
-      const double last = static_cast<float>(largest);
-      place = last + (last - static_cast<float>(before));
-      if (x < 0) place = -place;
-    }
-    mpfr_sub_d(distance, value, place, MPFR_RNDN);
-    mpfr_abs(distance, distance, MPFR_RNDN);
-    const int order = any ? mpfr_cmp(distance, best) : -1;
-    if (order < 0 || (order == 0 && (bits & 1) == 0)) {
-      mpfr_set(best, distance, MPFR_RNDN);
-      result = candidate;
-      any = true;
-    }
+  const std::uint16_t infinity = std::is_same_v<T, half> ? 0x7c00 : 0x7f80;
+  // The numbers >= 0 in their order; what lies beyond the largest one is a step away from it.
+  const auto place = [&](int bits) {
+    const auto number = [](int b) {
+      T x;
+      x.bits = static_cast<std::uint16_t>(b);
+      return static_cast<double>(static_cast<float>(x));
+    };
+    if (bits < infinity) return number(bits);
+    return 2 * number(infinity - 1) - number(infinity - 2);
+  };
+  const int negative = mpfr_signbit(value) != 0 ? 0x8000 : 0;
+  // The largest one that is not above |value|.
+  int below = 0;
+  for (int step = 0x4000; step > 0; step /= 2) {
+    if (below + step <= infinity && mpfr_cmp_d(value, place(below + step)) >= 0 && negative == 0)
+      below += step;
+    if (below + step <= infinity && mpfr_cmp_d(value, -place(below + step)) <= 0 && negative != 0)
+      below += step;
   }
-  mpfr_clear(best);
-  mpfr_clear(distance);
+  if (below < infinity) {
+    // Both are doubles, and so is the middle.
+    const double middle = 0.5 * (place(below) + place(below + 1));
+    const int order = negative != 0 ? -mpfr_cmp_d(value, -middle) : mpfr_cmp_d(value, middle);
+    if (order > 0 || (order == 0 && below % 2 != 0)) ++below;
+  }
+  T result;
+  result.bits = static_cast<std::uint16_t>(below | negative);
   return result;
 }
 template <>

@@ -120,4 +120,15 @@ std::vector<T> random_multiset(exact_kind kind, int n, std::mt19937_64& random) 
   return items;
 }
 
+/// What an exact zero is as a sum of these items.
+template <class T>
+T zero_of(const std::vector<T>& items) {
+  const auto is_minus_zero = [](T x) {
+    using bits = typename float_layout<T>::bits;
+    return __builtin_bit_cast(bits, x) == __builtin_bit_cast(bits, float_of<T>(true, 0, 0));
+  };
+  const bool all = !items.empty() && std::all_of(items.begin(), items.end(), is_minus_zero);
+  return float_of<T>(all, 0, 0);
+}
+
 }  // namespace tilefold::test

@@ -150,5 +150,75 @@ TEST(ExactReducers, InEveryVerb) {
   EXPECT_EQ(both.get<1>(), *std::max_element(x.begin(), x.begin() + 5000));
 }
 
+// Rows of a matrix, folded away.
+struct matrix_view {
+  const double* first;
+  std::int64_t extents[2];
+
+  static constexpr int rank() { return 2; }
+  const double* data_handle() const { return first; }
+  std::int64_t extent(int i) const { return extents[i]; }
+  std::int64_t stride(int i) const { return i == 0 ? extents[1] : 1; }
+};
+struct row_view {
+  double* first;
+  std::int64_t size;
+
+  static constexpr int rank() { return 1; }
+  double* data_handle() const { return first; }
+  std::int64_t extent(int) const { return size; }
+  static std::int64_t stride(int) { return 1; }
+};
+
+TEST(ExactReducers, OfColumns) {
+  std::mt19937_64 random(test::seed());
+  for (const std::int64_t rows : {1, 7, 128, 129, 1000}) {
+    for (const std::int64_t width : {2, 16, 17, 100}) {
+      std::vector<double> x;
+      while (x.size() < static_cast<std::size_t>(rows * width)) {
+        const auto more = finite_items<double>(static_cast<int>(random() % 1000), random);
+        x.insert(x.end(), more.begin(), more.end());
+      }
+      std::vector<double> sums(static_cast<std::size_t>(width));
+      std::vector<double> means(static_cast<std::size_t>(width));
+      const matrix_view matrix{x.data(), {rows, width}};
+      tilefold::axis_reduce(matrix, row_view{sums.data(), width}, 0, r::exact_sum{});
+      tilefold::axis_reduce(matrix, row_view{means.data(), width}, 0, r::exact_mean{});
+      for (std::int64_t c = 0; c < width; ++c) {
+        exact_accumulator<double> expected;
+        for (std::int64_t i = 0; i < rows; ++i) {
+          expected.add(x[static_cast<std::size_t>(i * width + c)]);
+        }
+        ASSERT_EQ(bits(sums[static_cast<std::size_t>(c)]), bits(expected.value()));
+        ASSERT_EQ(bits(means[static_cast<std::size_t>(c)]), bits(expected.mean(rows)));
+      }
+    }
+  }
+}
+
+// Part by part, whatever the parts are.
+TEST(ExactReducers, FusedWithOthers) {
+  std::mt19937_64 random(test::seed());
+  for (const std::size_t n : {1u, 5u, 100u, 8192u, 8193u, 100000u}) {
+    std::vector<float> x;
+    while (x.size() < n) {
+      const auto more = finite_items<float>(static_cast<int>(random() % 1000), random);
+      x.insert(x.end(), more.begin(), more.end());
+    }
+    x.resize(n);
+    const auto fused =
+        tilefold::reduce(x, r::fuse(r::mean{}, r::exact_sum{}, r::variance{}, r::sum{},
+                                    r::exact_l2<double>{}, r::fuse(r::min{}, r::exact_mean{})));
+    const auto same = [](auto a, auto b) { return bits(a) == bits(b) || (a != a && b != b); };
+    EXPECT_TRUE(same(fused.get<0>(), tilefold::reduce(x, r::mean{})));
+    EXPECT_TRUE(same(fused.get<1>(), tilefold::reduce(x, r::exact_sum{})));
+    EXPECT_TRUE(same(fused.get<2>(), tilefold::reduce(x, r::variance{})));
+    EXPECT_TRUE(same(fused.get<3>(), tilefold::reduce(x, r::sum{})));
+    EXPECT_TRUE(same(fused.get<4>(), tilefold::reduce(x, r::exact_l2<double>{})));
+    EXPECT_TRUE(same(fused.get<5>().get<0>(), tilefold::reduce(x, r::min{})));
+    EXPECT_TRUE(same(fused.get<5>().get<1>(), tilefold::reduce(x, r::exact_mean{})));
+  }
+}
+
 }  // namespace
 }  // namespace tilefold

@@ -56,6 +56,7 @@ TILEFOLD_HD float_parts parts_of(T x) {
 /// The sum of items that are multiples of 2^Least and at most 2^Most in size, 2^63 of them at most.
 template <int Least, int Most>
 struct exact_state {
+  static constexpr int least = Least;
   static constexpr int words = (Most - Least + 64 + 63) / 64;
 
   wide_integer<words> sum;
@@ -116,6 +117,11 @@ struct exact_state {
     marks |= other.marks;
   }
 
+  /// The marks, without that of -0 where it says nothing: beside anything else.
+  TILEFOLD_HD std::uint64_t canonical_marks() const {
+    return (marks & seen::other) != 0 ? marks & ~seen::minus_zero : marks;
+  }
+
   /// Whether all is said: NaN, an infinity.
   TILEFOLD_HD bool is_finite() const {
     return (marks & (seen::nan | seen::plus_infinity | seen::minus_infinity)) == 0;
@@ -129,7 +135,7 @@ struct exact_state {
     const auto as = [](float x) { return static_cast<T>(x); };
     if ((marks & seen::plus_infinity) != 0) return as(__builtin_inff());
     if ((marks & seen::minus_infinity) != 0) return as(-__builtin_inff());
-    const bool all_minus_zero = marks == seen::minus_zero;
+    const bool all_minus_zero = canonical_marks() == seen::minus_zero;
     return as(all_minus_zero ? -0.0f : 0.0f);
   }
 

@@ -176,7 +176,7 @@ struct count {
     return 1;
   }
   TILEFOLD_HD std::int64_t combine(std::int64_t a, std::int64_t b) const { return a + b; }
-  TILEFOLD_HD std::int64_t project(std::int64_t count) const { return count; }
+  TILEFOLD_HD std::int64_t project(std::int64_t number) const { return number; }
   // Of an accumulator of more than a count (fuse.hpp): exact in double up to 2^53.
   template <class State>
     requires requires(const State& s) { s.count; }

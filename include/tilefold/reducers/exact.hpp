@@ -14,6 +14,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/exact_blocks.hpp>
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/detail/reducer_shortcuts.hpp>
 #include <tilefold/exact_accumulator.hpp>
@@ -235,6 +236,8 @@ namespace detail {
 
 /// The float or double that an element brings to an exact sum.
 struct exact_summand : exact_reducer {
+  static constexpr exact_term term = exact_term::item;
+
   template <class T>
     requires(std::floating_point<T> || is_narrow_float<T>)
   TILEFOLD_HD auto lift(const T& value) const {
@@ -254,6 +257,8 @@ struct exact_summand : exact_reducer {
 template <class T>
 concept narrower_than_double_float = std::same_as<T, float> || is_narrow_float<T>;
 struct exact_product_summand : exact_summand {
+  static constexpr exact_term term = exact_term::product;
+
   template <narrower_than_double_float X, narrower_than_double_float Y>
   TILEFOLD_HD double lift(const X& x, const Y& y) const {
     return rounded_product(static_cast<double>(detail::exact_item(x)),
@@ -261,6 +266,8 @@ struct exact_product_summand : exact_summand {
   }
 };
 struct exact_square_summand : exact_summand {
+  static constexpr exact_term term = exact_term::square;
+
   template <narrower_than_double_float T>
   TILEFOLD_HD double lift(const T& x) const {
     return exact_product_summand{}.lift(x, x);
@@ -274,7 +281,8 @@ struct ways<exact_product_summand> : commutative_ways {};
 template <>
 struct ways<exact_square_summand> : commutative_ways {};
 
-/// An accumulator's exact sum, and the accumulator of one.
+/// What has an exact sum, and how it is made of one; add_one() counts an element that the sum was
+/// given.
 template <class Acc>
 struct exact_holder;
 template <class T>

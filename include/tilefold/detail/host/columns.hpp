@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/host/exact_fold.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
@@ -123,7 +124,9 @@ class column_fold {
   void join(const accumulator* left, const accumulator* right, accumulator* to,
             std::int64_t width) const {
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(&to[c])) accumulator(combine(left[c], right[c]));
+      // A name of its own: combine() could else make its result where one of the two stands.
+      const accumulator both = combine(left[c], right[c]);
+      ::new (static_cast<void*>(&to[c])) accumulator(both);
     }
   }
   static void copy(const accumulator* from, accumulator* to, std::int64_t width) {
@@ -213,6 +216,61 @@ class column_fold {
   const Reducer& reducer_;
 };
 
+/// Columns of an exact sum, as column_fold: what rows bring to it is gathered column by column, and
+/// added in blocks.
+template <class Source, class Reducer>
+class exact_column_fold {
+ public:
+  using accumulator = typename Reducer::accumulator;
+
+  exact_column_fold(const Source& elements, const strided_axes& rows, const Reducer& reducer)
+      : elements_(elements), rows_(rows), reducer_(reducer) {}
+
+  void operator()(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
+                  std::int64_t width) const {
+    for (std::int64_t c = 0; c < width; c += at_once) {
+      fold_some(result + c, origin + c, first, n, detail::smaller(at_once, width - c));
+    }
+  }
+
+ private:
+  using sum = exact_sum_of_terms<Reducer>;
+  using term = typename sum::term;
+  // Whole lines of each row; the terms stay in the first-level cache.
+  static constexpr std::int64_t at_once = 16;
+  static constexpr std::int64_t rows_at_once = 128;
+
+  void fold_some(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
+                 std::int64_t width) const {
+    sum sums[at_once];
+    term terms[at_once][rows_at_once];
+    const auto summands = reducer_.of_summands();
+    for (std::int64_t i = 0; i < n; i += rows_at_once) {
+      const std::int64_t count = detail::smaller(rows_at_once, n - i);
+      for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t row = first + i + k;
+        const std::int64_t offset = origin + rows_.offset(row);
+        for (std::int64_t c = 0; c < width; ++c) {
+          terms[c][k] = host::lift_of_row(elements_, summands, offset + c, row);
+        }
+      }
+      for (std::int64_t c = 0; c < width; ++c) sums[c].add(terms[c], count);
+    }
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(&result[c])) accumulator(sums[c].total(n));
+    }
+  }
+
+  const Source& elements_;
+  const strided_axes& rows_;
+  const Reducer& reducer_;
+};
+
+template <class Source, class Reducer>
+using column_fold_of =
+    std::conditional_t<sums_terms_exactly<Reducer>, exact_column_fold<Source, Reducer>,
+                       column_fold<Source, Reducer>>;
+
 /// Folds values that are accumulators already.
 template <class Reducer>
 struct values_reducer : Reducer {
@@ -291,7 +349,7 @@ void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, cons
   using accumulator = typename Reducer::accumulator;
   const std::int64_t rows = forest.rows.size();
   const column_tasks tasks(forest.columns, rows, sizeof(accumulator), mode.threads());
-  const column_fold<Source, Reducer> fold(forest.source, forest.rows, reducer);
+  const column_fold_of<Source, Reducer> fold(forest.source, forest.rows, reducer);
   const auto keep_all = [&](const accumulator* values, std::int64_t block) {
     const std::int64_t first = tasks.first_column(block);
     for (std::int64_t c = 0; c < tasks.width_of(block); ++c) keep(first + c, values[c]);

@@ -16,6 +16,8 @@
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/folding.hpp>
+#include <tilefold/detail/host/exact_fold.hpp>
+#include <tilefold/detail/host/parts_fold.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
@@ -102,7 +104,18 @@ class scalar_fold {
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
-    if constexpr (fold_traits<Reducer>::settles) {
+    if constexpr (folds_exactly<Source, Reducer>) {
+      using exact = exact_fold<Source, Reducer>;
+      return exact(elements_, reducer_, exact::terms::plain_cutter())(first, n);
+    } else if constexpr (folds_by_parts<Source, Reducer>) {
+      const auto fold_part = [](const auto& elements, const auto& part, std::int64_t begin,
+                                std::int64_t count) {
+        return scalar_fold<Source, std::remove_cvref_t<decltype(part)>>(elements, part)(begin,
+                                                                                        count);
+      };
+      return parts_fold<Source, Reducer, decltype(fold_part)>(elements_, reducer_, fold_part)(first,
+                                                                                              n);
+    } else if constexpr (fold_traits<Reducer>::settles) {
       return fold_until_settled(first, n);
     } else if constexpr (fold_traits<Reducer>::order_free && !std::integral<accumulator>) {
       return fold_in_sequence(first, n);

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/exact_blocks.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
@@ -69,6 +70,9 @@ inline constexpr std::int64_t most_short_arrays = 512;
 
 /// The same for many short arrays at once.
 simd_short_fold find_short_fold(simd_op op, simd_type value, simd_type accumulator);
+
+/// How blocks of arrays are cut for an exact sum; without blocks if there is no way.
+exact_cutter find_exact_cutter(exact_term term, simd_type type);
 
 /// The instruction sets that this machine can choose from, by name: 0 is the best; null is past the
 /// last. For tests and benchmarks.

@@ -135,7 +135,14 @@ class threaded {
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
     }
-    if constexpr (has_block_parts<Reducer, Its...>) {
+    if constexpr (folds_exactly<source<Its...>, Reducer>) {
+      using exact = exact_fold<source<Its...>, Reducer>;
+      const exact fold(elements, reducer, exact_cutter_of<typename exact::terms>());
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+    } else if constexpr (folds_by_parts<source<Its...>, Reducer>) {
+      const auto fold = by_parts(elements, reducer);
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+    } else if constexpr (has_block_parts<Reducer, Its...>) {
       using statistics = block_fold<source<Its...>, Reducer>;
       const statistics fold(statistics::find(), elements, reducer);
       return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
@@ -284,6 +291,27 @@ class threaded {
     return n >= long_items(static_cast<const Elements*>(nullptr));
   }
 
+  // How the terms of an exact sum are cut on this machine.
+  template <class Terms>
+  static exact_cutter exact_cutter_of() {
+    const exact_cutter found = find_exact_cutter(Terms::term, simd_type_of<typename Terms::item>());
+    return found.block != 0 ? found : Terms::plain_cutter();
+  }
+
+  struct tree_of_part {
+    template <class Source, class Part>
+    auto operator()(const Source& elements, const Part& part, std::int64_t first,
+                    std::int64_t n) const {
+      return fold_tree(detail::starting_at(elements, first), part, n);
+    }
+  };
+  static constexpr tree_of_part fold_part{};
+  template <class Source, class Reducer>
+  static parts_fold<Source, Reducer, tree_of_part> by_parts(const Source& elements,
+                                                            const Reducer& reducer) {
+    return {elements, reducer, fold_part};
+  }
+
   // A tree of at least one element on the calling thread.
   template <std::size_t... Index, class... Its, class Reducer>
   static typename Reducer::accumulator fold_tree(
@@ -298,7 +326,13 @@ class threaded {
             0, n);
       }
     }
-    if constexpr (has_block_parts<Reducer, Its...>) {
+    if constexpr (folds_exactly<source<Its...>, Reducer>) {
+      using exact = exact_fold<source<Its...>, Reducer>;
+      static const exact_cutter cutter = exact_cutter_of<typename exact::terms>();
+      return exact(elements, reducer, cutter)(0, n);
+    } else if constexpr (folds_by_parts<source<Its...>, Reducer>) {
+      return by_parts(elements, reducer)(0, n);
+    } else if constexpr (has_block_parts<Reducer, Its...>) {
       using statistics = block_fold<source<Its...>, Reducer>;
       static const block_functions functions = statistics::find();
       return statistics(functions, elements, reducer)(0, n);
