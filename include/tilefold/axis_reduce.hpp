@@ -171,7 +171,7 @@ void axis_reduce(Exec&& exec, const In& in, const Out& out, AxesInitOp... axes_i
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, class In, class Out,
           class... AxesInitOp>
-  requires(!executor<In>)
+  requires(!executor<In> && !detail::stand_in<In>)
 void axis_reduce(const In& in, const Out& out, AxesInitOp... axes_init_op) {
   constexpr bool views = detail::strided_view<In> && detail::strided_view<Out>;
   static_assert(views,
@@ -182,6 +182,24 @@ void axis_reduce(const In& in, const Out& out, AxesInitOp... axes_init_op) {
       tilefold::axis_reduce<Acc>(exec, in, out, axes_init_op...);
     });
   }
+}
+
+/// The same with what stands for an executor: axis_reduce(stream, ...), axis_reduce(thrust::device,
+/// ...), axis_reduce(std::execution::par, ...). docs/doors.md has them all.
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto axis_reduce(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::axis_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto axis_reduce_into(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::axis_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
 }
 
 }  // namespace tilefold

@@ -97,4 +97,23 @@ void batched_reduce(Pointers pointers, Arguments... arguments) {
       pointers, [&](auto&& exec) { tilefold::batched_reduce<Acc>(exec, pointers, arguments...); });
 }
 
+/// The same with what stands for an executor: batched_reduce(stream, ...),
+/// batched_reduce(thrust::device, ...), batched_reduce(std::execution::par, ...). docs/doors.md has
+/// them all.
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto batched_reduce(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::batched_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto batched_reduce_into(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::batched_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
+}
+
 }  // namespace tilefold

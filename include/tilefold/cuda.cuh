@@ -12,7 +12,7 @@
 #include <concepts>
 #include <cstdint>
 #include <iterator>
-#include <list>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -20,6 +20,7 @@
 
 #include <tilefold/detail/cuda/base/copies.cuh>
 #include <tilefold/detail/cuda/base/data_place.cuh>
+#include <tilefold/detail/cuda/base/foreign_resource.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
@@ -28,6 +29,7 @@
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/root_pointer.hpp>
+#include <tilefold/detail/stand_in.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
@@ -215,17 +217,19 @@ inline unsigned long long capture_of(cudaStream_t stream) {
 
 namespace detail {
 template <class Build>
-struct default_executors;
+class kept_executors;
 }
 
 /// Runs folds on one GPU, in the order of one stream.
 ///
 /// - Stream: cuda_executor() makes its own on the current device (ordered with the legacy default
 ///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
-///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine.
+///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine. Wrappers of streams and
+///   policies of thrust are taken as well; a verb takes them in place of an executor
+///   (docs/doors.md).
 /// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
 ///   needed; kept between calls. It grows in stream order from a memory resource, cudaMallocAsync
-///   unless another is given (which must then outlive the executor); reserve() grows it ahead of
+///   unless another is given, of ours, of cuda::mr's or RMM's; reserve() grows it ahead of
 ///   time and use_workspace() takes the caller's memory, after which calls that fit allocate
 ///   nothing. The size queries say what fits.
 /// - One launch per fold, any n. Asynchronous calls can be captured into a CUDA graph once the
@@ -257,12 +261,33 @@ class basic_cuda_executor {
         workspace_(resource),
         stream_(stream) {}
 
+  /// The same of whatever names a stream: cuda::stream_ref, rmm::cuda_stream_view, a policy such as
+  /// thrust::cuda::par.on(stream) (docs/doors.md).
+  template <detail::names_stream Named>
+  explicit basic_cuda_executor(const Named& named,
+                               device_memory_resource& resource = default_memory_resource())
+      : basic_cuda_executor(detail::stream_of(named), resource) {}
+
+  /// The same two with workspace from a resource of cuda::mr's or RMM's, a reference to one or a
+  /// pointer. A resource that is passed by name must outlive the executor; a resource_ref need not,
+  /// nor a temporary, which moves in.
+  template <detail::cuda::foreign_resource Resource>
+  explicit basic_cuda_executor(Resource&& resource)
+      : basic_cuda_executor(detail::cuda::adapt(static_cast<Resource&&>(resource))) {}
+  template <detail::names_stream Named, detail::cuda::foreign_resource Resource>
+  explicit basic_cuda_executor(const Named& named, Resource&& resource)
+      : basic_cuda_executor(detail::stream_of(named),
+                            detail::cuda::adapt(static_cast<Resource&&>(resource))) {}
+
   basic_cuda_executor(basic_cuda_executor&& other) noexcept
       : gpu_(other.gpu_),
+        adapted_(std::move(other.adapted_)),
         workspace_(std::move(other.workspace_)),
         result_(std::move(other.result_)),
         stream_(std::exchange(other.stream_, nullptr)),
-        owns_stream_(std::exchange(other.owns_stream_, false)) {}
+        owns_stream_(std::exchange(other.owns_stream_, false)),
+        is_busy_(other.is_busy_),
+        grows_in_captures_(other.grows_in_captures_) {}
   // Not assignable: the target's workspace would have to be freed in a stream that may be gone.
   basic_cuda_executor& operator=(basic_cuda_executor&&) = delete;
 
@@ -332,7 +357,7 @@ class basic_cuda_executor {
     }
     if (bytes <= workspace_.bytes()) return;
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    if (detail::cuda::is_capturing(stream_)) {
+    if (!grows_in_captures_ && detail::cuda::is_capturing(stream_)) {
       throw capture_error("tilefold: the stream is being captured and the workspace holds " +
                           std::to_string(workspace_.bytes()) + " of " + std::to_string(bytes) +
                           " bytes: call reserve(" + std::to_string(bytes) +
@@ -427,6 +452,7 @@ class basic_cuda_executor {
     if (!gpu_.host_runs_along || !result_.is_there()) {
       detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
     }
+    is_busy_ = false;
     return *place.value;
   }
 
@@ -550,6 +576,7 @@ class basic_cuda_executor {
       if (workspace_.is_zeroed_by_graph() && demand.partial_bytes > 0) {
         workspace_.zero(stream_, detail::cuda::capture_of(stream_));
       }
+      is_busy_ = is_busy_ || demand.partial_bytes > 0;
       return workspace_;
     };
   }
@@ -568,7 +595,17 @@ class basic_cuda_executor {
                                              provider());
   }
 
-  friend struct detail::default_executors<Build>;
+  friend class detail::kept_executors<Build>;
+
+  using owned_resource = std::unique_ptr<device_memory_resource>;
+
+  explicit basic_cuda_executor(owned_resource resource) : basic_cuda_executor(*resource) {
+    adapted_ = std::move(resource);
+  }
+  basic_cuda_executor(cudaStream_t stream, owned_resource resource)
+      : basic_cuda_executor(stream, *resource) {
+    adapted_ = std::move(resource);
+  }
 
   // Of the executor's device, which is current; false if nobody can tell.
   bool is_of_another_context() const noexcept {
@@ -592,10 +629,13 @@ class basic_cuda_executor {
   }
 
   detail::cuda::device_info gpu_;
+  owned_resource adapted_;  // if the workspace comes from a resource of others
   detail::cuda::workspace workspace_;
   detail::cuda::awaited_result result_;
   cudaStream_t stream_ = nullptr;
   bool owns_stream_ = false;
+  bool is_busy_ = false;            // work may be under way that uses the workspace
+  bool grows_in_captures_ = false;  // takes workspace from the graph that is being captured
 };
 
 using cuda_executor = basic_cuda_executor<detail::cuda::this_build>;
@@ -606,73 +646,6 @@ namespace detail {
 // From here on the host executor of this program knows a device pointer when it sees one.
 inline const bool host_pointer_guard_is_set =
     (host_pointer_guard.store(&cuda::refuse_device_memory, std::memory_order_release), true);
-
-/// The calling thread's executors for default streams, made on first use.
-template <class Build>
-struct default_executors {
-  using executor_type = basic_cuda_executor<Build>;
-
-  /// That of the current device. What a cudaDeviceReset() left of an earlier one is forgotten.
-  static executor_type& of_current_device(cudaStream_t stream) {
-    thread_local std::list<executor_type> executors;
-    const int device = cuda::current_device();
-    for (auto executor = executors.begin(); executor != executors.end(); ++executor) {
-      // Another context's may live on; it is let go of with the thread.
-      if (executor->device() != device || executor->is_of_another_context()) continue;
-      if (executor->keeps_memory()) return *executor;
-      // After a reset that the number of the context does not tell.
-      executor->forget();
-      executors.erase(executor);
-      break;
-    }
-    return executors.emplace_back(stream);
-  }
-};
-
-/// Under nvcc a call goes where its data is: to the GPU if a root pointer of its iterators leads to
-/// memory of one, or thrust marks them so; else to the host (which refuses device memory).
-template <class Build, class HostMode>
-struct cuda_dispatch {
-  /// `first` and `more`: what the call reads and writes; what is no iterator is passed over.
-  template <class... Functors, class It, class Use, class... More>
-  static auto with_executor(const It& first, Use use, const More&... more) {
-    constexpr bool is_lambdas = !wraps_any_pointer<It> && !unwraps_to_pointer<It> &&
-                                (cuda::is_plain_lambda<Functors>() || ...);
-    constexpr cuda::home told = cuda::home_of_call<It, More...>();
-    constexpr cuda::home home = told == cuda::home::pointer && is_lambdas ? cuda::home::host : told;
-    cuda::data_places places;
-    if constexpr ((device_only<Functors> || ...)) {
-      look(places, first, more...);
-      if (const void* const pointer = places.only_host()) {
-        throw memory_space_error("tilefold: " + cuda::hex(pointer) +
-                                 " is host memory, but the operator is a __device__ lambda");
-      }
-      return use(gpu());
-    } else if constexpr (home == cuda::home::gpu) {
-      look(places, first, more...);
-      return use(gpu());
-    } else if constexpr (home == cuda::home::pointer) {
-      look(places, first, more...);
-      if (places.on_gpu()) return use(gpu());
-      return use(basic_host_executor<HostMode>{});
-    } else {
-      if constexpr (sizeof...(More) > 0) look(places, first, more...);
-      return use(basic_host_executor<HostMode>{});
-    }
-  }
-
- private:
-  template <class... Args>
-  static void look(cuda::data_places& places, const Args&... args) {
-    (places.look_at(args), ...);
-    places.require_one_reader();
-  }
-
-  static basic_cuda_executor<Build>& gpu() {
-    return default_executors<Build>::of_current_device(
-        Build::per_thread_stream ? cudaStreamPerThread : cudaStreamLegacy);
-  }
-};
 
 }  // namespace detail
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which executor serves a call that names none. A plain C++ translation unit has the host; under
-// nvcc the memory that the iterator leads to decides. The choice is a type, and a template argument
-// of every verb, so that .cpp and .cu files of one program do not share one template with two
-// meanings.
+// Which executor serves a call that names none, or something that stands for one
+// (detail/stand_in.hpp). Without any, a plain C++ translation unit has the host; under nvcc the
+// memory that the iterator leads to decides. The choice is a type, and a template argument of every
+// verb, so that .cpp and .cu files of one program do not share one template with two meanings.
 #pragma once
 
+#include <tilefold/detail/stand_in.hpp>
 #include <tilefold/host.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/cuda.cuh>
+#include <tilefold/detail/cuda_dispatch.cuh>
 #endif
 
 namespace tilefold::detail {
@@ -20,6 +21,17 @@ struct host_dispatch {
   template <class... Functors, class It, class Use, class... More>
   static auto with_executor(const It&, Use use, const More&...) {
     return use(basic_host_executor<HostMode>{});
+  }
+
+  /// Calls use(executor) with the executor that `handle` stands for.
+  template <stand_in Handle, class Use>
+  static auto with_stand_in(const Handle&, Use use) {
+    static_assert(!names_stream<Handle>,
+                  "tilefold: a CUDA stream stands for an executor only where nvcc compiles; a C++ "
+                  "compiler alone has the host executor, and std::execution::par for it");
+    if constexpr (!names_stream<Handle>) {
+      return use(detail::host_executor_for<Handle, HostMode>());
+    }
   }
 };
 

@@ -17,6 +17,7 @@
 #include <tilefold/detail/host/float_mode.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/root_pointer.hpp>
+#include <tilefold/detail/stand_in.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -268,5 +269,19 @@ class basic_host_executor {
 
 using host_executor = basic_host_executor<detail::host::mode>;
 static_assert(detail::fold_executor<host_executor>);
+
+namespace detail {
+
+/// The executor that a policy for the host stands for.
+template <class Handle, class Mode>
+basic_host_executor<Mode> host_executor_for() {
+  if constexpr (detail::host_policy_of<Handle>() == host_policy::one_thread) {
+    return basic_host_executor<Mode>(1);
+  } else {
+    return basic_host_executor<Mode>();
+  }
+}
+
+}  // namespace detail
 
 }  // namespace tilefold

@@ -95,4 +95,22 @@ void reduce_into(Exec&& exec, Range&& range, Out out, InitOp... init_op) {
   tilefold::reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init_op...);
 }
 
+/// The same with what stands for an executor: reduce(stream, ...), reduce(thrust::device, ...),
+/// reduce(std::execution::par, ...). docs/doors.md has them all.
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto reduce(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto reduce_into(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
+}
+
 }  // namespace tilefold

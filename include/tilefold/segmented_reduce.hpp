@@ -138,4 +138,23 @@ void segmented_reduce(It first, Arguments... arguments) {
       arguments...);
 }
 
+/// The same with what stands for an executor: segmented_reduce(stream, ...),
+/// segmented_reduce(thrust::device, ...), segmented_reduce(std::execution::par, ...). docs/doors.md
+/// has them all.
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto segmented_reduce(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::segmented_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto segmented_reduce_into(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::segmented_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
+}
+
 }  // namespace tilefold

@@ -143,12 +143,12 @@ void transform_reduce_into(Exec&& exec, Range&& range, Out out, Init init, Op op
   tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init, op, f);
 }
 
-template <executor Exec, detail::item_iterator It1, detail::item_iterator It2, detail::output Out,
-          reducer R>
+template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
+          detail::output Out, reducer R>
 void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, R r) {
   const auto n = detail::count_items("transform_reduce_into", first1, last1);
-  detail::fold_to<void>("transform_reduce_into", exec, n, out,
-                        detail::init_and_op{detail::no_init{}, r}, detail::as_is{}, first1, first2);
+  detail::fold_to<Acc>("transform_reduce_into", exec, n, out,
+                       detail::init_and_op{detail::no_init{}, r}, detail::as_is{}, first1, first2);
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Op,
@@ -165,6 +165,25 @@ template <class Acc = void, executor Exec, detail::item_range Range, detail::out
   requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 void transform_reduce_into(Exec&& exec, Range&& range, Out out, Op op, F f) {
   tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, op, f);
+}
+
+/// The same with what stands for an executor: transform_reduce(stream, ...),
+/// transform_reduce(thrust::device, ...), transform_reduce(std::execution::par, ...). docs/doors.md
+/// has them all.
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto transform_reduce(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::transform_reduce<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto transform_reduce_into(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::transform_reduce_into<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
 }
 
 }  // namespace tilefold

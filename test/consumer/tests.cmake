@@ -10,6 +10,9 @@ set(components core host)
 if(TILEFOLD_HAS_NVCC)
   list(APPEND components cuda)
 endif()
+if(TILEFOLD_C_LIBRARY)
+  list(APPEND components precompiled)
+endif()
 list(JOIN components "\\;" components)
 # How this build itself was told to compile; nothing else.
 set(same_as_here -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
@@ -49,6 +52,12 @@ set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP consumer_prefix)
 
 tilefold_add_consumer(find_package "-DCMAKE_PREFIX_PATH=${prefix}\\;${prefix_path}")
 set_tests_properties(consumer.find_package.build PROPERTIES FIXTURES_REQUIRED consumer_prefix)
+if(TILEFOLD_C_LIBRARY)
+  add_test(NAME consumer.find_package.use_precompiled
+           COMMAND ${binary}/find_package/use_precompiled)
+  set_tests_properties(consumer.find_package.use_precompiled
+                       PROPERTIES FIXTURES_REQUIRED consumer_find_package)
+endif()
 # It builds the host library once more, so fast as can be.
 tilefold_add_consumer(add_subdirectory "-DCMAKE_PREFIX_PATH=${prefix_path}"
                       -DTILEFOLD_SOURCE=${PROJECT_SOURCE_DIR} "-DCMAKE_CXX_FLAGS_RELEASE=-O0")

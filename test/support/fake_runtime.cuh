@@ -30,6 +30,10 @@ struct runtime {
   int answers_left = -1;           // questions that are answered before one is refused; -1: all
   bool pageable_access = false;
   int driver_errors = 0;  // that tools such as compute-sanitizer would show to a user
+  std::map<cudaStream_t, unsigned long long> stream_numbers;  // another one than the handle's
+  std::vector<cudaStream_t> ended_streams;                    // touched, they are an error
+  bool events_pending = false;
+  int uses_of_ended_streams = 0;
 };
 
 inline runtime& state() {
@@ -37,10 +41,14 @@ inline runtime& state() {
   return it;
 }
 
-/// Whole pages, so that whoever touches them after release() is caught.
+/// Whole pages, so that whoever touches them after release() is caught; and a page behind them that
+/// is nobody's, so that their end is not the start of others.
 inline void* allocate(std::size_t bytes, cudaMemoryType type) {
-  bytes = (bytes + 4095) / 4096 * 4096;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  constexpr std::size_t page = 4096;
+  bytes = (bytes + page - 1) / page * page;
+  void* memory =
+      mmap(nullptr, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(static_cast<char*>(memory) + bytes, page, PROT_NONE);
   state().memory[static_cast<const char*>(memory)] = {type, bytes};
   return memory;
 }
@@ -84,6 +92,12 @@ inline bool refuses(const char* question) {
   if (left < 0 || left-- > 0) return false;
   left = 0;
   return true;
+}
+
+inline void note(cudaStream_t stream) {
+  for (const cudaStream_t ended : state().ended_streams) {
+    if (stream == ended) ++state().uses_of_ended_streams;
+  }
 }
 
 inline int current_context(void** context) {
@@ -134,8 +148,40 @@ cudaError_t __wrap_cudaDriverGetVersion(int* version) {
   *version = 13000;
   return cudaSuccess;
 }
-cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-cudaError_t __wrap_cudaStreamGetDevice(cudaStream_t, int* device) {
+cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
+  fake::note(stream);
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaStreamGetId(cudaStream_t stream, unsigned long long* number) {
+  fake::note(stream);
+  const auto found = fake::state().stream_numbers.find(stream);
+  *number = found == fake::state().stream_numbers.end()
+                ? static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(stream))
+                : found->second;
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = reinterpret_cast<cudaEvent_t>(std::uintptr_t{32});
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaEventRecord(cudaEvent_t, cudaStream_t stream) {
+  fake::note(stream);
+  fake::state().log.push_back("event");
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaEventQuery(cudaEvent_t) {
+  return fake::state().events_pending ? cudaErrorNotReady : cudaSuccess;
+}
+cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t) {
+  fake::state().log.push_back("wait");
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+cudaError_t __wrap_cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {
+  return cudaSuccess;
+}
+cudaError_t __wrap_cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  fake::note(stream);
   *device = 0;
   return cudaSuccess;
 }
@@ -175,14 +221,17 @@ cudaError_t __wrap_cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
   *memory = fake::allocate(bytes, cudaMemoryTypeHost);
   return cudaSuccess;
 }
-cudaError_t __wrap_cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t) {
+cudaError_t __wrap_cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t stream) {
   fake::need_context();
+  fake::note(stream);
+  fake::state().log.push_back(fake::state().capture != 0 ? "recorded malloc" : "malloc");
   *memory = fake::allocate(bytes, cudaMemoryTypeDevice);
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaFreeHost(void* memory) { return fake::release(memory); }
-cudaError_t __wrap_cudaFreeAsync(void* memory, cudaStream_t) {
-  fake::state().log.push_back("free");
+cudaError_t __wrap_cudaFreeAsync(void* memory, cudaStream_t stream) {
+  fake::note(stream);
+  fake::state().log.push_back(fake::state().capture != 0 ? "recorded free" : "free");
   return fake::release(memory);
 }
 cudaError_t __wrap_cudaMemsetAsync(void*, int, std::size_t, cudaStream_t) {

@@ -22,8 +22,9 @@ struct the_value {
   }
 };
 
-/// verb([exec,] first, last, args...) and verb([exec,] range, args...): what `Yield` makes of
-/// `first` and the value, and for an empty range of `first` alone, if it can.
+/// verb([exec,] first, last, args...) and verb([exec,] range, args...), also with what stands for
+/// an executor: what `Yield` makes of `first` and the value, and for an empty range of `first`
+/// alone, if it can.
 template <class Make, class Yield = the_value>
 struct value_verb {
   const char* name;
@@ -61,6 +62,12 @@ struct value_verb {
   auto operator()(Range&& range, Args... args) const {
     return this->template operator()<Dispatch>(std::begin(range), std::end(range), args...);
   }
+
+  template <class Dispatch = default_dispatch, stand_in Handle, class... Args>
+  auto operator()(const Handle& handle, Args&&... args) const {
+    return Dispatch::with_stand_in(
+        handle, [&](auto&& exec) { return (*this)(exec, static_cast<Args&&>(args)...); });
+  }
 };
 
 /// verb_into(exec, first, last, out, args...): the value through `out`, as reduce_into().
@@ -74,6 +81,12 @@ struct value_verb_into {
     const auto n = detail::count_items(name, first, last);
     detail::fold_to<void>(name, exec, n, out, init_and_op{no_init{}, Make{}(args...)}, as_is{},
                           first);
+  }
+
+  template <class Dispatch = default_dispatch, stand_in Handle, class... Args>
+  void operator()(const Handle& handle, Args&&... args) const {
+    Dispatch::with_stand_in(handle,
+                            [&](auto&& exec) { (*this)(exec, static_cast<Args&&>(args)...); });
   }
 };
 

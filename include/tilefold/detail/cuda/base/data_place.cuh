@@ -14,6 +14,7 @@
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/root_pointer.hpp>
+#include <tilefold/detail/type_name.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::cuda {
@@ -37,20 +38,11 @@ template <class It>
 concept device_iterator =
     !std::is_pointer_v<It> && device_category<typename std::iterator_traits<It>::iterator_category>;
 
-/// T's name, as the compiler that asks spells it.
-template <class T>
-constexpr std::string_view type_name() {
-  std::string_view name = __PRETTY_FUNCTION__;
-  name.remove_prefix(name.find("T =") == name.npos ? name.find("T=") + 2 : name.find("T =") + 3);
-  while (name.starts_with(' ')) name.remove_prefix(1);
-  return name;
-}
-
 // Kernels can call adaptors of thrust and libcu++. Other adaptors count as the host's, for nothing
 // tells what they can do: a kernel with them might not even compile.
 template <class It>
 constexpr bool is_of_cccl() {
-  const std::string_view name = type_name<It>();
+  const std::string_view name = detail::type_name<It>();
   const std::string_view space = name.substr(0, name.find('<'));
   return space.starts_with("thrust::") || space.starts_with("cuda::") ||
          space.find("::thrust::") != space.npos;
@@ -66,7 +58,7 @@ constexpr bool is_plain_lambda() {
     return false;
   }
 #endif
-  const std::string_view name = type_name<F>();
+  const std::string_view name = detail::type_name<F>();
   int depth = 0;  // a class that only names a lambda is not one
   for (std::size_t i = 0; i < name.size(); ++i) {
     const std::string_view rest = name.substr(i);

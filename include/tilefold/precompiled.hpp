@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// tilefold from a library that is compiled already: g++ or clang, without nvcc and in no time,
+// calls the folds of libtilefold, on the host or a GPU. The names, exceptions and bits are those of
+// the templates. Link tilefold::precompiled. Templates (tilefold.hpp) and this header may be used
+// in one program: everything here is in a namespace of its own.
+#pragma once
+
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/tilefold.h>
+#include <tilefold/error.hpp>
+#include <tilefold/half.hpp>
+
+namespace tilefold::precompiled {
+
+namespace detail {
+
+/// Throws what a call of the C interface says.
+inline void check(tilefold_status status) {
+  const std::string what = status == TILEFOLD_OK ? "" : tilefold_last_error();
+  switch (status) {
+    case TILEFOLD_OK:
+      return;
+    case TILEFOLD_INVALID_ARGUMENT:
+      throw invalid_range_error(what);
+    case TILEFOLD_NULL_POINTER:
+      throw null_pointer_error(what);
+    case TILEFOLD_EMPTY:
+      throw empty_range_error(what);
+    case TILEFOLD_BAD_SHAPE:
+      throw shape_error(what);
+    case TILEFOLD_MEMORY_SPACE:
+      throw memory_space_error(what);
+    case TILEFOLD_NO_MEMORY:
+      throw allocation_error(what, 0);
+    case TILEFOLD_CAPTURE:
+      throw capture_error(what);
+    case TILEFOLD_FLOAT_MODE:
+      throw float_mode_error(what);
+    case TILEFOLD_CUDA:
+      throw cuda_error(what, 0);
+    default:
+      throw error(what);
+  }
+}
+
+template <class T>
+inline constexpr tilefold_dtype dtype_of = T::is_no_item_of_tilefold;
+template <std::signed_integral T>
+inline constexpr tilefold_dtype dtype_of<T> = {TILEFOLD_INT, 8 * sizeof(T), 1};
+template <std::unsigned_integral T>
+inline constexpr tilefold_dtype dtype_of<T> = {TILEFOLD_UINT, 8 * sizeof(T), 1};
+template <>
+inline constexpr tilefold_dtype dtype_of<bool> = {TILEFOLD_BOOL, 8, 1};
+template <>
+inline constexpr tilefold_dtype dtype_of<half> = {TILEFOLD_FLOAT, 16, 1};
+template <>
+inline constexpr tilefold_dtype dtype_of<bfloat16> = {TILEFOLD_BFLOAT, 16, 1};
+template <>
+inline constexpr tilefold_dtype dtype_of<float> = {TILEFOLD_FLOAT, 32, 1};
+template <>
+inline constexpr tilefold_dtype dtype_of<double> = {TILEFOLD_FLOAT, 64, 1};
+template <>
+inline constexpr tilefold_dtype dtype_of<std::complex<float>> = {TILEFOLD_COMPLEX, 64, 1};
+template <>
+inline constexpr tilefold_dtype dtype_of<std::complex<double>> = {TILEFOLD_COMPLEX, 128, 1};
+
+template <class T>
+struct accumulated {
+  using type = T;
+};
+template <std::integral T>
+  requires(sizeof(T) < 4)
+struct accumulated<T> {
+  using type = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
+};
+template <>
+struct accumulated<bool> {
+  using type = std::int64_t;
+};
+template <>
+struct accumulated<half> {
+  using type = float;
+};
+template <>
+struct accumulated<bfloat16> {
+  using type = float;
+};
+
+template <class T>
+struct in_64_bits {
+  using type = std::conditional_t<
+      std::integral<T>,
+      std::conditional_t<std::is_signed_v<T> || std::same_as<T, bool>, std::int64_t, std::uint64_t>,
+      double>;
+};
+
+}  // namespace detail
+
+/// Of minmax.
+template <class T>
+struct extremes {
+  T min;
+  T max;
+};
+/// Of softmax_pair.
+struct max_and_sum {
+  double max;
+  double sum;
+};
+
+namespace detail {
+
+template <class T>
+struct itself {
+  using type = T;
+};
+template <class T>
+struct both {
+  using type = extremes<T>;
+};
+template <class Type>
+struct always {
+  template <class T>
+  struct of {
+    using type = Type;
+  };
+};
+
+/// An operation by name, and the type of its result.
+template <template <class> class Result>
+struct op {
+  const char* name;
+
+  template <class T>
+  using result = typename Result<T>::type;
+};
+
+}  // namespace detail
+
+inline constexpr detail::op<detail::accumulated> sum{"sum"};
+inline constexpr detail::op<detail::in_64_bits> sum64{"sum64"};
+inline constexpr detail::op<detail::accumulated> product{"product"};
+inline constexpr detail::op<detail::in_64_bits> product64{"product64"};
+inline constexpr detail::op<detail::itself> min{"min"};
+inline constexpr detail::op<detail::itself> max{"max"};
+inline constexpr detail::op<detail::both> minmax{"minmax"};
+inline constexpr detail::op<detail::always<std::int64_t>::of> arg_min{"arg_min"};
+inline constexpr detail::op<detail::always<std::int64_t>::of> arg_max{"arg_max"};
+inline constexpr detail::op<detail::always<bool>::of> any{"any"};
+inline constexpr detail::op<detail::always<bool>::of> all{"all"};
+inline constexpr detail::op<detail::always<std::int64_t>::of> count_nonzero{"count_nonzero"};
+inline constexpr detail::op<detail::itself> bit_and{"bit_and"};
+inline constexpr detail::op<detail::itself> bit_or{"bit_or"};
+inline constexpr detail::op<detail::itself> bit_xor{"bit_xor"};
+inline constexpr detail::op<detail::always<double>::of> mean{"mean"};
+inline constexpr detail::op<detail::always<double>::of> variance{"variance"};
+inline constexpr detail::op<detail::always<double>::of> population_variance{"population_variance"};
+inline constexpr detail::op<detail::always<double>::of> standard_deviation{"standard_deviation"};
+inline constexpr detail::op<detail::always<double>::of> population_standard_deviation{
+    "population_standard_deviation"};
+inline constexpr detail::op<detail::always<double>::of> l1{"l1"};
+inline constexpr detail::op<detail::always<double>::of> l2{"l2"};
+inline constexpr detail::op<detail::itself> linf{"linf"};
+inline constexpr detail::op<detail::always<double>::of> logsumexp{"logsumexp"};
+inline constexpr detail::op<detail::always<max_and_sum>::of> softmax_pair{"softmax_pair"};
+inline constexpr detail::op<detail::itself> compensated_sum{"compensated_sum"};
+inline constexpr detail::op<detail::itself> exact_sum{"exact_sum"};
+
+/// An executor of libtilefold; host_executor and cuda_executor make one.
+class executor {
+ public:
+  tilefold_executor* get() const { return handle_.get(); }
+
+  /// Waits until all that was called is done.
+  void synchronize() { detail::check(tilefold_synchronize(get())); }
+  /// Allocates workspace ahead.
+  void reserve(std::int64_t bytes) { detail::check(tilefold_reserve(get(), bytes)); }
+
+ protected:
+  explicit executor(tilefold_executor* handle) : handle_(handle) {}
+
+ private:
+  struct destroy {
+    void operator()(tilefold_executor* handle) const { tilefold_destroy(handle); }
+  };
+  std::unique_ptr<tilefold_executor, destroy> handle_;
+};
+
+/// Folds host memory on `threads` threads, or all cores.
+class host_executor : public executor {
+ public:
+  explicit host_executor(int threads = 0) : executor(made(threads)) {}
+
+ private:
+  static tilefold_executor* made(int threads) {
+    tilefold_executor* handle = nullptr;
+    detail::check(tilefold_host_executor(threads, &handle));
+    return handle;
+  }
+};
+
+/// Folds memory of a GPU in the order of `stream`, a cudaStream_t; null is the default stream of
+/// `device`. Throws cuda_error where there is no GPU.
+class cuda_executor : public executor {
+ public:
+  explicit cuda_executor(void* stream = nullptr, int device = 0) : executor(made(stream, device)) {}
+
+ private:
+  static tilefold_executor* made(void* stream, int device) {
+    tilefold_executor* handle = nullptr;
+    detail::check(tilefold_cuda_executor(device, stream, &handle));
+    return handle;
+  }
+};
+
+/// Folds n items into *out: at once on the host, in the order of the stream on a GPU, where out is
+/// device, managed or pinned memory.
+template <class T, template <class> class Result>
+void reduce_into(executor& exec, const T* items, std::int64_t n,
+                 typename detail::op<Result>::template result<T>* out, detail::op<Result> op) {
+  detail::check(tilefold_reduce(exec.get(), op.name, items, detail::dtype_of<T>, n, out));
+}
+
+/// The same on the host, returned.
+template <class T, template <class> class Result>
+auto reduce(host_executor& exec, const T* items, std::int64_t n, detail::op<Result> op) {
+  typename detail::op<Result>::template result<T> value;
+  precompiled::reduce_into(exec, items, n, &value, op);
+  return value;
+}
+template <class T>
+auto reduce(host_executor& exec, const T* items, std::int64_t n) {
+  return precompiled::reduce(exec, items, n, sum);
+}
+
+/// Folds segment i, items [offsets[i], offsets[i + 1]), into out[i]. With num_items >= 0 a host
+/// executor checks the offsets first.
+template <class T, class Offset, template <class> class Result>
+  requires(std::signed_integral<Offset> && sizeof(Offset) >= 4)
+void segmented_reduce_into(executor& exec, const T* items, const Offset* offsets,
+                           std::int64_t segments,
+                           typename detail::op<Result>::template result<T>* out,
+                           detail::op<Result> op, std::int64_t num_items = -1) {
+  detail::check(tilefold_segmented_reduce(exec.get(), op.name, items, detail::dtype_of<T>,
+                                          num_items, offsets, detail::dtype_of<Offset>, segments,
+                                          out));
+}
+
+/// Folds segments of equal length, one after the other.
+template <class T, template <class> class Result>
+void segmented_reduce_into(executor& exec, const T* items, std::int64_t segments,
+                           std::int64_t length,
+                           typename detail::op<Result>::template result<T>* out,
+                           detail::op<Result> op) {
+  detail::check(tilefold_segmented_reduce_equal(exec.get(), op.name, items, detail::dtype_of<T>,
+                                                segments, length, out));
+}
+
+/// Folds every run of equal keys.
+template <class Key, class T, template <class> class Result>
+void reduce_by_key_into(executor& exec, const Key* keys, std::int64_t n, const T* items,
+                        Key* keys_out, typename detail::op<Result>::template result<T>* out,
+                        std::int64_t* num_runs_out, detail::op<Result> op) {
+  detail::check(tilefold_reduce_by_key(exec.get(), op.name, keys, detail::dtype_of<Key>, items,
+                                       detail::dtype_of<T>, n, keys_out, out, num_runs_out));
+}
+
+}  // namespace tilefold::precompiled

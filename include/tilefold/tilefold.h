@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tilefold for C, and for whatever calls C: one fold order for CPU and GPU reductions, so equal
+ * input gives equal bits wherever and however it runs. C11; no CUDA header is needed. Link
+ * libtilefold. docs/c.md has the whole, with the operations and their results.
+ *
+ * Every function that can fail returns a tilefold_status. After anything but TILEFOLD_OK
+ * tilefold_last_error() has one sentence that names the bad value, nothing has been written through
+ * results, and the executor can be used again. */
+#ifndef TILEFOLD_H
+#define TILEFOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TILEFOLD_C_VERSION_MAJOR 0
+#define TILEFOLD_C_VERSION_MINOR 1
+#define TILEFOLD_C_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define TILEFOLD_API __attribute__((visibility("default")))
+#else
+#define TILEFOLD_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a call came to. Numbers are never given again. */
+typedef int32_t tilefold_status;
+enum {
+  TILEFOLD_OK = 0,
+  TILEFOLD_INVALID_ARGUMENT = 1, /* a negative or too large count, a bad offset */
+  TILEFOLD_NULL_POINTER = 2,     /* where there is something to read or write */
+  TILEFOLD_UNKNOWN_OP = 3,       /* no operation has that name */
+  TILEFOLD_UNSUPPORTED = 4,      /* not for this dtype, or not in this build */
+  TILEFOLD_EMPTY = 5,            /* nothing to fold, and the operation has no result for that */
+  TILEFOLD_BAD_SHAPE = 6,        /* an axis that is not there, too many axes */
+  TILEFOLD_MEMORY_SPACE = 7,     /* memory that the executor cannot reach */
+  TILEFOLD_NO_MEMORY = 8,
+  TILEFOLD_CAPTURE = 9,     /* not while the stream is being captured into a graph */
+  TILEFOLD_FLOAT_MODE = 10, /* the processor does not round as IEEE 754 asks */
+  TILEFOLD_CUDA = 11,       /* the CUDA runtime refused */
+  TILEFOLD_INTERNAL = 12
+};
+
+/* A DLDataType of DLPack: code, bits, lanes (1). */
+typedef struct {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+} tilefold_dtype;
+
+/* DLPack's codes. */
+enum {
+  TILEFOLD_INT = 0,     /* 8, 16, 32, 64 bits */
+  TILEFOLD_UINT = 1,    /* 8, 16, 32, 64 */
+  TILEFOLD_FLOAT = 2,   /* 16, 32, 64 */
+  TILEFOLD_BFLOAT = 4,  /* 16 */
+  TILEFOLD_COMPLEX = 5, /* 64, 128: two floats, two doubles */
+  TILEFOLD_BOOL = 6     /* 8: 0 or 1 */
+};
+
+/* Where folds run. One executor serves one thread at a time; any number may run at once. */
+typedef struct tilefold_executor tilefold_executor;
+
+/* Of the library that is running, 10000 * major + 100 * minor + patch; and as text. */
+TILEFOLD_API uint32_t tilefold_version(void);
+TILEFOLD_API const char* tilefold_version_text(void);
+
+/* What the calling thread's last failed call said; "" before any. Valid until its next one. */
+TILEFOLD_API const char* tilefold_last_error(void);
+/* "TILEFOLD_EMPTY"; never null. */
+TILEFOLD_API const char* tilefold_status_name(tilefold_status status);
+
+/* An executor of host memory with `threads` threads, 1 to 4096, or all cores for 0. */
+TILEFOLD_API tilefold_status tilefold_host_executor(int32_t threads, tilefold_executor** executor);
+/* An executor of a GPU, in the order of `stream` (a cudaStream_t; NULL: the default stream of
+ * `device`), which must outlive it. TILEFOLD_UNSUPPORTED where the library was built without CUDA,
+ * TILEFOLD_CUDA where there is no GPU. */
+TILEFOLD_API tilefold_status tilefold_cuda_executor(int32_t device, void* stream,
+                                                    tilefold_executor** executor);
+/* 1 if the library was built with CUDA. */
+TILEFOLD_API int32_t tilefold_has_cuda(void);
+/* Null is fine. */
+TILEFOLD_API void tilefold_destroy(tilefold_executor* executor);
+/* Waits until all that was called is done. A host executor's calls are done when they return. */
+TILEFOLD_API tilefold_status tilefold_synchronize(tilefold_executor* executor);
+
+/* Bytes of workspace that a call over n items in `segments` segments can need; 0 on the host. */
+TILEFOLD_API tilefold_status tilefold_workspace(const tilefold_executor* executor, const char* op,
+                                                tilefold_dtype dtype, int64_t n, int64_t segments,
+                                                int64_t* bytes);
+/* Allocates workspace ahead: calls that need no more then allocate nothing, and can be captured. */
+TILEFOLD_API tilefold_status tilefold_reserve(tilefold_executor* executor, int64_t bytes);
+
+/* Names of operations, index 0 and on; null after the last. */
+TILEFOLD_API const char* tilefold_op_name(int32_t index);
+/* What `op` makes of items of `dtype`: `count` numbers of type `result` (2 for minmax: the least,
+ * then the greatest; 2 for softmax_pair: the maximum, then the sum). Null outputs are passed over.
+ */
+TILEFOLD_API tilefold_status tilefold_result(const char* op, tilefold_dtype dtype,
+                                             tilefold_dtype* result, int32_t* count);
+
+/* Folds n items into *result. */
+TILEFOLD_API tilefold_status tilefold_reduce(tilefold_executor* executor, const char* op,
+                                             const void* items, tilefold_dtype dtype, int64_t n,
+                                             void* result);
+
+/* Folds every segment [offsets[i], offsets[i + 1]) into results[i]. `offsets` has segments + 1
+ * integers of 32 or 64 bits, signed. With num_items >= 0 a host executor checks them first; -1
+ * believes them. An empty segment gives the operation's result for nothing: see docs/c.md. */
+TILEFOLD_API tilefold_status tilefold_segmented_reduce(tilefold_executor* executor, const char* op,
+                                                       const void* items, tilefold_dtype dtype,
+                                                       int64_t num_items, const void* offsets,
+                                                       tilefold_dtype offsets_dtype,
+                                                       int64_t segments, void* results);
+/* The same of segments of equal length, one after the other. */
+TILEFOLD_API tilefold_status tilefold_segmented_reduce_equal(tilefold_executor* executor,
+                                                             const char* op, const void* items,
+                                                             tilefold_dtype dtype, int64_t segments,
+                                                             int64_t length, void* results);
+
+/* Folds every run of equal neighbouring keys: its key to keys_out[r], the value of its items to
+ * results[r], the number of runs to *num_runs. Outputs take n elements, or as many as there are
+ * runs. Keys are integers or floats (a NaN is a run of its own). */
+TILEFOLD_API tilefold_status tilefold_reduce_by_key(tilefold_executor* executor, const char* op,
+                                                    const void* keys, tilefold_dtype keys_dtype,
+                                                    const void* items, tilefold_dtype dtype,
+                                                    int64_t n, void* keys_out, void* results,
+                                                    int64_t* num_runs);
+
+/* Folds the axes `axes` (num_axes numbers from 0) of an array of `rank` axes, 8 at most, away.
+ * Strides count items and may be anything; null is row-major. Results stand in the axes that are
+ * left, with result_strides (rank - num_axes of them, counted in results), null for row-major. */
+TILEFOLD_API tilefold_status tilefold_axis_reduce(tilefold_executor* executor, const char* op,
+                                                  const void* items, tilefold_dtype dtype,
+                                                  int32_t rank, const int64_t* extents,
+                                                  const int64_t* strides, int32_t num_axes,
+                                                  const int32_t* axes, void* results,
+                                                  const int64_t* result_strides);
+
+/* Statistics in one read of the data, each with the bits of its own operation, as double. Of
+ * nothing: 0, NaN, NaN, infinity, -infinity. */
+typedef struct {
+  int64_t count;
+  double mean;
+  double variance; /* of a sample */
+  double min;      /* as double: integers beyond 2^53 are rounded */
+  double max;
+} tilefold_statistics;
+TILEFOLD_API tilefold_status tilefold_stats(tilefold_executor* executor, const void* items,
+                                            tilefold_dtype dtype, int64_t n,
+                                            tilefold_statistics* result);
+
+/* The dot product of two arrays of n items; the result has the type of a sum of them. */
+TILEFOLD_API tilefold_status tilefold_dot(tilefold_executor* executor, const void* x, const void* y,
+                                          tilefold_dtype dtype, int64_t n, void* result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions of tilefold.h: they read and check what they are told, make a job of it, and turn
+// exceptions into codes and a sentence.
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <string>
+#include <type_traits>
+
+#include <tilefold/tilefold.h>
+#include <tilefold/config.hpp>
+#include <tilefold/detail/axis_plan.hpp>
+#include <tilefold/error.hpp>
+
+#include "executor.hpp"
+#include "types.hpp"
+
+namespace tilefold::capi {
+
+namespace {
+
+static_assert(TILEFOLD_C_VERSION_MAJOR == TILEFOLD_VERSION_MAJOR &&
+                  TILEFOLD_C_VERSION_MINOR == TILEFOLD_VERSION_MINOR &&
+                  TILEFOLD_C_VERSION_PATCH == TILEFOLD_VERSION_PATCH,
+              "tilefold.h and config.hpp are of different versions");
+
+thread_local std::string last_error;
+
+/// The same error with its code.
+class coded_error : public error {
+ public:
+  coded_error(tilefold_status code, const std::string& what) : error(what), code_(code) {}
+  tilefold_status code() const noexcept { return code_; }
+
+ private:
+  tilefold_status code_;
+};
+
+tilefold_status code_of_current_exception() {
+  try {
+    throw;
+  } catch (const coded_error& e) {
+    last_error = e.what();
+    return e.code();
+  } catch (const invalid_range_error& e) {
+    last_error = e.what();
+    return TILEFOLD_INVALID_ARGUMENT;
+  } catch (const null_pointer_error& e) {
+    last_error = e.what();
+    return TILEFOLD_NULL_POINTER;
+  } catch (const unsupported& e) {
+    last_error = e.what();
+    return TILEFOLD_UNSUPPORTED;
+  } catch (const empty_range_error& e) {
+    last_error = e.what();
+    return TILEFOLD_EMPTY;
+  } catch (const shape_error& e) {
+    last_error = e.what();
+    return TILEFOLD_BAD_SHAPE;
+  } catch (const memory_space_error& e) {
+    last_error = e.what();
+    return TILEFOLD_MEMORY_SPACE;
+  } catch (const allocation_error& e) {
+    last_error = e.what();
+    return TILEFOLD_NO_MEMORY;
+  } catch (const capture_error& e) {
+    last_error = e.what();
+    return TILEFOLD_CAPTURE;
+  } catch (const float_mode_error& e) {
+    last_error = e.what();
+    return TILEFOLD_FLOAT_MODE;
+  } catch (const cuda_error& e) {
+    last_error = e.what();
+    return TILEFOLD_CUDA;
+  } catch (const std::bad_alloc&) {
+    last_error = "tilefold: the host has no memory left";
+    return TILEFOLD_NO_MEMORY;
+  } catch (const std::exception& e) {
+    last_error = e.what();
+    return TILEFOLD_INTERNAL;
+  } catch (...) {
+    last_error = "tilefold: an exception of an unknown type";
+    return TILEFOLD_INTERNAL;
+  }
+}
+
+template <class Body>
+tilefold_status guarded(const Body& body) noexcept {
+  try {
+    body();
+    return TILEFOLD_OK;
+  } catch (...) {
+    try {
+      return code_of_current_exception();
+    } catch (...) {
+      return TILEFOLD_NO_MEMORY;  // not even for the sentence
+    }
+  }
+}
+
+/// What a call is told, checked under the name of its function.
+class reader {
+ public:
+  explicit reader(const char* function) : function_(function) {}
+
+  [[noreturn]] void fail(tilefold_status code, const std::string& what) const {
+    throw coded_error(code, std::string(function_) + ": " + what);
+  }
+
+  template <class T>
+  T& there(T* pointer, const char* name) const {
+    require(pointer, name, true);
+    return *pointer;
+  }
+  void require(const void* pointer, const char* name, bool is_used) const {
+    if (is_used && pointer == nullptr) fail(TILEFOLD_NULL_POINTER, std::string(name) + " is null");
+  }
+
+  std::int64_t count(std::int64_t n, const char* name) const {
+    if (n < 0) {
+      fail(TILEFOLD_INVALID_ARGUMENT, std::string(name) + " is " + std::to_string(n));
+    }
+    return n;
+  }
+
+  op operation(const char* name) const {
+    require(name, "op", true);
+    std::string known;
+    for (int i = 0; i < num_named_ops; ++i) {
+      if (op_names[i] == name) return static_cast<op>(i);
+      known += (i == 0 ? "" : ", ") + std::string(op_names[i]);
+    }
+    fail(TILEFOLD_UNKNOWN_OP,
+         "there is no operation '" + std::string(name) + "'; there are " + known);
+  }
+
+  dtype type(tilefold_dtype code, const char* name) const {
+    for (int i = 0; i < num_dtypes; ++i) {
+      const tilefold_dtype known = dtype_rows[i].code;
+      if (known.code == code.code && known.bits == code.bits && known.lanes == code.lanes) {
+        return static_cast<dtype>(i);
+      }
+    }
+    fail(TILEFOLD_UNSUPPORTED, std::string(name) + " has code " + std::to_string(code.code) + ", " +
+                                   std::to_string(code.bits) + " bits and " +
+                                   std::to_string(code.lanes) + " lanes, which no type here has");
+  }
+
+  const kernel& kernel_of(op which, dtype type) const {
+    const kernel* const found = kernels().find(which, type);
+    if (found == nullptr) {
+      fail(TILEFOLD_UNSUPPORTED,
+           "there is no " + std::string(name_of(which)) + " of " + std::string(name_of(type)));
+    }
+    return *found;
+  }
+
+  void require_result_of_nothing(const kernel& found) const {
+    if (!found.has_empty) {
+      fail(TILEFOLD_EMPTY, "there is nothing to fold, and " + std::string(name_of(found.which)) +
+                               " has no result for that");
+    }
+  }
+
+ private:
+  const char* function_;
+};
+
+/// A job over items one after the other, whose results lie so.
+job plain_job(const void* items, dtype type, bool reads_items, std::int64_t segments,
+              const any_offsets& offsets, void* results) {
+  job call;
+  call.items = items;
+  call.type = type;
+  call.reads_items = reads_items;
+  call.segments = segments;
+  call.offsets = offsets;
+  call.results = results;
+  call.plan.out = {1, {segments}, {1}};
+  return call;
+}
+
+std::int64_t items_of_equal(const reader& read, std::int64_t segments, std::int64_t length) {
+  if (length > 0 && segments > std::numeric_limits<std::int64_t>::max() / length) {
+    read.fail(TILEFOLD_INVALID_ARGUMENT, std::to_string(segments) + " segments of " +
+                                             std::to_string(length) +
+                                             " items are more than an array can hold");
+  }
+  return segments * length;
+}
+
+void fold_range(const reader& read, tilefold_executor* executor, op which, const void* items,
+                tilefold_dtype code, std::int64_t n, void* result) {
+  tilefold_executor& exec = read.there(executor, "executor");
+  const dtype type = read.type(code, "dtype");
+  const kernel& found = read.kernel_of(which, type);
+  read.count(n, "n");
+  read.require(items, "items", n > 0);
+  read.require(result, "result", true);
+  if (n == 0) read.require_result_of_nothing(found);
+  exec.fold(which, plain_job(items, type, n > 0, 1, {nullptr, n, 0}, result));
+}
+
+// Row-major strides of extents, for those who give none.
+void fill_strides(detail::view_shape& shape) {
+  std::int64_t step = 1;
+  for (int i = shape.rank - 1; i >= 0; --i) {
+    shape.stride[i] = step;
+    step *= shape.extent[i] > 0 ? shape.extent[i] : 1;
+  }
+}
+
+struct axis_shapes {
+  detail::view_shape in;
+  detail::view_shape out;
+};
+
+axis_shapes read_shapes(const reader& read, std::int32_t rank, const std::int64_t* extents,
+                        const std::int64_t* strides, std::int32_t num_axes,
+                        const std::int32_t* axes_named, const std::int64_t* result_strides) {
+  if (rank < 0 || rank > detail::max_axes) {
+    read.fail(TILEFOLD_BAD_SHAPE, "rank is " + std::to_string(rank) + ", and must be 0 to 8");
+  }
+  if (num_axes < 0 || num_axes > rank) {
+    read.fail(TILEFOLD_BAD_SHAPE, "num_axes is " + std::to_string(num_axes) +
+                                      " for an array of rank " + std::to_string(rank));
+  }
+  read.require(extents, "extents", rank > 0);
+  read.require(axes_named, "axes", num_axes > 0);
+  axis_shapes shapes;
+  shapes.in.rank = rank;
+  for (int i = 0; i < rank; ++i) {
+    if (extents[i] < 0) {
+      read.fail(TILEFOLD_BAD_SHAPE,
+                "extent " + std::to_string(i) + " is " + std::to_string(extents[i]));
+    }
+    shapes.in.extent[i] = extents[i];
+  }
+  fill_strides(shapes.in);
+  for (int i = 0; i < rank && strides != nullptr; ++i) shapes.in.stride[i] = strides[i];
+  axes reduced;
+  reduced.count = num_axes;
+  for (int i = 0; i < num_axes; ++i) reduced.number[i] = axes_named[i];
+  detail::mark_reduced(shapes.in, reduced);
+  for (int i = 0; i < rank; ++i) {
+    if (!shapes.in.reduced[i]) shapes.out.extent[shapes.out.rank++] = shapes.in.extent[i];
+  }
+  fill_strides(shapes.out);
+  for (int i = 0; i < shapes.out.rank && result_strides != nullptr; ++i) {
+    shapes.out.stride[i] = result_strides[i];
+  }
+  return shapes;
+}
+
+}  // namespace
+
+}  // namespace tilefold::capi
+
+using namespace tilefold;
+using namespace tilefold::capi;
+
+extern "C" {
+
+uint32_t tilefold_version(void) {
+  return 10000u * TILEFOLD_VERSION_MAJOR + 100u * TILEFOLD_VERSION_MINOR + TILEFOLD_VERSION_PATCH;
+}
+
+const char* tilefold_version_text(void) {
+#define TILEFOLD_TEXT_OF(x) #x
+#define TILEFOLD_TEXT(x) TILEFOLD_TEXT_OF(x)
+  return TILEFOLD_TEXT(TILEFOLD_VERSION_MAJOR) "." TILEFOLD_TEXT(
+      TILEFOLD_VERSION_MINOR) "." TILEFOLD_TEXT(TILEFOLD_VERSION_PATCH);
+#undef TILEFOLD_TEXT
+#undef TILEFOLD_TEXT_OF
+}
+
+const char* tilefold_last_error(void) { return last_error.c_str(); }
+
+const char* tilefold_status_name(tilefold_status status) {
+  static constexpr const char* names[] = {
+      "TILEFOLD_OK",         "TILEFOLD_INVALID_ARGUMENT", "TILEFOLD_NULL_POINTER",
+      "TILEFOLD_UNKNOWN_OP", "TILEFOLD_UNSUPPORTED",      "TILEFOLD_EMPTY",
+      "TILEFOLD_BAD_SHAPE",  "TILEFOLD_MEMORY_SPACE",     "TILEFOLD_NO_MEMORY",
+      "TILEFOLD_CAPTURE",    "TILEFOLD_FLOAT_MODE",       "TILEFOLD_CUDA",
+      "TILEFOLD_INTERNAL"};
+  return status >= 0 && status <= TILEFOLD_INTERNAL ? names[status] : "an unknown status";
+}
+
+tilefold_status tilefold_host_executor(int32_t threads, tilefold_executor** executor) {
+  return guarded([&] {
+    const reader read("tilefold_host_executor");
+    read.require(executor, "executor", true);
+    if (threads < 0 || threads > 4096) {
+      read.fail(TILEFOLD_INVALID_ARGUMENT,
+                "threads is " + std::to_string(threads) + ", and must be 1 to 4096, or 0 for all");
+    }
+    *executor = capi::new_host_executor(threads);
+  });
+}
+
+tilefold_status tilefold_cuda_executor(int32_t device, void* stream, tilefold_executor** executor) {
+  return guarded([&] {
+    reader("tilefold_cuda_executor").require(executor, "executor", true);
+    *executor = capi::new_cuda_executor(device, stream);
+  });
+}
+
+int32_t tilefold_has_cuda(void) { return capi::has_cuda() ? 1 : 0; }
+
+void tilefold_destroy(tilefold_executor* executor) { delete executor; }
+
+tilefold_status tilefold_synchronize(tilefold_executor* executor) {
+  return guarded([&] { reader("tilefold_synchronize").there(executor, "executor").synchronize(); });
+}
+
+tilefold_status tilefold_workspace(const tilefold_executor* executor, const char* op,
+                                   tilefold_dtype dtype, int64_t n, int64_t segments,
+                                   int64_t* bytes) {
+  return guarded([&] {
+    const reader read("tilefold_workspace");
+    const tilefold_executor& exec = read.there(executor, "executor");
+    const capi::op which = read.operation(op);
+    const capi::dtype type = read.type(dtype, "dtype");
+    read.kernel_of(which, type);
+    read.count(n, "n");
+    read.count(segments, "segments");
+    read.require(bytes, "bytes", true);
+    *bytes = exec.workspace(which, type, n, segments);
+  });
+}
+
+tilefold_status tilefold_reserve(tilefold_executor* executor, int64_t bytes) {
+  return guarded([&] {
+    const reader read("tilefold_reserve");
+    read.there(executor, "executor").reserve(read.count(bytes, "bytes"));
+  });
+}
+
+const char* tilefold_op_name(int32_t index) {
+  return index >= 0 && index < num_named_ops ? op_names[index].data() : nullptr;
+}
+
+tilefold_status tilefold_result(const char* op, tilefold_dtype dtype, tilefold_dtype* result,
+                                int32_t* count) {
+  return guarded([&] {
+    const reader read("tilefold_result");
+    const kernel& found = read.kernel_of(read.operation(op), read.type(dtype, "dtype"));
+    if (result != nullptr) *result = dtype_rows[static_cast<int>(found.result)].code;
+    if (count != nullptr) *count = found.count;
+  });
+}
+
+tilefold_status tilefold_reduce(tilefold_executor* executor, const char* op, const void* items,
+                                tilefold_dtype dtype, int64_t n, void* result) {
+  return guarded([&] {
+    const reader read("tilefold_reduce");
+    capi::fold_range(read, executor, read.operation(op), items, dtype, n, result);
+  });
+}
+
+tilefold_status tilefold_segmented_reduce(tilefold_executor* executor, const char* op,
+                                          const void* items, tilefold_dtype dtype,
+                                          int64_t num_items, const void* offsets,
+                                          tilefold_dtype offsets_dtype, int64_t segments,
+                                          void* results) {
+  return guarded([&] {
+    const reader read("tilefold_segmented_reduce");
+    tilefold_executor& exec = read.there(executor, "executor");
+    const capi::op which = read.operation(op);
+    const capi::dtype type = read.type(dtype, "dtype");
+    read.kernel_of(which, type);
+    const capi::dtype of_offsets = read.type(offsets_dtype, "offsets_dtype");
+    if (of_offsets != capi::dtype::int32 && of_offsets != capi::dtype::int64) {
+      read.fail(TILEFOLD_UNSUPPORTED,
+                "offsets are " + std::string(name_of(of_offsets)) + ", and must be int32 or int64");
+    }
+    read.count(segments, "segments");
+    if (num_items < -1) {
+      read.fail(TILEFOLD_INVALID_ARGUMENT, "num_items is " + std::to_string(num_items));
+    }
+    if (segments == 0) return;
+    read.require(offsets, "offsets", true);
+    read.require(results, "results", true);
+    const any_offsets begins{offsets, 0, 8 * bytes_of(of_offsets)};
+    if (num_items >= 0) exec.check(begins, segments, num_items);
+    read.require(items, "items", num_items > 0);
+    exec.fold(which, plain_job(items, type, items != nullptr, segments, begins, results));
+  });
+}
+
+tilefold_status tilefold_segmented_reduce_equal(tilefold_executor* executor, const char* op,
+                                                const void* items, tilefold_dtype dtype,
+                                                int64_t segments, int64_t length, void* results) {
+  return guarded([&] {
+    const reader read("tilefold_segmented_reduce_equal");
+    tilefold_executor& exec = read.there(executor, "executor");
+    const capi::op which = read.operation(op);
+    const capi::dtype type = read.type(dtype, "dtype");
+    read.kernel_of(which, type);
+    read.count(segments, "segments");
+    read.count(length, "length");
+    const bool reads = items_of_equal(read, segments, length) > 0;
+    if (segments == 0) return;
+    read.require(items, "items", reads);
+    read.require(results, "results", true);
+    exec.fold(which, plain_job(items, type, reads, segments, {nullptr, length, 0}, results));
+  });
+}
+
+tilefold_status tilefold_reduce_by_key(tilefold_executor* executor, const char* op,
+                                       const void* keys, tilefold_dtype keys_dtype,
+                                       const void* items, tilefold_dtype dtype, int64_t n,
+                                       void* keys_out, void* results, int64_t* num_runs) {
+  return guarded([&] {
+    const reader read("tilefold_reduce_by_key");
+    tilefold_executor& exec = read.there(executor, "executor");
+    const capi::op which = read.operation(op);
+    const capi::dtype type = read.type(dtype, "dtype");
+    read.kernel_of(which, type);
+    const capi::dtype of_keys = read.type(keys_dtype, "keys_dtype");
+    if (of_keys == capi::dtype::complex64 || of_keys == capi::dtype::complex128) {
+      read.fail(TILEFOLD_UNSUPPORTED, "keys cannot be " + std::string(name_of(of_keys)));
+    }
+    read.count(n, "n");
+    read.require(num_runs, "num_runs", true);
+    read.require(keys, "keys", n > 0);
+    read.require(items, "items", n > 0);
+    read.require(keys_out, "keys_out", n > 0);
+    read.require(results, "results", n > 0);
+    if (n == 0) {
+      *num_runs = 0;
+      return;
+    }
+    exec.by_key(which, keys, of_keys, n, keys_out, plain_job(items, type, true, 1, {}, results),
+                num_runs);
+  });
+}
+
+tilefold_status tilefold_axis_reduce(tilefold_executor* executor, const char* op, const void* items,
+                                     tilefold_dtype dtype, int32_t rank, const int64_t* extents,
+                                     const int64_t* strides, int32_t num_axes, const int32_t* axes,
+                                     void* results, const int64_t* result_strides) {
+  return guarded([&] {
+    const reader read("tilefold_axis_reduce");
+    tilefold_executor& exec = read.there(executor, "executor");
+    const capi::op which = read.operation(op);
+    const capi::dtype type = read.type(dtype, "dtype");
+    const kernel& found = read.kernel_of(which, type);
+    const axis_shapes shapes =
+        read_shapes(read, rank, extents, strides, num_axes, axes, result_strides);
+    const detail::matched_axes matched(shapes.in, shapes.out, num_axes);
+    job call;
+    call.plan = detail::make_axis_plan(shapes.in, shapes.out, matched);
+    if (call.plan.results == 0) return;
+    const bool nothing = call.plan.length == 0;
+    if (nothing) read.require_result_of_nothing(found);
+    read.require(items, "items", !nothing);
+    read.require(results, "results", true);
+    call.items = items;
+    call.type = type;
+    call.reads_items = !nothing;
+    call.by_columns = !nothing && !detail::lie_in_a_row(call.plan);
+    call.segments = call.plan.results;
+    call.offsets = {nullptr, call.plan.length, 0};
+    call.results = results;
+    exec.fold(which, call);
+  });
+}
+
+tilefold_status tilefold_stats(tilefold_executor* executor, const void* items, tilefold_dtype dtype,
+                               int64_t n, tilefold_statistics* result) {
+  return guarded([&] {
+    capi::fold_range(reader("tilefold_stats"), executor, capi::op::statistics, items, dtype, n,
+                     result);
+  });
+}
+
+tilefold_status tilefold_dot(tilefold_executor* executor, const void* x, const void* y,
+                             tilefold_dtype dtype, int64_t n, void* result) {
+  return guarded([&] {
+    const reader read("tilefold_dot");
+    tilefold_executor& exec = read.there(executor, "executor");
+    const capi::dtype type = read.type(dtype, "dtype");
+    bool is_there = false;
+    for (const dot_kernel& row : dots()) is_there = is_there || row.items == type;
+    if (!is_there) {
+      read.fail(TILEFOLD_UNSUPPORTED, "there is no dot of " + std::string(name_of(type)));
+    }
+    read.count(n, "n");
+    read.require(x, "x", n > 0);
+    read.require(y, "y", n > 0);
+    read.require(result, "result", true);
+    exec.dot(x, y, type, n, result);
+  });
+}
+}

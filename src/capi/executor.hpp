@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an executor of the C interface does, whatever it runs on.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/tilefold.h>
+
+#include "kernels.hpp"
+
+struct tilefold_executor {
+  tilefold_executor() = default;
+  tilefold_executor(const tilefold_executor&) = delete;  // C holds it by its address
+  tilefold_executor& operator=(const tilefold_executor&) = delete;
+  virtual ~tilefold_executor() = default;
+
+  using dtype = tilefold::capi::dtype;
+  using op = tilefold::capi::op;
+  using job = tilefold::capi::job;
+
+  /// All that a call names is there and fits; whether it can be reached, the executor sees.
+  virtual void fold(op which, const job& call) = 0;
+  virtual void dot(const void* x, const void* y, dtype type, std::int64_t n, void* result) = 0;
+  /// n >= 1. `call` has the items and where results go.
+  virtual void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,
+                      const job& call, std::int64_t* num_runs) = 0;
+  /// Throws segment_error for the first segment that is not one of [0, num_items), if it can look.
+  virtual void check(const tilefold::capi::any_offsets& offsets, std::int64_t segments,
+                     std::int64_t num_items) = 0;
+  virtual std::int64_t workspace(op which, dtype type, std::int64_t n,
+                                 std::int64_t segments) const = 0;
+  virtual void reserve(std::int64_t bytes) = 0;
+  virtual void synchronize() = 0;
+};
+
+namespace tilefold::capi {
+
+/// What every operation makes of every dtype; the same on every executor.
+const table& kernels();
+
+tilefold_executor* new_host_executor(int threads);
+/// Throws cuda_error without a GPU, unsupported without CUDA.
+tilefold_executor* new_cuda_executor(int device, void* stream);
+bool has_cuda();
+
+/// Not for this dtype, or not in this build.
+class unsupported : public error {
+ public:
+  using error::error;
+};
+
+}  // namespace tilefold::capi

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The host executor of the C interface.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <tilefold/error.hpp>
+
+#include "executor.hpp"
+
+namespace tilefold::capi {
+
+namespace {
+
+// Where runs begin, and one past the end. Keys are equal if == says so.
+template <class Key>
+std::vector<std::int64_t> heads_of(const Key* keys, std::int64_t n) {
+  const auto value = [&](std::int64_t i) {
+    if constexpr (is_narrow_float<Key>) {
+      return static_cast<float>(keys[i]);
+    } else {
+      return keys[i];
+    }
+  };
+  std::int64_t runs = 1;
+  for (std::int64_t i = 1; i < n; ++i) runs += value(i - 1) == value(i) ? 0 : 1;
+  std::vector<std::int64_t> heads;
+  heads.reserve(static_cast<std::size_t>(runs) + 1);
+  heads.push_back(0);
+  for (std::int64_t i = 1; i < n; ++i) {
+    if (!(value(i - 1) == value(i))) heads.push_back(i);
+  }
+  heads.push_back(n);
+  return heads;
+}
+
+std::vector<std::int64_t> heads_of(const void* keys, dtype type, std::int64_t n) {
+  const auto of = [&]<class Key>(const Key*) {
+    return capi::heads_of(static_cast<const Key*>(keys), n);
+  };
+  switch (type) {
+    case dtype::int8:
+    case dtype::uint8:
+    case dtype::boolean:
+      return of(static_cast<const std::uint8_t*>(nullptr));
+    case dtype::int16:
+    case dtype::uint16:
+      return of(static_cast<const std::uint16_t*>(nullptr));
+    case dtype::int32:
+    case dtype::uint32:
+      return of(static_cast<const std::uint32_t*>(nullptr));
+    case dtype::int64:
+    case dtype::uint64:
+      return of(static_cast<const std::uint64_t*>(nullptr));
+    case dtype::float16:
+      return of(static_cast<const half*>(nullptr));
+    case dtype::bfloat16:
+      return of(static_cast<const bfloat16*>(nullptr));
+    case dtype::float32:
+      return of(static_cast<const float*>(nullptr));
+    case dtype::float64:
+      return of(static_cast<const double*>(nullptr));
+    default:
+      throw unsupported("tilefold_reduce_by_key: keys cannot be " + std::string(name_of(type)));
+  }
+}
+
+class host final : public tilefold_executor {
+ public:
+  explicit host(int threads) : exec_(threads == 0 ? host_executor() : host_executor(threads)) {}
+
+  void fold(op which, const job& call) override {
+    kernels().find(which, call.type)->fold(exec_, call);
+  }
+
+  void dot(const void* x, const void* y, dtype type, std::int64_t n, void* result) override {
+    for (const dot_kernel& row : dots()) {
+      if (row.items == type) row.fold(exec_, x, y, n, result);
+    }
+  }
+
+  // A run is a segment: its bits are those of a fold over it alone.
+  void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,
+              const job& call, std::int64_t* num_runs) override {
+    const std::vector<std::int64_t> heads = capi::heads_of(keys, keys_type, n);
+    const std::size_t runs = heads.size() - 1;
+    job runs_call = call;
+    runs_call.segments = static_cast<std::int64_t>(runs);
+    runs_call.offsets = {heads.data(), 0, 64};
+    runs_call.plan.out = {1, {runs_call.segments}, {1}};
+    fold(which, runs_call);
+    const auto bytes = static_cast<std::size_t>(bytes_of(keys_type));
+    for (std::size_t run = 0; run < runs; ++run) {
+      std::memcpy(static_cast<char*>(keys_out) + run * bytes,
+                  static_cast<const char*>(keys) + static_cast<std::size_t>(heads[run]) * bytes,
+                  bytes);
+    }
+    *num_runs = runs_call.segments;
+  }
+
+  void check(const any_offsets& offsets, std::int64_t segments, std::int64_t num_items) override {
+    for (std::int64_t i = 0; i < segments; ++i) {
+      const std::int64_t begin = offsets[i];
+      const std::int64_t end = offsets[i + 1];
+      if (begin >= 0 && begin <= end && end <= num_items) continue;
+      throw segment_error("tilefold_segmented_reduce: segment " + std::to_string(i) + " is [" +
+                              std::to_string(begin) + ", " + std::to_string(end) + ") of " +
+                              std::to_string(num_items) + " items",
+                          i);
+    }
+  }
+
+  std::int64_t workspace(op, dtype, std::int64_t, std::int64_t) const override { return 0; }
+  void reserve(std::int64_t) override {}
+  void synchronize() override {}
+
+ private:
+  host_executor exec_;
+};
+
+}  // namespace
+
+tilefold_executor* new_host_executor(int threads) { return new host(threads); }
+
+const table& kernels() {
+  static const table all = [] {
+    table made;
+    for (const auto add : {add_sums, add_products, add_minima, add_maxima, add_extremes, add_places,
+                           add_questions, add_bits, add_means, add_deviations, add_norms,
+                           add_exponentials, add_precise_sums, add_statistics}) {
+      add(made);
+    }
+    return made;
+  }();
+  return all;
+}
+
+}  // namespace tilefold::capi

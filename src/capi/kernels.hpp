@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The folds of the C interface. One function folds a job of any shape (a range, segments by offsets
+// or of one length, axes), so that an operation is compiled once for a type of items, not once for
+// each verb. Items of the less usual types are read through one iterator that asks for their dtype.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+#include <tilefold/detail/axis_plan.hpp>
+#include <tilefold/detail/forest_verb.hpp>
+#include <tilefold/detail/host/columns.hpp>
+#include <tilefold/host.hpp>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/basic.hpp>
+
+#include "types.hpp"
+
+namespace tilefold::capi {
+
+namespace r = reducers;
+
+/// Items of any real dtype as Wide, which holds their values (or, of bool, whether they are zero).
+template <class Wide>
+struct any_items {
+  using value_type = Wide;
+  using difference_type = std::int64_t;
+
+  const void* data;
+  dtype type;
+
+  Wide operator[](std::int64_t i) const {
+    switch (type) {
+      case dtype::int8:
+        return as<std::int8_t>(i);
+      case dtype::int16:
+        return as<std::int16_t>(i);
+      case dtype::int32:
+        return as<std::int32_t>(i);
+      case dtype::int64:
+        return as<std::int64_t>(i);
+      case dtype::uint8:
+      case dtype::boolean:
+        return as<std::uint8_t>(i);
+      case dtype::uint16:
+        return as<std::uint16_t>(i);
+      case dtype::uint32:
+        return as<std::uint32_t>(i);
+      case dtype::uint64:
+        return as<std::uint64_t>(i);
+      case dtype::float16:
+        return as<half>(i);
+      case dtype::bfloat16:
+        return as<bfloat16>(i);
+      case dtype::float32:
+        return as<float>(i);
+      case dtype::float64:
+        return as<double>(i);
+      case dtype::complex64:
+        return as_complex<float>(i);
+      case dtype::complex128:
+        return as_complex<double>(i);
+    }
+    return Wide{};
+  }
+  Wide operator*() const { return (*this)[0]; }
+  friend any_items operator+(const any_items& it, std::int64_t n) {
+    return {static_cast<const char*>(it.data) + n * bytes_of(it.type), it.type};
+  }
+  friend std::int64_t operator-(const any_items& a, const any_items& b) {
+    return (static_cast<const char*>(a.data) - static_cast<const char*>(b.data)) / bytes_of(a.type);
+  }
+
+ private:
+  template <class T>
+  Wide as(std::int64_t i) const {
+    const T value = static_cast<const T*>(data)[i];
+    if constexpr (is_narrow_float<T>) {
+      return convert(static_cast<float>(value));
+    } else {
+      return convert(value);
+    }
+  }
+  template <class T>
+  Wide as_complex(std::int64_t i) const {
+    const T* const parts = static_cast<const T*>(data) + 2 * i;
+    if constexpr (std::is_same_v<Wide, bool>) {
+      return parts[0] != 0 || parts[1] != 0;
+    } else {
+      return Wide{};
+    }
+  }
+  template <class T>
+  static Wide convert(T value) {
+    if constexpr (std::is_same_v<Wide, bool>) {
+      return value != 0;
+    } else if constexpr (std::is_integral_v<Wide> && std::is_floating_point_v<T>) {
+      return Wide{};  // no operation reads floats so
+    } else {
+      return static_cast<Wide>(value);
+    }
+  }
+};
+
+/// Where segments begin: at offsets of 32 or 64 bits, or each `step` items.
+struct any_offsets {
+  using value_type = std::int64_t;
+  using difference_type = std::int64_t;
+
+  const void* data = nullptr;
+  std::int64_t step = 0;
+  int bits = 0;  // of an offset; 0: none in memory
+
+  std::int64_t operator[](std::int64_t i) const {
+    if (bits == 0) return i * step;
+    if (bits == 32) return static_cast<const std::int32_t*>(data)[i];
+    return static_cast<const std::int64_t*>(data)[i];
+  }
+  std::int64_t operator*() const { return (*this)[0]; }
+};
+
+/// One call.
+struct job {
+  const void* items = nullptr;
+  dtype type = dtype::float32;
+  bool reads_items = true;
+  detail::axis_plan plan;  // `columns` and `rows` if by_columns; `out` always
+  bool by_columns = false;
+  std::int64_t segments = 1;
+  any_offsets offsets;
+  void* results = nullptr;
+};
+
+template <class It>
+It items_of(const job& call) {
+  if constexpr (std::is_pointer_v<It>) {
+    return static_cast<It>(call.items);
+  } else {
+    return It{call.items, call.type};
+  }
+}
+
+/// Folds a job with what Make makes; its results are of type Out.
+template <class It, class Out, class Make>
+void fold_job(const host_executor& exec, const job& call) {
+  const auto bound =
+      detail::bind<void, It>(detail::init_and_op{detail::no_init{}, Make{}()}, detail::as_is{});
+  const auto items =
+      bound.source(detail::unless_empty{exec, call.reads_items, "items"}, items_of<It>(call));
+  const detail::strided_output<Out*> out{static_cast<Out*>(call.results), call.plan.out};
+  const auto empty = bound.empty("reduce");
+  using policy = detail::default_policy;
+  if (call.by_columns) {
+    const detail::column_forest<std::remove_const_t<decltype(items)>> columns{
+        items, call.plan.columns, call.plan.rows};
+    exec.fold_columns<policy>(columns, bound.reducer, bound.start, empty, out);
+  } else {
+    exec.fold_forest<policy>(detail::make_offsets_forest(items, call.offsets, call.segments),
+                             call.segments, bound.reducer, bound.start, empty, out);
+  }
+}
+
+/// What an operation is for items of a dtype.
+struct kernel {
+  op which;
+  dtype items;
+  dtype result;
+  std::int8_t count;  // of numbers that a result has
+  bool has_empty;     // whether a range of nothing has a result; a segment always has
+  void (*fold)(const host_executor&, const job&);
+};
+
+/// Stands for a reducer that is made without arguments.
+template <class R>
+struct plain {
+  R operator()() const { return R{}; }
+};
+
+// What results look like in memory.
+template <class T>
+struct result_traits {
+  static constexpr dtype type = dtype_of<T>;
+  static constexpr int count = 1;
+};
+template <class T>
+struct result_traits<r::extremes<T>> {
+  static constexpr dtype type = dtype_of<T>;
+  static constexpr int count = 2;
+};
+
+/// All kernels, by operation and dtype of the items.
+class table {
+ public:
+  const kernel* find(op which, dtype items) const {
+    const kernel& row = rows_[static_cast<int>(which)][static_cast<int>(items)];
+    return row.fold == nullptr ? nullptr : &row;
+  }
+
+  template <op Which, class It, class Out, class Make>
+  void add(dtype items, bool has_empty) {
+    rows_[static_cast<int>(Which)][static_cast<int>(items)] = {Which,
+                                                               items,
+                                                               result_traits<Out>::type,
+                                                               result_traits<Out>::count,
+                                                               has_empty,
+                                                               &fold_job<It, Out, Make>};
+  }
+
+  /// Of items of each type T, with results of type Out<T>.
+  template <op Which, class Make, template <class> class Out, class... T>
+  void add_typed(bool has_empty = true) {
+    (add<Which, const T*, Out<T>, Make>(dtype_of<T>, has_empty), ...);
+  }
+
+  /// Of items of these dtypes, read as Wide.
+  template <op Which, class Make, class Wide, class Out>
+  void add_any(std::initializer_list<dtype> items, bool has_empty = true) {
+    for (const dtype type : items) add<Which, any_items<Wide>, Out, Make>(type, has_empty);
+  }
+
+  /// Of items of all real dtypes, as statistics are made: integers as int64 or uint64.
+  template <op Which, class Make, class Out>
+  void add_real(bool has_empty) {
+    add_any<Which, Make, std::int64_t, Out>(
+        {dtype::int8, dtype::int16, dtype::int32, dtype::int64, dtype::uint8, dtype::uint16,
+         dtype::uint32, dtype::boolean},
+        has_empty);
+    add<Which, const std::uint64_t*, Out, Make>(dtype::uint64, has_empty);
+    add<Which, const half*, Out, Make>(dtype::float16, has_empty);
+    add<Which, const bfloat16*, Out, Make>(dtype::bfloat16, has_empty);
+    add<Which, const float*, Out, Make>(dtype::float32, has_empty);
+    add<Which, const double*, Out, Make>(dtype::float64, has_empty);
+  }
+
+ private:
+  kernel rows_[num_ops][num_dtypes]{};
+};
+
+template <class T>
+using itself = T;
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// One in each source.
+void add_sums(table& all);
+void add_products(table& all);
+void add_minima(table& all);
+void add_maxima(table& all);
+void add_extremes(table& all);
+void add_places(table& all);
+void add_questions(table& all);
+void add_bits(table& all);
+void add_means(table& all);
+void add_deviations(table& all);
+void add_norms(table& all);
+void add_exponentials(table& all);
+void add_precise_sums(table& all);
+void add_statistics(table& all);
+
+/// The dot product of two arrays.
+struct dot_kernel {
+  dtype items;
+  dtype result;
+  void (*fold)(const host_executor&, const void* x, const void* y, std::int64_t n, void* result);
+};
+std::span<const dot_kernel> dots();
+
+}  // namespace tilefold::capi

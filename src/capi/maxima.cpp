@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Greatest values.
+#include "kernels.hpp"
+
+namespace tilefold::capi {
+
+void add_maxima(table& all) {
+  all.add_typed<op::max, plain<r::max<>>, itself, std::int8_t, std::int16_t, std::int32_t,
+                std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, half,
+                bfloat16, float, double>();
+}
+
+}  // namespace tilefold::capi

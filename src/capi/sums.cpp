@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums: in the accumulator of docs/numerics.md, and in 64 bits.
+#include "kernels.hpp"
+
+namespace tilefold::capi {
+
+namespace {
+
+template <class T>
+using accumulated = detail::accumulator_t<void, plus, T, detail::no_init>;
+
+}  // namespace
+
+void add_sums(table& all) {
+  all.add_typed<op::sum, plain<r::sum>, accumulated, std::int8_t, std::int16_t, std::int32_t,
+                std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, half,
+                bfloat16, float, double, std::complex<float>, std::complex<double>>();
+  // Bools are counted.
+  all.add_any<op::sum, plain<r::sum>, std::int64_t, std::int64_t>({dtype::boolean});
+  all.add_any<op::sum64, plain<r::sum>, std::int64_t, std::int64_t>(
+      {dtype::int8, dtype::int16, dtype::int32, dtype::int64, dtype::boolean});
+  all.add_any<op::sum64, plain<r::sum>, std::uint64_t, std::uint64_t>(
+      {dtype::uint8, dtype::uint16, dtype::uint32, dtype::uint64});
+  all.add_any<op::sum64, plain<r::sum>, double, double>(
+      {dtype::float16, dtype::bfloat16, dtype::float32, dtype::float64});
+}
+
+}  // namespace tilefold::capi

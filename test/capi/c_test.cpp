@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C interface, from a program that links libtilefold as anybody's would. What a range gives is
+// compared with the templates, which this program compiles for one thread; what segments, axes and
+// runs give, with ranges.
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.h>
+#include <tilefold/precompiled.hpp>
+#include <tilefold/tilefold.hpp>
+
+#include "conformance/conformance.hpp"
+#include "support/items.hpp"
+#include "support/views.hpp"
+
+namespace tilefold::test {
+namespace {
+
+namespace r = reducers;
+
+template <class T>
+constexpr tilefold_dtype code = precompiled::detail::dtype_of<T>;
+
+constexpr tilefold_dtype int32_code{TILEFOLD_INT, 32, 1};
+constexpr tilefold_dtype int64_code{TILEFOLD_INT, 64, 1};
+
+void must(tilefold_status status) { ASSERT_EQ(status, TILEFOLD_OK) << tilefold_last_error(); }
+
+class CInterface : public ::testing::Test {
+ protected:
+  CInterface() { must(tilefold_host_executor(2, &host_)); }
+  ~CInterface() override { tilefold_destroy(host_); }
+
+  template <class Result, class T>
+  Result reduced(const char* op, const std::vector<T>& items) {
+    Result result;
+    std::memset(static_cast<void*>(&result), 0xee, sizeof result);
+    const auto n = static_cast<std::int64_t>(items.size());
+    EXPECT_EQ(tilefold_reduce(host_, op, items.data(), code<T>, n, &result), TILEFOLD_OK)
+        << op << ": " << tilefold_last_error();
+    tilefold_dtype type{};
+    std::int32_t count = 0;
+    EXPECT_EQ(tilefold_result(op, code<T>, &type, &count), TILEFOLD_OK);
+    EXPECT_EQ(type.bits / 8 * count, static_cast<int>(sizeof result)) << op;
+    return result;
+  }
+
+  void expect_error(tilefold_status got, tilefold_status expected, const std::string& part) {
+    EXPECT_EQ(got, expected) << tilefold_status_name(got);
+    EXPECT_NE(std::string(tilefold_last_error()).find(part), std::string::npos)
+        << tilefold_last_error();
+  }
+
+  tilefold_executor* host_ = nullptr;
+};
+
+// Short, long enough for vectors, and for threads.
+const std::vector<std::int64_t> sizes{1, 2, 37, 1000, 300007};
+
+template <class T>
+std::vector<T> items_of(std::int64_t n) {
+  return make_items<T>(pattern::mixed, n);
+}
+template <class T>
+class CInterfaceOf : public CInterface {};
+using real_types =
+    ::testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                     std::uint16_t, std::uint32_t, std::uint64_t, half, bfloat16, float, double>;
+TYPED_TEST_SUITE(CInterfaceOf, real_types);
+
+TYPED_TEST(CInterfaceOf, HasTheBitsOfTheTemplates) {
+  using T = TypeParam;
+  const auto check = [&](const char* op, const std::vector<T>& x, auto expected) {
+    EXPECT_TRUE(same_bits(this->template reduced<decltype(expected)>(op, x), expected))
+        << op << ", " << x.size();
+  };
+  for (const std::int64_t n : sizes) {
+    const std::vector<T> x = items_of<T>(n);
+    check("sum", x, tilefold::reduce(x));
+    check("product", x, tilefold::reduce(x, r::product{}));
+    check("min", x, tilefold::reduce(x, r::min<>{}));
+    check("max", x, tilefold::reduce(x, r::max<>{}));
+    check("minmax", x, tilefold::reduce(x, r::minmax<>{}));
+    check("arg_min", x, tilefold::reduce(x, r::arg_min<>{}).index);
+    check("arg_max", x, tilefold::reduce(x, r::arg_max<>{}).index);
+    check("mean", x, tilefold::reduce(x, r::mean{}));
+    check("variance", x, tilefold::reduce(x, r::variance{}));
+    check("standard_deviation", x, tilefold::reduce(x, r::standard_deviation{}));
+    check("l1", x, tilefold::reduce(x, r::l1{}));
+    check("l2", x, tilefold::reduce(x, r::l2{}));
+    check("logsumexp", x, tilefold::reduce(x, r::logsumexp{}));
+    const auto pair = tilefold::reduce(x, r::softmax_pair{});
+    check("softmax_pair", x, pair);
+    if constexpr (std::is_integral_v<T>) {
+      using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+      check("sum64", x, tilefold::reduce<wide>(x));
+      check("bit_xor", x, tilefold::reduce(x, r::bit_xor{}));
+      check("bit_and", x, tilefold::reduce(x, r::bit_and{}));
+      check("bit_or", x, tilefold::reduce(x, r::bit_or{}));
+      check("any", x, tilefold::reduce(x, r::any<>{}));
+      check("all", x, tilefold::reduce(x, r::all<>{}));
+    } else {
+      check("sum64", x, tilefold::reduce<double>(x));
+    }
+    if constexpr (std::is_floating_point_v<T>) {
+      check("linf", x, tilefold::reduce(x, r::linf{}));
+      check("compensated_sum", x, tilefold::reduce(x, r::compensated_sum{}));
+      check("exact_sum", x, tilefold::reduce(x, r::exact_sum<>{}));
+    }
+    using dot = decltype(tilefold::transform_reduce(x.begin(), x.end(), x.begin(), r::dot{}));
+    dot product{};
+    must(tilefold_dot(this->host_, x.data(), x.data(), code<T>, n, &product));
+    EXPECT_TRUE(
+        same_bits(product, tilefold::transform_reduce(x.begin(), x.end(), x.begin(), r::dot{})))
+        << n;
+  }
+}
+
+TEST_F(CInterface, KnowsBoolsAndComplexNumbers) {
+  const std::vector<std::uint8_t> bools{1, 0, 1, 1};
+  const tilefold_dtype bool_code{TILEFOLD_BOOL, 8, 1};
+  std::int64_t count = 0;
+  must(tilefold_reduce(host_, "sum", bools.data(), bool_code, 4, &count));
+  EXPECT_EQ(count, 3);
+  must(tilefold_reduce(host_, "count_nonzero", bools.data(), bool_code, 4, &count));
+  EXPECT_EQ(count, 3);
+  bool answer = true;
+  must(tilefold_reduce(host_, "all", bools.data(), bool_code, 4, &answer));
+  EXPECT_FALSE(answer);
+  std::vector<std::complex<float>> z;
+  const auto parts = items_of<float>(2000);
+  for (std::size_t i = 0; i < parts.size(); i += 2) z.emplace_back(parts[i], parts[i + 1]);
+  EXPECT_TRUE(same_bits(reduced<std::complex<float>>("sum", z), tilefold::reduce(z)));
+  z.assign(3, {0.0f, -0.0f});
+  EXPECT_EQ(reduced<std::int64_t>("count_nonzero", z), 0);
+  z.push_back({0.0f, std::numeric_limits<float>::quiet_NaN()});
+  EXPECT_EQ(reduced<std::int64_t>("count_nonzero", z), 1);
+}
+
+TEST_F(CInterface, AgreesWithItselfOnAnyNumberOfThreads) {
+  const auto x = items_of<float>(3000001);
+  for (const char* op : {"sum", "variance", "logsumexp", "exact_sum", "l2"}) {
+    std::vector<unsigned char> results[2];
+    for (const int threads : {1, 4}) {
+      tilefold_executor* exec = nullptr;
+      must(tilefold_host_executor(threads, &exec));
+      std::vector<unsigned char>& result = results[threads == 1 ? 0 : 1];
+      result.assign(16, 0);
+      must(tilefold_reduce(exec, op, x.data(), code<float>, 3000001, result.data()));
+      tilefold_destroy(exec);
+    }
+    EXPECT_EQ(results[0], results[1]) << op;
+  }
+}
+
+// ---- many results: each has the bits of a range
+
+std::vector<std::string> all_ops() {
+  std::vector<std::string> ops;
+  for (int i = 0; tilefold_op_name(i) != nullptr; ++i) ops.emplace_back(tilefold_op_name(i));
+  return ops;
+}
+
+int result_bytes(const std::string& op, tilefold_dtype type) {
+  tilefold_dtype result{};
+  std::int32_t count = 0;
+  if (tilefold_result(op.c_str(), type, &result, &count) != TILEFOLD_OK) return 0;
+  return result.bits / 8 * count;
+}
+
+using bytes = std::vector<unsigned char>;
+
+class CInterfaceMany : public CInterface {
+ protected:
+  bytes range(const std::string& op, const float* first, std::int64_t n) {
+    bytes result(static_cast<std::size_t>(result_bytes(op, code<float>)), 0xee);
+    last_status_ = tilefold_reduce(host_, op.c_str(), first, code<float>, n, result.data());
+    return result;
+  }
+  tilefold_status last_status_ = TILEFOLD_OK;
+};
+
+TEST_F(CInterfaceMany, SegmentsHaveTheBitsOfRanges) {
+  const auto x = items_of<float>(200000);
+  const std::vector<std::int64_t> offsets{0, 1, 1, 4, 70, 70, 1000, 1001, 160000, 200000};
+  const std::vector<std::int32_t> narrow(offsets.begin(), offsets.end());
+  const std::int64_t segments = static_cast<std::int64_t>(offsets.size()) - 1;
+  int ops = 0;
+  for (const std::string& op : all_ops()) {
+    const auto size = static_cast<std::size_t>(result_bytes(op, code<float>));
+    if (size == 0) continue;
+    ++ops;
+    bytes wide_results(size * offsets.size(), 0xee);
+    bytes narrow_results = wide_results;
+    must(tilefold_segmented_reduce(host_, op.c_str(), x.data(), code<float>, 200000, offsets.data(),
+                                   int64_code, segments, wide_results.data()));
+    must(tilefold_segmented_reduce(host_, op.c_str(), x.data(), code<float>, -1, narrow.data(),
+                                   int32_code, segments, narrow_results.data()));
+    EXPECT_EQ(wide_results, narrow_results) << op;
+    EXPECT_EQ(bytes(wide_results.end() - static_cast<std::ptrdiff_t>(size), wide_results.end()),
+              bytes(size, 0xee))
+        << op << " writes behind its results";
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+      const bytes expected = range(op, x.data() + offsets[i], offsets[i + 1] - offsets[i]);
+      const bytes got(wide_results.begin() + static_cast<std::ptrdiff_t>(i * size),
+                      wide_results.begin() + static_cast<std::ptrdiff_t>((i + 1) * size));
+      if (last_status_ == TILEFOLD_OK) {
+        EXPECT_EQ(got, expected) << op << ", segment " << i;
+      } else {
+        EXPECT_EQ(last_status_, TILEFOLD_EMPTY);
+        if (size == 8 && op.starts_with("arg_")) {
+          std::int64_t place = 0;
+          std::memcpy(&place, got.data(), 8);
+          EXPECT_EQ(place, -1) << op;
+        } else {
+          double value = 0;
+          std::memcpy(&value, got.data(), 8);
+          EXPECT_TRUE(std::isnan(value)) << op;
+        }
+      }
+    }
+    bytes equal(size * 4);
+    must(tilefold_segmented_reduce_equal(host_, op.c_str(), x.data(), code<float>, 4, 333,
+                                         equal.data()));
+    for (std::int64_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(bytes(equal.begin() + i * static_cast<std::ptrdiff_t>(size),
+                      equal.begin() + (i + 1) * static_cast<std::ptrdiff_t>(size)),
+                range(op, x.data() + 333 * i, 333))
+          << op;
+    }
+  }
+  EXPECT_GE(ops, 24);
+}
+
+TEST_F(CInterfaceMany, AxesHaveTheBitsOfRanges) {
+  const std::vector<std::int64_t> extents{5, 33, 7};
+  const auto layouts = {right_layout(extents), left_layout(extents), right_layout(extents, 3, 2)};
+  for (const view_layout& layout : layouts) {
+    const auto x = items_of<float>(layout.span());
+    for (const unsigned set : {0u, 1u, 2u, 4u, 3u, 5u, 6u, 7u}) {
+      std::vector<std::int32_t> reduced;
+      std::vector<std::size_t> rows = axes_in(set, true, 3), columns = axes_in(set, false, 3);
+      for (const std::size_t axis : rows) reduced.push_back(static_cast<std::int32_t>(axis));
+      for (const char* op : {"sum", "max", "mean", "arg_max", "softmax_pair"}) {
+        const auto size = static_cast<std::size_t>(result_bytes(op, code<float>));
+        std::int64_t results = 1;
+        for (const std::size_t axis : columns) results *= extents[axis];
+        bytes out(size * static_cast<std::size_t>(results));
+        must(tilefold_axis_reduce(host_, op, x.data(), code<float>, 3, extents.data(),
+                                  layout.strides.data(), static_cast<std::int32_t>(reduced.size()),
+                                  reduced.data(), out.data(), nullptr));
+        std::size_t i = 0;
+        for_each_offset(layout, columns, [&](std::int64_t column) {
+          std::vector<float> gathered;
+          for_each_offset(layout, rows, [&](std::int64_t row) {
+            gathered.push_back(x[static_cast<std::size_t>(column + row)]);
+          });
+          const bytes got(out.begin() + static_cast<std::ptrdiff_t>(i * size),
+                          out.begin() + static_cast<std::ptrdiff_t>((i + 1) * size));
+          ASSERT_EQ(got, range(op, gathered.data(), static_cast<std::int64_t>(gathered.size())))
+              << op << " of axes " << set << ", result " << i;
+          ++i;
+        });
+      }
+    }
+  }
+}
+
+TEST_F(CInterface, AxesWriteWhereTheirStridesSay) {
+  const std::vector<int> x{1, 2, 3, 4, 5, 6};
+  const std::int64_t extents[] = {2, 3};
+  const std::int32_t rows = 0;
+  std::vector<int> out(5, -1);
+  const std::int64_t backwards = -2;
+  must(tilefold_axis_reduce(host_, "sum", x.data(), int32_code, 2, extents, nullptr, 1, &rows,
+                            out.data() + 4, &backwards));
+  EXPECT_EQ(out, (std::vector<int>{9, -1, 7, -1, 5}));
+  // No axis at all: every item is a result.
+  std::vector<double> means(6);
+  must(tilefold_axis_reduce(host_, "mean", x.data(), int32_code, 2, extents, nullptr, 0, nullptr,
+                            means.data(), nullptr));
+  EXPECT_EQ(means, (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  // An array without axes.
+  int one = 0;
+  must(tilefold_axis_reduce(host_, "sum", x.data() + 3, int32_code, 0, nullptr, nullptr, 0, nullptr,
+                            &one, nullptr));
+  EXPECT_EQ(one, 4);
+}
+
+template <class Key>
+void expect_runs(tilefold_executor* host, const std::vector<Key>& keys,
+                 const std::vector<std::int64_t>& heads) {
+  const auto n = static_cast<std::int64_t>(keys.size());
+  const auto x = items_of<float>(n);
+  std::vector<Key> keys_out(keys.size());
+  std::vector<float> sums(keys.size());
+  std::int64_t runs = 0;
+  must(tilefold_reduce_by_key(host, "sum", keys.data(), code<Key>, x.data(), code<float>, n,
+                              keys_out.data(), sums.data(), &runs));
+  ASSERT_EQ(runs, static_cast<std::int64_t>(heads.size()));
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const std::int64_t end = i + 1 < heads.size() ? heads[i + 1] : n;
+    EXPECT_TRUE(same_bits(sums[i], tilefold::reduce(x.begin() + heads[i], x.begin() + end))) << i;
+    EXPECT_TRUE(same_bits(keys_out[i], keys[static_cast<std::size_t>(heads[i])])) << i;
+  }
+}
+
+TEST_F(CInterface, RunsAreOfEqualKeys) {
+  expect_runs<std::int8_t>(host_, {1, 1, -1, -1, -1, 1}, {0, 2, 5});
+  expect_runs<std::uint16_t>(host_, {7}, {0});
+  expect_runs<std::int32_t>(host_, {1, 2, 2, 3}, {0, 1, 3});
+  const std::int64_t large = std::int64_t{1} << 40;
+  expect_runs<std::int64_t>(host_, {1, 1 + large, 1 + large}, {0, 1});
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  expect_runs<float>(host_, {0.0f, -0.0f, nan, nan, 1.0f}, {0, 2, 3, 4});
+  expect_runs<double>(host_, {0.5, 0.5, 1}, {0, 2});
+  expect_runs<half>(host_, {half(0.0f), half(-0.0f), half(nan), half(nan)}, {0, 2, 3});
+  std::vector<std::int32_t> many;
+  std::vector<std::int64_t> heads;
+  for (std::int64_t i = 0; i < 100000; ++i) {
+    if (i == 0 || i % 997 == 0 || i > 99000) heads.push_back(i);
+    many.push_back(static_cast<std::int32_t>(heads.size()));
+  }
+  expect_runs(host_, many, heads);
+  std::int64_t runs = -1;
+  must(tilefold_reduce_by_key(host_, "mean", nullptr, int32_code, nullptr, int32_code, 0, nullptr,
+                              nullptr, &runs));
+  EXPECT_EQ(runs, 0);
+}
+
+TEST_F(CInterface, StatisticsHaveTheBitsOfTheirOwnOperations) {
+  const auto check = [&]<class T>(const std::vector<T>& x) {
+    tilefold_statistics found{};
+    const auto n = static_cast<std::int64_t>(x.size());
+    must(tilefold_stats(host_, x.data(), code<T>, n, &found));
+    EXPECT_EQ(found.count, n);
+    EXPECT_TRUE(same_bits(found.mean, reduced<double>("mean", x)));
+    EXPECT_TRUE(same_bits(found.variance, reduced<double>("variance", x)));
+    EXPECT_EQ(found.min, static_cast<double>(reduced<T>("min", x)));
+    EXPECT_EQ(found.max, static_cast<double>(reduced<T>("max", x)));
+  };
+  check(items_of<float>(100003));
+  check(items_of<double>(1000));
+  check(items_of<std::int16_t>(1000));
+  tilefold_statistics nothing{};
+  must(tilefold_stats(host_, nullptr, code<float>, 0, &nothing));
+  EXPECT_EQ(nothing.count, 0);
+  EXPECT_TRUE(std::isnan(nothing.mean) && std::isnan(nothing.variance));
+  EXPECT_EQ(nothing.min, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(nothing.max, -std::numeric_limits<double>::infinity());
+}
+
+// ---- nothing, and what is wrong
+
+TEST_F(CInterface, NothingGivesTheIdentityOrAnError) {
+  float sum = 1;
+  must(tilefold_reduce(host_, "sum", nullptr, code<float>, 0, &sum));
+  EXPECT_TRUE(same_bits(sum, -0.0f));
+  float product = 0;
+  must(tilefold_reduce(host_, "product", nullptr, code<float>, 0, &product));
+  EXPECT_EQ(product, 1.0f);
+  for (const char* op : {"mean", "variance", "standard_deviation", "arg_min", "arg_max"}) {
+    double untouched = 42;
+    expect_error(tilefold_reduce(host_, op, nullptr, code<float>, 0, &untouched), TILEFOLD_EMPTY,
+                 op);
+    EXPECT_EQ(untouched, 42);
+    const std::int64_t extents[] = {3, 0};
+    const std::int32_t axis = 1;
+    expect_error(tilefold_axis_reduce(host_, op, nullptr, code<float>, 2, extents, nullptr, 1,
+                                      &axis, &untouched, nullptr),
+                 TILEFOLD_EMPTY, op);
+  }
+}
+
+TEST_F(CInterface, ErrorsNameTheBadValue) {
+  const std::vector<float> x{1, 2, 3};
+  float out = 42;
+  const auto f32 = code<float>;
+  expect_error(tilefold_reduce(nullptr, "sum", x.data(), f32, 3, &out), TILEFOLD_NULL_POINTER,
+               "executor is null");
+  expect_error(tilefold_reduce(host_, nullptr, x.data(), f32, 3, &out), TILEFOLD_NULL_POINTER,
+               "op is null");
+  expect_error(tilefold_reduce(host_, "summ", x.data(), f32, 3, &out), TILEFOLD_UNKNOWN_OP,
+               "'summ'; there are sum, sum64");
+  expect_error(tilefold_reduce(host_, "statistics", x.data(), f32, 3, &out), TILEFOLD_UNKNOWN_OP,
+               "'statistics'");
+  expect_error(tilefold_reduce(host_, "bit_or", x.data(), f32, 3, &out), TILEFOLD_UNSUPPORTED,
+               "no bit_or of float32");
+  expect_error(tilefold_reduce(host_, "sum", x.data(), {TILEFOLD_FLOAT, 8, 1}, 3, &out),
+               TILEFOLD_UNSUPPORTED, "code 2, 8 bits and 1 lanes");
+  expect_error(tilefold_reduce(host_, "sum", x.data(), {TILEFOLD_FLOAT, 32, 4}, 3, &out),
+               TILEFOLD_UNSUPPORTED, "4 lanes");
+  expect_error(tilefold_reduce(host_, "sum", x.data(), f32, -3, &out), TILEFOLD_INVALID_ARGUMENT,
+               "n is -3");
+  expect_error(tilefold_reduce(host_, "sum", nullptr, f32, 3, &out), TILEFOLD_NULL_POINTER,
+               "items is null");
+  expect_error(tilefold_reduce(host_, "sum", x.data(), f32, 3, nullptr), TILEFOLD_NULL_POINTER,
+               "result is null");
+  const std::vector<std::int32_t> offsets{0, 2, 1, 9};
+  expect_error(tilefold_segmented_reduce(host_, "sum", x.data(), f32, 3, offsets.data(), int32_code,
+                                         3, &out),
+               TILEFOLD_INVALID_ARGUMENT, "segment 1 is [2, 1) of 3 items");
+  expect_error(
+      tilefold_segmented_reduce(host_, "sum", x.data(), f32, 3, offsets.data(), f32, 3, &out),
+      TILEFOLD_UNSUPPORTED, "offsets are float32");
+  expect_error(tilefold_segmented_reduce_equal(host_, "sum", x.data(), f32,
+                                               std::numeric_limits<std::int64_t>::max(), 2, &out),
+               TILEFOLD_INVALID_ARGUMENT, "9223372036854775807 segments of 2 items");
+  const std::int64_t extents[] = {3, -1};
+  const std::int32_t axes_named[] = {0, 0};
+  expect_error(tilefold_axis_reduce(host_, "sum", x.data(), f32, 2, extents, nullptr, 1, axes_named,
+                                    &out, nullptr),
+               TILEFOLD_BAD_SHAPE, "extent 1 is -1");
+  const std::int64_t good[] = {3, 1};
+  expect_error(tilefold_axis_reduce(host_, "sum", x.data(), f32, 2, good, nullptr, 2, axes_named,
+                                    &out, nullptr),
+               TILEFOLD_BAD_SHAPE, "named twice");
+  const std::int32_t absent = 7;
+  expect_error(tilefold_axis_reduce(host_, "sum", x.data(), f32, 2, good, nullptr, 1, &absent, &out,
+                                    nullptr),
+               TILEFOLD_BAD_SHAPE, "no axis 7");
+  expect_error(tilefold_axis_reduce(host_, "sum", x.data(), f32, 9, good, nullptr, 1, &absent, &out,
+                                    nullptr),
+               TILEFOLD_BAD_SHAPE, "rank is 9");
+  expect_error(tilefold_reduce_by_key(host_, "sum", x.data(), {TILEFOLD_COMPLEX, 64, 1}, x.data(),
+                                      f32, 1, &out, &out, nullptr),
+               TILEFOLD_UNSUPPORTED, "keys cannot be complex64");
+  EXPECT_EQ(out, 42) << "nothing is written";
+  tilefold_executor* none = nullptr;
+  expect_error(tilefold_host_executor(-1, &none), TILEFOLD_INVALID_ARGUMENT, "threads is -1");
+  expect_error(tilefold_host_executor(0, nullptr), TILEFOLD_NULL_POINTER, "executor is null");
+  if (tilefold_has_cuda() == 0) {
+    expect_error(tilefold_cuda_executor(0, nullptr, &none), TILEFOLD_UNSUPPORTED, "without CUDA");
+  }
+  EXPECT_EQ(none, nullptr);
+  tilefold_destroy(nullptr);
+  must(tilefold_reduce(host_, "sum", x.data(), f32, 3, &out));
+  EXPECT_EQ(out, 6) << "the executor can be used again";
+}
+
+TEST_F(CInterface, EachThreadHasItsOwnMessage) {
+  EXPECT_NE(tilefold_reduce(host_, "mine", nullptr, code<float>, 0, nullptr), TILEFOLD_OK);
+  std::thread([] {
+    EXPECT_STREQ(tilefold_last_error(), "");
+    EXPECT_NE(tilefold_host_executor(-5, nullptr), TILEFOLD_OK);
+  }).join();
+  EXPECT_NE(std::string(tilefold_last_error()).find("'mine'"), std::string::npos);
+}
+
+TEST_F(CInterface, SaysItsVersion) {
+  EXPECT_EQ(tilefold_version(), 10000u * TILEFOLD_C_VERSION_MAJOR +
+                                    100u * TILEFOLD_C_VERSION_MINOR + TILEFOLD_C_VERSION_PATCH);
+  EXPECT_EQ(std::string(tilefold_version_text()), std::to_string(TILEFOLD_C_VERSION_MAJOR) + "." +
+                                                      std::to_string(TILEFOLD_C_VERSION_MINOR) +
+                                                      "." +
+                                                      std::to_string(TILEFOLD_C_VERSION_PATCH));
+  EXPECT_STREQ(tilefold_status_name(TILEFOLD_EMPTY), "TILEFOLD_EMPTY");
+  EXPECT_STREQ(tilefold_status_name(-1), "an unknown status");
+  std::int64_t workspace = -1;
+  must(tilefold_workspace(host_, "sum", code<float>, 1 << 30, 1, &workspace));
+  EXPECT_EQ(workspace, 0);
+}
+
+// ---- from C++
+
+TEST(Precompiled, HasTheNamesBitsAndExceptionsOfTheTemplates) {
+  namespace p = tilefold::precompiled;
+  p::host_executor exec(2);
+  const auto x = items_of<float>(100003);
+  const auto n = static_cast<std::int64_t>(x.size());
+  EXPECT_TRUE(same_bits(p::reduce(exec, x.data(), n), tilefold::reduce(x)));
+  EXPECT_TRUE(same_bits(p::reduce(exec, x.data(), n, p::mean), tilefold::reduce(x, r::mean{})));
+  const p::extremes<float> found = p::reduce(exec, x.data(), n, p::minmax);
+  EXPECT_EQ(found.min, tilefold::reduce(x, minimum{}));
+  EXPECT_EQ(found.max, tilefold::reduce(x, maximum{}));
+  static_assert(std::same_as<decltype(p::reduce(exec, x.data(), n, p::arg_min)), std::int64_t>);
+  const std::int8_t bytes[] = {100, 100};
+  EXPECT_EQ(p::reduce(exec, bytes, 2), 200);
+  const std::int32_t offsets[] = {0, 5, 9};
+  std::int64_t places[2];
+  p::segmented_reduce_into(exec, x.data(), offsets, 2, places, p::arg_max, n);
+  EXPECT_EQ(places[0], tilefold::max_element(x.begin(), x.begin() + 5) - x.begin());
+  EXPECT_THROW((void)p::reduce(exec, x.data(), -1), invalid_range_error);
+  EXPECT_THROW((void)p::reduce(exec, x.data(), 0, p::mean), empty_range_error);
+  EXPECT_THROW((void)p::reduce(exec, static_cast<const float*>(nullptr), 3), null_pointer_error);
+  EXPECT_THROW((void)p::reduce(exec, x.data(), 3, p::bit_or), error);
+  EXPECT_THROW(p::host_executor(-1), invalid_range_error);
+}
+
+}  // namespace
+}  // namespace tilefold::test

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# libtilefold: what it computes, what it shows of itself, and the examples in other languages.
+if(NOT TILEFOLD_C_LIBRARY)
+  return()
+endif()
+
+set_source_files_properties(capi/c_test.cpp PROPERTIES COMPILE_OPTIONS -O1)
+tilefold_add_test(c_tests PREFIX c. SOURCES capi/c_test.cpp LIBS tilefold::precompiled)
+
+# The committed list is the interface: a name that goes, or changes its version, breaks programs.
+add_test(NAME c.symbols
+         COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/capi/symbols_test.py
+                 ${CMAKE_NM} $<TARGET_FILE:tilefold_c> ${PROJECT_SOURCE_DIR}
+                 ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+set(examples ${PROJECT_SOURCE_DIR}/examples)
+include(CheckLanguage)
+check_language(C)
+if(CMAKE_C_COMPILER)
+  enable_language(C)
+  add_executable(c_example ${examples}/c/reduce.c)
+  set_target_properties(c_example PROPERTIES C_STANDARD 11 C_EXTENSIONS OFF)
+  target_compile_options(c_example PRIVATE -Wall -Wextra -pedantic)
+  target_link_libraries(c_example PRIVATE tilefold::c)
+  add_test(NAME c.example.c COMMAND c_example)
+else()
+  message(STATUS "tilefold: no C compiler, so the example in C is not built")
+endif()
+# Those of the others where there is a compiler; one command each.
+find_program(TILEFOLD_GFORTRAN gfortran)
+find_program(TILEFOLD_RUSTC rustc)
+mark_as_advanced(TILEFOLD_GFORTRAN TILEFOLD_RUSTC)
+function(tilefold_add_c_example name)
+  add_test(NAME c.example.${name}
+           COMMAND sh -ec "\"$@\" && exec ./c_example_${name}" - ${ARGN}
+           WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()
+set(directory $<TARGET_FILE_DIR:tilefold_c>)
+if(TILEFOLD_GFORTRAN)
+  tilefold_add_c_example(fortran ${TILEFOLD_GFORTRAN} ${examples}/fortran/reduce.f90 -o
+                         c_example_fortran -L${directory} -ltilefold -Wl,-rpath,${directory})
+endif()
+if(TILEFOLD_RUSTC)
+  tilefold_add_c_example(rust ${TILEFOLD_RUSTC} --edition 2021 ${examples}/rust/reduce.rs -o
+                         c_example_rust -L ${directory} -l tilefold -C
+                         link-args=-Wl,-rpath,${directory})
+endif()

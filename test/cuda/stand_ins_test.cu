@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands for an executor, on a GPU: the same bits as the executor's, streams that end while
+// their work goes on, handles that are used again, graphs, threads, and resources of cuda::mr's and
+// RMM's kind. (stand_ins_nogpu_test.cu sees what is kept and when it is given back.)
+#include <cstddef>
+#include <cstdint>
+#include <execution>
+#include <thread>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/host_vector.h>
+#include <cuda/stream_ref>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/cub_compat.cuh>
+#include <tilefold/thrust_compat.hpp>
+#include <tilefold/tilefold.cuh>
+
+#include "conformance/conformance.hpp"
+#include "support/device.cuh"
+#include "support/stand_ins.cuh"
+
+namespace tilefold::test {
+namespace {
+
+float folded(const std::vector<float>& items) {
+  return reference::fold<float>(reference::plus{}, items);
+}
+
+// A kernel that is still running when the call behind it is put into the stream.
+__global__ void delay(long long clocks) {
+  const long long start = clock64();
+  while (clock64() - start < clocks) {
+  }
+}
+constexpr long long clocks_of_a_while = 20'000'000;  // some 10 ms
+
+const std::vector<std::int64_t> sizes{1, 1000, 100003, 5000001};
+
+TEST(CudaStandIns, GiveTheBitsOfTheExecutor) {
+  const scoped_stream stream;
+  for (const std::int64_t n : sizes) {
+    const auto items = make_items<float>(pattern::mixed, n);
+    const gpu_array<float> array(items);
+    gpu_array<float> out(1);
+    const float* const first = array.data();
+    const float* const last = first + n;
+    const float expected = folded(items);
+    const auto check = [&](const auto& handle, const char* what) {
+      for (int call = 0; call < 2; ++call) {
+        EXPECT_TRUE(same_bits(tilefold::reduce(handle, first, last), expected)) << what << n;
+        must(cudaMemset(out.data(), 0xee, sizeof(float)));
+        reduce_into(handle, first, last, out.data());
+        must(cudaDeviceSynchronize());
+        EXPECT_TRUE(same_bits(out.to_host()[0], expected)) << what << n;
+      }
+    };
+    check(static_cast<cudaStream_t>(stream), "cudaStream_t ");
+    check(cudaStream_t{nullptr}, "the default stream ");
+    check(cudaStreamPerThread, "cudaStreamPerThread ");
+    check(cuda::stream_ref(stream), "cuda::stream_ref ");
+    check(rmm_stream_view(stream), "rmm ");
+    check(thrust::device, "thrust::device ");
+    check(thrust::cuda::par.on(stream), "par.on ");
+    check(thrust::cuda::par_nosync.on(stream), "par_nosync.on ");
+    cuda_executor exec(cuda::stream_ref{stream});
+    EXPECT_TRUE(same_bits(reduce(exec, first, last), expected)) << n;
+    EXPECT_TRUE(same_bits(tilefold::reduce(thrust::host, items), expected)) << n;
+    EXPECT_TRUE(same_bits(tilefold::reduce(std::execution::par, items), expected)) << n;
+    EXPECT_TRUE(same_bits(tilefold::reduce(std::execution::seq, items), expected)) << n;
+  }
+}
+
+TEST(CudaStandIns, KeepTheOrderOfTheirStream) {
+  const scoped_stream stream(cudaStreamNonBlocking);
+  const auto items = make_items<float>(pattern::mixed, 5000001);
+  const gpu_array<float> array(items);
+  gpu_array<float> out(2);
+  delay<<<1, 1, 0, stream>>>(clocks_of_a_while);
+  reduce_into(stream, array.begin(), array.end(), out.data());
+  reduce_into(stream, out.begin(), out.begin() + 1, out.data() + 1);
+  EXPECT_EQ(cudaStreamQuery(stream), cudaErrorNotReady);
+  (void)cudaGetLastError();
+  must(cudaStreamSynchronize(stream));
+  EXPECT_TRUE(same_bits(out.to_host()[0], folded(items)));
+  EXPECT_TRUE(same_bits(out.to_host()[1], folded(items)));
+}
+
+// Streams that are destroyed while their work goes on. The driver gives handles again, and memory
+// that was handed on too early would mix their folds.
+TEST(CudaStandIns, MayEndWhileTheirWorkGoesOn) {
+  constexpr int rounds = 100;
+  const auto items = make_items<float>(pattern::mixed, 5000001);
+  const gpu_array<float> array(items);
+  gpu_array<float> out(rounds);
+  for (int i = 0; i < rounds; ++i) {
+    cudaStream_t stream = nullptr;
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    delay<<<1, 1, 0, stream>>>(clocks_of_a_while / 20);
+    reduce_into(stream, array.begin(), array.end(), out.data() + i);
+    must(cudaStreamDestroy(stream));
+  }
+  must(cudaDeviceSynchronize());
+  const auto sums = out.to_host();
+  for (int i = 0; i < rounds; ++i) EXPECT_TRUE(same_bits(sums[i], folded(items))) << i;
+  release_kept_memory();
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+}
+
+// A graph has memory of its own: it outlives the stream and what the thread keeps, and runs beside
+// calls of the same stream.
+TEST(CudaStandIns, AreRecordedIntoGraphs) {
+  const auto items = make_items<float>(pattern::mixed, 5000001);
+  const gpu_array<float> array(items);
+  const gpu_array<float> halves(items.size() / 2);
+  gpu_array<float> out(2);
+  gpu_array<float> rows(1000);
+  cudaGraphExec_t graph = nullptr;
+  {
+    const scoped_stream stream(cudaStreamNonBlocking);
+    reduce_into(stream, array.begin(), array.end(), out.data());
+    cudaGraph_t recorded = nullptr;
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    reduce_into(stream, array.begin(), array.end(), out.data());
+    reduce_into(thrust::cuda::par.on(stream), array.begin(), array.end() - 1, out.data() + 1);
+    segmented_reduce_into(stream, array.begin(), 1000, 5000, rows.data());
+    EXPECT_THROW((void)tilefold::reduce(stream, array.begin(), array.end()), capture_error);
+    must(cudaStreamEndCapture(stream, &recorded));
+    must(cudaGraphInstantiate(&graph, recorded, 0));
+    must(cudaGraphDestroy(recorded));
+  }
+  release_kept_memory();
+  const std::vector<float> but_one(items.begin(), items.end() - 1);
+  const scoped_stream other(cudaStreamNonBlocking);
+  for (int replay = 0; replay < 3; ++replay) {
+    must(cudaMemset(out.data(), 0xee, 2 * sizeof(float)));
+    must(cudaGraphLaunch(graph, other));
+    EXPECT_TRUE(
+        same_bits(tilefold::reduce(thrust::device, array.begin(), array.end()), folded(items)));
+    must(cudaDeviceSynchronize());
+    EXPECT_TRUE(same_bits(out.to_host()[0], folded(items))) << replay;
+    EXPECT_TRUE(same_bits(out.to_host()[1], folded(but_one))) << replay;
+    const auto sums = rows.to_host();
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const std::vector<float> row(items.begin() + static_cast<std::ptrdiff_t>(5000 * i),
+                                   items.begin() + static_cast<std::ptrdiff_t>(5000 * (i + 1)));
+      ASSERT_TRUE(same_bits(sums[i], folded(row))) << i;
+    }
+  }
+  must(cudaGraphExecDestroy(graph));
+}
+
+// Another thread's capture must live through all that a call asks and frees.
+TEST(CudaStandIns, LeaveCapturesOfOthersAlone) {
+  const auto items = make_items<float>(pattern::mixed, 5000001);
+  const gpu_array<float> array(items);
+  gpu_array<float> out(1);
+  const scoped_stream captured(cudaStreamNonBlocking);
+  {
+    const scoped_stream warm(cudaStreamNonBlocking);  // loads the kernels
+    (void)tilefold::reduce(warm, array.begin(), array.end());
+  }
+  must(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal));
+  std::thread([&] {
+    for (int i = 0; i < 20; ++i) {
+      cudaStream_t stream = nullptr;
+      must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      reduce_into(stream, array.begin(), array.end(), out.data());
+      must(cudaStreamDestroy(stream));
+    }
+  }).join();
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(captured, &graph));
+  must(cudaGraphDestroy(graph));
+  must(cudaDeviceSynchronize());
+  EXPECT_TRUE(same_bits(out.to_host()[0], folded(items)));
+}
+
+TEST(CudaStandIns, ServeManyThreads) {
+  const auto items = make_items<float>(pattern::mixed, 1000003);
+  const gpu_array<float> array(items);
+  const float expected = folded(items);
+  const scoped_stream stream;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) {
+        EXPECT_TRUE(same_bits(tilefold::reduce(stream, array.begin(), array.end()), expected));
+        EXPECT_TRUE(
+            same_bits(tilefold::reduce(thrust::device, array.begin(), array.end()), expected));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// ---- thrust's and CUB's call sites
+
+struct negated {
+  __host__ __device__ float operator()(float a) const { return -a; }
+};
+
+TEST(CudaStandIns, ThrustsCallsChangeTheirNamespace) {
+  const auto items = make_items<float>(pattern::near_one, 100003);
+  thrust::device_vector<float> x(items.begin(), items.end());
+  EXPECT_TRUE(same_bits(thrust_compat::reduce(thrust::device, x.begin(), x.end()), folded(items)));
+  EXPECT_TRUE(same_bits(
+      thrust_compat::transform_reduce(thrust::device, x.begin(), x.end(), negated{}, 0.0f, plus{}),
+      tilefold::transform_reduce(items.begin(), items.end(), 0.0f, plus{}, negated{})));
+  thrust::device_vector<int> keys(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) keys[i] = static_cast<int>(i / 30001);
+  thrust::device_vector<int> keys_out(4);
+  thrust::device_vector<float> sums(4);
+  const auto ends = thrust_compat::reduce_by_key(thrust::device, keys.begin(), keys.end(),
+                                                 x.begin(), keys_out.begin(), sums.begin());
+  EXPECT_EQ(ends.first - keys_out.begin(), 4);
+  EXPECT_EQ(ends.second - sums.begin(), 4);
+  EXPECT_TRUE(same_bits(static_cast<float>(sums[3]),
+                        folded(std::vector<float>(items.begin() + 90003, items.end()))));
+}
+
+TEST(CudaStandIns, CubsCallsChangeTheirNamespace) {
+  using cub_compat::DeviceReduce;
+  const auto items = make_items<float>(pattern::near_one, 1000003);
+  const gpu_array<float> array(items);
+  gpu_array<float> out(1);
+  gpu_array<std::int64_t> place(1);
+  const auto n = static_cast<std::int64_t>(items.size());
+  const scoped_stream stream;
+  void* storage = nullptr;
+  std::size_t bytes = 0;
+  must(DeviceReduce::Sum(storage, bytes, array.data(), out.data(), n, stream));
+  must(cudaMalloc(&storage, bytes));
+  must(DeviceReduce::Sum(storage, bytes, array.data(), out.data(), n, stream));
+  must(cudaStreamSynchronize(stream));
+  EXPECT_TRUE(same_bits(out.to_host()[0], folded(items)));
+  must(DeviceReduce::ArgMin(storage, bytes, array.data(), out.data(), place.data(), n, stream));
+  must(cudaStreamSynchronize(stream));
+  const auto least = min_element(items);
+  EXPECT_TRUE(same_bits(out.to_host()[0], *least));
+  EXPECT_EQ(place.to_host()[0], least - items.begin());
+  must(cudaFree(storage));
+}
+
+// ---- workspace from resources of others
+
+struct gpu_memory {
+  static void* allocate(std::size_t n) {
+    void* p = nullptr;
+    must(cudaMalloc(&p, n));
+    return p;
+  }
+  static void release(void* p) { (void)cudaFree(p); }
+};
+
+TEST(CudaStandIns, ResourcesOfOthersGiveWorkspace) {
+  const auto items = make_items<float>(pattern::mixed, 5000001);
+  const gpu_array<float> array(items);
+  const scoped_stream stream;
+  const auto check = [&](auto&& resource, const resource_calls& calls) {
+    {
+      cuda_executor exec(stream, resource);
+      EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.end()), folded(items)));
+      EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.end()), folded(items)));
+    }
+    EXPECT_EQ(calls.allocated, 1);
+    EXPECT_EQ(calls.freed, 1);
+  };
+  resource_calls calls[4];
+  check(resource_in_stream<gpu_memory>{&calls[0]}, calls[0]);
+  check(resource_async<gpu_memory>{&calls[1]}, calls[1]);
+  resource_of_rmm<gpu_memory> rmm(&calls[2]);
+  check(rmm, calls[2]);
+  check(resource_plain<gpu_memory>{&calls[3]}, calls[3]);
+}
+
+}  // namespace
+}  // namespace tilefold::test
