@@ -187,8 +187,13 @@ class exact_accumulator {
 
 namespace detail {
 
-/// The accumulator of a sum that was made elsewhere.
+/// The accumulator of a sum that was made elsewhere, and the state inside one.
 struct exact_access {
+  template <class T>
+  TILEFOLD_HD static typename exact_format<T>::sum& state_of(exact_accumulator<T>& accumulator) {
+    return accumulator.state_;
+  }
+
   template <class T>
   TILEFOLD_HD static exact_accumulator<T> accumulator_of(
       const typename exact_format<T>::sum& state) {

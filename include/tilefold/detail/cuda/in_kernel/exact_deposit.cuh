@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Atomic addition to an exact state, an integer of many words, from any number of threads. Each
+// word is added to by one atomic addition, whose old value tells whether there was a carry, which
+// goes to the next word in the same way:
+//
+//     item       0 ... 0 | . . x x | x x . . | 0 ... 0      two words at most, often one
+//     state      w5 | w4 | w3 | w2 | w1 | w0                in two's complement
+//                          <-   <-                          carries, one word at a time
+//
+// Words and carries under way together are always the sum of what was added, modulo 2^(64 words).
+// So in the end, when no carry is under way, the words are the sum, in the form in which one thread
+// would have left it. No room for carries is needed, and no number of additions is too large that
+// the state itself can take.
+//
+// Lanes of a warp that add to one state, to bits near each other, first add among themselves:
+//
+//     bit        26 w + s, s < 26: lanes of one w make one sum
+//     item       mantissa 2^s in pieces of 26 bits, with its sign
+//     pieces     their sums over 32 lanes fit 32 bits: one instruction each
+//
+// Device code.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/exact_state.hpp>
+
+namespace tilefold::detail::cuda {
+
+__device__ __forceinline__ std::uint64_t add_to_word(std::uint64_t* word, std::uint64_t x) {
+  return atomicAdd(reinterpret_cast<unsigned long long*>(word), static_cast<unsigned long long>(x));
+}
+
+/// Adds magnitude * 2^bit, or takes it off. True if the first word that it met was 0, or it met
+/// none.
+template <int Words>
+__device__ __forceinline__ bool add_shifted_atomically(wide_integer<Words>& sum,
+                                                       const double_word& magnitude, int bit,
+                                                       bool takes_off) {
+  const int shift = bit % 64;
+  const std::uint64_t carried = shift == 0 ? 0 : magnitude.low >> (64 - shift);
+  const std::uint64_t parts[3] = {magnitude.low << shift, magnitude.high << shift | carried,
+                                  shift == 0 ? 0 : magnitude.high >> (64 - shift)};
+  bool first = true;
+  bool met_zero = true;
+  std::uint64_t carry = 0;
+  const auto add = [&](int i, std::uint64_t part) {
+    // part + carry is 2^64 at most, and then 0 with a carry of its own.
+    const std::uint64_t change = part + carry;
+    carry = change < part ? 1 : 0;
+    if (change == 0) return;
+    const std::uint64_t before =
+        cuda::add_to_word(&sum.word[i], takes_off ? std::uint64_t{0} - change : change);
+    carry |= (takes_off ? before < change : before + change < change) ? 1 : 0;
+    if (first) met_zero = before == 0;
+    first = false;
+  };
+  int i = bit / 64;
+#pragma unroll
+  for (int part = 0; part < 3; ++part) {
+    if (i < Words) add(i, parts[part]);
+    ++i;
+  }
+  for (; carry != 0 && i < Words; ++i) add(i, 0);
+  return met_zero;
+}
+
+/// Notes that `marks` were seen. A load comes first: of a state that many deposit into, the marks
+/// are there after a while.
+__device__ __forceinline__ void note(std::uint64_t& seen_before, std::uint64_t marks) {
+  const std::uint64_t before = *const_cast<const volatile std::uint64_t*>(&seen_before);
+  if ((before & marks) != marks) {
+    atomicOr(reinterpret_cast<unsigned long long*>(&seen_before),
+             static_cast<unsigned long long>(marks));
+  }
+}
+
+/// Adds magnitude * 2^bit, or takes it off, to a state.
+///
+/// That there was an item is noted by those who find 0 in the first word that they change. That is
+/// enough: a word that is not 0 was so from the beginning, in a state that says so, or was made so
+/// by another deposit. The first of these found a 0.
+template <class State>
+__device__ __forceinline__ void add_magnitude(State& state, const double_word& magnitude, int bit,
+                                              bool negative) {
+  if (cuda::add_shifted_atomically(state.sum, magnitude, bit, negative)) {
+    cuda::note(state.marks, seen::other);
+  }
+}
+
+/// What an item adds: a magnitude of 64 bits at a bit of the state, and marks.
+struct deposited {
+  std::uint64_t mantissa;
+  int bit;
+  bool negative;
+  std::uint64_t marks;  // to be noted; 0 for an item that changes words, which see to it
+};
+
+template <int Least, std::floating_point T>
+__device__ __forceinline__ deposited deposited_by(T x) {
+  const float_parts parts = detail::parts_of(x);
+  if (!parts.finite) {
+    const std::uint64_t kind = detail::is_nan(x) ? seen::nan
+                               : parts.negative  ? seen::minus_infinity
+                                                 : seen::plus_infinity;
+    return {0, 0, false, seen::other | kind};
+  }
+  if (parts.mantissa == 0) return {0, 0, false, parts.negative ? seen::minus_zero : seen::other};
+  const int bit = parts.exponent - Least;
+  // Below the least bit there are zeros only: of a half that is a float.
+  return bit < 0 ? deposited{parts.mantissa >> -bit, 0, parts.negative, 0}
+                 : deposited{parts.mantissa, bit, parts.negative, 0};
+}
+template <int Least, std::integral T>
+__device__ __forceinline__ deposited deposited_by(T x) {
+  const bool negative = x < T{};
+  const auto bits = static_cast<std::uint64_t>(x);
+  return {negative ? std::uint64_t{0} - bits : bits, 0, negative, x == T{} ? seen::other : 0};
+}
+
+/// The sum over the lanes of `peers`, all here, of mantissa * 2^shift with its sign.
+template <class Item>
+struct peer_sum {
+  static constexpr int piece_bits = 26;
+  // Of a float, a double, an integer, whose bit is 0.
+  static constexpr int most_bits = std::same_as<Item, float>   ? 24 + piece_bits - 1
+                                   : std::floating_point<Item> ? 53 + piece_bits - 1
+                                                               : 8 * static_cast<int>(sizeof(Item));
+  static constexpr int pieces = most_bits <= 2 * piece_bits ? 2 : 3;
+  static_assert(most_bits <= 3 * piece_bits);
+
+  double_word magnitude;
+  bool negative;
+
+#if __CUDA_ARCH__ >= 800
+  __device__ __forceinline__ static peer_sum of(unsigned peers, std::uint64_t mantissa, int shift,
+                                                bool negative) {
+    constexpr std::uint64_t mask = (std::uint64_t{1} << piece_bits) - 1;
+    const std::uint64_t low = mantissa << shift;
+    const auto sum_of = [&](std::uint64_t piece) {
+      const int x = static_cast<int>(piece & mask);
+      return static_cast<std::int64_t>(__reduce_add_sync(peers, negative ? -x : x));
+    };
+    const std::int64_t sum = sum_of(low) + sum_of(low >> piece_bits) * (1ll << piece_bits);
+    if constexpr (pieces == 2) {
+      return {{static_cast<std::uint64_t>(sum < 0 ? -sum : sum), 0}, sum < 0};
+    } else {
+      // mantissa >> (64 - shift), also where shift is 0.
+      const std::uint64_t high = mantissa >> 1 >> (63 - shift);
+      __extension__ using wide = __int128;
+      const wide all = sum + (static_cast<wide>(sum_of(low >> 52 | high << 12)) << 52);
+      const auto size = static_cast<unsigned __int128>(all < 0 ? -all : all);
+      return {{static_cast<std::uint64_t>(size), static_cast<std::uint64_t>(size >> 64)}, all < 0};
+    }
+  }
+#endif
+};
+
+/// So many lanes of a warp that add to neighbouring bits of one state make one sum first.
+inline constexpr int least_peers = 4;
+
+/// Adds one item to a state. Threads may do so in any number and order, at any place.
+template <int Least, int Most, class Item>
+__device__ __forceinline__ void deposit_into(exact_state<Least, Most>& state, Item item) {
+  const deposited x = cuda::deposited_by<Least>(item);
+  if (x.marks != 0) {
+    cuda::note(state.marks, x.marks);
+    return;
+  }
+#if __CUDA_ARCH__ >= 800
+  using sum = peer_sum<Item>;
+  // Of the lanes that happen to be here. Any answer is right.
+  unsigned here = __activemask();
+  const int window = x.bit / sum::piece_bits;
+  const auto place = reinterpret_cast<std::uint64_t>(&state) << 7 | static_cast<unsigned>(window);
+  static_assert((Most - Least) / sum::piece_bits < 128);
+  while (true) {
+    const int leader = __ffs(static_cast<int>(here)) - 1;
+    const bool with_leader = place == __shfl_sync(here, place, leader);
+    const unsigned peers = __ballot_sync(here, with_leader);
+    if (__popc(peers) < least_peers) break;
+    if (with_leader) {
+      const int low_bit = window * sum::piece_bits;
+      const sum all = sum::of(peers, x.mantissa, x.bit - low_bit, x.negative);
+      if (cuda::opaque_lane() == leader) {
+        cuda::add_magnitude(state, all.magnitude, low_bit, all.negative);
+      }
+      return;
+    }
+    here &= ~peers;
+  }
+#endif
+  cuda::add_magnitude(state, {x.mantissa, 0}, x.bit, x.negative);
+}
+
+}  // namespace tilefold::detail::cuda
