@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/wide_integer.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
@@ -75,7 +76,7 @@ struct exact_state {
 
   template <std::integral T>
   TILEFOLD_HD void add(T x) {
-    const bool negative = x < T{};
+    const bool negative = detail::is_negative(x);
     const auto bits = static_cast<std::uint64_t>(x);
     add_product({negative ? std::uint64_t{0} - bits : bits, 0}, 0, negative);
     marks |= seen::other;
@@ -95,8 +96,8 @@ struct exact_state {
   }
   template <std::integral X, std::integral Y>
   TILEFOLD_HD void add_product_of(X x, Y y) {
-    const bool x_negative = x < X{};
-    const bool y_negative = y < Y{};
+    const bool x_negative = detail::is_negative(x);
+    const bool y_negative = detail::is_negative(y);
     const auto a = static_cast<std::uint64_t>(x);
     const auto b = static_cast<std::uint64_t>(y);
     add_product(detail::wide_product(x_negative ? std::uint64_t{0} - a : a,

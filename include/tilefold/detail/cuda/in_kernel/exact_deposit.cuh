@@ -117,7 +117,7 @@ __device__ __forceinline__ deposited deposited_by(T x) {
 }
 template <int Least, std::integral T>
 __device__ __forceinline__ deposited deposited_by(T x) {
-  const bool negative = x < T{};
+  const bool negative = detail::is_negative(x);
   const auto bits = static_cast<std::uint64_t>(x);
   return {negative ? std::uint64_t{0} - bits : bits, 0, negative, x == T{} ? seen::other : 0};
 }
