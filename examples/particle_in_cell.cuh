@@ -37,7 +37,7 @@ __device__ void for_each_corner(const particle& p, int width, Add add) {
 }
 
 /// The grid of accumulators begins as exact_accumulator<float>{}, which is all bytes 0.
-inline __global__ void give_charge(const particle* particles, int n, int width,
+static __global__ void give_charge(const particle* particles, int n, int width,
                                    tilefold::exact_accumulator<float>* grid) {
   const int step = static_cast<int>(gridDim.x * blockDim.x);
   for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += step) {
@@ -47,14 +47,14 @@ inline __global__ void give_charge(const particle* particles, int n, int width,
 }
 
 /// The charge of each point: the real sum of what it was given, rounded once.
-inline __global__ void read_charge(const tilefold::exact_accumulator<float>* grid, int points,
+static __global__ void read_charge(const tilefold::exact_accumulator<float>* grid, int points,
                                    float* charge) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < points) charge[i] = grid[i].value();
 }
 
 /// The same by atomicAdd(): less memory, faster, and never the same twice.
-inline __global__ void give_charge_in_any_order(const particle* particles, int n, int width,
+static __global__ void give_charge_in_any_order(const particle* particles, int n, int width,
                                                 float* grid) {
   const int step = static_cast<int>(gridDim.x * blockDim.x);
   for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += step) {
