@@ -14,7 +14,7 @@ FLOORS = [
     [["config.hpp"], ["error.hpp"]],
     [["tree.hpp"], ["detail/extremes.hpp"], ["detail/root_pointer.hpp"], ["half.hpp"], ["op.hpp"],
      ["detail/closing.hpp"], ["detail/to_integer.hpp"], ["policy.hpp"],
-     ["checked.hpp"], ["detail/wide_integer.hpp"], ["detail/exact_state.hpp"], ["exact_accumulator.hpp"]],
+     ["checked.hpp"], ["detail/wide_integer.hpp"], ["detail/exact_state.hpp"], ["detail/balanced_state.hpp"], ["exact_accumulator.hpp"]],
     [["accumulator.hpp"], ["reducer.hpp"], ["detail/function_checks.hpp"], ["detail/pair_function.hpp"],
      ["detail/pack.hpp"], ["detail/reducer_shortcuts.hpp"], ["detail/bound_reducer.hpp"], ["if_empty.hpp"],
      ["detail/forest.hpp"], ["detail/keyed_items.hpp"], ["detail/folding.hpp"], ["detail/strided.hpp"], ["detail/forest_checks.hpp"], ["detail/verb.hpp"], ["detail/forest_verb.hpp"], ["detail/axis_plan.hpp"],

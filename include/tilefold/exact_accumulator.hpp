@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/balanced_state.hpp>
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/error.hpp>
 
@@ -37,7 +38,8 @@ struct exact_access;
 template <class T>
   requires detail::exactly_summable<T>
 class exact_accumulator {
-  using state_type = typename detail::exact_format<T>::sum;
+  using state_type = detail::balanced_state<typename detail::exact_format<T>::sum>;
+  using float_state_type = detail::balanced_state<typename detail::exact_format<float>::sum>;
 
  public:
   using value_type = T;
@@ -70,17 +72,17 @@ class exact_accumulator {
   /// The sum, rounded once to Result: T by default, of integers 64 bits.
   template <class Result = typename detail::exact_result<T>::type>
   TILEFOLD_HD Result value() const {
-    return detail::value_of<Result>(state_);
+    return detail::value_of<Result>(state_.wide());
   }
 
   /// The mean of n > 0 items, rounded once.
   template <class Result = std::conditional_t<std::integral<T>, double, T>>
   TILEFOLD_HD Result mean(std::int64_t n) const {
-    return detail::mean_of<Result>(state_, n);
+    return detail::mean_of<Result>(state_.wide(), n);
   }
 
   friend TILEFOLD_HD bool operator==(const exact_accumulator& a, const exact_accumulator& b) {
-    bool same = a.state_.marks == b.state_.marks;
+    bool same = a.state_.canonical_marks() == b.state_.canonical_marks();
     for (int i = 0; i < state_type::words; ++i) {
       same = same && a.state_.sum.word[i] == b.state_.sum.word[i];
     }
@@ -94,7 +96,7 @@ class exact_accumulator {
   std::array<std::byte, num_bytes> to_bytes() const {
     std::array<std::byte, num_bytes> bytes{};
     put(bytes, 0, header());
-    put(bytes, 1, state_.marks);
+    put(bytes, 1, state_.canonical_marks());
     for (std::size_t i = 0; i < words; ++i) put(bytes, 2 + i, state_.sum.word[i]);
     put(bytes, checksum_place, checksum(bytes));
     return bytes;
@@ -131,8 +133,10 @@ class exact_accumulator {
     result.state_.marks = get(bytes, 1);
     for (std::size_t i = 0; i < words; ++i) result.state_.sum.word[i] = get(bytes, 2 + i);
     const bool tells_of_items = (result.state_.marks & detail::seen::other) != 0;
+    const bool of_others = (result.state_.marks & ~detail::seen::minus_zero) != 0;
     if (result.state_.marks >= 2 * detail::seen::other ||
-        (!tells_of_items && !result.state_.sum.is_zero())) {
+        result.state_.marks != result.state_.canonical_marks() ||
+        (!tells_of_items && (of_others || !result.state_.sum.is_zero()))) {
       throw format_error(
           "tilefold: the bytes of an exact accumulator tell of no items: marks are " +
           std::to_string(result.state_.marks));
@@ -146,15 +150,15 @@ class exact_accumulator {
   static constexpr std::size_t words = state_type::words;
   static constexpr std::size_t checksum_place = 2 + words;
   static constexpr std::uint32_t letters = 0x41584654;  // "TFXA"
-  static constexpr std::uint64_t version = 1;
+  static constexpr std::uint64_t version = 2;
 
   // Types whose sums have one form are of one kind.
   static constexpr std::uint64_t kind() {
-    return std::signed_integral<T>                                               ? 1
-           : std::unsigned_integral<T>                                           ? 2
-           : std::same_as<T, double>                                             ? 5
-           : std::same_as<state_type, typename detail::exact_format<float>::sum> ? 4
-                                                                                 : 3;
+    return std::signed_integral<T>                      ? 1
+           : std::unsigned_integral<T>                  ? 2
+           : std::same_as<T, double>                    ? 5
+           : std::same_as<state_type, float_state_type> ? 4
+                                                        : 3;
   }
   static constexpr std::uint64_t header() {
     return letters | version << 32 | kind() << 40 | std::uint64_t{state_type::words} << 48;
@@ -190,7 +194,8 @@ namespace detail {
 /// The accumulator of a sum that was made elsewhere, and the state inside one.
 struct exact_access {
   template <class T>
-  TILEFOLD_HD static typename exact_format<T>::sum& state_of(exact_accumulator<T>& accumulator) {
+  TILEFOLD_HD static balanced_state<typename exact_format<T>::sum>& state_of(
+      exact_accumulator<T>& accumulator) {
     return accumulator.state_;
   }
 
@@ -198,7 +203,7 @@ struct exact_access {
   TILEFOLD_HD static exact_accumulator<T> accumulator_of(
       const typename exact_format<T>::sum& state) {
     exact_accumulator<T> result;
-    result.state_ = state;
+    result.state_ = balanced_state<typename exact_format<T>::sum>::of(state);
     return result;
   }
 };

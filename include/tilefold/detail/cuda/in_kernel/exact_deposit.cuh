@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atomic addition to an exact state, an integer of many words, from any number of threads. Each
-// word is added to by one atomic addition, whose old value tells whether there was a carry, which
-// goes to the next word in the same way:
+// Atomic addition to an exact state in balanced words, from any number of threads. Each word is
+// added to by one atomic addition, whose old value tells whether there was a carry, which goes to
+// the next word in the same way:
 //
 //     item       0 ... 0 | . . x x | x x . . | 0 ... 0      two words at most, often one
-//     state      w5 | w4 | w3 | w2 | w1 | w0                in two's complement
+//     state      w5 | w4 | w3 | w2 | w1 | w0
 //                          <-   <-                          carries, one word at a time
 //
-// Words and carries under way together are always the sum of what was added, modulo 2^(64 words).
-// So in the end, when no carry is under way, the words are the sum, in the form in which one thread
-// would have left it. No room for carries is needed, and no number of additions is too large that
-// the state itself can take.
+// Words and carries under way together are always the sum of what was added. So in the end, when no
+// carry is under way, the words are the sum, in the one form in which a thread alone would have
+// left it. No room for carries is needed, and no number of additions is too large that the state
+// itself can take.
 //
 // Lanes of a warp that add to one state, to bits near each other, first add among themselves:
 //
@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/balanced_state.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/exact_state.hpp>
 
@@ -33,40 +34,6 @@ namespace tilefold::detail::cuda {
 
 __device__ __forceinline__ std::uint64_t add_to_word(std::uint64_t* word, std::uint64_t x) {
   return atomicAdd(reinterpret_cast<unsigned long long*>(word), static_cast<unsigned long long>(x));
-}
-
-/// Adds magnitude * 2^bit, or takes it off. True if the first word that it met was 0, or it met
-/// none.
-template <int Words>
-__device__ __forceinline__ bool add_shifted_atomically(wide_integer<Words>& sum,
-                                                       const double_word& magnitude, int bit,
-                                                       bool takes_off) {
-  const int shift = bit % 64;
-  const std::uint64_t carried = shift == 0 ? 0 : magnitude.low >> (64 - shift);
-  const std::uint64_t parts[3] = {magnitude.low << shift, magnitude.high << shift | carried,
-                                  shift == 0 ? 0 : magnitude.high >> (64 - shift)};
-  bool first = true;
-  bool met_zero = true;
-  std::uint64_t carry = 0;
-  const auto add = [&](int i, std::uint64_t part) {
-    // part + carry is 2^64 at most, and then 0 with a carry of its own.
-    const std::uint64_t change = part + carry;
-    carry = change < part ? 1 : 0;
-    if (change == 0) return;
-    const std::uint64_t before =
-        cuda::add_to_word(&sum.word[i], takes_off ? std::uint64_t{0} - change : change);
-    carry |= (takes_off ? before < change : before + change < change) ? 1 : 0;
-    if (first) met_zero = before == 0;
-    first = false;
-  };
-  int i = bit / 64;
-#pragma unroll
-  for (int part = 0; part < 3; ++part) {
-    if (i < Words) add(i, parts[part]);
-    ++i;
-  }
-  for (; carry != 0 && i < Words; ++i) add(i, 0);
-  return met_zero;
 }
 
 /// Notes that `marks` were seen. A load comes first: of a state that many deposit into, the marks
@@ -87,49 +54,27 @@ __device__ __forceinline__ void note(std::uint64_t& seen_before, std::uint64_t m
 template <class State>
 __device__ __forceinline__ void add_magnitude(State& state, const double_word& magnitude, int bit,
                                               bool negative) {
-  if (cuda::add_shifted_atomically(state.sum, magnitude, bit, negative)) {
-    cuda::note(state.marks, seen::other);
-  }
-}
-
-/// What an item adds: a magnitude of 64 bits at a bit of the state, and marks.
-struct deposited {
-  std::uint64_t mantissa;
-  int bit;
-  bool negative;
-  std::uint64_t marks;  // to be noted; 0 for an item that changes words, which see to it
-};
-
-template <int Least, std::floating_point T>
-__device__ __forceinline__ deposited deposited_by(T x) {
-  const float_parts parts = detail::parts_of(x);
-  if (!parts.finite) {
-    const std::uint64_t kind = detail::is_nan(x) ? seen::nan
-                               : parts.negative  ? seen::minus_infinity
-                                                 : seen::plus_infinity;
-    return {0, 0, false, seen::other | kind};
-  }
-  if (parts.mantissa == 0) return {0, 0, false, parts.negative ? seen::minus_zero : seen::other};
-  const int bit = parts.exponent - Least;
-  // Below the least bit there are zeros only: of a half that is a float.
-  return bit < 0 ? deposited{parts.mantissa >> -bit, 0, parts.negative, 0}
-                 : deposited{parts.mantissa, bit, parts.negative, 0};
-}
-template <int Least, std::integral T>
-__device__ __forceinline__ deposited deposited_by(T x) {
-  const bool negative = detail::is_negative(x);
-  const auto bits = static_cast<std::uint64_t>(x);
-  return {negative ? std::uint64_t{0} - bits : bits, 0, negative, x == T{} ? seen::other : 0};
+  bool first = true;
+  bool met_zero = true;  // also if nothing was changed
+  detail::add_to_balanced<State::words>(magnitude, bit, negative, [&](int i, std::uint64_t change) {
+    const std::uint64_t before = cuda::add_to_word(&state.sum.word[i], change);
+    met_zero = first ? before == 0 : met_zero;
+    first = false;
+    return before;
+  });
+  if (met_zero) cuda::note(state.marks, seen::other);
 }
 
 /// The sum over the lanes of `peers`, all here, of mantissa * 2^shift with its sign.
-template <class Item>
+template <int Least, class Item>
 struct peer_sum {
   static constexpr int piece_bits = 26;
-  // Of a float, a double, an integer, whose bit is 0.
-  static constexpr int most_bits = std::same_as<Item, float>   ? 24 + piece_bits - 1
-                                   : std::floating_point<Item> ? 53 + piece_bits - 1
-                                                               : 8 * static_cast<int>(sizeof(Item));
+  static constexpr int digits = std::same_as<Item, float>   ? 24
+                                : std::floating_point<Item> ? 53
+                                                            : 8 * static_cast<int>(sizeof(Item));
+  // An integer's lowest bit is always worth 1.
+  static constexpr int most_shift = std::integral<Item> ? -Least % piece_bits : piece_bits - 1;
+  static constexpr int most_bits = digits + most_shift;
   static constexpr int pieces = most_bits <= 2 * piece_bits ? 2 : 3;
   static_assert(most_bits <= 3 * piece_bits);
 
@@ -164,20 +109,20 @@ struct peer_sum {
 inline constexpr int least_peers = 4;
 
 /// Adds one item to a state. Threads may do so in any number and order, at any place.
-template <int Least, int Most, class Item>
-__device__ __forceinline__ void deposit_into(exact_state<Least, Most>& state, Item item) {
-  const deposited x = cuda::deposited_by<Least>(item);
+template <class State, class Item>
+__device__ __forceinline__ void deposit_into(State& state, Item item) {
+  const exact_addend x = detail::addend_of<State::least>(item);
   if (x.marks != 0) {
     cuda::note(state.marks, x.marks);
     return;
   }
 #if __CUDA_ARCH__ >= 800
-  using sum = peer_sum<Item>;
+  using sum = peer_sum<State::least, Item>;
   // Of the lanes that happen to be here. Any answer is right.
   unsigned here = __activemask();
   const int window = x.bit / sum::piece_bits;
   const auto place = reinterpret_cast<std::uint64_t>(&state) << 7 | static_cast<unsigned>(window);
-  static_assert((Most - Least) / sum::piece_bits < 128);
+  static_assert(64 * State::words / sum::piece_bits < 128);
   while (true) {
     const int leader = __ffs(static_cast<int>(here)) - 1;
     const bool with_leader = place == __shfl_sync(here, place, leader);
