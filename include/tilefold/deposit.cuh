@@ -20,8 +20,8 @@ namespace tilefold {
 ///   exact_accumulator<T>{}, whose bytes are all 0. Nothing but deposits may touch it meanwhile.
 /// - x: of a type whose values all are exact in such a sum, as for add().
 /// - Never full: up to 2^63 items, as add().
-/// - Cost: for each item one or two 64-bit integer atomics that return a value; more where a carry
-///   runs on, as when the sum changes its sign. Four and more lanes of a warp that add items of
+/// - Cost: for each item one or two 64-bit integer atomics that return a value, one for most items
+///   around 1; rarely more, where a carry runs on. Four and more lanes of a warp that add items of
 ///   like size to one accumulator make one sum first. No workspace, no barrier.
 template <class T, class U>
   requires detail::adds_exactly<U, T>
