@@ -25,6 +25,8 @@ namespace bench {
 namespace {
 
 constexpr index all_items = index{1} << 28;
+// Items, keys, and results of runs of 16: what the ceiling reads at most.
+constexpr index most_bytes = 8 * (all_items + all_items / 16);
 
 enum class kind { equal, offsets, keys };
 
@@ -82,7 +84,7 @@ class segments_contest {
 
   timed_work work(kind k, index n, contender who) {
     if (!items_) {
-      items_.emplace(all_items + all_items / 2);
+      items_.emplace(most_bytes / 4);
       fill<normal_items<float>>(items_->data(), 4 * items_->size(), gpu_.stream());
     }
     if (!laid_out_ || laid_out_->what != k || laid_out_->n != n) {
