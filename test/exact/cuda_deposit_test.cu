@@ -19,6 +19,7 @@
 #include <tilefold/half.hpp>
 
 #include "../support/seed.hpp"
+#include "many_items.hpp"
 #include "random_items.hpp"
 
 namespace tilefold {

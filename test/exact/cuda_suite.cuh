@@ -22,6 +22,7 @@
 #include <tilefold/tilefold.cuh>
 
 #include "../support/seed.hpp"
+#include "many_items.hpp"
 #include "random_items.hpp"
 
 namespace tilefold {
