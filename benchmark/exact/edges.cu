@@ -27,7 +27,7 @@ std::vector<edge<T>> edges() {
   constexpr T most = std::numeric_limits<T>::max();
   const T large = sizeof(T) == 8 ? static_cast<T>(1e300) : static_cast<T>(1e38f);
   const std::string name = sizeof(T) == 8 ? "1e300" : "1e38";
-  const std::string twice = sizeof(T) == 8 ? "2e+300" : "2e+38";
+  const std::string twice = sizeof(T) == 8 ? "2e+300" : "1.9999999e+38";  // 1e38f is less
   return {
       {name + ", " + name, {large, large}, twice},
       {name + ", 1, -" + name, {large, 1, -large}, "1"},
