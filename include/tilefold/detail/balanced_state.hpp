@@ -9,8 +9,7 @@
 //     -2      ~0  ~0  ~0  -2             0   0   0  -2
 //
 // So an item changes one word or two, and what it costs to add with atomics hardly depends on the
-// sum (detail/cuda/in_kernel/exact_deposit.cuh). With 2^63 added to each word, so the highest bit
-// turned, balanced words are those of an unsigned integer, and carries are found as in that.
+// sum (detail/cuda/in_kernel/exact_deposit.cuh).
 #pragma once
 
 #include <concepts>
@@ -23,35 +22,32 @@
 
 namespace tilefold::detail {
 
-inline constexpr std::uint64_t highest_bit = std::uint64_t{1} << 63;
+/// What a + b, as signed words, carries to the next word: 1, -1 or 0. It overflows if both have a
+/// sign that `sum` has not.
+TILEFOLD_HD inline std::uint64_t signed_carry(std::uint64_t a, std::uint64_t b, std::uint64_t sum) {
+  const bool overflows = ((a ^ sum) & (b ^ sum)) >> 63 != 0;
+  return !overflows ? 0 : a >> 63 != 0 ? ~std::uint64_t{0} : 1;
+}
 
-/// Adds magnitude * 2^bit to balanced words, or takes it off. add_to(i, change) adds `change` to
-/// word i and returns what that was before.
+/// Adds mantissa * 2^bit to balanced words, or takes it off; the mantissa of an item with fractions
+/// is below 2^63. add_to(i, change) adds `change` to word i and returns what that was before.
 TILEFOLD_NO_EXEC_CHECK
 template <int Words, class AddTo>
-TILEFOLD_HD void add_to_balanced(const double_word& magnitude, int bit, bool takes_off,
-                                 AddTo&& add_to) {
+TILEFOLD_HD void add_to_balanced(std::uint64_t mantissa, int bit, bool takes_off, AddTo&& add_to) {
   const int shift = bit % 64;
-  const std::uint64_t carried = shift == 0 ? 0 : magnitude.low >> (64 - shift);
-  const std::uint64_t parts[3] = {magnitude.low << shift, magnitude.high << shift | carried,
-                                  shift == 0 ? 0 : magnitude.high >> (64 - shift)};
-  const int first = bit / 64;
-  std::uint64_t carry = 0;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-  for (int i = 0; i < 3; ++i) {
-    // part + carry is 2^64 at most, and then 0 with a carry of its own.
-    const std::uint64_t change = parts[i] + carry;
-    carry = change < carry ? 1 : 0;
-    if (change == 0 || first + i >= Words) continue;
-    const std::uint64_t before =
-        add_to(first + i, takes_off ? std::uint64_t{0} - change : change) ^ highest_bit;
-    carry |= (takes_off ? before < change : before + change < change) ? 1 : 0;
-  }
-  for (int i = first + 3; carry != 0 && i < Words; ++i) {
-    const std::uint64_t before = add_to(i, takes_off ? ~std::uint64_t{0} : 1) ^ highest_bit;
-    carry = before == (takes_off ? 0 : ~std::uint64_t{0}) ? 1 : 0;
+  const std::uint64_t upper = mantissa >> 1 >> (63 - shift);
+  // What changes, in two's complement: a word, and the rest above it.
+  const std::uint64_t sign = takes_off ? ~std::uint64_t{0} : 0;
+  std::uint64_t change = ((mantissa << shift) ^ sign) - sign;
+  std::uint64_t rest = (upper ^ sign) + (takes_off && change == 0 ? 1 : 0);
+  // With its sign the word is 2^64 less if its highest bit is set.
+  rest += change >> 63;
+  for (int i = bit / 64; i < Words; ++i) {
+    const std::uint64_t before = add_to(i, change);
+    rest += detail::signed_carry(before, change, before + change);
+    if (rest == 0) return;
+    change = rest;
+    rest = 0;
   }
 }
 
@@ -89,33 +85,26 @@ struct balanced_integer {
   }
 
   TILEFOLD_HD void add(const balanced_integer& other) {
-    std::int64_t carry = 0;  // -1, 0 or 1
+    std::uint64_t carry = 0;  // -1, 0 or 1
 #if defined(__CUDA_ARCH__)
 #pragma unroll(Words <= 12 ? Words : 1)
 #endif
     for (int i = 0; i < Words; ++i) {
       const std::uint64_t sum = word[i] + other.word[i];
-      const std::uint64_t result = sum + static_cast<std::uint64_t>(carry);
-      carry = carry_of(word[i], other.word[i], sum) +
-              carry_of(sum, static_cast<std::uint64_t>(carry), result);
+      const std::uint64_t result = sum + carry;
+      carry = detail::signed_carry(word[i], other.word[i], sum) +
+              detail::signed_carry(sum, carry, result);
       word[i] = result;
     }
   }
 
-  /// Adds magnitude * 2^bit, or takes it off. The sum fits.
-  TILEFOLD_HD void add_shifted(const double_word& magnitude, int bit, bool takes_off) {
-    detail::add_to_balanced<Words>(magnitude, bit, takes_off, [&](int i, std::uint64_t change) {
+  /// Adds mantissa * 2^bit, or takes it off. The sum fits.
+  TILEFOLD_HD void add_shifted(std::uint64_t mantissa, int bit, bool takes_off) {
+    detail::add_to_balanced<Words>(mantissa, bit, takes_off, [&](int i, std::uint64_t change) {
       const std::uint64_t before = word[i];
       word[i] = before + change;
       return before;
     });
-  }
-
- private:
-  // Of a + b as signed words. It overflows if both have a sign that the sum has not.
-  TILEFOLD_HD static std::int64_t carry_of(std::uint64_t a, std::uint64_t b, std::uint64_t sum) {
-    const bool overflows = ((a ^ sum) & (b ^ sum)) >> 63 != 0;
-    return !overflows ? 0 : a >> 63 != 0 ? -1 : 1;
   }
 };
 
@@ -174,7 +163,7 @@ struct balanced_state<exact_state<Least, Most>> {
     marks |= item.marks;
     if (item.marks != 0) return;
     marks |= seen::other;
-    sum.add_shifted({item.mantissa, 0}, item.bit, item.negative);
+    sum.add_shifted(item.mantissa, item.bit, item.negative);
   }
 
   TILEFOLD_HD void add(const balanced_state& other) {

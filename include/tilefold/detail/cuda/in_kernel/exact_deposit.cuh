@@ -46,23 +46,22 @@ __device__ __forceinline__ void note(std::uint64_t& seen_before, std::uint64_t m
   }
 }
 
-/// Adds magnitude * 2^bit, or takes it off, to a state.
+/// Adds mantissa * 2^bit, or takes it off, to a state.
 ///
-/// That there was an item is noted by those who find 0 in the first word that they change. That is
+/// That there was an item is noted by those who find 0 in the first word that they add to. That is
 /// enough: a word that is not 0 was so from the beginning, in a state that says so, or was made so
 /// by another deposit. The first of these found a 0.
 template <class State>
-__device__ __forceinline__ void add_magnitude(State& state, const double_word& magnitude, int bit,
-                                              bool negative) {
-  bool first = true;
-  bool met_zero = true;  // also if nothing was changed
-  detail::add_to_balanced<State::words>(magnitude, bit, negative, [&](int i, std::uint64_t change) {
+__device__ __forceinline__ void add_atomically(State& state, std::uint64_t mantissa, int bit,
+                                               bool negative) {
+  std::uint64_t met = 1;
+  const int first = bit / 64;
+  detail::add_to_balanced<State::words>(mantissa, bit, negative, [&](int i, std::uint64_t change) {
     const std::uint64_t before = cuda::add_to_word(&state.sum.word[i], change);
-    met_zero = first ? before == 0 : met_zero;
-    first = false;
+    if (i == first) met = before;
     return before;
   });
-  if (met_zero) cuda::note(state.marks, seen::other);
+  if (met == 0) cuda::note(state.marks, seen::other);
 }
 
 /// The sum over the lanes of `peers`, all here, of mantissa * 2^shift with its sign.
@@ -78,8 +77,9 @@ struct peer_sum {
   static constexpr int pieces = most_bits <= 2 * piece_bits ? 2 : 3;
   static_assert(most_bits <= 3 * piece_bits);
 
-  double_word magnitude;
-  bool negative;
+  // sum + above * 2^(2 piece_bits)
+  std::int64_t sum;
+  std::int64_t above;
 
 #if __CUDA_ARCH__ >= 800
   __device__ __forceinline__ static peer_sum of(unsigned peers, std::uint64_t mantissa, int shift,
@@ -91,19 +91,18 @@ struct peer_sum {
       return static_cast<std::int64_t>(__reduce_add_sync(peers, negative ? -x : x));
     };
     const std::int64_t sum = sum_of(low) + sum_of(low >> piece_bits) * (1ll << piece_bits);
-    if constexpr (pieces == 2) {
-      return {{static_cast<std::uint64_t>(sum < 0 ? -sum : sum), 0}, sum < 0};
-    } else {
-      // mantissa >> (64 - shift), also where shift is 0.
-      const std::uint64_t high = mantissa >> 1 >> (63 - shift);
-      __extension__ using wide = __int128;
-      const wide all = sum + (static_cast<wide>(sum_of(low >> 52 | high << 12)) << 52);
-      const auto size = static_cast<unsigned __int128>(all < 0 ? -all : all);
-      return {{static_cast<std::uint64_t>(size), static_cast<std::uint64_t>(size >> 64)}, all < 0};
-    }
+    if constexpr (pieces == 2) return {sum, 0};
+    const std::uint64_t high = mantissa >> 1 >> (63 - shift);
+    return {sum, sum_of(low >> (2 * piece_bits) | high << (64 - 2 * piece_bits))};
   }
 #endif
 };
+
+template <class State>
+__device__ __forceinline__ void add_signed(State& state, std::int64_t x, int bit) {
+  const auto bits = static_cast<std::uint64_t>(x);
+  cuda::add_atomically(state, x < 0 ? std::uint64_t{0} - bits : bits, bit, x < 0);
+}
 
 /// So many lanes of a warp that add to neighbouring bits of one state make one sum first.
 inline constexpr int least_peers = 4;
@@ -132,14 +131,15 @@ __device__ __forceinline__ void deposit_into(State& state, Item item) {
       const int low_bit = window * sum::piece_bits;
       const sum all = sum::of(peers, x.mantissa, x.bit - low_bit, x.negative);
       if (cuda::opaque_lane() == leader) {
-        cuda::add_magnitude(state, all.magnitude, low_bit, all.negative);
+        cuda::add_signed(state, all.sum, low_bit);
+        if (all.above != 0) cuda::add_signed(state, all.above, low_bit + 2 * sum::piece_bits);
       }
       return;
     }
     here &= ~peers;
   }
 #endif
-  cuda::add_magnitude(state, {x.mantissa, 0}, x.bit, x.negative);
+  cuda::add_atomically(state, x.mantissa, x.bit, x.negative);
 }
 
 }  // namespace tilefold::detail::cuda
