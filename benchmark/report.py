@@ -22,6 +22,7 @@ CEILING = "read"  # the shape whose contestants only read, or the contestant of 
 PLACES = ("managed", "pinned")  # other than the GPU's memory: read there as well
 ROUNDS = ("warp_", "block_")  # shapes of folds in kernels, where bytes and n mean little: not drawn
 SMALL = 8 << 20  # bytes up to which the time matters rather than the bandwidth
+N_IS = {r".*_binades": "binades", r"deposit_.*": "accumulators"}  # where a shape's n is no number of items
 LADDER = "ladder_"  # shapes whose contestants are the classic kernels, numbered, and all of us
 NO_PART_OF_THE_NAME = re.compile(r"(real_time|manual_time|process_time|[a-z_]+:.*)$")
 # Of Google Benchmark's own context: tells of the machine's place, not of its speed.
@@ -376,6 +377,8 @@ def draw_panel(axes, title, rows, value):
         axes.plot(*zip(*ceiling), "k:", linewidth=1, label="plain read")
     axes.set_xscale("log", base=2)
     axes.set_title(title, fontsize=9)
+    for label in (label for shape, label in N_IS.items() if re.fullmatch(shape, rows[0].shape)):
+        axes.set_xlabel(label, fontsize=7)
     axes.tick_params(labelsize=7)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)

@@ -3,7 +3,7 @@
 """What was asked of the GPU path, and what runs of the benchmark programs reached: a table for every
 theme, a line for every kind of input. Why a line falls short stands in a file of its own, {"line": "cause"}.
 
-    targets.py gpu.json segments.json reducers.json torch.json --causes causes.json
+    targets.py gpu.json segments.json reducers.json exact.json torch.json --causes causes.json
 """
 import argparse
 import json
@@ -279,8 +279,31 @@ FORESTS = [
          "equal|csr_.*|rows|columns|middle|by_key|fused_four", share=0.9, mode="host"),
 ]
 
+EXACT = [
+    Large("exact sum of floats, normal and uniform, 4 GiB", ">= 0.985 of ceiling",
+          "exact_sum_float_(normal|uniform)", share=0.985),
+    Large("exact sum of floats, lognormal of sigma 5", ">= 0.90 of ceiling", "exact_sum_float_lognormal_5",
+          share=0.90),
+    Large("exact sum of floats, log-uniform over 200 binades", ">= 0.60 of ceiling",
+          "exact_sum_float_log_uniform", share=0.60),
+    Large("exact sum of doubles, normal, uniform, lognormal of sigma 5, 4 GiB", ">= 0.985 of ceiling",
+          "exact_sum_double_(normal|uniform|lognormal_5)", share=0.985),
+    Large("exact sum of doubles, log-uniform over 1600 binades", ">= 0.50 of ceiling",
+          "exact_sum_double_log_uniform", share=0.50),
+    Large("exact sum of half and bf16", ">= 0.95 of ceiling", "exact_sum_(half|bfloat16)_.*", share=0.95),
+    Large("exact dot product and l2 norm of floats", ">= 0.90 of ceiling", "exact_(dot|l2)_float_normal",
+          share=0.90),
+    Beside("exact sums of floats and doubles, any n from 2^10 on, from a graph", "<= 2 times the plain sum",
+           "exact_sum_(float|double)_normal", 2.0, who="tilefold-plain"),
+    Beside("exact sums by segment (64, 1024, equal lengths and offsets) and by key (runs of 16)",
+           "<= 1/0.60 of the plain sums' time", "exact_segments_.*|exact_by_key", 1 / 0.6,
+           who="tilefold-plain"),
+    Beside("deposits of floats into 1, 1024 and 2^20 accumulators", "within 4 times atomicAdd on floats",
+           "deposit_float", 4.0, who="atomicAdd-float"),
+]
+
 SECTIONS = {"One fold": ONE_FOLD, "Reducers, and folds in kernels": REDUCERS,
-            "Segments, rows, columns and runs of keys": FORESTS}
+            "Segments, rows, columns and runs of keys": FORESTS, "Exact sums": EXACT}
 
 
 def merged(runs):

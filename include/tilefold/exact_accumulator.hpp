@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/balanced_state.hpp>
 #include <tilefold/detail/exact_blocks.hpp>
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/error.hpp>
@@ -39,7 +40,8 @@ struct exact_access;
 template <class T>
   requires detail::exactly_summable<T>
 class exact_accumulator {
-  using state_type = typename detail::exact_format<T>::sum;
+  using state_type = detail::balanced_state<typename detail::exact_format<T>::sum>;
+  using float_state_type = detail::balanced_state<typename detail::exact_format<float>::sum>;
 
  public:
   using value_type = T;
@@ -87,13 +89,13 @@ class exact_accumulator {
   /// The sum, rounded once to Result: T by default, of integers 64 bits.
   template <class Result = typename detail::exact_result<T>::type>
   TILEFOLD_HD Result value() const {
-    return detail::value_of<Result>(state_);
+    return detail::value_of<Result>(state_.wide());
   }
 
   /// The mean of n > 0 items, rounded once.
   template <class Result = std::conditional_t<std::integral<T>, double, T>>
   TILEFOLD_HD Result mean(std::int64_t n) const {
-    return detail::mean_of<Result>(state_, n);
+    return detail::mean_of<Result>(state_.wide(), n);
   }
 
   friend TILEFOLD_HD bool operator==(const exact_accumulator& a, const exact_accumulator& b) {
@@ -165,15 +167,15 @@ class exact_accumulator {
   static constexpr std::size_t words = state_type::words;
   static constexpr std::size_t checksum_place = 2 + words;
   static constexpr std::uint32_t letters = 0x41584654;  // "TFXA"
-  static constexpr std::uint64_t version = 1;
+  static constexpr std::uint64_t version = 2;
 
   // Types whose sums have one form are of one kind.
   static constexpr std::uint64_t kind() {
-    return std::signed_integral<T>                                               ? 1
-           : std::unsigned_integral<T>                                           ? 2
-           : std::same_as<T, double>                                             ? 5
-           : std::same_as<state_type, typename detail::exact_format<float>::sum> ? 4
-                                                                                 : 3;
+    return std::signed_integral<T>                      ? 1
+           : std::unsigned_integral<T>                  ? 2
+           : std::same_as<T, double>                    ? 5
+           : std::same_as<state_type, float_state_type> ? 4
+                                                        : 3;
   }
   static constexpr std::uint64_t header() {
     return letters | version << 32 | kind() << 40 | std::uint64_t{state_type::words} << 48;
@@ -206,13 +208,19 @@ class exact_accumulator {
 
 namespace detail {
 
-/// The accumulator of a sum that was made elsewhere.
+/// The accumulator of a sum that was made elsewhere, and the state inside one.
 struct exact_access {
+  template <class T>
+  TILEFOLD_HD static balanced_state<typename exact_format<T>::sum>& state_of(
+      exact_accumulator<T>& accumulator) {
+    return accumulator.state_;
+  }
+
   template <class T>
   TILEFOLD_HD static exact_accumulator<T> accumulator_of(
       const typename exact_format<T>::sum& state) {
     exact_accumulator<T> result;
-    result.state_ = state;
+    result.state_ = balanced_state<typename exact_format<T>::sum>::of(state);
     return result;
   }
 };

@@ -327,6 +327,13 @@ class ReportTest(unittest.TestCase):
         for got, expected in zip(latency["cub-3.0"][1], [1.0, 4.0]):
             self.assertAlmostEqual(got, expected)
 
+    def test_panels_say_what_n_is_where_it_is_no_number_of_items(self):
+        entries = [gpu_entry(shape, "graph", "tilefold", n, 1 << 30, 300.0)
+                   for shape in ("exact_sum_float_binades", "float_sum") for n in (1, 250)]
+        axes = {grid.set_title.call_args[0][0]: grid for grid in self.drawn(entries)["_bandwidth.png"][0]}
+        self.assertEqual(axes["exact_sum_float_binades"].set_xlabel.call_args[0], ("binades",))
+        axes["float_sum"].set_xlabel.assert_not_called()
+
     def test_figures_go_by_bytes_where_n_is_the_length_of_a_segment(self):
         gib, small = 1 << 30, 1 << 20
         large = [gpu_entry("segments_equal", "graph", "tilefold", n, gib, 300.0) for n in (4, 16)]

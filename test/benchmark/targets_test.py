@@ -160,6 +160,18 @@ class TargetsTest(unittest.TestCase):
                          ["1.050 to 1.500 of tilefold-sum (most: statistics_equal of 64)", "short"])
         self.assertEqual(self.line("any, a hit", reducers=forests()), ["0.050 of any_of_no_hit", "reached"])
 
+    def test_exact_sums_beside_plain_ones_and_deposits_beside_atomics(self):
+        exact = [gpu_entry("deposit_float", "graph", "tilefold", n, 1 << 27, us) for n, us in
+                 ((1, 50.0), (1024, 300.0), (1 << 20, 900.0))]
+        exact += [gpu_entry("deposit_float", "graph", "atomicAdd-float", n, 1 << 27, us) for n, us in
+                  ((1, 100.0), (1024, 100.0), (1 << 20, 200.0))]
+        exact += [gpu_entry("exact_by_key", "graph", "tilefold", 16, 1 << 31, 15.0),
+                  gpu_entry("exact_by_key", "graph", "tilefold-plain", 16, 1 << 31, 10.0)]
+        self.assertEqual(self.line("deposits of floats", exact=exact),
+                         ["0.500 to 4.500 of atomicAdd-float (most: deposit_float of 1048576)", "short"])
+        self.assertEqual(self.line("exact sums by segment", exact=exact),
+                         ["1.500 of tilefold-plain", "reached"])
+
     def test_host_rows_stand_in_lines_of_their_own(self):
         big, gib = 1 << 26, 1 << 30
         host = [host_entry("fused_five", "tilefold", big, 4 * big, 2.0, 0),
@@ -173,7 +185,7 @@ class TargetsTest(unittest.TestCase):
 
     def test_sections_name_their_runs(self):
         text = self.text(gpu=entries(), forests=forests(), torch=of_torch())
-        one, reducers, segments = text.split("\n## ")[1:]
+        one, reducers, segments, _ = text.split("\n## ")[1:]
         self.assertIn("gpu.json: device GPU of gpu.", one)
         self.assertNotIn("forests.json", one)
         self.assertIn("gpu.json", reducers)

@@ -22,31 +22,19 @@
 #include <tilefold/tilefold.cuh>
 
 #include "../support/seed.hpp"
+#include "many_items.hpp"
 #include "random_items.hpp"
 
 namespace tilefold {
 namespace {
 
 namespace r = reducers;
+using test::any_items;
+using test::items_of;
 
 template <class T>
 std::string bytes_of(const T& x) {
   return {reinterpret_cast<const char*>(&x), sizeof(T)};
-}
-
-/// n items: multisets of one kind, or of a random one each, one after the other.
-template <class T>
-std::vector<T> items_of(int kind, std::size_t n, std::mt19937_64& random) {
-  std::vector<T> items;
-  while (items.size() < n) {
-    const auto k = kind < test::num_exact_kinds
-                       ? kind
-                       : static_cast<int>(random() % (test::num_exact_kinds - 1));
-    const auto more = test::random_multiset<T>(static_cast<test::exact_kind>(k), 1000, random);
-    items.insert(items.end(), more.begin(), more.end());
-  }
-  items.resize(n);
-  return items;
 }
 
 template <class T>
@@ -59,17 +47,6 @@ exact_accumulator<T> sum_of(const std::vector<T>& items, std::size_t begin, std:
 template <class T>
 class CudaExact : public testing::Test {};
 TYPED_TEST_SUITE_P(CudaExact);
-
-template <class T>
-std::vector<T> any_items(int kind, std::size_t n, std::mt19937_64& random) {
-  if constexpr (std::is_integral_v<T>) {
-    std::vector<T> items(n);
-    for (T& x : items) x = static_cast<T>(random());
-    return items;
-  } else {
-    return items_of<T>(kind, n, random);
-  }
-}
 
 TYPED_TEST_P(CudaExact, SumsAreThoseOfTheHost) {
   using T = TypeParam;

@@ -3,11 +3,14 @@
 // A sum of floating numbers or integers without any rounding: an integer that counts units of a
 // power of two below which no item has bits. So addition is that of integers, and no order enters.
 //
-//     float      2^-149 .. 2^128 and 64 bits for 2^63 items        6 words of 64 bits
-//     double     2^-1074 .. 2^1024                                34
+//     float      2^-171 .. 2^128 and 64 bits for 2^63 items        6 words of 64 bits
+//     double     2^-1082 .. 2^1024                                34
 //     half, fp8  2^-24 .. 2^16                                      2
 //     integers   1 .. 2^64                                          2
 //     products   of floats 10, of doubles 67, of halves and integers 3
+//
+// Sums of floats and doubles begin below their least bit, 2^-149 and 2^-1074, as far as no more words
+// are needed: so that items around 1 lie within one word.
 #pragma once
 
 #include <concepts>
@@ -15,6 +18,7 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/wide_integer.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
@@ -76,7 +80,7 @@ struct exact_state {
 
   template <std::integral T>
   TILEFOLD_HD void add(T x) {
-    const bool negative = x < T{};
+    const bool negative = detail::is_negative(x);
     const auto bits = static_cast<std::uint64_t>(x);
     add_product({negative ? std::uint64_t{0} - bits : bits, 0}, 0, negative);
     marks |= seen::other;
@@ -96,8 +100,8 @@ struct exact_state {
   }
   template <std::integral X, std::integral Y>
   TILEFOLD_HD void add_product_of(X x, Y y) {
-    const bool x_negative = x < X{};
-    const bool y_negative = y < Y{};
+    const bool x_negative = detail::is_negative(x);
+    const bool y_negative = detail::is_negative(y);
     const auto a = static_cast<std::uint64_t>(x);
     const auto b = static_cast<std::uint64_t>(y);
     add_product(detail::wide_product(x_negative ? std::uint64_t{0} - a : a,
@@ -169,12 +173,12 @@ template <class T>
 struct exact_format;
 template <>
 struct exact_format<float> {
-  using sum = exact_state<-149, 128>;
+  using sum = exact_state<-171, 128>;
   using products = exact_state<-298, 256>;
 };
 template <>
 struct exact_format<double> {
-  using sum = exact_state<-1074, 1024>;
+  using sum = exact_state<-1082, 1024>;
   using products = exact_state<-2148, 2048>;
 };
 template <class T>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smaller and the larger of numbers, for sizes. (<algorithm> has them, and costs every file
-// that includes tilefold 0.2 s of nvcc's time.)
+// The smaller and the larger of numbers, and signs, for sizes. (<algorithm> has them, and costs
+// every file that includes tilefold 0.2 s of nvcc's time.)
 #pragma once
+
+#include <concepts>
 
 #include <tilefold/config.hpp>
 
@@ -26,6 +28,16 @@ TILEFOLD_HD constexpr T larger(T a, T b, More... more) {
 template <class T>
 TILEFOLD_HD constexpr T bounded(T x, T low, T high) {
   return detail::larger(low, detail::smaller(x, high));
+}
+
+/// Whether x < 0, which compilers warn of where it cannot be.
+template <std::integral T>
+TILEFOLD_HD constexpr bool is_negative(T x) {
+  if constexpr (std::signed_integral<T>) {
+    return x < 0;
+  } else {
+    return false;
+  }
 }
 
 }  // namespace tilefold::detail

@@ -14,6 +14,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
@@ -51,15 +52,6 @@ struct first_fault {
   }
   TILEFOLD_HD tree_fault project(const tree_fault& fault) const { return fault; }
 };
-
-template <std::integral T>
-TILEFOLD_HD bool is_negative(T x) {
-  if constexpr (std::signed_integral<T>) {
-    return x < 0;
-  } else {
-    return false;
-  }
-}
 
 /// Of numbers that are not negative.
 template <std::integral T, std::integral U>
