@@ -327,6 +327,13 @@ class bound_reducer {
   {
     return ways<R>::template holder<accumulator>::of(sum, n);
   }
+  /// Their result, of the highest bits of the sum.
+  template <class Window>
+  TILEFOLD_HD static result result_of_exact_sum(const Window& sum, std::int64_t n)
+    requires sums_exactly
+  {
+    return detail::canonical(ways<R>::template result<accumulator>(sum, n));
+  }
 
   /// combine() of nodes of equally many elements, a power of two.
   TILEFOLD_NO_EXEC_CHECK

@@ -12,7 +12,8 @@
 //     warp        chunks of 32 * vt items; the next one loads while this one is cut, level by
 //                 level, from the anchor of its largest item down until nothing is left
 //     block       64-bit sums of digits in shared memory, one of each level for every warp
-//     launch      integer atomics; the last block to arrive makes one sum of them and rounds it
+//     launch      integer atomics; a warp of the last block to arrive makes one sum of them, which
+//                 is rounded
 //
 // Anchors are fixed, so sums are integers and no order enters. Data of ordinary spread take two or
 // three levels. Items too large for the first anchor are scaled first; infinities and NaNs are
@@ -27,6 +28,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/wide_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/detail/extremes.hpp>
@@ -325,11 +327,14 @@ __global__ void __launch_bounds__(exact_policy<typename Summands::accumulator>.n
   constexpr int num_warps = policy.nt / warp_size;
   using rows_type = lane_rows<Source, rows, width>;
   __shared__ warp_digits<number> digits[num_warps];
+  using state_type = typename exact_sum_of<Reducer>::state;
+  __shared__ wide_places<state_type> total;
   __shared__ bool completed;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   warp_digits<number>& mine = digits[warp];
   mine.clear(lane);
+  if (warp == 0) total.clear(lane);
   cuda::wait_for_previous_launch();
 
   const std::int64_t step = std::int64_t{gridDim.x} * num_warps;
@@ -415,18 +420,23 @@ __global__ void __launch_bounds__(exact_policy<typename Summands::accumulator>.n
     }
     __syncthreads();
   }
-  if (threadIdx.x != 0) return;
-  typename exact_sum_of<Reducer>::state state{};
-  state.marks = digits[0].marks;
-#pragma unroll 1
-  for (int s = 0; s < slots::count; ++s) {
-#pragma unroll 1
-    for (int p = 0; p < anchors<number>::parts; ++p) {
-      const long long sum = digits[0].word[s * anchors<number>::parts + p];
-      if (sum != 0) state.add_multiple(sum, slots::exponent(s) + 32 * p);
-    }
+  if (warp != 0) return;
+  for (int s = lane; s < slots::words; s += warp_size) {
+    const long long sum = digits[0].word[s];
+    constexpr int parts = anchors<number>::parts;
+    if (sum != 0) total.add(sum, slots::exponent(s / parts) + 32 * (s % parts));
   }
-  cuda::write(out, detail::finish(reducer, init, reducer.of_exact_sum(state, n)));
+  wide_by_warp<state_type> whole_sum(total, lane);
+  const std::uint64_t marks = digits[0].marks;
+  if constexpr (std::is_same_v<Init, no_init>) {
+    const exact_window window = whole_sum.window(marks);
+    if (lane == 0) cuda::write(out, reducer.result_of_exact_sum(window, n));
+  } else if (lane == 0) {
+    state_type state{};
+    for (int i = 0; i < state_type::words; ++i) state.sum.word[i] = total.word(i);
+    state.marks = marks;
+    cuda::write(out, detail::finish(reducer, init, reducer.of_exact_sum(state, n)));
+  }
 }
 
 }  // namespace tilefold::detail::cuda
