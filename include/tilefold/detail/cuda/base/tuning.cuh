@@ -179,6 +179,11 @@ constexpr tile_policy exact_policy_for(int float_bytes) {
 }
 /// Blocks that an SM shall hold: with the registers of three, floats' next chunk spills.
 constexpr int min_resident_exact_blocks(int float_bytes) { return float_bytes == 4 ? 2 : 4; }
+/// The same of halves, which are half as large: 64 bytes in flight.
+inline constexpr tile_policy exact_policy_of_halves{256, 32};
+inline constexpr int min_resident_half_blocks = 4;
+/// No tile of theirs has fewer items.
+inline constexpr int least_exact_tile = exact_policy_for(8).tile();
 /// Memory in which blocks add up their digits; of doubles, which need most.
 inline constexpr std::int64_t exact_sums_bytes = 768;
 /// Items of a call at most: of more, sums of digits could leave their words.

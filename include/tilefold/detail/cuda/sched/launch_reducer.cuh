@@ -92,8 +92,9 @@ void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_
 template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
 void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
   using summands = unfused<decltype(job.reducer.of_summands())>;
-  using number = typename summands::accumulator;
-  using sums_type = digit_sums<number>;
+  using digits = typename exact_digits<typename summands::accumulator,
+                                       typename exact_sum_of<unfused<Reducer>>::state>::type;
+  using sums_type = digit_sums<digits::words>;
   static_assert(sizeof(sums_type) <= exact_sums_bytes &&
                 sizeof(typename Reducer::accumulator) >= least_exact_acc_bytes);
   if (job.n > most_exact_items) {
@@ -101,10 +102,11 @@ void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provid
                               " items is more than one launch can cover, " +
                               std::to_string(most_exact_items));
   }
-  constexpr tile_policy policy = exact_policy<number>;
+  constexpr tile_policy policy = digits::policy;
+  static_assert(policy.tile() >= least_exact_tile);
   static known_kernel known;
   const auto kernel =
-      known.on(job.gpu, &exact_kernel<Build, Source, unfused<Reducer>, summands, Init, Out>,
+      known.on(job.gpu, &exact_kernel<Build, digits, Source, unfused<Reducer>, summands, Init, Out>,
                "exact_kernel", policy.nt, starts::early);
   const std::int64_t blocks = kernel.most(tree::num_blocks(job.n, policy.tile()));
   sums_type* sums = nullptr;
