@@ -184,6 +184,16 @@ inline constexpr tile_policy exact_policy_of_halves{256, 32};
 inline constexpr int min_resident_half_blocks = 4;
 /// No tile of theirs has fewer items.
 inline constexpr int least_exact_tile = exact_policy_for(8).tile();
+/// The same of bins, whose memory limits the warps of an SM: of doubles one has 33 KiB.
+constexpr tile_policy exact_bins_policy_for(int float_bytes) {
+  return float_bytes == 4 ? tile_policy{256, 16} : tile_policy{32, 16};
+}
+constexpr int min_resident_bins_blocks(int float_bytes) { return float_bytes == 4 ? 4 : 6; }
+/// Ranges of so many items go by bins, on GPUs that add doubles at half the speed of floats.
+inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
+constexpr bool adds_doubles_fast(int compute_capability) {
+  return compute_capability == 80 || compute_capability == 90 || compute_capability == 100;
+}
 /// Memory in which blocks add up their digits; of doubles, which need most.
 inline constexpr std::int64_t exact_sums_bytes = 768;
 /// Items of a call at most: of more, sums of digits could leave their words.

@@ -25,15 +25,6 @@
 
 namespace tilefold::detail::cuda {
 
-/// The sum over the lanes of a warp, in one instruction where there is one.
-__device__ __forceinline__ int warp_sum_at_once(int x) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(full_warp, x);
-#else
-  return cuda::warp_sum(x);
-#endif
-}
-
 /// Anchor l is 1.5 * 2^(top - step l); its last bit is worth 2^(top - fraction - step l).
 template <class Float>
 struct anchors;

@@ -13,7 +13,6 @@
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
-#include <tilefold/detail/cuda/fold/exact_digits.cuh>
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/policy.hpp>
 

@@ -18,6 +18,7 @@
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/fold/exact_bins.cuh>
 #include <tilefold/detail/cuda/fold/exact_digits.cuh>
 #include <tilefold/detail/cuda/fold/exact_integers.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
@@ -53,6 +54,12 @@ template <>
 struct exact_digits<float, exact_format<half>::sum> {
   using type = warp_integers;
 };
+
+/// After so many chunks a warp has to empty its Digits; 0: never.
+template <class Digits>
+inline constexpr int chunks_to_empty = 0;
+template <class Float>
+inline constexpr int chunks_to_empty<warp_bins<Float>> = warp_bins<Float>::chunks;
 
 /// How a warp reads a chunk.
 template <class Source, class Digits>
@@ -92,6 +99,15 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   const std::int64_t whole = n < overread ? 0 : (n - overread) / chunk;
   std::int64_t c = std::int64_t{blockIdx.x} * num_warps + warp;
   const auto lane_first = [&](std::int64_t i) { return i * chunk + lane * width; };
+  [[maybe_unused]] int room = chunks_to_empty<Digits>;
+  const auto added_one = [&] {
+    if constexpr (chunks_to_empty<Digits> > 0) {
+      if (--room == 0) {
+        mine.empty(lane);
+        room = chunks_to_empty<Digits>;
+      }
+    }
+  };
   // Adds whole chunks from c on, as long as nothing in them is rare; returns the first that it did
   // not add.
   const auto whole_chunks = [&](std::int64_t c) {
@@ -106,7 +122,10 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       for (int i = 0; i < policy.vt; ++i) items.put(i, next.lift(summands, i / width, i % width));
       if (c + step < whole) next.load_rows(source, lane_first(c + step));  // while these are cut
       done = mine.add(items, lane);
-      if (done) c += step;
+      if (done) {
+        added_one();
+        c += step;
+      }
     } while (done && c < whole);
     return c;
   };
@@ -137,8 +156,10 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       }
     }
     mine.add_any(items, lane);
+    added_one();
     c += step;
   }
+  if constexpr (chunks_to_empty<Digits> > 0) mine.empty(lane);
 
   __syncthreads();
   // The block's sums, in those of its first warp.
