@@ -179,18 +179,19 @@ constexpr tile_policy exact_policy_for(int float_bytes) {
 }
 /// Blocks that an SM shall hold: with the registers of three, floats' next chunk spills.
 constexpr int min_resident_exact_blocks(int float_bytes) { return float_bytes == 4 ? 2 : 4; }
-/// The same of halves, which are half as large: 64 bytes in flight.
-inline constexpr tile_policy exact_policy_of_halves{256, 32};
-inline constexpr int min_resident_half_blocks = 4;
+/// The same of halves: 128 bytes in flight.
+inline constexpr tile_policy exact_policy_of_halves{256, 64};
+inline constexpr int min_resident_half_blocks = 3;
 /// No tile of theirs has fewer items.
 inline constexpr int least_exact_tile = exact_policy_for(8).tile();
-/// The same of bins, whose memory limits the warps of an SM: of doubles one has 33 KiB.
-constexpr tile_policy exact_bins_policy_for(int float_bytes) {
-  return float_bytes == 4 ? tile_policy{256, 16} : tile_policy{32, 16};
-}
-constexpr int min_resident_bins_blocks(int float_bytes) { return float_bytes == 4 ? 4 : 6; }
-/// Ranges of so many items go by bins, on GPUs that add doubles at half the speed of floats.
+/// Of floats' bins and doubles' rows, whose shared memory leaves room for so many warps.
+inline constexpr tile_policy exact_bins_policy{128, 32};
+inline constexpr int min_resident_bins_blocks = 5;
+inline constexpr tile_policy exact_rows_policy{128, 16};
+inline constexpr int min_resident_rows_blocks = 3;
+/// Ranges of so many items go by them.
 inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
+/// Whether a GPU adds doubles at half the speed of floats, as bins of floats need it.
 constexpr bool adds_doubles_fast(int compute_capability) {
   return compute_capability == 80 || compute_capability == 90 || compute_capability == 100;
 }

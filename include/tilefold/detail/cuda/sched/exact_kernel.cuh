@@ -21,6 +21,7 @@
 #include <tilefold/detail/cuda/fold/exact_bins.cuh>
 #include <tilefold/detail/cuda/fold/exact_digits.cuh>
 #include <tilefold/detail/cuda/fold/exact_integers.cuh>
+#include <tilefold/detail/cuda/fold/exact_rows.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/wide_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
@@ -55,11 +56,17 @@ struct exact_digits<float, exact_format<half>::sum> {
   using type = warp_integers;
 };
 
+/// What adds long ranges, whatever their data.
+template <class Number>
+using exact_digits_of_long =
+    std::conditional_t<std::is_same_v<Number, double>, warp_rows, warp_bins>;
+
 /// After so many chunks a warp has to empty its Digits; 0: never.
 template <class Digits>
 inline constexpr int chunks_to_empty = 0;
-template <class Float>
-inline constexpr int chunks_to_empty<warp_bins<Float>> = warp_bins<Float>::chunks;
+template <class Digits>
+  requires requires { Digits::chunks_to_empty; }
+inline constexpr int chunks_to_empty<Digits> = Digits::chunks_to_empty;
 
 /// How a warp reads a chunk.
 template <class Source, class Digits>

@@ -106,7 +106,7 @@ void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job, const Pro
                 summands{job.reducer.of_summands(), 0u}, job.init, job.out, job.n, sums);
 }
 
-/// Launches an exact sum: short ranges by digits, long ones by bins where these are faster.
+/// Launches an exact sum: short ranges by digits, long ones by bins or rows.
 template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
 void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
   static_assert(sizeof(typename Reducer::accumulator) >= least_exact_acc_bytes);
@@ -120,8 +120,9 @@ void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provid
       typename exact_digits<number, typename exact_sum_of<unfused<Reducer>>::state>::type;
   static_assert(digits::policy.tile() >= least_exact_tile);
   if constexpr (std::is_same_v<digits, warp_digits<number>>) {
-    if (job.n >= least_binned_items && adds_doubles_fast(job.gpu.compute_capability)) {
-      cuda::launch_exact_by<Build, warp_bins<number>>(job, provide);
+    if (job.n >= least_binned_items &&
+        (sizeof(number) == 8 || adds_doubles_fast(job.gpu.compute_capability))) {
+      cuda::launch_exact_by<Build, exact_digits_of_long<number>>(job, provide);
       return;
     }
   }
