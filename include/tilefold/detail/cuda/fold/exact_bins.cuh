@@ -72,12 +72,11 @@ class warp_bins {
     }
     return true;
   }
+  /// add() refuses nothing.
   template <int N>
-  __device__ __forceinline__ void add_any(const registers<float, N>& items, int lane) {
-    add(items, lane);
-  }
+  __device__ __forceinline__ void take_rare(const registers<float, N>&, int) {}
 
-  /// Empties the bins into the words: after `chunks_to_empty` calls of add() at the latest, and in
+  /// Empties the bins into the words: after `chunks_to_empty` chunks at the latest, and in
   /// the end.
   __device__ __noinline__ void empty(int lane) {
     std::uint64_t found = 0;

@@ -75,21 +75,23 @@ struct digit_slots {
 };
 
 /// A warp's own sums of digits, in shared memory.
-template <class Float>
+template <class Float, tile_policy Policy = exact_policy>
 class warp_digits {
   using anchor = anchors<Float>;
   using slots = digit_slots<Float>;
   using bits_type = typename anchor::bits_type;
   static constexpr bits_type sign = bits_type{1} << (8 * sizeof(Float) - 1);
-  // Of items that the first anchor takes; fields of exponents.
-  static constexpr int most_exponent = anchor::top - 3 + anchor::bias;
 
  public:
   using number = Float;
-  static constexpr tile_policy policy = exact_policy_for(sizeof(Float));
-  static constexpr int min_resident_blocks = min_resident_exact_blocks(sizeof(Float));
+  static constexpr tile_policy policy = Policy;
+  static constexpr int min_resident_blocks =
+      Policy.vt > exact_policy.vt ? min_resident_exact_long_blocks : min_resident_exact_blocks;
   static constexpr int words = slots::words;
   __device__ static int exponent(int i) { return slots::exponent(i); }
+
+  /// Of items that the first anchor takes; fields of exponents.
+  static constexpr int most_exponent = anchor::top - 3 + anchor::bias;
 
   long long word[slots::words];
   unsigned marks;
@@ -116,24 +118,16 @@ class warp_digits {
     return true;
   }
 
-  /// The same for any items.
+  /// Takes what add() refuses: -0 is in its place.
   template <int N>
-  __device__ __forceinline__ void add_any(registers<Float, N>& items, int lane) {
+  __device__ __forceinline__ void take_rare(registers<Float, N>& items, int lane) {
     add_huge(items, lane);
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       if (exponent_of(items[i]) > most_exponent) items.put(i, -Float{0});
     }
-    add(items, lane);
   }
 
- private:
-  __device__ __forceinline__ static bits_type bits_of(Float x) {
-    return __builtin_bit_cast(bits_type, x);
-  }
-  __device__ __forceinline__ static int exponent_of(Float x) {
-    return static_cast<int>((bits_of(x) & ~sign) >> anchor::fraction);
-  }
   __device__ __forceinline__ static Float sum_of(Float a, Float b) {
     if constexpr (sizeof(Float) == 4) {
       return __fadd_rn(a, b);
@@ -142,7 +136,7 @@ class warp_digits {
     }
   }
 
-  // The exponent's field, of all items of the warp; -1 if all are zeros.
+  /// The exponent's field, of all items of the warp; -1 if all are zeros.
   template <int N>
   __device__ __forceinline__ static int largest_exponent(const registers<Float, N>& items) {
     if constexpr (sizeof(Float) == 4) {
@@ -166,6 +160,13 @@ class warp_digits {
     }
   }
 
+ private:
+  __device__ __forceinline__ static bits_type bits_of(Float x) {
+    return __builtin_bit_cast(bits_type, x);
+  }
+  __device__ __forceinline__ static int exponent_of(Float x) {
+    return static_cast<int>((bits_of(x) & ~sign) >> anchor::fraction);
+  }
   // Cuts the items at anchor `level` and those below it, until nothing is left of any; their digits
   // go to slots `base` + level.
   template <int N>

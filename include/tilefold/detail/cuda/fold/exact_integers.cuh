@@ -63,9 +63,9 @@ class warp_integers {
     return true;
   }
 
-  /// The same for any items.
+  /// Takes what add() refuses: -0 is in its place.
   template <int N>
-  __device__ __forceinline__ void add_any(registers<float, N>& items, int lane) {
+  __device__ __forceinline__ void take_rare(registers<float, N>& items, int lane) {
     std::uint64_t found = 0;
 #pragma unroll
     for (int i = 0; i < N; ++i) {
@@ -78,7 +78,6 @@ class warp_integers {
     }
     const unsigned of_warp = cuda::warp_or(static_cast<unsigned>(found));
     if (lane == 0) marks |= of_warp;
-    add(items, lane);
   }
 
  private:

@@ -34,16 +34,16 @@ struct wide_places {
     __syncwarp();
   }
 
-  /// Adds count * 2^exponent, a multiple of the unit. By any lane.
-  __device__ __forceinline__ void add(long long count, int exponent) {
+  /// Adds x * 2^exponent, a multiple of the unit. By any lane.
+  __device__ __forceinline__ void add(long long x, int exponent) {
     int bit = exponent - State::least;
     if (bit < 0) {
-      count >>= min(-bit, 63);
+      x >>= min(-bit, 63);
       bit = 0;
     }
     const int shift = bit % 16;
-    const auto low = static_cast<unsigned long long>(count) << shift;
-    const auto high = static_cast<int>(count >> 32 >> (32 - shift));  // 16 bits and the sign
+    const auto low = static_cast<unsigned long long>(x) << shift;
+    const auto high = static_cast<int>(x >> 32 >> (32 - shift));  // 16 bits and the sign
 #pragma unroll
     for (int i = 0; i < 5; ++i) {
       const int piece = i < 4 ? static_cast<int>(low >> (16 * i)) & 0xffff : high;

@@ -46,7 +46,7 @@ template <class R, class Lift, class... Values>
 struct exact_sum_of<unfused<bound_reducer<R, Lift, Values...>>>
     : ways<R>::template holder<typename bound_reducer<R, Lift, Values...>::accumulator> {};
 
-/// A warp's digits where items are `Number` and sums `State`: halves are integers.
+/// What adds short ranges where items are `Number` and sums `State`: halves are integers.
 template <class Number, class State>
 struct exact_digits {
   using type = warp_digits<Number>;
@@ -55,11 +55,6 @@ template <>
 struct exact_digits<float, exact_format<half>::sum> {
   using type = warp_integers;
 };
-
-/// What adds long ranges, whatever their data.
-template <class Number>
-using exact_digits_of_long =
-    std::conditional_t<std::is_same_v<Number, double>, warp_rows, warp_bins>;
 
 /// After so many chunks a warp has to empty its Digits; 0: never.
 template <class Digits>
@@ -162,7 +157,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
         items.put(r * width + j, j < available ? loaded.lift(summands, r, j) : -number{0});
       }
     }
-    mine.add_any(items, lane);
+    while (!mine.add(items, lane)) mine.take_rare(items, lane);
     added_one();
     c += step;
   }
