@@ -14,7 +14,7 @@ FLOORS = [
     [["config.hpp"], ["error.hpp"], ["tilefold.h"]],
     [["tree.hpp"], ["detail/extremes.hpp"], ["detail/root_pointer.hpp"], ["half.hpp"], ["op.hpp"],
      ["detail/closing.hpp"], ["detail/to_integer.hpp"], ["policy.hpp"],
-     ["detail/type_name.hpp"], ["detail/stand_in.hpp"], ["checked.hpp"], ["detail/wide_integer.hpp"], ["detail/exact_state.hpp"], ["detail/exact_blocks.hppdetail/balanced_state.hpp"], ["exact_accumulator.hpp"], ["precompiled.hpp"]],
+     ["detail/type_name.hpp"], ["detail/stand_in.hpp"], ["checked.hpp"], ["detail/wide_integer.hpp"], ["detail/exact_state.hpp"], ["detail/balanced_state.hpp"], ["detail/exact_blocks.hpp"], ["exact_accumulator.hpp"], ["precompiled.hpp"]],
     [["accumulator.hpp"], ["reducer.hpp"], ["detail/function_checks.hpp"], ["detail/pair_function.hpp"],
      ["detail/pack.hpp"], ["detail/reducer_shortcuts.hpp"], ["detail/bound_reducer.hpp"], ["if_empty.hpp"],
      ["detail/forest.hpp"], ["detail/keyed_items.hpp"], ["detail/folding.hpp"], ["detail/strided.hpp"], ["detail/forest_checks.hpp"], ["detail/verb.hpp"], ["communicator.hpp"], ["detail/block_list.hpp", "detail/byte_format.hpp", "detail/signature.hpp"], ["detail/rank_call.hpp"], ["detail/rank_segments.hpp"], ["detail/rank_keys.hpp"], ["detail/forest_verb.hpp"], ["detail/axis_plan.hpp"], ["detail/rank_axes.hpp"],
@@ -25,8 +25,8 @@ FLOORS = [
     [["detail/reducer_verb.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["batched_reduce.hpp"],
      ["reduce_by_key.hpp"], ["axis_reduce.hpp"],
      ["inner_product.hpp"],
-     ["count.hpp", "extrema.hpp", "statistics.hpp"], ["block_fold.cuh"], ["thrust_compat.hpp", "cub_compat.cuh"]],
-    [["piece.hpp"], ["ranks.hpp"], ["mpi.hpp"], ["streamed.cuhdeposit.cuh"]],
+     ["count.hpp", "extrema.hpp", "statistics.hpp"], ["block_fold.cuh"], ["deposit.cuh"], ["thrust_compat.hpp", "cub_compat.cuh"]],
+    [["piece.hpp"], ["ranks.hpp"], ["mpi.hpp"], ["streamed.cuh"]],
     [["tilefold.hpp"], ["tilefold.cuh"]],
 ]
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:tilefold/)([^>\"]+)[>\"]", re.MULTILINE)

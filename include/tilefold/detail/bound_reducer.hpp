@@ -334,12 +334,25 @@ class bound_reducer {
   {
     return bound_reducer<typename ways<R>::summand, Lift, Values...>{{}, function};
   }
+  /// The exact sum of nothing.
+  TILEFOLD_HD static auto no_exact_sum()
+    requires sums_exactly
+  {
+    return ways<R>::template holder<accumulator>::state::nothing();
+  }
   /// The accumulator of n elements of which the exact sum is known.
   template <class Sum>
   TILEFOLD_HD static accumulator of_exact_sum(const Sum& sum, std::int64_t n)
     requires sums_exactly
   {
     return ways<R>::template holder<accumulator>::of(sum, n);
+  }
+  /// Their result, of the highest bits of the sum.
+  template <class Window>
+  TILEFOLD_HD static result result_of_exact_sum(const Window& sum, std::int64_t n)
+    requires sums_exactly
+  {
+    return detail::canonical(ways<R>::template result<accumulator>(sum, n));
   }
 
   /// combine() of nodes of equally many elements, a power of two.

@@ -126,23 +126,6 @@ struct exact_state {
     return (marks & seen::other) != 0 ? marks & ~seen::minus_zero : marks;
   }
 
-  /// Whether all is said: NaN, an infinity.
-  TILEFOLD_HD bool is_finite() const {
-    return (marks & (seen::nan | seen::plus_infinity | seen::minus_infinity)) == 0;
-  }
-
-  /// The value of a sum that is not finite or zero, in T.
-  template <class T>
-  TILEFOLD_HD T special() const {
-    constexpr std::uint64_t infinities = seen::plus_infinity | seen::minus_infinity;
-    if ((marks & seen::nan) != 0 || (marks & infinities) == infinities) return quiet_nan<T>();
-    const auto as = [](float x) { return static_cast<T>(x); };
-    if ((marks & seen::plus_infinity) != 0) return as(__builtin_inff());
-    if ((marks & seen::minus_infinity) != 0) return as(-__builtin_inff());
-    const bool all_minus_zero = canonical_marks() == seen::minus_zero;
-    return as(all_minus_zero ? -0.0f : 0.0f);
-  }
-
  private:
   TILEFOLD_HD void add_product(const double_word& magnitude, int exponent, bool negative) {
     if ((magnitude.low | magnitude.high) == 0) {
@@ -247,7 +230,74 @@ struct exact_result<T> {
   using type = std::uint64_t;
 };
 
-/// The sum, rounded once to T. Integers wrap.
+/// All that the value of a sum depends on: the highest bits of its size, and what it has seen.
+struct exact_window {
+  // Of the words of a size, the highest that is not zero and three below it, so 193 bits or all;
+  // the lowest bit is set if there is anything below. It is worth 2^least.
+  static constexpr int words = 4;
+  wide_integer<words> size;
+  int least;
+  bool negative;
+  std::uint64_t marks;
+
+  /// Of a size with words word_at(i), of which `top` is the highest that is not zero; `more` tells
+  /// whether any below the window is not. The lowest bit is worth 2^least.
+  template <class WordAt>
+  TILEFOLD_HD static exact_window of(const WordAt& word_at, int top, bool more, int least,
+                                     bool negative, std::uint64_t marks) {
+    const int first = top < words ? 0 : top - words + 1;
+    exact_window result{};
+    for (int i = 0; i < words; ++i) {
+      if (first + i <= top) result.size.word[i] = word_at(first + i);
+    }
+    result.size.word[0] |= more ? 1 : 0;
+    result.least = least + 64 * first;
+    result.negative = negative;
+    result.marks = marks;
+    return result;
+  }
+
+  /// Whether a NaN, an infinity or zero is all that there is to say.
+  TILEFOLD_HD bool is_special() const {
+    return (marks & (seen::nan | seen::plus_infinity | seen::minus_infinity)) != 0 ||
+           size.is_zero();
+  }
+
+  /// The value of a sum that is not finite or zero, in T.
+  template <class T>
+  TILEFOLD_HD T special() const {
+    constexpr std::uint64_t infinities = seen::plus_infinity | seen::minus_infinity;
+    if ((marks & seen::nan) != 0 || (marks & infinities) == infinities) return quiet_nan<T>();
+    const auto as = [](float x) { return static_cast<T>(x); };
+    if ((marks & seen::plus_infinity) != 0) return as(__builtin_inff());
+    if ((marks & seen::minus_infinity) != 0) return as(-__builtin_inff());
+    const bool all_minus_zero = marks == seen::minus_zero;
+    return as(all_minus_zero ? -0.0f : 0.0f);
+  }
+};
+
+template <int Least, int Most>
+TILEFOLD_HD exact_window window_of(const exact_state<Least, Most>& state) {
+  const auto size = state.sum.magnitude();
+  int top = exact_state<Least, Most>::words - 1;
+  while (top > 0 && size.word[top] == 0) --top;
+  bool more = false;
+  for (int i = 0; i <= top - exact_window::words; ++i) more = more || size.word[i] != 0;
+  const auto word_at = [&](int i) { return size.word[i]; };
+  return exact_window::of(word_at, top, more, Least, state.sum.is_negative(), state.marks);
+}
+
+/// The sum, rounded once to T.
+template <class T>
+TILEFOLD_HD T value_of(const exact_window& sum) {
+  static_assert(is_exact_result<T>,
+                "tilefold: an exact result is a float, a double, a narrow float, or of integers "
+                "an integer");
+  if (sum.is_special()) return sum.template special<T>();
+  return detail::rounded_real<T>(sum.size.top(sum.least), sum.negative);
+}
+
+/// The same. Integers wrap.
 template <class T, int Least, int Most>
 TILEFOLD_HD T value_of(const exact_state<Least, Most>& state) {
   if constexpr (std::integral<T>) {
@@ -256,32 +306,35 @@ TILEFOLD_HD T value_of(const exact_state<Least, Most>& state) {
                   "integers");
     return static_cast<T>(state.sum.word[0]);
   } else {
-    static_assert(is_exact_result<T>,
-                  "tilefold: an exact result is a float, a double, a narrow float, or of integers "
-                  "an integer");
-    if (!state.is_finite() || state.sum.is_zero()) return state.template special<T>();
-    return detail::rounded_real<T>(state.sum.magnitude().top(Least), state.sum.is_negative());
+    return detail::value_of<T>(detail::window_of(state));
   }
 }
 
 /// The sum divided by `count` > 0, rounded once to T.
-template <class T, int Least, int Most>
-TILEFOLD_HD T mean_of(const exact_state<Least, Most>& state, std::int64_t count) {
+template <class T>
+TILEFOLD_HD T mean_of(const exact_window& sum, std::int64_t count) {
   static_assert(is_exact_result<T>,
                 "tilefold: an exact mean is a float, a double or a narrow float");
-  if (!state.is_finite() || state.sum.is_zero()) return state.template special<T>();
+  if (sum.is_special()) return sum.template special<T>();
   return detail::rounded_real<T>(
-      detail::quotient(state.sum.magnitude(), static_cast<std::uint64_t>(count), Least),
-      state.sum.is_negative());
+      detail::quotient(sum.size, static_cast<std::uint64_t>(count), sum.least), sum.negative);
+}
+template <class T, int Least, int Most>
+TILEFOLD_HD T mean_of(const exact_state<Least, Most>& state, std::int64_t count) {
+  return detail::mean_of<T>(detail::window_of(state), count);
 }
 
 /// The root of a sum of squares, rounded once to T.
-template <class T, int Least, int Most>
-TILEFOLD_HD T root_of(const exact_state<Least, Most>& state) {
+template <class T>
+TILEFOLD_HD T root_of(const exact_window& sum) {
   static_assert(is_exact_result<T>,
                 "tilefold: an exact root is a float, a double or a narrow float");
-  if (!state.is_finite() || state.sum.is_zero()) return state.template special<T>();
-  return detail::rounded_real<T>(detail::square_root(state.sum, Least), false);
+  if (sum.is_special()) return sum.template special<T>();
+  return detail::rounded_real<T>(detail::square_root(sum.size, sum.least), false);
+}
+template <class T, int Least, int Most>
+TILEFOLD_HD T root_of(const exact_state<Least, Most>& state) {
+  return detail::root_of<T>(detail::window_of(state));
 }
 
 }  // namespace tilefold::detail

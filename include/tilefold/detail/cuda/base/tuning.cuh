@@ -203,12 +203,31 @@ inline constexpr int most_inserted = 4;
 
 // Exact sums.
 
-/// Threads and items a thread: 128 bytes of floats in flight, 64 of doubles.
-constexpr tile_policy exact_policy_for(int float_bytes) {
-  return float_bytes == 4 ? tile_policy{256, 32} : tile_policy{256, 8};
+/// Threads and items a thread, of short ranges: small chunks, so that all warps have some.
+inline constexpr tile_policy exact_policy{256, 8};
+inline constexpr int min_resident_exact_blocks = 4;
+/// So many items one block takes alone.
+inline constexpr std::int64_t most_exact_items_of_block = 8192;
+/// Of long ranges of floats by digits: 128 bytes in flight. With the registers of three blocks an
+/// SM, the next chunk spills.
+inline constexpr tile_policy exact_long_policy{256, 32};
+inline constexpr int min_resident_exact_long_blocks = 2;
+/// The same of halves: 128 bytes in flight.
+inline constexpr tile_policy exact_policy_of_halves{256, 64};
+inline constexpr int min_resident_half_blocks = 3;
+/// No tile of theirs has fewer items.
+inline constexpr int least_exact_tile = exact_policy.tile();
+/// Of floats' bins and doubles' rows, whose shared memory leaves room for so many warps.
+inline constexpr tile_policy exact_bins_policy{128, 32};
+inline constexpr int min_resident_bins_blocks = 5;
+inline constexpr tile_policy exact_rows_policy{128, 16};
+inline constexpr int min_resident_rows_blocks = 3;
+/// Ranges of so many items go by them.
+inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
+/// Whether a GPU adds doubles at half the speed of floats, as bins of floats need it.
+constexpr bool adds_doubles_fast(int compute_capability) {
+  return compute_capability == 80 || compute_capability == 90 || compute_capability == 100;
 }
-/// Blocks that an SM shall hold: with the registers of three, floats' next chunk spills.
-constexpr int min_resident_exact_blocks(int float_bytes) { return float_bytes == 4 ? 2 : 4; }
 /// Memory in which blocks add up their digits; of doubles, which need most.
 inline constexpr std::int64_t exact_sums_bytes = 768;
 /// Items of a call at most: of more, sums of digits could leave their words.

@@ -102,6 +102,14 @@ __device__ __forceinline__ int warp_sum(int x) {
   for (int mask = 1; mask < warp_size; mask *= 2) x += __shfl_xor_sync(full_warp, x, mask);
   return x;
 }
+/// The sum over the lanes of a warp, in one instruction where there is one.
+__device__ __forceinline__ int warp_sum_at_once(int x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(full_warp, x);
+#else
+  return warp_sum(x);
+#endif
+}
 __device__ __forceinline__ int warp_max(int x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_max_sync(full_warp, x);

@@ -17,7 +17,9 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/exact_runs.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
@@ -161,6 +163,13 @@ template <class Source, class Reducer>
 inline constexpr bool folds_stretches =
     pays_to_fold_stretches(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
+/// Whether a reducer gives exact sums of floats or doubles.
+template <class Reducer>
+inline constexpr bool sums_exactly = false;
+template <class Reducer>
+  requires requires { Reducer::sums_exactly; }
+inline constexpr bool sums_exactly<Reducer> = Reducer::sums_exactly;
+
 /// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
 /// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
 /// unrolled.
@@ -199,6 +208,10 @@ class stretch_fold {
   /// The value of this lane's tree, if the lane has its first stretch and the tree has items.
   __device__ __forceinline__ acc fold() {
     items_.settle();
+    if constexpr (sums_exactly<Reducer>) {
+      slot<acc> sum;
+      if (sum_exactly(sum)) return sum.value;
+    }
     const int most_items = cuda::warp_max(available_);
     const int most_stretches = cuda::warp_max(stretches_);
     slot<acc> value;
@@ -226,6 +239,22 @@ class stretch_fold {
   }
 
  private:
+  // The same of an exact sum; false if there are rare items among the warp's.
+  __device__ __forceinline__ bool sum_exactly(slot<acc>& result) const {
+    using summands = unfused<decltype(reducer_->of_summands())>;
+    const summands lifts{reducer_->of_summands(), reducer_->closing};
+    registers<typename summands::accumulator, items> mine;
+#pragma unroll
+    for (int i = 0; i < items; ++i) {
+      // -0 is nothing to a sum.
+      mine.put(i, i < available_ ? items_.lift(lifts, i) : -typename summands::accumulator{0});
+    }
+    auto state = Reducer::no_exact_sum();
+    if (!cuda::add_runs(mine, stretch_, stretches_, cuda::warp_max(stretches_), state)) return false;
+    result.put(Reducer::of_exact_sum(state, items_behind_ + (stretch_ + 1) * items));
+    return true;
+  }
+
   // The stretches of a tree that are `distance` apart.
   __device__ __forceinline__ void meet(slot<acc>& value, int distance) const {
     const acc received = cuda::shuffle_down<warp_size>(value.value, distance, full_warp);

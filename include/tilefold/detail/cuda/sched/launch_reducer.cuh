@@ -77,29 +77,53 @@ void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_
                 elements{job.reducer.of_one(), 0u}, job.init, job.out, job.n, memory);
 }
 
-/// Launches an exact sum.
+/// Launches an exact sum, by Digits.
+template <class Build, class Digits, class Source, class Reducer, class Init, class Out,
+          class Provide>
+void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
+  using summands = unfused<decltype(job.reducer.of_summands())>;
+  using sums_type = digit_sums<Digits::words>;
+  static_assert(sizeof(sums_type) <= exact_sums_bytes);
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu, &exact_kernel<Build, Digits, Source, unfused<Reducer>, summands, Init, Out>,
+               "exact_kernel", Digits::policy.nt, starts::early);
+  const std::int64_t tiles = tree::num_blocks(job.n, Digits::policy.tile());
+  // Blocks that meet in memory cost as much as some tiles.
+  const std::int64_t blocks = job.n <= most_exact_items_of_block ? 1 : kernel.most(tiles);
+  sums_type* sums = nullptr;
+  if (blocks > 1) sums = provide(cuda::exact_demand()).template arrivals<sums_type>();
+  kernel.launch(blocks, job.stream, job.source, job.reducer,
+                summands{job.reducer.of_summands(), 0u}, job.init, job.out, job.n, sums);
+}
+
+/// Launches an exact sum: short ranges by digits, long ones by bins or rows. Floats
+/// go by digits, too, where a GPU adds doubles slowly.
 template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
 void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
-  using summands = unfused<decltype(job.reducer.of_summands())>;
-  using number = typename summands::accumulator;
-  using sums_type = digit_sums<number>;
-  static_assert(sizeof(sums_type) <= exact_sums_bytes &&
-                sizeof(typename Reducer::accumulator) >= least_exact_acc_bytes);
+  static_assert(sizeof(typename Reducer::accumulator) >= least_exact_acc_bytes);
   if (job.n > most_exact_items) {
     throw invalid_range_error("tilefold: an exact sum of " + std::to_string(job.n) +
                               " items is more than one launch can cover, " +
                               std::to_string(most_exact_items));
   }
-  constexpr tile_policy policy = exact_policy<number>;
-  static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &exact_kernel<Build, Source, unfused<Reducer>, summands, Init, Out>,
-               "exact_kernel", policy.nt, starts::early);
-  const std::int64_t blocks = kernel.most(tree::num_blocks(job.n, policy.tile()));
-  sums_type* sums = nullptr;
-  if (blocks > 1) sums = provide(cuda::exact_demand()).template arrivals<sums_type>();
-  kernel.launch(blocks, job.stream, job.source, job.reducer,
-                summands{job.reducer.of_summands(), 0u}, job.init, job.out, job.n, sums);
+  using number = typename decltype(job.reducer.of_summands())::accumulator;
+  using digits =
+      typename exact_digits<number, typename exact_sum_of<unfused<Reducer>>::state>::type;
+  static_assert(digits::policy.tile() >= least_exact_tile);
+  if constexpr (std::is_same_v<digits, warp_digits<number>>) {
+    if (job.n >= least_binned_items) {
+      if constexpr (std::is_same_v<number, double>) {
+        cuda::launch_exact_by<Build, warp_rows<(item_bytes<Source> < 8)>>(job, provide);
+      } else if (adds_doubles_fast(job.gpu.compute_capability)) {
+        cuda::launch_exact_by<Build, warp_bins>(job, provide);
+      } else {
+        cuda::launch_exact_by<Build, warp_digits<number, exact_long_policy>>(job, provide);
+      }
+      return;
+    }
+  }
+  cuda::launch_exact_by<Build, digits>(job, provide);
 }
 
 template <class R, class Lift, class... Values>

@@ -51,7 +51,9 @@ class patch_work {
   // are dealt to lanes, as all are if items are large.
   static constexpr int packet = by_key_packet;
   static constexpr int span_parts = span_items / part_items;
-  static constexpr bool stages = staged_bytes<source_type> <= most_by_key_staged_bytes;
+  // Exact sums of short runs, too, are faster in neighbouring lanes (exact_runs.cuh).
+  static constexpr bool stages =
+      staged_bytes<source_type> <= most_by_key_staged_bytes && !sums_exactly<Reducer>;
   static constexpr int most_short_items = stages ? packet : 0;
   static constexpr int most_long_runs = stages ? (span_items + packet) / (packet + 1) : span_items;
   using stage_type = warp_stage<source_type, stages ? span_items + packet : 1>;

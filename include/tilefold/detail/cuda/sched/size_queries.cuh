@@ -55,7 +55,7 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   const tile_policy short_tile = short_policy_for(item_bytes);
   const std::int64_t most_short = most_short_items(short_tile, acc_bytes);
   const bool fits_block = detail::smaller(n, most_short) <= short_tile.tile();
-  const bool may_be_exact = acc_bytes >= least_exact_acc_bytes && n > exact_policy_for(8).tile();
+  const bool may_be_exact = acc_bytes >= least_exact_acc_bytes && n > least_exact_tile;
   const std::int64_t of_short =
       detail::larger(fits_block ? 0 : short_demand(acc_bytes).bytes(),
                      may_be_exact ? cuda::exact_demand().bytes() : std::int64_t{0});

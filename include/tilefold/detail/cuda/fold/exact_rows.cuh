@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A warp's exact sum of doubles, whatever their range. Each lane has a row of integers of 64 bits
+// for every 51 exponents, in shared memory. A double of level l, whose exponents are those of 51,
+// is two digits:
+//
+//     A = 1.5 * 2^(u + 52)   u = 51 l - 1022, so that |x| < 2^(u + 51)
+//     h = x + A              rounded to a multiple of 2^u
+//     rest = x - (h - A)     exact, at most 2^(u - 1), a multiple of 2^(u - 52): the last bit of x
+//     g = rest + A / 2^52    exact
+//
+//     row l + 1     counts 2^(u - 1); gets 2 (bits of h - bits of A)
+//     row l         counts 2^(u - 52); gets bits of g - bits of A / 2^52
+//
+// A row gains at most 2^52 an item, so that it holds 2^11 items. Then rows are emptied into words
+// of 32 bits. Integers know no order. That is 27 instructions an item.
+//
+// Squares of floats have half as many bytes to pay for them. There all items of a chunk are cut
+// together, level by level from that of the largest, 6 instructions each, as long as few levels do;
+// of doubles that was no faster, and slower if they are wide. Device code.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/fold/limbs.cuh>
+#include <tilefold/detail/exact_state.hpp>
+#include <tilefold/policy.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// A warp's rows, and the words that they are emptied into, in shared memory. `Together`: items of
+/// a chunk are cut together where that is faster.
+template <bool Together>
+class warp_rows {
+  static constexpr int step = 51;
+  static constexpr int rows = 42;
+  static constexpr int items_of_row = 1 << 11;
+  static constexpr unsigned most_exponent = 2040;  // of a level; fields of exponents
+  static constexpr int most_levels = 3;            // that items are cut together
+  static constexpr int chunks_between_tries = 15;
+  static constexpr int least = -1088;  // a multiple of 32 below the unit of row 0
+
+ public:
+  using number = double;
+  static constexpr tile_policy policy = exact_rows_policy;
+  static constexpr int min_resident_blocks = min_resident_rows_blocks;
+  static constexpr int words = 70;
+  static constexpr int chunks_to_empty = items_of_row / policy.vt;
+  __device__ static int exponent(int i) { return least + 32 * i; }
+
+  long long row[rows][warp_size];
+  long long word[words];
+  unsigned marks;
+  int chunks_apart;  // still to be added item by item, where they are cut together else
+
+  __device__ __forceinline__ void clear(int lane) {
+#pragma unroll
+    for (int r = 0; r < rows; ++r) row[r][lane] = 0;
+    for (int i = lane; i < words; i += warp_size) word[i] = 0;
+    if (lane == 0) {
+      marks = 0;
+      chunks_apart = 0;
+    }
+    __syncwarp();
+  }
+
+  /// Adds N items of every lane, unless one is huge or not finite. Returns whether it did. All
+  /// lanes.
+  template <int N>
+  __device__ __forceinline__ bool add(registers<double, N>& items, int lane) {
+    unsigned most = 0;
+    unsigned any = 0;
+    int all = -1;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      most = max(most, static_cast<unsigned>(__double2hiint(items[i])) & 0x7fffffffu);
+    }
+    if (__any_sync(full_warp, most > (most_exponent << 20 | 0xfffffu))) return false;
+    if (most == 0) {
+      // Only zeros, or the least subnormals: has the lane met anything but -0?
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        any |= static_cast<unsigned>(__double2loint(items[i]));
+        all &= __double2hiint(items[i]);
+      }
+    }
+    note(most != 0 || any != 0 || all >= 0, lane);
+    if constexpr (Together) {
+      const int apart = chunks_apart;
+      __syncwarp();
+      if (apart == 0 && cut(items, most, lane)) return true;
+      if (lane == 0) chunks_apart = apart == 0 ? chunks_between_tries : apart - 1;
+    }
+#pragma unroll
+    for (int i = 0; i < N; ++i) add_to(&row[0][lane], items[i]);
+    return true;
+  }
+
+  /// Takes what add() refuses: -0 is in its place.
+  template <int N>
+  __device__ __forceinline__ void take_rare(registers<double, N>& items, int lane) {
+    std::uint64_t found = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const double x = items[i];
+      const unsigned size = static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
+      if (size >> 20 <= most_exponent) continue;
+      found |= seen::other;
+      if (size < 0x7ff00000u) {
+        add_to(&row[1][lane], x * 0x1p-51);  // one row higher
+      } else {
+        found |= x != x ? seen::nan : x > 0 ? seen::plus_infinity : seen::minus_infinity;
+      }
+      items.put(i, -0.0);
+    }
+    const unsigned of_warp = cuda::warp_or(static_cast<unsigned>(found));
+    if (lane == 0) marks |= of_warp;
+  }
+
+  /// Empties the rows into the words: after `chunks_to_empty` chunks at the latest, and in
+  /// the end.
+  __device__ __noinline__ void empty(int lane) {
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r) {
+      const long long mine = row[r][lane];
+      if (!__any_sync(full_warp, mine != 0)) continue;
+      row[r][lane] = 0;
+      cuda::add_to_limbs(word, mine, unit(r) - least, lane);
+    }
+  }
+
+ private:
+  // A row counts 2^unit.
+  __device__ static int unit(int r) { return step * r - 1074; }
+
+  __device__ __forceinline__ void note(bool other, int lane) {
+    const bool of_warp = __any_sync(full_warp, other);
+    if (lane == 0) marks |= static_cast<unsigned>(of_warp ? seen::other : seen::minus_zero);
+  }
+
+  // Cuts all items at the level of the warp's largest and those below it; `most` is the lane's
+  // largest upper word. Returns whether nothing is left; else items are what is left.
+  template <int N>
+  __device__ __forceinline__ bool cut(registers<double, N>& items, unsigned most, int lane) {
+    int level = level_of(static_cast<unsigned>(cuda::warp_max(static_cast<int>(most))) >> 20);
+    // Below level 0 there is its own lower digit.
+    const int stop = max(level - most_levels, -2);
+    bool more;
+#pragma unroll 1
+    do {
+      const int a = level >= 0 ? anchor_of(level) : (1 << 20 | 0x80000);
+      const double above = __hiloint2double(a, 0);
+      unsigned long long digits = 0;
+      unsigned long long left = 0;
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        const double h = __dadd_rn(items[i], above);
+        digits += bits_of(h);
+        items.put(i, __dadd_rn(items[i], -__dadd_rn(h, -above)));
+        left |= bits_of(items[i]);
+      }
+      const auto sum = static_cast<long long>(digits - N * bits_of(above));
+      row[level + 1][lane] += level >= 0 ? 2 * sum : sum;
+      --level;
+      more = __any_sync(full_warp, left << 1 != 0);
+    } while (more && level > stop);
+    return !more;
+  }
+
+  __device__ __forceinline__ static unsigned long long bits_of(double x) {
+    return static_cast<unsigned long long>(__double_as_longlong(x));
+  }
+  // Of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
+  __device__ __forceinline__ static int level_of(unsigned e) {
+    constexpr unsigned inverse = 20561;
+    return static_cast<int>(max(e, 1u) * inverse - inverse) >> 20;
+  }
+  // The upper word of a level's A.
+  __device__ __forceinline__ static int anchor_of(int level) {
+    return level * (step << 20) + (53 << 20 | 0x80000);
+  }
+
+  // Adds an item to the two rows of its level; `rows` begins with row 0 of the lane.
+  __device__ __forceinline__ static void add_to(long long* rows, double x) {
+    const int level = level_of(static_cast<unsigned>(__double2hiint(x)) >> 20 & 0x7ffu);
+    // The upper words of A and A / 2^52; the lower ones are 0.
+    const int a = anchor_of(level);
+    const int b = a - (52 << 20);
+    const double above = __hiloint2double(a, 0);
+    const double h = __dadd_rn(x, above);
+    const double g = __dadd_rn(__dadd_rn(x, -__dadd_rn(h, -above)), __hiloint2double(b, 0));
+    long long* const lower = rows + level * warp_size;
+    long long* const upper = lower + warp_size;
+    const long long lower_sum = *lower + difference(g, b);
+    const long long upper_sum = *upper + 2 * difference(h, a);
+    *lower = lower_sum;
+    *upper = upper_sum;
+  }
+  // The bits of h less those of the number whose upper word is `a`.
+  __device__ __forceinline__ static long long difference(double h, int a) {
+    return static_cast<long long>(
+        static_cast<unsigned long long>(static_cast<unsigned>(__double2hiint(h) - a)) << 32 |
+        static_cast<unsigned>(__double2loint(h)));
+  }
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Integers of many words of 32 bits, in shared memory, whose words may hold more or less than 32
+// bits: what a warp's lanes bring is added without carries. Device code.
+#pragma once
+
+#include <tilefold/detail/cuda/base/words.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// Adds the sum of what all lanes of the warp bring, times 2^bit.
+__device__ inline void add_to_limbs(long long* word, long long mine, int bit, int lane) {
+  // Of 20 bits and those above 40, so that sums of 32 lanes are integers of 32 bits.
+  const long long low = cuda::warp_sum_at_once(static_cast<int>(mine & 0xfffff));
+  const long long middle = cuda::warp_sum_at_once(static_cast<int>(mine >> 20 & 0xfffff));
+  const long long high = cuda::warp_sum_at_once(static_cast<int>(mine >> 40));
+  if (lane != 0) return;
+  const auto add = [&](long long count, int at) {
+    const int shift = at % 32;
+    long long* const first = word + at / 32;
+    first[0] += (count << shift) & 0xffffffff;
+    first[1] += (count >> (32 - shift)) & 0xffffffff;
+    first[2] += count >> 32 >> (32 - shift);
+  };
+  add(low + (middle << 20), bit);
+  add(high, bit + 40);
+}
+
+}  // namespace tilefold::detail::cuda
