@@ -72,7 +72,9 @@ class exact_accumulator {
   void add(It first, End last) {
     constexpr detail::exact_cutter cutter =
         detail::plain_cuts<T, detail::exact_term::item>::cutter();
-    detail::exact_blocks<state_type> blocks(cutter, state_);
+    using sum_type = typename state_type::state_type;
+    sum_type sum = sum_type::nothing();
+    detail::exact_blocks<sum_type> blocks(cutter, sum);
     const T* const items = std::to_address(first);
     const auto n = static_cast<std::int64_t>(last - first);
     for (std::int64_t i = 0; i < n; i += cutter.block) {
@@ -81,6 +83,7 @@ class exact_accumulator {
         to.add(static_cast<double>(detail::exact_item(items[i + k])));
       });
     }
+    state_.add(state_type::of(sum));
   }
 
   /// All that `other` was given.
