@@ -240,23 +240,6 @@ struct exact_window {
   bool negative;
   std::uint64_t marks;
 
-  /// Of a size with words word_at(i), of which `top` is the highest that is not zero; `more` tells
-  /// whether any below the window is not. The lowest bit is worth 2^least.
-  template <class WordAt>
-  TILEFOLD_HD static exact_window of(const WordAt& word_at, int top, bool more, int least,
-                                     bool negative, std::uint64_t marks) {
-    const int first = top < words ? 0 : top - words + 1;
-    exact_window result{};
-    for (int i = 0; i < words; ++i) {
-      if (first + i <= top) result.size.word[i] = word_at(first + i);
-    }
-    result.size.word[0] |= more ? 1 : 0;
-    result.least = least + 64 * first;
-    result.negative = negative;
-    result.marks = marks;
-    return result;
-  }
-
   /// Whether a NaN, an infinity or zero is all that there is to say.
   TILEFOLD_HD bool is_special() const {
     return (marks & (seen::nan | seen::plus_infinity | seen::minus_infinity)) != 0 ||
@@ -278,13 +261,33 @@ struct exact_window {
 
 template <int Least, int Most>
 TILEFOLD_HD exact_window window_of(const exact_state<Least, Most>& state) {
+  constexpr int words = exact_state<Least, Most>::words;
+  constexpr int count = exact_window::words;
   const auto size = state.sum.magnitude();
-  int top = exact_state<Least, Most>::words - 1;
-  while (top > 0 && size.word[top] == 0) --top;
+  exact_window result{};
+  for (int i = 0; i < count && i < words; ++i) {
+    result.size.word[i] = size.word[words > count ? words - count + i : i];
+  }
+  // As long as the highest word is zero, one more comes in below.
+  int first = words > count ? words - count : 0;
   bool more = false;
-  for (int i = 0; i <= top - exact_window::words; ++i) more = more || size.word[i] != 0;
-  const auto word_at = [&](int i) { return size.word[i]; };
-  return exact_window::of(word_at, top, more, Least, state.sum.is_negative(), state.marks);
+#if defined(__CUDA_ARCH__)
+#pragma unroll(words <= 12 ? words : 1)
+#endif
+  for (int i = words - count - 1; i >= 0; --i) {
+    if (result.size.word[count - 1] != 0) {
+      more = more || size.word[i] != 0;
+    } else {
+      for (int k = count - 1; k > 0; --k) result.size.word[k] = result.size.word[k - 1];
+      result.size.word[0] = size.word[i];
+      first = i;
+    }
+  }
+  result.size.word[0] |= more ? 1 : 0;
+  result.least = Least + 64 * first;
+  result.negative = state.sum.is_negative();
+  result.marks = state.marks;
+  return result;
 }
 
 /// The sum, rounded once to T.

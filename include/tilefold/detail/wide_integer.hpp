@@ -95,11 +95,14 @@ struct wide_integer {
 
   /// |x| as an unsigned integer.
   TILEFOLD_HD wide_integer magnitude() const {
-    if (!is_negative()) return *this;
+    const std::uint64_t flip = is_negative() ? ~std::uint64_t{0} : 0;
     wide_integer result;
-    std::uint64_t carry = 1;
+    std::uint64_t carry = flip & 1;
+#if defined(__CUDA_ARCH__)
+#pragma unroll(Words <= 12 ? Words : 1)
+#endif
     for (int i = 0; i < Words; ++i) {
-      result.word[i] = ~word[i] + carry;
+      result.word[i] = (word[i] ^ flip) + carry;
       carry = carry != 0 && result.word[i] == 0 ? 1 : 0;
     }
     return result;
@@ -107,17 +110,27 @@ struct wide_integer {
 
   /// The highest bits of an unsigned integer > 0, whose lowest bit is worth 2^least.
   TILEFOLD_HD leading_bits top(int least) const {
-    int i = Words - 1;
-    while (word[i] == 0) --i;
-    const int zeros = detail::leading_zeros(word[i]);
-    std::uint64_t mantissa = word[i] << zeros;
-    std::uint64_t below = 0;
-    if (i > 0) {
-      if (zeros > 0) mantissa |= word[i - 1] >> (64 - zeros);
-      below = word[i - 1] << zeros;
-      for (int j = 0; j + 1 < i; ++j) below |= word[j];
+    // Without an index that varies, so that the words may be registers.
+    std::uint64_t first = 0;
+    std::uint64_t second = 0;
+    std::uint64_t rest = 0;
+    int at = 0;
+#if defined(__CUDA_ARCH__)
+#pragma unroll(Words <= 12 ? Words : 1)
+#endif
+    for (int i = Words - 1; i >= 0; --i) {
+      if (first == 0) {
+        first = word[i];
+        at = i;
+      } else if (i == at - 1) {
+        second = word[i];
+      } else {
+        rest |= word[i];
+      }
     }
-    return {mantissa, least + 64 * i - zeros, below != 0};
+    const int zeros = detail::leading_zeros(first);
+    const std::uint64_t mantissa = zeros == 0 ? first : first << zeros | second >> (64 - zeros);
+    return {mantissa, least + 64 * at - zeros, (second << zeros | rest) != 0};
   }
 };
 

@@ -61,24 +61,39 @@ struct three_words {
   /// Adds this 2^exponent to a state, of whose unit it is a multiple.
   template <class State>
   __device__ __forceinline__ void add_to(State& state, int exponent) const {
-    three_words size = *this;
-    const bool negative = high >> 63 != 0;
-    if (negative) {
-      size.low = 0 - low;
-      size.middle = ~middle + (low == 0 ? 1 : 0);
-      size.high = ~high + ((low | middle) == 0 ? 1 : 0);
-    }
+    const std::uint64_t sign = static_cast<std::uint64_t>(static_cast<long long>(high) >> 63);
+    // Shifted into four words, and the first word of the state that they meet.
     int bit = exponent - State::least;
+    std::uint64_t part[4];
     if (bit < 0) {
-      size.low = size.low >> -bit | size.middle << (64 + bit);
-      size.middle = size.middle >> -bit | size.high << (64 + bit);
-      size.high >>= -bit;
+      part[0] = low >> -bit | middle << (64 + bit);
+      part[1] = middle >> -bit | high << (64 + bit);
+      part[2] = high >> -bit | sign << (64 + bit);
+      part[3] = sign;
       bit = 0;
+    } else {
+      const int shift = bit % 64;
+      part[0] = low << shift;
+      part[1] = middle << shift | low >> 1 >> (63 - shift);
+      part[2] = high << shift | middle >> 1 >> (63 - shift);
+      part[3] = sign << shift | high >> 1 >> (63 - shift);
     }
-    if ((size.low | size.middle) != 0) {
-      state.sum.add_shifted({size.low, size.middle}, bit, negative);
+    const int first = bit / 64;
+    std::uint64_t carry = 0;
+#pragma unroll(State::words <= 12 ? State::words : 1)
+    for (int i = 0; i < State::words; ++i) {
+      const int at = i - first;
+      const std::uint64_t mine = at < 0    ? 0
+                                 : at == 0 ? part[0]
+                                 : at == 1 ? part[1]
+                                 : at == 2 ? part[2]
+                                 : at == 3 ? part[3]
+                                           : sign;
+      const std::uint64_t with_carry = state.sum.word[i] + carry;
+      carry = with_carry < carry ? 1 : 0;
+      state.sum.word[i] = with_carry + mine;
+      carry += state.sum.word[i] < with_carry ? 1 : 0;
     }
-    if (size.high != 0) state.sum.add_shifted({size.high, 0}, bit + 128, negative);
   }
 };
 

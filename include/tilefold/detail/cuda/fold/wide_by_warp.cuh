@@ -108,8 +108,17 @@ class wide_by_warp {
           detail::bounded(top + 1 - exact_window::words - r * warp_size, 0, warp_size);
       more = more || (any[r] & (below == warp_size ? ~0u : (1u << below) - 1)) != 0;
     }
-    const auto word_at = [&](int i) { return all_.word(i); };
-    return exact_window::of(word_at, top, more, State::least, negative, marks);
+    const int first = detail::larger(top + 1 - exact_window::words, 0);
+    exact_window result{};
+#pragma unroll
+    for (int i = 0; i < exact_window::words; ++i) {
+      if (first + i < State::words) result.size.word[i] = all_.word(first + i);
+    }
+    result.size.word[0] |= more ? 1 : 0;
+    result.least = State::least + 64 * first;
+    result.negative = negative;
+    result.marks = marks;
+    return result;
   }
 
  private:
