@@ -38,8 +38,8 @@ endfunction()
 function(tilefold_add_header_tests name pattern extension)
   set(root ${PROJECT_SOURCE_DIR}/include)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${root} ${root}/${pattern})
-  # Needs an MPI; its test includes it first.
-  list(FILTER headers EXCLUDE REGEX "/mpi\\.hpp$")
+  # These need an MPI and an NCCL; their tests include them first.
+  list(FILTER headers EXCLUDE REGEX "/(mpi\\.hpp|nccl\\.cuh)$")
   set(sources "")
   foreach(header IN LISTS headers)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${header}.${extension})

@@ -12,6 +12,10 @@
 #include <chrono>
 #include <utility>
 
+#include <tilefold/detail/byte_format.hpp>
+#include <tilefold/tree.hpp>
+
+#include "command_parts.hpp"
 #include "input_error.hpp"
 #include "part_file.hpp"
 #include "piece_task.hpp"
@@ -179,6 +183,52 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
         range.begin, range.end,    input.count, task.has_value ? &result : nullptr};
     options.json ? print_json(report) : print_text(report);
   }
+}
+
+void reduce_on_ranks(const std::string& file, const reduce_options& options, op_kind op,
+                     const std::optional<raw_layout>& raw, backend& runs, program_ranks& ranks) {
+  std::optional<array> input;
+  piece_task task{0, 0, 1};
+  detail::byte_writer own;
+  double seconds = 0;
+  const auto failure = failure_of([&] {
+    input.emplace(load_array(file, raw, read_ahead::no));
+    require_fit(op, *input);
+    // Aligned parts, of which most are one block.
+    const std::int64_t chunk =
+        std::max<std::int64_t>(options.chunk_bytes / row_of(input->type).bytes, 1);
+    const auto begin_of = [&](int rank) {
+      const std::int64_t chunks = tree::num_blocks(input->count, chunk);
+      const std::int64_t at = chunks * rank / ranks.size() * chunk;
+      return std::min(at, input->count);
+    };
+    task = {begin_of(ranks.rank()), begin_of(ranks.rank() + 1), chunk};
+    fold_job job{op, input->type, input->data, input->count, 1, false, options.k, file};
+    job.pieces = &task;
+    seconds = while_whole(input->file, [&] { return runs.run(job).seconds; });
+  });
+  own.number(failure.has_value(), 1);
+  own.text(failure.value_or(""));
+  own.raw(task.piece);
+  piece_task whole{0, 0, 1};
+  const auto said = ranks.gather(own.finish());
+  for (std::size_t rank = 0; rank < said.size(); ++rank) {
+    detail::byte_reader in(said[rank], "what a rank says");
+    in.require_checksum();
+    const bool failed = in.number(1) != 0;
+    const std::string why = in.text();
+    if (failed) throw input_error("rank " + std::to_string(rank) + ": " + why);
+    const auto piece = in.raw(in.left() - 8);
+    whole.parts.emplace_back(piece.begin(), piece.end());
+  }
+  whole.end = input->count;
+  fold_job job{op, input->type, input->data, input->count, 1, false, options.k, file};
+  job.pieces = &whole;
+  fold_result result = runs.run(job);
+  result.seconds = seconds;  // of this rank's part, which takes all but no time at all
+  input->notes.push_back("by " + std::to_string(ranks.size()) + " ranks");
+  const reduction_report report{file, *input, op, runs.name(), result};
+  options.json ? print_json(report) : print_text(report);
 }
 
 }  // namespace tilefold::tool

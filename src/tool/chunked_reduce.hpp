@@ -10,6 +10,7 @@
 #include "backend.hpp"
 #include "commands.hpp"
 #include "input.hpp"
+#include "program_ranks.hpp"
 
 namespace tilefold::tool {
 
@@ -22,6 +23,11 @@ bool is_large(const std::string& file);
 /// Reduces the file and reports. `runs` is the host.
 void reduce_in_chunks(const std::string& file, const reduce_options& options, op_kind op,
                       const std::optional<raw_layout>& raw, backend& runs);
+
+/// The same by all ranks of the program, each of which reads its part of the file; the first
+/// reports. What one of them cannot do throws input_error on all.
+void reduce_on_ranks(const std::string& file, const reduce_options& options, op_kind op,
+                     const std::optional<raw_layout>& raw, backend& runs, program_ranks& ranks);
 
 /// Throws input_error if the operation cannot be done with the input.
 void require_fit(op_kind op, const array& input);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tilefold reduce: folds each file and reports on it.
+#include <cstdio>
 #include <iostream>
+#include <memory>
 #include <optional>
+#include <streambuf>
 
 #include "chunked_reduce.hpp"
 #include "command_parts.hpp"
@@ -20,13 +23,14 @@ bool is_wrong(const fold_result& result) {
   return result.check && result.check->exact && !result.check->equal;
 }
 
-executor_options executor_for(op_kind op, const reduce_options& options) {
+executor_options executor_for(op_kind op, const reduce_options& options,
+                              const program_ranks* ranks) {
   executor_options wanted = options.executor;
-  if (!runs_on_host_only(op) && !asks_for_parts(options)) return wanted;
+  if (!runs_on_host_only(op) && !asks_for_parts(options) && ranks == nullptr) return wanted;
   if (wanted.on == "cuda") {
     throw input_error("--on cuda: " +
                       (runs_on_host_only(op) ? "op '" + std::string(row_of(op).name) + "' runs"
-                                             : "--slice, --part and --checkpoint run") +
+                                             : "ranks, --slice, --part and --checkpoint run") +
                       " on the host only");
   }
   if (wanted.on == "auto") wanted.on = "host";
@@ -48,13 +52,45 @@ void require_parts_to_make_sense(const reduce_options& options) {
   }
 }
 
+// Of several ranks the first alone speaks.
+class silence_of_others {
+ public:
+  explicit silence_of_others(const program_ranks* ranks)
+      : silent_(ranks != nullptr && ranks->rank() != 0) {
+    if (!silent_) return;
+    out_ = std::cout.rdbuf(&nowhere_);
+    err_ = std::cerr.rdbuf(&nowhere_);
+  }
+  silence_of_others(const silence_of_others&) = delete;
+  silence_of_others& operator=(const silence_of_others&) = delete;
+  ~silence_of_others() {
+    if (!silent_) return;
+    std::cout.rdbuf(out_);
+    std::cerr.rdbuf(err_);
+  }
+
+ private:
+  struct nowhere final : std::streambuf {
+    int overflow(int c) override { return c == EOF ? 0 : c; }
+  };
+
+  bool silent_;
+  nowhere nowhere_;
+  std::streambuf* out_ = nullptr;
+  std::streambuf* err_ = nullptr;
+};
+
 class reduction {
  public:
-  explicit reduction(const reduce_options& options)
+  reduction(const reduce_options& options, program_ranks* ranks)
       : options_(options),
+        ranks_(ranks),
         op_(find_op(options.op)),
         raw_(find_raw_layout(options.source)),
-        backend_(choose_backend(executor_for(op_, options))) {
+        backend_(choose_backend(executor_for(op_, options, ranks))) {
+    if (ranks != nullptr && (asks_for_parts(options) || options.check)) {
+      throw input_error("--check, --slice, --part and --checkpoint do not go with mpirun");
+    }
     if (asks_for_parts(options)) require_parts_to_make_sense(options);
     if (options.check && !row_of(op_).is_operator) {
       throw input_error("--check knows no second way to compute op '" +
@@ -63,6 +99,10 @@ class reduction {
   }
 
   void run_on(const std::string& file) {
+    if (ranks_ != nullptr) {
+      reduce_on_ranks(file, options_, op_, raw_, *backend_.runs, *ranks_);
+      return;
+    }
     if (asks_for_parts(options_) ||
         (backend_.runs->is_host() && !options_.check && is_large(file))) {
       reduce_in_chunks(file, options_, op_, raw_, *backend_.runs);
@@ -83,6 +123,7 @@ class reduction {
 
  private:
   const reduce_options& options_;
+  program_ranks* ranks_;
   op_kind op_;
   std::optional<raw_layout> raw_;
   chosen_backend backend_;
@@ -97,7 +138,9 @@ int run_reduce(const reduce_options& options) {
     return exit_success;
   }
   if (options.files.empty()) throw input_error("FILE is missing: name what to reduce");
-  reduction reduction(options);
+  const std::unique_ptr<program_ranks> ranks = find_program_ranks();
+  const silence_of_others silence(ranks.get());
+  reduction reduction(options, ranks.get());
   bool failed = false;
   for (const std::string& file : options.files) {
     if (const auto failure = failure_of([&] { reduction.run_on(file); })) {

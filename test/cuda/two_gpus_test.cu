@@ -1,178 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two GPUs: an executor works on its own device whatever device is current, and leaves that one
-// current; both give the same bits; memory of the other GPU is refused. Skipped where there is one.
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
+// Several GPUs as one: a group, and ranks of a GPU each. With one GPU the group has it twice, which
+// tests all but the second device.
+#include <tilefold/cuda_group.cuh>
 
-#include <cuda_runtime.h>
-#include <thrust/iterator/transform_iterator.h>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/piece.hpp>
+#include <tilefold/ranks.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/reducers/norms.hpp>
+#include <tilefold/transform_reduce.hpp>
 
-#include "conformance/conformance.hpp"
-#include "support/device.cuh"
+#include "../support/device.cuh"
+#include "../support/oracle.hpp"
+#include "../support/random.hpp"
+#include "../support/seed.hpp"
 
-namespace tilefold::test {
 namespace {
 
-int current_device() {
-  int device = -1;
-  must(cudaGetDevice(&device));
-  return device;
+namespace r = tilefold::reducers;
+using tilefold::test::must;
+using tilefold::test::node_hash;
+using tilefold::test::shape_stream;
+using tilefold::test::tree_hash;
+
+int num_gpus() {
+  int count = 0;
+  must(cudaGetDeviceCount(&count));
+  return count;
 }
 
-struct negation {
-  TILEFOLD_HD float operator()(float x) const { return -x; }
-};
-
-// Everything of device 1 is made while it is current; the tests run with device 0 current.
-class CudaTwoGpus : public ::testing::Test {
- protected:
-  void SetUp() override {
-    int devices = 0;
-    must(cudaGetDeviceCount(&devices));
-    if (devices < 2) GTEST_SKIP() << "needs two GPUs";
-    must(cudaSetDevice(1));
-    there_.emplace();
-    array_there_.emplace(items_);
-    out_there_.emplace(1);
+template <class T>
+class on_device {
+ public:
+  on_device(int device, const T* items, std::int64_t n) : device_(device) {
+    must(cudaSetDevice(device));
+    must(cudaMalloc(&memory_, static_cast<std::size_t>(n + 1) * sizeof(T)));
+    must(cudaMemcpy(memory_, items, static_cast<std::size_t>(n) * sizeof(T),
+                    cudaMemcpyHostToDevice));
     must(cudaSetDevice(0));
-    here_.emplace();
-    array_here_.emplace(items_);
-    out_here_.emplace(1);
   }
-
-  void TearDown() override {
-    if (!there_) return;
-    EXPECT_EQ(current_device(), 0);
-    // An executor of the other device is also destroyed from here.
-    there_.reset();
-    here_.reset();
-    EXPECT_EQ(current_device(), 0);
-    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+  on_device(const on_device&) = delete;
+  ~on_device() {
+    must(cudaSetDevice(device_));
+    must(cudaFree(memory_));
+    must(cudaSetDevice(0));
   }
+  const T* get() const { return memory_; }
 
-  template <class Call>
-  void expect_refused(Call call) {
-    try {
-      call();
-      ADD_FAILURE() << "nothing was thrown";
-    } catch (const memory_space_error& e) {
-      const std::string what = e.what();
-      EXPECT_NE(what.find("GPU 0"), std::string::npos) << what;
-      EXPECT_NE(what.find("GPU 1"), std::string::npos) << what;
-    }
-    EXPECT_EQ(current_device(), 0);
-  }
-
-  std::vector<float> items_ = make_items<float>(pattern::mixed, 1000003);
-  float expected_ = reference::fold<float>(reference::plus{}, items_);
-  std::optional<cuda_executor> here_, there_;
-  std::optional<gpu_array<float>> array_here_, array_there_, out_here_, out_there_;
+ private:
+  int device_;
+  T* memory_ = nullptr;
 };
 
-TEST_F(CudaTwoGpus, GiveTheSameBitsAndKeepTheCurrentDevice) {
-  EXPECT_EQ(here_->device(), 0);
-  EXPECT_EQ(there_->device(), 1);
-  for (const std::int64_t n : {1, 2, 1000, 32769, 1000003}) {
-    const float a = reduce(*here_, array_here_->begin(), array_here_->begin() + n);
-    const float b = reduce(*there_, array_there_->begin(), array_there_->begin() + n);
-    EXPECT_TRUE(same_bits(a, b)) << "n = " << n;
-    EXPECT_EQ(current_device(), 0);
+TEST(CudaGroup, UnevenShardsGiveTheTreeOfTheWhole) {
+  SCOPED_TRACE(tilefold::test::seed());
+  shape_stream bits(tilefold::test::seed());
+  constexpr std::int64_t n = 200000;
+  const auto leaves = tilefold::test::leaf_hashes(n);
+  const int second = num_gpus() > 1 ? 1 : 0;
+  const tilefold::cuda_group gpus({0, second});
+  const tilefold::host_executor host;
+  for (int round = 0; round < 20; ++round) {
+    const std::int64_t size = 1 + bits.below(n);
+    const std::int64_t cut = round == 0 ? 0 : round == 1 ? size : bits.below(size + 1);
+    const on_device<tree_hash> front(0, leaves.data(), cut);
+    const on_device<tree_hash> back(second, leaves.data() + cut, size - cut);
+    const tilefold::shards<tree_hash> whole({front.get(), back.get()}, {cut, size - cut});
+    const auto expected = tilefold::reduce(host, leaves.data(), leaves.data() + size, node_hash{});
+    ASSERT_EQ(tilefold::reduce(gpus, whole, node_hash{}), expected) << size << " cut at " << cut;
+    auto part =
+        tilefold::reduce_piece(gpus, whole.begin(), whole.begin() + size / 3, 0, node_hash{});
+    part.append(gpus, whole.begin() + size / 3, whole.end());
+    ASSERT_EQ(part.value(), expected);
   }
-  EXPECT_TRUE(same_bits(reduce(*there_, *array_there_), expected_));
 }
 
-TEST_F(CudaTwoGpus, AreServedFromAnyCurrentDevice) {
-  reduce_into(*there_, *array_there_, out_there_->data());
-  EXPECT_EQ(current_device(), 0);
-  there_->synchronize();
-  EXPECT_EQ(current_device(), 0);
-  EXPECT_TRUE(same_bits(out_there_->to_host()[0], expected_));
-
-  // The value of an empty range is stored by a kernel as well.
-  reduce_into(*there_, array_there_->begin(), array_there_->begin(), out_there_->data(), 2.5f);
-  there_->synchronize();
-  EXPECT_EQ(out_there_->to_host()[0], 2.5f);
-
-  there_->reserve(std::int64_t{1} << 22);
-  EXPECT_EQ(current_device(), 0);
-  EXPECT_TRUE(same_bits(reduce(*there_, *array_there_), expected_));
-
-  must(cudaSetDevice(1));
-  EXPECT_TRUE(same_bits(reduce(*here_, *array_here_), expected_));
-  EXPECT_EQ(current_device(), 1);
-  must(cudaSetDevice(0));
+TEST(CudaGroup, CutsMemoryThatAllRead) {
+  const int second = num_gpus() > 1 ? 1 : 0;
+  const tilefold::cuda_group gpus({0, second});
+  const tilefold::host_executor host;
+  for (const std::int64_t n : {1, 2, 3, 1000, 100003}) {
+    float* x = nullptr;
+    must(cudaMallocHost(&x, static_cast<std::size_t>(n) * sizeof(float)));
+    for (std::int64_t i = 0; i < n; ++i) {
+      x[i] = std::ldexp(static_cast<float>(i * 7919 % 1009) - 504.0f, static_cast<int>(i % 24));
+    }
+    const auto op = r::fuse(r::variance{}, r::arg_min{});
+    const auto got = tilefold::reduce(gpus, x, x + n, op);
+    const auto expected = tilefold::reduce(host, x, x + n, op);
+    EXPECT_EQ(0, std::memcmp(&tilefold::get<0>(got), &tilefold::get<0>(expected), sizeof(double)));
+    EXPECT_EQ(tilefold::get<1>(got).index, tilefold::get<1>(expected).index);
+    const float a = tilefold::transform_reduce(gpus, x, x + n, x, 0.0f);
+    const float b = tilefold::transform_reduce(host, x, x + n, x, 0.0f);
+    EXPECT_EQ(0, std::memcmp(&a, &b, sizeof a)) << n;
+    must(cudaFreeHost(x));
+  }
 }
 
-TEST_F(CudaTwoGpus, TakeAWorkspaceOfTheirOwnDeviceOnly) {
-  must(cudaSetDevice(1));
-  const gpu_array<unsigned char> space_there(1 << 20);
-  must(cudaSetDevice(0));
-  const gpu_array<unsigned char> space_here(1 << 20);
-  expect_refused([&] { there_->use_workspace(space_here.data(), space_here.size()); });
-  there_->use_workspace(space_there.data(), space_there.size());
-  EXPECT_EQ(current_device(), 0);
-  EXPECT_TRUE(same_bits(reduce(*there_, *array_there_), expected_));
-  // It must outlive the executor.
-  there_.reset();
-  must(cudaSetDevice(1));
-  there_.emplace();
-  must(cudaSetDevice(0));
+TEST(CudaGroup, Errors) {
+  EXPECT_THROW(tilefold::cuda_group({}), tilefold::invalid_range_error);
+  const tilefold::cuda_group gpus({0});
+  const float* const null = nullptr;
+  EXPECT_THROW((void)tilefold::reduce(gpus, null, null + 3), tilefold::null_pointer_error);
+  const tilefold::shards<float> two({null, null}, {1, 1});
+  EXPECT_THROW((void)tilefold::reduce(gpus, two), tilefold::invalid_range_error);
+  EXPECT_THROW(tilefold::shards<float>({null}, {1, 2}), tilefold::invalid_range_error);
+  EXPECT_THROW(tilefold::shards<float>({null}, {-1}), tilefold::invalid_range_error);
 }
 
-TEST_F(CudaTwoGpus, RefuseMemoryOfTheOther) {
-  expect_refused([&] { (void)reduce(*there_, *array_here_); });
-  expect_refused([&] { (void)reduce(*here_, *array_there_); });
-  expect_refused([&] { reduce_into(*there_, *array_there_, out_here_->data()); });
-  expect_refused([&] { reduce_into(*here_, *array_here_, out_there_->data()); });
-  expect_refused([&] {
-    (void)transform_reduce(*there_, array_there_->begin(), array_there_->end(),
-                           array_here_->begin(), 0.0f);
+TEST(TwoGpus, RanksOfAGpuEach) {
+  const int gpus = num_gpus();
+  constexpr std::int64_t n = 300000;
+  std::vector<float> x(n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    x[static_cast<std::size_t>(i)] =
+        std::ldexp(static_cast<float>(i * 7919 % 1009) - 504.0f, static_cast<int>(i % 24));
+  }
+  const float expected = tilefold::reduce(tilefold::host_executor(), x);
+  tilefold::thread_communicator::run(2, [&](tilefold::thread_communicator& comm) {
+    const int device = comm.rank() % gpus;
+    must(cudaSetDevice(device));
+    tilefold::cuda_executor gpu;
+    const std::int64_t begin = comm.rank() == 0 ? 0 : 100001;
+    const std::int64_t end = comm.rank() == 0 ? 100001 : n;
+    float* items = nullptr;
+    must(cudaMalloc(&items, n * sizeof(float)));
+    must(cudaMemcpy(items, x.data() + begin, static_cast<std::size_t>(end - begin) * sizeof(float),
+                    cudaMemcpyHostToDevice));
+    const float got = tilefold::reduce(tilefold::ranks(comm, gpu), items, items + (end - begin));
+    EXPECT_EQ(0, std::memcmp(&got, &expected, sizeof got)) << comm.rank();
+    must(cudaFree(items));
   });
-  const auto negated = thrust::make_transform_iterator(array_here_->data(), negation{});
-  expect_refused([&] { (void)reduce(*there_, negated, negated + 3); });
-  // Both are in order afterwards.
-  EXPECT_TRUE(same_bits(reduce(*here_, *array_here_), expected_));
-  EXPECT_TRUE(same_bits(reduce(*there_, *array_there_), expected_));
 }
-
-TEST_F(CudaTwoGpus, ShareManagedAndPinnedMemory) {
-  const gpu_array<float, memory::managed> managed(items_);
-  const gpu_array<float, memory::pinned> pinned(items_);
-  EXPECT_TRUE(same_bits(reduce(*there_, pinned), expected_));
-  EXPECT_TRUE(same_bits(reduce(*there_, managed), expected_));
-  EXPECT_TRUE(same_bits(reduce(*here_, pinned), expected_));
-  EXPECT_TRUE(same_bits(reduce(*here_, managed), expected_));
-}
-
-// A call without an executor runs on the current device, and so refuses memory of the other.
-TEST_F(CudaTwoGpus, TheCurrentOneServesCallsWithoutExecutor) {
-  EXPECT_TRUE(same_bits(tilefold::reduce(*array_here_), expected_));
-  expect_refused([&] { (void)tilefold::reduce(*array_there_); });
-  must(cudaSetDevice(1));
-  EXPECT_TRUE(same_bits(tilefold::reduce(*array_there_), expected_));
-  EXPECT_EQ(current_device(), 1);
-  must(cudaSetDevice(0));
-  EXPECT_TRUE(same_bits(tilefold::reduce(*array_here_), expected_));
-}
-
-#if CUDART_VERSION >= 12080
-TEST_F(CudaTwoGpus, AStreamTellsItsDevice) {
-  must(cudaSetDevice(1));
-  const scoped_stream stream;
-  must(cudaSetDevice(0));
-  cuda_executor exec(stream);
-  EXPECT_EQ(exec.device(), 1);
-  EXPECT_TRUE(same_bits(reduce(exec, *array_there_), expected_));
-  EXPECT_EQ(current_device(), 0);
-}
-#endif
 
 }  // namespace
-}  // namespace tilefold::test

@@ -30,3 +30,13 @@ tilefold_add_mpi_test(
   mpi.sum_example sh -ec
   "for n in 1 2 3 7\; do ${mpirun_words} $n $1\; done | tee /dev/stderr |
 sed 's/.*tilefold \\([^,]*\\),.*/\\1/' | sort -u | wc -l | grep -qx 1" - $<TARGET_FILE:mpi_sum_example>)
+# So does the tool, each of whose ranks reads its part of the file.
+if(TARGET tilefold_tool)
+  tilefold_add_mpi_test(
+    mpi.tool sh -ec
+    "$1 generate --bytes 1000004 $2 && {
+$1 reduce --json --on host $2
+for n in 2 3 7\; do ${mpirun_words} $n $1 reduce --json --chunk 4096 $2\; done
+} | tee /dev/stderr | sed 's/.*\"bits\":\"\\([^\"]*\\)\".*/\\1/' | sort | uniq -c | grep -q '^ *4 0x'"
+    - $<TARGET_FILE:tilefold_tool> ${CMAKE_CURRENT_BINARY_DIR}/mpi_tool.npy)
+endif()

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that are GPUs joined by NCCL. Needs nccl.h and links libnccl: the target tilefold::nccl.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <tilefold/communicator.hpp>
+#include <tilefold/detail/cuda/base/runtime.cuh>
+#include <tilefold/error.hpp>
+
+#include <nccl.h>
+
+namespace tilefold {
+
+/// A communicator over an NCCL communicator that the program has made, and which must outlive it:
+///
+///     tilefold::nccl_communicator comm(nccl);              // an ncclComm_t
+///     tilefold::cuda_executor gpu;                         // on the communicator's device
+///     float sum = tilefold::reduce(tilefold::ranks(comm, gpu), first, last);
+///
+/// - Messages are host memory here (communicator.hpp): they go through pinned memory and memory of
+/// the
+///   communicator's device, in a stream of its own, for which the call waits. The program's own
+///   NCCL calls on the same communicator must not be under way meanwhile.
+/// - Errors of NCCL and CUDA become communicator_error; then the NCCL communicator is aborted, so
+///   that the other ranks do not wait: they get an error of NCCL, too. It is of no use any more.
+/// - Memory: size() + 1 times the longest message, on both sides; kept.
+class nccl_communicator {
+ public:
+  /// Throws communicator_error.
+  explicit nccl_communicator(ncclComm_t comm) : comm_(comm) {
+    check(ncclCommUserRank(comm_, &rank_), "ncclCommUserRank");
+    check(ncclCommCount(comm_, &size_), "ncclCommCount");
+    check(ncclCommCuDevice(comm_, &device_), "ncclCommCuDevice");
+    const detail::cuda::device_scope scope(device_);
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+  }
+  nccl_communicator(nccl_communicator&& other) noexcept
+      : comm_(std::exchange(other.comm_, nullptr)),
+        rank_(other.rank_),
+        size_(other.size_),
+        device_(other.device_),
+        stream_(std::exchange(other.stream_, nullptr)),
+        host_(std::exchange(other.host_, nullptr)),
+        on_gpu_(std::exchange(other.on_gpu_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)) {}
+  nccl_communicator& operator=(nccl_communicator&&) = delete;  // one owner of its memory
+  ~nccl_communicator() {
+    release();
+    if (stream_ != nullptr && cudaStreamDestroy(stream_) != cudaSuccess) (void)cudaGetLastError();
+  }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  /// The GPU of this rank.
+  int device() const { return device_; }
+
+  void all_gather(const void* send, void* receive, std::size_t bytes) {
+    if (comm_ == nullptr) {
+      throw communicator_error("tilefold::nccl_communicator: it was aborted after an error");
+    }
+    if (bytes == 0) return;
+    const detail::cuda::device_scope scope(device_);
+    reserve(bytes);
+    char* const all = on_gpu_ + bytes_;
+    std::memcpy(host_, send, bytes);
+    check(cudaMemcpyAsync(on_gpu_, host_, bytes, cudaMemcpyHostToDevice, stream_),
+          "cudaMemcpyAsync");
+    check(ncclAllGather(on_gpu_, all, bytes, ncclChar, comm_, stream_), "ncclAllGather");
+    const std::size_t total = bytes * static_cast<std::size_t>(size_);
+    check(cudaMemcpyAsync(host_ + bytes_, all, total, cudaMemcpyDeviceToHost, stream_),
+          "cudaMemcpyAsync");
+    wait();
+    std::memcpy(receive, host_ + bytes_, total);
+  }
+
+ private:
+  // NCCL may never end where a rank is gone, so its own errors are looked for while waiting.
+  void wait() {
+    for (;;) {
+      const cudaError_t code = cudaStreamQuery(stream_);
+      if (code == cudaSuccess) return;
+      if (code != cudaErrorNotReady) check(code, "cudaStreamQuery");
+      ncclResult_t state = ncclSuccess;
+      check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+      if (state != ncclInProgress) check(state, "NCCL");
+    }
+  }
+
+  void reserve(std::size_t bytes) {
+    if (bytes <= bytes_) return;
+    release();
+    // At least enough for the first gather of a call and a sum's second.
+    bytes = bytes < 4096 ? 4096 : bytes;
+    const std::size_t all = bytes * (static_cast<std::size_t>(size_) + 1);
+    check(cudaHostAlloc(reinterpret_cast<void**>(&host_), all, cudaHostAllocDefault),
+          "cudaHostAlloc");
+    check(cudaMalloc(reinterpret_cast<void**>(&on_gpu_), all), "cudaMalloc");
+    bytes_ = bytes;
+  }
+
+  void release() noexcept {
+    bytes_ = 0;
+    if (host_ != nullptr && cudaFreeHost(host_) != cudaSuccess) (void)cudaGetLastError();
+    if (on_gpu_ != nullptr && cudaFree(on_gpu_) != cudaSuccess) (void)cudaGetLastError();
+    host_ = nullptr;
+    on_gpu_ = nullptr;
+  }
+
+  void check(cudaError_t code, const char* what) {
+    if (code == cudaSuccess) return;
+    (void)cudaGetLastError();
+    fail(what, cudaGetErrorString(code));
+  }
+  void check(ncclResult_t code, const char* what) {
+    if (code != ncclSuccess) fail(what, ncclGetErrorString(code));
+  }
+  [[noreturn]] void fail(const char* what, const char* why) {
+    if (comm_ != nullptr) (void)ncclCommAbort(std::exchange(comm_, nullptr));
+    throw communicator_error("tilefold::nccl_communicator: " + std::string(what) + ": " + why);
+  }
+
+  ncclComm_t comm_;
+  int rank_ = 0;
+  int size_ = 1;
+  int device_ = 0;
+  cudaStream_t stream_ = nullptr;
+  char* host_ = nullptr;    // this rank's message, then all ranks'
+  char* on_gpu_ = nullptr;  // likewise
+  std::size_t bytes_ = 0;   // room for a message
+};
+
+static_assert(communicator<nccl_communicator>);
+
+}  // namespace tilefold

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processes that mpirun has started this program as, each of which is to read a part of a file.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace tilefold::tool {
+
+class program_ranks {
+ public:
+  virtual ~program_ranks() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// What all of them say, on all of them.
+  virtual std::vector<std::vector<std::byte>> gather(const std::vector<std::byte>& own) = 0;
+};
+
+/// Null if mpirun has not started this program, or it was built without MPI. To be called once.
+std::unique_ptr<program_ranks> find_program_ranks();
+
+}  // namespace tilefold::tool

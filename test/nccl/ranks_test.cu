@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that NCCL joins, one thread and one GPU each: as many as there are GPUs, at most four. The
+// bits are those of one call.
+#include <tilefold/nccl.cuh>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/cuda.cuh>
+#include <tilefold/ranks.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/moments.hpp>
+
+#include "../support/device.cuh"
+
+namespace {
+
+namespace r = tilefold::reducers;
+using tilefold::test::must;
+
+// Calls body(comm) on a thread for each GPU.
+template <class Body>
+void on_gpus(const Body& body) {
+  int gpus = 0;
+  must(cudaGetDeviceCount(&gpus));
+  gpus = std::min(gpus, 4);
+  std::vector<ncclComm_t> comms(static_cast<std::size_t>(gpus));
+  ASSERT_EQ(ncclCommInitAll(comms.data(), gpus, nullptr), ncclSuccess);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < gpus; ++rank) {
+    threads.emplace_back([&, rank] {
+      must(cudaSetDevice(rank));
+      tilefold::nccl_communicator comm(comms[static_cast<std::size_t>(rank)]);
+      body(comm);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const ncclComm_t comm : comms) EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+}
+
+TEST(NcclRanks, TheBitsOfOneCall) {
+  constexpr std::int64_t n = 300000;
+  std::vector<float> x(n);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::ldexp(static_cast<float>(i * 7919 % 1009) - 504.0f, static_cast<int>(i % 24));
+  }
+  const auto op = r::fuse(r::mean{}, r::arg_min{});
+  const float sum = tilefold::reduce(tilefold::host_executor(), x);
+  const auto fused = tilefold::reduce(tilefold::host_executor(), x, op);
+  on_gpus([&](tilefold::nccl_communicator& comm) {
+    EXPECT_EQ(comm.device(), comm.rank());
+    tilefold::cuda_executor gpu;
+    float* items = nullptr;
+    must(cudaMalloc(&items, n * sizeof(float)));
+    must(cudaMemcpy(items, x.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+    const auto all = tilefold::ranks(comm, gpu);
+    for (const std::int64_t first_cut : {std::int64_t{0}, std::int64_t{7}, n / 3, n}) {
+      // The first rank has up to the cut, the second the rest.
+      const std::int64_t begin = comm.rank() == 0 ? 0 : comm.rank() == 1 ? first_cut : n;
+      const std::int64_t end = comm.rank() == 0 && comm.size() > 1 ? first_cut : n;
+      const float got = tilefold::reduce(all, items + begin, items + end);
+      EXPECT_EQ(0, std::memcmp(&got, &sum, sizeof got));
+      const auto both = tilefold::reduce(all, items + begin, items + end, op);
+      EXPECT_EQ(tilefold::get<0>(both), tilefold::get<0>(fused));
+      EXPECT_EQ(tilefold::get<1>(both).index, tilefold::get<1>(fused).index);
+    }
+    must(cudaFree(items));
+  });
+}
+
+TEST(NcclRanks, OtherCallsAreFoundOutByAll) {
+  on_gpus([&](tilefold::nccl_communicator& comm) {
+    const tilefold::host_executor host(1);
+    const std::vector<float> x(10, 1.0f);
+    const auto all = tilefold::ranks(comm, host);
+    if (comm.size() > 1) {
+      EXPECT_THROW(
+          {
+            if (comm.rank() == 1) {
+              (void)tilefold::reduce(all, x, tilefold::maximum{});
+            } else {
+              (void)tilefold::reduce(all, x);
+            }
+          },
+          tilefold::rank_mismatch_error);
+    }
+    EXPECT_EQ(tilefold::reduce(all, x), 10.0f * static_cast<float>(comm.size()));
+  });
+}
+
+}  // namespace
