@@ -54,7 +54,7 @@ TYPED_TEST_P(CudaExact, SumsAreThoseOfTheHost) {
   cuda_executor gpu;
   for (int kind = 0; kind <= test::num_exact_kinds; ++kind) {
     for (const std::size_t n : {1u, 2u, 31u, 255u, 256u, 257u, 1023u, 1024u, 1025u, 8191u, 8192u,
-                                8193u, 100003u, 1u << 20}) {
+                                8193u, 100003u, 1u << 20, (1u << 22) + 77}) {
       if (n > 200000 && kind != 0 && kind < test::num_exact_kinds) continue;
       const std::size_t offset = random() % 8;
       const auto items = any_items<T>(kind, n + offset, random);
