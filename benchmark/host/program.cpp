@@ -26,6 +26,7 @@
 #include <benchmark/benchmark.h>
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_reduce.h>
+#include <tilefold/reducers/exact.hpp>
 #include <tilefold/tilefold.hpp>
 
 #include "forests.hpp"
@@ -295,6 +296,39 @@ void dot_products(const std::string& what) {
   enter("openmp", omp_dot);
 }
 
+// Exact reducers against ours in the fold order: what exactness costs.
+template <class T>
+void exact_sums(const std::string& what) {
+  namespace r = tilefold::reducers;
+  const auto enter = [&](const std::string& reducer, int arrays, auto exact, auto plain) {
+    // Tests say whether it is exact.
+    const auto check = [plain](const T& got, index n) {
+      const auto near = static_cast<double>(plain(n));
+      return close(got, near, std::abs(near));
+    };
+    const auto name = what + "_" + reducer;
+    const auto bytes = static_cast<index>(arrays * sizeof(T));
+    contest(name, "tilefold", bytes, exact, check);
+    contest(name, "plain", bytes, plain, check);
+  };
+  const auto one = [](auto reducer) {
+    return [=](index n) -> T { return tilefold::reduce(items<T>(n), items<T>(n) + n, reducer); };
+  };
+  const auto sum = [](index n) -> T { return tilefold::reduce(items<T>(n), items<T>(n) + n); };
+  const auto dot = [](index n) -> T {
+    return tilefold::transform_reduce(items<T>(n), items<T>(n) + n, items<T, 2>(n), T{});
+  };
+  const auto squares = [](index n) -> T {
+    return tilefold::transform_reduce(items<T>(n), items<T>(n) + n, items<T>(n), T{});
+  };
+  const auto exact_dot = [](index n) -> T {
+    return tilefold::transform_reduce(items<T>(n), items<T>(n) + n, items<T, 2>(n), r::exact_dot{});
+  };
+  enter("exact_sum", 1, one(r::exact_sum{}), sum);
+  enter("exact_sum_of_squares", 1, one(r::exact_sum_of_squares{}), squares);
+  enter("exact_dot", 2, exact_dot, dot);
+}
+
 // std::reduce and OpenMP's loops may swap operands, so they are no rivals here.
 void compositions(const std::string& what) {
   using map = affine_map<float>;
@@ -380,6 +414,8 @@ void register_all() {
   minima("float_min");
   dot_products("float_dot");
   compositions("struct_op");
+  exact_sums<float>("float");
+  exact_sums<double>("double");
 }
 
 }  // namespace

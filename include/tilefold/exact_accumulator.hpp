@@ -78,8 +78,8 @@ class exact_accumulator {
     const T* const items = std::to_address(first);
     const auto n = static_cast<std::int64_t>(last - first);
     for (std::int64_t i = 0; i < n; i += cutter.block) {
-      const std::int64_t count = n - i < cutter.block ? n - i : cutter.block;
-      blocks.add(items + i, nullptr, count, [&](auto& to, std::int64_t k) {
+      const std::int64_t size = n - i < cutter.block ? n - i : cutter.block;
+      blocks.add(items + i, nullptr, size, [&](auto& to, std::int64_t k) {
         to.add(static_cast<double>(detail::exact_item(items[i + k])));
       });
     }

@@ -129,8 +129,8 @@ class threaded {
     using accumulator = typename Reducer::accumulator;
     constexpr simd_key key = simd_key_of<Reducer, Its...>;
     if constexpr (worth_asking(key)) {
-      if (const simd_fold fold = find_simd_fold(key.op, key.value, key.accumulator)) {
-        const bound_simd_fold<accumulator> bound(fold,
+      if (const simd_fold found = find_simd_fold(key.op, key.value, key.accumulator)) {
+        const bound_simd_fold<accumulator> bound(found,
                                                  elements.template iterator<Index>(elements)...);
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
