@@ -136,8 +136,9 @@ auto merged_at_random(shape_stream& bits, const std::vector<T>& x, Op op) {
 TEST(Piece, AnyCutGivesTheTreeOfTheWhole) {
   SCOPED_TRACE(tilefold::test::seed());
   shape_stream bits(tilefold::test::seed());
-  for (int i = 0; i < 400; ++i) {
-    const auto leaves = leaf_hashes(static_cast<std::size_t>(1 + bits.below(i < 300 ? 300 : 5000)));
+  for (int i = 0; i < 5000; ++i) {
+    const auto leaves =
+        leaf_hashes(static_cast<std::size_t>(1 + bits.below(i % 100 == 0 ? 5000 : 60)));
     ASSERT_EQ(merged_at_random(bits, leaves, node_hash{}).value(),
               neighbour_tree(node_hash{}, leaves))
         << leaves.size() << " items, round " << i;

@@ -164,8 +164,8 @@ class ranks_executor {
   /// The segments of all ranks' items, of which this one holds num_items and passes those that
   /// begin there; their values go through this rank's `out`. Arrays lie on one rank each.
   template <class Policy_, class Bound, class MakeForest, class Out>
-  void fold_trees(const Bound& bound, std::int64_t num_trees, const MakeForest& make_forest,
-                  const Out& out) const {
+  [[gnu::noinline]] void fold_trees(const Bound& bound, std::int64_t num_trees,
+                                    const MakeForest& make_forest, const Out& out) const {
     using forest_type = decltype(make_forest(*base_, bound));
     if constexpr (detail::is_offsets_forest<forest_type>) {
       auto call = this->template call<Bound>("segmented_reduce");
@@ -186,8 +186,9 @@ class ranks_executor {
   /// through its outputs. Returns their number.
   template <class Policy_, class Key, class Value, class Bound, class Read, class Equal,
             class KeysOut, class ValuesOut>
-  std::int64_t fold_keys(const Bound& bound, std::int64_t n, const Read& read, const Equal& equal,
-                         const KeysOut& keys_out, const ValuesOut& values_out) const {
+  [[gnu::noinline]] std::int64_t fold_keys(const Bound& bound, std::int64_t n, const Read& read,
+                                           const Equal& equal, const KeysOut& keys_out,
+                                           const ValuesOut& values_out) const {
     auto call = this->template call<Bound, Key, Value>("reduce_by_key");
     return detail::fold_rank_keys<Policy_>(
         call, *base_, n, bound, [&] { return read(*base_); }, equal, keys_out, values_out);
@@ -195,8 +196,8 @@ class ranks_executor {
 
   /// What a plan says of a view of which this rank has the next elements of the first axis.
   template <class Policy_, class Bound, class InIt, class OutIt>
-  void fold_axes(const Bound& bound, const InIt& in, const OutIt& out,
-                 const detail::axis_plan& plan) const {
+  [[gnu::noinline]] void fold_axes(const Bound& bound, const InIt& in, const OutIt& out,
+                                   const detail::axis_plan& plan) const {
     const std::string verb = "axis_reduce to " + std::to_string(plan.results) + " results";
     auto call = this->template call<Bound, std::iter_value_t<InIt>>(verb.c_str());
     detail::fold_rank_axes<Policy_>(call, *base_, bound, in, out, plan);

@@ -54,7 +54,7 @@ void test_folds(tilefold::mpi_communicator& comm) {
     v = std::ldexp(static_cast<float>(static_cast<int>(bits.below(2001)) - 1000),
                    static_cast<int>(bits.below(40)) - 20);
   }
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 40; ++round) {
     const std::int64_t n = 1 + bits.below(round % 2 == 0 ? 30 : 4000);
     const auto cuts = random_cuts(bits, n, comm.size());
     const std::int64_t begin = cuts[static_cast<std::size_t>(comm.rank())];
