@@ -147,8 +147,8 @@ class reader {
                                    std::to_string(code.lanes) + " lanes, which no type here has");
   }
 
-  const kernel& kernel_of(op which, dtype type) const {
-    const kernel* const found = kernels().find(which, type);
+  const basic_kernel<host_executor>& kernel_of(op which, dtype type) const {
+    const basic_kernel<host_executor>* const found = kernels().find(which, type);
     if (found == nullptr) {
       fail(TILEFOLD_UNSUPPORTED,
            "there is no " + std::string(name_of(which)) + " of " + std::string(name_of(type)));
@@ -156,7 +156,7 @@ class reader {
     return *found;
   }
 
-  void require_result_of_nothing(const kernel& found) const {
+  void require_result_of_nothing(const basic_kernel<host_executor>& found) const {
     if (!found.has_empty) {
       fail(TILEFOLD_EMPTY, "there is nothing to fold, and " + std::string(name_of(found.which)) +
                                " has no result for that");
@@ -194,12 +194,14 @@ void fold_range(const reader& read, tilefold_executor* executor, op which, const
                 tilefold_dtype code, std::int64_t n, void* result) {
   tilefold_executor& exec = read.there(executor, "executor");
   const dtype type = read.type(code, "dtype");
-  const kernel& found = read.kernel_of(which, type);
+  const auto& found = read.kernel_of(which, type);
   read.count(n, "n");
   read.require(items, "items", n > 0);
   read.require(result, "result", true);
   if (n == 0) read.require_result_of_nothing(found);
-  exec.fold(which, plain_job(items, type, n > 0, 1, {nullptr, n, 0}, result));
+  job call = plain_job(items, type, n > 0, 1, {nullptr, n, 0}, result);
+  call.is_range = true;
+  exec.fold(which, call);
 }
 
 // Row-major strides of extents, for those who give none.
@@ -345,7 +347,7 @@ tilefold_status tilefold_result(const char* op, tilefold_dtype dtype, tilefold_d
                                 int32_t* count) {
   return guarded([&] {
     const reader read("tilefold_result");
-    const kernel& found = read.kernel_of(read.operation(op), read.type(dtype, "dtype"));
+    const auto& found = read.kernel_of(read.operation(op), read.type(dtype, "dtype"));
     if (result != nullptr) *result = dtype_rows[static_cast<int>(found.result)].code;
     if (count != nullptr) *count = found.count;
   });
@@ -446,7 +448,7 @@ tilefold_status tilefold_axis_reduce(tilefold_executor* executor, const char* op
     tilefold_executor& exec = read.there(executor, "executor");
     const capi::op which = read.operation(op);
     const capi::dtype type = read.type(dtype, "dtype");
-    const kernel& found = read.kernel_of(which, type);
+    const auto& found = read.kernel_of(which, type);
     const axis_shapes shapes =
         read_shapes(read, rank, extents, strides, num_axes, axes, result_strides);
     const detail::matched_axes matched(shapes.in, shapes.out, num_axes);
@@ -483,7 +485,7 @@ tilefold_status tilefold_dot(tilefold_executor* executor, const void* x, const v
     tilefold_executor& exec = read.there(executor, "executor");
     const capi::dtype type = read.type(dtype, "dtype");
     bool is_there = false;
-    for (const dot_kernel& row : dots()) is_there = is_there || row.items == type;
+    for (const auto& row : dots()) is_there = is_there || row.items == type;
     if (!is_there) {
       read.fail(TILEFOLD_UNSUPPORTED, "there is no dot of " + std::string(name_of(type)));
     }

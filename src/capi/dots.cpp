@@ -11,29 +11,27 @@ namespace tilefold::capi {
 namespace {
 
 template <class T>
-void fold(const host_executor& exec, const void* x, const void* y, std::int64_t n, void* result) {
-  using out = decltype(transform_reduce(exec, static_cast<const T*>(x), static_cast<const T*>(x),
-                                        static_cast<const T*>(y), r::dot{}));
-  const T* const first = static_cast<const T*>(x);
-  *static_cast<out*>(result) =
-      transform_reduce(exec, first, first + n, static_cast<const T*>(y), r::dot{});
-}
+using result_of = decltype(transform_reduce(
+    std::declval<executor_here&>(), static_cast<const T*>(nullptr), static_cast<const T*>(nullptr),
+    static_cast<const T*>(nullptr), r::dot{}));
 
 template <class T>
-constexpr dot_kernel of() {
-  using out = decltype(transform_reduce(
-      std::declval<const host_executor&>(), static_cast<const T*>(nullptr),
-      static_cast<const T*>(nullptr), static_cast<const T*>(nullptr), r::dot{}));
-  return {dtype_of<T>, dtype_of<out>, &fold<T>};
+void fold(executor_here& exec, const void* x, const void* y, std::int64_t n, void* result) {
+  const T* const first = static_cast<const T*>(x);
+  transform_reduce_into(exec, first, first + n, static_cast<const T*>(y),
+                        static_cast<result_of<T>*>(result), r::dot{});
 }
 
-constexpr dot_kernel rows[] = {of<std::int8_t>(),   of<std::int16_t>(),  of<std::int32_t>(),
-                               of<std::int64_t>(),  of<std::uint8_t>(),  of<std::uint16_t>(),
-                               of<std::uint32_t>(), of<std::uint64_t>(), of<half>(),
-                               of<bfloat16>(),      of<float>(),         of<double>()};
+template <class... T>
+void add(std::vector<dot_kernel>& all) {
+  (all.push_back({dtype_of<T>, dtype_of<result_of<T>>, &fold<T>}), ...);
+}
 
 }  // namespace
 
-std::span<const dot_kernel> dots() { return rows; }
+void add_dots(std::vector<dot_kernel>& all) {
+  capi::add<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+            std::uint32_t, std::uint64_t, half, bfloat16, float, double>(all);
+}
 
 }  // namespace tilefold::capi

@@ -37,7 +37,8 @@ struct tilefold_executor {
 namespace tilefold::capi {
 
 /// What every operation makes of every dtype; the same on every executor.
-const table& kernels();
+const basic_table<host_executor>& kernels();
+const std::vector<basic_dot_kernel<host_executor>>& dots();
 
 tilefold_executor* new_host_executor(int threads);
 /// Throws cuda_error without a GPU, unsupported without CUDA.

@@ -123,6 +123,15 @@ class host final : public tilefold_executor {
 
 tilefold_executor* new_host_executor(int threads) { return new host(threads); }
 
+const std::vector<dot_kernel>& dots() {
+  static const std::vector<dot_kernel> all = [] {
+    std::vector<dot_kernel> made;
+    add_dots(made);
+    return made;
+  }();
+  return all;
+}
+
 const table& kernels() {
   static const table all = [] {
     table made;

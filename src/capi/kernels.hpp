@@ -3,6 +3,9 @@
 // The folds of the C interface. One function folds a job of any shape (a range, segments by offsets
 // or of one length, axes), so that an operation is compiled once for a type of items, not once for
 // each verb. Items of the less usual types are read through one iterator that asks for their dtype.
+//
+// The sources with the operations are compiled twice in a library with CUDA: as C++ for the host
+// executor, and by nvcc for the CUDA executor.
 #pragma once
 
 #include <cmath>
@@ -10,8 +13,8 @@
 #include <initializer_list>
 #include <iterator>
 #include <limits>
-#include <span>
 #include <type_traits>
+#include <vector>
 
 #include <tilefold/detail/axis_plan.hpp>
 #include <tilefold/detail/forest_verb.hpp>
@@ -21,11 +24,24 @@
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
 
+#if defined(__CUDACC__)
+#include <tilefold/cuda.cuh>
+#include <tilefold/detail/cuda/sched/launch_columns.cuh>
+#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#endif
+
 #include "types.hpp"
 
 namespace tilefold::capi {
 
 namespace r = reducers;
+
+/// The executor that this unit is compiled for.
+#if defined(__CUDACC__)
+using executor_here = cuda_executor;
+#else
+using executor_here = host_executor;
+#endif
 
 /// Items of any real dtype as Wide, which holds their values (or, of bool, whether they are zero).
 template <class Wide>
@@ -36,7 +52,7 @@ struct any_items {
   const void* data;
   dtype type;
 
-  Wide operator[](std::int64_t i) const {
+  TILEFOLD_HD Wide operator[](std::int64_t i) const {
     switch (type) {
       case dtype::int8:
         return as<std::int8_t>(i);
@@ -70,17 +86,17 @@ struct any_items {
     }
     return Wide{};
   }
-  Wide operator*() const { return (*this)[0]; }
-  friend any_items operator+(const any_items& it, std::int64_t n) {
+  TILEFOLD_HD Wide operator*() const { return (*this)[0]; }
+  TILEFOLD_HD friend any_items operator+(const any_items& it, std::int64_t n) {
     return {static_cast<const char*>(it.data) + n * bytes_of(it.type), it.type};
   }
-  friend std::int64_t operator-(const any_items& a, const any_items& b) {
+  TILEFOLD_HD friend std::int64_t operator-(const any_items& a, const any_items& b) {
     return (static_cast<const char*>(a.data) - static_cast<const char*>(b.data)) / bytes_of(a.type);
   }
 
  private:
   template <class T>
-  Wide as(std::int64_t i) const {
+  TILEFOLD_HD Wide as(std::int64_t i) const {
     const T value = static_cast<const T*>(data)[i];
     if constexpr (is_narrow_float<T>) {
       return convert(static_cast<float>(value));
@@ -89,7 +105,7 @@ struct any_items {
     }
   }
   template <class T>
-  Wide as_complex(std::int64_t i) const {
+  TILEFOLD_HD Wide as_complex(std::int64_t i) const {
     const T* const parts = static_cast<const T*>(data) + 2 * i;
     if constexpr (std::is_same_v<Wide, bool>) {
       return parts[0] != 0 || parts[1] != 0;
@@ -98,7 +114,7 @@ struct any_items {
     }
   }
   template <class T>
-  static Wide convert(T value) {
+  TILEFOLD_HD static Wide convert(T value) {
     if constexpr (std::is_same_v<Wide, bool>) {
       return value != 0;
     } else if constexpr (std::is_integral_v<Wide> && std::is_floating_point_v<T>) {
@@ -117,13 +133,17 @@ struct any_offsets {
   const void* data = nullptr;
   std::int64_t step = 0;
   int bits = 0;  // of an offset; 0: none in memory
+  std::int64_t first = 0;
 
-  std::int64_t operator[](std::int64_t i) const {
-    if (bits == 0) return i * step;
-    if (bits == 32) return static_cast<const std::int32_t*>(data)[i];
-    return static_cast<const std::int64_t*>(data)[i];
+  TILEFOLD_HD std::int64_t operator[](std::int64_t i) const {
+    if (bits == 0) return (first + i) * step;
+    if (bits == 32) return static_cast<const std::int32_t*>(data)[first + i];
+    return static_cast<const std::int64_t*>(data)[first + i];
   }
-  std::int64_t operator*() const { return (*this)[0]; }
+  TILEFOLD_HD std::int64_t operator*() const { return (*this)[0]; }
+  TILEFOLD_HD friend any_offsets operator+(const any_offsets& it, std::int64_t n) {
+    return {it.data, it.step, it.bits, it.first + n};
+  }
 };
 
 /// One call.
@@ -136,6 +156,7 @@ struct job {
   std::int64_t segments = 1;
   any_offsets offsets;
   void* results = nullptr;
+  bool is_range = false;  // one segment, of offsets.step items
 };
 
 template <class It>
@@ -148,33 +169,44 @@ It items_of(const job& call) {
 }
 
 /// Folds a job with what Make makes; its results are of type Out.
-template <class It, class Out, class Make>
-void fold_job(const host_executor& exec, const job& call) {
+template <class It, class Out, class Make, class Exec>
+void fold_job(Exec& exec, const job& call) {
   const auto bound =
       detail::bind<void, It>(detail::init_and_op{detail::no_init{}, Make{}()}, detail::as_is{});
   const auto items =
       bound.source(detail::unless_empty{exec, call.reads_items, "items"}, items_of<It>(call));
-  const detail::strided_output<Out*> out{static_cast<Out*>(call.results), call.plan.out};
   const auto empty = bound.empty("reduce");
   using policy = detail::default_policy;
+#if defined(__CUDACC__)
+  // On a GPU a long range has kernels of its own.
+  if (call.is_range && call.offsets.step > 0) {
+    exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step,
+                                    static_cast<Out*>(call.results));
+    return;
+  }
+#endif
+  const detail::strided_output<Out*> out{static_cast<Out*>(call.results), call.plan.out};
   if (call.by_columns) {
     const detail::column_forest<std::remove_const_t<decltype(items)>> columns{
         items, call.plan.columns, call.plan.rows};
-    exec.fold_columns<policy>(columns, bound.reducer, bound.start, empty, out);
+    exec.template fold_columns<policy>(columns, bound.reducer, bound.start, empty, out);
   } else {
-    exec.fold_forest<policy>(detail::make_offsets_forest(items, call.offsets, call.segments),
-                             call.segments, bound.reducer, bound.start, empty, out);
+    exec.template fold_forest<policy>(
+        detail::make_offsets_forest(items, call.offsets, call.segments), call.segments,
+        bound.reducer, bound.start, empty, out);
   }
 }
 
 /// What an operation is for items of a dtype.
-struct kernel {
+template <class Exec>
+struct basic_kernel {
   op which;
   dtype items;
   dtype result;
   std::int8_t count;  // of numbers that a result has
   bool has_empty;     // whether a range of nothing has a result; a segment always has
-  void (*fold)(const host_executor&, const job&);
+  std::int64_t accumulator_bytes;
+  void (*fold)(Exec&, const job&);
 };
 
 /// Stands for a reducer that is made without arguments.
@@ -195,9 +227,13 @@ struct result_traits<r::extremes<T>> {
   static constexpr int count = 2;
 };
 
-/// All kernels, by operation and dtype of the items.
-class table {
+/// All kernels of an executor, by operation and dtype of the items.
+template <class Exec>
+class basic_table {
  public:
+  static constexpr bool on_host = std::is_same_v<Exec, host_executor>;
+  using kernel = basic_kernel<Exec>;
+
   const kernel* find(op which, dtype items) const {
     const kernel& row = rows_[static_cast<int>(which)][static_cast<int>(items)];
     return row.fold == nullptr ? nullptr : &row;
@@ -205,12 +241,17 @@ class table {
 
   template <op Which, class It, class Out, class Make>
   void add(dtype items, bool has_empty) {
-    rows_[static_cast<int>(Which)][static_cast<int>(items)] = {Which,
-                                                               items,
-                                                               result_traits<Out>::type,
-                                                               result_traits<Out>::count,
-                                                               has_empty,
-                                                               &fold_job<It, Out, Make>};
+    using reducer = decltype(Make{}());
+    using accumulator =
+        typename detail::fold_types<void, reducer, detail::as_is, detail::no_init, It>::accumulator;
+    kernel& row = rows_[static_cast<int>(Which)][static_cast<int>(items)];
+    row.which = Which;
+    row.items = items;
+    row.result = result_traits<Out>::type;
+    row.count = result_traits<Out>::count;
+    row.has_empty = has_empty;
+    row.accumulator_bytes = static_cast<std::int64_t>(sizeof(accumulator));
+    row.fold = &fold_job<It, Out, Make, Exec>;
   }
 
   /// Of items of each type T, with results of type Out<T>.
@@ -243,6 +284,8 @@ class table {
   kernel rows_[num_ops][num_dtypes]{};
 };
 
+using table = basic_table<executor_here>;
+
 template <class T>
 using itself = T;
 
@@ -265,11 +308,13 @@ void add_precise_sums(table& all);
 void add_statistics(table& all);
 
 /// The dot product of two arrays.
-struct dot_kernel {
+template <class Exec>
+struct basic_dot_kernel {
   dtype items;
   dtype result;
-  void (*fold)(const host_executor&, const void* x, const void* y, std::int64_t n, void* result);
+  void (*fold)(Exec&, const void* x, const void* y, std::int64_t n, void* result);
 };
-std::span<const dot_kernel> dots();
+using dot_kernel = basic_dot_kernel<executor_here>;
+void add_dots(std::vector<dot_kernel>& all);
 
 }  // namespace tilefold::capi

@@ -13,13 +13,13 @@ struct index_of {
 
   index_of() = default;
   template <class T>
-  index_of(const r::indexed_value<T>& found) : index(found.index) {}
+  TILEFOLD_HD index_of(const r::indexed_value<T>& found) : index(found.index) {}
 };
 
 /// -1 where there is nothing, of whatever type.
 struct no_place {
   template <class T>
-  operator r::indexed_value<T>() const {
+  TILEFOLD_HD operator r::indexed_value<T>() const {
     return {T{}, -1};
   }
 };

@@ -13,7 +13,7 @@ constexpr std::initializer_list<dtype> all_dtypes = {
     dtype::float32, dtype::float64, dtype::boolean, dtype::complex64, dtype::complex128};
 
 struct is_true {
-  bool operator()(bool item) const { return item; }
+  TILEFOLD_HD bool operator()(bool item) const { return item; }
 };
 struct make_count {
   auto operator()() const { return r::count_if<is_true>{{}}; }

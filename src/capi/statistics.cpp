@@ -22,13 +22,13 @@ struct in_c : tilefold_statistics {
   in_c() = default;
   template <class Five>
     requires requires(const Five& five) { get<4>(five); }
-  in_c(const Five& five)
+  TILEFOLD_HD in_c(const Five& five)
       : tilefold_statistics{get<0>(five), get<1>(five), get<2>(five), real(get<3>(five)),
                             real(get<4>(five))} {}
 
  private:
   template <class T>
-  static double real(T value) {
+  TILEFOLD_HD static double real(T value) {
     if constexpr (is_narrow_float<T>) {
       return static_cast<float>(value);
     } else {

@@ -119,7 +119,27 @@ inline constexpr dtype_row dtype_rows[num_dtypes] = {
     {{TILEFOLD_COMPLEX, 128, 1}, "complex128"},
 };
 
-constexpr int bytes_of(dtype type) { return dtype_rows[static_cast<int>(type)].code.bits / 8; }
+TILEFOLD_HD constexpr int bytes_of(dtype type) {
+  switch (type) {
+    case dtype::int8:
+    case dtype::uint8:
+    case dtype::boolean:
+      return 1;
+    case dtype::int16:
+    case dtype::uint16:
+    case dtype::float16:
+    case dtype::bfloat16:
+      return 2;
+    case dtype::int32:
+    case dtype::uint32:
+    case dtype::float32:
+      return 4;
+    case dtype::complex128:
+      return 16;
+    default:
+      return 8;
+  }
+}
 constexpr std::string_view name_of(dtype type) { return dtype_rows[static_cast<int>(type)].name; }
 constexpr std::string_view name_of(op which) { return op_names[static_cast<int>(which)]; }
 

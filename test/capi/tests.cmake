@@ -8,6 +8,12 @@ endif()
 set_source_files_properties(capi/c_test.cpp PROPERTIES COMPILE_OPTIONS -O1)
 tilefold_add_test(c_tests PREFIX c. SOURCES capi/c_test.cpp LIBS tilefold::precompiled)
 
+if(TILEFOLD_C_CUDA)
+  # nvcc never sees it.
+  tilefold_add_test(gpu.capi.c_cuda_test GPU SOURCES capi/c_cuda_test.cpp
+                    LIBS tilefold::precompiled CUDA::cudart)
+endif()
+
 # The committed list is the interface: a name that goes, or changes its version, breaks programs.
 add_test(NAME c.symbols
          COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/capi/symbols_test.py

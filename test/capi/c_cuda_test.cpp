@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// libtilefold on a GPU, from a program that nvcc never sees: every operation of every type has the
+// host's bits, in every shape.
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime_api.h>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.h>
+#include <tilefold/precompiled.hpp>
+
+namespace {
+
+void must(cudaError_t code) {
+  if (code != cudaSuccess) throw std::runtime_error(cudaGetErrorString(code));
+}
+void must(tilefold_status status) {
+  if (status != TILEFOLD_OK) throw std::runtime_error(tilefold_last_error());
+}
+
+using bytes = std::vector<unsigned char>;
+
+/// Memory of the GPU, filled with 0xee.
+class gpu_bytes {
+ public:
+  explicit gpu_bytes(std::size_t n) : size_(n) {
+    must(cudaMalloc(&data_, n == 0 ? 1 : n));
+    must(cudaMemset(data_, 0xee, n));
+  }
+  explicit gpu_bytes(const bytes& content) : gpu_bytes(content.size()) {
+    must(cudaMemcpy(data_, content.data(), content.size(), cudaMemcpyDefault));
+  }
+  gpu_bytes(const gpu_bytes&) = delete;  // frees itself
+  gpu_bytes& operator=(const gpu_bytes&) = delete;
+  ~gpu_bytes() { (void)cudaFree(data_); }
+
+  void* data() const { return data_; }
+  bytes to_host() const {
+    bytes content(size_);
+    must(cudaMemcpy(content.data(), data_, size_, cudaMemcpyDefault));
+    return content;
+  }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_;
+};
+
+const std::vector<tilefold_dtype> types{
+    {TILEFOLD_INT, 8, 1},    {TILEFOLD_INT, 16, 1},   {TILEFOLD_INT, 32, 1},
+    {TILEFOLD_INT, 64, 1},   {TILEFOLD_UINT, 8, 1},   {TILEFOLD_UINT, 16, 1},
+    {TILEFOLD_UINT, 32, 1},  {TILEFOLD_UINT, 64, 1},  {TILEFOLD_FLOAT, 16, 1},
+    {TILEFOLD_FLOAT, 32, 1}, {TILEFOLD_FLOAT, 64, 1}, {TILEFOLD_BFLOAT, 16, 1},
+    {TILEFOLD_BOOL, 8, 1}};
+constexpr tilefold_dtype int32_code{TILEFOLD_INT, 32, 1};
+constexpr tilefold_dtype int64_code{TILEFOLD_INT, 64, 1};
+
+std::string name_of(tilefold_dtype type) {
+  return std::to_string(type.code) + ":" + std::to_string(type.bits);
+}
+
+// Items of any type: mixed signs and magnitudes, all finite.
+bytes items_of(tilefold_dtype type, std::int64_t n) {
+  const std::size_t size = type.bits / 8;
+  bytes items(static_cast<std::size_t>(n) * size);
+  std::uint64_t state = 88172645463325252u + type.code * 131u + type.bits;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    std::uint64_t item = state;
+    if (type.code == TILEFOLD_BOOL) item = state % 8 == 0 ? 0 : 1;
+    // A high bit of the exponent is cleared: no infinity, no NaN.
+    if (type.code == TILEFOLD_FLOAT) item &= ~(std::uint64_t{1} << (type.bits - 3));
+    if (type.code == TILEFOLD_BFLOAT) item &= ~(std::uint64_t{1} << 13);
+    std::memcpy(items.data() + i * size, &item, size);
+  }
+  return items;
+}
+
+class CInterfaceOnGpu : public ::testing::Test {
+ protected:
+  CInterfaceOnGpu() {
+    must(tilefold_host_executor(0, &host_));
+    must(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    must(tilefold_cuda_executor(0, stream_, &gpu_));
+  }
+  ~CInterfaceOnGpu() override {
+    tilefold_destroy(gpu_);
+    (void)cudaStreamDestroy(stream_);
+    tilefold_destroy(host_);
+  }
+
+  /// Calls use(op, type, bytes of a result) for every operation there is.
+  template <class Use>
+  void for_each_op(const Use& use) {
+    int combinations = 0;
+    for (int i = 0; tilefold_op_name(i) != nullptr; ++i) {
+      for (const tilefold_dtype type : types) {
+        tilefold_dtype result{};
+        std::int32_t count = 0;
+        if (tilefold_result(tilefold_op_name(i), type, &result, &count) != TILEFOLD_OK) continue;
+        ++combinations;
+        use(tilefold_op_name(i), type, static_cast<std::size_t>(result.bits / 8 * count));
+      }
+    }
+    EXPECT_GE(combinations, 250);
+  }
+
+  tilefold_executor* host_ = nullptr;
+  tilefold_executor* gpu_ = nullptr;
+  cudaStream_t stream_ = nullptr;
+};
+
+TEST_F(CInterfaceOnGpu, RangesHaveTheHostsBits) {
+  for (const std::int64_t n : {1, 37, 1000, 100003, 2000003}) {
+    for_each_op([&](const char* op, tilefold_dtype type, std::size_t size) {
+      const bytes items = items_of(type, n);
+      const gpu_bytes on_gpu(items), result(size);
+      bytes expected(size, 0xee);
+      must(tilefold_reduce(host_, op, items.data(), type, n, expected.data()));
+      must(tilefold_reduce(gpu_, op, on_gpu.data(), type, n, result.data()));
+      must(tilefold_synchronize(gpu_));
+      EXPECT_EQ(result.to_host(), expected) << op << " of " << name_of(type) << ", " << n;
+    });
+  }
+}
+
+TEST_F(CInterfaceOnGpu, SegmentsHaveTheHostsBits) {
+  const std::int64_t n = 300000;
+  const std::vector<std::int64_t> wide{0, 1, 1, 4, 70, 70, 1000, 1001, 250000, 300000};
+  const std::vector<std::int32_t> narrow(wide.begin(), wide.end());
+  const auto segments = static_cast<std::int64_t>(wide.size()) - 1;
+  bytes wide_bytes(wide.size() * 8), narrow_bytes(wide.size() * 4);
+  std::memcpy(wide_bytes.data(), wide.data(), wide_bytes.size());
+  std::memcpy(narrow_bytes.data(), narrow.data(), narrow_bytes.size());
+  const gpu_bytes wide_on_gpu(wide_bytes), narrow_on_gpu(narrow_bytes);
+  for_each_op([&](const char* op, tilefold_dtype type, std::size_t size) {
+    const bytes items = items_of(type, n);
+    const gpu_bytes on_gpu(items);
+    const std::string what = std::string(op) + " of " + name_of(type);
+    bytes expected(size * static_cast<std::size_t>(segments));
+    must(tilefold_segmented_reduce(host_, op, items.data(), type, n, wide.data(), int64_code,
+                                   segments, expected.data()));
+    const gpu_bytes by_wide(expected.size()), by_narrow(expected.size());
+    must(tilefold_segmented_reduce(gpu_, op, on_gpu.data(), type, n, wide_on_gpu.data(), int64_code,
+                                   segments, by_wide.data()));
+    must(tilefold_segmented_reduce(gpu_, op, on_gpu.data(), type, -1, narrow_on_gpu.data(),
+                                   int32_code, segments, by_narrow.data()));
+    must(tilefold_synchronize(gpu_));
+    EXPECT_EQ(by_wide.to_host(), expected) << what;
+    EXPECT_EQ(by_narrow.to_host(), expected) << what;
+    for (const std::int64_t length : {3, 100, 5000}) {
+      const std::int64_t many = n / length;
+      bytes equal(size * static_cast<std::size_t>(many));
+      const gpu_bytes equal_on_gpu(equal.size());
+      must(tilefold_segmented_reduce_equal(host_, op, items.data(), type, many, length,
+                                           equal.data()));
+      must(tilefold_segmented_reduce_equal(gpu_, op, on_gpu.data(), type, many, length,
+                                           equal_on_gpu.data()));
+      must(tilefold_synchronize(gpu_));
+      EXPECT_EQ(equal_on_gpu.to_host(), equal) << what << ", segments of " << length;
+    }
+  });
+}
+
+TEST_F(CInterfaceOnGpu, AxesHaveTheHostsBits) {
+  const std::int64_t extents[] = {9, 70, 33};
+  const std::int64_t padded[] = {70 * 40, 40, 1};
+  const std::int64_t left[] = {1, 9, 9 * 70};
+  for_each_op([&](const char* op, tilefold_dtype type, std::size_t size) {
+    const bytes items = items_of(type, 9 * 70 * 40);
+    const gpu_bytes on_gpu(items);
+    for (const std::int64_t* strides :
+         {static_cast<const std::int64_t*>(nullptr), static_cast<const std::int64_t*>(padded),
+          static_cast<const std::int64_t*>(left)}) {
+      for (const unsigned set : {1u, 2u, 4u, 5u, 6u, 7u}) {
+        std::vector<std::int32_t> axes;
+        std::size_t results = 1;
+        for (int i = 0; i < 3; ++i) {
+          if (((set >> i) & 1u) != 0) {
+            axes.push_back(i);
+          } else {
+            results *= static_cast<std::size_t>(extents[i]);
+          }
+        }
+        const auto num_axes = static_cast<std::int32_t>(axes.size());
+        bytes expected(size * results);
+        const gpu_bytes result(expected.size());
+        must(tilefold_axis_reduce(host_, op, items.data(), type, 3, extents, strides, num_axes,
+                                  axes.data(), expected.data(), nullptr));
+        must(tilefold_axis_reduce(gpu_, op, on_gpu.data(), type, 3, extents, strides, num_axes,
+                                  axes.data(), result.data(), nullptr));
+        must(tilefold_synchronize(gpu_));
+        EXPECT_EQ(result.to_host(), expected)
+            << op << " of " << name_of(type) << ", axes " << set << ", strides "
+            << (strides == nullptr ? 0 : strides[0]);
+      }
+    }
+  });
+}
+
+TEST_F(CInterfaceOnGpu, RunsHaveTheHostsBits) {
+  const std::int64_t n = 50000;
+  for (const tilefold_dtype keys_type : types) {
+    const std::size_t key_size = keys_type.bits / 8;
+    // Runs of 1 to 600 keys of many values, zeros of both signs among them.
+    const bytes values = items_of(keys_type, 1000);
+    bytes keys(static_cast<std::size_t>(n) * key_size);
+    for (std::size_t i = 0, run = 0, left = 1; i < static_cast<std::size_t>(n); ++i) {
+      if (--left == 0) {
+        ++run;
+        left = 1 + run * run % 600;
+      }
+      std::memcpy(keys.data() + i * key_size, values.data() + (run % 1000) * key_size, key_size);
+    }
+    const gpu_bytes keys_on_gpu(keys);
+    for (const char* op : {"sum", "min", "max", "mean"}) {
+      for (const tilefold_dtype type :
+           {types[2], types[3], types[8], types[9], types[10], types[11]}) {
+        tilefold_dtype result_type{};
+        must(tilefold_result(op, type, &result_type, nullptr));
+        const bytes items = items_of(type, n);
+        const gpu_bytes on_gpu(items), keys_out(keys.size()), runs(8);
+        const gpu_bytes results(static_cast<std::size_t>(n) * (result_type.bits / 8));
+        bytes expected_keys(keys.size(), 0xee);
+        bytes expected(static_cast<std::size_t>(n) * (result_type.bits / 8), 0xee);
+        std::int64_t expected_runs = 0;
+        must(tilefold_reduce_by_key(host_, op, keys.data(), keys_type, items.data(), type, n,
+                                    expected_keys.data(), expected.data(), &expected_runs));
+        must(tilefold_reduce_by_key(gpu_, op, keys_on_gpu.data(), keys_type, on_gpu.data(), type, n,
+                                    keys_out.data(), results.data(),
+                                    static_cast<std::int64_t*>(runs.data())));
+        must(tilefold_synchronize(gpu_));
+        std::int64_t found = 0;
+        std::memcpy(&found, runs.to_host().data(), 8);
+        EXPECT_EQ(found, expected_runs);
+        EXPECT_EQ(keys_out.to_host(), expected_keys) << name_of(keys_type);
+        EXPECT_EQ(results.to_host(), expected)
+            << op << " of " << name_of(type) << " by " << name_of(keys_type);
+      }
+    }
+  }
+  const gpu_bytes some(64);
+  EXPECT_EQ(
+      tilefold_reduce_by_key(gpu_, "l2", some.data(), int32_code, some.data(), types[9], 2,
+                             some.data(), some.data(), static_cast<std::int64_t*>(some.data())),
+      TILEFOLD_UNSUPPORTED);
+  EXPECT_NE(std::string(tilefold_last_error()).find("l2 of float32"), std::string::npos);
+}
+
+TEST_F(CInterfaceOnGpu, StatisticsAndDotHaveTheHostsBits) {
+  const std::int64_t n = 300007;
+  for (const tilefold_dtype type : types) {
+    const bytes items = items_of(type, n);
+    const gpu_bytes on_gpu(items), statistics(sizeof(tilefold_statistics)), product(8);
+    bytes expected(sizeof(tilefold_statistics));
+    must(tilefold_stats(host_, items.data(), type, n,
+                        reinterpret_cast<tilefold_statistics*>(expected.data())));
+    must(tilefold_stats(gpu_, on_gpu.data(), type, n,
+                        static_cast<tilefold_statistics*>(statistics.data())));
+    must(tilefold_synchronize(gpu_));
+    EXPECT_EQ(statistics.to_host(), expected) << name_of(type);
+    if (type.code == TILEFOLD_BOOL) continue;
+    bytes expected_product(8, 0xee);
+    must(tilefold_dot(host_, items.data(), items.data(), type, n, expected_product.data()));
+    must(tilefold_dot(gpu_, on_gpu.data(), on_gpu.data(), type, n, product.data()));
+    must(tilefold_synchronize(gpu_));
+    EXPECT_EQ(product.to_host(), expected_product) << name_of(type);
+  }
+}
+
+TEST_F(CInterfaceOnGpu, WorkspaceCanBeReservedAndACaptureRecorded) {
+  const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
+  const std::int64_t n = 5000001;
+  const bytes items = items_of(f32, n);
+  const gpu_bytes on_gpu(items), result(4);
+  bytes expected(4);
+  must(tilefold_reduce(host_, "sum", items.data(), f32, n, expected.data()));
+  must(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, 1, result.data()));  // loads kernels
+  must(tilefold_synchronize(gpu_));
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  EXPECT_EQ(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, n, result.data()), TILEFOLD_CAPTURE)
+      << tilefold_last_error();
+  must(cudaStreamEndCapture(stream_, &graph));
+  must(cudaGraphDestroy(graph));
+  std::int64_t workspace = 0;
+  must(tilefold_workspace(gpu_, "sum", f32, n, 1, &workspace));
+  EXPECT_GT(workspace, 0);
+  must(tilefold_reserve(gpu_, workspace));
+  must(tilefold_synchronize(gpu_));
+  must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  must(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, n, result.data()));
+  must(cudaStreamEndCapture(stream_, &graph));
+  cudaGraphExec_t executable = nullptr;
+  must(cudaGraphInstantiate(&executable, graph, 0));
+  must(cudaGraphLaunch(executable, stream_));
+  must(tilefold_synchronize(gpu_));
+  EXPECT_EQ(result.to_host(), expected);
+  must(cudaGraphExecDestroy(executable));
+  must(cudaGraphDestroy(graph));
+}
+
+TEST_F(CInterfaceOnGpu, ErrorsNameTheBadValue) {
+  const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
+  const std::vector<float> host_items{1, 2, 3};
+  const gpu_bytes some(64);
+  EXPECT_EQ(tilefold_reduce(gpu_, "sum", host_items.data(), f32, 3, some.data()),
+            TILEFOLD_MEMORY_SPACE);
+  EXPECT_NE(std::string(tilefold_last_error()).find("items = 0x"), std::string::npos)
+      << tilefold_last_error();
+  float out = 42;
+  EXPECT_EQ(tilefold_reduce(gpu_, "sum", some.data(), f32, 3, &out), TILEFOLD_MEMORY_SPACE);
+  EXPECT_EQ(out, 42);
+  EXPECT_EQ(tilefold_segmented_reduce(gpu_, "sum", some.data(), f32, -1, host_items.data(),
+                                      int32_code, 1, some.data()),
+            TILEFOLD_MEMORY_SPACE);
+  EXPECT_NE(std::string(tilefold_last_error()).find("offsets"), std::string::npos);
+  tilefold_executor* none = nullptr;
+  EXPECT_EQ(tilefold_cuda_executor(99, nullptr, &none), TILEFOLD_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tilefold_last_error()).find("device 99"), std::string::npos);
+  const float nothing = 0;
+  must(cudaMemcpy(some.data(), &nothing, 4, cudaMemcpyDefault));
+  must(tilefold_reduce(gpu_, "sum", some.data(), f32, 1, some.data()));
+  must(tilefold_synchronize(gpu_));
+}
+
+TEST_F(CInterfaceOnGpu, ComplexSumsAreTheHostsAlone) {
+  const gpu_bytes some(64);
+  EXPECT_EQ(tilefold_reduce(gpu_, "sum", some.data(), {TILEFOLD_COMPLEX, 64, 1}, 2, some.data()),
+            TILEFOLD_UNSUPPORTED);
+}
+
+TEST(PrecompiledOnGpu, FoldsFromPlainCpp) {
+  namespace p = tilefold::precompiled;
+  p::cuda_executor gpu;
+  const std::vector<float> x{1, 2, 3.5f};
+  const gpu_bytes items(12), result(4);
+  must(cudaMemcpy(items.data(), x.data(), 12, cudaMemcpyDefault));
+  p::reduce_into(gpu, static_cast<const float*>(items.data()), 3,
+                 static_cast<float*>(result.data()), p::sum);
+  gpu.synchronize();
+  float sum = 0;
+  std::memcpy(&sum, result.to_host().data(), 4);
+  EXPECT_EQ(sum, 6.5f);
+}
+
+}  // namespace
