@@ -160,7 +160,9 @@ inline constexpr bool folds_stretches =
 
 /// Runs of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part in
 /// every call. `ByPackets`: a lane folds its run packet after packet, not all of it unrolled.
-template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>>
+/// `Fresh`: the registers of a run are not in use before it (stretches.cuh).
+template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
+          bool Fresh = false>
 class stretch_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int items = stretch_items<Source>;
@@ -303,7 +305,7 @@ class stretch_fold {
   int runs_;
   int available_;
   int items_behind_;  // in the tree or block
-  lane_stretches<Source, items> items_;
+  lane_stretches<Source, items, Fresh> items_;
 };
 
 }  // namespace tilefold::detail::cuda

@@ -93,12 +93,13 @@ constexpr int warps_for_trees(std::size_t acc_bytes) {
 }
 
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
-/// whose lanes fold runs; the result is in every lane.
-template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>>
+/// whose lanes fold runs; the result is in every lane. `Fresh` as of stretch_fold.
+template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
+          bool Fresh = false>
 __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t begin, std::int64_t count,
     std::int64_t total) {
-  using row = stretch_fold<Source, Reducer, ByPackets>;
+  using row = stretch_fold<Source, Reducer, ByPackets, Fresh>;
   constexpr int run = stretch_items<Source>;
   constexpr int row_items = warp_size * run;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
