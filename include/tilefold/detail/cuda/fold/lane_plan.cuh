@@ -57,8 +57,9 @@ struct lane_plan {
   int run;    // this lane's among them; not one of them if the lane is left over
 
   /// `length` is the number of items of tree `lane`.
-  __device__ __forceinline__ explicit lane_plan(int length) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  __device__ __forceinline__ explicit lane_plan(int length,
+                                                int lane = static_cast<int>(threadIdx.x) %
+                                                           warp_size) {
     const unsigned needed = is_too_long(length) ? 1 : runs_of(length);
     const unsigned end = cuda::inclusive_sum(needed);
     const unsigned heads = cuda::warp_or(end <= warp_size ? 1u << (end - needed) : 0u);

@@ -2,13 +2,11 @@
 //
 // Trees that are so short that a lane folds one by itself. A warp takes 32 neighbours at a time:
 //
-//     trees       0      1            2        3          here a lane takes up to 8 items
-//     items       012    3..12        13 14    15..20
-//     lane        0 fold 1 puts its   2 fold   3 fold     all at once, the next offsets on their
-//     way
-//                        tree into
-//                        the queue
-//     queue       [3..12) of tree 1, and other longer ones; 32 of them are dealt (lane_plan.cuh)
+//     trees       0      1         2        3          here a lane takes up to 8 items
+//     items       012    3 to 11   12 13    14 to 19
+//     lane        0      1         2        3          those of 0, 2 and 3 are folded, all at once,
+//                        |                             while the next offsets come
+//     queue       ..., tree 1                          32 that are longer are dealt (lane_plan.cuh)
 //
 // No scan and no shuffle then, as long as trees are short. Device code.
 #pragma once
@@ -22,6 +20,7 @@
 #include <tilefold/detail/cuda/load/stretches.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -80,7 +79,38 @@ __device__ __forceinline__ bool has_short_trees(const Forest& forest) {
 struct waiting_tree {
   std::int64_t first;
   int count;
-  unsigned tree;
+  int tree;
+};
+
+/// Groups of 32 trees before and after which memory goes on for 16 bytes: all but the first and the
+/// last 2^k, for the least k, of which few have items. Others are outer ones; the last one may not
+/// be whole.
+class inner_groups {
+ public:
+  template <class Forest>
+  __device__ __forceinline__ explicit inner_groups(const Forest& forest)
+      : num_(static_cast<int>(tree::num_blocks(forest.size(), warp_size))) {
+    // A lane looks at a k.
+    const std::int64_t trees = forest.size();
+    const element_range all = forest.all_items();
+    const std::int64_t outer = std::int64_t{warp_size} << (threadIdx.x % warp_size);
+    const bool fits = 2 * outer < trees;
+    const unsigned inside = __ballot_sync(
+        full_warp, fits && forest.first(fits ? outer : 0) - all.begin >= load_bytes &&
+                       all.end - forest.first(fits ? trees - outer : 0) >= load_bytes);
+    begin_ = inside == 0 ? num_ : 1 << (__ffs(static_cast<int>(inside)) - 1);
+    end_ = inside == 0 ? num_ : static_cast<int>(trees / warp_size) - begin_;
+  }
+
+  __device__ __forceinline__ int begin() const { return begin_; }
+  __device__ __forceinline__ int end() const { return end_; }
+  __device__ __forceinline__ int num_outer() const { return num_ - (end_ - begin_); }
+  __device__ __forceinline__ int outer(int i) const { return i < begin_ ? i : end_ + i - begin_; }
+
+ private:
+  int num_;
+  int begin_;
+  int end_;
 };
 
 }  // namespace tilefold::detail::cuda

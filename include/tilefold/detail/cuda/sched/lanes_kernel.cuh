@@ -104,6 +104,17 @@ class batch_work {
     }
   }
 
+  /// The same of tree `t`, which is for blocks.
+  __device__ __forceinline__ void queue_or_fold(std::int64_t t) const {
+    const bool is_first_lane = threadIdx.x % warp_size == 0;
+    const std::int64_t count = forest.count(t);
+    bool queued = false;
+    if (is_first_lane) queued = cuda::enqueue(queue, plan, t, count);
+    if (__any_sync(full_warp, queued)) return;
+    const acc value = fold_by_warp(forest.tree(t), count);
+    if (is_first_lane) keep(t, 1, value);
+  }
+
   /// Whether there are items enough before and after these trees for loads to reach beyond them.
   __device__ __forceinline__ bool is_inner(std::int64_t begin, int num) const {
     if constexpr (Forest::in_one_range) {
@@ -148,16 +159,6 @@ class batch_work {
     } else {
       return cuda::fold_by_warp(tree, reducer, count);
     }
-  }
-
-  __device__ __forceinline__ void queue_or_fold(std::int64_t t) const {
-    const bool is_first_lane = threadIdx.x % warp_size == 0;
-    const std::int64_t count = forest.count(t);
-    bool queued = false;
-    if (is_first_lane) queued = cuda::enqueue(queue, plan, t, count);
-    if (__any_sync(full_warp, queued)) return;
-    const acc value = fold_by_warp(forest.tree(t), count);
-    if (is_first_lane) keep(t, 1, value);
   }
 };
 

@@ -49,8 +49,8 @@ template <class Build, class Forest, class Reducer, class Init, class Out, class
 auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   static known_kernel known;
   return known.on(job.gpu,
-                  &short_trees_kernel<Build, short_items, 1, 1, min_resident_short_trees_blocks,
-                                      Forest, unfused<Reducer>, Init, Empty, Out>,
+                  &short_trees_kernel<Build, short_items, min_resident_short_trees_blocks, Forest,
+                                      unfused<Reducer>, Init, Empty, Out>,
                   "short_trees_kernel", lanes_nt, starts::early);
 }
 

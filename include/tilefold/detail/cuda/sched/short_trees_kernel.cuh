@@ -3,7 +3,7 @@
 // The first launch of a forest of many trees, if most of them are short (short_trees.cuh): it does
 // what lanes_kernel does otherwise, and one of the two has nothing to do. Both look.
 //
-//     batch       | 32 trees | the next 32 | ...      a tree a lane
+//     forest      | group 0 | group 1 | ...      warp w: groups w, w + warps..., a tree a lane
 //     a tree of
 //       up to short_items items   its lane folds it, while the next offsets come
 //       up to 32 runs             waits in the warp's queue, until there are enough for all lanes
@@ -19,175 +19,176 @@
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
-/// One warp's work.
-template <class Work, int Items, int Groups, int Deals>
+/// A warp's shared memory.
+struct short_trees_memory {
+  static constexpr int most_long = 14;
+
+  waiting_tree waiting[2 * warp_size];
+  // Trees for blocks, and the first one that there was no room for, or -1.
+  int num_long;
+  int first_unlisted;
+  int long_trees[most_long];
+};
+
+/// One warp's work. A group is 32 trees that lie side by side.
+template <class Work, int Items>
 class short_tree_work {
   using acc = typename Work::acc;
   using source_type = typename Work::source_type;
   using reducer_type = typename Work::reducer_type;
   static constexpr int run_items = stretch_items<source_type>;
   using plan_type = lane_plan<run_items>;
-  using deal_type = stretch_fold<source_type, reducer_type, false, true>;
 
  public:
-  // A deal takes 32 trees at most.
-  static constexpr int least_waiting = warp_size * Deals;
-  static constexpr int most_waiting = least_waiting + warp_size * Groups;
-
-  /// `waiting` has room for most_waiting trees.
-  __device__ __forceinline__ short_tree_work(const Work& fold, waiting_tree* room)
-      : work(fold), waiting(room) {}
-
-  /// Folds those trees of batches `b`, `b + step`... that are short enough to be dealt.
-  __device__ __forceinline__ left_over fold(const tree_batches& batches, int b, int step) {
-    left_over others{0, false};
-    const int num = static_cast<int>(batches.num());
-    if (b >= num) return others;
-    int next = static_cast<int>(batches.first(b));
-    int end = next + batches.size(b);
-    inner = all_inner = work.is_inner(next, end - next);
-    read_offsets(next, end);
-    do {
-      tree_of_lane<source_type, reducer_type, Items == 0 ? run_items : Items> trees[Groups];
-      std::int64_t begin[Groups];
-      int count[Groups];
-#pragma unroll
-      for (int g = 0; g < Groups; ++g) {
-        begin[g] = first[g];
-        count[g] = cuda::planned_length<run_items>(last[g] - first[g], work.plan.warp_items);
-        if constexpr (Items > 0) {
-          trees[g].load(detail::starting_at(work.forest.source, begin[g]),
-                        count[g] > Items ? 0 : count[g], inner);
-        }
-      }
-      const int now = next;
-      const int now_end = end;
-      next += Groups * warp_size;
-      if (next >= end) {
-        b += step;
-        if (b < num) {
-          next = static_cast<int>(batches.first(b));
-          end = next + batches.size(b);
-          inner = work.is_inner(next, end - next);
-          all_inner &= inner;
-        }
-      }
-      read_offsets(next, end);
-#pragma unroll
-      for (int g = 0; g < Groups; ++g) {
-        const int t = now + g * warp_size + lane();
-        let_wait(others, begin[g], count[g], t);
-        slot<acc> value;
-        if constexpr (Items > 0) value.put(trees[g].fold(work.reducer));
-        if (t < now_end && count[g] <= Items) work.keep(t, count[g], value.value);
-      }
-      __syncwarp();
-      if constexpr (Deals == 2) {
-        while (num_waiting > least_waiting - warp_size) deal_twice();
-      } else {
-        while (num_waiting >= (b < num ? least_waiting : 1)) deal();
-      }
-      __syncwarp();
-    } while (b < num);
-    if constexpr (Deals == 2) {
-      while (num_waiting > 0) deal();
+  __device__ __forceinline__ short_tree_work(const Work& work, short_trees_memory& memory)
+      : work_(work), memory_(memory) {
+    if (lane() == 0) {
+      memory_.num_long = 0;
+      memory_.first_unlisted = -1;
     }
-    return {cuda::warp_sum(others.for_warps), __any_sync(full_warp, others.for_blocks) != 0};
+    __syncwarp();
+  }
+
+  /// Folds those trees of groups `warp`, `warp + warps`... that are short enough to be dealt.
+  __device__ __forceinline__ void fold(int warp, int warps) {
+    const inner_groups inner(work_.forest);
+    // The last warps may have a group less.
+    for (int g = warps - 1 - warp; g < inner.num_outer(); g += warps) fold_outer(inner.outer(g));
+    int group = inner.begin() + warp;
+    const int end = inner.end();
+    read_offsets(group, end);
+    while (group < end) {
+      const int t = group * warp_size + lane();
+      const std::int64_t begin = first_;
+      const int count = short_length(last_ - first_);
+      tree_of_lane<source_type, reducer_type, Items> tree;
+      tree.load(detail::starting_at(work_.forest.source, begin), count > Items ? 0 : count, true);
+      group += warps;
+      read_offsets(group, end);  // come while these are folded
+      let_wait(begin, count, t, count > Items);
+      const acc value = tree.fold(work_.reducer);
+      if (count <= Items) work_.keep(t, count, value);
+      __syncwarp();
+      while (num_waiting_ >= (group < end ? warp_size : 1)) deal(true);
+      __syncwarp();
+    }
+  }
+
+  /// Queues the trees for blocks, or folds them where there is no room.
+  __device__ __forceinline__ void queue_long(int warps) const {
+    const int num = detail::smaller(memory_.num_long, short_trees_memory::most_long);
+    for (int i = 0; i < num; ++i) work_.queue_or_fold(memory_.long_trees[i]);
+    if (memory_.first_unlisted < 0) return;
+    const auto trees = static_cast<int>(work_.forest.size());
+    for (int t = memory_.first_unlisted; t < trees; t = (t / warp_size + warps) * warp_size) {
+      const int behind = detail::smaller((t / warp_size + 1) * warp_size, trees);
+      work_.queue_longest(t, behind - t);
+    }
   }
 
  private:
-  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+  // What is made of it is not kept from turn to turn: there is no register for that, and a spilled
+  // offset would be waited for.
+  __device__ __forceinline__ static int lane() { return cuda::opaque_lane(); }
 
-  __device__ __forceinline__ void read_offsets(int next, int end) {
-#pragma unroll
-    for (int g = 0; g < Groups; ++g) {
-      const int t = next + g * warp_size + lane();
-      first[g] = last[g] = 0;
-      if (t < end) {
-        first[g] = work.forest.first(t);
-        last[g] = work.forest.first(t + 1);
+  __device__ __forceinline__ void read_offsets(int group, int end) {
+    if (group >= end) return;
+    const int t = group * warp_size + lane();
+    first_ = work_.forest.first(t);
+    last_ = work_.forest.first(t + 1);
+  }
+
+  // As lane_plan takes it; who folds a long one is asked when there is one.
+  __device__ __forceinline__ static int short_length(std::int64_t count) {
+    if (count > plan_type::most_items) return plan_type::for_warps;
+    return detail::larger(static_cast<int>(count), 0);
+  }
+
+  // A group at either end of memory: all its trees are dealt.
+  __device__ __forceinline__ void fold_outer(int group) {
+    const int t = group * warp_size + lane();
+    const bool exists = t < work_.forest.size();
+    const std::int64_t begin = exists ? work_.forest.first(t) : 0;
+    const int count = exists ? short_length(work_.forest.count(t)) : 0;
+    let_wait(begin, count, t, count > 0);
+    if (exists && count == 0) work_.keep(t, 0, slot<acc>().value);
+    __syncwarp();
+    while (num_waiting_ > 0) deal(false);
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void let_wait(std::int64_t begin, int count, int t, bool waits) {
+    const unsigned longer = __ballot_sync(full_warp, waits);
+    if (longer == 0) return;
+    if (__any_sync(full_warp, count == plan_type::for_warps)) leave_long(count, t);
+    if (waits) {
+      memory_.waiting[num_waiting_ + __popc(longer & ((1u << lane()) - 1))] = {begin, count, t};
+    }
+    num_waiting_ += __popc(longer);
+  }
+
+  __device__ __forceinline__ void leave_long(int count, int t) const {
+    const bool is_long = count == plan_type::for_warps;
+    const bool for_blocks = is_long && work_.forest.count(t) > work_.plan.warp_items;
+    const unsigned to_warps = __ballot_sync(full_warp, is_long && !for_blocks);
+    unsigned to_blocks = __ballot_sync(full_warp, for_blocks);
+    if (lane() != 0) return;
+    if (to_warps != 0) {
+      atomicAdd(&work_.queue.state->num_for_warps,
+                static_cast<unsigned long long>(__popc(to_warps)));
+    }
+    for (; to_blocks != 0; to_blocks &= to_blocks - 1) {
+      const int tree = t + __ffs(static_cast<int>(to_blocks)) - 1;
+      const int place = memory_.num_long++;
+      if (place < short_trees_memory::most_long) {
+        memory_.long_trees[place] = tree;
+      } else if (place == short_trees_memory::most_long) {
+        memory_.first_unlisted = tree;
       }
     }
   }
 
-  __device__ __forceinline__ void let_wait(left_over& others, std::int64_t begin, int count,
-                                           int t) {
-    const unsigned longer = __ballot_sync(full_warp, count > Items);
-    if (longer == 0) return;
-    if (count > Items) {
-      others.for_warps += count == plan_type::for_warps;
-      others.for_blocks |= count == plan_type::for_blocks;
-      waiting[num_waiting + __popc(longer & ((1u << lane()) - 1))] = {begin, count,
-                                                                      static_cast<unsigned>(t)};
-    }
-    num_waiting += __popc(longer);
-  }
-
   // Those that came last, as many as there are lanes for.
-  struct dealt_trees {
-    plan_type plan;
-    unsigned tree;
-    deal_type fold;
-
-    __device__ __forceinline__ dealt_trees(short_tree_work& mine, const waiting_tree& waits)
-        : plan(waits.count),
-          tree(__shfl_sync(full_warp, waits.tree, plan.owner)),
-          fold(mine.work.reducer, plan) {
-      const std::int64_t begin = cuda::shuffle_from<warp_size>(waits.first, plan.owner, full_warp);
-      fold.load(detail::starting_at(mine.work.forest.source, begin), 0,
-                mine.all_inner || fold.is_inner());
-      mine.num_waiting -= plan.trees;
-    }
-    __device__ __forceinline__ void finish(const short_tree_work& mine) {
-      const acc value = fold.fold();
-      if (plan.holds_result()) mine.work.keep(tree, plan.count, value);
-    }
-  };
-  __device__ __forceinline__ waiting_tree waits() const {
-    if (lane() < num_waiting) return waiting[num_waiting - 1 - lane()];
-    return {0, plan_type::no_tree, 0};
-  }
-  __device__ __forceinline__ void deal() {
-    dealt_trees one(*this, waits());
-    one.finish(*this);
-  }
-  __device__ __forceinline__ void deal_twice() {
-    dealt_trees one(*this, waits());
-    dealt_trees two(*this, waits());
-    one.finish(*this);
-    two.finish(*this);
+  __device__ __forceinline__ void deal(bool inner) {
+    waiting_tree mine{0, plan_type::no_tree, 0};
+    if (lane() < num_waiting_) mine = memory_.waiting[num_waiting_ - 1 - lane()];
+    const plan_type dealt(mine.count, lane());
+    stretch_fold<source_type, reducer_type, false, true> fold(work_.reducer, dealt);
+    const std::int64_t begin = cuda::shuffle_from<warp_size>(mine.first, dealt.owner, full_warp);
+    fold.load(detail::starting_at(work_.forest.source, begin), 0, inner || fold.is_inner());
+    const int t = __shfl_sync(full_warp, mine.tree, dealt.owner);
+    num_waiting_ -= dealt.trees;
+    const acc value = fold.fold();
+    if (dealt.holds_result()) work_.keep(t, dealt.count, value);
   }
 
-  const Work& work;
-  waiting_tree* waiting;
-  int num_waiting = 0;
-  bool inner = true;      // of the next trees' batch
-  bool all_inner = true;  // of all batches so far
-  std::int64_t first[Groups];
-  std::int64_t last[Groups];
+  const Work& work_;
+  short_trees_memory& memory_;
+  int num_waiting_ = 0;
+  std::int64_t first_;  // of the next group
+  std::int64_t last_;
 };
 
-template <class Build, int Items, int Groups, int Deals, int Blocks, class Forest, class Reducer,
-          class Init, class Empty, class Out>
+template <class Build, int Items, int Blocks, class Forest, class Reducer, class Init, class Empty,
+          class Out>
 __global__ void __launch_bounds__(lanes_nt, Blocks)
     short_trees_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out,
                        forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
   cuda::wait_for_previous_launch();
   if (!cuda::has_short_trees(forest)) return;
   constexpr int warps_per_block = lanes_nt / warp_size;
+  __shared__ short_trees_memory memory[warps_per_block];
   using batch_type = batch_work<Forest, Reducer, Init, Empty, Out, true>;
-  using work_type = short_tree_work<batch_type, Items, Groups, Deals>;
-  __shared__ waiting_tree waiting[warps_per_block][work_type::most_waiting];
-  const batch_type batches_work{forest, reducer, init, empty, out, plan, queue};
+  const batch_type all{forest, reducer, init, empty, out, plan, queue};
   const int warps = static_cast<int>(gridDim.x) * warps_per_block;
   const int warp = static_cast<int>(blockIdx.x * warps_per_block + threadIdx.x / warp_size);
-  const tree_batches batches(forest.size(), warps);
-  work_type work(batches_work, waiting[threadIdx.x / warp_size]);
-  const left_over others = work.fold(batches, warp, warps);
-  cuda::leave(batches_work, others, batches, warp, warps);
+  short_tree_work<batch_type, Items> work(all, memory[threadIdx.x / warp_size]);
+  work.fold(warp, warps);
+  work.queue_long(warps);
 }
 
 }  // namespace tilefold::detail::cuda
