@@ -25,13 +25,15 @@ namespace tilefold::detail::cuda {
 
 /// A warp's shared memory.
 struct short_trees_memory {
-  static constexpr int most_long = 14;
+  static constexpr int most_listed = 14;
 
   waiting_tree waiting[2 * warp_size];
-  // Trees for blocks, and the first one that there was no room for, or -1.
-  int num_long;
+  // Trees for blocks: of inner groups, and the first that there was no room for, or -1; whether
+  // there are any in outer groups.
+  int listed[most_listed];
+  int num_listed;
   int first_unlisted;
-  int long_trees[most_long];
+  bool any_outer;
 };
 
 /// One warp's work. A group is 32 trees that lie side by side.
@@ -47,8 +49,9 @@ class short_tree_work {
   __device__ __forceinline__ short_tree_work(const Work& work, short_trees_memory& memory)
       : work_(work), memory_(memory) {
     if (lane() == 0) {
-      memory_.num_long = 0;
+      memory_.num_listed = 0;
       memory_.first_unlisted = -1;
+      memory_.any_outer = false;
     }
     __syncwarp();
   }
@@ -69,7 +72,7 @@ class short_tree_work {
       tree.load(detail::starting_at(work_.forest.source, begin), count > Items ? 0 : count, true);
       group += warps;
       read_offsets(group, end);  // come while these are folded
-      let_wait(begin, count, t, count > Items);
+      let_wait(begin, count, t, count > Items, false);
       const acc value = tree.fold(work_.reducer);
       if (count <= Items) work_.keep(t, count, value);
       __syncwarp();
@@ -79,14 +82,28 @@ class short_tree_work {
   }
 
   /// Queues the trees for blocks, or folds them where there is no room.
-  __device__ __forceinline__ void queue_long(int warps) const {
-    const int num = detail::smaller(memory_.num_long, short_trees_memory::most_long);
-    for (int i = 0; i < num; ++i) work_.queue_or_fold(memory_.long_trees[i]);
-    if (memory_.first_unlisted < 0) return;
+  __device__ __forceinline__ void queue_longest(int warp, int warps) const {
     const auto trees = static_cast<int>(work_.forest.size());
-    for (int t = memory_.first_unlisted; t < trees; t = (t / warp_size + warps) * warp_size) {
-      const int behind = detail::smaller((t / warp_size + 1) * warp_size, trees);
-      work_.queue_longest(t, behind - t);
+    const inner_groups inner(work_.forest);
+    int i = 0;
+    int outer = memory_.any_outer ? warps - 1 - warp : inner.num_outer();
+    int next = memory_.first_unlisted < 0 ? trees : memory_.first_unlisted;
+    while (true) {
+      int begin = next;
+      int num = 1;
+      if (i < memory_.num_listed) {
+        begin = memory_.listed[i++];
+      } else if (outer < inner.num_outer()) {
+        begin = inner.outer(outer) * warp_size;
+        num = detail::smaller(warp_size, trees - begin);
+        outer += warps;
+      } else if (next < inner.end() * warp_size) {
+        num = warp_size - next % warp_size;
+        next = (next / warp_size + warps) * warp_size;
+      } else {
+        return;
+      }
+      work_.queue_longest(begin, num);
     }
   }
 
@@ -114,24 +131,25 @@ class short_tree_work {
     const bool exists = t < work_.forest.size();
     const std::int64_t begin = exists ? work_.forest.first(t) : 0;
     const int count = exists ? short_length(work_.forest.count(t)) : 0;
-    let_wait(begin, count, t, count > 0);
+    let_wait(begin, count, t, count > 0, true);
     if (exists && count == 0) work_.keep(t, 0, slot<acc>().value);
     __syncwarp();
     while (num_waiting_ > 0) deal(false);
     __syncwarp();
   }
 
-  __device__ __forceinline__ void let_wait(std::int64_t begin, int count, int t, bool waits) {
+  __device__ __forceinline__ void let_wait(std::int64_t begin, int count, int t, bool waits,
+                                           bool outer) {
     const unsigned longer = __ballot_sync(full_warp, waits);
     if (longer == 0) return;
-    if (__any_sync(full_warp, count == plan_type::for_warps)) leave_long(count, t);
+    if (__any_sync(full_warp, count == plan_type::for_warps)) leave_long(count, t, outer);
     if (waits) {
       memory_.waiting[num_waiting_ + __popc(longer & ((1u << lane()) - 1))] = {begin, count, t};
     }
     num_waiting_ += __popc(longer);
   }
 
-  __device__ __forceinline__ void leave_long(int count, int t) const {
+  __device__ __forceinline__ void leave_long(int count, int t, bool outer) const {
     const bool is_long = count == plan_type::for_warps;
     const bool for_blocks = is_long && work_.forest.count(t) > work_.plan.warp_items;
     const unsigned to_warps = __ballot_sync(full_warp, is_long && !for_blocks);
@@ -141,12 +159,15 @@ class short_tree_work {
       atomicAdd(&work_.queue.state->num_for_warps,
                 static_cast<unsigned long long>(__popc(to_warps)));
     }
+    if (outer) {
+      memory_.any_outer |= to_blocks != 0;
+      return;
+    }
     for (; to_blocks != 0; to_blocks &= to_blocks - 1) {
       const int tree = t + __ffs(static_cast<int>(to_blocks)) - 1;
-      const int place = memory_.num_long++;
-      if (place < short_trees_memory::most_long) {
-        memory_.long_trees[place] = tree;
-      } else if (place == short_trees_memory::most_long) {
+      if (memory_.num_listed < short_trees_memory::most_listed) {
+        memory_.listed[memory_.num_listed++] = tree;
+      } else if (memory_.first_unlisted < 0) {
         memory_.first_unlisted = tree;
       }
     }
@@ -188,7 +209,7 @@ __global__ void __launch_bounds__(lanes_nt, Blocks)
   const int warp = static_cast<int>(blockIdx.x * warps_per_block + threadIdx.x / warp_size);
   short_tree_work<batch_type, Items> work(all, memory[threadIdx.x / warp_size]);
   work.fold(warp, warps);
-  work.queue_long(warps);
+  work.queue_longest(warp, warps);
 }
 
 }  // namespace tilefold::detail::cuda
