@@ -60,25 +60,37 @@ class ShortSegments : public ::testing::Test {
     ASSERT_TRUE(of.have_their_trees(all)) << what;
   }
 };
-using forms = ::testing::Types<by_offsets<std::int32_t>, by_offsets<std::int64_t>,
-                               by_offsets<std::uint32_t>, by_offsets_from<std::int32_t, 1000000>,
+using forms = ::testing::Types<by_offsets_from<std::int32_t, 1000000>,
                                by_offsets_from<std::int64_t, -(std::int64_t{1} << 33)>>;
 TYPED_TEST_SUITE(ShortSegments, forms);
 
-// Most up to twice what a lane takes; some that many lanes fold, a few for a warp or for blocks.
+// Most up to what a lane takes; some that many lanes fold, a few for a warp or for blocks.
 TYPED_TEST(ShortSegments, AmongSomeThatAreLonger) {
   shape_stream random(seed());
   std::vector<std::int64_t> lengths{0, 1, 70001};
   while (static_cast<std::int64_t>(lengths.size()) < many + 77) {
-    std::int64_t length = random.below(2 * in_lane);
+    std::int64_t length = random.below(in_lane + 2);
     if (random.one_in(4)) length = 0;
     if (random.one_in(400)) length = 500 + random.below(26);
     if (random.one_in(100000)) length = random.below(20000);
     lengths.push_back(length);
   }
-  lengths[lengths.size() / 2] = 66000;
   lengths.back() = 17000;
   this->have_their_trees(lengths, "around the limits");
+}
+
+// More neighbours for blocks than a warp has a list for: where memory begins, inside, and where it
+// ends.
+TYPED_TEST(ShortSegments, AmongManyNeighboursForBlocks) {
+  shape_stream random(seed());
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t i = 0; i < many; ++i) lengths.push_back(random.below(6));
+  for (const std::int64_t at : {std::int64_t{3}, many / 2 + 3, many - 23}) {
+    for (std::int64_t i = at; i < at + 20; ++i) {
+      lengths[static_cast<std::size_t>(i)] = 16385 + random.below(100);
+    }
+  }
+  this->have_their_trees(lengths, "many for blocks");
 }
 
 // From none to all of 32 neighbours wait to be dealt.

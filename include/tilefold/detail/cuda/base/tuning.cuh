@@ -227,7 +227,7 @@ inline constexpr std::int64_t most_short_trees = std::int64_t{1} << 30;
 
 /// Whether that pays.
 constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
-  return item_bytes == 4 && acc_bytes <= 8;
+  return item_bytes == 4 && acc_bytes == 4;
 }
 
 /// Trees by warps. A run's next row in registers wants fewer warps on an SM, so that nothing

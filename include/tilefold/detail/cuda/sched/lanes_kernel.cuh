@@ -175,7 +175,8 @@ __device__ __forceinline__ void leave(const Work& work, const left_over& others,
   for (; b < batches.num(); b += step) work.queue_longest(batches.first(b), batches.size(b));
 }
 
-/// Trees of any length; or not short ones, if they are asked.
+/// Whose trees are folded: of any forest, or only of one whose trees are not short, if that is
+/// asked.
 struct any_trees {
   any_trees() = default;
   explicit any_trees(bool) {}

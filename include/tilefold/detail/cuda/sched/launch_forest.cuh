@@ -32,10 +32,11 @@ inline constexpr bool takes_trees<offsets_forest<Source, Offsets>, Reducer> =
     all_stretch_vectors<Source> &&
     pays_to_take_trees(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// Deals trees to lanes: all of them, or those that are short enough.
+/// What lanes_kernel folds then.
 template <class Forest, class Reducer>
 using which_trees = std::conditional_t<takes_trees<Forest, Reducer>, longer_trees, any_trees>;
 
+/// Deals trees to lanes: all of them, or those that are short enough.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   using which = which_trees<Forest, Reducer>;
@@ -91,6 +92,8 @@ constexpr std::int64_t lanes_blocks(std::int64_t trees) {
 
 template <class Job>
 using which_of_job = which_trees<decltype(Job::forest), typename Job::reducer_type>;
+template <class Job>
+inline constexpr bool job_takes_trees = std::is_same_v<which_of_job<Job>, longer_trees>;
 
 template <class Job>
 constexpr bool fits_one_launch(std::int64_t most_trees) {
@@ -109,8 +112,7 @@ void ready_forest(const Job& job, std::int64_t most_trees) {
     }
   }
   (void)cuda::ready_lanes<Build>(job);
-  if constexpr (std::is_same_v<which_of_job<Job>, longer_trees>)
-    (void)cuda::ready_short_trees<Build>(job);
+  if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
   (void)cuda::ready_warps<Build>(job);
   (void)cuda::ready_blocks<Build, Policy>(job);
 }
@@ -147,7 +149,7 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
   const auto by_warps = cuda::ready_warps<Build>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
   bool asked = false;
-  if constexpr (std::is_same_v<which_of_job<Job>, longer_trees>) {
+  if constexpr (job_takes_trees<Job>) {
     asked = most_trees >= least_short_trees && most_trees <= most_short_trees;
     if (asked) {
       const auto taken = cuda::ready_short_trees<Build>(job);
