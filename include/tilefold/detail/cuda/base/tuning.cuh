@@ -217,11 +217,11 @@ inline constexpr std::int64_t most_batch_trees = 4096;
 
 /// Trees of which a lane takes a whole one, of up to `short_items` items: blocks that an SM shall
 /// hold, and which trees are short: at most `most_short_mean` items on the average, in so many of
-/// 32 places. So few trees are done before a warp could find out.
+/// 32 places. Of fewer than `least_short_trees`, the launch that looks costs more than it gains.
 inline constexpr int short_items = 16;
 inline constexpr int min_resident_short_trees_blocks = 10;
-inline constexpr int most_short_mean = 32;
-inline constexpr int least_short_places = 24;
+inline constexpr int most_short_mean = 14;
+inline constexpr int least_short_places = 17;
 inline constexpr std::int64_t least_short_trees = std::int64_t{1} << 20;
 inline constexpr std::int64_t most_short_trees = std::int64_t{1} << 30;
 
