@@ -75,7 +75,9 @@ struct unfused : Reducer {
     if constexpr (Reducer::absorbs) {
       Reducer::absorb(value, values...);
     } else {
-      new (&value) accumulator(combine(value, lift(values...)));
+      // Made apart from its operands, which a combine may read after it has begun to write.
+      const accumulator both = combine(value, lift(values...));
+      new (&value) accumulator(both);
     }
   }
   __device__ __forceinline__ typename Reducer::result project(const accumulator& value) const {

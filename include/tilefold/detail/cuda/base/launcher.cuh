@@ -60,6 +60,7 @@ template <class Forest, class Reducer, class Init, class Out,
           class Empty = typename Reducer::accumulator>
 struct forest_job {
   using acc = typename Reducer::accumulator;
+  using reducer_type = Reducer;
 
   Forest forest;
   unfused<Reducer> reducer;

@@ -267,6 +267,21 @@ constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) { return acc_byte
 inline constexpr int batches_of_warp = 8;
 inline constexpr std::int64_t most_batch_trees = 4096;
 
+/// Trees of which a lane takes a whole one, of up to `short_items` items: blocks that an SM shall
+/// hold, and which trees are short: at most `most_short_mean` items on the average, in so many of
+/// 32 places. Of fewer than `least_short_trees`, the launch that looks costs more than it gains.
+inline constexpr int short_items = 16;
+inline constexpr int min_resident_short_trees_blocks = 10;
+inline constexpr int most_short_mean = 14;
+inline constexpr int least_short_places = 17;
+inline constexpr std::int64_t least_short_trees = std::int64_t{1} << 20;
+inline constexpr std::int64_t most_short_trees = std::int64_t{1} << 30;
+
+/// Whether that pays.
+constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
+  return item_bytes == 4 && acc_bytes == 4;
+}
+
 /// Trees by warps. The next row of stretches in registers wants fewer warps on an SM, so that
 /// nothing spills.
 inline constexpr int warps_nt = 128;

@@ -60,8 +60,9 @@ struct lane_plan {
   int stretch;    // this lane's among them; not one of them if the lane is left over
 
   /// `length` is the number of items of tree `lane`.
-  __device__ __forceinline__ explicit lane_plan(int length) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  __device__ __forceinline__ explicit lane_plan(int length,
+                                                int lane = static_cast<int>(threadIdx.x) %
+                                                           warp_size) {
     const unsigned needed = is_too_long(length) ? 1 : stretches_of(length);
     const unsigned end = cuda::inclusive_sum(needed);
     const unsigned heads = cuda::warp_or(end <= warp_size ? 1u << (end - needed) : 0u);
@@ -173,7 +174,9 @@ inline constexpr bool sums_exactly<Reducer> = Reducer::sums_exactly;
 /// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
 /// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
 /// unrolled.
-template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>>
+/// `Fresh`: the registers of a stretch are not in use before it (stretches.cuh).
+template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
+          bool Fresh = false>
 class stretch_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int items = stretch_items<Source>;
@@ -250,7 +253,8 @@ class stretch_fold {
       mine.put(i, i < available_ ? items_.lift(lifts, i) : -typename summands::accumulator{0});
     }
     auto state = Reducer::no_exact_sum();
-    if (!cuda::add_runs(mine, stretch_, stretches_, cuda::warp_max(stretches_), state)) return false;
+    if (!cuda::add_runs(mine, stretch_, stretches_, cuda::warp_max(stretches_), state))
+      return false;
     result.put(Reducer::of_exact_sum(state, items_behind_ + (stretch_ + 1) * items));
     return true;
   }
@@ -333,7 +337,7 @@ class stretch_fold {
   int stretches_;
   int available_;
   int items_behind_;  // in the tree or block
-  lane_stretches<Source, items> items_;
+  lane_stretches<Source, items, Fresh> items_;
 };
 
 }  // namespace tilefold::detail::cuda

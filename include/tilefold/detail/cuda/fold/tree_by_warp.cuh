@@ -42,7 +42,7 @@ class warp_stack {
   __device__ void push(acc value) {
     int level = 0;
     for (unsigned bits = count_; bits & 1; bits >>= 1) {
-      new (&value) acc(reducer_.combine(waiting(level++), value));
+      replace(value, reducer_.combine(waiting(level++), value));
     }
     if (lane_ == level) waiting_.put(value);
     ++count_;
@@ -57,12 +57,18 @@ class warp_stack {
     acc result = waiting(level);
     for (unsigned bits = count_ >> (level + 1); bits != 0; bits >>= 1) {
       ++level;
-      if (bits & 1) new (&result) acc(reducer_.combine(waiting(level), result));
+      if (bits & 1) replace(result, reducer_.combine(waiting(level), result));
     }
     return result;
   }
 
  private:
+  // The node is made apart from its operands: made in place, a combine that copies the left one and
+  // adds the right one to it would read what it has overwritten.
+  __device__ __forceinline__ static void replace(acc& place, const acc& node) {
+    new (&place) acc(node);
+  }
+
   __device__ acc waiting(int level) const {
     words<acc> w = cuda::to_words(waiting_.value);
 #pragma unroll
@@ -93,12 +99,13 @@ constexpr int warps_for_trees(std::size_t acc_bytes) {
 }
 
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
-/// whose lanes fold stretches; the result is in every lane.
-template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>>
+/// whose lanes fold stretches; the result is in every lane. `Fresh` as of stretch_fold.
+template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
+          bool Fresh = false>
 __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t begin, std::int64_t count,
     std::int64_t total) {
-  using row = stretch_fold<Source, Reducer, ByPackets>;
+  using row = stretch_fold<Source, Reducer, ByPackets, Fresh>;
   constexpr int items_of_lane = stretch_items<Source>;
   constexpr int row_items = warp_size * items_of_lane;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;

@@ -31,9 +31,19 @@
 namespace tilefold::detail::cuda {
 
 /// The 16 bytes that lie Offset bytes after `from` into four registers, which hold nothing of use
-/// unless `wanted`.
-template <int Offset>
+/// unless `wanted`; zeros, if `Fresh`. To the assembler, registers that an instruction may leave as
+/// they were are in use before it, and so all around the caller's loop. Fresh ones are not.
+template <int Offset, bool Fresh>
 __device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool wanted) {
+  if constexpr (Fresh) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) to[i] = 0;
+    asm volatile(
+        "{ .reg .pred p; setp.ne.u32 p, %5, 0; @p ld.global.v4.u32 {%0, %1, %2, %3}, [%4 + %6]; }"
+        : "+r"(to[0]), "+r"(to[1]), "+r"(to[2]), "+r"(to[3])
+        : "l"(__cvta_generic_to_global(from)), "r"(static_cast<unsigned>(wanted)), "n"(Offset));
+    return;
+  }
   // In assembly, because of a conditional load in C++ the compiler makes a value that lives from
   // one turn of the caller's loop to the next.
   asm volatile(
@@ -42,8 +52,8 @@ __device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool
       : "l"(__cvta_generic_to_global(from)), "r"(static_cast<unsigned>(wanted)), "n"(Offset));
 }
 
-/// Up to Items items of one iterator.
-template <class It, int Items>
+/// Up to Items items of one iterator. `Fresh`: its registers are not in use before it.
+template <class It, int Items, bool Fresh>
 class lane_stretch {
   using value = std::iter_value_t<It>;
 
@@ -73,8 +83,8 @@ class lane_stretch {
 };
 
 // Indices are not loaded.
-template <int Items>
-class lane_stretch<index_iterator, Items> {
+template <int Items, bool Fresh>
+class lane_stretch<index_iterator, Items, Fresh> {
  public:
   __device__ __forceinline__ void load(const index_iterator&, std::int64_t first, int, bool) {
     first_ = first;
@@ -90,9 +100,9 @@ class lane_stretch<index_iterator, Items> {
   std::int64_t first_;
 };
 
-template <class T, int Items>
+template <class T, int Items, bool Fresh>
   requires(loads_packets<T*> && Items * sizeof(T) % load_bytes == 0)
-class lane_stretch<T*, Items> {
+class lane_stretch<T*, Items, Fresh> {
   using value = std::remove_cv_t<T>;
   static constexpr int item_bytes = static_cast<int>(sizeof(T));
   static constexpr int bytes = Items * item_bytes;
@@ -160,8 +170,8 @@ class lane_stretch<T*, Items> {
   template <int... Vector>
   __device__ __forceinline__ void load_vectors(const char* from, unsigned end,
                                                std::integer_sequence<int, Vector...>) {
-    (cuda::load_vector<Vector * load_bytes>(word_ + Vector * (load_bytes / 4), from,
-                                            Vector * load_bytes < end),
+    (cuda::load_vector<Vector * load_bytes, Fresh>(word_ + Vector * (load_bytes / 4), from,
+                                                   Vector * load_bytes < end),
      ...);
   }
 
@@ -199,15 +209,15 @@ inline constexpr bool stretch_vectors<It> = all_stretch_vectors<underneath_t<It>
 template <class Source>
 inline constexpr int least_item_bytes = ranges<Source> == 1 ? item_bytes<Source> : 1;
 
-template <int Items>
+template <int Items, bool Fresh>
 struct stretch_holders : in_registers {
   template <class It>
-  using of = lane_stretch<It, Items>;
+  using of = lane_stretch<It, Items, Fresh>;
 };
 
 /// A stretch of every iterator of a source.
-template <class Source, int Items>
-using lane_stretches = elements_of<Source, stretch_holders<Items>>;
+template <class Source, int Items, bool Fresh = false>
+using lane_stretches = elements_of<Source, stretch_holders<Items, Fresh>>;
 
 /// Items of a lane's stretch.
 template <class Source>

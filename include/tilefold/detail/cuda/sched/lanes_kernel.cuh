@@ -19,6 +19,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/short_trees.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/forest.hpp>
 
@@ -37,15 +38,17 @@ struct left_over {
 };
 
 /// One warp's work.
-template <class Forest, class Reducer, class Init, class Empty, class Out>
+template <class Forest, class Reducer, class Init, class Empty, class Out, bool Fresh = false>
 class batch_work {
-  using acc = typename Reducer::accumulator;
-  using source_type = typename Forest::source_type;
-  static constexpr int items = stretch_items<source_type>;
+  static constexpr int items = stretch_items<typename Forest::source_type>;
   using plan_type = lane_plan<items>;
   using trees_type = lane_trees<Forest, items>;
 
  public:
+  using acc = typename Reducer::accumulator;
+  using source_type = typename Forest::source_type;
+  using reducer_type = Reducer;
+
   const Forest& forest;
   const Reducer& reducer;
   const Init& init;
@@ -101,6 +104,37 @@ class batch_work {
     }
   }
 
+  /// The same of tree `t`, which is for blocks.
+  __device__ __forceinline__ void queue_or_fold(std::int64_t t) const {
+    const bool is_first_lane = threadIdx.x % warp_size == 0;
+    const std::int64_t count = forest.count(t);
+    bool queued = false;
+    if (is_first_lane) queued = cuda::enqueue(queue, plan, t, count);
+    if (__any_sync(full_warp, queued)) return;
+    const acc value = fold_by_warp(forest.tree(t), count);
+    if (is_first_lane) keep(t, 1, value);
+  }
+
+  /// Whether there are items enough before and after these trees for loads to reach beyond them.
+  __device__ __forceinline__ bool is_inner(std::int64_t begin, int num) const {
+    if constexpr (Forest::in_one_range) {
+      const element_range all = forest.all_items();
+      return forest.first(begin) - all.begin >= load_bytes &&
+             all.end - forest.first(begin + num) >= load_bytes;
+    } else {
+      return false;
+    }
+  }
+
+  /// Writes the result of tree `t`, of `count` items.
+  __device__ __forceinline__ void keep(std::int64_t t, int count, const acc& value) const {
+    if (count > 0) {
+      cuda::write(out + t, detail::finish(reducer, init, value));
+    } else {
+      cuda::write(out + t, detail::result_of_nothing(reducer, empty));
+    }
+  }
+
  private:
   struct batch {
     Forest forest;  // from its first tree on
@@ -118,42 +152,56 @@ class batch_work {
 
   __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
 
-  // Whether there are items enough before and after these trees for loads to reach beyond them.
-  __device__ __forceinline__ bool is_inner(std::int64_t begin, int num) const {
-    if constexpr (Forest::in_one_range) {
-      const element_range all = forest.all_items();
-      return forest.first(begin) - all.begin >= load_bytes &&
-             all.end - forest.first(begin + num) >= load_bytes;
+  __device__ __forceinline__ acc fold_by_warp(const source_type& tree, std::int64_t count) const {
+    if constexpr (Fresh) {
+      return cuda::fold_stretches_by_warp<source_type, Reducer, false, true>(tree, reducer, 0,
+                                                                             count, count);
     } else {
-      return false;
-    }
-  }
-
-  __device__ __forceinline__ void queue_or_fold(std::int64_t t) const {
-    const bool is_first_lane = threadIdx.x % warp_size == 0;
-    const std::int64_t count = forest.count(t);
-    bool queued = false;
-    if (is_first_lane) queued = cuda::enqueue(queue, plan, t, count);
-    if (__any_sync(full_warp, queued)) return;
-    const acc value = cuda::fold_by_warp(forest.tree(t), reducer, count);
-    if (is_first_lane) keep(t, 1, value);
-  }
-
-  __device__ __forceinline__ void keep(std::int64_t t, int count, const acc& value) const {
-    if (count > 0) {
-      cuda::write(out + t, detail::finish(reducer, init, value));
-    } else {
-      cuda::write(out + t, detail::result_of_nothing(reducer, empty));
+      return cuda::fold_by_warp(tree, reducer, count);
     }
   }
 };
 
-template <class Build, class Forest, class Reducer, class Init, class Empty, class Out>
+/// What a launch leaves to others of batches `b`, `b + step`...
+template <class Work>
+__device__ __forceinline__ void leave(const Work& work, const left_over& others,
+                                      const tree_batches& batches, std::int64_t b,
+                                      std::int64_t step) {
+  if (others.for_warps > 0 && threadIdx.x % warp_size == 0) {
+    atomicAdd(&work.queue.state->num_for_warps, static_cast<unsigned long long>(others.for_warps));
+  }
+  if (!others.for_blocks) return;
+  // A loop of its own: in that of the dealt trees it would take the registers that those need.
+  for (; b < batches.num(); b += step) work.queue_longest(batches.first(b), batches.size(b));
+}
+
+/// Whose trees are folded: of any forest, or only of one whose trees are not short, if that is
+/// asked.
+struct any_trees {
+  any_trees() = default;
+  explicit any_trees(bool) {}
+
+  template <class Forest>
+  __device__ __forceinline__ bool are_for_others(const Forest&) const {
+    return false;
+  }
+};
+struct longer_trees {
+  bool asked;
+
+  template <class Forest>
+  __device__ __forceinline__ bool are_for_others(const Forest& forest) const {
+    return asked && cuda::has_short_trees(forest);
+  }
+};
+
+template <class Build, class Which, class Forest, class Reducer, class Init, class Empty, class Out>
 __global__ void __launch_bounds__(lanes_nt,
                                   min_resident_lanes_blocks(sizeof(typename Reducer::accumulator)))
     lanes_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
-                 long_queue<typename Reducer::accumulator> queue) {
+                 long_queue<typename Reducer::accumulator> queue, Which which) {
   cuda::wait_for_previous_launch();
+  if (which.are_for_others(forest)) return;
   constexpr int warps_per_block = lanes_nt / warp_size;
   const batch_work<Forest, Reducer, Init, Empty, Out> work{forest, reducer, init, empty,
                                                            out,    plan,    queue};
@@ -162,16 +210,7 @@ __global__ void __launch_bounds__(lanes_nt,
       std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
   const tree_batches batches(forest.size(), warps);
   const left_over others = work.fold_dealt(batches, warp, warps);
-  if constexpr (!all_dealt<Forest>) {
-    if (others.for_warps > 0 && threadIdx.x % warp_size == 0) {
-      atomicAdd(&queue.state->num_for_warps, static_cast<unsigned long long>(others.for_warps));
-    }
-    if (!others.for_blocks) return;
-    // A loop of its own: in that of the dealt trees it would take the registers that those need.
-    for (std::int64_t b = warp; b < batches.num(); b += warps) {
-      work.queue_longest(batches.first(b), batches.size(b));
-    }
-  }
+  if constexpr (!all_dealt<Forest>) cuda::leave(work, others, batches, warp, warps);
 }
 
 }  // namespace tilefold::detail::cuda

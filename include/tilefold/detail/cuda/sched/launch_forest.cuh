@@ -15,6 +15,7 @@
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
 #include <tilefold/detail/cuda/sched/row_stream_kernel.cuh>
+#include <tilefold/detail/cuda/sched/short_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/cuda/sched/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/warps_kernel.cuh>
@@ -23,12 +24,35 @@
 
 namespace tilefold::detail::cuda {
 
+/// Whether lanes may take whole trees: of segments by offsets, whose lengths are read anyway.
+template <class Forest, class Reducer>
+inline constexpr bool takes_trees = false;
+template <class Source, class Offsets, class Reducer>
+inline constexpr bool takes_trees<offsets_forest<Source, Offsets>, Reducer> =
+    all_stretch_vectors<Source> &&
+    pays_to_take_trees(item_bytes<Source>, sizeof(typename Reducer::accumulator));
+
+/// What lanes_kernel folds then.
+template <class Forest, class Reducer>
+using which_trees = std::conditional_t<takes_trees<Forest, Reducer>, longer_trees, any_trees>;
+
 /// Folds trees by lanes: all of them, or those that are short enough.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
+  using which = which_trees<Forest, Reducer>;
   static known_kernel known;
-  return known.on(job.gpu, &lanes_kernel<Build, Forest, unfused<Reducer>, Init, Empty, Out>,
+  return known.on(job.gpu, &lanes_kernel<Build, which, Forest, unfused<Reducer>, Init, Empty, Out>,
                   "lanes_kernel", lanes_nt, starts::early);
+}
+
+/// Lanes take whole trees.
+template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
+auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
+  static known_kernel known;
+  return known.on(job.gpu,
+                  &short_trees_kernel<Build, short_items, min_resident_short_trees_blocks, Forest,
+                                      unfused<Reducer>, Init, Empty, Out>,
+                  "short_trees_kernel", lanes_nt, starts::early);
 }
 
 /// The kernels for longer trees, which lanes_kernel leaves.
@@ -67,6 +91,11 @@ constexpr std::int64_t lanes_blocks(std::int64_t trees) {
 }
 
 template <class Job>
+using which_of_job = which_trees<decltype(Job::forest), typename Job::reducer_type>;
+template <class Job>
+inline constexpr bool job_takes_trees = std::is_same_v<which_of_job<Job>, longer_trees>;
+
+template <class Job>
 constexpr bool fits_one_launch(std::int64_t most_trees) {
   return sizeof(typename Job::acc) <= most_one_launch_acc_bytes &&
          most_trees <= most_one_launch_trees;
@@ -83,6 +112,7 @@ void ready_forest(const Job& job, std::int64_t most_trees) {
     }
   }
   (void)cuda::ready_lanes<Build>(job);
+  if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
   (void)cuda::ready_warps<Build>(job);
   (void)cuda::ready_blocks<Build, Policy>(job);
 }
@@ -119,15 +149,24 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
   const auto by_lanes = cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
-  by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
-                  job.init, job.empty, job.out, plan, queue);
+  bool asked = false;
+  if constexpr (job_takes_trees<Job>) {
+    asked = most_trees >= least_short_trees && most_trees <= most_short_trees;
+    if (asked) {
+      const auto taken = cuda::ready_short_trees<Build>(job);
+      taken.launch(taken.resident, job.stream, job.forest, job.reducer, job.init, job.empty,
+                   job.out, plan, queue);
+    }
+  }
   try {
+    by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
+                    job.init, job.empty, job.out, plan, queue, which_of_job<Job>{asked});
     by_warps.launch(by_warps.resident, job.stream, counted_trees<acc>{queue, plan.warp_items},
                     job.forest, job.reducer, job.init, job.out);
     by_blocks.launch(by_blocks.resident, job.stream, queued_slices<acc>{queue}, job.forest,
                      job.reducer, job.init, job.out);
   } catch (...) {
-    // Nobody will take from the queue what the first launch puts there.
+    // Nobody will take from the queue what the first launches put there.
     (void)cudaMemsetAsync(state, 0, sizeof(counters), job.stream);
     throw;
   }
@@ -232,7 +271,8 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
   if (length <= lane_plan<stretch_items<Source>>::most_items) {
     const auto by_lanes = cuda::ready_lanes<Build>(job);
     by_lanes.launch(by_lanes.most(lanes_blocks(trees)), job.stream, job.forest, job.reducer,
-                    job.init, job.empty, job.out, forest_plan{warp_items, 0}, long_queue<acc>{});
+                    job.init, job.empty, job.out, forest_plan{warp_items, 0}, long_queue<acc>{},
+                    any_trees{});
   } else if (length <= warp_items) {
     if (cuda::launch_row_streams<Build>(job, trees)) return;
     cuda::launch_equal_trees<Build>(job, trees);
