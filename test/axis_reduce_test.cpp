@@ -12,6 +12,7 @@
 
 #include <tilefold/tilefold.hpp>
 
+#include "support/axis_trees.hpp"
 #include "support/oracle.hpp"
 #include "support/order.hpp"
 #include "support/random.hpp"
@@ -21,24 +22,6 @@
 namespace tilefold::test {
 namespace {
 
-const lifted_hash initial{leaf_hash(std::int64_t{1} << 40)};
-
-// All results in row-major order of the kept axes.
-std::vector<lifted_hash> trees_of(const view_layout& layout, unsigned reduced) {
-  const std::size_t rank = layout.extents.size();
-  std::vector<lifted_hash> trees;
-  for_each_offset(layout, axes_in(reduced, false, rank), [&](std::int64_t kept) {
-    std::vector<lifted_hash> items;
-    for_each_offset(layout, axes_in(reduced, true, rank), [&](std::int64_t offset) {
-      items.push_back(lifted_hash(static_cast<std::uint32_t>(kept + offset)));
-    });
-    trees.push_back(items.empty()
-                        ? initial
-                        : lifted_node_hash{}(initial, neighbour_tree(lifted_node_hash{}, items)));
-  });
-  return trees;
-}
-
 template <class Exec>
 void folds_in_order(const Exec& exec, const view_layout& layout, unsigned reduced,
                     const view_layout& out_layout) {
@@ -46,49 +29,26 @@ void folds_in_order(const Exec& exec, const view_layout& layout, unsigned reduce
   std::vector<lifted_hash> out(static_cast<std::size_t>(out_layout.span()), lifted_hash(77u));
   axis_reduce(exec, test_view{items.data(), layout}, test_view{out.data(), out_layout},
               named(reduced), initial, lifted_node_hash{});
-  const auto expected = trees_of(layout, reduced);
-  std::size_t k = 0;
-  std::vector<std::size_t> all;
-  for (std::size_t i = 0; i < out_layout.extents.size(); ++i) all.push_back(i);
-  for_each_offset(out_layout, all, [&](std::int64_t offset) {
-    ASSERT_EQ(out[static_cast<std::size_t>(offset)], expected[k++])
-        << "view " << layout.text() << "without " << reduced << " to " << out_layout.text();
-  });
-}
-
-std::vector<view_layout> layouts_of(const std::vector<std::int64_t>& extents) {
-  return {right_layout(extents),       left_layout(extents),
-          right_layout(extents, 1, 3), right_layout(extents, 1, 16),
-          right_layout(extents, 2),    layout_in_order(extents, {1, 3, 0, 2})};
+  ASSERT_TRUE(holds_trees(out, out_layout, layout, reduced));
 }
 
 TEST(AxisReduce, EveryAxisSubsetOfRank4) {
   const std::vector<std::vector<std::int64_t>> shapes{{3, 1, 5, 7},  {2, 3, 4, 1},  {1, 1, 1, 1},
                                                       {17, 2, 1, 8}, {4, 8, 16, 2}, {11, 13, 3, 5}};
-  for (const auto& extents : shapes) {
-    for (const auto& layout : layouts_of(extents)) {
-      for (unsigned reduced = 0; reduced < 16; ++reduced) {
-        const auto dropped = result_extents(layout, reduced, false);
-        const auto kept = result_extents(layout, reduced, true);
-        folds_in_order(host_executor(3), layout, reduced, right_layout(dropped));
-        folds_in_order(host_executor(1), layout, reduced, left_layout(kept));
-        folds_in_order(host_executor(), layout, reduced, right_layout(dropped, 3, 2));
-      }
-    }
-  }
+  for_every_axis_subset(shapes, [](const view_layout& layout, unsigned reduced) {
+    const auto dropped = result_extents(layout, reduced, false);
+    const auto kept = result_extents(layout, reduced, true);
+    folds_in_order(host_executor(3), layout, reduced, right_layout(dropped));
+    folds_in_order(host_executor(1), layout, reduced, left_layout(kept));
+    folds_in_order(host_executor(), layout, reduced, right_layout(dropped, 3, 2));
+  });
 }
 
 TEST(AxisReduce, RanksFrom0To8) {
-  std::vector<std::int64_t> extents;
-  for (std::size_t rank = 0; rank <= 8; ++rank) {
-    const auto layout = right_layout(extents);
-    for (const unsigned reduced : {0x00u, 0xffu, 0x55u, 0xaau, 0x0fu, 0xf0u, 0x81u}) {
-      const unsigned some = reduced & ((1u << rank) - 1);
-      folds_in_order(host_executor(), layout, some,
-                     right_layout(result_extents(layout, some, false)));
-    }
-    extents.push_back(rank % 3 == 0 ? 3 : 2);
-  }
+  for_every_rank([](const view_layout& layout, unsigned reduced) {
+    folds_in_order(host_executor(), layout, reduced,
+                   right_layout(result_extents(layout, reduced, false)));
+  });
 }
 
 // Columns that threads share by rows, and blocks of columns that are not whole.
@@ -124,17 +84,6 @@ TEST(AxisReduce, EmptyExtents) {
   }
 }
 
-std::vector<float> mixed_floats(std::int64_t n) {
-  shape_stream bits(seed());
-  std::vector<float> items;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float magnitude = std::ldexp(1.0f, static_cast<int>(bits() % 40) - 20);
-    items.push_back((bits() % 2 == 0 ? magnitude : -magnitude) *
-                    (1.0f + 0.001f * static_cast<float>(bits() % 997)));
-  }
-  return items;
-}
-
 bool same_bits(float a, float b) {
   return __builtin_bit_cast(std::uint32_t, a) == __builtin_bit_cast(std::uint32_t, b);
 }
@@ -142,7 +91,7 @@ bool same_bits(float a, float b) {
 TEST(AxisReduce, FloatsAreThoseOfReduce) {
   for (const auto& extents : std::vector<std::vector<std::int64_t>>{{70, 30, 90}, {5, 20000, 2}}) {
     const auto layout = right_layout(extents);
-    auto items = mixed_floats(layout.span());
+    auto items = mixed_floats(layout.span(), seed());
     items[17] = std::numeric_limits<float>::quiet_NaN();
     items[1017] = std::numeric_limits<float>::infinity();
     for (unsigned reduced = 0; reduced < 8; ++reduced) {
@@ -224,7 +173,7 @@ TEST(AxisReduce, ReducersCountIndicesInRowMajorOrder) {
 }
 
 TEST(AxisReduce, FusedReducersInOneRead) {
-  const auto items = mixed_floats(999 * 4);
+  const auto items = mixed_floats(999 * 4, seed());
   const auto both = reducers::fuse(reducers::mean{}, reducers::min{});
   using pair = decltype(tilefold::reduce(items, both));
   std::vector<pair> out(4);

@@ -2,7 +2,7 @@
 //
 // block_fold and block_fold_each: the tree, in every thread that is to hold it, for blocks of every
 // kind of size, every kind of count, several values a thread, several folds at once; and the bits
-// of reduce(). (warp_fold_test.cu has what both share.)
+// of reduce(). (detail/cuda/in_kernel/kernel_fold_test.cu has what both share.)
 #include <tilefold/block_fold.cuh>
 
 #include <cmath>

@@ -41,16 +41,6 @@ std::vector<Offset> offsets_of(const std::vector<std::int64_t>& lengths) {
   return offsets;
 }
 
-std::vector<float> mixed_floats(std::int64_t n) {
-  shape_stream bits(seed());
-  std::vector<float> items;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float magnitude = std::ldexp(1.0f, static_cast<int>(bits() % 40) - 20);
-    items.push_back((bits() % 2 == 0 ? magnitude : -magnitude) * (1.0f + 0.001f * (bits() % 997)));
-  }
-  return items;
-}
-
 bool same_bits(float a, float b) {
   return __builtin_bit_cast(std::uint32_t, a) == __builtin_bit_cast(std::uint32_t, b);
 }
@@ -59,7 +49,7 @@ template <class Offset, class Exec>
 void folds_floats_like_reduce(const Exec& exec) {
   const auto lengths = mixed_lengths(5000);
   const auto offsets = offsets_of<Offset>(lengths);
-  const auto items = mixed_floats(static_cast<std::int64_t>(offsets.back()));
+  const auto items = mixed_floats(static_cast<std::int64_t>(offsets.back()), seed());
   std::vector<float> out(lengths.size(), 7.0f);
   segmented_reduce(exec, items.data(), offsets.begin(), lengths.size(), out.begin());
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -144,12 +134,12 @@ TEST(SegmentedReduce, KeepsTheOrderInRandomShapes) {
 TEST(SegmentedReduce, PlaceAndBatchDoNotMatter) {
   shape_stream bits(seed());
   for (const std::int64_t length : {1, 7, 31, 32, 33, 100, 1000}) {
-    const auto row = mixed_floats(length);
+    const auto row = mixed_floats(length, seed());
     const float expected = reduce(host_executor(1), row);
     std::vector<float> rows;
     for (int i = 0; i < 4096; ++i) rows.insert(rows.end(), row.begin(), row.end());
     for (std::int64_t offset = 0; offset < 128; ++offset) {
-      auto array = mixed_floats(1200);
+      auto array = mixed_floats(1200, seed());
       std::copy(row.begin(), row.end(), array.begin() + offset);
       const std::size_t batch = offset == 0 ? 1 : 1 + bits() % 4096;
       const auto place = static_cast<std::size_t>(bits() % batch);
@@ -179,7 +169,7 @@ TEST(SegmentedReduce, TakesGapsAndOverlaps) {
 }
 
 TEST(SegmentedReduce, TakesEqualLengths) {
-  const auto items = mixed_floats(100000);
+  const auto items = mixed_floats(100000, seed());
   for (const std::int64_t size : {0, 1, 3, 64, 1000, 33333, 100000}) {
     const std::int64_t count = size == 0 ? 5 : 100000 / size;
     std::vector<float> out(static_cast<std::size_t>(count), 7.0f);

@@ -82,18 +82,18 @@ class rows_contest {
   segment_sums ours(const row_shape& s) {
     if (s.halves) {
       return [this](const segments_call& c) {
-        tilefold::segmented_reduce_into<float>(executor_, c.begin<tilefold::half>(), c.segments,
+        tilefold::segmented_reduce_into<float>(executor_, c.items<tilefold::half>(), c.segments,
                                                c.size, c.result<float>());
       };
     }
     if (s.offsets) {
       return [this](const segments_call& c) {
-        tilefold::segmented_reduce_into(executor_, c.begin<float>(), c.offsets, c.segments,
+        tilefold::segmented_reduce_into(executor_, c.items<float>(), c.offsets, c.segments,
                                         c.result<float>());
       };
     }
     return [this](const segments_call& c) {
-      tilefold::segmented_reduce_into(executor_, c.begin<float>(), c.segments, c.size,
+      tilefold::segmented_reduce_into(executor_, c.items<float>(), c.segments, c.size,
                                       c.result<float>());
     };
   }
@@ -137,17 +137,14 @@ class rows_contest {
   }
 
   segments_call call(const row_shape& s, const void* first) const {
-    return {first,
+    return {{first, memory_->out.data(), gpu_.stream(), memory_->scratch.data(),
+             static_cast<std::size_t>(memory_->scratch.size())},
             s.items(),
             s.segments,
             s.size,
             s.size,
             memory_->offsets.data(),
-            memory_->narrow_offsets.data(),
-            memory_->out.data(),
-            gpu_.stream(),
-            memory_->scratch.data(),
-            static_cast<std::size_t>(memory_->scratch.size())};
+            memory_->narrow_offsets.data()};
   }
 
   template <class Work>
@@ -196,7 +193,7 @@ void enter_rows(roster& all) {
                          s.name + name_of(s.how) + std::to_string(s.size)};
     };
     bool any = all.enter(one("tilefold", contest->ours(s), true));
-    for (const segments_peer& peer : segments_peers()) {
+    for (const segments_peer& peer : all_peers<segments_peer>()) {
       if (!takes_part(peer, s)) continue;
       any |= all.enter(one(peer.name, peer.forms.at(s.halves ? "half" : "float"), true));
     }

@@ -44,7 +44,7 @@ class sums_contest {
         return m;
       };
       bool any = all.enter(one("tilefold", contest->ours(), true));
-      for (const segments_peer& peer : segments_peers()) {
+      for (const segments_peer& peer : all_peers<segments_peer>()) {
         const auto form = peer.forms.find(contest->type_);
         if (form == peer.forms.end() || !fulfils(s, peer.needs)) continue;
         any |= all.enter(one(peer.name, form->second, true));
@@ -100,9 +100,9 @@ class sums_contest {
     return [this](const segments_call& c) {
       const auto fold = [&](auto... segments) {
         if constexpr (std::is_arithmetic_v<T>) {
-          tilefold::segmented_reduce_into(executor_, c.begin<T>(), segments..., c.result<T>());
+          tilefold::segmented_reduce_into(executor_, c.items<T>(), segments..., c.result<T>());
         } else {
-          tilefold::segmented_reduce_into(executor_, c.begin<T>(), segments..., c.result<T>(), T{},
+          tilefold::segmented_reduce_into(executor_, c.items<T>(), segments..., c.result<T>(), T{},
                                           vec_plus{});
         }
       };
@@ -135,17 +135,14 @@ class sums_contest {
 
   segments_call call() {
     const layout& s = *laid_out_;
-    return {items_->data(),
+    return {{items_->data(), s.out.data(), gpu_.stream(), scratch_->data(),
+             static_cast<std::size_t>(scratch_->size())},
             s.items,
             s.out.size(),
             s.what.equal ? s.what.mean : 0,
             s.longest,
             s.offsets.data(),
-            s.narrow_offsets.data(),
-            s.out.data(),
-            gpu_.stream(),
-            scratch_->data(),
-            static_cast<std::size_t>(scratch_->size())};
+            s.narrow_offsets.data()};
   }
 
   template <class Work>

@@ -107,7 +107,7 @@ class by_key_contest {
         return m;
       };
       bool any = all.enter(one("tilefold", contest->ours(), false, true));
-      for (const runs_peer& peer : runs_peers()) {
+      for (const runs_peer& peer : all_peers<runs_peer>()) {
         const auto form = peer.forms.find(contest->type_);
         if (form != peer.forms.end()) {
           any |= all.enter(one(peer.name, form->second, peer.waits, true));
@@ -130,7 +130,7 @@ class by_key_contest {
   run_sums ours() {
     return [this](const runs_call& c) {
       const auto fold = [&](auto... op) {
-        tilefold::reduce_by_key_into(executor_, c.keys, c.keys + c.n, c.begin<T>(), c.keys_out,
+        tilefold::reduce_by_key_into(executor_, c.keys, c.keys + c.n, c.items<T>(), c.keys_out,
                                      c.result<T>(), c.count, op...);
       };
       if constexpr (std::is_arithmetic_v<T>) {
@@ -178,15 +178,12 @@ class by_key_contest {
   }
 
   runs_call call(index n) {
-    return {memory_->keys.data(),
-            items_->data(),
+    return {{items_->data(), memory_->out.data(), gpu_.stream(), memory_->scratch.data(),
+             static_cast<std::size_t>(memory_->scratch.size())},
+            memory_->keys.data(),
             n,
             memory_->keys_out.data(),
-            memory_->out.data(),
-            memory_->counts.data(),
-            gpu_.stream(),
-            memory_->scratch.data(),
-            static_cast<std::size_t>(memory_->scratch.size())};
+            memory_->counts.data()};
   }
 
   void check_results(index n, const run_sums& sums) {

@@ -51,20 +51,6 @@ struct by_twos {
   }
 };
 
-struct product_of_two {
-  template <class Tuple>
-  __host__ __device__ float operator()(const Tuple& t) const {
-    return thrust::get<0>(t) * thrust::get<1>(t);
-  }
-};
-
-struct product_of_three {
-  template <class Tuple>
-  __host__ __device__ float operator()(const Tuple& t) const {
-    return thrust::get<0>(t) * thrust::get<1>(t) * thrust::get<2>(t);
-  }
-};
-
 contestant dot(cudaStream_t stream) {
   return ours(stream, [](auto& executor, const fold_call& c) {
     const float* a = c.items<float>();

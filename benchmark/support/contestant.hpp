@@ -26,11 +26,10 @@ inline void check(cudaError_t code, const char* what) {
   throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(code));
 }
 
-/// One fold of n items. `first` and `scratch` are device memory, `out` is memory that device and
+/// The memory of a call. `first` and `scratch` are device memory, `out` is memory that device and
 /// host code of this call may write.
-struct fold_call {
+struct call_memory {
   const void* first;
-  index n;
   void* out;
   cudaStream_t stream;
   void* scratch;
@@ -44,6 +43,11 @@ struct fold_call {
   T* result() const {
     return static_cast<T*>(out);
   }
+};
+
+/// One fold of n items.
+struct fold_call : call_memory {
+  index n;
 };
 
 using fold = std::function<void(const fold_call&)>;
@@ -72,6 +76,17 @@ struct peer_entry {
   peer_entry(const std::string& shape, contestant peer) {
     peers()[shape].push_back(std::move(peer));
   }
+};
+
+/// Peers that compete in calls of another kind, by their type: those from elsewhere.
+template <class Peer>
+std::vector<Peer>& all_peers() {
+  static std::vector<Peer> all;
+  return all;
+}
+template <class Peer>
+struct entry_of {
+  explicit entry_of(Peer peer) { all_peers<Peer>().push_back(std::move(peer)); }
 };
 
 }  // namespace bench

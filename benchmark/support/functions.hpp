@@ -4,6 +4,8 @@
 // peers compile it against another CCCL.
 #pragma once
 
+#include <thrust/tuple.h>
+
 #include <cmath>
 #include <cstdint>
 
@@ -25,6 +27,21 @@ struct polynomial {
     float value = 0.8f;
     for (int k = 0; k < degree; ++k) value = fmaf(value, y, k % 2 == 0 ? 0.25f : -0.75f);
     return value;
+  }
+};
+
+/// Of what a zip of two or three ranges yields.
+struct product_of_two {
+  template <class Tuple>
+  __host__ __device__ float operator()(const Tuple& t) const {
+    return thrust::get<0>(t) * thrust::get<1>(t);
+  }
+};
+
+struct product_of_three {
+  template <class Tuple>
+  __host__ __device__ float operator()(const Tuple& t) const {
+    return thrust::get<0>(t) * thrust::get<1>(t) * thrust::get<2>(t);
   }
 };
 

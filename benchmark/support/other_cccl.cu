@@ -13,7 +13,9 @@ const char* tilefold_other_cccl() {
 const bench::peer_table& tilefold_other_peers() { return bench::peers(); }
 
 const std::vector<bench::segments_peer>& tilefold_other_segments_peers() {
-  return bench::segments_peers();
+  return bench::all_peers<bench::segments_peer>();
 }
 
-const std::vector<bench::runs_peer>& tilefold_other_runs_peers() { return bench::runs_peers(); }
+const std::vector<bench::runs_peer>& tilefold_other_runs_peers() {
+  return bench::all_peers<bench::runs_peer>();
+}

@@ -25,9 +25,9 @@ inline void join_other_peers() {
     joined.insert(joined.end(), contestants.begin(), contestants.end());
   }
   for (const segments_peer& peer : tilefold_other_segments_peers()) {
-    segments_peers().push_back(peer);
+    all_peers<segments_peer>().push_back(peer);
   }
-  for (const runs_peer& peer : tilefold_other_runs_peers()) runs_peers().push_back(peer);
+  for (const runs_peer& peer : tilefold_other_runs_peers()) all_peers<runs_peer>().push_back(peer);
 }
 
 }  // namespace bench

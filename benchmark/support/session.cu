@@ -155,11 +155,11 @@ void session::flush_l2() {
 }
 
 fold_call session::call(const void* first, index n, int slot) const {
-  return {first, n, results_ + slot * slot_bytes, stream_, scratch_, scratch_bytes};
+  return {{first, results_ + slot * slot_bytes, stream_, scratch_, scratch_bytes}, n};
 }
 
 fold_call session::host_call(const void* first, index n) const {
-  return {first, n, host_results_, stream_, scratch_, scratch_bytes};
+  return {{first, host_results_, stream_, scratch_, scratch_bytes}, n};
 }
 
 void session::spoil_results() {

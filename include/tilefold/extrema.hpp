@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include <tilefold/detail/reducer_verb.hpp>
@@ -46,9 +47,12 @@ struct iterators_to_both {
 };
 
 // The reducers of the verbs' last arguments: a comparator or none, and which of equal elements.
-struct make_arg_min {
+template <bool Largest>
+struct make_arg_extreme {
   template <tie_rule Ties = tie_rule::first>
-  reducers::arg_min<nan_rule::propagate, Ties> operator()(of_equal<Ties> = {}) const {
+  std::conditional_t<Largest, reducers::arg_max<nan_rule::propagate, Ties>,
+                     reducers::arg_min<nan_rule::propagate, Ties>>
+  operator()(of_equal<Ties> = {}) const {
     return {};
   }
   template <tie_rule Ties, comparator_argument Comp>
@@ -57,25 +61,12 @@ struct make_arg_min {
   }
   template <comparator_argument Comp, tie_rule Ties = tie_rule::first>
   auto operator()(const Comp& comp, of_equal<Ties> = {}) const {
-    return arg_extreme_by<false, Ties, comparator_in_kernels_t<Comp>>{
+    return arg_extreme_by<Largest, Ties, comparator_in_kernels_t<Comp>>{
         detail::normalized_comparator(comp)};
   }
 };
-struct make_arg_max {
-  template <tie_rule Ties = tie_rule::first>
-  reducers::arg_max<nan_rule::propagate, Ties> operator()(of_equal<Ties> = {}) const {
-    return {};
-  }
-  template <tie_rule Ties, comparator_argument Comp>
-  auto operator()(of_equal<Ties> ties, const Comp& comp) const {
-    return (*this)(comp, ties);
-  }
-  template <comparator_argument Comp, tie_rule Ties = tie_rule::first>
-  auto operator()(const Comp& comp, of_equal<Ties> = {}) const {
-    return arg_extreme_by<true, Ties, comparator_in_kernels_t<Comp>>{
-        detail::normalized_comparator(comp)};
-  }
-};
+using make_arg_min = make_arg_extreme<false>;
+using make_arg_max = make_arg_extreme<true>;
 struct make_arg_minmax {
   // One rule alone is that of both.
   template <tie_rule MinTies = tie_rule::first, tie_rule MaxTies = MinTies>

@@ -174,6 +174,10 @@ struct op_reducer {
                 "tilefold: an order-free reduction is commutative: op_traits that say order_free "
                 "must say commutative, too");
   static constexpr bool order_free = op_traits<Op, Acc>::order_free;
+  // What a reducer may know and an operator cannot say (detail/reducer_shortcuts.hpp).
+  static constexpr bool commutative_among_equals = commutative;
+  static constexpr bool long_combine = false;
+  static constexpr bool lifts_packets = false;
   // Whether a compiler could fuse across a lift or a combine, so that it is to be closed
   // (detail/closing.hpp; op_traits::separately_rounded), and so the result.
   static constexpr bool lift_may_fuse = !std::same_as<Lift, as_is> && !std::integral<Acc> &&
@@ -229,6 +233,7 @@ struct op_reducer {
   {
     return detail::convert<Acc>(closing(op(a, b)));
   }
+  TILEFOLD_HD Acc combine_equals(const Acc& a, const Acc& b) const { return combine(a, b); }
 
   TILEFOLD_HD result project(const Acc& value) const { return detail::canonical(value); }
 

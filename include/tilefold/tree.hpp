@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // THE ORDER. Every result of the library is the value of one expression tree, the neighbour tree:
-// y[i] = op(x[2i], x[2i+1]) level by level, a last odd element moving up unchanged. Everything
-// that both backends must agree on about that tree stands here and nowhere else.
+// y[i] = op(x[2i], x[2i+1]) level by level, a last odd element moving up unchanged. This file
+// has the tree's arithmetic, for both backends: which nodes there are, and which have a right half.
 //
 // A node of level L covers the 2^L items that start at a multiple of 2^L ("an aligned block"), cut
 // off at n. Its value is op(left, right) when its right half holds at least one item, else the

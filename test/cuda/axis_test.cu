@@ -17,7 +17,9 @@
 
 #include <tilefold/tilefold.cuh>
 
-#include "support/device_order.cuh"
+#include "support/axis_trees.hpp"
+#include "support/device.cuh"
+#include "support/order.hpp"
 #include "support/random.hpp"
 #include "support/seed.hpp"
 #include "support/views.hpp"
@@ -25,30 +27,11 @@
 namespace tilefold::test {
 namespace {
 
-const lifted_hash initial{leaf_hash(std::int64_t{1} << 40)};
-
-// All results in row-major order of the kept axes; the items of the view are their own offsets.
-std::vector<lifted_hash> trees_of(const view_layout& layout, unsigned reduced) {
-  const std::size_t rank = layout.extents.size();
-  std::vector<lifted_hash> trees;
-  for_each_offset(layout, axes_in(reduced, false, rank), [&](std::int64_t kept) {
-    running_fold<lifted_node_hash, lifted_hash> fold(lifted_node_hash{});
-    bool any = false;
-    for_each_offset(layout, axes_in(reduced, true, rank), [&](std::int64_t offset) {
-      fold.push(lifted_hash(leaf_hash(kept + offset)));
-      any = true;
-    });
-    trees.push_back(any ? lifted_node_hash{}(initial, fold.value()) : initial);
-  });
-  return trees;
-}
-
 class CudaAxis : public ::testing::Test {
  protected:
   // Folds `shift` items past an aligned address and compares with nested loops.
   void folds_in_order(const view_layout& layout, unsigned reduced, const view_layout& out_layout,
                       std::int64_t shift = 0) {
-    const auto expected = trees_of(layout, reduced);
     const auto items = counted(layout.span());
     gpu_array<std::uint32_t> array(layout.span() + shift + 1);
     array.assign(items.data(), layout.span(), shift);
@@ -56,17 +39,7 @@ class CudaAxis : public ::testing::Test {
     must(cudaMemset(out.data(), 0xee, static_cast<std::size_t>(out.size()) * sizeof(lifted_hash)));
     axis_reduce(exec_, test_view{static_cast<const std::uint32_t*>(array.data() + shift), layout},
                 test_view{out.data(), out_layout}, named(reduced), initial, lifted_node_hash{});
-    const auto got = out.to_host();
-    std::vector<std::size_t> all;
-    for (std::size_t i = 0; i < out_layout.extents.size(); ++i) all.push_back(i);
-    std::size_t k = 0;
-    std::size_t wrong = 0;
-    for_each_offset(out_layout, all, [&](std::int64_t offset) {
-      if (!(got[static_cast<std::size_t>(offset)] == expected[k++])) ++wrong;
-    });
-    ASSERT_EQ(wrong, 0u) << "of " << expected.size() << " results of " << layout.text()
-                         << "without " << reduced << " to " << out_layout.text() << " shift "
-                         << shift;
+    ASSERT_TRUE(holds_trees(out.to_host(), out_layout, layout, reduced)) << "shift " << shift;
   }
 
   cuda_executor exec_;
@@ -75,33 +48,22 @@ class CudaAxis : public ::testing::Test {
 TEST_F(CudaAxis, EveryAxisSubsetOfRank4) {
   const std::vector<std::vector<std::int64_t>> shapes{
       {3, 1, 5, 7}, {2, 3, 4, 1}, {1, 1, 1, 1}, {4, 8, 16, 2}, {11, 13, 3, 5}, {20, 33, 30, 41}};
-  for (const auto& extents : shapes) {
-    for (const auto& layout : {right_layout(extents), left_layout(extents),
-                               right_layout(extents, 1, 3), right_layout(extents, 1, 16),
-                               right_layout(extents, 2), layout_in_order(extents, {1, 3, 0, 2})}) {
-      for (unsigned reduced = 0; reduced < 16; ++reduced) {
-        const auto dropped = result_extents(layout, reduced, false);
-        ASSERT_NO_FATAL_FAILURE(folds_in_order(layout, reduced, right_layout(dropped)));
-        if (extents[0] > 16) continue;
-        ASSERT_NO_FATAL_FAILURE(
-            folds_in_order(layout, reduced, left_layout(result_extents(layout, reduced, true)), 1));
-        ASSERT_NO_FATAL_FAILURE(folds_in_order(layout, reduced, right_layout(dropped, 3, 2)));
-      }
-    }
-  }
+  for_every_axis_subset(shapes, [this](const view_layout& layout, unsigned reduced) {
+    if (HasFatalFailure()) return;
+    const auto dropped = result_extents(layout, reduced, false);
+    ASSERT_NO_FATAL_FAILURE(folds_in_order(layout, reduced, right_layout(dropped)));
+    if (layout.extents[0] > 16) return;
+    ASSERT_NO_FATAL_FAILURE(
+        folds_in_order(layout, reduced, left_layout(result_extents(layout, reduced, true)), 1));
+    ASSERT_NO_FATAL_FAILURE(folds_in_order(layout, reduced, right_layout(dropped, 3, 2)));
+  });
 }
 
 TEST_F(CudaAxis, RanksFrom0To8) {
-  std::vector<std::int64_t> extents;
-  for (std::size_t rank = 0; rank <= 8; ++rank) {
-    const auto layout = right_layout(extents);
-    for (const unsigned reduced : {0x00u, 0xffu, 0x55u, 0xaau, 0x0fu, 0xf0u, 0x81u}) {
-      const unsigned some = reduced & ((1u << rank) - 1);
-      ASSERT_NO_FATAL_FAILURE(
-          folds_in_order(layout, some, right_layout(result_extents(layout, some, false))));
-    }
-    extents.push_back(rank % 3 == 0 ? 3 : 2);
-  }
+  for_every_rank([this](const view_layout& layout, unsigned reduced) {
+    if (HasFatalFailure()) return;
+    folds_in_order(layout, reduced, right_layout(result_extents(layout, reduced, false)));
+  });
 }
 
 // Rows shared by many blocks, in one and in several rounds of partials, twice in a row: counters
@@ -193,17 +155,6 @@ namespace mds = cuda::std;
 using extents_3 = mds::dextents<std::int64_t, 3>;
 using extents_2 = mds::dextents<std::int64_t, 2>;
 
-std::vector<float> mixed_floats(std::int64_t n) {
-  shape_stream bits(seed());
-  std::vector<float> items;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float magnitude = std::ldexp(1.0f, static_cast<int>(bits() % 40) - 20);
-    items.push_back((bits() % 2 == 0 ? magnitude : -magnitude) *
-                    (1.0f + 0.001f * static_cast<float>(bits() % 997)));
-  }
-  return items;
-}
-
 // Padding between the members of a result is nobody's.
 template <class T>
 bool same_result(const T& a, const T& b) {
@@ -259,7 +210,7 @@ void same_as_host(cuda_executor& exec, const std::vector<float>& items, const ex
 }
 
 TEST_F(CudaAxis, SumsOfFloatsInMdspans) {
-  auto items = mixed_floats(37 * 300 * 52);
+  auto items = mixed_floats(37 * 300 * 52, seed());
   items[12345] = std::numeric_limits<float>::quiet_NaN();
   items[54321] = -std::numeric_limits<float>::infinity();
   for (int axis = 0; axis < 3; ++axis) {
@@ -270,7 +221,7 @@ TEST_F(CudaAxis, SumsOfFloatsInMdspans) {
 }
 
 TEST_F(CudaAxis, ReducersOfFloatsInMdspans) {
-  const auto items = mixed_floats(30 * 70 * 44);
+  const auto items = mixed_floats(30 * 70 * 44, seed());
   const auto both = reducers::fuse(reducers::mean{}, reducers::min{});
   for (int axis = 0; axis < 3; ++axis) {
     same_as_host<mds::layout_right>(exec_, items, extents_3(30, 70, 44), axis, both);
@@ -280,7 +231,7 @@ TEST_F(CudaAxis, ReducersOfFloatsInMdspans) {
 
 TEST_F(CudaAxis, NarrowFloatsAndStridedMdspans) {
   const std::int64_t rows = 1000, columns = 96, pitch = 104;
-  const auto floats = mixed_floats(rows * pitch);
+  const auto floats = mixed_floats(rows * pitch, seed());
   std::vector<half> items;
   for (const float x : floats) items.push_back(half(std::fmod(x, 100.0f)));
   const gpu_array<half> array(items);
@@ -303,7 +254,7 @@ TEST_F(CudaAxis, NarrowFloatsAndStridedMdspans) {
 
 TEST_F(CudaAxis, CapturedIntoAGraph) {
   const std::int64_t rows = 100000, columns = 24;
-  const auto items = mixed_floats(rows * columns);
+  const auto items = mixed_floats(rows * columns, seed());
   const gpu_array<float> array(items);
   gpu_array<float> out(columns);
   const mds::mdspan in(static_cast<const float*>(array.data()), extents_2(rows, columns));

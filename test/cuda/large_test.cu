@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // More items than 32 bits count: nothing wraps, in the number of items, in their indices, in their
-// addresses. The oracle folds one block of 2^20 items of each kind and then the blocks, which is
-// the same tree.
+// addresses.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -18,13 +17,13 @@
 
 #include "conformance/conformance.hpp"
 #include "support/device.cuh"
+#include "support/large_range.cuh"
 #include "support/order.hpp"
 
 namespace tilefold::test {
 namespace {
 
-constexpr std::int64_t one = 1;
-constexpr std::int64_t block = one << 20;
+constexpr std::int64_t block = large_block;
 
 const std::int64_t sizes[] = {(one << 31) - 1,          one << 31,          (one << 31) + 1,
                               (one << 32) - 5,          one << 32,          (one << 32) + 1,
@@ -44,65 +43,28 @@ TEST(CudaLarge, CountsEveryItem) {
   }
 }
 
-// Item i stands for the block it lies in, so that a block out of place shows.
-struct block_of_index {
-  TILEFOLD_HD std::uint32_t operator()(std::int64_t i) const {
-    return static_cast<std::uint32_t>(i >> 20);
-  }
-};
-
-// The fold of `count` items that are all `leaf`.
-lifted_hash repeated(const lifted_hash& leaf, std::int64_t count) {
-  running_fold<lifted_node_hash, lifted_hash> fold{lifted_node_hash{}};
-  for (std::int64_t i = 0; i < count; ++i) fold.push(leaf);
-  return fold.value();
-}
-
-lifted_hash whole_block_of(const lifted_hash& leaf) {
-  lifted_hash value = leaf;
-  for (std::int64_t items = 1; items < block; items *= 2) value = node_hash{}(value, value);
-  return value;
-}
-
 TEST(CudaLarge, KeepsTheOrder) {
   cuda_executor exec;
   const auto first = thrust::make_transform_iterator(
       thrust::make_counting_iterator(std::int64_t{0}), block_of_index{});
   for (const std::int64_t n : sizes) {
-    std::vector<lifted_hash> blocks;
-    for (std::int64_t b = 0; b < n / block; ++b) {
-      blocks.push_back(whole_block_of(static_cast<std::uint32_t>(b)));
-    }
-    if (n % block != 0) {
-      blocks.push_back(repeated(static_cast<std::uint32_t>(n / block), n % block));
-    }
-    const lifted_hash expected = neighbour_tree(lifted_node_hash{}, blocks);
-    EXPECT_EQ(reduce(exec, first, first + n, lifted_node_hash{}), expected) << "n = " << n;
+    EXPECT_EQ(reduce(exec, first, first + n, lifted_node_hash{}), tree_of_blocks(0, n))
+        << "n = " << n;
   }
 }
 
 TEST(CudaLarge, ReadsOneRealArrayOfMoreThanFourGibibytes) {
   const std::int64_t n = (one << 32) + 3 * block + 12347;
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  must(cudaMemGetInfo(&free_bytes, &total_bytes));
-  if (free_bytes < static_cast<std::size_t>(n) + (std::size_t{1} << 30)) {
-    GTEST_SKIP() << "needs 5.3 GB of free device memory";
-  }
+  if (!has_room_for(n)) GTEST_SKIP() << "needs 5.3 GB of free device memory";
   // The same 2^20 bytes over and over, but one byte changed in a few blocks, some of them 2^32 and
   // 2^31 bytes apart.
-  std::vector<std::uint8_t> bytes;
-  for (std::int64_t i = 0; i < block; ++i) bytes.push_back(order_byte(i));
+  const std::vector<std::uint8_t> bytes = block_of_bytes();
   const std::vector<std::int64_t> changed{
       5, (one << 31) + 5, (one << 31) + block + 6, (one << 32) - 1, (one << 32) + block + 9, n - 1};
   gpu_array<std::uint8_t> array(n + 1);
   for (const std::int64_t start : {0, 1}) {
     std::uint8_t* first = array.data() + start;
-    for (std::int64_t at = 0; at < n; at += block) {
-      must(cudaMemcpyAsync(first + at, bytes.data(),
-                           static_cast<std::size_t>(std::min(block, n - at)), cudaMemcpyDefault,
-                           cudaStreamLegacy));
-    }
+    repeat_block(bytes, first, n);
     const auto leaf = [&](std::int64_t i) {
       const auto byte = bytes[static_cast<std::size_t>(i % block)];
       const bool flipped = std::find(changed.begin(), changed.end(), i) != changed.end();

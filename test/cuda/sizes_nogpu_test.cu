@@ -176,7 +176,7 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
   }
   all.push_back(gpu::demand(tiles, n, acc_bytes));
   if (gpu::pays_to_stage(item_bytes, acc_bytes)) {
-    all.push_back(gpu::demand(gpu::staged_policy_for(gpu::staged_run(item_bytes)), n, acc_bytes));
+    all.push_back(gpu::demand(gpu::staged_shape_for(item_bytes, acc_bytes).policy(), n, acc_bytes));
   }
   const tile_policy free =
       gpu::any_order_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));

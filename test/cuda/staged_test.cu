@@ -72,7 +72,7 @@ std::vector<std::int64_t> long_sizes() {
 std::vector<std::int64_t> seam_sizes(int item_bytes) {
   namespace gpu = detail::cuda;
   const std::int64_t seam = gpu::most_short_items(gpu::short_policy_for(item_bytes), 32);
-  const int staged_tile = gpu::staged_policy_for(gpu::staged_run(item_bytes)).tile();
+  const int staged_tile = gpu::staged_reducer_shape(item_bytes).policy().tile();
   return {seam - 1,
           seam,
           seam + 1,

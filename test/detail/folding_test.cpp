@@ -45,27 +45,27 @@ using traits = fold_traits<R>;
 TEST(FoldTraits, OfOperators) {
   using sum = traits<op_reducer<float, plus>>;
   EXPECT_TRUE(sum::has_neutral && sum::pads);
-  EXPECT_FALSE(sum::order_free || sum::settles || sum::selects || sum::in_any_order);
+  EXPECT_FALSE(sum::order_free || sum::settles || sum::selects || sum::folds_in_any_order);
   using least = traits<op_reducer<std::int64_t, minimum>>;
   EXPECT_TRUE(least::order_free);
-  EXPECT_FALSE(least::in_any_order) << "operators are as fast in a tree";
+  EXPECT_FALSE(least::folds_in_any_order) << "operators are as fast in a tree";
 }
 
 TEST(FoldTraits, OfPublicReducers) {
   EXPECT_FALSE(traits<bound<r::mean>>::has_neutral);
   EXPECT_FALSE(traits<bound<r::mean>>::order_free);
   using place = traits<bound<r::arg_min<>>>;
-  EXPECT_TRUE(place::order_free && place::in_any_order);
+  EXPECT_TRUE(place::order_free && place::folds_in_any_order);
   EXPECT_FALSE(place::settles || place::selects);
   const auto is_negative = [](float x) { return x < 0; };
   using question = traits<bound<r::any<decltype(is_negative)>>>;
-  EXPECT_TRUE(question::settles && question::in_any_order);
+  EXPECT_TRUE(question::settles && question::folds_in_any_order);
   EXPECT_TRUE((traits<bound<r::top_k<8>>>::selects));
 }
 
 TEST(FoldTraits, OfWhatSaysNothing) {
   EXPECT_FALSE(traits<no_project>::order_free || traits<no_project>::has_neutral ||
-               traits<no_project>::joins_equals || traits<no_project>::in_any_order);
+               traits<no_project>::joins_equals || traits<no_project>::folds_in_any_order);
 }
 
 }  // namespace

@@ -164,15 +164,16 @@ def golden_lines():
             yield f'{{"{name}", {n}, "{hex_of(layout, *values)}"}},'
 
 
-def main():
-    text = ''.join(line + '\n' for line in golden_lines())
+def write_or_check(lines):
+    """Writes the lines, or with --check FILE compares them with what is committed there."""
+    text = ''.join(line + '\n' for line in lines)
     if sys.argv[1:2] != ['--check']:
         sys.stdout.write(text)
         return
     with open(sys.argv[2]) as committed:
         if committed.read() != text:
-            sys.exit(f'{sys.argv[2]} is not what make_golden.py writes')
+            sys.exit(f'{sys.argv[2]} is not what {sys.argv[0]} writes')
 
 
 if __name__ == '__main__':
-    main()
+    write_or_check(golden_lines())

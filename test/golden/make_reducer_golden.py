@@ -12,11 +12,10 @@
 # tree, and one rounding of the value itself is added.
 
 import math
-import sys
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
-from make_golden import Numbers, double_item, float_item
+from make_golden import Numbers, double_item, float_item, write_or_check
 
 getcontext().prec = 80
 SIZES = [2, 3, 7, 8, 100, 1000, 4097]
@@ -266,15 +265,5 @@ def golden_lines():
                    f'{limit.hex()}}},')
 
 
-def main():
-    text = ''.join(line + '\n' for line in golden_lines())
-    if sys.argv[1:2] != ['--check']:
-        sys.stdout.write(text)
-        return
-    with open(sys.argv[2]) as committed:
-        if committed.read() != text:
-            sys.exit(f'{sys.argv[2]} is not what make_reducer_golden.py writes')
-
-
 if __name__ == '__main__':
-    main()
+    write_or_check(golden_lines())

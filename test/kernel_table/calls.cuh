@@ -62,6 +62,20 @@ struct users_plus {
   }
 };
 
+/// A struct that is much larger than what one load brings.
+template <class T>
+struct twelve {
+  T part[12];
+};
+struct part_by_part {
+  template <class T>
+  TILEFOLD_HD twelve<T> operator()(const twelve<T>& a, const twelve<T>& b) const {
+    twelve<T> sum;
+    for (int i = 0; i < 12; ++i) sum.part[i] = plus{}(a.part[i], b.part[i]);
+    return sum;
+  }
+};
+
 inline auto statistics() {
   return r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{});
 }
@@ -82,6 +96,11 @@ template <class T>
 auto non_commutative(const arguments<T>& with) {
   const auto* maps = reinterpret_cast<const affine<T>*>(with.items);
   return reduce(with.gpu, maps, maps + with.n, compose{});
+}
+template <class T>
+auto structs(const arguments<T>& with) {
+  const auto* items = reinterpret_cast<const twelve<T>*>(with.items);
+  return reduce(with.gpu, items, items + with.n, part_by_part{});
 }
 template <class T>
 auto transform(const arguments<T>& with) {

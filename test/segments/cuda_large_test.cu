@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Forests of more segments than 31 bits count, and of more items than 32 bits count.
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -14,13 +13,13 @@
 #include <tilefold/tilefold.cuh>
 
 #include "support/device.cuh"
+#include "support/large_range.cuh"
 #include "support/order.hpp"
 
 namespace tilefold::test {
 namespace {
 
-constexpr std::int64_t one = 1;
-constexpr std::int64_t block = one << 20;
+constexpr std::int64_t block = large_block;
 
 // Not commutative, and so short that 10^10 of it take no time.
 struct shift_and_add {
@@ -155,35 +154,6 @@ TEST(CudaForestLarge, MoreThanTwoToThe31EqualSegments) {
   });
 }
 
-// Item i stands for the block it lies in.
-struct block_of_index {
-  TILEFOLD_HD std::uint32_t operator()(std::int64_t i) const {
-    return static_cast<std::uint32_t>(i >> 20);
-  }
-};
-
-lifted_hash repeated(const lifted_hash& leaf, std::int64_t count) {
-  running_fold<lifted_node_hash, lifted_hash> fold{lifted_node_hash{}};
-  for (std::int64_t i = 0; i < count; ++i) fold.push(leaf);
-  return fold.value();
-}
-
-// The tree over [begin, end) of them; begin is a multiple of a block.
-lifted_hash tree_of_blocks(std::int64_t begin, std::int64_t end) {
-  std::vector<lifted_hash> blocks;
-  for (std::int64_t at = begin; at < end; at += block) {
-    const auto leaf = lifted_hash(static_cast<std::uint32_t>(at >> 20));
-    if (end - at < block) {
-      blocks.push_back(repeated(leaf, end - at));
-    } else {
-      lifted_hash value = leaf;
-      for (std::int64_t items = 1; items < block; items *= 2) value = node_hash{}(value, value);
-      blocks.push_back(value);
-    }
-  }
-  return neighbour_tree(lifted_node_hash{}, blocks);
-}
-
 TEST(CudaForestLarge, SegmentsOfMoreThanTwoToThe32Items) {
   const std::vector<std::pair<std::int64_t, std::int64_t>> all{
       {0, (one << 32) + 12345},
@@ -231,20 +201,10 @@ TEST(CudaForestLarge, OneArrayOfMoreThanFourGibibytes) {
   const std::int64_t length = (one << 13) + 1;
   const std::int64_t count = ((one << 32) + 3 * block) / length;
   const std::int64_t n = count * length;
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  must(cudaMemGetInfo(&free_bytes, &total_bytes));
-  if (free_bytes < static_cast<std::size_t>(n) + (std::size_t{1} << 30)) {
-    GTEST_SKIP() << "needs 5.3 GB of free device memory";
-  }
-  std::vector<std::uint8_t> bytes;
-  for (std::int64_t i = 0; i < block; ++i) bytes.push_back(order_byte(i));
+  if (!has_room_for(n)) GTEST_SKIP() << "needs 5.3 GB of free device memory";
+  const std::vector<std::uint8_t> bytes = block_of_bytes();
   const gpu_array<std::uint8_t> array(n);
-  for (std::int64_t at = 0; at < n; at += block) {
-    must(cudaMemcpyAsync(array.data() + at, bytes.data(),
-                         static_cast<std::size_t>(std::min(block, n - at)), cudaMemcpyDefault,
-                         cudaStreamLegacy));
-  }
+  repeat_block(bytes, array.data(), n);
   std::vector<std::int64_t> offsets;
   for (std::int64_t i = 0; i <= count; ++i) offsets.push_back(i * length);
   const gpu_array<std::int64_t> device_offsets(offsets);

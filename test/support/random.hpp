@@ -6,8 +6,10 @@
 // generators of their own, which other languages repeat (golden/, contraction/).
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <random>
+#include <vector>
 
 #include <tilefold/config.hpp>
 
@@ -56,5 +58,17 @@ class shape_stream {
  private:
   std::mt19937_64 bits_;
 };
+
+/// Floats of both signs and of 40 binades, so that the order of a sum shows.
+inline std::vector<float> mixed_floats(std::int64_t n, std::uint64_t seed) {
+  shape_stream bits(seed);
+  std::vector<float> items;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float magnitude = std::ldexp(1.0f, static_cast<int>(bits() % 40) - 20);
+    items.push_back((bits() % 2 == 0 ? magnitude : -magnitude) *
+                    (1.0f + 0.001f * static_cast<float>(bits() % 997)));
+  }
+  return items;
+}
 
 }  // namespace tilefold::test

@@ -47,13 +47,13 @@ struct of_offsets {
     using add = addition<T>;
     std::size_t bytes = c.scratch_bytes;
     bench::check(cub::DeviceSegmentedReduce::Reduce(
-                     c.scratch, bytes, c.begin<T>(), c.result<sum_type<T>>(), c.segments, c.offsets,
+                     c.scratch, bytes, c.items<T>(), c.result<sum_type<T>>(), c.segments, c.offsets,
                      c.offsets + 1, typename add::plus{}, add::zero, c.stream),
                  "cub::DeviceSegmentedReduce of offsets");
   }
 };
 
-const bench::segments_peer_entry offsets(peer<of_offsets>("cub", bench::promise::none));
+const bench::entry_of<bench::segments_peer> offsets(peer<of_offsets>("cub", bench::promise::none));
 
 #if CCCL_MAJOR_VERSION > 3 || CCCL_MAJOR_VERSION == 3 && CCCL_MINOR_VERSION >= 2
 
@@ -63,14 +63,14 @@ struct of_one_size {
     using add = addition<T>;
     std::size_t bytes = c.scratch_bytes;
     bench::check(cub::DeviceSegmentedReduce::Reduce(
-                     c.scratch, bytes, c.begin<T>(), c.result<sum_type<T>>(), c.segments,
+                     c.scratch, bytes, c.items<T>(), c.result<sum_type<T>>(), c.segments,
                      static_cast<int>(c.size), typename add::plus{}, add::zero, c.stream),
                  "cub::DeviceSegmentedReduce of one size");
   }
 };
 
-const bench::segments_peer_entry one_size(peer<of_one_size>("cub-fixed",
-                                                            bench::promise::equal_lengths));
+const bench::entry_of<bench::segments_peer> one_size(
+    peer<of_one_size>("cub-fixed", bench::promise::equal_lengths));
 
 #endif
 
@@ -83,15 +83,15 @@ struct of_offsets_with_bound {
     using add = addition<T>;
     std::size_t bytes = c.scratch_bytes;
     bench::check(cub::detail::segmented_reduce::dispatch(
-                     c.scratch, bytes, c.begin<T>(), c.result<sum_type<T>>(), c.segments, c.offsets,
+                     c.scratch, bytes, c.items<T>(), c.result<sum_type<T>>(), c.segments, c.offsets,
                      c.offsets + 1, typename add::plus{}, add::zero,
                      static_cast<std::size_t>(c.longest), c.stream),
                  "cub's segmented reduction with a bound");
   }
 };
 
-const bench::segments_peer_entry with_bound(peer<of_offsets_with_bound>("cub-bound",
-                                                                        bench::promise::longest));
+const bench::entry_of<bench::segments_peer> with_bound(
+    peer<of_offsets_with_bound>("cub-bound", bench::promise::longest));
 
 #endif
 

@@ -35,17 +35,17 @@ class scratch_context final : public mgpu::standard_context_t {
 };
 
 void segreduce(const bench::segments_call& c) {
-  if (c.items + c.segments > std::numeric_limits<int>::max()) {
+  if (c.num_items + c.segments > std::numeric_limits<int>::max()) {
     throw std::runtime_error("moderngpu counts in int");
   }
   scratch_context context(c);
-  mgpu::segreduce(c.begin<float>(), static_cast<int>(c.items), c.narrow_offsets,
+  mgpu::segreduce(c.items<float>(), static_cast<int>(c.num_items), c.narrow_offsets,
                   static_cast<int>(c.segments), c.result<float>(), mgpu::plus_t<float>(), 0.0f,
                   context);
 }
 
-const bench::segments_peer_entry entry({"moderngpu",
-                                        bench::promise::none,
-                                        {{"float", &segreduce}}});
+const bench::entry_of<bench::segments_peer> entry({"moderngpu",
+                                                   bench::promise::none,
+                                                   {{"float", &segreduce}}});
 
 }  // namespace

@@ -7,8 +7,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "../../support/contestant.hpp"
 
@@ -16,27 +14,13 @@ namespace bench {
 
 /// Sums of all segments in one call: of offsets, which are there in two widths, or of equal lengths
 /// (then both tell the same).
-struct segments_call {
-  const void* first;
-  index items;
+struct segments_call : call_memory {
+  index num_items;
   index segments;
   index size;     // of every segment; 0 if lengths differ
   index longest;  // of the segments, if the caller knows; else 0
   const std::int64_t* offsets;
   const int* narrow_offsets;
-  void* out;
-  cudaStream_t stream;
-  void* scratch;
-  std::size_t scratch_bytes;
-
-  template <class T>
-  const T* begin() const {
-    return static_cast<const T*>(first);
-  }
-  template <class T>
-  T* result() const {
-    return static_cast<T*>(out);
-  }
 };
 
 using segment_sums = std::function<void(const segments_call&)>;
@@ -49,17 +33,6 @@ struct segments_peer {
   promise needs;
   // By the type of the items: half (summed in float), float, struct16 and so on. May be captured.
   std::map<std::string, segment_sums> forms;
-};
-
-/// Everyone from elsewhere.
-inline std::vector<segments_peer>& segments_peers() {
-  static std::vector<segments_peer> all;
-  return all;
-}
-
-/// Enters a peer before main() begins.
-struct segments_peer_entry {
-  explicit segments_peer_entry(segments_peer peer) { segments_peers().push_back(std::move(peer)); }
 };
 
 }  // namespace bench

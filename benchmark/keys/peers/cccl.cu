@@ -38,7 +38,7 @@ template <class T>
 struct by_cub {
   void operator()(const bench::runs_call& c) const {
     std::size_t bytes = c.scratch_bytes;
-    bench::check(cub::DeviceReduce::ReduceByKey(c.scratch, bytes, c.keys, c.keys_out, c.begin<T>(),
+    bench::check(cub::DeviceReduce::ReduceByKey(c.scratch, bytes, c.keys, c.keys_out, c.items<T>(),
                                                 c.result<T>(), c.count,
                                                 typename addition<T>::plus{}, c.n, c.stream),
                  "cub::DeviceReduce::ReduceByKey");
@@ -49,14 +49,14 @@ template <class T>
 struct by_thrust {
   void operator()(const bench::runs_call& c) const {
     const auto ends = thrust::reduce_by_key(thrust::cuda::par_nosync.on(c.stream), c.keys,
-                                            c.keys + c.n, c.begin<T>(), c.keys_out, c.result<T>(),
+                                            c.keys + c.n, c.items<T>(), c.keys_out, c.result<T>(),
                                             thrust::equal_to<int>{}, typename addition<T>::plus{});
     const std::int64_t runs = ends.first - c.keys_out;
     bench::check(cudaMemcpyAsync(c.count, &runs, sizeof runs, cudaMemcpyDefault, c.stream), "copy");
   }
 };
 
-const bench::runs_peer_entry cub_entry(peer<by_cub>("cub", false));
-const bench::runs_peer_entry thrust_entry(peer<by_thrust>("thrust", true));
+const bench::entry_of<bench::runs_peer> cub_entry(peer<by_cub>("cub", false));
+const bench::entry_of<bench::runs_peer> thrust_entry(peer<by_thrust>("thrust", true));
 
 }  // namespace

@@ -37,20 +37,6 @@ bench::contestant sum_of_function() {
   });
 }
 
-struct product_of_two {
-  template <class Tuple>
-  __host__ __device__ float operator()(const Tuple& t) const {
-    return thrust::get<0>(t) * thrust::get<1>(t);
-  }
-};
-
-struct product_of_three {
-  template <class Tuple>
-  __host__ __device__ float operator()(const Tuple& t) const {
-    return thrust::get<0>(t) * thrust::get<1>(t) * thrust::get<2>(t);
-  }
-};
-
 struct widened {
   __host__ __device__ float operator()(__half x) const { return __half2float(x); }
 };
@@ -76,13 +62,13 @@ auto every_other_item(const float* items, bench::index) {
 
 auto products_of_two(const float* items, bench::index n) {
   return thrust::make_transform_iterator(
-      thrust::make_zip_iterator(thrust::make_tuple(items, items + n)), product_of_two{});
+      thrust::make_zip_iterator(thrust::make_tuple(items, items + n)), bench::product_of_two{});
 }
 
 auto products_of_three(const float* items, bench::index n) {
   return thrust::make_transform_iterator(
       thrust::make_zip_iterator(thrust::make_tuple(items, items + n, items + 2 * n)),
-      product_of_three{});
+      bench::product_of_three{});
 }
 
 struct counted {

@@ -32,9 +32,6 @@ template <class From, class To>
 inline constexpr bool conversion_may_fuse =
     !std::same_as<From, To> && !(arithmetic_like<From> && arithmetic_like<To>);
 
-template <class T>
-concept floating_or_complex = std::floating_point<T> || complex_like<T>;
-
 // Whether code for this target can fuse. Where it cannot, the executors' functions are not inlined
 // into those that are compiled for another target, and what is called for every item stays open to
 // vectorization.

@@ -34,7 +34,7 @@ template <class R>
 struct fold_traits {
   using accumulator = typename R::accumulator;
 
-  // The result depends on no order.
+  // The result depends on no order, so folds may take any.
   static constexpr bool order_free = requires { requires R::order_free; };
   // An accumulator may make the rest of the range needless.
   static constexpr bool settles = requires { requires R::settles; };
@@ -49,9 +49,10 @@ struct fold_traits {
       requires { requires R::commutative_among_equals && !R::commutative; };
   // The accumulator is a list of the best elements.
   static constexpr bool selects = requires { requires R::selects; };
-  // A tree over whole accumulators would cost more than the loads of their elements, or the fold
-  // may end early. (Operators, which have no `counts`, are folded as fast in a tree.)
-  static constexpr bool in_any_order =
+  // Long ranges of such a reducer are folded in any order, since it pays: a tree over whole
+  // accumulators would cost more than the loads of their elements, or the fold may end early.
+  // (Operators, which have no `counts`, are folded as fast in a tree.)
+  static constexpr bool folds_in_any_order =
       order_free && requires { requires R::settles || R::counts || (sizeof(accumulator) > 8); };
 };
 

@@ -128,7 +128,6 @@ struct column_forest;
 template <std::size_t... Index, class... Its>
 struct column_forest<source_of<std::index_sequence<Index...>, Its...>> {
   using source_type = source_of<std::index_sequence<Index...>, Its...>;
-  static constexpr bool equal_lengths = true;
 
   source_type source;
   strided_axes columns;

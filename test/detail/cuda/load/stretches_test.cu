@@ -136,14 +136,14 @@ void expect_every_place() {
   }
 }
 
-TEST(LaneRun, OfBytesAtEveryPlace) {
+TEST(LaneStretch, OfBytesAtEveryPlace) {
   expect_every_place<bytes_of<1, 1>, 16, 4>();
   expect_every_place<bytes_of<2, 1>, 8, 4>();
   expect_every_place<bytes_of<2, 2>, 16, 4>();
   expect_every_place<bytes_of<3, 1>, 16, 4>();
   expect_every_place<bytes_of<5, 1>, 4, 0>();  // no whole vectors: item by item
 }
-TEST(LaneRun, OfWordsAtEveryPlace) {
+TEST(LaneStretch, OfWordsAtEveryPlace) {
   expect_every_place<bytes_of<4, 4>, 16, 4>();
   expect_every_place<bytes_of<4, 1>, 4, 0>();
   expect_every_place<bytes_of<6, 2>, 8, 4>();
@@ -151,14 +151,14 @@ TEST(LaneRun, OfWordsAtEveryPlace) {
   expect_every_place<bytes_of<8, 4>, 8, 4>();
   expect_every_place<bytes_of<12, 4>, 4, 0>();
 }
-TEST(LaneRun, OfVectorsAtEveryPlace) {
+TEST(LaneStretch, OfVectorsAtEveryPlace) {
   expect_every_place<bytes_of<16, 16>, 4, 0>();
   expect_every_place<bytes_of<16, 8>, 4, 0>();
   expect_every_place<bytes_of<24, 8>, 2, 0>();
   expect_every_place<bytes_of<32, 16>, 2, 0>();
 }
 
-TEST(LaneRun, OfAnIteratorThatIsNoPointer) {
+TEST(LaneStretch, OfAnIteratorThatIsNoPointer) {
   std::vector<std::uint32_t> items;
   for (std::uint32_t i = 0; i < 64; ++i) items.push_back(i + 100);
   expect_items<16, 4>(thrust::counting_iterator<std::uint32_t>(100), items,
@@ -184,7 +184,7 @@ void expect_ends_of_memory() {
   }
 }
 
-TEST(SanitizeLaneRun, EndsOfMemory) {
+TEST(SanitizeLaneStretch, EndsOfMemory) {
   expect_ends_of_memory<bytes_of<1, 1>, 16>();
   expect_ends_of_memory<bytes_of<2, 2>, 16>();
   expect_ends_of_memory<bytes_of<4, 4>, 16>();

@@ -98,7 +98,7 @@ __device__ __forceinline__ void refuse_flush_to_zero() {
 
 /// Lets the next launch of the stream begin as soon as there is room for it, and waits for the end
 /// of the one before. So the start of one launch overlaps with the end of another. This launch may
-/// not touch memory before this call. Has no effect unless the launch allows it (launch_range.cuh).
+/// not touch memory before this call. Has no effect unless the launch allows it (launcher.cuh).
 __device__ __forceinline__ void wait_for_previous_launch() {
   cuda::refuse_flush_to_zero();
 #if __CUDA_ARCH__ >= 900

@@ -11,9 +11,11 @@
 //     host code, at a launch              tuning_of(compute capability)
 //     a size query                        most_...: bounds for all GPUs, since a query needs none
 //
-// A GPU that wants other launches gets a table of its own at the end of this file. One that wants
-// another tile gets a kernel of its own: host code chooses between the two by the capability.
-// Numbers that follow from a kernel's structure (lanes of a warp, bits of a word) stand there.
+// To tune for another GPU: what a launch decides goes into a table of that GPU's own, at the end of
+// this file. Another tile shape is another kernel: compile both, and let the launch choose by the
+// compute capability.
+// Numbers that follow from a kernel's structure (lanes of a warp, bits of a word) stand in the
+// kernel's file.
 #pragma once
 
 #include <cstddef>
@@ -102,33 +104,61 @@ constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc
 
 // Staged tiles.
 
-/// Blocks of staged_nt threads that an SM shall hold: each thread has 128 registers then, and with
-/// fewer the fold of whole tiles would spill.
-inline constexpr int staged_nt = 128;
-inline constexpr int min_resident_staged_blocks = 4;
-/// Rows of a tile for each warp; a lane keeps a node of each.
-inline constexpr int staged_rows = 4;
+/// How a tile is staged: threads of a block, items of a lane's run, runs that a lane has of a tile,
+/// and blocks that an SM shall hold. A block has 32 KiB of shared memory for what is on its way.
+struct staged_shape {
+  int nt;
+  int run;
+  int rows;
+  int blocks;
+
+  constexpr tile_policy policy() const { return {nt, run * rows}; }
+};
+
+/// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
+constexpr bool pays_to_stage_reducer(int item_bytes, std::int64_t acc_bytes) {
+  return acc_bytes >= 16 && acc_bytes <= 512 && acc_bytes >= 2 * item_bytes && item_bytes <= 16;
+}
+
+/// A run is what fits 32 banks: each thread has 128 registers, and with fewer the fold of whole
+/// tiles would spill.
+constexpr staged_shape staged_reducer_shape(int item_bytes) {
+  return {128, 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32)), 4, 4};
+}
+
+/// A run of structs is of whole 16 bytes, 128 if it can be, and 0 where that is too long for shared
+/// memory. Larger structs want more registers and a longer run, so fewer threads.
+constexpr staged_shape staged_structs_shape(int item_bytes) {
+  const bool large = item_bytes > 64;
+  const int bytes = large ? 256 : 128;
+  int run = 1 << tree::floor_log2(detail::bounded(bytes / item_bytes, 1, 32));
+  while (run * item_bytes % 16 != 0) run *= 2;
+  if (run * item_bytes > bytes * 11 / 8) run = 0;
+  return large ? staged_shape{64, run, 2, 6} : staged_shape{128, run, 4, 3};
+}
+
+/// Whether items are structs that a lane better folds a few of before any goes to another lane.
+constexpr bool pays_to_stage_structs(int item_bytes, std::int64_t acc_bytes) {
+  return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes != 16 &&
+         item_bytes <= 128 && staged_structs_shape(item_bytes).run > 0;
+}
+
+constexpr staged_shape staged_shape_for(int item_bytes, std::int64_t acc_bytes) {
+  return pays_to_stage_structs(item_bytes, acc_bytes) ? staged_structs_shape(item_bytes)
+                                                      : staged_reducer_shape(item_bytes);
+}
+
+/// Whether a fold in the fixed order may be staged.
+constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
+  return pays_to_stage_reducer(item_bytes, acc_bytes) ||
+         pays_to_stage_structs(item_bytes, acc_bytes);
+}
 
 /// Rows of which the code stands side by side: all of a tile's code must fit the instruction cache.
 constexpr int staged_rows_unrolled(std::size_t acc_bytes) { return acc_bytes <= 32 ? 2 : 1; }
 
 /// Items that a lane folds before it joins their node to others.
 constexpr int staged_packet(bool long_combine) { return long_combine ? 8 : 16; }
-
-/// Neighbouring items that one lane folds by itself: what fits 32 banks.
-constexpr int staged_run(int item_bytes) {
-  return 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32));
-}
-
-constexpr tile_policy staged_policy_for(int run) { return {staged_nt, run * staged_rows}; }
-
-inline constexpr int most_staged_acc_bytes = 512;
-
-/// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
-constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
-  return acc_bytes >= 16 && acc_bytes <= most_staged_acc_bytes && acc_bytes >= 2 * item_bytes &&
-         staged_run(item_bytes) >= 8;
-}
 
 // Any order, and lists.
 
@@ -208,21 +238,21 @@ inline constexpr std::int64_t least_exact_acc_bytes = 24;
 
 // Forests.
 
-/// Items of a lane's run: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
-/// most 16 items, for while a lane folds its run, the tree's other lanes wait.
+/// Items of a lane's stretch: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
+/// most 16 items, for while a lane folds its stretch, the tree's other lanes wait.
 constexpr int stretch_items_for(int item_bytes) {
   return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
 }
 
-/// Whether lanes fold long runs by themselves, one packet after the other: accumulators that are
-/// large, and larger than the items, cost more between lanes than the items' loads.
+/// Whether lanes fold long stretches by themselves, one packet after the other: accumulators that
+/// are large, and larger than the items, cost more between lanes than the items' loads.
 constexpr bool pays_to_fold_stretches(int item_bytes, std::size_t acc_bytes) {
   return acc_bytes > 16 && acc_bytes >= static_cast<std::size_t>(2 * item_bytes) &&
          stretch_items_for(item_bytes) >= 8;
 }
 
-/// Whether a warp reads long trees by lanes' runs: of smaller items a lane would take too long over
-/// its run, of larger ones a run has too few.
+/// Whether a warp reads long trees by lanes' stretches: of smaller items a lane would take too long
+/// over its stretch, of larger ones a stretch has too few.
 inline constexpr int least_stretch_item_bytes = 4;
 inline constexpr int least_loaded_stretch = 8;
 
@@ -235,8 +265,8 @@ constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) { return acc_byte
 inline constexpr int batches_of_warp = 8;
 inline constexpr std::int64_t most_batch_trees = 4096;
 
-/// Trees by warps. A run's next row in registers wants fewer warps on an SM, so that nothing
-/// spills.
+/// Trees by warps. The next row of stretches in registers wants fewer warps on an SM, so that
+/// nothing spills.
 inline constexpr int warps_nt = 128;
 constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
   return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;

@@ -15,15 +15,12 @@
 
 #include <cstdint>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
-#include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Neighbouring trees dealt to the lanes of a warp. Each tree is cut into runs of Items items, here
-// 4. Neighbouring lanes take neighbouring runs, of as many trees as there are lanes for:
+// Neighbouring trees dealt to the lanes of a warp. Each tree is cut into stretches of Items items,
+// here 4. Neighbouring lanes take neighbouring stretches, of as many trees as there are lanes for:
 //
 //     tree           0            1              2                trees of 6, 3 and 9 items
 //     items       0123   45      012     0123   4567    8
 //     lane          0     1       2        3      4     5
-//     fold          v     v       v        v      v     v         each lane its run, in registers
+//     fold          v     v       v        v      v     v         each lane its stretch
 //     distance 1    v <---'       |        v <----'     |         by shuffles: the lower lane takes
 //     distance 2    |             |        v <----------'         the value as its right operand
 //     result      lane 0        lane 2   lane 3
 //
-// Values never cross from one tree to another. A run is an aligned block of its tree, so this is
-// the neighbour tree. Device code.
+// Values never cross from one tree to another. A stretch is an aligned block of its tree, so
+// this is the neighbour tree. Device code.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/exact_runs.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -42,7 +43,7 @@ __device__ __forceinline__ unsigned inclusive_sum(unsigned x) {
   return x;
 }
 
-/// Which lane has which run: of the next trees of a warp, as many as fit its lanes.
+/// Which lane has which stretch: of the next trees of a warp, as many as fit its lanes.
 template <int Items>
 struct lane_plan {
   static constexpr int most_items = warp_size * Items;
@@ -52,37 +53,39 @@ struct lane_plan {
   static constexpr int for_blocks = most_items + 2;
   static constexpr int no_tree = most_items + Items + 2;
 
-  int trees;  // how many of them are dealt with
-  int owner;  // this lane's tree
-  int count;  // its items, or more than can be dealt
-  int runs;   // its runs, at least one
-  int run;    // this lane's among them; not one of them if the lane is left over
+  int trees;      // how many of them are dealt with
+  int owner;      // this lane's tree
+  int count;      // its items, or more than can be dealt
+  int stretches;  // of that tree, at least one
+  int stretch;    // this lane's among them; not one of them if the lane is left over
 
   /// `length` is the number of items of tree `lane`.
   __device__ __forceinline__ explicit lane_plan(int length) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const unsigned needed = is_too_long(length) ? 1 : runs_of(length);
+    const unsigned needed = is_too_long(length) ? 1 : stretches_of(length);
     const unsigned end = cuda::inclusive_sum(needed);
     const unsigned heads = cuda::warp_or(end <= warp_size ? 1u << (end - needed) : 0u);
     const unsigned mine = heads & (0xffffffffu >> (warp_size - 1 - lane));
     trees = __popc(heads);
     owner = __popc(mine) - 1;
-    run = lane - (warp_size - 1 - __clz(static_cast<int>(mine)));
+    stretch = lane - (warp_size - 1 - __clz(static_cast<int>(mine)));
     count = __shfl_sync(full_warp, length, owner);
-    runs = is_too_long(count) ? 1 : static_cast<int>(runs_of(count));
+    stretches = is_too_long(count) ? 1 : static_cast<int>(stretches_of(count));
   }
 
-  /// Items of this lane's run.
+  /// Items of this lane's stretch.
   __device__ __forceinline__ int available() const {
-    return is_too_long(count) ? 0 : detail::bounded(count - run * Items, 0, Items);
+    return is_too_long(count) ? 0 : detail::bounded(count - stretch * Items, 0, Items);
   }
-  __device__ __forceinline__ bool holds_result() const { return run == 0 && !is_too_long(count); }
+  __device__ __forceinline__ bool holds_result() const {
+    return stretch == 0 && !is_too_long(count);
+  }
 
  private:
   __device__ __forceinline__ static bool is_too_long(int length) {
     return length == for_warps || length == for_blocks;
   }
-  __device__ __forceinline__ static unsigned runs_of(int items) {
+  __device__ __forceinline__ static unsigned stretches_of(int items) {
     return (static_cast<unsigned>(detail::larger(items, 1)) + Items - 1) / Items;
   }
 };
@@ -155,7 +158,7 @@ class lane_trees<Forest, Items, false> {
   std::int64_t count_;
 };
 
-/// Whether lanes fold long runs by themselves, one packet after the other.
+/// Whether lanes fold long stretches by themselves, one packet after the other.
 template <class Source, class Reducer>
 inline constexpr bool folds_stretches =
     pays_to_fold_stretches(item_bytes<Source>, sizeof(typename Reducer::accumulator));
@@ -167,8 +170,9 @@ template <class Reducer>
   requires requires { Reducer::sums_exactly; }
 inline constexpr bool sums_exactly<Reducer> = Reducer::sums_exactly;
 
-/// Runs of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part in
-/// every call. `ByPackets`: a lane folds its run packet after packet, not all of it unrolled.
+/// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
+/// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
+/// unrolled.
 template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>>
 class stretch_fold {
   using acc = typename Reducer::accumulator;
@@ -176,32 +180,32 @@ class stretch_fold {
 
  public:
   /// The trees of a plan.
-  __device__ __forceinline__ stretch_fold(const Reducer& reducer, const lane_plan<items>& dealt)
+  __device__ __forceinline__ stretch_fold(const Reducer& reducer, const lane_plan<items>& plan)
       : reducer_(&reducer),
-        run_(dealt.run),
-        runs_(dealt.runs),
-        available_(dealt.available()),
-        items_behind_(dealt.count - (dealt.run + 1) * items) {}
+        stretch_(plan.stretch),
+        stretches_(plan.stretches),
+        available_(plan.available()),
+        items_behind_(plan.count - (plan.stretch + 1) * items) {}
 
   /// One block of `count` items, of which the lanes take as many as they can.
   __device__ __forceinline__ stretch_fold(const Reducer& reducer, int lane, int count)
       : reducer_(&reducer),
-        run_(lane),
-        runs_(detail::smaller((count + items - 1) / items, warp_size)),
+        stretch_(lane),
+        stretches_(detail::smaller((count + items - 1) / items, warp_size)),
         available_(detail::bounded(count - lane * items, 0, items)),
         items_behind_(count - (lane + 1) * items) {}
 
   /// Fetches this lane's items of the block that begins with item `first` of `tree`. `inner` says
   /// that memory goes on for 16 bytes before and after them.
   __device__ __forceinline__ void load(const Source& tree, std::int64_t first, bool inner) {
-    items_.load(tree, first + run_ * items, available_, inner);
+    items_.load(tree, first + stretch_ * items, available_, inner);
   }
   /// Whether the tree itself goes on so before and after this lane's items.
   __device__ __forceinline__ bool is_inner() const {
-    return run_ > 0 && items_behind_ * least_item_bytes<Source> >= load_bytes;
+    return stretch_ > 0 && items_behind_ * least_item_bytes<Source> >= load_bytes;
   }
 
-  /// The value of this lane's tree, if the lane has its first run and the tree has items.
+  /// The value of this lane's tree, if the lane has its first stretch and the tree has items.
   __device__ __forceinline__ acc fold() {
     items_.settle();
     if constexpr (sums_exactly<Reducer>) {
@@ -209,17 +213,17 @@ class stretch_fold {
       if (sum_exactly(sum)) return sum.value;
     }
     const int most_items = cuda::warp_max(available_);
-    const int most_runs = cuda::warp_max(runs_);
+    const int most_stretches = cuda::warp_max(stretches_);
     slot<acc> value;
     if constexpr (ByPackets) {
       value.put(packets(most_items));
 #pragma unroll 1
-      for (int distance = 1; distance < most_runs; distance *= 2) meet(value, distance);
+      for (int distance = 1; distance < most_stretches; distance *= 2) meet(value, distance);
     } else {
       value.put(node<items>(0, most_items));
 #pragma unroll
       for (int distance = 1; distance < warp_size; distance *= 2) {
-        if (distance >= most_runs) break;
+        if (distance >= most_stretches) break;
         meet(value, distance);
       }
     }
@@ -230,7 +234,7 @@ class stretch_fold {
   __device__ __forceinline__ acc fold_whole_row() {
     items_.settle();
     registers<acc, 1> node;
-    node.put(0, whole<items>(0));
+    node.put(0, whole<items>());
     return row_fold<1, items, true, Reducer>(*reducer_, 0, 0).fold(node);
   }
 
@@ -246,15 +250,16 @@ class stretch_fold {
       mine.put(i, i < available_ ? items_.lift(lifts, i) : -typename summands::accumulator{0});
     }
     auto state = Reducer::no_exact_sum();
-    if (!cuda::add_runs(mine, run_, runs_, cuda::warp_max(runs_), state)) return false;
-    result.put(Reducer::of_exact_sum(state, items_behind_ + (run_ + 1) * items));
+    if (!cuda::add_runs(mine, stretch_, stretches_, cuda::warp_max(stretches_), state))
+      return false;
+    result.put(Reducer::of_exact_sum(state, items_behind_ + (stretch_ + 1) * items));
     return true;
   }
 
-  // The runs of a tree that are `distance` apart.
+  // The stretches of a tree that are `distance` apart.
   __device__ __forceinline__ void meet(slot<acc>& value, int distance) const {
     const acc received = cuda::shuffle_down<warp_size>(value.value, distance, full_warp);
-    if ((run_ & (2 * distance - 1)) == 0 && runs_ - run_ > distance) {
+    if ((stretch_ & (2 * distance - 1)) == 0 && stretches_ - stretch_ > distance) {
       value.put(join(value.value, received, items_behind_ >= (2 * distance - 1) * items));
     }
   }
@@ -278,7 +283,7 @@ class stretch_fold {
       const int left = available_ - first;
       if (left > 0) {
         slot<acc> mine;
-        mine.put(left >= packet ? whole<packet>(0) : few(left));
+        mine.put(left >= packet ? whole<packet>() : up_to_three(left));
         const bool is_right = (first & packet) != 0;
         value.put(is_right ? join(value.value, mine.value, left >= packet) : mine.value);
         if (first == packet) half.put(value.value);
@@ -289,19 +294,16 @@ class stretch_fold {
     return join(half.value, value.value, available_ == items);
   }
 
-  // The node of N items from `first` of what is left of the run, which all exist.
+  // The node of the first N items of what is left of the stretch, which all exist.
   template <int N>
-  __device__ __forceinline__ acc whole(int first) const {
-    if constexpr (N == 1) {
-      return items_.lift(*reducer_, first);
-    } else {
-      const acc left = whole<N / 2>(first);
-      return join(left, whole<N / 2>(first + N / 2), true);
-    }
+  __device__ __forceinline__ acc whole() const {
+    return lane_tree<acc>::template whole<N>(
+        0, [&](int i) { return items_.lift(*reducer_, i); },
+        [&](const acc& a, const acc& b) { return join(a, b, true); });
   }
 
-  // The node of the first one to three of what is left of the run.
-  __device__ __forceinline__ acc few(int count) const {
+  // The node of the first one to three of what is left of the stretch.
+  __device__ __forceinline__ acc up_to_three(int count) const {
     slot<acc> value;
     value.put(items_.lift(*reducer_, 0));
     if (count > 1) value.put(join(value.value, items_.lift(*reducer_, 1), true));
@@ -309,8 +311,8 @@ class stretch_fold {
     return value.value;
   }
 
-  // The node of N items from `first` of the run on, of which those below available_ exist; in no
-  // lane more than `most` do.
+  // The node of N items from `first` of the stretch on, of which those below available_ exist; in
+  // no lane more than `most` do.
   template <int N>
   __device__ __forceinline__ acc node(int first, int most) const {
     slot<acc> value;
@@ -328,8 +330,8 @@ class stretch_fold {
   }
 
   const Reducer* reducer_;
-  int run_;
-  int runs_;
+  int stretch_;
+  int stretches_;
   int available_;
   int items_behind_;  // in the tree or block
   lane_stretches<Source, items> items_;

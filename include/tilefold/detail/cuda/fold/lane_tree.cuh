@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree over neighbouring items that one lane owns, by that lane alone:
+// The tree over neighbouring nodes that one lane gets one by one, by that lane alone. They are
+// items, or packets of them:
 //
-//     items    0   1   2   3   4   5   6   7
+//     nodes    0   1   2   3   4   5   6   7
 //              `-.-'   `-.-'   `-.-'   `-.-'
 //                `---.---'       `---.---'       here 8; of the first 5: ((0 1) (2 3)) 4
 //                    `-------.-------'
 //
 // The left half is folded before the right one is begun, so few values are alive at a time. Where
-// all items are in registers already, fold_packet() (row_merge.cuh) goes level by level.
+// all nodes are in registers already, fold_packet() (row_merge.cuh) goes level by level.
 #pragma once
 
 #include <type_traits>
 
-#include <tilefold/config.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/tree.hpp>
 

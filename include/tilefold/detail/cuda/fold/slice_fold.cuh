@@ -151,8 +151,8 @@ template <tile_policy Policy, class Slices, class Forest, class Reducer, class I
 __device__ __forceinline__ void fold_slices(const Slices& slices,
                                             slice_work<Policy, Forest, Reducer, Init, Out> work) {
   const std::int64_t size = slices.size(work.forest);
-  for (std::int64_t u = blockIdx.x; u < size; u += gridDim.x) {
-    work.run(slices.find(work.forest, u));
+  for (std::int64_t s = blockIdx.x; s < size; s += gridDim.x) {
+    work.run(slices.find(work.forest, s));
   }
 }
 

@@ -3,15 +3,15 @@
 // A tree of any length by one warp, as a row of aligned blocks:
 //
 //     tree          | block 0 | block 1 | block 2 | block 3 | block 4 |
-//     runs          a block is 32 runs, one a lane (lane_plan.cuh); the next block is loaded while
-//                   this one is folded
+//     stretches     a block is 32 stretches, one a lane (lane_plan.cuh); the next block is loaded
+//                   while this one is folded
 //     or tiles      a block is 32 * vt items in rows (tile_fold.cuh)
 //     warp_stack    lane 0: block 4      lane 1: -      lane 2: blocks 0 to 3
 //                   lane l holds the value of 2^l blocks, which waits for a right neighbour
 //     value()       blocks 0 to 3 with block 4
 //
-// Runs are for pointers to items of 4 to 8 bytes, and for accumulators that are large for their
-// items; fold_by_warp() chooses. Device code.
+// Stretches are for pointers to items of 4 to 8 bytes, and for accumulators that are large for
+// their items; fold_by_warp() chooses. Device code.
 #pragma once
 
 #include <cstddef>
@@ -81,7 +81,7 @@ class warp_stack {
 template <class Source>
 inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source>).vt};
 
-/// Whether runs come from memory in whole vectors, and are of items large enough.
+/// Whether stretches come from memory in whole vectors, and are of items large enough.
 template <class Source>
 inline constexpr bool loads_stretches =
     all_stretch_vectors<Source> && stretch_items<Source> >= least_loaded_stretch;
@@ -93,14 +93,14 @@ constexpr int warps_for_trees(std::size_t acc_bytes) {
 }
 
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
-/// whose lanes fold runs; the result is in every lane.
+/// whose lanes fold stretches; the result is in every lane.
 template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>>
 __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t begin, std::int64_t count,
     std::int64_t total) {
   using row = stretch_fold<Source, Reducer, ByPackets>;
-  constexpr int run = stretch_items<Source>;
-  constexpr int row_items = warp_size * run;
+  constexpr int items_of_lane = stretch_items<Source>;
+  constexpr int row_items = warp_size * items_of_lane;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   warp_stack<Reducer> stack(reducer);
   cuda::stream_ahead<row>(
@@ -111,9 +111,10 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
       },
       [&](std::int64_t done) {
         const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{row_items}));
-        const std::int64_t first = begin + done + lane * run;
-        const bool inner = first > 0 && (total - first - run) * least_item_bytes<Source> >=
-                                            std::int64_t{load_bytes};
+        const std::int64_t first = begin + done + lane * items_of_lane;
+        const bool inner =
+            first > 0 &&
+            (total - first - items_of_lane) * least_item_bytes<Source> >= std::int64_t{load_bytes};
         row loaded(reducer, lane, items);
         loaded.load(tree, begin + done, inner);
         return loaded;

@@ -20,7 +20,6 @@
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/reducer.hpp>
 

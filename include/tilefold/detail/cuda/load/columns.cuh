@@ -25,6 +25,7 @@
 namespace tilefold::detail::cuda {
 
 /// Packets of `Width` neighbouring items, of which a thread holds one from each of Rows rows.
+/// `load_part` takes that of row r, `load_rows` all of them at once.
 template <class It, int Rows, int Width>
 class column_items {
   using value = std::iter_value_t<It>;
@@ -32,7 +33,7 @@ class column_items {
 
  public:
   // Rows of one item that lie one after the other, from an aligned address on.
-  __device__ __forceinline__ void load_in_a_row(const It& it, std::int64_t offset, std::int64_t) {
+  __device__ __forceinline__ void load_rows(const It& it, std::int64_t offset, std::int64_t) {
     static_assert(Width == 1);
     if constexpr (loads_packets<It> && bytes % load_bytes == 0 && load_bytes % sizeof(value) == 0) {
       struct {
@@ -49,10 +50,11 @@ class column_items {
       for (int r = 0; r < Rows; ++r) values_.put(r, items.item[r]);
     } else {
 #pragma unroll
-      for (int r = 0; r < Rows; ++r) load(it, offset + r, r, 0);
+      for (int r = 0; r < Rows; ++r) load_part(it, offset + r, r, 0);
     }
   }
-  __device__ __forceinline__ void load(const It& it, std::int64_t offset, int r, std::int64_t) {
+  __device__ __forceinline__ void load_part(const It& it, std::int64_t offset, int r,
+                                            std::int64_t) {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       values_.put(r * Width + j, detail::element(it, offset + j));
@@ -76,7 +78,7 @@ class column_items<T*, Rows, Width> {
   using packet = cuda::packet_of<T, Width>;
 
  public:
-  __device__ __forceinline__ void load(T* p, std::int64_t offset, int r, std::int64_t) {
+  __device__ __forceinline__ void load_part(T* p, std::int64_t offset, int r, std::int64_t) {
     packets_[r] = *reinterpret_cast<const packet*>(p + offset);
   }
   __device__ __forceinline__ value get(int r, int j) const {
@@ -91,12 +93,11 @@ class column_items<T*, Rows, Width> {
 template <int Rows, int Width>
 class column_items<index_iterator, Rows, Width> {
  public:
-  __device__ __forceinline__ void load_in_a_row(const index_iterator&, std::int64_t,
-                                                std::int64_t row) {
+  __device__ __forceinline__ void load_rows(const index_iterator&, std::int64_t, std::int64_t row) {
     first_ = row;
   }
-  __device__ __forceinline__ void load(const index_iterator&, std::int64_t, int r,
-                                       std::int64_t row) {
+  __device__ __forceinline__ void load_part(const index_iterator&, std::int64_t, int r,
+                                            std::int64_t row) {
     first_ = row - r;
   }
   __device__ __forceinline__ std::int64_t get(int r, int) const { return first_ + r; }

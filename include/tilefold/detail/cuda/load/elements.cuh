@@ -126,10 +126,6 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
   __device__ __forceinline__ void load_part(const source_type& source, Place... place) {
     (holder<Index>(*this).load_part(iterator<Index>(source), place...), ...);
   }
-  template <class... Place>
-  __device__ __forceinline__ void load_in_a_row(const source_type& source, Place... place) {
-    (holder<Index>(*this).load_in_a_row(iterator<Index>(source), place...), ...);
-  }
   __device__ __forceinline__ void settle() { (holder<Index>(*this).settle(), ...); }
   template <int N>
   __device__ __forceinline__ void drop(int count) {
@@ -172,13 +168,11 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     return lift_each<N>(
         reducer, holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
   }
-  /// Their node; N is a power of two.
-  template <int N, class Reducer, class... Place>
-  __device__ __forceinline__ typename Reducer::accumulator node_from(const Reducer& reducer,
-                                                                     const source_type& source,
-                                                                     Place... place) const {
-    return node_of<0, N>(
-        reducer, holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
+  /// What visit(packets...) makes of N neighbouring items of each iterator.
+  template <int N, class Visit, class... Place>
+  __device__ __forceinline__ auto visit_packets(const Visit& visit, const source_type& source,
+                                                Place... place) const {
+    return visit(holder<Index>(*this).template get_packet<N>(iterator<Index>(source), place...)...);
   }
 
  private:
@@ -189,26 +183,6 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
 #pragma unroll
     for (int j = 0; j < N; ++j) result.put(j, reducer.lift(packets[j]...));
     return result;
-  }
-  template <int Begin, int N, class Reducer, class... Packets>
-  __device__ __forceinline__ static typename Reducer::accumulator node_of(
-      const Reducer& reducer, const Packets&... packets) {
-    if constexpr (Reducer::lifts_packets) {
-      return elements_of::lift_packet(reducer, packets...);
-    } else if constexpr (N == 1) {
-      return reducer.lift(packets[Begin]...);
-    } else {
-      const auto left = node_of<Begin, N / 2>(reducer, packets...);
-      return reducer.combine_equals(left, node_of<Begin + N / 2, N / 2>(reducer, packets...));
-    }
-  }
-  template <class Reducer, class T, int N>
-  __device__ __forceinline__ static typename Reducer::accumulator lift_packet(
-      const Reducer& reducer, const registers<T, N>& packet) {
-    T values[N];
-#pragma unroll
-    for (int j = 0; j < N; ++j) values[j] = packet[j];
-    return reducer.lift_packet(values);
   }
 };
 
@@ -236,11 +210,6 @@ class adaptor_in_registers {
   __device__ __forceinline__ void load_part(const It& it, Place... place) {
     function_.keep(it);
     elements_.load_part(cuda::underneath(it), place...);
-  }
-  template <class... Place>
-  __device__ __forceinline__ void load_in_a_row(const It& it, Place... place) {
-    function_.keep(it);
-    elements_.load_in_a_row(cuda::underneath(it), place...);
   }
   __device__ __forceinline__ void settle() { elements_.settle(); }
   template <int N>

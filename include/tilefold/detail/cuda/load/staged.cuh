@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items in shared memory, a warp's own. As a stretch that any lane reads (warp_stage):
+// Items in shared memory, a warp's own. As one span that any lane reads (warp_stage):
 //
 //     memory    w0 w1 .. w31 | w32 .. w63 | w64 ..          words; lane l copies words l, l + 32...
 //     shared    w0 w1 .. w31 - w32 .. w63 - w64 ..          a word of padding (-) after every 32
 //
-// The copy is one coalesced sweep, whatever the alignment, and however short the trees in the
-// stretch. Padding keeps lanes that read a power of two of words apart out of each other's banks.
+// The copy is one coalesced sweep, whatever the alignment, and however short the runs in the
+// span. Padding keeps lanes that read a power of two of words apart out of each other's banks.
 //
 // As a row of runs, one for each lane (lane_stage), here of 32 words:
 //
@@ -18,9 +18,9 @@
 //     read        lane q reads chunks 0, 1, 2... of run q
 //
 // Runs of a power of two of words begin in the same banks. In this order, neighbouring lanes find
-// their chunks c in different banks, so they stay out of each other's way. Words are copied in
-// place of chunks if memory is not aligned. Items of 1 or 2 bytes lie as the words that hold them,
-// runs one word apart. Device code.
+// their chunks c in different banks, so they stay out of each other's way. Words or pairs of them
+// are copied in place of chunks if memory is not aligned. Items of 1 or 2 bytes lie as the words
+// that hold them, runs one word apart. Device code.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// Where word `w` of a stretch lies.
+/// Where word `w` of a span lies.
 __device__ __forceinline__ int padded(int w) { return w + (w >> 5); }
 
 /// One word from global to shared memory; there after finish_stage().
@@ -216,12 +216,10 @@ struct staged_holders : in_shared_memory {
   using of = staged_items<It, Capacity>;
 };
 
-/// A stretch of up to `Capacity` items: fill(source, count).
+/// A span of up to `Capacity` items: fill(source, count).
 template <class Source, int Capacity>
 class warp_stage : public shared_elements<Source, staged_holders<Capacity>> {
  public:
-  static constexpr int capacity = Capacity;
-
   /// Item i of what fill(source, ...) brought, lifted; `index` is its own in its tree.
   template <class Reducer>
   __device__ __forceinline__ typename Reducer::accumulator lift(const Reducer& reducer,
@@ -245,13 +243,46 @@ __device__ __forceinline__ void copy_chunk(unsigned* to, const unsigned* from) {
 #endif
 }
 
+/// 8 bytes, likewise.
+__device__ __forceinline__ void copy_pair(unsigned* to, const unsigned* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(to))),
+               "l"(__cvta_generic_to_global(from))
+               : "memory");
+#else
+  *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(from);
+#endif
+}
+
+/// 1, 2 or 4 words.
+template <int Words>
+__device__ __forceinline__ void copy_part(unsigned* to, const unsigned* from) {
+  static_assert(Words == 1 || Words == 2 || Words == 4);
+  if constexpr (Words == 1) {
+    cuda::copy_word(to, from);
+  } else if constexpr (Words == 2) {
+    cuda::copy_pair(to, from);
+  } else {
+    cuda::copy_chunk(to, from);
+  }
+}
+
 /// The run of lane q is `RunWords` words, of which word w lies at q * RunWords + (w ^ key(q)).
+///
+/// Lanes that read 16 bytes each take turns by eights, whose chunks should lie in all eight parts
+/// of the banks. Runs of an odd number of chunks do so by themselves. In those of 2^bits times an
+/// odd number, 2^bits lanes of eight would meet, so each has its chunks in another order.
 template <int RunWords>
 struct run_places {
-  static constexpr bool even = tree::is_power_of_two(RunWords);
-  static constexpr int mask = even ? detail::smaller(RunWords, 32) - 4 : 0;
+  static constexpr int chunks = RunWords / 4;
+  static constexpr bool power_of_two = tree::is_power_of_two(RunWords);
+  static constexpr int bits = chunks % 8 == 0 ? 3 : chunks % 4 == 0 ? 2 : chunks % 2 == 0 ? 1 : 0;
 
-  __device__ __forceinline__ static int key(int q) { return (q * RunWords / 32 * 4) & mask; }
+  __device__ __forceinline__ static int key(int q) {
+    return ((q >> (3 - bits)) & ((1 << bits) - 1)) * 4;
+  }
+  __device__ __forceinline__ static int word(int q, int w) { return q * RunWords + (w ^ key(q)); }
 };
 
 /// Runs of `Run` items of one iterator.
@@ -263,7 +294,7 @@ class staged_runs {
   static constexpr bool by_words =
       loads_packets<It> && sizeof(value) % 4 == 0 && alignof(value) % 4 == 0;
   using places = run_places<run_words>;
-  static_assert(run_words % 8 == 0);
+  static_assert(run_words % 4 == 0);
 
  public:
   __device__ static bool overreads(const It&) { return false; }
@@ -277,10 +308,12 @@ class staged_runs {
       }
     } else {
       const auto* const from = reinterpret_cast<const unsigned*>(first);
-      if (places::even && cuda::misalignment(from) == 0) {
-        copy_chunks(from + lane * 4, lane);
+      if (cuda::misalignment(from) == 0) {
+        copy_chunks(from, lane);
+      } else if constexpr (alignof(value) % 8 == 0) {
+        copy_parts<2>(from, lane);
       } else {
-        copy_words(from, lane);
+        copy_parts<1>(from, lane);
       }
     }
   }
@@ -298,11 +331,12 @@ class staged_runs {
       items all;
     } loaded;
     const unsigned* const mine = memory_ + lane * run_words;
-    const int first = i * item_words ^ places::key(lane);
+    const int key = places::key(lane);
+    const int first = places::power_of_two ? i * item_words ^ key : i * item_words;
 #pragma unroll
     for (int c = 0; c < N * item_words / 4; ++c) {
-      // i * item_words has no bits among those of 4 c if a run is a power of two of words.
-      const int at = places::even ? first ^ (4 * c) : first + 4 * c;
+      // In a run of a power of two of words, `first` has no bits among those of 4 c.
+      const int at = places::power_of_two ? first ^ (4 * c) : (first + 4 * c) ^ key;
       loaded.chunk[c] = *reinterpret_cast<const uint4*>(mine + at);
     }
     registers<value, N> result;
@@ -313,30 +347,37 @@ class staged_runs {
 
  private:
   __device__ __forceinline__ void copy_chunks(const unsigned* from, int lane) {
-    constexpr int chunks = run_words / 4;     // of a run
-    constexpr int runs = warp_size / chunks;  // that all lanes copy at once
-    constexpr int copied = 4 * warp_size;     // words at once
-    // Two sets of runs further on, keys are the same again.
-    unsigned* const even = memory_ + (lane * 4 ^ places::key(lane / chunks));
-    unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / chunks + runs));
+    if constexpr (places::power_of_two && places::chunks <= 8) {
+      from += lane * 4;
+      constexpr int runs = warp_size / places::chunks;  // that all lanes copy at once
+      constexpr int copied = 4 * warp_size;             // words at once
+      // Two sets of runs further on, keys are the same again.
+      unsigned* const even = memory_ + (lane * 4 ^ places::key(lane / places::chunks));
+      unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / places::chunks + runs));
 #pragma unroll
-    for (int k = 0; k < chunks; ++k) {
-      cuda::copy_chunk((k % 2 == 0 ? even : odd) + k * copied, from + k * copied);
+      for (int k = 0; k < places::chunks; ++k) {
+        cuda::copy_chunk((k % 2 == 0 ? even : odd) + k * copied, from + k * copied);
+      }
+    } else {
+      copy_parts<4>(from, lane);
     }
   }
-  __device__ __forceinline__ void copy_words(const unsigned* from, int lane) {
+  // All runs, `Words` words at a time: lane l takes parts l, l + 32...
+  template <int Words>
+  __device__ __forceinline__ void copy_parts(const unsigned* from, int lane) {
+    constexpr int parts = run_words / Words;  // of a run
 #pragma unroll 8
-    for (int k = 0; k < run_words; ++k) {
-      const int w = lane + k * warp_size;
-      const int q = w / run_words;
-      cuda::copy_word(memory_ + (q * run_words + (w % run_words ^ places::key(q))), from + w);
+    for (int k = 0; k < parts; ++k) {
+      const int part = lane + k * warp_size;
+      cuda::copy_part<Words>(memory_ + places::word(part / parts, part % parts * Words),
+                             from + part * Words);
     }
   }
   __device__ __forceinline__ void put(int q, int i, const value& item) {
     const words<value> w = cuda::to_words(value(item));
 #pragma unroll
     for (int k = 0; k < item_words; ++k) {
-      memory_[q * run_words + ((i * item_words + k) ^ places::key(q))] = w.word[k];
+      memory_[places::word(q, i * item_words + k)] = w.word[k];
     }
   }
 
@@ -435,14 +476,13 @@ class lane_stage : public shared_elements<Source, staged_run_holders<Run>> {
     return lane_stage::overreads(source) ? 4 : 0;
   }
 
-  /// The node of N items of this lane's run from item i on, a power of two; `source` as in fill(),
-  /// `index` the first one's own in its tree.
-  template <int N, class Reducer>
-  __device__ __forceinline__ typename Reducer::accumulator node(const Reducer& reducer,
-                                                                const Source& source, int i,
-                                                                std::int64_t index) const {
+  /// What visit(packets...) makes of N items of this lane's run from item i on, N of each iterator;
+  /// `source` as in fill(), `index` the first one's own in its tree.
+  template <int N, class Visit>
+  __device__ __forceinline__ auto packets(const Visit& visit, const Source& source, int i,
+                                          std::int64_t index) const {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    return this->template node_from<N>(reducer, source, lane, i, index);
+    return this->template visit_packets<N>(visit, source, lane, i, index);
   }
 };
 

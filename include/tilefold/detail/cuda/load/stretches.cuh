@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of neighbouring items in the registers of one lane, wherever it begins in memory. Of a
-// pointer, here to floats, in a run of 16 items that begins 8 bytes after a multiple of 16 bytes:
+// A stretch of neighbouring items in the registers of one lane, wherever it begins in memory. Of a
+// pointer, here to floats, in a stretch of 16 items that begins 8 bytes after a multiple of 16
+// bytes:
 //
 //     memory      [. . 0 1] [2 3 4 5] [6 7 8 9] [10 .. 13] [14 15 . .]     vectors of 16 bytes
 //     load()       . . 0 1   2 3 4 5   6 7 8 9   10 .. 13   14 15 . .      words in registers
 //     settle()     0 1 2 3   4 5 6 7   8 9 .. 15                           shifted to their places
 //     get(j)       item j
 //
-// One aligned load a vector; a vector without items of the run is not read. At the ends of memory,
-// where vectors would reach beyond (`inner` is false), items are read one by one. Device code.
+// One aligned load a vector; a vector without items of the stretch is not read. At the ends of
+// memory, where vectors would reach beyond (`inner` is false), items are read one by one. Device
+// code.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +27,6 @@
 #include <tilefold/detail/cuda/load/shift.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -95,9 +96,9 @@ class lane_stretch<T*, Items> {
   using value = std::remove_cv_t<T>;
   static constexpr int item_bytes = static_cast<int>(sizeof(T));
   static constexpr int bytes = Items * item_bytes;
-  // A run that begins inside of a vector ends inside of one.
+  // A stretch that begins inside of a vector ends inside of one.
   static constexpr int vectors = bytes / load_bytes + (alignof(T) < load_bytes ? 1 : 0);
-  static constexpr int run_words = bytes / 4;
+  static constexpr int stretch_words = bytes / 4;
   static constexpr int all_words = vectors * load_bytes / 4;
 
  public:
@@ -113,7 +114,7 @@ class lane_stretch<T*, Items> {
   __device__ __forceinline__ void settle() {
     if constexpr (alignof(T) < load_bytes) {
       if (__any_sync(full_warp, offset_ != 0)) {
-        cuda::shift_down<alignof(T), run_words>(word_, offset_);
+        cuda::shift_down<alignof(T), stretch_words>(word_, offset_);
       }
     }
   }
@@ -127,10 +128,10 @@ class lane_stretch<T*, Items> {
       }
       return from_words<value>(w);
     } else {
-      struct run {
+      struct stretch {
         value item[Items];
       };
-      return __builtin_bit_cast(run, packet_of_run()).item[j];
+      return __builtin_bit_cast(stretch, packet_of_stretch()).item[j];
     }
   }
 
@@ -138,15 +139,15 @@ class lane_stretch<T*, Items> {
   __device__ __forceinline__ void drop(int) {
     static_assert(N * item_bytes % 4 == 0);
 #pragma unroll
-    for (int i = 0; i + N * item_bytes / 4 < run_words; ++i)
+    for (int i = 0; i + N * item_bytes / 4 < stretch_words; ++i)
       word_[i] = word_[i + N * item_bytes / 4];
   }
 
  private:
-  __device__ __forceinline__ packet<bytes> packet_of_run() const {
+  __device__ __forceinline__ packet<bytes> packet_of_stretch() const {
     packet<bytes> result;
 #pragma unroll
-    for (int i = 0; i < run_words; ++i) result.word[i] = word_[i];
+    for (int i = 0; i < stretch_words; ++i) result.word[i] = word_[i];
     return result;
   }
 
@@ -168,7 +169,7 @@ class lane_stretch<T*, Items> {
   __device__ __forceinline__ void load_items(const T* begin, int count) {
     offset_ = 0;
 #pragma unroll
-    for (int i = 0; i < run_words; ++i) word_[i] = 0;
+    for (int i = 0; i < stretch_words; ++i) word_[i] = 0;
 #pragma unroll
     for (int j = 0; j < Items; ++j) {
       if (j < count) cuda::insert_item<value>(word_, j, begin[j]);
@@ -204,11 +205,11 @@ struct stretch_holders : in_registers {
   using of = lane_stretch<It, Items>;
 };
 
-/// A run of every iterator of a source.
+/// A stretch of every iterator of a source.
 template <class Source, int Items>
 using lane_stretches = elements_of<Source, stretch_holders<Items>>;
 
-/// Items of a lane's run.
+/// Items of a lane's stretch.
 template <class Source>
 inline constexpr int stretch_items = stretch_items_for(item_bytes<Source>);
 

@@ -26,7 +26,6 @@
 #include <tilefold/detail/cuda/fold/place_search.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {

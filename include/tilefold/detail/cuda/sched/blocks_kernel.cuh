@@ -12,11 +12,10 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/slice_fold.cuh>
-#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
-#include <tilefold/detail/forest.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {

@@ -29,7 +29,6 @@
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/reducer.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -130,7 +129,7 @@ class column_run {
                                        std::int64_t first) const {
     if constexpr (Width == 1 && N == Rows) {
       if (rows.steps() == row_steps::in_a_row) {
-        to.load_in_a_row(source, origin + rows.offset(first), first);
+        to.load_rows(source, origin + rows.offset(first), first);
         return;
       }
     }
@@ -138,11 +137,11 @@ class column_run {
       const std::int64_t at = origin + rows.offset(first);
       const std::int64_t step = rows.inner_stride();
 #pragma unroll
-      for (int r = 0; r < N; ++r) to.load(source, at + r * step, r, first + r);
+      for (int r = 0; r < N; ++r) to.load_part(source, at + r * step, r, first + r);
     } else {
 #pragma unroll
       for (int r = 0; r < N; ++r) {
-        to.load(source, origin + rows.offset(first + r), r, first + r);
+        to.load_part(source, origin + rows.offset(first + r), r, first + r);
       }
     }
   }
@@ -233,7 +232,7 @@ class column_work {
     const auto slices = static_cast<unsigned>(plan.slices);
     unsigned stripe = begin / slices;
     unsigned slice = begin - stripe * slices;
-    for (unsigned u = begin; u < end; ++u) {
+    for (unsigned s = begin; s < end; ++s) {
       fold_slice(stripe, slice, memory);
       if (++slice == slices) {
         slice = 0;
@@ -242,12 +241,12 @@ class column_work {
     }
     if (slices == 1) return;
     const auto group = cuda::partial_group(Nt, plan.packet_bits);
-    for (unsigned u = begin; u < end;) {
-      const unsigned first = u / slices * slices;
-      const unsigned g = (u - first) / group;
+    for (unsigned s = begin; s < end;) {
+      const unsigned first = s / slices * slices;
+      const unsigned g = (s - first) / group;
       const unsigned next = min(end, first + min(slices, (g + 1) * group));
-      climb(u / slices, g, next - u, memory);
-      u = next;
+      climb(s / slices, g, next - s, memory);
+      s = next;
     }
   }
 

@@ -15,11 +15,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
-#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/forest.hpp>
 
 namespace tilefold::detail::cuda {

@@ -23,7 +23,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// Deals trees to lanes: all of them, or those that are short enough.
+/// Folds trees by lanes: all of them, or those that are short enough.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
   static known_kernel known;
@@ -31,10 +31,10 @@ auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
                   "lanes_kernel", lanes_nt, starts::early);
 }
 
-/// The kernels for the others.
+/// The kernels for longer trees, which lanes_kernel leaves.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  using trees = queued_trees<typename Reducer::accumulator>;
+  using trees = counted_trees<typename Reducer::accumulator>;
   static known_kernel known;
   return known.on(job.gpu, &warps_kernel<Build, trees, Forest, unfused<Reducer>, Init, Out>,
                   "warps_kernel", warps_nt, starts::early);
@@ -50,7 +50,7 @@ auto ready_blocks(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
       "blocks_kernel", Policy.nt, starts::early);
 }
 
-/// Folds few trees, all in one launch.
+/// Folds a forest of few trees, all of them in one launch.
 template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
           class Empty>
 auto ready_one_launch(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
@@ -107,21 +107,22 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
   const std::int64_t warp_items = tuning.warp_items(most_trees);
   if constexpr (sizeof(acc) <= most_one_launch_acc_bytes) {
     if (fits_one_launch<Job>(most_trees)) {
-      const auto few = cuda::ready_one_launch<Build, Policy>(job);
-      few.launch(few.resident, job.stream, job.forest, job.reducer, job.init, job.empty, job.out,
-                 forest_plan{warp_items, Policy.tile()}, queue.slots, queue.arrivals);
+      const auto one_launch = cuda::ready_one_launch<Build, Policy>(job);
+      one_launch.launch(one_launch.resident, job.stream, job.forest, job.reducer, job.init,
+                        job.empty, job.out, forest_plan{warp_items, Policy.tile()}, queue.slots,
+                        queue.arrivals);
       return;
     }
   }
   const forest_plan plan{
       warp_items, detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
-  const auto dealt = cuda::ready_lanes<Build>(job);
+  const auto by_lanes = cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
-  dealt.launch(dealt.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer, job.init,
-               job.empty, job.out, plan, queue);
+  by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
+                  job.init, job.empty, job.out, plan, queue);
   try {
-    by_warps.launch(by_warps.resident, job.stream, queued_trees<acc>{queue, plan.warp_items},
+    by_warps.launch(by_warps.resident, job.stream, counted_trees<acc>{queue, plan.warp_items},
                     job.forest, job.reducer, job.init, job.out);
     by_blocks.launch(by_blocks.resident, job.stream, queued_slices<acc>{queue}, job.forest,
                      job.reducer, job.init, job.out);
@@ -229,9 +230,9 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
   }
   const std::int64_t warp_items = job.gpu.tuning().warp_items(trees);
   if (length <= lane_plan<stretch_items<Source>>::most_items) {
-    const auto dealt = cuda::ready_lanes<Build>(job);
-    dealt.launch(dealt.most(lanes_blocks(trees)), job.stream, job.forest, job.reducer, job.init,
-                 job.empty, job.out, forest_plan{warp_items, 0}, long_queue<acc>{});
+    const auto by_lanes = cuda::ready_lanes<Build>(job);
+    by_lanes.launch(by_lanes.most(lanes_blocks(trees)), job.stream, job.forest, job.reducer,
+                    job.init, job.empty, job.out, forest_plan{warp_items, 0}, long_queue<acc>{});
   } else if (length <= warp_items) {
     if (cuda::launch_row_streams<Build>(job, trees)) return;
     cuda::launch_equal_trees<Build>(job, trees);

@@ -16,7 +16,6 @@
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/runs_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
-#include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/keyed_items.hpp>
 
 namespace tilefold::detail::cuda {
@@ -103,8 +102,8 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
       gpu,
       stream};
   // Few patches are spread over the GPU.
-  const bool few = tables.num_patches < gpu.tuning().head_patches_per_sm * gpu.num_sms;
-  const int rounds = few ? 1 : most_head_rounds;
+  const bool few_patches = tables.num_patches < gpu.tuning().head_patches_per_sm * gpu.num_sms;
+  const int rounds = few_patches ? 1 : most_head_rounds;
   const std::int64_t blocks = tables.num_patches / by_key_warps;
   static known_kernel known_heads;
   static known_kernel known_runs;

@@ -4,8 +4,9 @@
 //
 //     n               plain operators       public reducers (sched/launch_reducer.cuh)
 //     a short range   short_kernel          the same, or select_kernel for the best k
-//     longer          tile_kernel           any_order_kernel in any order, staged_kernel where
-//                                           accumulators are large, or tile_kernel
+//     longer          tile_kernel, or       any_order_kernel in any order, staged_kernel where
+//                     staged_kernel         accumulators are large, or as for plain operators
+//                     for structs
 //
 // Host code.
 #pragma once
@@ -22,6 +23,7 @@
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/short_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
+#include <tilefold/detail/cuda/sched/staged_kernel.cuh>
 #include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
@@ -87,6 +89,16 @@ void launch_tiles(const range_job<Source, Reducer, Init, Out>& job, const Provid
       job, provide);
 }
 
+/// Launches the fold of a range in staged tiles.
+template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
+void launch_staged(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
+  static known_kernel known;
+  cuda::launch_in_tiles<staged_shape_of<Source, Reducer>.policy()>(
+      known.on(job.gpu, &staged_kernel<Build, Source, unfused<Reducer>, Init, Out>, "staged_kernel",
+               staged_shape_of<Source, Reducer>.nt, starts::in_turn),
+      job, provide);
+}
+
 /// Launches the fold of a range of at most most_short_items().
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
           class Provide>
@@ -120,6 +132,8 @@ struct range_launch {
       constexpr tile_policy short_tile = short_policy_for(bytes);
       if (job.n <= most_short_items(short_tile, acc_bytes)) {
         cuda::launch_short<Build, short_tile>(job, provide);
+      } else if constexpr (stages_structs<Source, Reducer>) {
+        cuda::launch_staged<Build>(job, provide);
       } else {
         cuda::launch_tiles<Build, policy_for(bytes, acc_bytes)>(job, provide);
       }

@@ -5,7 +5,7 @@
 //     exact_kernel       exact sums of floats and doubles, at every length
 //     select_kernel      lists of the best k, at every length
 //     any_order_kernel   any order: an accumulator a thread
-//     staged_kernel      large accumulators: a run of neighbours a lane
+//     staged_kernel      large accumulators: a run of neighbours a lane (structs, too)
 //
 // Host code.
 #pragma once
@@ -21,23 +21,12 @@
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/select_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
-#include <tilefold/detail/cuda/sched/staged_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
-
-/// Launches the fold of a range in staged tiles. `provide(demand)` returns the workspace.
-template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
-void launch_staged(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
-  static known_kernel known;
-  cuda::launch_in_tiles<staged_policy<Source>>(
-      known.on(job.gpu, &staged_kernel<Build, Source, unfused<Reducer>, Init, Out>, "staged_kernel",
-               staged_nt, starts::in_turn),
-      job, provide);
-}
 
 /// Launches the fold in any order of at least two tiles.
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
@@ -168,19 +157,22 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
       cuda::launch_select<Build, select_policy_for(bytes)>(job, most, provide);
     } else if (job.n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(job, provide);
-    } else if constexpr (fold_traits<reducer>::in_any_order) {
-      constexpr tile_policy free = any_order_policy_for(bytes, kept_bytes<reducer>());
-      static_assert(2 * free.tile() <= short_tile.tile());
-      cuda::launch_any_order<Build, free>(job, provide);
-    } else if constexpr (folds_staged<Source, reducer>) {
+    } else if constexpr (fold_traits<reducer>::folds_in_any_order) {
+      constexpr tile_policy any_order = any_order_policy_for(bytes, kept_bytes<reducer>());
+      static_assert(2 * any_order.tile() <= short_tile.tile());
+      cuda::launch_any_order<Build, any_order>(job, provide);
+    } else if constexpr (stages_reducer<Source, reducer>) {
       // Short ranges of accumulators that blocks hand on end where there is a staged tile for about
       // every SM. Where they do not, the tile kernel serves what is between.
       if constexpr (acc_bytes > most_shared_bytes) {
-        if (job.n < job.gpu.num_sms * std::int64_t{staged_policy<Source>.tile()}) {
+        constexpr tile_policy staged = staged_shape_of<Source, reducer>.policy();
+        if (job.n < job.gpu.num_sms * std::int64_t{staged.tile()}) {
           cuda::launch_tiles<Build, policy>(job, provide);
           return;
         }
       }
+      cuda::launch_staged<Build>(job, provide);
+    } else if constexpr (stages_structs<Source, reducer>) {
       cuda::launch_staged<Build>(job, provide);
     } else {
       cuda::launch_tiles<Build, policy>(job, provide);
@@ -192,7 +184,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
     if constexpr (fold_traits<reducer>::selects) {
       cuda::launch_select<Build, tile_policy{Policy.nt, detail::smaller(Policy.vt, 64)}>(job, job.n,
                                                                                          provide);
-    } else if constexpr (fold_traits<reducer>::in_any_order) {
+    } else if constexpr (fold_traits<reducer>::folds_in_any_order) {
       if (job.n < 2 * Policy.tile()) {
         cuda::launch_tiles<Build, Policy>(job, provide);
       } else {

@@ -14,14 +14,13 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/slice_fold.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
-#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/forest.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
@@ -70,17 +69,17 @@ class planned_slices {
   }
 
   template <class Forest>
-  __device__ tree_slice find(const Forest& forest, std::int64_t u) const {
+  __device__ tree_slice find(const Forest& forest, std::int64_t s) const {
     int low = 0;
     for (auto high = static_cast<int>(forest.size()); high - low > 1;) {
       const int middle = low + (high - low) / 2;
-      (first_[middle] <= u ? low : high) = middle;
+      (first_[middle] <= s ? low : high) = middle;
     }
     const std::int64_t count = forest.count(low);
     return {low,
             count,
             cuda::slice_size(count, slice_items_),
-            static_cast<int>(u) - first_[low],
+            static_cast<int>(s) - first_[low],
             num_slices(count),
             static_cast<unsigned>(first_[low])};
   }

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
@@ -23,7 +24,6 @@
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 
 namespace tilefold::detail::cuda {
 

@@ -63,15 +63,16 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   const tile_policy tiles = policy_for(item_bytes, cuda::policy_bytes(acc_bytes));
   const std::int64_t of_tiles = demand(tiles, n, acc_bytes).bytes();
   // No more blocks than tiles, but perhaps in smaller groups.
-  const tile_policy free = any_order_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
-  const std::int64_t of_free =
-      any_order_demand(free,
+  const tile_policy any_order =
+      any_order_policy_for(item_bytes, static_cast<std::size_t>(acc_bytes));
+  const std::int64_t of_any_order =
+      any_order_demand(any_order,
                        detail::smaller(tree::num_blocks(n, tiles.tile()), most_any_order_blocks),
                        acc_bytes)
           .bytes();
-  const std::int64_t most = detail::larger(of_short, of_tiles, of_free);
+  const std::int64_t most = detail::larger(of_short, of_tiles, of_any_order);
   if (!pays_to_stage(item_bytes, acc_bytes)) return most;
-  const tile_policy staged = staged_policy_for(staged_run(item_bytes));
+  const tile_policy staged = staged_shape_for(item_bytes, acc_bytes).policy();
   return detail::larger(most, demand(staged, n, acc_bytes).bytes());
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tile kernel for accumulators that are large for their items. To move such accumulators
-// between lanes costs more than to load items, so a lane folds a long run of neighbours by itself:
+// The tile kernel for accumulators that are large for their items, and for structs. To move them
+// between lanes costs more than to load items, so a lane folds a run of neighbours by itself:
 //
 //     tile     |   warp 0   |   warp 1   |   warp 2   |   warp 3   |    128 threads
 //     warp     | row 0 | row 1 | row 2 | row 3 |
-//     row      | lane 0: a run | lane 1: a run | ... | lane 31: a run |    floats: 32 items a run
+//     row      | lane 0: a run | lane 1: a run | ... | lane 31: a run |    128 bytes: of floats 32,
+//                                                                          of 64-byte structs two
 //                                  |
 //     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (load/staged.cuh)
 //     lane     one node of each row, in registers
@@ -22,27 +23,38 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
+/// Whether items are structs that lie in memory as whole words.
 template <class Source>
-inline constexpr int staged_run_items = staged_run(staged_bytes<Source>);
+inline constexpr bool holds_structs = false;
+template <class T>
+inline constexpr bool holds_structs<source_of<std::index_sequence<0>, T*>> =
+    loads_packets<T*> && sizeof(T) % 4 == 0 && alignof(T) % 4 == 0;
 
-template <class Source>
-inline constexpr tile_policy staged_policy = staged_policy_for(staged_run_items<Source>);
-
-/// Whether the fold of a public reducer is staged.
+/// Whether a fold in the fixed order is staged: that of a public reducer with large accumulators,
+/// and that of structs.
 template <class Source, class Reducer>
-inline constexpr bool folds_staged = false;
+inline constexpr bool stages_reducer = false;
 template <class Source, class R, class Lift, class... Values>
-inline constexpr bool folds_staged<Source, bound_reducer<R, Lift, Values...>> = pays_to_stage(
-    staged_bytes<Source>, sizeof(typename bound_reducer<R, Lift, Values...>::accumulator));
+inline constexpr bool stages_reducer<Source, bound_reducer<R, Lift, Values...>> =
+    pays_to_stage_reducer(staged_bytes<Source>,
+                          sizeof(typename bound_reducer<R, Lift, Values...>::accumulator));
+template <class Source, class Reducer>
+inline constexpr bool stages_structs =
+    holds_structs<Source> &&
+    pays_to_stage_structs(staged_bytes<Source>, sizeof(typename Reducer::accumulator));
+
+template <class Source, class Reducer>
+inline constexpr staged_shape staged_shape_of =
+    staged_shape_for(staged_bytes<Source>, sizeof(typename Reducer::accumulator));
 
 /// The reducer among nodes of equally many items, a power of two.
 template <class Reducer>
@@ -56,23 +68,26 @@ struct among_equals {
   }
 };
 
-/// Folds tiles of staged_policy<Source>; all threads of a block together.
+/// Folds tiles of staged_shape_of; all threads of a block together.
 template <class Source, class Reducer>
 class staged_fold_of_tiles {
   using acc = typename Reducer::accumulator;
-  static constexpr int run = staged_run_items<Source>;
+  static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
+  static constexpr int run = shape.run;
+  static constexpr int rows = shape.rows;
   static constexpr int row_items = warp_size * run;
-  static constexpr int warp_items = staged_rows * row_items;
-  static constexpr int num_warps = staged_nt / warp_size;
-  static constexpr int tile = staged_nt * run * staged_rows;
+  static constexpr int warp_items = rows * row_items;
+  static constexpr int num_warps = shape.nt / warp_size;
   // Of a cut tile; less code than all of a run unrolled.
   static constexpr bool by_packets = stretch_items<Source> >= 8;
   static constexpr int packet = detail::smaller(run, staged_packet(Reducer::long_combine));
   static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
-  static_assert(staged_rows == 4);
+  static_assert(rows % 2 == 0);  // stages take turns
   using stage = lane_stage<Source, run>;
 
  public:
+  static constexpr int tile = shape.policy().tile();
+
   struct shared_memory {
     stage of_warp[num_warps][2];
     slot<acc> warp_values[2][num_warps];
@@ -100,10 +115,10 @@ class staged_fold_of_tiles {
     stages[0].fill(detail::starting_at(source_, first));
 #pragma unroll 1
     for (; t < end; ++t) {
-      registers<acc, staged_rows> nodes;
+      registers<acc, rows> nodes;
 #pragma unroll(unrolled)
-      for (int r = 0; r < staged_rows; ++r) {
-        const bool ends_tile = r + 1 == staged_rows;
+      for (int r = 0; r < rows; ++r) {
+        const bool ends_tile = r + 1 == rows;
         const std::int64_t next = first + (ends_tile ? tile - warp_items + row_items : row_items);
         if (!ends_tile || t + 1 < end) {
           stages[(r + 1) % 2].fill(detail::starting_at(source_, next));
@@ -114,14 +129,12 @@ class staged_fold_of_tiles {
         // The nodes move down by one place. The loop over rows is not fully unrolled, so a register
         // cannot be chosen by r.
 #pragma unroll
-        for (int k = 1; k < staged_rows; ++k) nodes.put(k - 1, nodes[k]);
-        nodes.put(staged_rows - 1,
-                  lane_node<0, run>(stages[r % 2], detail::starting_at(source_, first),
-                                    first + lane_ * run));
+        for (int k = 1; k < rows; ++k) nodes.put(k - 1, nodes[k]);
+        nodes.put(rows - 1, lane_node(stages[r % 2], detail::starting_at(source_, first),
+                                      first + lane_ * run));
         first = next;
       }
-      const acc value =
-          row_fold<staged_rows, run, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
+      const acc value = row_fold<rows, run, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
       keep(across_warps<true>(equals, value, t, tile), t);
     }
   }
@@ -142,18 +155,36 @@ class staged_fold_of_tiles {
     return std::int64_t{t} * tile + warp_ * warp_items + r * row_items;
   }
 
-  // The node of `Count` items of this lane's run from item `Begin` on, in packets; its first is
-  // item `index` of the tree.
-  template <int Begin, int Count>
+  // The node of this lane's run, in packets; its first is item `index` of the tree.
   __device__ __forceinline__ acc lane_node(const stage& from, const Source& source,
                                            std::int64_t index) const {
-    if constexpr (Count == packet) {
-      return from.template node<packet>(reducer_, source, Begin, index + Begin);
+    return lane_tree<acc>::template whole<run / packet>(
+        0,
+        [&](int k) {
+          return from.template packets<packet>(
+              [&](const auto&... items) { return packet_node(items...); }, source, k * packet,
+              index + k * packet);
+        },
+        [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
+  }
+
+  // The node of a packet of elements, of which each iterator brings its items.
+  template <class... Items>
+  __device__ __forceinline__ acc packet_node(const Items&... items) const {
+    if constexpr (Reducer::lifts_packets) {
+      return lift_packet(items...);
     } else {
-      const acc left = lane_node<Begin, Count / 2>(from, source, index);
-      return reducer_.combine_equals(left,
-                                     lane_node<Begin + Count / 2, Count / 2>(from, source, index));
+      return lane_tree<acc>::template whole<packet>(
+          0, [&](int i) { return reducer_.lift(items[i]...); },
+          [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
     }
+  }
+  template <class T>
+  __device__ __forceinline__ acc lift_packet(const registers<T, packet>& items) const {
+    T values[packet];
+#pragma unroll
+    for (int j = 0; j < packet; ++j) values[j] = items[j];
+    return reducer_.lift_packet(values);
   }
 
   // Two sets of values in turn, so that a barrier a tile is enough.
@@ -171,14 +202,15 @@ class staged_fold_of_tiles {
   const int lane_;
 };
 
-/// The tile kernel's work under staged_policy<Source>.
+/// The tile kernel's work in tiles of staged_shape_of.
 template <class Build, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(staged_nt, min_resident_staged_blocks)
+__global__ void __launch_bounds__(staged_shape_of<Source, Reducer>.nt,
+                                  staged_shape_of<Source, Reducer>.blocks)
     staged_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
                   tile_shares shares, scratch<typename Reducer::accumulator> memory) {
   using acc = typename Reducer::accumulator;
   using fold_type = staged_fold_of_tiles<Source, Reducer>;
-  using grid_type = grid_fold<staged_nt, Reducer, Init, Out>;
+  using grid_type = grid_fold<staged_shape_of<Source, Reducer>.nt, Reducer, Init, Out>;
   __shared__ typename fold_type::shared_memory stages;
   __shared__ typename grid_type::shared_memory shared;
   cuda::refuse_flush_to_zero();
@@ -187,7 +219,7 @@ __global__ void __launch_bounds__(staged_nt, min_resident_staged_blocks)
   const unsigned begin = shares.first(blockIdx.x);
   const unsigned end = shares.first(blockIdx.x + 1);
   const unsigned tiles = shares.first(gridDim.x);
-  constexpr int tile = staged_policy<Source>.tile();
+  constexpr int tile = fold_type::tile;
   // Only the last tile of all lacks items, or the last two lack some that a whole fold overreads.
   const auto whole =
       static_cast<unsigned>(detail::larger(n - fold.overread_items(), std::int64_t{0}) / tile);

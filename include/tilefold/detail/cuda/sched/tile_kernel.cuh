@@ -19,7 +19,6 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
-#include <tilefold/detail/cuda/fold/tile_ahead.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/policy.hpp>
 

@@ -5,7 +5,7 @@
 //     equal_trees     | tree 0 | tree 1 | tree 2 | ...      trees of one length
 //       warp w          trees w, w + warps...
 //
-//     queued_trees    s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
+//     counted_trees   s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
 //                     | group | group | ...                 1 to 32 neighbouring trees a group
 //       warp w          groups w, w + warps...; a vote finds the W, the warp folds one by one
 //
@@ -15,12 +15,12 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
-#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/tree.hpp>
@@ -41,9 +41,10 @@ struct equal_trees {
   }
 };
 
-/// Those of a forest's trees that the first launch has left to warps.
+/// The trees that the first launch has left to warps. It has counted them; which ones they are,
+/// their lengths say.
 template <class Acc>
-struct queued_trees {
+struct counted_trees {
   long_queue<Acc> queue;
   std::int64_t warp_items;
 

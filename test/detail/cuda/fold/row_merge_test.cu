@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
+#include <tilefold/detail/cuda/base/kernel.cuh>
 
 #include "support/device.cuh"
 #include "support/pieces.cuh"

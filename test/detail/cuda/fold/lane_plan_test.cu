@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan of the lanes by itself: which lane has which run of which tree, for any lengths of
-// trees; and what the lanes make of it: the tree of each, in items and accumulators of several
+// The plan of the lanes by itself: which lane has which stretch of which tree, for any lengths
+// of trees; and what the lanes make of it: the tree of each, in items and accumulators of several
 // sizes.
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 
@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
+#include <tilefold/detail/cuda/base/kernel.cuh>
 
 #include "support/device.cuh"
 #include "support/pieces.cuh"
@@ -43,7 +43,7 @@ namespace part = tilefold::detail::cuda;
 
 /// What a lane knows.
 struct plan {
-  int trees, owner, count, runs, run, available;
+  int trees, owner, count, stretches, stretch, available;
   bool holds_result;
 
   friend bool operator==(const plan&, const plan&) = default;
@@ -53,8 +53,8 @@ template <int Items>
 __global__ void plan_lanes(const int* lengths, plan* out) {
   const auto place = blockIdx.x * blockDim.x + threadIdx.x;
   const part::lane_plan<Items> dealt(lengths[place]);
-  out[place] = {dealt.trees, dealt.owner,       dealt.count,         dealt.runs,
-                dealt.run,   dealt.available(), dealt.holds_result()};
+  out[place] = {dealt.trees,   dealt.owner,       dealt.count,         dealt.stretches,
+                dealt.stretch, dealt.available(), dealt.holds_result()};
 }
 
 template <int Items>
@@ -63,29 +63,32 @@ bool is_too_long(int length) {
          length == part::lane_plan<Items>::for_blocks;
 }
 
-/// Tree after tree, run after run, as long as all runs of a tree find a lane.
+/// Tree after tree, stretch after stretch, as long as all stretches of a tree find a lane.
 template <int Items>
 std::vector<plan> expected_plan(const int* lengths) {
-  struct run_of_tree {
-    int tree, runs, run;
+  struct stretch_of_tree {
+    int tree, stretches, stretch;
   };
-  std::vector<run_of_tree> lanes;
+  std::vector<stretch_of_tree> lanes;
   int trees = 0;
   for (; trees < 32; ++trees) {
     const int length = lengths[trees];
-    const int runs = is_too_long<Items>(length) ? 1 : std::max(1, (length + Items - 1) / Items);
-    if (static_cast<int>(lanes.size()) + runs > 32) break;
-    for (int run = 0; run < runs; ++run) lanes.push_back({trees, runs, run});
+    const int stretches =
+        is_too_long<Items>(length) ? 1 : std::max(1, (length + Items - 1) / Items);
+    if (static_cast<int>(lanes.size()) + stretches > 32) break;
+    for (int s = 0; s < stretches; ++s) lanes.push_back({trees, stretches, s});
   }
   // Lanes that are left over stand behind the last tree's.
-  while (lanes.size() < 32) lanes.push_back({trees - 1, lanes.back().runs, lanes.back().run + 1});
+  while (lanes.size() < 32) {
+    lanes.push_back({trees - 1, lanes.back().stretches, lanes.back().stretch + 1});
+  }
   std::vector<plan> expected;
-  for (const run_of_tree& lane : lanes) {
+  for (const stretch_of_tree& lane : lanes) {
     const int length = lengths[lane.tree];
     const bool idle = is_too_long<Items>(length);
-    expected.push_back({trees, lane.tree, length, lane.runs, lane.run,
-                        idle ? 0 : std::clamp(length - lane.run * Items, 0, Items),
-                        lane.run == 0 && !idle});
+    expected.push_back({trees, lane.tree, length, lane.stretches, lane.stretch,
+                        idle ? 0 : std::clamp(length - lane.stretch * Items, 0, Items),
+                        lane.stretch == 0 && !idle});
   }
   return expected;
 }
@@ -110,7 +113,7 @@ void add_lengths(shape_stream& bits, std::vector<int>& lengths) {
 
 template <int Items>
 void expect_plans() {
-  SCOPED_TRACE(::testing::Message() << "runs of " << Items);
+  SCOPED_TRACE(::testing::Message() << "stretches of " << Items);
   shape_stream bits(seed());
   constexpr int warps = 20000;
   std::vector<int> lengths;
@@ -126,8 +129,8 @@ void expect_plans() {
       const plan& mine = got[32 * w + lane];
       ASSERT_TRUE(mine == expected[lane])
           << "warp " << w << ", lane " << lane << ": " << mine.trees << " trees, tree "
-          << mine.owner << " of " << mine.count << " items, run " << mine.run << " of " << mine.runs
-          << ", " << mine.available << " items";
+          << mine.owner << " of " << mine.count << " items, stretch " << mine.stretch << " of "
+          << mine.stretches << ", " << mine.available << " items";
     }
   }
 }
@@ -164,9 +167,9 @@ template <class Item, class Reducer>
 __global__ void fold_dealt(Reducer reducer, const Item* items, const int* lengths,
                            const int* begins, typename Reducer::accumulator* out, int* folded) {
   using source = detail::source<const Item*>;
-  constexpr int run = part::stretch_items<source>;
+  constexpr int items_of_lane = part::stretch_items<source>;
   const auto warp = static_cast<int>(blockIdx.x) * 32;
-  const part::lane_plan<run> dealt(lengths[warp + static_cast<int>(threadIdx.x)]);
+  const part::lane_plan<items_of_lane> dealt(lengths[warp + static_cast<int>(threadIdx.x)]);
   part::stretch_fold<source, Reducer> fold(reducer, dealt);
   const source tree{{items + begins[warp + dealt.owner]}};
   fold.load(tree, 0, fold.is_inner());
@@ -178,11 +181,11 @@ __global__ void fold_dealt(Reducer reducer, const Item* items, const int* length
 template <int Bytes, class Reducer, int Words>
 void expect_values() {
   using item = numbered<Bytes>;
-  constexpr int run = part::stretch_items<detail::source<const item*>>;
+  constexpr int items_of_lane = part::stretch_items<detail::source<const item*>>;
   shape_stream bits(seed());
   constexpr int warps = 3000;
   std::vector<int> lengths, begins;
-  for (int w = 0; w < warps; ++w) add_lengths<run>(bits, lengths);
+  for (int w = 0; w < warps; ++w) add_lengths<items_of_lane>(bits, lengths);
   std::vector<item> items(1 << 16);
   for (std::size_t i = 0; i < items.size(); ++i) {
     for (auto& number : items[i].number) number = static_cast<std::uint32_t>(i);
@@ -205,7 +208,7 @@ void expect_values() {
   for (int w = 0; w < warps; ++w) {
     for (int t = 0; t < trees[static_cast<std::size_t>(w)]; ++t) {
       const auto at = static_cast<std::size_t>(32 * w + t);
-      if (lengths[at] == 0 || is_too_long<run>(lengths[at])) continue;
+      if (lengths[at] == 0 || is_too_long<items_of_lane>(lengths[at])) continue;
       ASSERT_EQ(got[at], (tree_of_pieces<Words>(begins[at], lengths[at])))
           << "tree " << t << " of warp " << w << ", " << lengths[at] << " items of " << Bytes
           << " bytes";
@@ -214,18 +217,18 @@ void expect_values() {
   EXPECT_EQ(taken_missing_operands(), 0u);
 }
 
-TEST(DealtFold, HasEveryTree) {
+TEST(StretchFold, HasEveryTree) {
   expect_values<4, reducer_of<1, 4>, 1>();
   expect_values<8, reducer_of<1, 8>, 1>();
   expect_values<16, reducer_of<1, 16>, 1>();
   expect_values<48, reducer_of<1, 48>, 1>();
 }
-// Lanes fold long runs a packet at a time.
-TEST(DealtFold, HasEveryTreeOfLargeAccumulators) {
+// Lanes fold long stretches a packet at a time.
+TEST(StretchFold, HasEveryTreeOfLargeAccumulators) {
   expect_values<4, reducer_of<2, 4>, 2>();
   expect_values<8, reducer_of<5, 8>, 5>();
 }
-TEST(DealtFold, JoinsEqualsWhereTheyAreEqual) {
+TEST(StretchFold, JoinsEqualsWhereTheyAreEqual) {
   expect_values<4, joining_equals<reducer_of<1, 4>>, 1>();
   expect_values<4, joining_equals<reducer_of<2, 4>>, 2>();
 }
