@@ -287,7 +287,6 @@ template <class Acc>
 struct exact_holder;
 template <class T>
 struct exact_holder<exact_accumulator<T>> {
-  using value_type = T;
   using state = typename exact_format<T>::sum;
   TILEFOLD_HD static exact_accumulator<T> of(const state& sum, std::int64_t) {
     return exact_access::accumulator_of<T>(sum);
@@ -302,7 +301,6 @@ struct exact_holder<counted_exact<Sum>> : exact_holder<Sum> {
 };
 template <class T>
 struct exact_holder<exact_products<T>> {
-  using value_type = T;
   using state = typename exact_format<T>::products;
   TILEFOLD_HD static exact_products<T> of(const state& sum, std::int64_t) { return {sum}; }
 };

@@ -217,13 +217,11 @@ inline constexpr tile_policy exact_policy_of_halves{256, 64};
 inline constexpr int min_resident_half_blocks = 3;
 /// No tile of theirs has fewer items.
 inline constexpr int least_exact_tile = exact_policy.tile();
-/// Of bins of floats and of bfloat16 and of rows of doubles, whose shared memory leaves room for so
-/// many warps.
+/// Of floats' bins and doubles' rows, whose shared memory leaves room for so many warps. Squares of
+/// floats have half the bytes an item.
 inline constexpr tile_policy exact_bins_policy{128, 32};
 inline constexpr int min_resident_bins_blocks = 5;
-inline constexpr tile_policy exact_small_bins_policy{128, 16};
-inline constexpr int min_resident_small_bins_blocks = 6;
-inline constexpr tile_policy exact_rows_policy{128, 16};
+constexpr tile_policy exact_rows_policy(bool together) { return {128, together ? 32 : 16}; }
 inline constexpr int min_resident_rows_blocks = 3;
 /// Ranges of so many items go by them.
 inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;

@@ -98,12 +98,6 @@ class warp_bins {
     if (lane == 0) marks |= of_warp != 0 ? of_warp : static_cast<unsigned>(seen::minus_zero);
   }
 
- protected:
-  __device__ __forceinline__ void add_one(float x, int lane) {
-    double& mine = bin[bin_of(x)][lane];
-    mine = __dadd_rn(mine, static_cast<double>(x));
-  }
-
  private:
   __device__ __forceinline__ static unsigned bin_of(float x) {
     return __float_as_uint(x) >> 27 & 15;
@@ -115,65 +109,6 @@ class warp_bins {
     const auto size = static_cast<long long>(shift >= 0 ? parts.mantissa << min(shift, 63)
                                                         : parts.mantissa >> min(-shift, 63));
     return parts.negative ? -size : size;
-  }
-};
-
-/// The same of bfloat16, which has 8 bits: bins of 8 exponents that are floats, 15 of whose 24 bits
-/// are taken, so that they hold 2^9 items. Their sums then are items of the bins of doubles. Half
-/// the memory traffic of these.
-class warp_small_bins : public warp_bins {
-  static constexpr int small_bins = 32;
-  static constexpr int items_of_small_bin = 1 << 9;
-  static constexpr float large = 0x1p113f;  // from here on, sums could leave the floats
-
- public:
-  static constexpr tile_policy policy = exact_small_bins_policy;
-  static constexpr int min_resident_blocks = min_resident_small_bins_blocks;
-  static constexpr int chunks_to_empty = items_of_small_bin / policy.vt;
-
-  float small[small_bins][warp_size];
-
-  __device__ __forceinline__ void clear(int lane) {
-    clear_small(lane);
-    warp_bins::clear(lane);
-  }
-
-  /// Adds N items of every lane, unless one is large. Returns whether it did. All lanes.
-  template <int N>
-  __device__ __forceinline__ bool add(const registers<float, N>& items, int lane) {
-    float most = 0;  // NaNs are passed over: they make their bin so
-#pragma unroll
-    for (int i = 0; i < N; ++i) most = fmaxf(most, fabsf(items[i]));
-    if (__any_sync(full_warp, most >= large)) return false;
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      float& mine = small[__float_as_uint(items[i]) >> 26 & 31][lane];
-      mine = __fadd_rn(mine, items[i]);
-    }
-    return true;
-  }
-  /// Takes what add() refuses: -0 is in its place.
-  template <int N>
-  __device__ __forceinline__ void take_rare(registers<float, N>& items, int lane) {
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      if (!(fabsf(items[i]) >= large)) continue;
-      add_one(items[i], lane);
-      items.put(i, -0.0f);
-    }
-  }
-
-  __device__ __noinline__ void empty(int lane) {
-#pragma unroll 4
-    for (int b = 0; b < small_bins; ++b) add_one(small[b][lane], lane);
-    clear_small(lane);
-    warp_bins::empty(lane);
-  }
-
- private:
-  __device__ __forceinline__ void clear_small(int lane) {
-#pragma unroll
-    for (int b = 0; b < small_bins; ++b) small[b][lane] = -0.0f;
   }
 };
 

@@ -44,7 +44,7 @@ class warp_rows {
 
  public:
   using number = double;
-  static constexpr tile_policy policy = exact_rows_policy;
+  static constexpr tile_policy policy = exact_rows_policy(Together);
   static constexpr int min_resident_blocks = min_resident_rows_blocks;
   static constexpr int words = 70;
   static constexpr int chunks_to_empty = items_of_row / policy.vt;

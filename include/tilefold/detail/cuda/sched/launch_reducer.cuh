@@ -116,9 +116,7 @@ void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provid
       if constexpr (std::is_same_v<number, double>) {
         cuda::launch_exact_by<Build, warp_rows<(item_bytes<Source> < 8)>>(job, provide);
       } else if (adds_doubles_fast(job.gpu.compute_capability)) {
-        using value = typename exact_sum_of<unfused<Reducer>>::value_type;
-        using bins = std::conditional_t<is_bfloat16<value>, warp_small_bins, warp_bins>;
-        cuda::launch_exact_by<Build, bins>(job, provide);
+        cuda::launch_exact_by<Build, warp_bins>(job, provide);
       } else {
         cuda::launch_exact_by<Build, warp_digits<number, exact_long_policy>>(job, provide);
       }
