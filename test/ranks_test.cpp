@@ -190,10 +190,10 @@ TEST(Ranks, APolicyGoesAlong) {
   thread_communicator::run(2, [&](thread_communicator& comm) {
     const tilefold::host_executor exec(1);
     const auto tuned = tilefold::with_policy<tilefold::tile_policy{64, 4}>(exec);
-    EXPECT_TRUE(same_bytes(
-        tilefold::reduce(tilefold::ranks(comm, tuned), x.data() + 50 * comm.rank(),
-                         x.data() + 50 + 50 * comm.rank()),
-        tilefold::reduce(x)));
+    EXPECT_TRUE(
+        same_bytes(tilefold::reduce(tilefold::ranks(comm, tuned), x.data() + 50 * comm.rank(),
+                                    x.data() + 50 + 50 * comm.rank()),
+                   tilefold::reduce(x)));
   });
 }
 

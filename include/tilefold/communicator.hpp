@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ranks need of each other: a way to tell all of them something. And the ranks that are threads
-// of one process. Host only; link with the system's threads.
+// What ranks need of each other: a way to tell all of them something. And the ranks that are
+// threads of one process. Host only; link with the system's threads.
 #pragma once
 
 #include <concepts>
@@ -23,10 +23,11 @@ namespace tilefold {
 /// The ranks of a group, as one of them sees it.
 ///
 /// - `rank()`: this rank's number, 0 to size() - 1; `size()`: how many there are.
-/// - `all_gather(send, receive, bytes)`: every rank gives `bytes` bytes at `send`, the same number on
-///   all, and finds size() * bytes at `receive`, rank by rank. Both are host memory. The call returns
-///   when they are there. It may throw what it likes if the ranks cannot be reached; on all of them,
-///   if it can.
+/// - `all_gather(send, receive, bytes)`: every rank gives `bytes` bytes at `send`, the same number
+/// on
+///   all, and finds size() * bytes at `receive`, rank by rank. Both are host memory. The call
+///   returns when they are there. It may throw what it likes if the ranks cannot be reached; on all
+///   of them, if it can.
 ///
 /// Any transport can be one: docs/ranks.md has thirty lines over another library.
 template <class Comm>
@@ -50,8 +51,9 @@ class thread_communicator {
   /// The ranks of a new group; throws invalid_range_error unless size >= 1.
   static std::vector<thread_communicator> make(int size) {
     if (size < 1) {
-      throw invalid_range_error("tilefold::thread_communicator: a group has at least one rank, not " +
-                                std::to_string(size));
+      throw invalid_range_error(
+          "tilefold::thread_communicator: a group has at least one rank, not " +
+          std::to_string(size));
     }
     const auto group = std::make_shared<shared_state>(size);
     std::vector<thread_communicator> ranks;
@@ -60,8 +62,8 @@ class thread_communicator {
     return ranks;
   }
 
-  /// Calls body(communicator) on `size` threads, and returns when all are done. Throws what the first
-  /// of them has thrown that was not told by another (communicator_error); else the first.
+  /// Calls body(communicator) on `size` threads, and returns when all are done. Throws what the
+  /// first of them has thrown that was not told by another (communicator_error); else the first.
   template <class Body>
   static void run(int size, const Body& body) {
     std::vector<thread_communicator> ranks = make(size);

@@ -201,9 +201,7 @@ class piece {
 
   /// What tells pieces apart that must not be merged, as text. Every compiler writes names of
   /// numbers alike; names of operators and structs it writes in its own way.
-  static std::string signature() {
-    return detail::fold_signature<Op, accumulator, T>();
-  }
+  static std::string signature() { return detail::fold_signature<Op, accumulator, T>(); }
 
  private:
   static constexpr std::uint64_t letters = 0x43504654;  // "TFPC"

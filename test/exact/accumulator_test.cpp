@@ -259,7 +259,8 @@ TEST(ExactAccumulatorBytes, AreTheSameOnEveryMachine) {
     digits += "0123456789abcdef"[std::to_integer<int>(b) >> 4];
     digits += "0123456789abcdef"[std::to_integer<int>(b) & 15];
   }
-  // "TFXA", version 2, kind 3, two words; other; -1.5 2^24 in words with signs; and FNV-1a of these.
+  // "TFXA", version 2, kind 3, two words; other; -1.5 2^24 in words with signs; and FNV-1a of
+  // these.
   EXPECT_EQ(digits.substr(0, 64),
             "5446584102030200"
             "1000000000000000"

@@ -9,8 +9,8 @@
 //     integers   1 .. 2^64                                          2
 //     products   of floats 10, of doubles 67, of halves and integers 3
 //
-// Sums of floats and doubles begin below their least bit, 2^-149 and 2^-1074, as far as no more words
-// are needed: so that items around 1 lie within one word.
+// Sums of floats and doubles begin below their least bit, 2^-149 and 2^-1074, as far as no more
+// words are needed: so that items around 1 lie within one word.
 #pragma once
 
 #include <concepts>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One call of several ranks, as a conversation: rounds in which every rank tells all the same number
-// of bytes. The first round is alike for every verb, operator and type, so ranks that have come to
-// different calls find it out there:
+// One call of several ranks, as a conversation: rounds in which every rank tells all the same
+// number of bytes. The first round is alike for every verb, operator and type, so ranks that have
+// come to different calls find it out there:
 //
 //     round 1   a hash of the call's signature, a number, "I have failed"     agree()
 //     round 2   ...what the verb sends, and "I have failed"                   gather()
@@ -85,8 +85,8 @@ class rank_call {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Does this rank's own part. If it throws, all ranks are told in the next round, and what follows
-  /// here is left out.
+  /// Does this rank's own part. If it throws, all ranks are told in the next round, and what
+  /// follows here is left out.
   template <class Work>
   void try_to(const Work& work) {
     if (failure_ != nullptr) return;
