@@ -244,10 +244,9 @@ class piece {
 ///
 /// - Result: a piece<T, Op, Acc>, see there. Indices that a reducer yields count in the whole.
 /// - Parameters, order, errors: as for reduce(); a negative position throws invalid_range_error.
-/// The
-///   call returns when the piece is there; on a GPU it takes one launch (three if the accumulator
-///   has more than 256 bytes), and cuda_executor::segments_workspace_bytes() of 126 segments in
-///   addition to the workspace of reduce().
+/// - The call returns when the piece is there. On a GPU it takes one launch (three if the
+///   accumulator has more than 512 bytes), and cuda_executor::segments_workspace_bytes() of 126
+///   segments in addition to the workspace of reduce().
 /// - Work: that of reduce(), in at most 2 log2(n) + 1 folds side by side.
 template <class Acc = void, executor Exec, detail::item_iterator It, std::integral Position,
           class Op = plus>
