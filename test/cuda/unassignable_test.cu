@@ -78,6 +78,42 @@ TEST(CudaUnassignable, AreFolded) {
   }
 }
 
+// One word, in segments by offsets: lanes may take whole ones, if there are many.
+struct fixed_word {
+  const std::uint32_t value;
+};
+struct plain_word {
+  std::uint32_t value;
+};
+template <class T>
+struct mix {
+  TILEFOLD_HD T operator()(const T& a, const T& b) const { return {a.value * 3u + b.value}; }
+};
+
+TEST(CudaUnassignable, AreFoldedInManyShortSegments) {
+  const std::int64_t segments = detail::cuda::least_short_trees + 5;
+  std::vector<plain_word> x;
+  std::vector<std::int64_t> offsets{0};
+  for (std::int64_t s = 0; s < segments; ++s) {
+    for (std::int64_t i = 0; i < s % 4; ++i) x.push_back({static_cast<std::uint32_t>(s * 7 + i)});
+    offsets.push_back(static_cast<std::int64_t>(x.size()));
+  }
+  const gpu_array<plain_word> device(x);
+  const gpu_array<std::int64_t> device_offsets(offsets);
+  const gpu_array<plain_word> out(segments);
+  cuda_executor exec;
+  tilefold::segmented_reduce(
+      exec, reinterpret_cast<const fixed_word*>(device.data()), device_offsets.data(), segments,
+      reinterpret_cast<fixed_word*>(out.data()), fixed_word{9}, mix<fixed_word>());
+  const std::vector<plain_word> got = out.to_host();
+  for (std::int64_t s = 0; s < segments; ++s) {
+    const auto at = static_cast<std::size_t>(s);
+    const auto expected = tilefold::reduce(x.data() + offsets[at], x.data() + offsets[at + 1],
+                                           plain_word{9}, mix<plain_word>());
+    ASSERT_EQ(got[at].value, expected.value) << s;
+  }
+}
+
 TEST(CudaTypedFunctors, FoldValuesOfTheirType) {
   std::vector<int> numbers;
   for (int i = 0; i < 5000; ++i) numbers.push_back(i % 3 * 100);

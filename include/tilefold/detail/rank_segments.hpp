@@ -22,6 +22,7 @@
 #include <tilefold/detail/block_list.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/rank_call.hpp>
+#include <tilefold/detail/verb.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/op.hpp>
 

@@ -30,6 +30,16 @@ namespace tilefold::detail::cuda {
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
+/// `blocks`, or as many as an SM holds of `nt` threads each: 1024 threads before 8.0, 1536 at least
+/// from there on.
+constexpr int blocks_that_fit(int blocks, int nt) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  return detail::smaller(blocks, 1024 / nt);
+#else
+  return detail::smaller(blocks, 1536 / nt);
+#endif
+}
+
 // Tiles of one range.
 
 /// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide

@@ -12,8 +12,9 @@
 //     row l + 1     counts 2^(u - 1); gets 2 (bits of h - bits of A)
 //     row l         counts 2^(u - 52); gets bits of g - bits of A / 2^52
 //
-// A row gains at most 2^52 an item, so that it holds 2^11 items. Then rows are emptied into words
-// of 32 bits. Integers know no order. That is 27 instructions an item.
+// A row gains at most 2^52 an item, and exactly that of the largest below a power of two, so that
+// it holds 2^11 - 1 items. Then rows are emptied into words of 32 bits. Integers know no order.
+// That is 27 instructions an item.
 //
 // Squares of floats have half as many bytes to pay for them. There all items of a chunk are cut
 // together, level by level from that of the largest, 6 instructions each, as long as few levels do;
@@ -36,7 +37,7 @@ template <bool Together>
 class warp_rows {
   static constexpr int step = 51;
   static constexpr int rows = 42;
-  static constexpr int items_of_row = 1 << 11;
+  static constexpr int items_of_row = (1 << 11) - 1;
   static constexpr unsigned most_exponent = 2040;  // of a level; fields of exponents
   static constexpr int most_levels = 3;            // that items are cut together
   static constexpr int chunks_between_tries = 15;
@@ -92,6 +93,7 @@ class warp_rows {
       __syncwarp();
       if (apart == 0 && cut(items, most, lane)) return true;
       if (lane == 0) chunks_apart = apart == 0 ? chunks_between_tries : apart - 1;
+      __syncwarp();
     }
 #pragma unroll
     for (int i = 0; i < N; ++i) add_to(&row[0][lane], items[i]);

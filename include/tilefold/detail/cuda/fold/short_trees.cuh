@@ -50,7 +50,7 @@ class tree_of_lane {
     if constexpr (N == 1) {
       if (first < count_) value.put(items_.lift(reducer, first));
     } else {
-      value = node<N / 2>(reducer, first, most);
+      value.put(node<N / 2>(reducer, first, most).value);
       const int right = first + N / 2;
       if (N <= 4 || right < most) {
         value.put(cuda::combine<false>(reducer, value.value,

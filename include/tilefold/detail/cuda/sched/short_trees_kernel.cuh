@@ -122,7 +122,7 @@ class short_tree_work {
   // As lane_plan takes it; who folds a long one is asked when there is one.
   __device__ __forceinline__ static int short_length(std::int64_t count) {
     if (count > plan_type::most_items) return plan_type::for_warps;
-    return detail::larger(static_cast<int>(count), 0);
+    return static_cast<int>(detail::larger(count, std::int64_t{0}));
   }
 
   // A group at either end of memory: all its trees are dealt.
@@ -196,7 +196,7 @@ class short_tree_work {
 
 template <class Build, int Items, int Blocks, class Forest, class Reducer, class Init, class Empty,
           class Out>
-__global__ void __launch_bounds__(lanes_nt, Blocks)
+__global__ void __launch_bounds__(lanes_nt, blocks_that_fit(Blocks, lanes_nt))
     short_trees_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out,
                        forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
   cuda::wait_for_previous_launch();
