@@ -51,8 +51,9 @@ std::string value_by(session& gpu, const contestant& who, const std::vector<T>& 
   const device_array<T> items(values);
   const device_array<T> out(1);
   const device_array<char> scratch(index{1} << 26);
-  who.enqueue({items.data(), items.size(), out.data(), gpu.stream(), scratch.data(),
-               static_cast<std::size_t>(scratch.size())});
+  who.enqueue({{items.data(), out.data(), gpu.stream(), scratch.data(),
+                static_cast<std::size_t>(scratch.size())},
+               items.size()});
   T got;
   check(cudaMemcpyAsync(&got, out.data(), sizeof got, cudaMemcpyDefault, gpu.stream()), "copy");
   check(cudaStreamSynchronize(gpu.stream()), "a sum at the edges");

@@ -80,9 +80,9 @@ class spread_contest {
   };
 
   fold_call call() const {
-    return {memory_->items.data(),   items,
-            memory_->out.data(),     gpu_.stream(),
-            memory_->scratch.data(), static_cast<std::size_t>(memory_->scratch.size())};
+    return {{memory_->items.data(), memory_->out.data(), gpu_.stream(), memory_->scratch.data(),
+             static_cast<std::size_t>(memory_->scratch.size())},
+            items};
   }
 
   void lay_out(int binades) {

@@ -31,7 +31,7 @@ std::vector<T> results_of(const std::vector<std::vector<T>>& sets, const Reduce&
   std::vector<T> items;
   for (const auto& set : sets) items.insert(items.end(), set.begin(), set.end());
   const thrust::device_vector<T> x(items.begin(), items.end());
-  const thrust::device_vector<T> reversed(items.rbegin(), items.rend());
+  const thrust::device_vector<T> reversed(std::vector<T>(items.rbegin(), items.rend()));
   const T* first = x.data().get();
   const T* end_of_reversed = reversed.data().get() + items.size();
   std::vector<T> results;
