@@ -58,7 +58,8 @@ inline constexpr const char* segments = "the number of segments";
 /// - Offsets are believed; checked() looks at them before anything follows them.
 /// - On a CUDA executor the call is asynchronous in its stream and takes three launches (four for
 ///   2^20 segments or more of 4 bytes an item, by offsets), or one for equal lengths and for 1024
-///   segments or fewer; everything must live until the stream has passed it. Workspace: for offsets cuda_executor::segments_workspace_bytes(); for equal lengths
+///   segments or fewer; everything must live until the stream has passed it. Workspace: for offsets
+///   cuda_executor::segments_workspace_bytes(); for equal lengths
 ///   cuda_executor::equal_segments_workspace_bytes(), none up to a tile of items.
 /// - Work: as many combines as reduce() would need for each segment.
 /// - Throws as reduce() does; invalid_range_error also for a negative number or size of segments.
