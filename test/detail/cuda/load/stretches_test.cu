@@ -30,7 +30,7 @@ struct alignas(Alignment) bytes_of {
 namespace {
 
 template <class It, int Items>
-using stretch = tilefold::detail::cuda::lane_stretch<It, Items>;
+using stretch = tilefold::detail::cuda::lane_stretch<It, Items, false>;
 
 /// What a lane is asked for: items [first, first + count), and whether 16 bytes more are there.
 struct request {
