@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include <tilefold/config.hpp>
+
 namespace tilefold::detail {
 
 /// T's name, as the compiler that asks spells it.
