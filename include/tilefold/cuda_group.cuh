@@ -150,12 +150,7 @@ class basic_cuda_group {
   template <class Policy, class Source, detail::folding Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) const {
-    detail::block_list<Reducer> list(0);
-    fold_blocks<Policy>(source, reducer, 0, n,
-                        [&](const typename Reducer::accumulator& value, std::int64_t size) {
-                          list.push(reducer, value, size);
-                        });
-    return detail::finish(detail::closed_steps<Reducer>{reducer}, init, list.fold(reducer));
+    return detail::fold_of_blocks<Policy>(*this, source, reducer, init, n);
   }
 
   template <class Policy, class Source, detail::folding Reducer, class Init, class Out>

@@ -25,6 +25,7 @@
 
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/folding.hpp>
+#include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail {
@@ -136,5 +137,17 @@ class block_list {
   std::int64_t end_;
   value_stack<accumulator, most> values_;
 };
+
+/// The projected fold of elements [0, n) of `source`, n >= 1, by an executor that gives blocks.
+template <class Policy, class Exec, class Source, class Reducer, class Init>
+typename Reducer::result fold_of_blocks(const Exec& exec, const Source& source,
+                                        const Reducer& reducer, const Init& init, std::int64_t n) {
+  block_list<Reducer> list(0);
+  exec.template fold_blocks<Policy>(
+      source, reducer, 0, n, [&](const typename Reducer::accumulator& value, std::int64_t size) {
+        list.push(reducer, value, size);
+      });
+  return detail::finish(closed_steps<Reducer>{reducer}, init, list.fold(reducer));
+}
 
 }  // namespace tilefold::detail
