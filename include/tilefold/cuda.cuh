@@ -152,10 +152,19 @@ inline int current_device() {
   return device;
 }
 
-/// The device that a stream belongs to; the special streams belong to the current one.
+inline bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+/// The device that a stream belongs to; the special streams belong to the current one. A stream
+/// that is being captured tells nothing of itself, and asking would end the capture; launches into
+/// it need its device to be the current one.
 inline int device_of(cudaStream_t stream) {
 #if CUDART_VERSION >= 12080
-  if (stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread) {
+  if (stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread &&
+      !cuda::is_capturing(stream)) {
     int device = 0;
     check(cudaStreamGetDevice(stream, &device), "cudaStreamGetDevice");
     return device;
@@ -197,12 +206,6 @@ inline device_info query(int device) {
   check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   info.early_launches = major >= 9 && driver >= first_driver_for_early_graphs;
   return info;
-}
-
-inline bool is_capturing(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-  return status != cudaStreamCaptureStatusNone;
 }
 
 /// The number of the capture that `stream` is in, which no other one has; 0 if it is in none.

@@ -188,22 +188,6 @@ TEST(CudaWorkspace, GrowsWithTheFold) {
   EXPECT_EQ(memory.bytes_in_use(), 0);
 }
 
-// An accumulator for every 2^12 items, 1/30 of that for bookkeeping, and 64 KiB: numbers and
-// structs folded as they are, numbers in accumulators of any size.
-TEST(CudaWorkspace, IsSmall) {
-  for (const auto& [item_bytes, accumulator_bytes] :
-       {std::pair{1, 1}, {1, 4},   {1, 8},   {2, 2},   {2, 4},   {4, 4},  {4, 8},
-        {4, 24},         {4, 64},  {6, 6},   {8, 8},   {8, 32},  {12, 4}, {12, 12},
-        {16, 16},        {20, 20}, {24, 24}, {32, 32}, {48, 48}, {64, 64}}) {
-    for (int exponent = 0; exponent <= 34; ++exponent) {
-      const std::int64_t n = (std::int64_t{1} << exponent) + 1;
-      EXPECT_LE(cuda_executor::workspace_bytes(n, item_bytes, accumulator_bytes),
-                (n >> 12) * accumulator_bytes * 31 / 30 + (64 << 10))
-          << n << " items of " << item_bytes << " bytes, accumulators of " << accumulator_bytes;
-    }
-  }
-}
-
 TEST(CudaWorkspace, ReservedAheadIsEnough) {
   tracking_resource memory;
   gpu_array<float> array(mixed(3000000));

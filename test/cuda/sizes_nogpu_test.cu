@@ -210,6 +210,25 @@ TEST(CudaSizes, AreEnoughForEveryFold) {
   }
 }
 
+// An accumulator for every 2^12 items; of structs that are folded as they are, for every 1024 or,
+// if they are larger than 64 bytes, 256 bytes. And 1/30 of that for bookkeeping, and 64 KiB.
+TEST(CudaSizes, AreSmall) {
+  for (const auto& [item_bytes, acc_bytes] :
+       {std::pair{1, 1}, {1, 4},   {1, 8},   {2, 2},   {2, 4},   {4, 4},   {4, 8},    {4, 24},
+        {4, 64},         {6, 6},   {8, 8},   {8, 32},  {12, 4},  {12, 12}, {16, 16},  {20, 20},
+        {24, 24},        {32, 32}, {48, 48}, {64, 64}, {80, 80}, {96, 96}, {128, 128}}) {
+    const bool as_structs = item_bytes == acc_bytes && item_bytes >= 12;
+    for (int exponent = 0; exponent <= 34; ++exponent) {
+      const std::int64_t n = (std::int64_t{1} << exponent) + 1;
+      const std::int64_t partials = detail::larger(
+          (n >> 12) * acc_bytes, as_structs ? n * item_bytes >> (item_bytes > 64 ? 8 : 10) : 0);
+      EXPECT_LE(cuda_executor::workspace_bytes(n, item_bytes, acc_bytes),
+                partials * 31 / 30 + (64 << 10))
+          << n << " items of " << item_bytes << " bytes, accumulators of " << acc_bytes;
+    }
+  }
+}
+
 // As launch_equal_slices() cuts trees, on a GPU that holds `resident` blocks.
 TEST(CudaSizes, AreEnoughForSegmentsOfOneLength) {
   shape_stream bits(seed());

@@ -128,6 +128,10 @@ auto top_8(const arguments<T>& with) {
   return reduce(with.gpu, with.items, with.items + with.n, r::top_k<8>{});
 }
 template <class T>
+auto exact_sum(const arguments<T>& with) {
+  return reduce(with.gpu, with.items, with.items + with.n, r::exact_sum{});
+}
+template <class T>
 void segments_by_offsets(const arguments<T>& with, sum_of<T>* out) {
   segmented_reduce_into(with.gpu, with.items, with.offsets, with.segments, out);
 }

@@ -22,12 +22,12 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
-from machine_code import demangled, find_disassembler
+from machine_code import demangled, find_disassembler, miscompiled
 
 TYPES = {"float": "float", "double": "double", "int32": "std::int32_t", "half": "__half"}
 # Calls whose results are returned, and calls that write them through an argument.
 RETURNING = ["sum", "sum_of_user", "non_commutative", "structs", "transform", "dot", "fused_statistics", "arg_min",
-             "log_sum_exp", "top_8"]
+             "log_sum_exp", "top_8", "exact_sum"]
 WRITING = {"segments_by_offsets": "sum_of<{0}>*", "segments_of_equal_length": "sum_of<{0}>*",
            "statistics_of_rows": "statistics_of<{0}>*",
            "columns": "sum_of<{0}>*", "by_key": "sum_of<{0}>*", "batched": "sum_of<{0}>*",
@@ -127,6 +127,10 @@ def rows_of(tools, call, type_name):
         log = run([nvcc, "-std=c++20", "-arch=sm_90", "-O3", f"-I{include_dir}", f"-I{HERE}", "-Xptxas", "-v",
                    "-cubin", source, "-o", cubin])
         code = kernels_of(run([nvdisasm, "-c", cubin]))
+    for name, lines in code.items():
+        if wrong := miscompiled("\n".join(lines)):
+            raise RuntimeError(f"{call}, {type_name}: in {demangled([name])[0]} the compiler has made wrong code "
+                               f"(test/support/machine_code.py): {wrong[0]}")
     found = resources(log)
     if not found or set(found) != set(code):
         raise RuntimeError(f"{call}, {type_name}: ptxas reports {len(found)} kernels, nvdisasm {len(code)}")

@@ -8,6 +8,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import kernel_table
+import machine_code
 
 PTXAS = """ptxas info    : Compiling entry function '_Z1av' for 'sm_90'
 ptxas info    : Function properties for _Z1av
@@ -41,6 +42,13 @@ SASS = """
 class KernelTable(unittest.TestCase):
     def test_reads_what_ptxas_reports(self):
         self.assertEqual(kernel_table.resources(PTXAS), {"_Z1av": (40, 8, 16, 24, 132), "_Z1bv": (9, 0, 0, 0, 0)})
+
+    def test_sees_code_that_the_compiler_gets_wrong(self):
+        for wrong in ["VIMNMX.RELU R4, P0, P0, R6, 0x20, PT ;", "VIMNMX.S32.RELU R0, P1, PT, R0, UR6, PT ;"]:
+            self.assertEqual(len(machine_code.miscompiled(SASS + wrong)), 1, wrong)
+        for right in ["VIMNMX.RELU R0, R0, 0x20, PT ;", "VIMNMX.RELU R0, PT, PT, R0, 0x20, PT ;",
+                      "VIMNMX R0, P0, PT, R0, 0x20, PT ;"]:
+            self.assertEqual(machine_code.miscompiled(SASS + right), [], right)
 
     def test_finds_the_loop_that_loads_most(self):
         code = kernel_table.kernels_of(SASS)

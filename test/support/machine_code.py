@@ -3,6 +3,7 @@
 # What tests that read nvcc's machine code share: the disassembler, and readable names.
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -22,6 +23,16 @@ def find_disassembler(nvcc, installed_dir):
         return str(installed)
     raise RuntimeError(f"there is nvcc ({nvcc}) but no nvdisasm: not beside it, not on PATH, not in "
                        f"{installed_dir}. 'bash .ci/run' puts one there, or put your toolkit's on PATH")
+
+
+# max(min(x, high), 0) == high as ptxas of CUDA 13.0 writes it for sm_90 and sm_100, wrongly: the
+# predicate says x < high or not, and is set for 0 <= x < high as well.
+MISCOMPILED = re.compile(r"\bVIMNMX(?:\.\w+)*\.RELU(?:\.\w+)* \w+, (?!PT, PT)U?P\w, U?P\w, [^;]*")
+
+
+def miscompiled(code):
+    """The instructions of disassembled code that compute something else than the source says."""
+    return [match[0].strip() for match in MISCOMPILED.finditer(code)]
 
 
 def demangled(names):

@@ -24,10 +24,12 @@ TILEFOLD_HD constexpr T larger(T a, T b, More... more) {
   return detail::larger(a < b ? b : a, more...);
 }
 
-/// The number closest to x that is not below `low` nor above `high`.
+/// The number closest to x that is not below `low` nor above `high`; low <= high. (The other way
+/// round, max(min(x, high), 0) == high comes out true for 0 <= x < high, too: ptxas of CUDA 13.0
+/// for sm_90 and sm_100 makes it one VIMNMX.RELU and takes the wrong predicate.)
 template <class T>
 TILEFOLD_HD constexpr T bounded(T x, T low, T high) {
-  return detail::larger(low, detail::smaller(x, high));
+  return detail::smaller(detail::larger(low, x), high);
 }
 
 /// Whether x < 0, which compilers warn of where it cannot be.

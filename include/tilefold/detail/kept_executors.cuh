@@ -20,7 +20,7 @@
 
 namespace tilefold::detail {
 
-/// Lets this thread ask for events and free memory while another one captures.
+/// Lets this thread ask for events, and get and free memory, while another one captures.
 class beside_captures {
  public:
   beside_captures() noexcept { exchange(); }
@@ -159,15 +159,15 @@ class kept_executors {
   static std::list<kept> take(cudaStream_t stream) {
     if (stream == nullptr)
       stream = Build::per_thread_stream ? cudaStreamPerThread : cudaStreamLegacy;
-    const int device = cuda::device_of(stream);
-    const cuda::device_scope scope(device);
     std::list<kept> taken;
-    const unsigned long long number = number_of(stream);
     // The legacy stream cannot be captured, and asking for it may break others' captures.
     if (stream != cudaStreamLegacy && cuda::is_capturing(stream)) {
-      taken.emplace_back(stream, number).capture();
+      taken.emplace_back(stream, 0).capture();  // such a stream does not tell its number
       return taken;
     }
+    const int device = cuda::device_of(stream);
+    const cuda::device_scope scope(device);
+    const unsigned long long number = number_of(stream);
     std::list<kept>& all = executors();
     auto found = all.begin();
     while (found != all.end() && !serves(*found, device, stream, number)) ++found;
@@ -243,6 +243,7 @@ class lent_executor {
   basic_cuda_executor<Build>& executor() { return one_.front().executor; }
 
  private:
+  const beside_captures mode_;
   std::list<typename kept_executors<Build>::kept> one_;
 };
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/load/elements.cuh>
 
 namespace tilefold::detail::cuda {
 
@@ -27,7 +28,7 @@ struct place_search {
     const bool better = found.gives_way_to(key);
     if (!__any_sync(full_warp, better)) return;
     const int place = place_of<ranking, T>(key);
-    if (better) found = {key, first + place};
+    if (better) found = {key, cuda::index_of(source, first + place)};
 #pragma unroll
     for (int mask = 1; mask < warp_size; mask *= 2) {
       const Place other = cuda::shuffle_xor(found, mask);

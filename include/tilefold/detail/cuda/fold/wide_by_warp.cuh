@@ -100,15 +100,14 @@ class wide_by_warp {
       any[r] = __ballot_sync(full_warp, i < State::words && all_.word(i) != 0);
       if (any[r] != 0) top = r * warp_size + 31 - __clz(static_cast<int>(any[r]));
     }
-    bool more = false;
+    const int first = detail::larger(top + 1 - exact_window::words, 0);
+    bool mine_is_below = false;
 #pragma unroll
     for (int r = 0; r < rounds; ++r) {
-      // Of these words so many are below the window.
-      const int below =
-          detail::bounded(top + 1 - exact_window::words - r * warp_size, 0, warp_size);
-      more = more || (any[r] & (below == warp_size ? ~0u : (1u << below) - 1)) != 0;
+      mine_is_below =
+          mine_is_below || (r * warp_size + lane_ < first && (any[r] >> lane_ & 1) != 0);
     }
-    const int first = detail::larger(top + 1 - exact_window::words, 0);
+    const bool more = __any_sync(full_warp, mine_is_below) != 0;
     exact_window result{};
 #pragma unroll
     for (int i = 0; i < exact_window::words; ++i) {

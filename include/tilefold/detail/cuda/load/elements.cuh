@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -41,6 +42,13 @@ inline constexpr int item_bytes<source_of<std::index_sequence<Index...>, Its...>
 
 template <transforms_or_zips It>
 inline constexpr int item_bytes_of<It> = item_bytes<underneath_t<It>>;
+
+/// The index of element i of a source whose first iterator tells indices.
+template <std::size_t... Index, class... Its>
+__device__ __forceinline__ std::int64_t index_of(
+    const source_of<std::index_sequence<Index...>, Its...>& source, std::int64_t i) {
+  return source_of<std::index_sequence<Index...>, Its...>::template iterator<0>(source)[i];
+}
 
 // Ranges of memory that an element is read from.
 template <class It>

@@ -195,7 +195,8 @@ class select_fold {
         best = is_best ? k : best;
         place = is_best ? i : place;
       }
-      const element offered{best, first + place / width * (warp_size * width) + place % width};
+      const std::int64_t at = first + place / width * (warp_size * width) + place % width;
+      const element offered{best, cuda::index_of(source_, at)};
       const bool offers = (place >= 0) & list_.takes(offered);
       list_.add(offered, offers);
       if (!__any_sync(full_warp, offers & (candidates > 1))) return;
