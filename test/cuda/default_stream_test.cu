@@ -14,6 +14,7 @@
 #include <tilefold/tilefold.cuh>
 
 #include "conformance/conformance.hpp"
+#include "support/delay.cuh"
 #include "support/device.cuh"
 
 namespace tilefold::test {
@@ -26,13 +27,6 @@ constexpr bool per_thread = false;
 #endif
 
 static_assert(detail::cuda::this_build::per_thread_stream == per_thread);
-
-// Waits until the host says go, for so many clocks at most.
-__global__ void wait_for(const volatile int* go, long long clocks) {
-  const long long start = clock64();
-  while (*go == 0 && clock64() - start < clocks) {
-  }
-}
 
 float folded(const std::vector<float>& items) {
   return reference::fold<float>(reference::plus{}, items);
@@ -60,7 +54,7 @@ TEST(CudaDefaultStream, IsTheOneOfTheTranslationUnit) {
 
   *go.data() = 0;
   // Seconds if nobody waits for it, a moment if somebody does.
-  wait_for<<<1, 1, 0, other>>>(go.data(), per_thread ? 5'000'000'000 : 100'000'000);
+  wait_for<<<1, 1, 0, other>>>(go.data(), per_thread ? 5 * a_second : 50 * a_millisecond);
   const float sum = tilefold::reduce(array.begin(), array.end());
   EXPECT_EQ(cudaStreamQuery(other), per_thread ? cudaErrorNotReady : cudaSuccess);
   *static_cast<volatile int*>(go.data()) = 1;

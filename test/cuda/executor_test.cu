@@ -19,6 +19,7 @@
 #include <tilefold/tilefold.cuh>
 
 #include "conformance/conformance.hpp"
+#include "support/delay.cuh"
 #include "support/device.cuh"
 #include "support/device_order.cuh"
 #include "support/memory_resource.cuh"
@@ -34,14 +35,6 @@ std::vector<float> mixed(std::int64_t n, std::uint64_t seed = 1) {
 
 float folded(const std::vector<float>& items) {
   return reference::fold<float>(reference::plus{}, items);
-}
-
-// Waits until the host says go, for some seconds at most: while it runs, what follows in its stream
-// cannot have run.
-__global__ void wait_for(const volatile int* go) {
-  const long long start = clock64();
-  while (*go == 0 && clock64() - start < 5'000'000'000) {
-  }
 }
 
 class CudaStreams : public ::testing::Test {
@@ -116,7 +109,7 @@ TEST_F(CudaStreams, AreWaitedForByReduce) {
   cuda_executor exec;
   EXPECT_TRUE(same_bits(reduce(exec, array_.begin(), array_.end()), folded(items_)));
   *go.data() = 0;
-  wait_for<<<1, 1, 0, exec.stream()>>>(go.data());
+  wait_for<<<1, 1, 0, exec.stream()>>>(go.data(), 5 * a_second);
   must(cudaMemcpyAsync(array_.data(), second.data(), after.size() * sizeof(float),
                        cudaMemcpyDefault, exec.stream()));
   const std::jthread later([&] {
@@ -133,14 +126,14 @@ TEST_F(CudaStreams, AreNotWaitedForByReduceInto) {
   gpu_array<int, memory::pinned> go(1);
   // Once before: the first call loads the kernel and grows the workspace, which may wait.
   *go.data() = 1;
-  wait_for<<<1, 1, 0, exec.stream()>>>(go.data());
+  wait_for<<<1, 1, 0, exec.stream()>>>(go.data(), 5 * a_second);
   reduce_into(exec, array_.begin(), array_.end(), out.data());
   exec.synchronize();
   must(cudaMemset(out.data(), 0, sizeof(float)));
   must(cudaDeviceSynchronize());
 
   *go.data() = 0;
-  wait_for<<<1, 1, 0, exec.stream()>>>(go.data());
+  wait_for<<<1, 1, 0, exec.stream()>>>(go.data(), 5 * a_second);
   reduce_into(exec, array_.begin(), array_.end(), out.data());
   EXPECT_EQ(cudaStreamQuery(exec.stream()), cudaErrorNotReady);
   *static_cast<volatile int*>(go.data()) = 1;

@@ -23,6 +23,7 @@
 #include <tilefold/tilefold.cuh>
 
 #include "conformance/conformance.hpp"
+#include "support/delay.cuh"
 #include "support/device.cuh"
 #include "support/stand_ins.cuh"
 
@@ -32,14 +33,6 @@ namespace {
 float folded(const std::vector<float>& items) {
   return reference::fold<float>(reference::plus{}, items);
 }
-
-// A kernel that is still running when the call behind it is put into the stream.
-__global__ void delay(long long clocks) {
-  const long long start = clock64();
-  while (clock64() - start < clocks) {
-  }
-}
-constexpr long long clocks_of_a_while = 20'000'000;  // some 10 ms
 
 const std::vector<std::int64_t> sizes{1, 1000, 100003, 5000001};
 
@@ -82,7 +75,7 @@ TEST(CudaStandIns, KeepTheOrderOfTheirStream) {
   const auto items = make_items<float>(pattern::mixed, 5000001);
   const gpu_array<float> array(items);
   gpu_array<float> out(2);
-  delay<<<1, 1, 0, stream>>>(clocks_of_a_while);
+  delay<<<1, 1, 0, stream>>>(10 * a_millisecond);
   reduce_into(stream, array.begin(), array.end(), out.data());
   reduce_into(stream, out.begin(), out.begin() + 1, out.data() + 1);
   EXPECT_EQ(cudaStreamQuery(stream), cudaErrorNotReady);
@@ -102,7 +95,7 @@ TEST(CudaStandIns, MayEndWhileTheirWorkGoesOn) {
   for (int i = 0; i < rounds; ++i) {
     cudaStream_t stream = nullptr;
     must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    delay<<<1, 1, 0, stream>>>(clocks_of_a_while / 20);
+    delay<<<1, 1, 0, stream>>>(a_millisecond / 2);
     reduce_into(stream, array.begin(), array.end(), out.data() + i);
     must(cudaStreamDestroy(stream));
   }
@@ -166,18 +159,20 @@ TEST(CudaStandIns, LeaveCapturesOfOthersAlone) {
     const scoped_stream warm(cudaStreamNonBlocking);  // loads the kernels
     (void)tilefold::reduce(warm, array.begin(), array.end());
   }
+  std::vector<cudaStream_t> streams(20);
+  for (cudaStream_t& stream : streams) {
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  }
   must(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal));
   std::thread([&] {
-    for (int i = 0; i < 20; ++i) {
-      cudaStream_t stream = nullptr;
-      must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (const cudaStream_t stream : streams) {
       reduce_into(stream, array.begin(), array.end(), out.data());
-      must(cudaStreamDestroy(stream));
     }
   }).join();
   cudaGraph_t graph = nullptr;
   must(cudaStreamEndCapture(captured, &graph));
   must(cudaGraphDestroy(graph));
+  for (const cudaStream_t stream : streams) must(cudaStreamDestroy(stream));
   must(cudaDeviceSynchronize());
   EXPECT_TRUE(same_bits(out.to_host()[0], folded(items)));
 }

@@ -13,6 +13,7 @@
 
 #include <iterator>
 #include <list>
+#include <optional>
 #include <utility>
 
 #include <tilefold/cuda.cuh>
@@ -72,44 +73,50 @@ class kept_executors {
   /// An executor of a stream.
   class kept {
    public:
-    explicit kept(cudaStream_t stream, unsigned long long number)
-        : executor(stream), number_(number) {}
+    explicit kept(cudaStream_t stream, unsigned long long number) : number_(number) {
+      executor_.emplace(stream);
+    }
     kept(const kept&) = delete;  // stays in its list
     kept& operator=(const kept&) = delete;
     ~kept() {
-      if (is_default() || captured_) return;
-      // Its stream may be gone, so memory is given back in one that is not, after all work.
       const beside_captures mode;
-      const quiet_device_scope device(executor.device());
-      if (!executor.is_of_another_context()) {
-        if (last_use_ != nullptr && cudaEventSynchronize(last_use_) != cudaSuccess) {
-          (void)cudaGetLastError();
-        }
-        forget_event();
-      }
-      executor.stream_ = cudaStreamPerThread;
+      if (!is_default() && !captured_) leave_stream();
+      executor_.reset();
     }
 
-    executor_type executor;
+    executor_type& executor() { return *executor_; }
+    const executor_type& executor() const { return *executor_; }
 
    private:
     friend class kept_executors;
 
     bool is_default() const { return number_ == 0; }
 
+    // The stream may be gone, so memory is given back in one that is not, after all work.
+    void leave_stream() noexcept {
+      const quiet_device_scope device(executor().device());
+      if (!executor().is_of_another_context()) {
+        if (last_use_ != nullptr && cudaEventSynchronize(last_use_) != cudaSuccess) {
+          (void)cudaGetLastError();
+        }
+        forget_event();
+      }
+      executor().stream_ = cudaStreamPerThread;
+    }
+
     // For a call of a stream that is being captured: memory comes from the graph and goes with it.
     void capture() {
       captured_ = true;
-      executor.grows_in_captures_ = true;
+      executor().grows_in_captures_ = true;
     }
 
     // Notes that work which needs the workspace has just been put into the stream.
     void note_use() noexcept {
-      if (!std::exchange(executor.is_busy_, false) || is_default()) return;
-      const quiet_device_scope device(executor.device());
+      if (!std::exchange(executor().is_busy_, false) || is_default()) return;
+      const quiet_device_scope device(executor().device());
       if ((last_use_ == nullptr &&
            cudaEventCreateWithFlags(&last_use_, cudaEventDisableTiming) != cudaSuccess) ||
-          cudaEventRecord(last_use_, executor.stream()) != cudaSuccess) {
+          cudaEventRecord(last_use_, executor().stream()) != cudaSuccess) {
         lose_track();
       }
     }
@@ -131,7 +138,7 @@ class kept_executors {
     }
 
     void move_to(cudaStream_t stream, unsigned long long number) {
-      executor.stream_ = stream;
+      executor().stream_ = stream;
       number_ = number;
     }
 
@@ -144,11 +151,12 @@ class kept_executors {
 
     // After a reset of the device.
     void forget() noexcept {
-      executor.forget();
+      executor().forget();
       last_use_ = nullptr;
       is_lost_ = false;
     }
 
+    std::optional<executor_type> executor_;
     unsigned long long number_;  // of the stream; 0 for a default stream
     cudaEvent_t last_use_ = nullptr;
     bool is_lost_ = false;
@@ -173,7 +181,7 @@ class kept_executors {
     while (found != all.end() && !serves(*found, device, stream, number)) ++found;
     if (found == all.end()) found = idle_one(device, stream, number);
     if (found != all.end()) {
-      if (found->executor.keeps_memory()) {
+      if (found->executor().keeps_memory()) {
         taken.splice(taken.end(), all, found);
         return taken;
       }
@@ -212,10 +220,10 @@ class kept_executors {
 
   // Another context's may live on; it is let go of with the thread.
   static bool is_current(const kept& one, int device) {
-    return one.executor.device() == device && !one.executor.is_of_another_context();
+    return one.executor().device() == device && !one.executor().is_of_another_context();
   }
   static bool serves(const kept& one, int device, cudaStream_t stream, unsigned long long number) {
-    return one.number_ == number && one.executor.stream() == stream && is_current(one, device);
+    return one.number_ == number && one.executor().stream() == stream && is_current(one, device);
   }
 
   // One whose memory a new stream may take over, if there are enough; else the end.
@@ -240,7 +248,7 @@ class lent_executor {
   lent_executor(const lent_executor&) = delete;  // given back once
   lent_executor& operator=(const lent_executor&) = delete;
 
-  basic_cuda_executor<Build>& executor() { return one_.front().executor; }
+  basic_cuda_executor<Build>& executor() { return one_.front().executor(); }
 
  private:
   const beside_captures mode_;
