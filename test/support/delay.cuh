@@ -19,14 +19,14 @@ __device__ inline std::int64_t nanoseconds() {
 }
 
 /// Until so many nanoseconds have passed.
-static __global__ void delay(std::int64_t ns) {
+[[maybe_unused]] static __global__ void delay(std::int64_t ns) {
   const std::int64_t start = nanoseconds();
   while (nanoseconds() - start < ns) {
   }
 }
 
 /// Until the host says go, but no longer than so many nanoseconds.
-static __global__ void wait_for(const volatile int* go, std::int64_t ns) {
+[[maybe_unused]] static __global__ void wait_for(const volatile int* go, std::int64_t ns) {
   const std::int64_t start = nanoseconds();
   while (*go == 0 && nanoseconds() - start < ns) {
   }
