@@ -20,7 +20,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
-from machine_code import demangled, find_disassembler
+from machine_code import demangled, find_disassembler, miscompiled
 
 FEWEST_KERNELS = 100
 
@@ -87,6 +87,8 @@ class MachineCode:
         done = subprocess.run([self.disassembler, "-c", cubin], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stderr)
+        if wrong := miscompiled(done.stdout):
+            raise RuntimeError(f"{source}: the compiler has made wrong code (../support/machine_code.py): {wrong[0]}")
         return fused_by_kernel(done.stdout)
 
     def of_all(self, sources):
@@ -113,6 +115,10 @@ class Kernels(unittest.TestCase):
         if faults:
             self.fail(f"{len(faults)} of {number} kernels:\n" + "\n".join(faults))
         self.assertGreaterEqual(number, FEWEST_KERNELS)
+
+    def test_wrong_code_is_found(self):
+        with tempfile.TemporaryDirectory() as directory, self.assertRaisesRegex(RuntimeError, "VIMNMX.*RELU"):
+            self.code.of(str(HERE / "wrong_code.cu"), (), directory)
 
     def test_a_planted_leak_is_found(self):
         ((_, kernels, unfused),) = self.code.of_all([str(HERE / "leak.cu")])
