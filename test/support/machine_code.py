@@ -25,13 +25,14 @@ def find_disassembler(nvcc, installed_dir):
                        f"{installed_dir}. 'bash .ci/run' puts one there, or put your toolkit's on PATH")
 
 
-# max(min(x, high), 0) == high as ptxas of CUDA 13.0 writes it for sm_90 and sm_100, wrongly: the
-# predicate says x < high or not, and is set for 0 <= x < high as well.
-MISCOMPILED = re.compile(r"\bVIMNMX(?:\.\w+)*\.RELU(?:\.\w+)* \w+, (?!PT, PT)U?P\w, U?P\w, [^;]*")
+# ptxas of CUDA 13.0 makes max(min(x, high), 0) one VIMNMX.RELU for sm_90 and sm_100, and of a comparison with
+# `high` behind it takes the wrong predicate: it is set for 0 <= x < high as well. CCCL avoids the instruction
+# where one depends on another (NVIDIA/cccl#11306, "before CUDA 13.4"). Our code has none of it.
+MISCOMPILED = re.compile(r"\bVIMNMX\S*\.RELU[^;]*")
 
 
 def miscompiled(code):
-    """The instructions of disassembled code that compute something else than the source says."""
+    """The instructions of disassembled code that may compute something else than the source says."""
     return [match[0].strip() for match in MISCOMPILED.finditer(code)]
 
 
