@@ -27,22 +27,20 @@ exclude_patterns = ["build*", ".git"]
 
 # Headings can be linked to as on a code host; a link that leads nowhere is a warning, so an error.
 myst_heading_anchors = 4
-nitpicky = False
 
 breathe_projects = {"tilefold": str(root / "build/docs/doxygen/xml")}
 breathe_default_project = "tilefold"
 breathe_domain_by_extension = {"hpp": "cpp", "cuh": "cpp", "h": "c"}
 primary_domain = "cpp"
-highlight_language = "cpp"
+# Every header has a part of one namespace, which is then "declared" in each of them.
+suppress_warnings = ["duplicate_declaration.cpp"]
+highlight_language = "none"
 
 html_theme = "furo"
 html_title = f"tilefold {release}"
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
+# The first page is docs/index.html; this leads there.
+html_extra_path = ["extra"]
 
-
-def setup(app):
-    # Pygments knows CUDA, where it is asked for by this name.
-    from pygments.lexers import CudaLexer
-
-    app.add_lexer("cuda", CudaLexer)

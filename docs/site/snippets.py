@@ -68,7 +68,7 @@ def at_line(block, code):
 
 def fragments_file(blocks, header):
     """One translation unit of all fragments of a language."""
-    includes, pages = {f"#include <{header}>\n": None}, {}
+    includes, pages = {f"#include <{header}>\n": None, "#include <vector>\n": None}, {}
     for number, block in enumerate(blocks):
         for include in INCLUDE.findall(block.given + "\n" + block.code):
             includes[include.strip() + "\n"] = None
@@ -76,10 +76,11 @@ def fragments_file(blocks, header):
         # A blank line for each include, so that lines keep their numbers.
         code = at_line(block, INCLUDE.sub("\n", block.code))
         if block.kind == "statements":
-            # A namespace for the declarations; a function of any type, so that a snippet may return something.
-            templates = "\n".join(re.findall(r"^template <.*", given, re.MULTILINE))
-            given = re.sub(r"^template <.*", "", given, flags=re.MULTILINE)
-            code = (f"namespace snippet_{number} {{\n{templates}\n"
+            # A namespace for the declarations, of which templates and structs cannot stand in a function; a
+            # function of any type, so that a snippet may return something.
+            outer = "\n".join(re.findall(r"^(?:template|struct) .*", given, re.MULTILINE))
+            given = re.sub(r"^(?:template|struct) .*", "", given, flags=re.MULTILINE)
+            code = (f"namespace snippet_{number} {{\n{outer}\n"
                     f"[[maybe_unused]] inline auto snippet() {{\n{given}\n{code}}}\n}}\n")
         else:
             code = f"{given}\n{code}"
@@ -117,11 +118,13 @@ class Compilers:
         source = self.folder / (stem + (".cpp" if cpp else ".c"))
         source.write_text(at_line(block, block.code))
         driver = [shutil.which("g++"), "-std=c++20"] if cpp else [shutil.which("gcc"), "-std=c11"]
+        warnings = ["-Wall", "-Wextra", "-Werror"]
         if "tilefold/mpi.hpp" in block.code or "<mpi.h>" in block.code:
             if not self.mpi:
                 return f"skipped {block.place}: there is no MPI"
             driver[0] = self.mpi
-        compile_ = [*driver, "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
+            warnings.append("-Wno-cast-function-type")  # Open MPI's own header
+        compile_ = [*driver, *warnings, f"-I{ROOT / 'include'}"]
         runs = block.output is not None and (cpp or self.library)
         if not runs:
             done = self.run([*compile_, "-fsyntax-only", source], block.place)
