@@ -10,7 +10,7 @@ A block with an `int main` is a program. Any other needs a comment right above i
     <!-- snippet file: DECLARATIONS -->     declarations at file scope, after these
     <!-- snippet not compiled: REASON -->   and where else it is compiled, if it is
 
-An `output` block behind a host program, or behind Python, is what it prints. All CUDA fragments are one
+An `output` block behind a host program, or behind Python, is what it prints; a command may stand between. All CUDA fragments are one
 translation unit, all C++ fragments another. nvcc, MPI and libtilefold are used where they are there; what
 was left out for want of them is said.
 """
@@ -55,7 +55,8 @@ def read_blocks(page):
         kinds = {None: "statements", " file": "file", " not compiled": "not compiled"}
         following = found[i + 1] if i + 1 < len(found) else None
         output = None
-        if following and following[1] == "output" and not text[fence.end():following.start()].strip():
+        between = re.sub(r"^ {4}.*$", "", text[fence.end():following.start()], flags=re.M) if following else ""
+        if following and following[1] == "output" and not between.strip():
             output = following[2]
         yield Block(page, text.count("\n", 0, fence.start()) + 2, fence[1], fence[2],
                     mark and (kinds[mark[1]], mark[2].strip()), output)
