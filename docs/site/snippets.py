@@ -109,7 +109,7 @@ class Compilers:
         done = self.run(command, block.place, **options)
         if isinstance(done, str):
             return done
-        if done.stdout.strip() != block.output.strip():
+        if [line.rstrip() for line in done.stdout.rstrip().split("\n")] != block.output.rstrip().split("\n"):
             return f"{block.place}: prints\n{done.stdout}and the page says\n{block.output}"
         return None
 
