@@ -129,7 +129,9 @@ class Compilers:
         runs = block.output is not None and (cpp or self.library)
         if not runs:
             done = self.run([*compile_, "-fsyntax-only", source], block.place)
-            return done if isinstance(done, str) else None
+            if isinstance(done, str) or block.output is None:
+                return done if isinstance(done, str) else None
+            return f"skipped {block.place}: running it needs libtilefold"
         program = self.folder / stem
         link = [] if cpp else [self.library, f"-Wl,-rpath,{pathlib.Path(self.library).parent}"]
         done = self.run([*self.cached, *compile_, "-O0", "-c", source, "-o", f"{program}.o"], block.place)
