@@ -59,6 +59,11 @@ set(CPACK_DEBIAN_DEB_DEV_PACKAGE_SUGGESTS "nvidia-cuda-toolkit (>= 12), libopenm
 if(TARGET tilefold_c)
   tilefold_deb(runtime libtilefold${soversion} libs
                "${promise}\nThis package has the shared library with the C interface.")
+  # Debian's way is the trigger. CPack's own is scripts that call ldconfig, unless others are named; those
+  # here do not exist, and what does not exist is left out.
+  set(CPACK_DEBIAN_DEB_RUNTIME_PACKAGE_CONTROL_EXTRA
+      ${PROJECT_SOURCE_DIR}/packaging/deb/triggers ${PROJECT_BINARY_DIR}/deb/none/postinst
+      ${PROJECT_BINARY_DIR}/deb/none/postrm)
   string(APPEND CPACK_DEBIAN_DEB_DEV_PACKAGE_DEPENDS
          ", libtilefold${soversion} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
 endif()

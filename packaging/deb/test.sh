@@ -30,26 +30,34 @@ for package in $(dpkg-query -W -f='${binary:Package}\n'); do
 done
 step dpkg --root="$root" --force-not-root --force-script-chrootless --log="$work/dpkg.log" -i "$deb"
 
+# With nvcc the component cuda as well, which the package has wherever it was built; no code for a GPU.
+nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc || true)
+components="core;host"
+if [ -n "$nvcc" ]; then components="$components;cuda"; fi
+launcher=$(command -v ccache || true)
 step cmake -S test/consumer -B "$work/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" -DCMAKE_PREFIX_PATH="$root/usr"
+  -DCOMPONENTS="$components" -DCMAKE_PREFIX_PATH="$root/usr" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
+  -DCMAKE_CUDA_COMPILER="$nvcc" -DCMAKE_CUDA_COMPILER_LAUNCHER="$launcher" \
+  -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_CUDA_FLAGS="-fdevice-syntax-only -O0" -DCMAKE_CUDA_FLAGS_RELEASE=
 grep -q "tilefold_DIR:PATH=$root/" "$work/consumer/CMakeCache.txt" || give_up "CMake took another tilefold"
 step cmake --build "$work/consumer"
 step "$work/consumer/use_core"
 step "$work/consumer/use_host"
 
-# flags PACKAGE: what pkg-config says of the package in the root.
-export PKG_CONFIG_PATH="$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/pkgconfig"
+# flags "PACKAGE...": what pkg-config says of packages in the root.
+PKG_CONFIG_PATH=$(echo "$root"/usr/lib/*/pkgconfig)
+export PKG_CONFIG_PATH
 flags() {
-  pkg-config --cflags --libs "$1" || give_up "pkg-config does not know $1"
+  # shellcheck disable=SC2086 # a list of words
+  pkg-config --cflags --libs $1 || give_up "pkg-config does not know $1"
 }
 # shellcheck disable=SC2046 # flags are words
 step c++ -std=c++20 test/consumer/host.cpp -o "$work/use_pkg_config" $(flags tilefold-host)
 step "$work/use_pkg_config"
-nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc || true)
 if [ -n "$nvcc" ]; then
   # shellcheck disable=SC2046
-  step "$nvcc" -std=c++20 -O0 -fdevice-syntax-only -c test/consumer/cuda.cu -o "$work/cuda.o" \
-    $(pkg-config --cflags tilefold-cuda tilefold-host)
+  step "$nvcc" -std=c++20 -O0 -fdevice-syntax-only test/consumer/cuda.cu test/consumer/plain.cpp \
+    -o "$work/use_cuda" $(flags "tilefold-cuda tilefold-host")
 else
   echo "tilefold: no nvcc here, so tilefold-cuda.pc was only read: $(flags tilefold-cuda)"
 fi
