@@ -44,12 +44,11 @@ step cmake --build "$work/consumer"
 step "$work/consumer/use_core"
 step "$work/consumer/use_host"
 
-# flags "PACKAGE...": what pkg-config says of packages in the root.
+# flags PACKAGE: what pkg-config says of the package in the root.
 PKG_CONFIG_PATH=$(echo "$root"/usr/lib/*/pkgconfig)
 export PKG_CONFIG_PATH
 flags() {
-  # shellcheck disable=SC2086 # a list of words
-  pkg-config --cflags --libs $1 || give_up "pkg-config does not know $1"
+  pkg-config --cflags --libs "$1" || give_up "pkg-config does not know $1"
 }
 # shellcheck disable=SC2046 # flags are words
 step c++ -std=c++20 test/consumer/host.cpp -o "$work/use_pkg_config" $(flags tilefold-host)
@@ -57,7 +56,7 @@ step "$work/use_pkg_config"
 if [ -n "$nvcc" ]; then
   # shellcheck disable=SC2046
   step "$nvcc" -std=c++20 -O0 -fdevice-syntax-only test/consumer/cuda.cu test/consumer/plain.cpp \
-    -o "$work/use_cuda" $(flags "tilefold-cuda tilefold-host")
+    -o "$work/use_cuda" $(flags tilefold-cuda)
 else
   echo "tilefold: no nvcc here, so tilefold-cuda.pc was only read: $(flags tilefold-cuda)"
 fi
