@@ -5,30 +5,48 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tilefold)
+# The install components, for packages that are cut in parts: dev (what a build needs), runtime
+# (libtilefold.so), tool, license.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
+
+# Headers alone are installed wherever they were built: find_package looks for what they link on the
+# machine that uses them.
+if(NOT TARGET tilefold_cuda)
+  add_library(tilefold_cuda_elsewhere INTERFACE)
+  target_link_libraries(
+    tilefold_cuda_elsewhere
+    INTERFACE
+      tilefold_core
+      $<IF:$<STREQUAL:$<TARGET_PROPERTY:CUDA_RUNTIME_LIBRARY>,Shared>,CUDA::cudart,CUDA::cudart_static>
+  )
+endif()
+if(NOT TARGET tilefold_mpi)
+  add_library(tilefold_mpi_elsewhere INTERFACE)
+  target_link_libraries(tilefold_mpi_elsewhere INTERFACE tilefold_core MPI::MPI_CXX)
+endif()
 
 install(DIRECTORY include/tilefold DESTINATION include FILES_MATCHING PATTERN *.hpp PATTERN *.cuh
         PATTERN *.h)
 
-set(components core strict_fp host)
-if(TARGET tilefold_cuda)
-  list(APPEND components cuda)
-endif()
-if(TARGET tilefold_mpi)
-  list(APPEND components mpi)
-endif()
+set(components core strict_fp host cuda mpi)
 if(TARGET tilefold_c)
   list(APPEND components c precompiled)
   install(TARGETS tilefold_c_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 foreach(component IN LISTS components)
-  set_target_properties(tilefold_${component} PROPERTIES EXPORT_NAME ${component})
-  install(TARGETS tilefold_${component} EXPORT tilefold_${component}
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set(target tilefold_${component})
+  if(NOT TARGET ${target})
+    set(target tilefold_${component}_elsewhere)
+  endif()
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${component})
+  install(TARGETS ${target} EXPORT tilefold_${component}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev)
   install(EXPORT tilefold_${component} NAMESPACE tilefold:: DESTINATION ${package_dir}
           FILE tilefold_${component}.cmake)
 endforeach()
 if(TARGET tilefold_tool)
-  install(TARGETS tilefold_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS tilefold_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 endif()
 
 configure_package_config_file(cmake/tilefoldConfig.cmake.in tilefoldConfig.cmake
@@ -41,9 +59,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tilefoldConfig.cmake
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${pkgconfig_dir} /prefix)
 configure_file(cmake/tilefold-host.pc.in tilefold-host.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tilefold-host.pc DESTINATION ${pkgconfig_dir})
+configure_file(cmake/tilefold-cuda.pc.in tilefold-cuda.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tilefold-host.pc
+              ${CMAKE_CURRENT_BINARY_DIR}/tilefold-cuda.pc DESTINATION ${pkgconfig_dir})
 if(TARGET tilefold_c)
   configure_file(cmake/tilefold.pc.in tilefold.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tilefold.pc DESTINATION ${pkgconfig_dir})
 endif()
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT license)
