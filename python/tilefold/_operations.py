@@ -19,12 +19,20 @@ class Operation:
         self.items = x.view(np.uint8) if extreme_of_bool else x  # 0 and 1 are in order
         self.name = op.encode()
         self.code = _library.code_of(self.items.dtype)
-        self.dtype, count = _library.result_of(op, self.items.dtype)
-        if extreme_of_bool:
-            self.dtype = np.dtype(bool)
+        self._given, count = _library.result_of(op, self.items.dtype)
+        # libtilefold says that bits of signed integers are unsigned.
+        self.dtype = x.dtype if extreme_of_bool or op.startswith("bit_") else self._given
         #: What a result adds to the shape: (2,) of a pair.
         self.tail: Tuple[int, ...] = (count,) if count > 1 else ()
 
     @property
     def address(self) -> int:
         return self.items.ctypes.data
+
+    def memory(self, shape: Tuple[int, ...]) -> np.ndarray[Any, Any]:
+        """For results of that shape, as libtilefold writes them."""
+        return np.empty(shape + self.tail, self._given)
+
+    def results(self, written: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """What was written there, as `dtype`. The least of no bool is written as 255."""
+        return written.astype(self.dtype, copy=False)

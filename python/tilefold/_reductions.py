@@ -62,12 +62,12 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
     left = tuple(n for i, n in enumerate(x.shape) if i not in axes)
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else left
     _check_out(out, operation.dtype if dtype is None else dtype, kept + operation.tail)
-    results = np.empty(left + operation.tail, operation.dtype)
+    results = operation.memory(left)
     size = x.dtype.itemsize
     _library.call("tilefold_axis_reduce", _threads.executor(), operation.name, operation.address, operation.code,
                   x.ndim, _int64s(x.shape), _int64s([step // size for step in x.strides]), len(axes),
                   (ctypes.c_int32 * (len(axes) or 1))(*axes), results.ctypes.data, None)
-    results = results.reshape(kept + operation.tail)
+    results = operation.results(results).reshape(kept + operation.tail)
     if out is not None:
         out[...] = results.astype(out.dtype, copy=False)
         return out

@@ -47,11 +47,11 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum") -> np.ndarray[Any,
     checked = _offsets_of(offsets)
     operation = Operation(op, row_of(items))
     segments = checked.size - 1
-    results = np.empty((segments,) + operation.tail, operation.dtype)
+    results = operation.memory((segments,))
     _library.call("tilefold_segmented_reduce", _threads.executor(), operation.name, operation.address,
                   operation.code, items.size, checked.ctypes.data, _library.code_of(checked.dtype), segments,
                   results.ctypes.data)
-    return results
+    return operation.results(results)
 
 
 def reduce_by_key(keys: Items, values: Items, op: str = "sum") -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -77,8 +77,8 @@ def reduce_by_key(keys: Items, values: Items, op: str = "sum") -> Tuple[np.ndarr
     n = row.size
     runs = ctypes.c_int64()
     keys_out = np.empty(n, row.dtype)
-    results = np.empty((n,) + operation.tail, operation.dtype)
+    results = operation.memory((n,))
     _library.call("tilefold_reduce_by_key", _threads.executor(), operation.name, row.ctypes.data,
                   _library.code_of(row.dtype), operation.address, operation.code, n, keys_out.ctypes.data,
                   results.ctypes.data, ctypes.byref(runs))
-    return keys_out[:runs.value].copy(), results[:runs.value].copy()
+    return keys_out[:runs.value].copy(), operation.results(results[:runs.value].copy())
