@@ -127,3 +127,10 @@ def test_the_end_of_a_program_is_silent():
                      "tilefold.set_num_threads(2)\ntilefold.sum([1.0] * 9)"):
         done = run_python(f"import tilefold\nkept = tilefold.sum([1])\n{code}")
         assert done.returncode == 0 and done.stderr == "" == done.stdout
+
+
+def test_the_wheel_needs_no_library_of_the_system_but_those_of_c_and_cpp():
+    done = run_python("import os, tilefold; print(os.path.dirname(tilefold.__file__)); tilefold.sum([1.0] * 9)\n"
+                      "print(*[line.split()[-1] for line in open('/proc/self/maps') if 'tbb' in line or 'hwy' in line])")
+    package, *files = done.stdout.split()
+    assert {os.path.dirname(file) for file in files} == {os.path.join(package, "libs")}, done.stdout

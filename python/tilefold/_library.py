@@ -11,8 +11,7 @@ import numpy as np
 
 from . import _errors
 
-_here = os.path.dirname(os.path.abspath(__file__))
-_path = os.environ.get("TILEFOLD_LIBRARY") or os.path.join(_here, "libtilefold.so")
+_path = os.environ.get("TILEFOLD_LIBRARY") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "libtilefold.so")
 
 
 def _load() -> ctypes.CDLL:
@@ -20,12 +19,7 @@ def _load() -> ctypes.CDLL:
     if not os.path.exists(_path):
         raise ImportError(f"tilefold: there is no {_path}: install the wheel (pip install ./python), or name a "
                           "built libtilefold.so in the environment variable TILEFOLD_LIBRARY")
-    # What the wheel brings along is loaded first: libtilefold then finds it by its name.
-    libs = os.path.join(_here, "libs")
-    beside = sorted(os.listdir(libs)) if os.path.isdir(libs) else []
     try:
-        for name in beside:
-            ctypes.CDLL(os.path.join(libs, name))
         return ctypes.CDLL(_path)
     except OSError as error:
         raise ImportError(f"tilefold: {_path} cannot be loaded: {error}. It needs oneTBB and Highway, which wheels "
