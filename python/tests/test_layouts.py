@@ -42,6 +42,9 @@ def layouts(dtype):
     packed = np.zeros((4, 6, 5), np.dtype([("tag", "u1"), ("x", x.dtype)]))["x"]
     packed[...] = x
     yield "unaligned", packed
+    aligned = np.zeros((4, 6, 5), np.dtype([("tag", "f8"), ("x", x.dtype)]))["x"]  # complex128: at steps of 24
+    aligned[...] = x
+    yield "aligned", aligned
     records = np.zeros((4, 6), np.dtype([("x", x.dtype), ("y", x.dtype)]))["y"]
     records[...] = x[:, :, 0]
     yield "field", records
