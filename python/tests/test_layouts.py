@@ -111,7 +111,15 @@ def test_strides_beyond_32_bits():
     both = np.lib.stride_tricks.as_strided(x[(1 << 32) - 1:], (2, 3), (1 << 32, 1))
     both[...] = [[5, 6, 7], [8, 9, 10]]
     assert tilefold.max(both, axis=1).tolist() == [7, 10] and tilefold.sum(both, axis=0).tolist() == [13, 15, 17]
-    assert tilefold.sum(np.broadcast_to(np.int8(1), 3 << 20)) == 3 << 20
+
+
+def test_more_items_than_32_bits_count():
+    n = (1 << 32) + 4  # pages of zeros that are read alone take no memory
+    x = np.zeros(n, "u1")
+    x[[5, 1 << 31, n - 1]] = [1, 2, 3]
+    assert tilefold.max(x) == 3 and tilefold.reduce(x, "sum") == 6
+    assert tilefold.segment_reduce(x, [0, 6, 1 << 31, n - 1, n], "max").tolist() == [1, 0, 2, 3]
+    assert tilefold.max(x[::-1].reshape(5, -1), axis=1).tolist() == [3, 0, 2, 0, 1]
 
 
 @pytest.fixture

@@ -119,8 +119,8 @@ def _in_dtype(op: str, x: Items, dtype: Optional[DTypeLike], axis: Axis, keepdim
             return _fold(array, op + "64", axis, keepdims, out)
         if not (same_sign and wanted in (np.int64, np.uint64)):
             array = array.astype(wanted)
-    if array.dtype.kind in "iub":
-        op += "64"
+    if array.dtype.kind in "iub" and array.dtype.itemsize < 8:
+        op += "64"  # those of 64 bits have vector loops under the plain name
     return _fold(array, op, axis, keepdims, out, wanted)
 
 
