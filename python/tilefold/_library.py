@@ -1,13 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libtilefold by ctypes: its functions, types and errors."""
+"""libtilefold by ctypes: it is found, loaded, and called."""
+from __future__ import annotations
+
 import ctypes
+import functools
 import os
-import threading
+from typing import Any, Tuple
 
 import numpy as np
 
-_path = os.environ.get("TILEFOLD_LIBRARY") or os.path.join(os.path.dirname(__file__), "libtilefold.so")
-_lib = ctypes.CDLL(_path)
+from . import _errors
+
+_path = os.environ.get("TILEFOLD_LIBRARY") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "libtilefold.so")
+
+
+def _load() -> ctypes.CDLL:
+    """The library of this package, or that of TILEFOLD_LIBRARY. ImportError says what is missing."""
+    if not os.path.exists(_path):
+        raise ImportError(f"tilefold: there is no {_path}: install the wheel (pip install ./python), or name a "
+                          "built libtilefold.so in the environment variable TILEFOLD_LIBRARY")
+    try:
+        return ctypes.CDLL(_path)
+    except OSError as error:
+        raise ImportError(f"tilefold: {_path} cannot be loaded: {error}. It needs oneTBB and Highway, which wheels "
+                          "bring along, and Debian has as libtbb12 and libhwy1") from error
+
+
+_lib = _load()
 
 
 class Dtype(ctypes.Structure):
@@ -16,34 +35,13 @@ class Dtype(ctypes.Structure):
 
 
 class Statistics(ctypes.Structure):
+    """A tilefold_statistics."""
     _fields_ = [("count", ctypes.c_int64), ("mean", ctypes.c_double), ("variance", ctypes.c_double),
                 ("min", ctypes.c_double), ("max", ctypes.c_double)]
 
 
-class TilefoldError(RuntimeError):
-    """What libtilefold refused; `status` is its code."""
-
-    def __init__(self, status, text):
-        super().__init__(text)
-        self.status = status
-
-
-class EmptyError(TilefoldError, ValueError):
-    """Nothing to fold, and the operation has no result for that."""
-
-
-class UnsupportedError(TilefoldError, TypeError):
-    """Not for this dtype."""
-
-
-class ArgumentError(TilefoldError, ValueError):
-    """A count, an axis, an offset or an operation that is wrong."""
-
-
-_errors = {1: ArgumentError, 3: ArgumentError, 4: UnsupportedError, 5: EmptyError, 6: ArgumentError}
-
 _pointer, _int64, _int32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
-_signatures = {
+_signatures: dict[str, list[Any]] = {
     "tilefold_host_executor": [_int32, ctypes.POINTER(_pointer)],
     "tilefold_result": [ctypes.c_char_p, Dtype, ctypes.POINTER(Dtype), ctypes.POINTER(_int32)],
     "tilefold_segmented_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int64, _pointer, Dtype, _int64,
@@ -55,70 +53,51 @@ _signatures = {
     "tilefold_stats": [_pointer, _pointer, Dtype, _int64, ctypes.POINTER(Statistics)],
     "tilefold_dot": [_pointer, _pointer, _pointer, Dtype, _int64, _pointer],
 }
-for _name, _arguments in _signatures.items():
-    getattr(_lib, _name).argtypes = _arguments
-    getattr(_lib, _name).restype = _int32
-_lib.tilefold_last_error.restype = ctypes.c_char_p
-_lib.tilefold_version_text.restype = ctypes.c_char_p
-_lib.tilefold_destroy.argtypes = [_pointer]
-_lib.tilefold_destroy.restype = None
+try:
+    for _name, _arguments in _signatures.items():
+        getattr(_lib, _name).argtypes = _arguments
+        getattr(_lib, _name).restype = _int32
+    _lib.tilefold_last_error.restype = ctypes.c_char_p
+    _lib.tilefold_version_text.restype = ctypes.c_char_p
+    _lib.tilefold_destroy.argtypes = [_pointer]
+    _lib.tilefold_destroy.restype = None
+except AttributeError as _error:
+    raise ImportError(f"tilefold: {_path} is not the libtilefold of this package: {_error}") from _error
 
-version = _lib.tilefold_version_text().decode()
+version: str = _lib.tilefold_version_text().decode()
 
 
-def call(name, *arguments):
+def call(name: str, *arguments: Any) -> None:
     """Calls a function of libtilefold, without the interpreter's lock; raises what it refuses."""
     status = getattr(_lib, name)(*arguments)
     if status != 0:
-        text = _lib.tilefold_last_error().decode()
-        raise _errors.get(status, TilefoldError)(status, text)
+        raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, _lib.tilefold_last_error().decode())
 
 
-class _Executor:
-    """A host executor, for one thread; destroyed with it."""
-
-    def __init__(self):
-        self.handle = _pointer()
-        call("tilefold_host_executor", 0, ctypes.byref(self.handle))
-
-    def __del__(self):
-        if self.handle and _lib is not None:
-            _lib.tilefold_destroy(self.handle)
-
-
-_local = threading.local()
-
-
-def executor():
-    """The calling thread's executor."""
-    if not hasattr(_local, "executor"):
-        _local.executor = _Executor()
-    return _local.executor.handle
+destroy = _lib.tilefold_destroy
 
 
 _codes = {"i": 0, "u": 1, "f": 2, "b": 6, "c": 5}
+_letters = {code: letter for letter, code in _codes.items()}
+_BFLOAT = 4
 
 
-def code_of(dtype):
-    """The Dtype of a NumPy dtype; TypeError if there is none."""
-    code = _codes.get(dtype.kind)
-    bits = 8 * dtype.itemsize
+@functools.lru_cache(maxsize=None)
+def code_of(dtype: np.dtype[Any]) -> Dtype:
+    """The Dtype of a NumPy dtype; UnsupportedError if there is none."""
     if dtype.name == "bfloat16":
-        return Dtype(4, 16, 1)
+        return Dtype(_BFLOAT, 16, 1)
+    code, bits = _codes.get(dtype.kind), 8 * dtype.itemsize
     if code is None or bits > (128 if dtype.kind == "c" else 64):
-        raise TypeError(f"tilefold: arrays of {dtype} are not taken")
+        raise _errors.UnsupportedError(_errors.UNSUPPORTED, f"tilefold: arrays of {dtype} are not taken")
     return Dtype(code, bits, 1)
 
 
-_letters = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
-
-
-def result_of(op, dtype):
+@functools.lru_cache(maxsize=None)
+def result_of(op: str, dtype: np.dtype[Any]) -> Tuple[np.dtype[Any], int]:
     """(NumPy dtype, how many numbers) of the result of an operation."""
     result, count = Dtype(), _int32()
     call("tilefold_result", op.encode(), code_of(dtype), ctypes.byref(result), ctypes.byref(count))
-    if result.code == 6:
-        return np.dtype(bool), count.value
-    if result.code == 4:
+    if result.code == _BFLOAT:
         return dtype, count.value
     return np.dtype(f"{_letters[result.code]}{result.bits // 8}"), count.value

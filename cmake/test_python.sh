@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# The Python package as a user gets it: makes the wheel, installs it into an empty environment, and tests it
+# there. The wheel takes the library that cmake/test.sh built; without one it compiles its own.
+#
+#   TILEFOLD_TEST_SEED=N sh cmake/test_python.sh   repeats a run whose random tests had that seed
+set -eu
+cd "$(dirname "$0")/.."
+. cmake/setup.sh
+
+need cmake ninja-build g++ libtbb-dev libhwy-dev python3 python3-venv
+settings=
+if [ -f build/test/CMakeCache.txt ]; then
+  step cmake --build build/test --target tilefold_c
+  settings=--config-settings=cmake.define.TILEFOLD_BUILT_LIBRARY=$PWD/build/test/src/capi/libtilefold.so
+fi
+
+rm -rf build/python
+step python3 -m venv build/python/maker
+# shellcheck disable=SC2086 # one word, or none
+step build/python/maker/bin/pip wheel --quiet --no-deps --wheel-dir build/python ./python $settings
+wheel=$(echo build/python/tilefold-*-py3-none-*.whl)
+[ -f "$wheel" ] || give_up "there is no wheel for every Python 3 in build/python"
+ls -l "$wheel"
+
+step python3 -m venv build/python/empty
+python=$PWD/build/python/empty/bin/python
+step "$python" -m pip install --quiet "$wheel"
+# What the wheel asks for is enough, before the tests bring more.
+step "$python" -c 'import numpy, tilefold; assert tilefold.sum(numpy.ones(1000)) == 1000'
+step "$python" -m pip install --quiet -r python/tests/requirements.txt
+step "$python" -m mypy --config-file python/pyproject.toml --cache-dir build/python/mypy python/tilefold
+
+seed=${TILEFOLD_TEST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+echo "tilefold: the seed of the random tests is $seed"
+tests=$PWD/python
+cd build/python # what is tested is the wheel, and not the folder
+export PYTHONDONTWRITEBYTECODE=1
+step "$python" -m pytest -q -p no:cacheprovider -c "$tests/pyproject.toml" --hypothesis-seed="$seed" "$tests/tests"

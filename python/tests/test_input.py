@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What is taken and what is refused: other libraries' arrays, out=, and bad input, which is named and after which
+# everything can be used again.
+import pickle
+
+import numpy as np
+import oracle
+import pytest
+from oracle import items, same_bits
+
+import tilefold
+from tilefold import _arrays
+
+
+class Tensor:
+    """An array of another library, as it shows itself through DLPack."""
+
+    def __init__(self, array, device=(1, 0)):
+        self.array, self.device = array, device
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **options):
+        assert self.device[0] == 1, "memory of a GPU is not asked for"
+        return self.array.__dlpack__(**options)
+
+
+class CudaArray:
+    __cuda_array_interface__ = {"shape": (3,), "typestr": "<f4", "data": (4096, False), "version": 3}
+
+
+@pytest.mark.parametrize("dtype", [d for d in oracle.DTYPES if d != "bfloat16"])
+def test_dlpack_on_the_host_without_a_copy(dtype):
+    x = items(dtype, (6, 7))
+    for layout in (x, x.T, x[::2, ::-1], x[:0], x[1, 2, ...]):
+        tensor = Tensor(layout)
+        assert np.shares_memory(_arrays.items_of(tensor), layout) or layout.size == 0
+        for axis in (None,) + tuple(range(layout.ndim)):
+            got = tilefold.sum(tensor, axis)
+            assert same_bits(got, tilefold.sum(layout, axis)) and isinstance(got, (np.ndarray, np.generic))
+    runs, sums = tilefold.reduce_by_key(Tensor(np.array([1, 1, 2])), Tensor(x[0, :3]))
+    assert runs.tolist() == [1, 2]
+    assert same_bits(sums, tilefold.segment_reduce(Tensor(x[0]), Tensor(np.array([0, 2, 3]))))
+    if np.dtype(dtype).kind == "f":
+        assert tilefold.stats(Tensor(x)) == tilefold.stats(x)
+        assert same_bits(tilefold.vdot(Tensor(x), x), tilefold.vdot(x, x))
+
+
+@pytest.mark.parametrize("call", [tilefold.sum, tilefold.stats, lambda x: tilefold.segment_reduce(x, [0, 1]),
+                                  lambda x: tilefold.segment_reduce(np.ones(3), x),
+                                  lambda x: tilefold.reduce_by_key(x, np.ones(3)), lambda x: tilefold.vdot(x, x)])
+def test_arrays_of_a_gpu_are_refused(call):
+    for kind in (2, 10, 13, 14):
+        with pytest.raises(tilefold.UnsupportedError, match=rf"GPU arrays are not taken yet: this Tensor .*\({kind}, 1\)"):
+            call(Tensor(np.ones(3, "f4"), (kind, 1)))
+    with pytest.raises(tilefold.UnsupportedError, match="GPU arrays are not taken yet: this CudaArray"):
+        call(CudaArray())
+
+
+def test_dlpack_that_numpy_cannot_read():
+    class Strange(Tensor):
+        def __dlpack__(self, **options):
+            raise BufferError("bfloat16 has no name here")
+
+    with pytest.raises(tilefold.UnsupportedError, match="NumPy cannot read this Strange: bfloat16 has no name"):
+        tilefold.sum(Strange(np.ones(3)))
+
+
+def test_what_numpy_makes_an_array_of():
+    assert tilefold.sum([[1.5, 2], [3, 4]], axis=0).tolist() == [4.5, 6]
+    assert tilefold.sum(memoryview(b"abc")) == 294 and tilefold.max(range(5)) == 4
+    assert isinstance(tilefold.min(np.float32(3)), np.float32)
+
+
+@pytest.mark.parametrize("bad, text", [
+    (np.array([1, None]), "arrays of object"), ([[1], [2, 3]], None), ("text", "<U4"), (np.array([b"a"]), "S1"),
+    (np.array(["2020-01-01"], "M8[D]"), "datetime64"), (np.zeros(2, "m8[s]"), "timedelta64"),
+    (np.zeros(2, [("x", "f4")]), "x"), (np.zeros(2, np.longdouble), "float128"),
+    (np.zeros(2, np.clongdouble), "complex256"), ({"a": 1}, "object"), (None, "object"),
+])
+def test_dtypes_that_are_not_taken(bad, text):
+    kind = TypeError if text else ValueError  # NumPy's own, of a ragged list
+    for call in (tilefold.sum, tilefold.mean, tilefold.stats, lambda x: tilefold.sum(x, dtype="f8"),
+                 lambda x: tilefold.segment_reduce(np.atleast_1d(x), [0, 1])):
+        with pytest.raises(kind, match=text):
+            call(bad)
+
+
+def test_masks_are_not_lost():
+    masked = np.ma.array([1, 2, 3], mask=[0, 1, 0])
+    with pytest.raises(tilefold.UnsupportedError, match=r"x\.filled"):
+        tilefold.sum(masked)
+    assert tilefold.sum(masked.compressed()) == 4
+
+
+def test_out_takes_results_in_any_layout():
+    x = items("f8", (3, 4, 5))
+    expected = tilefold.min(x, 1)
+    for out in (np.zeros((3, 5)), np.zeros((5, 3)).T, np.zeros((3, 5))[::-1], np.zeros((6, 10))[::2, 1::2]):
+        assert tilefold.min(x, axis=1, out=out) is out
+        assert np.array_equal(out, expected)
+    one = np.zeros(())
+    assert tilefold.sum(x, out=one) is one and one == tilefold.sum(x)
+    kept = np.zeros((3, 1, 5, 2))
+    assert tilefold.minmax(x, 1, True, out=kept) is kept and np.array_equal(kept[:, 0, :, 0], expected)
+    bits = tilefold.sum(x, 0)
+    assert same_bits(tilefold.sum(x, 0, out=x[1]), bits), "also over items that were read"
+    nothing = np.zeros((0, 3))
+    assert tilefold.sum(np.zeros((0, 3, 4)), 2, out=nothing) is nothing
+
+
+def test_bad_out_is_refused_and_stays_as_it_was():
+    x = items("f8", (3, 4))
+    read_only = np.full(4, 7.0)
+    read_only.flags.writeable = False
+    for out, text in [(np.full(3, 7.0), r"shape \(3,\), and must be one of float64 and shape \(4,\)"),
+                      (np.full(4, 7, "f4"), "array of float32"), (np.full((1, 4), 7.0), r"\(1, 4\)"),
+                      (np.full(4, 7.0).astype(">f8"), ">f8"), (read_only, "read-only"), ([7.0] * 4, "out is a list")]:
+        for call in (lambda: tilefold.sum(x, axis=0, out=out), lambda: tilefold.sum(x, 0, "f8", out=out),
+                     lambda: tilefold.mean(x, axis=0, out=out)):
+            with pytest.raises(tilefold.ArgumentError, match=text):
+                call()
+        assert np.all(np.asarray(out) == 7)
+    out = np.full(2, 7.0)
+    with pytest.raises(tilefold.EmptyError):
+        tilefold.mean(np.zeros((0, 2)), axis=0, out=out)
+    assert np.all(out == 7)
+
+
+@pytest.mark.parametrize("call, kind, text", [
+    (lambda x: tilefold.sum(x, axis=2), ValueError, "no axis 2 in an array of rank 2"),
+    (lambda x: tilefold.sum(x, axis=-3), ValueError, "no axis -3"),
+    (lambda x: tilefold.sum(x, axis=(0, -2)), ValueError, r"named twice in \(0, -2\)"),
+    (lambda x: tilefold.sum(x, axis=1.0), TypeError, "float"),
+    (lambda x: tilefold.sum(5, axis=0), ValueError, "no axis 0 in an array of rank 0"),
+    (lambda x: tilefold.reduce(x, "summ"), ValueError, "'summ'; there are sum, sum64"),
+    (lambda x: tilefold.reduce(x, None), ValueError, "op is None"),
+    (lambda x: tilefold.reduce(x, "bit_or"), TypeError, "no bit_or of float32"),
+    (lambda x: tilefold.min(x.astype("c8")), TypeError, "no min of complex64"),
+    (lambda x: tilefold.var(x, ddof=2), ValueError, "ddof is 2"),
+    (lambda x: tilefold.norm(x, 3), ValueError, "ord is 3"),
+    (lambda x: tilefold.sum(np.zeros((1,) * 9)), ValueError, "rank is 9"),
+    (lambda x: tilefold.mean(x[:0]), ValueError, "nothing to fold, and mean has no result"),
+])
+def test_bad_arguments_are_named(call, kind, text):
+    x = items("f4", (3, 4))
+    with pytest.raises(kind, match=text) as caught:
+        call(x)
+    if isinstance(caught.value, tilefold.TilefoldError):
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert type(again) is type(caught.value) and again.status == caught.value.status > 0
+        assert str(again) == str(caught.value)
+    assert tilefold.count_nonzero(np.ones(5)) == 5, "it can be used again"
+
+
+def test_results_go_through_pickle():
+    found = tilefold.stats([1.0, 2.0])
+    assert pickle.loads(pickle.dumps(found)) == found

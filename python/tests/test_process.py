@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Threads of the program, forks, and what an import says where something is missing.
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from oracle import items, same_bits
+
+import tilefold
+
+pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of forks among threads
+
+
+def test_threads_at_once():
+    arrays = [items("f4", 1_000_003, seed) for seed in range(4)]
+    expected = [(tilefold.sum(x), tilefold.mean(x)) for x in arrays]
+    found, start = {}, threading.Barrier(8)
+
+    def work(number):
+        start.wait()
+        for _ in range(5):
+            for i, x in enumerate(arrays):
+                found.setdefault((number, i), set()).add((tilefold.sum(x).tobytes(), tilefold.mean(x).tobytes()))
+            with pytest.raises(tilefold.ArgumentError, match=f"'op of {number}'"):
+                tilefold.reduce(arrays[0], f"op of {number}")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 32
+    assert all(sums == {tuple(one.tobytes() for one in expected[i])} for (_, i), sums in found.items())
+
+
+def in_child(body):
+    """Whether body() is true in a forked process; it has a minute."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        is_right = False
+        try:
+            is_right = bool(body())
+        finally:
+            os._exit(0 if is_right else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_fork_after_use():
+    x = items("f8", 3_000_000)
+    expected = tilefold.sum(x)
+    assert in_child(lambda: same_bits(tilefold.sum(x), expected) and tilefold.get_num_threads() == 1)
+    assert in_child(lambda: in_child(lambda: same_bits(tilefold.sum(x), expected)))
+    assert same_bits(tilefold.sum(x), expected) and tilefold.get_num_threads() == 0
+
+
+def test_a_fork_while_another_thread_folds():
+    x = items("f8", 1_000_000)
+    expected = tilefold.sum(x)
+    stop = threading.Event()
+
+    def work():
+        while not stop.is_set():
+            tilefold.sum(x)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        assert all(in_child(lambda: same_bits(tilefold.sum(x), expected)) for _ in range(10))
+    finally:
+        stop.set()
+        thread.join()
+
+
+def sum_of(seed):
+    return tilefold.sum(items("f4", 500_000, seed))
+
+
+def mean_of_nothing(_):
+    return tilefold.mean([])
+
+
+def test_pools_of_processes():
+    expected = [sum_of(seed) for seed in range(4)]
+    for way in ("fork", "spawn"):
+        with multiprocessing.get_context(way).Pool(2) as pool:
+            assert same_bits(pool.map_async(sum_of, range(4)).get(60), expected)
+            with pytest.raises(tilefold.EmptyError, match="nothing to fold"):
+                pool.map_async(mean_of_nothing, [0]).get(60)
+
+
+def run_python(code, **environment):
+    return subprocess.run([sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True,
+                          timeout=60)
+
+
+def error_of_import(path):
+    done = run_python("import tilefold", TILEFOLD_LIBRARY=path)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: tilefold: ")
+    return last
+
+
+def test_an_import_names_what_is_missing(tmp_path):
+    assert "there is no /nowhere/libtilefold.so: install the wheel" in error_of_import("/nowhere/libtilefold.so")
+    text = tmp_path / "text.so"
+    text.write_text("no library")
+    error = error_of_import(str(text))
+    assert f"{text} cannot be loaded" in error and "libtbb12 and libhwy1" in error
+
+
+def test_another_library_is_not_taken_for_libtilefold():
+    with open("/proc/self/maps") as maps:
+        libc = next(line.split()[-1] for line in maps if "libc.so" in line or "libc-" in line)
+    assert f"{libc} is not the libtilefold of this package" in error_of_import(libc)
+
+
+def test_the_end_of_a_program_is_silent():
+    for code in ("", "import threading\nt = threading.Thread(target=lambda: tilefold.sum([1]))\nt.start()\n"
+                     "tilefold.set_num_threads(2)\ntilefold.sum([1.0] * 9)"):
+        done = run_python(f"import tilefold\nkept = tilefold.sum([1])\n{code}")
+        assert done.returncode == 0 and done.stderr == "" == done.stdout
+
+
+def test_the_wheel_needs_no_library_of_the_system_but_those_of_c_and_cpp():
+    done = run_python("import os, tilefold; print(os.path.dirname(tilefold.__file__)); tilefold.sum([1.0] * 9)\n"
+                      "print(*[line.split()[-1] for line in open('/proc/self/maps') if 'tbb' in line or 'hwy' in line])")
+    package, *files = done.stdout.split()
+    assert {os.path.dirname(file) for file in files} == {os.path.join(package, "libs")}, done.stdout

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every operation of every dtype along every axis, against NumPy, the definition of the order, and fractions.
+import itertools
+import math
+
+import numpy as np
+import oracle
+import pytest
+from oracle import items, same_bits
+
+import tilefold
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+SHAPE = (3, 5, 7)
+AXES = [None, 0, 1, -1, -3, (0, 2), (-1, 0), (0, 1, 2), (1,), ()]
+
+
+def reference(op, x, axis, keepdims):
+    axes = range(x.ndim) if axis is None else [i % x.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
+    rows, shape = oracle.rows_of(x, list(axes))
+    expected = oracle.TABLE[op][1](rows)
+    if keepdims:
+        shape = [1 if i in list(axes) else n for i, n in enumerate(x.shape)]
+    return expected.reshape(shape + list(expected.shape[1:]))
+
+
+@pytest.mark.parametrize("op", oracle.TABLE)
+@pytest.mark.parametrize("dtype", oracle.DTYPES)
+def test_every_operation_of_every_dtype_along_every_axis(dtype, op):
+    x = items(dtype, SHAPE)
+    takes, tolerance = oracle.TABLE[op][0], oracle.tolerance_of(op, dtype)
+    as_bool = dtype == "?" and op in ("min", "max", "minmax")  # the package's own
+    if dtype not in takes and not as_bool:
+        with pytest.raises(tilefold.UnsupportedError, match=f"no {op} of "):
+            tilefold.reduce(x, op)
+        return
+    for axis, keepdims in itertools.product(AXES, (False, True)):
+        got = tilefold.reduce(x, op, axis, keepdims)
+        expected = reference(op, x, axis, keepdims)
+        if tolerance == 0:
+            assert same_bits(got, expected), (axis, keepdims)
+        else:
+            scale = np.max(np.abs(x.astype("f8"))) if op == "mean" else 0  # items cancel
+            assert got.shape == expected.shape and got.dtype == expected.dtype
+            np.testing.assert_allclose(got, expected, tolerance, tolerance * scale, err_msg=str(axis))
+
+
+@pytest.mark.parametrize("dtype", oracle.DTYPES)
+def test_long_ranges(dtype):
+    for n in (1, 2, 1000, 100_003, 600_001):
+        x = items(dtype, n)
+        for op in ("sum", "min", "max", "arg_min", "count_nonzero"):
+            if dtype in oracle.TABLE[op][0]:
+                assert same_bits(tilefold.reduce(x, op), oracle.TABLE[op][1](x[None])[0]), (op, n)
+
+
+def test_functions_are_their_operations():
+    x = items("f8", (4, 50)) / 16
+    for function, op in [("min", "min"), ("max", "max"), ("minmax", "minmax"), ("mean", "mean"),
+                         ("argmin", "arg_min"), ("argmax", "arg_max"), ("any", "any"), ("all", "all"),
+                         ("count_nonzero", "count_nonzero"), ("logsumexp", "logsumexp"), ("norm", "l2"),
+                         ("exact_sum", "exact_sum"), ("compensated_sum", "compensated_sum"), ("sum", "sum"),
+                         ("prod", "product"), ("var", "population_variance"),
+                         ("std", "population_standard_deviation")]:
+        for axis in (None, 0, -1):
+            got = getattr(tilefold, function)(x, axis=axis, keepdims=True)
+            assert same_bits(got, tilefold.reduce(x, op, axis, True)), function
+            out = np.empty_like(got)
+            assert getattr(tilefold, function)(x, axis=axis, keepdims=True, out=out) is out
+            assert same_bits(out, got), function
+    assert same_bits(tilefold.var(x, 0, 1), tilefold.reduce(x, "variance", 0))
+    assert same_bits(tilefold.std(x, 0, 1), tilefold.reduce(x, "standard_deviation", 0))
+    assert same_bits(tilefold.std(x), np.sqrt(tilefold.var(x)))
+    assert same_bits(tilefold.norm(x, 1), tilefold.reduce(x, "l1"))
+    assert same_bits(tilefold.norm(x, math.inf, 1), tilefold.reduce(x, "linf", 1))
+
+
+@pytest.mark.parametrize("dtype", oracle.REAL)
+def test_where_a_result_is_exact_it_is_numpys(dtype):
+    x = items(dtype, (30, 7))
+    plain = x.astype("f4") if dtype == "bfloat16" else x
+    for axis in (None, 0, 1, (0, 1)):
+        for name in ("min", "max", "any", "all", "count_nonzero"):
+            expected = getattr(np, name)(plain, axis=axis)
+            got = getattr(tilefold, name)(x, axis=axis)
+            assert np.array_equal(got, expected), name
+            assert got.dtype == (x.dtype if name in ("min", "max") else np.asarray(expected).dtype), name
+            assert isinstance(got, np.ndarray) == isinstance(expected, np.ndarray), name
+        if np.dtype(x.dtype).kind in "iub":
+            assert same_bits(tilefold.sum(x, axis), np.sum(x, axis)), "64 bits, wrapped"
+            assert same_bits(tilefold.prod(x, axis), np.prod(x, axis))
+    for axis in (None, 0, 1):
+        assert np.array_equal(tilefold.argmin(x, axis), np.argmin(plain, axis))
+        assert np.array_equal(tilefold.argmax(x, axis, keepdims=True), np.argmax(plain, axis, keepdims=True))
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("wanted", ["i1", "i4", "i8", "u2", "u8", "f2", "f4", "f8", ">f8", "c8", "c16", "?"])
+@pytest.mark.parametrize("dtype", oracle.DTYPES)
+def test_a_dtype_converts_items_and_is_that_of_the_result(dtype, wanted):
+    x = items(dtype, (4, 9), 3)
+    if wanted == "f2" or np.dtype(wanted).kind in "iu" and x.dtype.kind not in "iub":
+        x = np.minimum(np.abs(x), 100).astype(x.dtype)  # what the other type cannot hold has no meaning
+    native = np.dtype(wanted).newbyteorder("=")
+    with np.errstate(all="ignore"):
+        converted = x.astype(native)
+    accumulator = oracle.wide(native) if native.kind in "iub" else oracle.narrow(native)
+    expected = oracle.tree(converted.astype(accumulator), np.add).astype(native)
+    got = tilefold.sum(x, axis=1, dtype=wanted)
+    assert same_bits(got, expected)
+    out = np.empty(4, native)
+    assert tilefold.sum(x, 1, wanted, out=out) is out and same_bits(out, expected)
+
+
+def test_dtype_of_numpys_own_meaning():
+    assert same_bits(tilefold.sum(np.full(3, 100, "i1"), dtype="i1"), np.sum(np.full(3, 100, "i1"), dtype="i1"))
+    assert same_bits(tilefold.prod([2, 3], dtype="f4"), np.float32(6))
+    with pytest.raises(TypeError, match="object"):
+        tilefold.sum([1, 2], dtype=object)
+
+
+def test_nan_and_signed_zeros():
+    for dtype in ("f2", "f4", "f8"):
+        nan = np.array([1, np.nan, -5, np.nan, 7], dtype)
+        assert np.isnan(tilefold.min(nan)) and np.isnan(tilefold.max(nan)) and np.isnan(tilefold.sum(nan))
+        assert tilefold.argmin(nan) == tilefold.argmax(nan) == 1
+        zeros = np.array([0.0, -0.0, 0.0], dtype)
+        assert np.signbit(tilefold.min(zeros)) and not np.signbit(tilefold.max(zeros))
+        assert np.isnan(tilefold.mean(nan)) and np.isnan(tilefold.logsumexp(nan))
+        assert tilefold.count_nonzero(np.array([0.0, -0.0, np.nan], dtype)) == 1
+    assert tilefold.sum(np.array([np.inf, 1.0])) == np.inf
+    assert np.isnan(tilefold.exact_sum(np.array([np.inf, -np.inf])))
+
+
+def test_exact_sums_need_no_order():
+    rng = np.random.default_rng(5)
+    x = np.concatenate([items("f8", 20_000) * 1e300, items("f8", 20_000), [5e-324]])
+    x = np.concatenate([x, -x, items("f8", 10)])
+    expected = math.fsum(x)
+    for _ in range(3):
+        rng.shuffle(x)
+        assert tilefold.exact_sum(x) == expected
+        assert same_bits(tilefold.exact_sum(x[None], axis=1), np.array([expected]))
+    assert tilefold.sum(x) != expected, "the data is hard"
+
+
+def test_statistics_in_one_read():
+    for dtype in oracle.REAL:
+        x = items(dtype, (7, 40))
+        found = tilefold.stats(x)
+        wide = x.astype("f8")
+        assert found.count == 280 and found.min == wide.min() and found.max == wide.max()
+        assert same_bits(found.mean, tilefold.mean(x)) and same_bits(found.variance, tilefold.var(x, ddof=1))
+        assert tilefold.stats(x.T[::-1]) == tilefold.stats(np.ascontiguousarray(x.T[::-1]))
+    nothing = tilefold.stats(np.zeros(0))
+    assert nothing.count == 0 and nothing[3:] == (math.inf, -math.inf)
+    assert math.isnan(nothing.mean) and math.isnan(nothing.variance)
+    with pytest.raises(tilefold.UnsupportedError, match="complex64"):
+        tilefold.stats(np.zeros(3, "c8"))
+
+
+def test_dot_products():
+    for dtype in oracle.INTEGERS + oracle.FLOATS:
+        x, y = items(dtype, (9, 37)), items(dtype, (9, 37), 2)
+        accumulator = oracle.narrow(x.dtype)
+        products = x.astype(accumulator) * y.astype(accumulator)
+        assert same_bits(tilefold.vdot(x, y), oracle.tree(products.reshape(1, -1), np.add)[0]), dtype
+        assert same_bits(tilefold.vdot(x.T, y.T), oracle.tree(products.T.reshape(1, -1), np.add)[0]), dtype
+    for bad in (np.zeros(3, bool), np.zeros(3, "c8")):
+        with pytest.raises(tilefold.UnsupportedError, match="no dot|no vdot"):
+            tilefold.vdot(bad, bad)
+    with pytest.raises(tilefold.ArgumentError, match="3 items of float64 and 4 of float64"):
+        tilefold.vdot(np.zeros(3), np.zeros(4))
+
+
+NOTHING = {  # of float32, from docs/c.md
+    "sum": -0.0, "sum64": -0.0, "product": 1, "product64": 1, "min": np.inf, "max": -np.inf, "minmax": [np.inf, -np.inf],
+    "any": False, "all": True, "count_nonzero": 0, "l1": 0, "l2": 0, "linf": 0, "logsumexp": -np.inf,
+    "softmax_pair": [-np.inf, 0], "compensated_sum": -0.0, "exact_sum": 0,
+}
+
+
+@pytest.mark.parametrize("op", oracle.TABLE)
+def test_nothing(op):
+    nothing = np.zeros((3, 0, 2), "f4")
+    if not op.startswith("bit"):
+        dtype = tilefold.reduce(np.ones(1, "f4"), op).dtype
+        for axis, shape in ((None, ()), (1, (3, 2)), ((0, 1), (2,))):
+            if op in NOTHING:
+                expected = np.broadcast_to(np.array(NOTHING[op], dtype), shape + np.shape(NOTHING[op]))
+                assert same_bits(tilefold.reduce(nothing, op, axis), expected), axis
+            else:
+                with pytest.raises(tilefold.EmptyError, match=f"nothing to fold, and {op} has no result"):
+                    tilefold.reduce(nothing, op, axis)
+        assert tilefold.reduce(nothing, op, 0).size == 0, "no results of something"
+        assert tilefold.reduce(nothing, op, 2).size == 0
+    assert tilefold.min(np.zeros(0, "i2")) == 32767 and tilefold.max(np.zeros(0, "u2")) == 0
+    assert tilefold.reduce(np.zeros(0, "u1"), "bit_and") == 255
+
+
+def test_no_axis():
+    for dtype in oracle.DTYPES:
+        x = items(dtype, ())
+        assert tilefold.sum(x) == x and tilefold.sum(x, axis=()) == x and np.shape(tilefold.sum(x)) == ()
+        assert tilefold.sum(x, keepdims=True).shape == ()
+        assert tilefold.sum(x[()]) == x
+    assert tilefold.sum([1, 2, 3]) == 6 and isinstance(tilefold.sum([1, 2, 3]), np.int64)
+    assert isinstance(tilefold.sum(np.ones(3)), np.float64) and isinstance(tilefold.mean(5), np.float64)
+    assert tilefold.sum(True) == 1 and tilefold.argmin(7.0) == 0

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reductions of axes."""
+from __future__ import annotations
+
+import builtins
+import ctypes
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _errors, _library, _threads
+from ._arrays import Items, items_of, row_of, unsupported
+from ._operations import Operation
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+Axis = Union[None, int, Tuple[int, ...]]
+Out = Optional["np.ndarray[Any, Any]"]
+
+
+def _axes(axis: Axis, rank: int) -> Tuple[int, ...]:
+    if axis is None:
+        return tuple(range(rank))
+    named = axis if isinstance(axis, tuple) else (axis,)
+    found = []
+    for one in named:
+        one = operator.index(one)
+        if not -rank <= one < rank:
+            raise _errors.ArgumentError(_errors.BAD_SHAPE,
+                                        f"tilefold: there is no axis {one} in an array of rank {rank}")
+        found.append(one % rank)
+    if len(set(found)) != len(found):
+        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: an axis is named twice in {named}")
+    return tuple(sorted(found))
+
+
+def _int64s(values: Sequence[int]) -> Any:
+    return (ctypes.c_int64 * (len(values) or 1))(*values)
+
+
+def _check_out(out: Out, dtype: np.dtype[Any], shape: Tuple[int, ...]) -> None:
+    if out is None:
+        return
+    if not isinstance(out, np.ndarray):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: out is a {type(out).__name__}, and must be a NumPy array")
+    if out.dtype != dtype or out.shape != shape:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: out is an array of {out.dtype} and shape {out.shape}, and must be "
+                                    f"one of {dtype} and shape {shape}")
+    if not out.flags.writeable:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: out is read-only")
+
+
+def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out,
+          dtype: Optional[np.dtype[Any]] = None) -> Any:
+    """reduce() of an array as items_of() makes it; results are converted to dtype."""
+    operation = Operation(op, x)
+    axes = _axes(axis, x.ndim)
+    left = tuple(n for i, n in enumerate(x.shape) if i not in axes)
+    kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else left
+    _check_out(out, operation.dtype if dtype is None else dtype, kept + operation.tail)
+    results = operation.memory(left)
+    size = x.dtype.itemsize
+    _library.call("tilefold_axis_reduce", _threads.executor(), operation.name, operation.address, operation.code,
+                  x.ndim, _int64s(x.shape), _int64s([step // size for step in x.strides]), len(axes),
+                  (ctypes.c_int32 * (len(axes) or 1))(*axes), results.ctypes.data, None)
+    results = operation.results(results).reshape(kept + operation.tail)
+    if out is not None:
+        out[...] = results.astype(out.dtype, copy=False)
+        return out
+    if dtype is not None:
+        results = results.astype(dtype, copy=False)
+    return results[()] if results.ndim == 0 else results
+
+
+def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """Folds the items of x along axes with the operation of the name `op`.
+
+    x         an array of up to 8 axes, of any layout; what has __dlpack__ on the host; or what NumPy makes an array
+              of. Items are bool, integers, float16, float32, float64, ml_dtypes' bfloat16, complex64, complex128,
+              as the operation takes them (docs/c.md has the table).
+    op        "sum", "sum64", "product", "product64", "min", "max", "minmax", "arg_min", "arg_max", "any", "all",
+              "count_nonzero", "bit_and", "bit_or", "bit_xor", "mean", "variance", "population_variance",
+              "standard_deviation", "population_standard_deviation", "l1", "l2", "linf", "logsumexp",
+              "softmax_pair", "compensated_sum" or "exact_sum".
+    axis      the axes that are folded away: None for all, a number, a tuple of numbers; negative ones count from
+              the end. () folds each item alone.
+    keepdims  keeps folded axes with the extent 1.
+    out       an array of the result's dtype and shape, which takes the result and is returned.
+
+    The result is an array of the shape that is left, or a NumPy scalar where no axis is left, of the dtype that
+    the operation gives; "minmax" and "softmax_pair" add a last axis of 2. It is C-contiguous and new.
+
+    Order: the items of a result are taken in row-major order of the folded axes, and joined as neighbours
+    (docs/order.md). Bits: those of every other layout, number of threads, machine and executor of tilefold.
+    Empty input: the operation's result of nothing (docs/c.md), such as -0.0 for a sum of floats; EmptyError where
+    there is none (means, deviations, places).
+    Work: one read of x; no copy, except those of items in the other byte order, unaligned, or in packed records.
+
+    Raises: UnsupportedError (a TypeError) for dtypes that are not taken, and arrays of a GPU; ArgumentError (a
+    ValueError) for an operation, an axis, a rank or an out that is wrong; EmptyError (a ValueError). Then out is
+    as it was.
+    """
+    return _fold(items_of(x), op, axis, keepdims, out)
+
+
+def _in_dtype(op: str, x: Items, dtype: Optional[DTypeLike], axis: Axis, keepdims: bool, out: Out) -> Any:
+    """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
+    array = items_of(x)
+    wanted = None if dtype is None else np.dtype(dtype).newbyteorder("=")
+    if wanted is not None and wanted != array.dtype:
+        _library.code_of(array.dtype)  # refuses what is not taken before it is converted
+        # These widen while they are read.
+        same_sign = array.dtype.kind == wanted.kind or (array.dtype.kind == "b" and wanted.kind == "i")
+        if array.dtype.kind == "f" and wanted == np.float64:
+            return _fold(array, op + "64", axis, keepdims, out)
+        if not (same_sign and wanted in (np.int64, np.uint64)):
+            array = array.astype(wanted)
+    if array.dtype.kind in "iub" and array.dtype.itemsize < 8:
+        op += "64"  # those of 64 bits have vector loops under the plain name
+    return _fold(array, op, axis, keepdims, out, wanted)
+
+
+def sum(x: Items, axis: Axis = None, dtype: Optional[DTypeLike] = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The sum.
+
+    Of integers and bool in 64 bits (int64, uint64; they wrap), of float16, bfloat16 and float32 in float32, of
+    float64 and complex numbers in their own type. With `dtype` items are converted to it first, and the result is
+    of it; float64 sums floats in double. Of nothing: 0, and -0.0 of floats.
+
+    x, axis, keepdims, out, order, bits and errors: see reduce().
+    """
+    return _in_dtype("sum", x, dtype, axis, keepdims, out)
+
+
+def prod(x: Items, axis: Axis = None, dtype: Optional[DTypeLike] = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The product of real items, in the types of sum(). Of nothing: 1. The rest: see reduce()."""
+    return _in_dtype("product", x, dtype, axis, keepdims, out)
+
+
+def min(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The least item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the greatest value of the
+    dtype, infinity of floats. The rest: see reduce()."""
+    return reduce(x, "min", axis, keepdims, out)
+
+
+def max(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The greatest item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the least value of the
+    dtype, -infinity of floats. The rest: see reduce()."""
+    return reduce(x, "max", axis, keepdims, out)
+
+
+def minmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The least and the greatest item in one read, as min() and max() give them, in a last axis of 2. The rest:
+    see reduce()."""
+    return reduce(x, "minmax", axis, keepdims, out)
+
+
+def mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The mean of real items, in float64. Of nothing: EmptyError. The rest: see reduce()."""
+    return reduce(x, "mean", axis, keepdims, out)
+
+
+def _of_divisor(name: str, ddof: int) -> str:
+    if ddof not in (0, 1):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ddof is {ddof!r}, and must be 0 or 1")
+    return name if ddof == 1 else "population_" + name
+
+
+def var(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None) -> Any:
+    """The variance of real items, in float64, in one read; of a sample with ddof=1. Of nothing: EmptyError; of one
+    item with ddof=1: NaN. The rest: see reduce()."""
+    return reduce(x, _of_divisor("variance", ddof), axis, keepdims, out)
+
+
+def std(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None) -> Any:
+    """The standard deviation: the square root of var(). The rest: see reduce()."""
+    return reduce(x, _of_divisor("standard_deviation", ddof), axis, keepdims, out)
+
+
+def argmin(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The int64 index of the first least real item, in row-major order of the folded axes; of the first NaN, if
+    there is one. Of nothing: EmptyError. The rest: see reduce()."""
+    return reduce(x, "arg_min", axis, keepdims, out)
+
+
+def argmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The int64 index of the first greatest real item, in row-major order of the folded axes; of the first NaN, if
+    there is one. Of nothing: EmptyError. The rest: see reduce()."""
+    return reduce(x, "arg_max", axis, keepdims, out)
+
+
+def any(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """Whether an item is not zero, as bool. Of nothing: False. The rest: see reduce()."""
+    return reduce(x, "any", axis, keepdims, out)
+
+
+def all(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """Whether no item is zero, as bool. Of nothing: True. The rest: see reduce()."""
+    return reduce(x, "all", axis, keepdims, out)
+
+
+def count_nonzero(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """How many items are not zero, as int64. Of nothing: 0. The rest: see reduce()."""
+    return reduce(x, "count_nonzero", axis, keepdims, out)
+
+
+def logsumexp(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """log(sum(exp(x))) of real items without overflow, in float64. Of nothing: -infinity. The rest: see reduce()."""
+    return reduce(x, "logsumexp", axis, keepdims, out)
+
+
+def norm(x: Items, ord: float = 2, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The norm of the items as a vector: of order 1 or 2 of real items in float64, where squares cannot overflow;
+    or infinity, of float32 and float64 in their own type. Of nothing: 0. The rest: see reduce()."""
+    names = {1: "l1", 2: "l2", float("inf"): "linf"}
+    if ord not in names:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ord is {ord!r}, and must be 1, 2 or inf")
+    return reduce(x, names[ord], axis, keepdims, out)
+
+
+def exact_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The real sum of float32 or float64 items, rounded once to that type: the same in whatever order items stand.
+    Of nothing: 0.0. The rest: see reduce(); docs/exact.md."""
+    return reduce(x, "exact_sum", axis, keepdims, out)
+
+
+def compensated_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+    """The sum of float32 or float64 items, carried in twice their precision. Of nothing: -0.0. The rest: see
+    reduce()."""
+    return reduce(x, "compensated_sum", axis, keepdims, out)
+
+
+class Stats(NamedTuple):
+    """What stats() finds; `variance` is that of a sample."""
+    count: int  # type: ignore[assignment]  # and not how often a value is there
+    mean: float
+    variance: float
+    min: float
+    max: float
+
+
+def stats(x: Items) -> Stats:
+    """Count, mean, variance of a sample, least and greatest of all real items, in one read.
+
+    Each has the bits of its own operation, as float; so integers beyond 2**53 are rounded in min and max. Of
+    nothing: 0, NaN, NaN, infinity, -infinity. An array whose items do not stand one after the other is copied.
+
+    Raises: UnsupportedError as reduce().
+    """
+    row = row_of(x)
+    found = _library.Statistics()
+    _library.call("tilefold_stats", _threads.executor(), row.ctypes.data, _library.code_of(row.dtype), row.size,
+                  ctypes.byref(found))
+    return Stats(found.count, found.mean, found.variance, found.min, found.max)
+
+
+def vdot(x: Items, y: Items) -> Any:
+    """The dot product of all items of two real arrays of one dtype and size, in row-major order; a NumPy scalar of
+    the type of reduce(x, "sum"). Arrays whose items do not stand one after the other are copied. Of nothing: the
+    sum of nothing.
+
+    Raises: ArgumentError for two sizes or dtypes; UnsupportedError for bool and complex items, and as reduce().
+    """
+    a, b = row_of(x), row_of(y)
+    if a.dtype != b.dtype or a.size != b.size:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: vdot of {a.size} items of {a.dtype} and {b.size} of {b.dtype}")
+    if a.dtype == bool:
+        raise unsupported("there is no vdot of bool")
+    result = np.empty((), _library.result_of("sum", a.dtype)[0])
+    _library.call("tilefold_dot", _threads.executor(), a.ctypes.data, b.ctypes.data, _library.code_of(a.dtype), a.size,
+                  result.ctypes.data)
+    return result[()]

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many results of one row of items: by offsets, and by runs of keys."""
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Tuple
+
+import numpy as np
+
+from . import _errors, _library, _threads
+from ._arrays import Items, array_of, row_of, unsupported
+from ._operations import Operation
+
+
+def _offsets_of(offsets: Items) -> np.ndarray[Any, Any]:
+    """int32 offsets stay so, other integers become int64."""
+    array = array_of(offsets)
+    if array.ndim != 1 or array.size == 0:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: offsets have the shape {array.shape}, and must be a row of one or more")
+    if array.dtype.kind not in "iu":
+        raise unsupported(f"offsets are {array.dtype}, and must be integers")
+    if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
+        at = int(array.argmax())
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: offset {at} is {array[at]}")
+    return np.ascontiguousarray(array, np.int32 if array.dtype == np.int32 else np.int64)
+
+
+def segment_reduce(x: Items, offsets: Items, op: str = "sum") -> np.ndarray[Any, Any]:
+    """Folds every segment x[offsets[i]:offsets[i + 1]] of a row.
+
+    x        an array of one axis, of the dtypes of reduce(); copied if its items do not stand one after the other.
+    offsets  s + 1 integers, of 32 or 64 bits without a copy. They do not decrease, and lie in 0 to len(x); the
+             first need not be 0, nor the last len(x). All are checked before anything is folded.
+    op       a name of reduce(). "sum" is that of libtilefold: of narrow integers in 32 bits ("sum64": in 64).
+
+    The result has the shape (s,), or (s, 2) of a pair, and the operation's dtype. Each has the bits of reduce()
+    over its segment alone. An empty segment gives the operation's result of nothing; NaN for means and deviations,
+    -1 for places.
+
+    Raises: ArgumentError for offsets that are wrong, with the first bad segment; and as reduce().
+    """
+    items = array_of(x)
+    if items.ndim != 1:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: items have the shape {items.shape}, and must be a row")
+    checked = _offsets_of(offsets)
+    operation = Operation(op, row_of(items))
+    segments = checked.size - 1
+    results = operation.memory((segments,))
+    _library.call("tilefold_segmented_reduce", _threads.executor(), operation.name, operation.address,
+                  operation.code, items.size, checked.ctypes.data, _library.code_of(checked.dtype), segments,
+                  results.ctypes.data)
+    return operation.results(results)
+
+
+def reduce_by_key(keys: Items, values: Items, op: str = "sum") -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Folds the values of every run of equal neighbouring keys.
+
+    keys    a row of n integers, bool or floats; equal as == says, so a NaN is a run of its own.
+    values  a row of n items, of the dtypes of reduce().
+    op      a name of reduce(), as in segment_reduce().
+
+    Returns (keys, results), both of the shape (runs,), in the order of the runs: a run's first key, and what
+    reduce() gives for its values alone; results of a pair have the shape (runs, 2). Of nothing: two empty arrays.
+    Rows whose items do not stand one after the other are copied.
+
+    Raises: ArgumentError for shapes that differ; UnsupportedError for complex keys; and as reduce().
+    """
+    given, items = array_of(keys), array_of(values)
+    if given.ndim != 1 or items.shape != given.shape:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: keys have the shape {given.shape}, and values {items.shape}; they "
+                                    "must be rows of one length")
+    row = row_of(given)
+    operation = Operation(op, row_of(items))
+    n = row.size
+    runs = ctypes.c_int64()
+    keys_out = np.empty(n, row.dtype)
+    results = operation.memory((n,))
+    _library.call("tilefold_reduce_by_key", _threads.executor(), operation.name, row.ctypes.data,
+                  _library.code_of(row.dtype), operation.address, operation.code, n, keys_out.ctypes.data,
+                  results.ctypes.data, ctypes.byref(runs))
+    return keys_out[:runs.value].copy(), operation.results(results[:runs.value].copy())

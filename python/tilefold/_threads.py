@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The executors: one for each thread of the program that calls, since one serves one thread at a time."""
+from __future__ import annotations
+
+import ctypes
+import operator
+import os
+import threading
+from typing import Callable
+
+from . import _errors, _library
+
+
+class _Executor:
+    """A host executor; destroyed with it."""
+
+    def __init__(self, count: int) -> None:
+        self.handle = ctypes.c_void_p()
+        self.count = count
+        self.process = os.getpid()
+        _library.call("tilefold_host_executor", count, ctypes.byref(self.handle))
+
+    def __del__(self, destroy: Callable[..., None] = _library.destroy, process: Callable[[], int] = os.getpid) -> None:
+        # After a fork it is the parent's: its threads are not in this process. What is called is held as
+        # defaults, for modules can be gone when the interpreter ends.
+        if self.handle and process() == self.process:
+            destroy(self.handle)
+
+
+_count = 0
+_is_used = False
+_local = threading.local()
+
+
+def set_num_threads(count: int) -> None:
+    """Lets calls from now on fold on `count` threads, 1 to 4096; 0, as at the start, is all cores.
+
+    Results have the same bits with any number. More threads than cores are not made. It holds for all threads of
+    the program.
+
+    Raises: ArgumentError for another number; then nothing has changed.
+    """
+    global _count
+    count = operator.index(count)
+    if not 0 <= count <= 4096:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: the number of threads is {count}, and must be 1 to 4096, or 0 for all")
+    _count = count
+
+
+def get_num_threads() -> int:
+    """The number of threads that a call folds on; 0 is all cores.
+
+    1 in a process that was forked from one that had folded: oneTBB's threads do not survive a fork."""
+    return _count
+
+
+def executor() -> ctypes.c_void_p:
+    """The calling thread's executor."""
+    global _is_used
+    kept: _Executor | None = getattr(_local, "executor", None)
+    if kept is None or kept.count != _count or kept.process != os.getpid():
+        _is_used = True
+        kept = _local.executor = _Executor(_count)
+    return kept.handle
+
+
+def _after_fork() -> None:
+    global _count
+    if _is_used:
+        _count = 1
+
+
+os.register_at_fork(after_in_child=_after_fork)
