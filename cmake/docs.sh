@@ -24,7 +24,7 @@ fi
 library=build/test/src/capi/libtilefold.so
 [ -e $library ] && library="--library $library" || library=
 # shellcheck disable=SC2086 # two words, or none
-step $python docs/site/snippets.py $library
+step $python docs/site/snippets.py ${TILEFOLD_NO_SKIPS:+--no-skips} $library
 
 step $python docs/site/plots.py --check
 

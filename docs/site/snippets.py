@@ -10,9 +10,9 @@ A block with an `int main` is a program. Any other needs a comment right above i
     <!-- snippet file: DECLARATIONS -->     declarations at file scope, after these
     <!-- snippet not compiled: REASON -->   and where else it is compiled, if it is
 
-An `output` block behind a host program, or behind Python, is what it prints; a command may stand between. All CUDA fragments are one
-translation unit, all C++ fragments another. nvcc, MPI and libtilefold are used where they are there; what
-was left out for want of them is said.
+An `output` block behind a host program, or behind Python, is what it prints; a command may stand between. All
+CUDA fragments are one translation unit, all C++ fragments another. nvcc, MPI, libtilefold and NumPy are used where
+they are there; what was left out for want of them is said, and is an error with --no-skips.
 """
 import argparse
 import concurrent.futures
@@ -96,6 +96,8 @@ class Compilers:
         self.library = library
         self.nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
         self.mpi = shutil.which("mpicxx")
+        self.cxx = shutil.which("g++") or shutil.which("c++")
+        self.cc = shutil.which("gcc") or shutil.which("cc")
         ccache = shutil.which("ccache")
         self.cached = [ccache] if ccache else []
 
@@ -118,7 +120,7 @@ class Compilers:
         cpp = block.language == "cpp"
         source = self.folder / (stem + (".cpp" if cpp else ".c"))
         source.write_text(at_line(block, block.code))
-        driver = [shutil.which("g++"), "-std=c++20"] if cpp else [shutil.which("gcc"), "-std=c11"]
+        driver = [self.cxx, "-std=c++20"] if cpp else [self.cc, "-std=c11"]
         warnings = ["-Wall", "-Wextra", "-Werror"]
         if "tilefold/mpi.hpp" in block.code or "<mpi.h>" in block.code:
             if not self.mpi:
@@ -144,12 +146,14 @@ class Compilers:
             compile(block.code, block.place, "exec")
         except SyntaxError as e:
             return f"{block.place}: {e}"
-        if block.output is None:
-            return None
         if not self.library or subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode:
             return f"skipped {block.place}: running it needs libtilefold and NumPy"
         environment = dict(os.environ, PYTHONPATH=str(ROOT / "python"), TILEFOLD_LIBRARY=str(self.library))
-        return self.compare(block, [sys.executable, "-c", block.code], env=environment)
+        command = [sys.executable, "-c", block.code]
+        if block.output is not None:
+            return self.compare(block, command, env=environment)
+        done = self.run(command, block.place, env=environment)
+        return done if isinstance(done, str) else None
 
     def cuda(self, place, code, stem):
         if not self.nvcc:
@@ -169,7 +173,7 @@ class Compilers:
             blocks = [b for b in blocks if b not in of_mpi]
         source = self.folder / "fragments.cpp"
         source.write_text(fragments_file(blocks, "tilefold/tilefold.hpp"))
-        done = self.run([self.mpi or shutil.which("g++"), "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}",
+        done = self.run([self.mpi or self.cxx, "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'include'}",
                          f"-I{ROOT / 'examples'}", f"-I{ROOT / 'test'}", source], "C++ fragments")
         return done if isinstance(done, str) else None
 
@@ -178,7 +182,7 @@ class Compilers:
         source.write_text("#include <tilefold/tilefold.h>\n#include <stdio.h>\n"
                           f"void snippet(void);\nvoid snippet(void) {{\n{block.given}\n"
                           f"{at_line(block, block.code)}}}\n")
-        done = self.run([shutil.which("gcc"), "-std=c11", "-fsyntax-only", "-Wall", f"-I{ROOT / 'include'}", source],
+        done = self.run([self.cc, "-std=c11", "-fsyntax-only", "-Wall", f"-I{ROOT / 'include'}", source],
                         block.place)
         return done if isinstance(done, str) else None
 
@@ -187,6 +191,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--library", help="a libtilefold.so to run C and Python with")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--no-skips", action="store_true", help="what cannot be tested here is an error")
     parser.add_argument("pages", nargs="*", help="pages, from the root; all if none is named")
     arguments = parser.parse_args()
     library = arguments.library and pathlib.Path(arguments.library).resolve()
@@ -216,9 +221,11 @@ def main():
         for i, block in enumerate(fragments["c"]):
             jobs.append(pool.submit(compilers.c_fragment, block, f"fragment_{i}"))
         found = [job.result() for job in jobs]
+    left_out = 0
     for text in found:
-        if text and text.startswith("skipped "):
+        if text and text.startswith("skipped ") and not arguments.no_skips:
             print(text)
+            left_out += 1
         elif text:
             failures.append(text)
     for text in failures:
@@ -226,7 +233,7 @@ def main():
     printing = sum(b.output is not None for b in programs)
     print(f"snippets: {len(programs)} programs ({printing} with their output), "
           f"{sum(map(len, fragments.values()))} fragments, "
-          f"{sum(b.kind == 'not compiled' for b in blocks)} not compiled; {len(failures)} wrong")
+          f"{sum(b.kind == 'not compiled' for b in blocks)} not compiled, {left_out} left out; {len(failures)} wrong")
     return 1 if failures else 0
 
 

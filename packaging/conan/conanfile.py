@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conan 2 recipe of tilefold. From the root of the source:
 
-    conan create packaging/conan                             # headers, host library
-    conan create packaging/conan -o "&:host=False"           # headers alone
-    conan create packaging/conan -o "&:system_deps=True"     # TBB and Highway of the system
+    conan create packaging/conan -s compiler.cppstd=20                             # headers, host library
+    conan create packaging/conan -s compiler.cppstd=20 -o "&:host=False"           # headers alone
+    conan create packaging/conan -s compiler.cppstd=20 -o "&:system_deps=True"     # TBB and Highway of the system
 """
 import os
 import re

@@ -14,7 +14,7 @@ case ${1:-} in
   *) give_up "usage: sh packaging/deb/build.sh [--all]" ;;
 esac
 
-need cmake ninja-build g++ libtbb-dev libhwy-dev
+need cmake ninja-build g++ file dpkg-dev libtbb-dev libhwy-dev
 if [ $all = ON ]; then need libcli11-dev nlohmann-json3-dev; fi
 launcher=$(command -v ccache || true)
 # A package holds what it was built with, and depends on Debian's libraries: no CUDA, no MPI, nothing fetched.

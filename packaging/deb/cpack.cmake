@@ -55,7 +55,7 @@ tilefold_deb(
   dev libtilefold-dev libdevel
   "${promise}\nThis package has the headers for C++20 and CUDA, the host library\nand the files for CMake and pkg-config.")
 set(CPACK_DEBIAN_DEB_DEV_PACKAGE_DEPENDS "libtbb-dev, libhwy-dev")
-set(CPACK_DEBIAN_DEB_DEV_PACKAGE_SUGGESTS "nvidia-cuda-toolkit (>= 12), libopenmpi-dev, pkg-config")
+set(CPACK_DEBIAN_DEB_DEV_PACKAGE_SUGGESTS "nvidia-cuda-toolkit (>= 13), libopenmpi-dev, pkg-config")
 if(TARGET tilefold_c)
   tilefold_deb(runtime libtilefold${soversion} libs
                "${promise}\nThis package has the shared library with the C interface.")

@@ -53,12 +53,16 @@ flags() {
 # shellcheck disable=SC2046 # flags are words
 step c++ -std=c++20 test/consumer/host.cpp -o "$work/use_pkg_config" $(flags tilefold-host)
 step "$work/use_pkg_config"
+cuda_flags=$(flags tilefold-cuda)
+cuda_include=${cuda_flags#-I}
+[ -f "${cuda_include%% *}/tilefold/tilefold.cuh" ] ||
+  give_up "tilefold-cuda.pc says '$cuda_flags', where there are no headers"
 if [ -n "$nvcc" ]; then
   # shellcheck disable=SC2046
   step "$nvcc" -std=c++20 -O0 -fdevice-syntax-only test/consumer/cuda.cu test/consumer/plain.cpp \
     -o "$work/use_cuda" $(flags tilefold-cuda)
 else
-  echo "tilefold: no nvcc here, so tilefold-cuda.pc was only read: $(flags tilefold-cuda)"
+  echo "tilefold: no nvcc here, so tilefold-cuda.pc was only read: $cuda_flags"
 fi
 
 step dpkg --root="$root" --force-not-root --log="$work/dpkg.log" --purge libtilefold-dev
