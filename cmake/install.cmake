@@ -13,12 +13,7 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 # machine that uses them.
 if(NOT TARGET tilefold_cuda)
   add_library(tilefold_cuda_elsewhere INTERFACE)
-  target_link_libraries(
-    tilefold_cuda_elsewhere
-    INTERFACE
-      tilefold_core
-      $<IF:$<STREQUAL:$<TARGET_PROPERTY:CUDA_RUNTIME_LIBRARY>,Shared>,CUDA::cudart,CUDA::cudart_static>
-  )
+  target_link_libraries(tilefold_cuda_elsewhere INTERFACE ${tilefold_cuda_links})
 endif()
 if(NOT TARGET tilefold_mpi)
   add_library(tilefold_mpi_elsewhere INTERFACE)

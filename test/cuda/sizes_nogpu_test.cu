@@ -210,22 +210,24 @@ TEST(CudaSizes, AreEnoughForEveryFold) {
   }
 }
 
-// An accumulator for every 2^12 items; of structs that are folded as they are, for every 1024 or,
-// if they are larger than 64 bytes, 256 bytes. And for bookkeeping 1/30 of that, 1/25 of structs',
-// and 64 KiB.
+// An accumulator for every 2^12 items, or fewer of structs that are staged as they are; 1/30 of
+// that for bookkeeping, 1/25 where they are fewer; and 64 KiB.
 TEST(CudaSizes, AreSmall) {
-  for (const auto& [item_bytes, acc_bytes] :
-       {std::pair{1, 1}, {1, 4},   {1, 8},   {2, 2},   {2, 4},   {4, 4},   {4, 8},    {4, 24},
-        {4, 64},         {6, 6},   {8, 8},   {8, 32},  {12, 4},  {12, 12}, {16, 16},  {20, 20},
-        {24, 24},        {32, 32}, {48, 48}, {64, 64}, {80, 80}, {96, 96}, {128, 128}}) {
-    const bool as_structs = item_bytes == acc_bytes && item_bytes >= 12;
+  struct fold {
+    int item_bytes, acc_bytes, items_of_partial;
+  };
+  for (const fold& f :
+       {fold{1, 1, 4096}, {1, 4, 4096},   {1, 8, 4096},   {2, 2, 4096},   {2, 4, 4096},
+        {4, 4, 4096},     {4, 8, 4096},   {4, 24, 4096},  {4, 64, 4096},  {6, 6, 4096},
+        {8, 8, 4096},     {8, 32, 4096},  {12, 4, 4096},  {12, 12, 4096}, {16, 16, 4096},
+        {20, 20, 2048},   {24, 24, 2048}, {32, 32, 2048}, {48, 48, 1024}, {64, 64, 1024},
+        {80, 80, 256},    {96, 96, 256},  {128, 128, 256}}) {
     for (int exponent = 0; exponent <= 34; ++exponent) {
       const std::int64_t n = (std::int64_t{1} << exponent) + 1;
-      const std::int64_t partials = detail::larger(
-          (n >> 12) * acc_bytes, as_structs ? n * item_bytes >> (item_bytes > 64 ? 8 : 10) : 0);
-      EXPECT_LE(cuda_executor::workspace_bytes(n, item_bytes, acc_bytes),
-                partials + partials / (as_structs ? 25 : 30) + (64 << 10))
-          << n << " items of " << item_bytes << " bytes, accumulators of " << acc_bytes;
+      const std::int64_t partials = n / f.items_of_partial * f.acc_bytes;
+      EXPECT_LE(cuda_executor::workspace_bytes(n, f.item_bytes, f.acc_bytes),
+                partials + partials / (f.items_of_partial < 4096 ? 25 : 30) + (64 << 10))
+          << n << " items of " << f.item_bytes << " bytes, accumulators of " << f.acc_bytes;
     }
   }
 }

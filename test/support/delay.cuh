@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernels that keep a stream busy: what follows in it cannot have run while they do. The time is
-// that of the GPU as a whole. (An SM's own clock jumps when the GPU goes from one process to
-// another: a kernel that waited for 0.5 ms of clock64() beside another process never ended.)
+// that of the GPU as a whole: a kernel that waited for 0.5 ms of its SM's clock64() was seen not to
+// end while another process used the GPU, too.
 #pragma once
 
 #include <cstdint>
