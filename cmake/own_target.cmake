@@ -6,7 +6,9 @@ include_guard()
 
 function(tilefold_own_target target)
   # GCC 12 sees overlapping copies in every inlined "literal" + std::string (GCC bug 105651).
-  set(cxx_flags -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  # It collects garbage from half a GB on, not a quarter of that: a tenth less time for some 100 MB.
+  set(cxx_flags -Wall -Wextra
+                $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;--param=ggc-min-heapsize=524288>)
   set(cuda_flags -Xcompiler=-Wall,-Wextra $<$<CXX_COMPILER_ID:GNU>:-Xcompiler=-Wno-restrict>)
   if(TILEFOLD_WERROR)
     list(APPEND cxx_flags -Werror)
