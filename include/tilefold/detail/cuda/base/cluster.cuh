@@ -60,7 +60,7 @@ struct cluster_exchange {
 
   /// By the first warp of each block, in whose first lane `value` is valid. In block 0 all values
   /// are there afterwards; the other threads of the cluster may leave.
-  __device__ __forceinline__ void hand_in(const Acc& value) {
+  __device__ __forceinline__ void hand_in([[maybe_unused]] const Acc& value) {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
       const words<Acc> w = cuda::to_words(value);
