@@ -22,6 +22,8 @@ endif()
 
 install(DIRECTORY include/tilefold DESTINATION include FILES_MATCHING PATTERN *.hpp PATTERN *.cuh
         PATTERN *.h)
+# Standard headers for NVRTC, which have no suffix.
+install(DIRECTORY include/tilefold/nvrtc DESTINATION include/tilefold)
 
 set(components core strict_fp host cuda mpi)
 if(TARGET tilefold_c)

@@ -588,7 +588,7 @@ class basic_cuda_executor {
   auto job_of(const Forest& forest, const Reducer& reducer, const Init& init, const Empty& empty,
               const Out& out) const {
     return detail::cuda::forest_job<Forest, Reducer, Init, Out, Empty>{
-        forest, {reducer, 0u}, init, empty, out, gpu_, stream_};
+        forest, {reducer, {0u}}, init, empty, out, gpu_, stream_};
   }
 
   template <class Policy, class Source, class Reducer, class Init, class Out>

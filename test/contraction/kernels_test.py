@@ -27,13 +27,6 @@ FEWEST_KERNELS = 100
 INSTRUCTION = re.compile(r"\b([FDH])FMA2?(?:\.\w+)* ([^;]*?) *;")
 
 
-def compile_for_sm_90(nvcc, include_dir, source, cubin, *options):
-    done = subprocess.run([nvcc, "-std=c++20", "-arch=sm_90", "--extended-lambda", f"-I{include_dir}",
-                           "-cubin", "-o", cubin, *options, source], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(done.stdout + done.stderr)
-
-
 def fused(line):
     """F, D or H if a fused multiply-add of floats, doubles or halves stands in the line. Where the addend
     is the zero register or the factor 1, it is a product, a sum or a constant that took this unit."""
@@ -77,13 +70,21 @@ def complaints(kernels, without_fmad):
 class MachineCode:
     """Compiles and disassembles, two sources at a time."""
 
+    unfused = ("--fmad=false",)
+
     def __init__(self, nvcc, include_dir, nvdisasm_dir):
         self.nvcc, self.include_dir = nvcc, include_dir
         self.disassembler = find_disassembler(nvcc, nvdisasm_dir)
 
+    def command(self, source, cubin):
+        return [self.nvcc, "-std=c++20", "-arch=sm_90", "--extended-lambda", f"-I{self.include_dir}", "-cubin",
+                "-o", cubin, source]
+
     def of(self, source, options, directory):
         cubin = f"{directory}/{pathlib.Path(source).stem}{len(options)}.cubin"
-        compile_for_sm_90(self.nvcc, self.include_dir, source, cubin, *options)
+        done = subprocess.run([*self.command(source, cubin), *options], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stdout + done.stderr)
         done = subprocess.run([self.disassembler, "-c", cubin], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stderr)
@@ -95,7 +96,7 @@ class MachineCode:
         """(source, kernels, the same without fmad) of each source."""
         with tempfile.TemporaryDirectory() as directory, concurrent.futures.ThreadPoolExecutor(2) as pool:
             fused = [pool.submit(self.of, source, (), directory) for source in sources]
-            unfused = [pool.submit(self.of, source, ("--fmad=false",), directory) for source in sources]
+            unfused = [pool.submit(self.of, source, self.unfused, directory) for source in sources]
             return [(source, a.result(), b.result()) for source, a, b in zip(sources, fused, unfused)]
 
 

@@ -87,7 +87,7 @@ struct balanced_integer {
   TILEFOLD_HD void add(const balanced_integer& other) {
     std::uint64_t carry = 0;  // -1, 0 or 1
 #if defined(__CUDA_ARCH__)
-#pragma unroll(Words <= 12 ? Words : 1)
+#pragma unroll Words <= 12 ? Words : 1
 #endif
     for (int i = 0; i < Words; ++i) {
       const std::uint64_t sum = word[i] + other.word[i];

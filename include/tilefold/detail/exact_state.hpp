@@ -272,7 +272,7 @@ TILEFOLD_HD exact_window window_of(const exact_state<Least, Most>& state) {
   int first = words > count ? words - count : 0;
   bool more = false;
 #if defined(__CUDA_ARCH__)
-#pragma unroll(words <= 12 ? words : 1)
+#pragma unroll words <= 12 ? words : 1
 #endif
   for (int i = words - count - 1; i >= 0; --i) {
     if (result.size.word[count - 1] != 0) {

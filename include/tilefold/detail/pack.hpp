@@ -89,6 +89,18 @@ template <std::size_t I, class Indices, class... T>
 struct std::tuple_element<I, tilefold::detail::pack_of<Indices, T...>>
     : tilefold::detail::nth_type<I, T...> {};
 
+#if defined(__CUDACC_RTC__)
+// Some libcu++ give NVRTC no such templates for const types.
+template <class Indices, class... T>
+struct std::tuple_size<const tilefold::detail::pack_of<Indices, T...>>
+    : std::integral_constant<std::size_t, sizeof...(T)> {};
+
+template <std::size_t I, class Indices, class... T>
+struct std::tuple_element<I, const tilefold::detail::pack_of<Indices, T...>> {
+  using type = const typename tilefold::detail::nth_type<I, T...>::type;
+};
+#endif
+
 namespace tilefold {
 
 using detail::get;

@@ -64,7 +64,7 @@ struct wide_integer {
   TILEFOLD_HD void add(const wide_integer& other) {
     std::uint64_t carry = 0;
 #if defined(__CUDA_ARCH__)
-#pragma unroll(Words <= 12 ? Words : 1)
+#pragma unroll Words <= 12 ? Words : 1
 #endif
     for (int i = 0; i < Words; ++i) {
       const std::uint64_t with_carry = word[i] + carry;
@@ -99,7 +99,7 @@ struct wide_integer {
     wide_integer result;
     std::uint64_t carry = flip & 1;
 #if defined(__CUDA_ARCH__)
-#pragma unroll(Words <= 12 ? Words : 1)
+#pragma unroll Words <= 12 ? Words : 1
 #endif
     for (int i = 0; i < Words; ++i) {
       result.word[i] = (word[i] ^ flip) + carry;
@@ -116,7 +116,7 @@ struct wide_integer {
     std::uint64_t rest = 0;
     int at = 0;
 #if defined(__CUDA_ARCH__)
-#pragma unroll(Words <= 12 ? Words : 1)
+#pragma unroll Words <= 12 ? Words : 1
 #endif
     for (int i = Words - 1; i >= 0; --i) {
       if (first == 0) {

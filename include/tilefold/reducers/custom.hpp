@@ -71,9 +71,10 @@ namespace reducers {
 ///     make_reducer([](float x) { return range{x, x}; },
 ///                  [](range a, range b) { return range{fmin(a.lo, b.lo), fmax(a.hi, b.hi)}; },
 ///                  [](range r) { return r.hi - r.lo; })
+TILEFOLD_NO_EXEC_CHECK
 template <class Lift, class Combine, class Project>
-detail::custom_reducer<Lift, Combine, Project> make_reducer(Lift lift, Combine combine,
-                                                            Project project) {
+TILEFOLD_HD detail::custom_reducer<Lift, Combine, Project> make_reducer(Lift lift, Combine combine,
+                                                                        Project project) {
   static_assert(
       !(detail::device_only<Lift> || detail::device_only<Combine> || detail::device_only<Project>),
       "tilefold: make_reducer needs functions that the host compiler can see through: "

@@ -7,6 +7,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/narrow_exponential.hpp>
@@ -181,7 +182,7 @@ namespace detail {
 
 struct exponential_ways : commutative_ways {
   template <class Acc>
-  static constexpr bool long_combine = std::same_as<Acc, reducers::max_and_sum>;
+  static constexpr bool long_combine = std::is_same_v<Acc, reducers::max_and_sum>;
 
   // Usually a tree of plain doubles, whose exponents have room for it. What is more than 600 below
   // the maximum is taken for that much below, which is 2^-865 times as much; neither is seen. For

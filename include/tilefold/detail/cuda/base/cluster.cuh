@@ -13,6 +13,14 @@
 
 #include <tilefold/detail/cuda/base/words.cuh>
 
+// Only assemblers from CUDA 12.8 on can be told that nothing is handed over by an arrival; without
+// the word it is a release, which costs time and changes nothing.
+#if defined(__NVCC__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
+#define TILEFOLD_RELAXED_ARRIVAL ".relaxed.cta"
+#else
+#define TILEFOLD_RELAXED_ARRIVAL ""
+#endif
+
 namespace tilefold::detail::cuda {
 
 /// Blocks of a cluster; the most that every GPU with clusters holds.
@@ -39,8 +47,8 @@ struct cluster_exchange {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&received)) : "memory");
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-      asm volatile("mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 _, [%0], %1;" ::"r"(
-                       address(&received)),
+      asm volatile("mbarrier.arrive.expect_tx" TILEFOLD_RELAXED_ARRIVAL
+                   ".shared::cta.b64 _, [%0], %1;" ::"r"(address(&received)),
                    "n"(sizeof values)
                    : "memory");
     }
@@ -52,7 +60,7 @@ struct cluster_exchange {
 
   /// By the first warp of each block, in whose first lane `value` is valid. In block 0 all values
   /// are there afterwards; the other threads of the cluster may leave.
-  __device__ __forceinline__ void hand_in(const Acc& value) {
+  __device__ __forceinline__ void hand_in([[maybe_unused]] const Acc& value) {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
       const words<Acc> w = cuda::to_words(value);

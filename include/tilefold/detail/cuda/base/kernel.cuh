@@ -19,8 +19,21 @@
 #include <tilefold/reducer.hpp>
 
 // Answered by the compiler's last stage, as LLVM's guide to its NVPTX back end says; there is no
-// such function.
+// such function. (Clang knows the name, and some versions say that it never returns.)
+#if defined(__clang__) && defined(__CUDA__)
+extern "C" __device__ int tilefold_nvvm_reflect(const char* question) asm("__nvvm_reflect");
+#define TILEFOLD_NVVM_REFLECT tilefold_nvvm_reflect
+#else
 extern "C" __device__ int __nvvm_reflect(const char* question);
+#define TILEFOLD_NVVM_REFLECT __nvvm_reflect
+#endif
+
+// The architectures of this translation unit. Clang 19 does not tell them.
+#if defined(__CUDA_ARCH_LIST__)
+#define TILEFOLD_CUDA_ARCHS __CUDA_ARCH_LIST__
+#else
+#define TILEFOLD_CUDA_ARCHS 0
+#endif
 
 namespace tilefold::detail::cuda {
 
@@ -32,9 +45,9 @@ struct build {
   static constexpr bool per_thread_stream = PerThreadStream;
 };
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
-using this_build = build<true, __CUDA_ARCH_LIST__>;
+using this_build = build<true, TILEFOLD_CUDA_ARCHS>;
 #else
-using this_build = build<false, __CUDA_ARCH_LIST__>;
+using this_build = build<false, TILEFOLD_CUDA_ARCHS>;
 #endif
 
 /// How the tiles are dealt out: block b has `share` of them, the first `extra` blocks one more.
@@ -93,7 +106,7 @@ struct unfused : Reducer {
 /// last stage knows of them. So this is nothing, or an instruction that does not exist, and the
 /// assembler stops with its name.
 __device__ __forceinline__ void refuse_flush_to_zero() {
-  if (__nvvm_reflect("__CUDA_FTZ") != 0) {
+  if (TILEFOLD_NVVM_REFLECT("__CUDA_FTZ") != 0) {
     asm volatile("tilefold_does_not_go_with_use_fast_math_or_ftz_true;");
   }
 }

@@ -80,7 +80,7 @@ struct three_words {
     }
     const int first = bit / 64;
     std::uint64_t carry = 0;
-#pragma unroll(State::words <= 12 ? State::words : 1)
+#pragma unroll State::words <= 12 ? State::words : 1
     for (int i = 0; i < State::words; ++i) {
       const int at = i - first;
       const std::uint64_t mine = at < 0    ? 0

@@ -187,7 +187,8 @@ class tile_ahead {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     // Then the compiler leaves out the code for misaligned memory.
-    __builtin_assume(!items::overreads(source));
+    const bool aligned = !items::overreads(source);
+    __builtin_assume(aligned);
     loaded.load_rows(source, tile_first + warp * warp_items + lane * shape.width);
   }
 

@@ -137,7 +137,8 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   while (c * chunk < n) {
     if (overread == 0) {
       // Then the compiler leaves out the code for misaligned memory.
-      __builtin_assume(!rows_type::overreads(source));
+      const bool aligned = !rows_type::overreads(source);
+      __builtin_assume(aligned);
       c = whole_chunks(c);
     } else {
       c = whole_chunks(c);

@@ -79,7 +79,7 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
                 "tilefold: values of reduce_by_key on a GPU may have 4096 bytes at most");
   const std::int64_t n = input.size;
   cuda::require_countable(n);
-  const unfused<Reducer> device_reducer{reducer, 0u};
+  const unfused<Reducer> device_reducer{reducer, {0u}};
   const std::int64_t before = cuda::items_to_alignment(input.keys);
   const std::int64_t most_open = most_open_runs(n);
   if (most_open == 0) {

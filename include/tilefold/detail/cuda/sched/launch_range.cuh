@@ -152,7 +152,7 @@ template <class Build, class Policy, class Source, class Reducer, class Init, cl
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream, const Provide& provide) {
   range_launch<Reducer>::template run<Build, Policy>(
-      range_job<Source, Reducer, Init, Out>{source, {reducer, 0u}, init, n, out, gpu, stream},
+      range_job<Source, Reducer, Init, Out>{source, {reducer, {0u}}, init, n, out, gpu, stream},
       provide);
 }
 

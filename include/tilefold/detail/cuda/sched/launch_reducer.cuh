@@ -74,7 +74,7 @@ void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_
   // No more warps than there are rows for.
   const int nt = job.n < Policy.nt ? threads_for(job.n, 1) : Policy.nt;
   kernel.launch(grid_shape{blocks, nt}, job.stream, job.source, job.reducer,
-                elements{job.reducer.of_one(), 0u}, job.init, job.out, job.n, memory);
+                elements{job.reducer.of_one(), {0u}}, job.init, job.out, job.n, memory);
 }
 
 /// Launches an exact sum, by Digits.
@@ -94,7 +94,7 @@ void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job, const Pro
   sums_type* sums = nullptr;
   if (blocks > 1) sums = provide(cuda::exact_demand()).template arrivals<sums_type>();
   kernel.launch(blocks, job.stream, job.source, job.reducer,
-                summands{job.reducer.of_summands(), 0u}, job.init, job.out, job.n, sums);
+                summands{job.reducer.of_summands(), {0u}}, job.init, job.out, job.n, sums);
 }
 
 /// Launches an exact sum: short ranges by digits, long ones by bins or rows. Floats

@@ -53,7 +53,8 @@ class row_stream_work {
   /// Trees `t`, `t` + step..., of `chunks` chunks each.
   __device__ __forceinline__ void run(std::int64_t t, std::int64_t step, int chunks) const {
     if (t >= forest.size()) return;
-    __builtin_assume(!loaded_rows::overreads(forest.source));
+    const bool aligned = !loaded_rows::overreads(forest.source);
+    __builtin_assume(aligned);
     const std::int64_t first =
         t * forest.length + static_cast<int>(threadIdx.x) % warp_size * shape.width;
     warp_stack<Reducer> stack(reducer);

@@ -116,7 +116,7 @@ class staged_fold_of_tiles {
 #pragma unroll 1
     for (; t < end; ++t) {
       registers<acc, rows> nodes;
-#pragma unroll(unrolled)
+#pragma unroll unrolled
       for (int r = 0; r < rows; ++r) {
         const bool ends_tile = r + 1 == rows;
         const std::int64_t next = first + (ends_tile ? tile - warp_items + row_items : row_items);

@@ -78,7 +78,8 @@ class subtree_work {
                                                              std::int64_t whole, int level) const {
     if (c >= whole) return c;
     // Then the compiler leaves out the code for misaligned memory.
-    __builtin_assume(!loaded_rows::overreads(source));
+    const bool aligned = !loaded_rows::overreads(source);
+    __builtin_assume(aligned);
     return cuda::stream_ahead<loaded_rows>(
         c,
         [&](std::int64_t& next) {
