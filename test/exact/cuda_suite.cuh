@@ -53,8 +53,9 @@ TYPED_TEST_P(CudaExact, SumsAreThoseOfTheHost) {
   std::mt19937_64 random(test::seed());
   cuda_executor gpu;
   for (int kind = 0; kind <= test::num_exact_kinds; ++kind) {
-    for (const std::size_t n : {1u, 2u, 31u, 255u, 256u, 257u, 1023u, 1024u, 1025u, 8191u, 8192u,
-                                8193u, 100003u, 1u << 20, (1u << 22) + 77}) {
+    for (const std::size_t n :
+         {1u, 2u, 31u, 255u, 256u, 257u, 1023u, 1024u, 1025u, 8191u, 8192u, 8193u, 65537u, 100003u,
+          131072u, 131073u, 1u << 20, (1u << 22) + 77}) {
       if (n > 200000 && kind != 0 && kind < test::num_exact_kinds) continue;
       const std::size_t offset = random() % 8;
       const auto items = any_items<T>(kind, n + offset, random);
@@ -90,6 +91,59 @@ TYPED_TEST_P(CudaExact, ProductsAreThoseOfTheHost) {
                 bytes_of(tilefold::reduce(begin + 1, end + 1, r::exact_l2{})));
       ASSERT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum_of_squares<double>{})),
                 bytes_of(tilefold::reduce(begin, end, r::exact_sum_of_squares<double>{})));
+    }
+  }
+}
+
+/// Stretches whose exponents spread over few or many, at the least, the largest or between; with
+/// zeros, and stretches of zeros alone.
+template <class T>
+std::vector<T> stretches_of_every_spread(std::size_t n, std::mt19937_64& random) {
+  constexpr int exponents = test::float_layout<T>::exponents;
+  const auto below = [&](int bound) {
+    return static_cast<int>(random() % static_cast<std::uint64_t>(bound));
+  };
+  std::vector<T> items;
+  while (items.size() < n) {
+    constexpr int spreads[] = {1, 2, 8, 20, 23, 24, 39, 40, 41, 42, 79, 80, 81, 82, 120, exponents};
+    const int spread = std::min(exponents, spreads[below(16)]);
+    const int place = below(4);
+    const int lowest = place == 0   ? 0
+                       : place == 1 ? exponents - spread
+                                    : below(exponents - spread + 1);
+    const int zeros = below(8) == 0 ? 1 : 64;  // one item in so many
+    const bool of_minus = below(2) == 0;
+    const int length = 1 + below(20000);
+    for (int i = 0; i < length; ++i) {
+      const bool zero = below(zeros) == 0;
+      items.push_back(test::float_of<T>(zero ? of_minus : below(2) == 0,
+                                        zero ? 0 : lowest + below(spread), zero ? 0 : random()));
+    }
+  }
+  items.resize(n);
+  return items;
+}
+
+// Chunks of long ranges are added in one way or another, by how far their items spread.
+TYPED_TEST_P(CudaExact, LongRangesOfEverySpread) {
+  using T = TypeParam;
+  if constexpr (!std::is_integral_v<T>) {
+    std::mt19937_64 random(test::seed());
+    cuda_executor gpu;
+    for (const std::size_t offset : {0u, 1u}) {
+      const std::size_t n = (std::size_t{1} << 22) + 777;
+      const auto items = stretches_of_every_spread<T>(n + offset + 3, random);
+      const thrust::device_vector<T> x(items);
+      const T* const first = x.data().get() + offset;
+      const T* const at_host = items.data() + offset;
+      SCOPED_TRACE(offset);
+      EXPECT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum<double>{})),
+                bytes_of(reduce(at_host, at_host + n, r::exact_sum<double>{})));
+      EXPECT_EQ(bytes_of(reduce(gpu, first, first + n, r::exact_sum_of_squares<double>{})),
+                bytes_of(reduce(at_host, at_host + n, r::exact_sum_of_squares<double>{})));
+      EXPECT_EQ(
+          bytes_of(transform_reduce(gpu, first, first + n, first + 3, r::exact_dot<double>{})),
+          bytes_of(transform_reduce(at_host, at_host + n, at_host + 3, r::exact_dot<double>{})));
     }
   }
 }
@@ -169,7 +223,7 @@ TYPED_TEST_P(CudaExact, OfWhatIsNotFinite) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(CudaExact, SumsAreThoseOfTheHost, ProductsAreThoseOfTheHost,
-                            InEveryVerb, OfWhatIsNotFinite);
+                            LongRangesOfEverySpread, InEveryVerb, OfWhatIsNotFinite);
 
 }  // namespace
 }  // namespace tilefold
