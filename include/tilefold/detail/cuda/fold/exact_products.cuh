@@ -91,6 +91,10 @@ class warp_products {
       add_together<3>(items, row, lane);
     } else if (sums == 4) {
       add_together<4>(items, row, lane);
+    } else if (sums == 5) {
+      add_together<5>(items, row, lane);
+    } else if (sums == 6) {
+      add_together<6>(items, row, lane);
     } else {
 #pragma unroll
       for (int i = 0; i < N; ++i) add_apart(items[i], lane);

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp's exact sum of bfloat16. They have 8 bits, so a double holds sums of 64 of them whose
-// exponents lie within 40 of each other, and a lane just adds:
+// A warp's exact sum of bfloat16. They have 8 bits, so a double holds sums of 64 of them that are
+// near each other. By fields of exponents, `top` that of the chunk's largest:
 //
-//     exponents   0 ................. first-40 ........ first ........ largest of the chunk
-//     one window                                        [ 40, in a double ]
-//     two                             [ 40, another    ][                 ]
-//     apart       an item at a time to its bin (exact_bins.cuh), as floats go
+//     top - 39 and more   a lane just adds
+//     top - 85            two sums, the upper one begins at 1.5 * 2^(top - 119):
+//                           h = upper + x         rounded to a multiple of 2^(top - 171)
+//                           lower += x - (h - upper)      exact: what is left of x
+//                           upper = h
+//     less                an item at a time to its bin, as floats go (exact_bins.cuh)
 //
-//     sum of a window, a chunk at a time:
-//       h = sum + A, A = 1.5 * 2^(u + 52)     u: the unit of bin b + 1, which gets h - A
-//       sum - (h - A)                         exact, and less: bin b gets it
-//
-// Windows take 6 instructions an item and no shared memory, bins 8 and 16 bytes of it, for an item
-// of 2 bytes. Device code.
+// Sums go to bins once a chunk: the multiples of its unit to that of `top`, what is left to one
+// below it. That is 6 or 9 instructions an item and no shared memory; bins take 8, and 16 bytes of
+// it, for an item of 2 bytes. Device code.
 #pragma once
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
@@ -26,70 +25,95 @@ namespace tilefold::detail::cuda {
 /// A warp's bins, of items that are bfloat16 each.
 class warp_windows : public warp_bins<exact_windows_policy, min_resident_windows_blocks> {
   using bins = warp_bins<exact_windows_policy, min_resident_windows_blocks>;
-  static constexpr int window = 40;  // exponents
-  static_assert(policy.vt <= 64);    // 40 exponents, 7 bits below, 64 items: 53 bits
+  // Fields of exponents below the largest: what one sum takes, and what two do.
+  static constexpr int of_one = 39;
+  static constexpr int of_two = 85;
+  static_assert(policy.vt <= 64);
+
+  int first;  // field where the window of chunks begins, as it was last
 
  public:
+  __device__ __forceinline__ void clear(int lane) {
+    if (lane == 0) first = 127 - of_one / 2;
+    bins::clear(lane);
+  }
+
   /// Adds N items of every lane, N even.
   template <int N>
   __device__ __forceinline__ bool add(const registers<float, N>& items, int lane) {
+    const int of_chunk = first;
+    if (add_near(items, of_chunk, lane)) return true;
     unsigned most = 0;
     unsigned least = ~0u;  // of those that are not 0, less 1
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      const unsigned size = size_of(items[i]);
+      const unsigned size = __float_as_uint(items[i]) & 0x7fffffffu;
       most = max(most, size);
       least = min(least, size - 1);
     }
     most = static_cast<unsigned>(cuda::warp_max(static_cast<int>(most)));
     least = static_cast<unsigned>(-cuda::warp_max(-static_cast<int>(least & 0x7fffffffu))) + 1;
-    const int first = max(static_cast<int>(most >> 23) - (window - 1), 0);
     if (most >= 0x7f800000u) return bins::add(items, lane);
-    if (least >> 23 >= static_cast<unsigned>(first)) {
+    const int top = static_cast<int>(most >> 23);
+    const int spread = top - static_cast<int>(least >> 23);
+    // In the middle between both, for the chunks to come.
+    if (lane == 0) first = detail::bounded(top - (spread + of_one) / 2, 0, 254 - of_one);
+    __syncwarp();
+    if (spread <= of_one) {
       double sums[2] = {-0.0, -0.0};
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         sums[i % 2] = __dadd_rn(sums[i % 2], static_cast<double>(items[i]));
       }
-      add_window(__dadd_rn(sums[0], sums[1]), most == 0, first, lane);
+      const double sum = __dadd_rn(sums[0], sums[1]);
+      if (most != 0) {
+        add_sum(sum, top, lane);
+      } else {
+        bin[0][lane] = __dadd_rn(bin[0][lane], sum);  // -0 if all items are
+      }
       return true;
     }
-    if (static_cast<int>(least >> 23) < first - window) return bins::add(items, lane);
-    const unsigned limit = static_cast<unsigned>(first) << 23;
-    double upper = -0.0;
-    double lower = -0.0;
+    if (spread > of_two) return bins::add(items, lane);
+    const double above = __hiloint2double((top - 119 + 1023) << 20 | 0x80000, 0);
+    double upper = above;
+    double lower = 0;
 #pragma unroll
-    for (int i = 0; i < N; ++i) add_to_one(upper, lower, items[i], limit);
-    add_window(upper, false, first, lane);
-    add_window(lower, false, max(first - window, 0), lane);
+    for (int i = 0; i < N; ++i) {
+      const auto x = static_cast<double>(items[i]);
+      const double h = __dadd_rn(upper, x);
+      lower = __dadd_rn(lower, __dadd_rn(x, -__dadd_rn(h, -upper)));
+      upper = h;
+    }
+    add_sum(__dadd_rn(upper, -above), top, lane);
+    add_sum(lower, top - 46, lane);
     return true;
   }
 
  private:
-  __device__ __forceinline__ static unsigned size_of(float x) {
-    return __float_as_uint(x) & 0x7fffffffu;
-  }
-  // To `upper` if the item's bits are `limit` at least. By predicates: selects between doubles take
-  // twice the instructions.
-  __device__ __forceinline__ static void add_to_one(double& upper, double& lower, float x,
-                                                    unsigned limit) {
-    asm("{\n\t.reg .pred large;\n\tsetp.ge.u32 large, %2, %3;\n\t"
-        "@large add.rn.f64 %0, %0, %4;\n\t@!large add.rn.f64 %1, %1, %4;\n\t}"
-        : "+d"(upper), "+d"(lower)
-        : "r"(size_of(x)), "r"(limit), "d"(static_cast<double>(x)));
-  }
-  // Adds a lane's sum of items whose exponents begin at field `first`.
-  __device__ __forceinline__ void add_window(double sum, bool only_zeros, int first, int lane) {
-    if (only_zeros) {
-      // Of -0 alone it is -0.
-      bin[0][lane] = __dadd_rn(bin[0][lane], sum);
-      return;
+  // Adds the items if their exponents begin at `low` and lie in one window. Returns whether they do.
+  template <int N>
+  __device__ __forceinline__ bool add_near(const registers<float, N>& items, int low, int lane) {
+    const unsigned begin = static_cast<unsigned>(low) << 24;
+    unsigned furthest = 0;
+    double sums[2] = {-0.0, -0.0};
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      // Without the sign; what is below `begin` is large.
+      furthest = max(furthest, 2 * __float_as_uint(items[i]) - begin);
+      sums[i % 2] = __dadd_rn(sums[i % 2], static_cast<double>(items[i]));
     }
-    const int b = first >> 4;
-    const double above = __hiloint2double((unit(b + 1) + 52 + 1023) << 20 | 0x80000, 0);
+    if (__any_sync(full_warp, furthest >= (of_one + 1u) << 24)) return false;
+    add_sum(__dadd_rn(sums[0], sums[1]), low + of_one, lane);
+    return true;
+  }
+  // Adds a lane's sum, at most 2^(top - 120) and a multiple of 2^(top - 173).
+  __device__ __forceinline__ void add_sum(double sum, int top, int lane) {
+    const int upper = max(top, 0) >> 4;
+    const int lower = max(top - 23, 0) >> 4;
+    const double above = __hiloint2double((unit(upper) + 52 + 1023) << 20 | 0x80000, 0);
     const double high = __dadd_rn(__dadd_rn(sum, above), -above);
-    bin[b + 1][lane] = __dadd_rn(bin[b + 1][lane], high);
-    bin[b][lane] = __dadd_rn(bin[b][lane], __dadd_rn(sum, -high));
+    bin[upper][lane] = __dadd_rn(bin[upper][lane], high);
+    bin[lower][lane] = __dadd_rn(bin[lower][lane], __dadd_rn(sum, -high));
   }
 };
 
