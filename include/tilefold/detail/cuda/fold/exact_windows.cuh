@@ -90,7 +90,8 @@ class warp_windows : public warp_bins<exact_windows_policy, min_resident_windows
   }
 
  private:
-  // Adds the items if their exponents begin at `low` and lie in one window. Returns whether they do.
+  // Adds the items if their exponents begin at `low` and lie in one window. Returns whether they
+  // do.
   template <int N>
   __device__ __forceinline__ bool add_near(const registers<float, N>& items, int low, int lane) {
     const unsigned begin = static_cast<unsigned>(low) << 24;

@@ -3,8 +3,9 @@
 // The exact sum of a short range, by one block or by a cluster, where latencies are all that
 // counts:
 //
-//     warp      a chunk of 32 * 8 items or two, cut to digits in its own shared memory
-//     block     warps add their sums of digits to places of 16 bits (wide_by_warp.cuh)
+//     warp      a chunk of 32 * 8 items or two; its sum goes to places of 16 bits of the block
+//               (exact_near.cuh, wide_by_warp.cuh), or as digits, at the end, if items are far
+//               apart
 //     cluster   blocks hand their places to the first one, whose first warp adds them up
 //
 // That warp makes one number of them, and a thread rounds it. Device code.
@@ -17,6 +18,7 @@
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/fold/exact_near.cuh>
 #include <tilefold/detail/cuda/fold/wide_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/sched/exact_kernel.cuh>
@@ -62,6 +64,8 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
   cuda::wait_for_previous_launch();
 
   const int step = static_cast<int>(gridDim.x) * num_warps * chunk;
+  unsigned marks = 0;
+  bool far = false;
 #pragma unroll 1
   for (int c = (static_cast<int>(blockIdx.x) * num_warps + warp) * chunk; c < n; c += step) {
     registers<number, vt> items;
@@ -77,13 +81,22 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
         items.put(r * width + j, j < available ? loaded.lift(summands, r, j) : -number{0});
       }
     }
-    while (!mine.add(items, lane)) mine.take_rare(items, lane);
+    unsigned seen_here = 0;
+    if (cuda::add_near(sum.places, seen_here, items, lane)) {
+      marks |= seen_here;
+    } else {
+      far = true;
+      while (!mine.add(items, lane)) mine.take_rare(items, lane);
+    }
   }
-  __syncwarp();
-  for (int s = lane; s < Digits::words; s += warp_size) {
-    if (mine.word[s] != 0) sum.places.add(mine.word[s], Digits::exponent(s));
+  if (far) {
+    __syncwarp();
+    for (int s = lane; s < Digits::words; s += warp_size) {
+      if (mine.word[s] != 0) sum.places.add(mine.word[s], Digits::exponent(s));
+    }
+    marks |= mine.marks;
   }
-  if (lane == 0 && mine.marks != 0) atomicOr(&sum.marks, mine.marks);
+  if (lane == 0 && marks != 0) atomicOr(&sum.marks, marks);
   __syncthreads();
   if (warp != 0) return;
 
@@ -96,20 +109,20 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
       for (int b = 0; b < cluster_blocks; ++b) all += exchange.in_place(b).places.place[i];
       sum.places.place[i] = all;
     }
-    unsigned marks = lane < cluster_blocks ? exchange.in_place(lane).marks : 0;
-    marks = cuda::warp_or(marks);
-    if (lane == 0) sum.marks = marks;
+    const unsigned of_block = lane < cluster_blocks ? exchange.in_place(lane).marks : 0;
+    const unsigned of_all = cuda::warp_or(of_block);
+    if (lane == 0) sum.marks = of_all;
     __syncwarp();
   }
   wide_by_warp<state_type> whole(sum.places, lane);
-  const std::uint64_t marks = sum.marks;
+  const std::uint64_t all_marks = sum.marks;
   if constexpr (std::is_same_v<Init, no_init>) {
-    const exact_window window = whole.window(marks);
+    const exact_window window = whole.window(all_marks);
     if (lane == 0) cuda::write(out, reducer.result_of_exact_sum(window, n));
   } else if (lane == 0) {
     state_type state{};
     for (int i = 0; i < state_type::words; ++i) state.sum.word[i] = sum.places.word(i);
-    state.marks = marks;
+    state.marks = all_marks;
     cuda::write(out, detail::finish(reducer, init, reducer.of_exact_sum(state, n)));
   }
 }
