@@ -235,11 +235,12 @@ inline constexpr tile_policy exact_bins_policy{128, 32};
 inline constexpr int min_resident_bins_blocks = 5;
 inline constexpr tile_policy exact_rows_policy{128, 16};
 inline constexpr int min_resident_rows_blocks = 3;
-/// Of bfloat16, and of products of floats: 64 bytes in flight, and registers for the next chunk.
+/// Of bfloat16, and of products of floats: the registers of one block more, and the next chunk
+/// spills.
 inline constexpr tile_policy exact_windows_policy{128, 32};
-inline constexpr int min_resident_windows_blocks = 6;
-inline constexpr tile_policy exact_products_policy{128, 16};
-inline constexpr int min_resident_products_blocks = 6;
+inline constexpr int min_resident_windows_blocks = 5;
+inline constexpr tile_policy exact_products_policy{128, 32};
+inline constexpr int min_resident_products_blocks = 3;
 /// Ranges of so many items go by them.
 inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
 /// Whether a GPU adds doubles at half the speed of floats, as bins of floats need it.
