@@ -62,6 +62,10 @@ class Row:
     def bytes(self):
         return next(iter(self.contestants.values())).bytes
 
+    def rounded_bytes(self):
+        """What rows of as many bytes have in common: files give times and rates in nine digits."""
+        return float(f"{self.bytes:.6g}")
+
     def best_peer(self):
         peers = {who: t for who, t in self.contestants.items() if not who.startswith(OURS)}
         return min(peers, key=lambda who: peers[who].median, default=None)
@@ -104,13 +108,13 @@ def attach_ceilings(rows):
     fastest = {}
     reads = {CEILING, *(f"{CEILING}_{place}" for place in PLACES)}
     for row in [r for r in rows if r.shape in reads]:
-        key = (place_of(row.shape), row.mode, round(row.bytes))
+        key = (place_of(row.shape), row.mode, row.rounded_bytes())
         fastest[key] = min([t.median for t in row.contestants.values()] + [fastest.get(key, math.inf)])
     kept = [r for r in rows if r.shape not in reads]
     for row in kept:
         # A shape of its own may have brought its ceiling along.
         own = row.contestants.pop(CEILING, None)
-        key = (place_of(row.shape), row.mode, round(row.bytes))
+        key = (place_of(row.shape), row.mode, row.rounded_bytes())
         row.ceiling = own.median if own else fastest.get(key)
     return kept
 

@@ -69,6 +69,12 @@ TILEFOLD_HD T log_uniform(index i, int binades) {
   }
 }
 
+/// Of which squares are floats as well.
+struct root_items {
+  using item = float;
+  TILEFOLD_HD static float at(index i) { return log_uniform<float>(i, 100); }
+};
+
 template <class T>
 struct log_uniform_items {
   using item = T;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a result is the exact one. The expected value comes from a plain kernel: a thread a run
-// of items, which adds them one by one to an accumulator of its own. Who does not promise it may be
+// Whether a result is the exact one. The expected value comes from a plain kernel: threads
+// that add items one by one to accumulators of their own. Who does not promise it may be
 // off by what rounding does.
 #pragma once
 
@@ -80,30 +80,30 @@ struct exact_norm {
   Result value() const { return tilefold::detail::root_of<Result>(squares.state); }
 };
 
+// Of every threads-th item a thread, so that neighbours read neighbours.
 template <class Total>
-__global__ void total_of_runs(const typename Total::item* items, index n, index run,
-                              Total* totals) {
-  const index first = (index{blockIdx.x} * blockDim.x + threadIdx.x) * run;
-  if (first >= n) return;
+__global__ void totals_of_threads(const typename Total::item* items, index n, index threads,
+                                  Total* totals) {
+  const index thread = index{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (thread >= threads) return;
   Total total;
-  for (index i = first; i < first + run && i < n; ++i) total.add(items, i, n);
-  totals[first / run] = total;
+  for (index i = thread; i < n; i += threads) total.add(items, i, n);
+  totals[thread] = total;
 }
 
 /// What n items at call.first give. Blocks.
 template <class Total>
 Total exact_total_of(const fold_call& call) {
-  constexpr index most_runs = 1 << 16;
+  constexpr index most_threads = 1 << 17;
   constexpr int nt = 128;
-  const index run = std::max<index>(16, (call.n + most_runs - 1) / most_runs);
-  const index runs = (call.n + run - 1) / run;
-  const std::size_t bytes = static_cast<std::size_t>(runs) * sizeof(Total);
-  if (bytes > call.scratch_bytes) throw std::runtime_error("the reference needs more scratch");
+  const index threads = std::min<index>(
+      {most_threads, (call.n + 15) / 16, static_cast<index>(call.scratch_bytes / sizeof(Total))});
+  const std::size_t bytes = static_cast<std::size_t>(threads) * sizeof(Total);
   auto* const totals = static_cast<Total*>(call.scratch);
-  total_of_runs<<<static_cast<unsigned>((runs + nt - 1) / nt), nt, 0, call.stream>>>(
-      call.items<typename Total::item>(), call.n, run, totals);
+  totals_of_threads<<<static_cast<unsigned>((threads + nt - 1) / nt), nt, 0, call.stream>>>(
+      call.items<typename Total::item>(), call.n, threads, totals);
   check(cudaGetLastError(), "launch of the reference");
-  std::vector<Total> all(static_cast<std::size_t>(runs));
+  std::vector<Total> all(static_cast<std::size_t>(threads));
   check(cudaMemcpyAsync(all.data(), totals, bytes, cudaMemcpyDefault, call.stream),
         "copy of the reference");
   check(cudaStreamSynchronize(call.stream), "the reference");

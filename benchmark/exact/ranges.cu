@@ -82,17 +82,16 @@ shape dot(cudaStream_t stream) {
   return s;
 }
 
-shape norm(cudaStream_t stream) {
-  const auto exact = [](auto& executor, const fold_call& c) {
-    const float* const x = c.items<float>();
-    tilefold::reduce_into(executor, x, x + c.n, c.result<float>(), r::exact_l2<>{});
+/// A reducer of squares, in the exact form and the plain one.
+template <class Total, class Content, class Exact, class Plain>
+shape squares(const std::string& name, cudaStream_t stream, Exact exact, Plain plain) {
+  const auto by = [](auto reducer) {
+    return [reducer](auto& executor, const fold_call& c) {
+      const float* const x = c.items<float>();
+      tilefold::reduce_into(executor, x, x + c.n, c.result<float>(), reducer);
+    };
   };
-  const auto plain = [](auto& executor, const fold_call& c) {
-    const float* const x = c.items<float>();
-    tilefold::reduce_into(executor, x, x + c.n, c.result<float>(), r::l2{});
-  };
-  shape s = exact_shape<exact_norm<float, float>, normal_items<float>>(
-      "exact_l2_float_normal", stream, exact, plain, "exact_l2_float");
+  shape s = exact_shape<Total, Content>(name, stream, by(exact), by(plain), name);
   s.sizes = {index{1} << 20, index{1} << 30};
   return s;
 }
@@ -107,7 +106,14 @@ void enter_ranges(roster& all) {
   add_sums<tilefold::half, float>(added, "half", stream);
   add_sums<tilefold::bfloat16, float>(added, "bfloat16", stream);
   added.push_back(dot(stream));
-  added.push_back(norm(stream));
+  using norm = exact_norm<float, float>;
+  const auto l2 = [&]<class Content>(const std::string& content, Content) {
+    added.push_back(
+        squares<norm, Content>("exact_l2_float_" + content, stream, r::exact_l2<>{}, r::l2{}));
+  };
+  l2("normal", normal_items<float>{});
+  l2("lognormal_5", lognormal_items<float>{});
+  l2("log_uniform", root_items{});
   enter_shapes(all, std::move(added));
 }
 

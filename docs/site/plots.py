@@ -73,13 +73,17 @@ def draw(title, below, rows, top):
 
 
 def main():
-    one, many = "h200_gpu.md", "h200_segments.md"
+    one, many, exact = "h200_gpu.md", "h200_segments.md", "h200_exact.md"
     pictures = {
         "float_sum.svg": draw("Sum of float on an H200, over cold memory", "items", read(one, "float_sum"), 5000),
         "half_sum.svg": draw("Sum of half in float on an H200, over cold memory", "items",
                              read(one, "half_to_float_sum"), 5000),
         "segments.svg": draw("Sums of segments by offsets, up to 4 GiB of float on an H200", "items a segment",
                              read(many, "segments_constant"), 5000),
+        "exact_floats.svg": draw("Exact sum of 1 GiB of float on an H200", "binades that exponents are drawn from",
+                                 read(exact, "exact_sum_float_binades"), 5000),
+        "exact_doubles.svg": draw("Exact sum of 1 GiB of double on an H200", "binades that exponents are drawn from",
+                                  read(exact, "exact_sum_double_binades"), 5000),
     }
     wrong = [name for name, picture in pictures.items()
              if not (PLOTS / name).exists() or (PLOTS / name).read_text() != picture]

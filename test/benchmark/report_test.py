@@ -125,6 +125,15 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(self.cells(text, "float_sum, graph", "2^24")[4], "90.0%")
         self.assertNotIn("read_pinned", text)
 
+    def test_bytes_agree_although_files_round(self):
+        n = 1 << 30
+        entries = [gpu_entry("float_sum", "graph", "tilefold", n, 4 * n, 952.176005),
+                   gpu_entry("read", "graph", "4-in-flight", n, 4 * n, 932.888001)]
+        for entry in entries:
+            entry["bytes_per_second"] = float(f"{entry['bytes_per_second']:.9g}")
+        _, text, _ = self.run_report(self.write(entries))
+        self.assertEqual(self.cells(text, "float_sum, graph", "2^30")[4], "98.0%")
+
     def test_line_of_a_large_input(self):
         code, text, _ = self.run_report(self.write(gpu_file()))
         self.assertEqual(code, 0)

@@ -281,12 +281,12 @@ struct ways<exact_product_summand> : commutative_ways {};
 template <>
 struct ways<exact_square_summand> : commutative_ways {};
 
-/// What has an exact sum, and how it is made of one; add_one() counts an element that the sum was
-/// given.
+/// What has an exact sum of items, and how it is made of one.
 template <class Acc>
 struct exact_holder;
 template <class T>
 struct exact_holder<exact_accumulator<T>> {
+  using value_type = T;
   using state = typename exact_format<T>::sum;
   TILEFOLD_HD static exact_accumulator<T> of(const state& sum, std::int64_t) {
     return exact_access::accumulator_of<T>(sum);
@@ -301,6 +301,7 @@ struct exact_holder<counted_exact<Sum>> : exact_holder<Sum> {
 };
 template <class T>
 struct exact_holder<exact_products<T>> {
+  using value_type = T;
   using state = typename exact_format<T>::products;
   TILEFOLD_HD static exact_products<T> of(const state& sum, std::int64_t) { return {sum}; }
 };

@@ -37,7 +37,7 @@ __device__ constexpr bool has_clusters() {
 /// Shared memory for a value of each block; the first block's is used.
 template <class Acc>
 struct cluster_exchange {
-  words<Acc> values[cluster_blocks];
+  alignas(8) words<Acc> values[cluster_blocks];
   alignas(8) unsigned long long received;  // an mbarrier, in the first block
 
   /// To be called by all threads before hand_in(): a block's shared memory is not there before the
@@ -67,17 +67,29 @@ struct cluster_exchange {
       const unsigned target = of_first(&values[blockIdx.x]);
       const unsigned barrier = of_first(&received);
 #pragma unroll
-      for (int i = 0; i < words<Acc>::count; ++i) {
-        asm volatile(
-            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
-                target + 4 * i),
-            "r"(w.word[i]), "r"(barrier)
-            : "memory");
-      }
+      for (int i = 0; i < words<Acc>::count; ++i) send(target + 4 * i, w.word[i], barrier);
     }
     if (blockIdx.x == 0) wait();
     __syncwarp();
 #endif
+  }
+
+  /// The same of a value in shared memory, which all lanes send.
+  __device__ __forceinline__ void hand_in_by_warp(const Acc& value, int lane) {
+#if __CUDA_ARCH__ >= 900
+    const auto* const word = reinterpret_cast<const unsigned*>(&value);
+    const unsigned target = of_first(&values[blockIdx.x]);
+    const unsigned barrier = of_first(&received);
+    for (int i = lane; i < words<Acc>::count; i += warp_size)
+      send(target + 4 * i, word[i], barrier);
+    if (blockIdx.x == 0) wait();
+    __syncwarp();
+#endif
+  }
+
+  /// What a block has handed in.
+  __device__ __forceinline__ const Acc& in_place(int block) const {
+    return reinterpret_cast<const Acc&>(values[block]);
   }
 
 #if __CUDA_ARCH__ >= 900
@@ -89,6 +101,13 @@ struct cluster_exchange {
     unsigned result;
     asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(result) : "r"(address(shared)));
     return result;
+  }
+  __device__ __forceinline__ static void send(unsigned target, unsigned word, unsigned barrier) {
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+            target),
+        "r"(word), "r"(barrier)
+        : "memory");
   }
   __device__ __forceinline__ void wait() {
     unsigned there = 0;

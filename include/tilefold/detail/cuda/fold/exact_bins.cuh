@@ -27,6 +27,7 @@
 namespace tilefold::detail::cuda {
 
 /// A warp's bins, and the words that they are emptied into, in shared memory.
+template <tile_policy Policy = exact_bins_policy, int Blocks = min_resident_bins_blocks>
 class warp_bins {
   static constexpr int bins = 16;
   static constexpr int items_of_bin = 1 << 13;
@@ -34,8 +35,8 @@ class warp_bins {
 
  public:
   using number = float;
-  static constexpr tile_policy policy = exact_bins_policy;
-  static constexpr int min_resident_blocks = min_resident_bins_blocks;
+  static constexpr tile_policy policy = Policy;
+  static constexpr int min_resident_blocks = Blocks;
   static constexpr int words = 12;
   static constexpr int chunks_to_empty = items_of_bin / policy.vt;
   __device__ static int exponent(int i) { return least + 32 * i; }
@@ -90,13 +91,16 @@ class warp_bins {
                               : x != x ? seen::nan
                               : x > 0  ? seen::plus_infinity
                                        : seen::minus_infinity);
-      const int unit = 16 * b - 150;  // the bin holds a multiple of 2^unit
-      cuda::add_to_limbs(word, touched && finite ? count_of(x, unit) : 0, unit - least, lane);
+      cuda::add_to_limbs(word, touched && finite ? count_of(x, unit(b)) : 0, unit(b) - least, lane);
       if (touched) bin[b][lane] = 0.0;
     }
     const unsigned of_warp = cuda::warp_or(static_cast<unsigned>(found));
     if (lane == 0) marks |= of_warp != 0 ? of_warp : static_cast<unsigned>(seen::minus_zero);
   }
+
+ protected:
+  /// Bin b holds a multiple of 2^unit.
+  __device__ __forceinline__ static int unit(int b) { return 16 * b - 150; }
 
  private:
   __device__ __forceinline__ static unsigned bin_of(float x) {

@@ -14,11 +14,7 @@
 //
 // A row gains at most 2^52 an item, and exactly that of the largest below a power of two, so that
 // it holds 2^11 - 1 items. Then rows are emptied into words of 32 bits. Integers know no order.
-// That is 27 instructions an item.
-//
-// Squares of floats have half as many bytes to pay for them. There all items of a chunk are cut
-// together, level by level from that of the largest, 6 instructions each, as long as few levels do;
-// of doubles that was no faster, and slower if they are wide. Device code.
+// That is 27 instructions an item. Device code.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +27,17 @@
 
 namespace tilefold::detail::cuda {
 
-/// A warp's rows, and the words that they are emptied into, in shared memory. `Together`: items of
-/// a chunk are cut together where that is faster.
-template <bool Together>
+/// A warp's rows, and the words that they are emptied into, in shared memory.
 class warp_rows {
   static constexpr int step = 51;
   static constexpr int rows = 42;
   static constexpr int items_of_row = (1 << 11) - 1;
   static constexpr unsigned most_exponent = 2040;  // of a level; fields of exponents
-  static constexpr int most_levels = 3;            // that items are cut together
-  static constexpr int chunks_between_tries = 15;
-  static constexpr int least = -1088;  // a multiple of 32 below the unit of row 0
+  static constexpr int least = -1088;              // a multiple of 32 below the unit of row 0
 
  public:
   using number = double;
-  static constexpr tile_policy policy = exact_rows_policy(Together);
+  static constexpr tile_policy policy = exact_rows_policy;
   static constexpr int min_resident_blocks = min_resident_rows_blocks;
   static constexpr int words = 70;
   static constexpr int chunks_to_empty = items_of_row / policy.vt;
@@ -54,16 +46,12 @@ class warp_rows {
   long long row[rows][warp_size];
   long long word[words];
   unsigned marks;
-  int chunks_apart;  // still to be added item by item, where they are cut together else
 
   __device__ __forceinline__ void clear(int lane) {
 #pragma unroll
     for (int r = 0; r < rows; ++r) row[r][lane] = 0;
     for (int i = lane; i < words; i += warp_size) word[i] = 0;
-    if (lane == 0) {
-      marks = 0;
-      chunks_apart = 0;
-    }
+    if (lane == 0) marks = 0;
     __syncwarp();
   }
 
@@ -88,13 +76,6 @@ class warp_rows {
       }
     }
     note(most != 0 || any != 0 || all >= 0, lane);
-    if constexpr (Together) {
-      const int apart = chunks_apart;
-      __syncwarp();
-      if (apart == 0 && cut(items, most, lane)) return true;
-      if (lane == 0) chunks_apart = apart == 0 ? chunks_between_tries : apart - 1;
-      __syncwarp();
-    }
 #pragma unroll
     for (int i = 0; i < N; ++i) add_to(&row[0][lane], items[i]);
     return true;
@@ -142,38 +123,6 @@ class warp_rows {
     if (lane == 0) marks |= static_cast<unsigned>(of_warp ? seen::other : seen::minus_zero);
   }
 
-  // Cuts all items at the level of the warp's largest and those below it; `most` is the lane's
-  // largest upper word. Returns whether nothing is left; else items are what is left.
-  template <int N>
-  __device__ __forceinline__ bool cut(registers<double, N>& items, unsigned most, int lane) {
-    int level = level_of(static_cast<unsigned>(cuda::warp_max(static_cast<int>(most))) >> 20);
-    // Below level 0 there is its own lower digit.
-    const int stop = max(level - most_levels, -2);
-    bool more;
-#pragma unroll 1
-    do {
-      const int a = level >= 0 ? anchor_of(level) : (1 << 20 | 0x80000);
-      const double above = __hiloint2double(a, 0);
-      unsigned long long digits = 0;
-      unsigned long long left = 0;
-#pragma unroll
-      for (int i = 0; i < N; ++i) {
-        const double h = __dadd_rn(items[i], above);
-        digits += bits_of(h);
-        items.put(i, __dadd_rn(items[i], -__dadd_rn(h, -above)));
-        left |= bits_of(items[i]);
-      }
-      const auto sum = static_cast<long long>(digits - N * bits_of(above));
-      row[level + 1][lane] += level >= 0 ? 2 * sum : sum;
-      --level;
-      more = __any_sync(full_warp, left << 1 != 0);
-    } while (more && level > stop);
-    return !more;
-  }
-
-  __device__ __forceinline__ static unsigned long long bits_of(double x) {
-    return static_cast<unsigned long long>(__double_as_longlong(x));
-  }
   // Of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
   __device__ __forceinline__ static int level_of(unsigned e) {
     constexpr unsigned inverse = 20561;

@@ -36,6 +36,13 @@ struct wide_places {
 
   /// Adds x * 2^exponent, a multiple of the unit. By any lane.
   __device__ __forceinline__ void add(long long x, int exponent) {
+#pragma unroll
+    for (int i = 0; i < pieces; ++i) add_piece(x, exponent, i);
+  }
+
+  /// The same of one piece of several, which may be other lanes'.
+  static constexpr int pieces = 5;
+  __device__ __forceinline__ void add_piece(long long x, int exponent, int i) {
     int bit = exponent - State::least;
     if (bit < 0) {
       x >>= min(-bit, 63);
@@ -44,11 +51,8 @@ struct wide_places {
     const int shift = bit % 16;
     const auto low = static_cast<unsigned long long>(x) << shift;
     const auto high = static_cast<int>(x >> 32 >> (32 - shift));  // 16 bits and the sign
-#pragma unroll
-    for (int i = 0; i < 5; ++i) {
-      const int piece = i < 4 ? static_cast<int>(low >> (16 * i)) & 0xffff : high;
-      if (piece != 0 && bit / 16 + i < count) atomicAdd(place + bit / 16 + i, piece);
-    }
+    const int piece = i < 4 ? static_cast<int>(low >> (16 * i)) & 0xffff : high;
+    if (piece != 0 && bit / 16 + i < count) atomicAdd(place + bit / 16 + i, piece);
   }
 
   /// Word i of 64 bits, when a warp has stored words.

@@ -21,7 +21,9 @@
 #include <tilefold/detail/cuda/fold/exact_bins.cuh>
 #include <tilefold/detail/cuda/fold/exact_digits.cuh>
 #include <tilefold/detail/cuda/fold/exact_integers.cuh>
+#include <tilefold/detail/cuda/fold/exact_products.cuh>
 #include <tilefold/detail/cuda/fold/exact_rows.cuh>
+#include <tilefold/detail/cuda/fold/exact_windows.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/wide_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
@@ -56,6 +58,20 @@ struct exact_digits<float, exact_format<half>::sum> {
   using type = warp_integers;
 };
 
+/// What adds long ranges: numbers that are `Item` each, or products.
+template <class Number, class State, class Item>
+struct exact_long_digits {
+  using type = warp_products;
+};
+template <class Item>
+struct exact_long_digits<float, exact_format<float>::sum, Item> {
+  using type = std::conditional_t<is_bfloat16<Item>, warp_windows, warp_bins<>>;
+};
+template <class Item>
+struct exact_long_digits<double, exact_format<double>::sum, Item> {
+  using type = warp_rows;
+};
+
 /// After so many chunks a warp has to empty its Digits; 0: never.
 template <class Digits>
 inline constexpr int chunks_to_empty = 0;
@@ -63,10 +79,10 @@ template <class Digits>
   requires requires { Digits::chunks_to_empty; }
 inline constexpr int chunks_to_empty<Digits> = Digits::chunks_to_empty;
 
-/// How a warp reads a chunk.
-template <class Source, class Digits>
+/// How a warp reads a chunk of vt items a lane.
+template <class Source, int Vt>
 struct exact_shape {
-  static constexpr int vt = Digits::policy.vt;
+  static constexpr int vt = Vt;
   static constexpr int width = packet_width_of<vt>(static_cast<const Source*>(nullptr));
   static constexpr int rows = vt / width;
 };
@@ -81,8 +97,8 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   using number = typename Summands::accumulator;
   using state_type = typename exact_sum_of<Reducer>::state;
   constexpr tile_policy policy = Digits::policy;
-  constexpr int width = exact_shape<Source, Digits>::width;
-  constexpr int rows = exact_shape<Source, Digits>::rows;
+  constexpr int width = exact_shape<Source, policy.vt>::width;
+  constexpr int rows = exact_shape<Source, policy.vt>::rows;
   constexpr int chunk = warp_size * policy.vt;
   constexpr int num_warps = policy.nt / warp_size;
   using rows_type = lane_rows<Source, rows, width>;

@@ -2,7 +2,7 @@
 //
 // From a range and a public reducer to one launch. Those have four more kernels than operators:
 //
-//     exact_kernel       exact sums of floats and doubles, at every length
+//     exact_kernel       exact sums of floats and doubles (exact_short_kernel: of a few floats)
 //     select_kernel      lists of the best k, at every length
 //     any_order_kernel   any order: an accumulator a thread
 //     staged_kernel      large accumulators: a run of neighbours a lane (structs, too)
@@ -18,6 +18,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/sched/any_order_kernel.cuh>
 #include <tilefold/detail/cuda/sched/exact_kernel.cuh>
+#include <tilefold/detail/cuda/sched/exact_short_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/select_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
@@ -97,6 +98,26 @@ void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job, const Pro
                 summands{job.reducer.of_summands(), {0u}}, job.init, job.out, job.n, sums);
 }
 
+/// Launches an exact sum by one block, or by a cluster, if that is right for n; returns whether it
+/// did.
+template <class Build, class Digits, class Source, class Reducer, class Init, class Out>
+bool launch_short_exact(const range_job<Source, Reducer, Init, Out>& job) {
+  using summands = unfused<decltype(job.reducer.of_summands())>;
+  constexpr tile_policy policy = exact_short_policy;
+  if (job.n > most_exact_short_chunks * cluster_blocks * policy.tile()) return false;
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu, &exact_short_kernel<Build, Digits, Source, unfused<Reducer>, summands, Init, Out>,
+      "exact_short_kernel", policy.nt, starts::in_clusters);
+  const bool alone = job.n <= policy.tile();
+  if (!alone && !kernel.clusters) return false;
+  const int nt = threads_for(alone ? job.n : tree::num_blocks(job.n, cluster_blocks), policy.vt);
+  kernel.launch(grid_shape{alone ? 1 : cluster_blocks, detail::smaller(nt, policy.nt), !alone},
+                job.stream, job.source, job.reducer, summands{job.reducer.of_summands(), 0u},
+                job.init, job.out, static_cast<int>(job.n));
+  return true;
+}
+
 /// Launches an exact sum: short ranges by digits, long ones by bins or rows. Floats
 /// go by digits, too, where a GPU adds doubles slowly.
 template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
@@ -108,20 +129,23 @@ void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provid
                               std::to_string(most_exact_items));
   }
   using number = typename decltype(job.reducer.of_summands())::accumulator;
-  using digits =
-      typename exact_digits<number, typename exact_sum_of<unfused<Reducer>>::state>::type;
+  using sum = exact_sum_of<unfused<Reducer>>;
+  using digits = typename exact_digits<number, typename sum::state>::type;
   static_assert(digits::policy.tile() >= least_exact_tile);
   if constexpr (std::is_same_v<digits, warp_digits<number>>) {
     if (job.n >= least_binned_items) {
-      if constexpr (std::is_same_v<number, double>) {
-        cuda::launch_exact_by<Build, warp_rows<(item_bytes<Source> < 8)>>(job, provide);
-      } else if (adds_doubles_fast(job.gpu.compute_capability)) {
-        cuda::launch_exact_by<Build, warp_bins>(job, provide);
-      } else {
+      using long_digits =
+          typename exact_long_digits<number, typename sum::state, typename sum::value_type>::type;
+      if (std::is_same_v<number, double> || adds_doubles_fast(job.gpu.compute_capability)) {
+        cuda::launch_exact_by<Build, long_digits>(job, provide);
+      } else if constexpr (std::is_same_v<number, float>) {
         cuda::launch_exact_by<Build, warp_digits<number, exact_long_policy>>(job, provide);
       }
       return;
     }
+  }
+  if constexpr (sizeof(number) == 4) {
+    if (cuda::launch_short_exact<Build, digits>(job)) return;
   }
   cuda::launch_exact_by<Build, digits>(job, provide);
 }
