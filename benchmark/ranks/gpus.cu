@@ -13,7 +13,7 @@ int count_gpus() {
 
 }  // namespace
 
-gpus::gpus(index most) : team_(count_gpus()), most_(most) {
+gpus::gpus(index most) : team_(count_gpus()) {
   whole_ = std::make_unique<array_on<float>>(0, size() * most);
   fill<mixed<float>>(whole_->data(), size() * most * static_cast<index>(sizeof(float)), nullptr);
   std::vector<int> devices;

@@ -45,7 +45,8 @@ class array_on {
 };
 
 /// How the GPUs are joined. `one` is the first GPU with its own part: what linear is measured by.
-enum class joined { one, group, threads, nccl };
+/// `nccl_lengths` gives the lengths, so that all is in stream order.
+enum class joined { one, group, threads, nccl, nccl_lengths };
 
 inline std::string name_of(joined by, int gpus) {
   const std::string suffix = "-of-" + std::to_string(gpus);
@@ -58,6 +59,8 @@ inline std::string name_of(joined by, int gpus) {
       return "threads" + suffix;
     case joined::nccl:
       return "nccl" + suffix;
+    case joined::nccl_lengths:
+      return "nccl-lengths" + suffix;
   }
   return "?";
 }
@@ -89,7 +92,6 @@ class gpus {
   static std::size_t at(int r) { return static_cast<std::size_t>(r); }
 
   crew team_;
-  index most_;
   index divided_ = 0;
   std::unique_ptr<array_on<float>> whole_;
   std::vector<std::unique_ptr<array_on<float>>> parts_;
@@ -100,10 +102,12 @@ class gpus {
   std::vector<tilefold::nccl_communicator> nccl_;
 };
 
-void enter_folds(roster& all, const std::shared_ptr<gpus>& host);
+void enter_sums(roster& all, const std::shared_ptr<gpus>& host);
+void enter_statistics(roster& all, const std::shared_ptr<gpus>& host);
+void enter_logsumexp(roster& all, const std::shared_ptr<gpus>& host);
+void enter_maxima(roster& all, const std::shared_ptr<gpus>& host);
 void enter_segments(roster& all, const std::shared_ptr<gpus>& host);
 void enter_gathers(roster& all, const std::shared_ptr<gpus>& host);
-void enter_pieces(roster& all, const std::shared_ptr<gpus>& host);
 void enter_streams(roster& all);
 
 }  // namespace bench

@@ -13,9 +13,11 @@ void enter(bench::roster& all) {
   // 8 GiB a GPU, and what a cut within a segment takes more.
   const auto host = std::make_shared<bench::gpus>(bench::index{1} << 31);
   bench::enter_gathers(all, host);
-  bench::enter_folds(all, host);
+  bench::enter_sums(all, host);
+  bench::enter_statistics(all, host);
+  bench::enter_logsumexp(all, host);
+  bench::enter_maxima(all, host);
   bench::enter_segments(all, host);
-  bench::enter_pieces(all, host);
   bench::enter_streams(all);
 }
 

@@ -43,6 +43,11 @@ namespace detail::cuda {
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
 
+// In launch_join.cuh.
+template <class Build, class Messages, class Reducer, class Init, class Empty, class Out>
+void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
+                 const Out& out, const device_info& gpu, cudaStream_t stream);
+
 // In launch_columns.cuh.
 template <class Build, class Job, class Provide>
 void launch_columns(const Job& job, const Provide& provide);
@@ -493,8 +498,15 @@ class basic_cuda_executor {
   template <class Policy, class Source, detail::folding Reducer>
   void fold_blocks_into(const Source& source, const Reducer& reducer, std::int64_t position,
                         std::int64_t n, typename Reducer::accumulator* values) {
+    fold_blocks_to<Policy>(source, reducer, position, n,
+                           detail::raw_output<typename Reducer::accumulator>{values});
+  }
+
+  /// The same through an output of accumulators.
+  template <class Policy, class Source, detail::folding Reducer, class Out>
+  void fold_blocks_to(const Source& source, const Reducer& reducer, std::int64_t position,
+                      std::int64_t n, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    const detail::raw_output<typename Reducer::accumulator> out{values};
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
     if (blocks.count() == 1) {
       launch<Policy>(source, reducer, detail::unfinished{}, n, out);
@@ -507,6 +519,26 @@ class basic_cuda_executor {
           job_of(forest, reducer, detail::unfinished{}, detail::unfinished{}, out), blocks.count(),
           provider());
     }
+  }
+
+  /// Writes through `out` what the messages of all ranks make together (join_kernel.cuh), in the
+  /// order of the stream.
+  template <class Messages, detail::folding Reducer, class Init, class Empty, class Out>
+  void join_ranks(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
+                  const Out& out) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    detail::cuda::launch_join<Build>(all, reducer, init, empty, out, gpu_, stream_);
+  }
+
+  /// Calls start(out), which has one result written through `out` in the order of the stream, and
+  /// returns it when it is there. If that takes long, wait(stream) waits.
+  template <class Result, class Start, class Wait>
+  Result awaited(const Start& start, const Wait& wait) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    const auto place = result_.template next<Result>();
+    start(place);
+    if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
+    return *place.value;
   }
 
   /// Pinned memory for `count` values, which folds can write and the host read; valid until the

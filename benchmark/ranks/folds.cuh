@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One value of all GPUs' items, on every rank. n is the items of one GPU.
+#pragma once
+
 #include <array>
 #include <cstring>
 
 #include "gpus.cuh"
 
 namespace bench {
-
-namespace {
-
-namespace r = tilefold::reducers;
 
 using numbers = std::array<double, 5>;
 
@@ -46,16 +44,22 @@ numbers fold_by(gpus& host, joined by, int rank, index n, Op op) {
     case joined::nccl:
       return as_numbers(
           tilefold::reduce(tilefold::ranks(host.nccl(rank), host.gpu(rank)), x, x + n, op));
+    case joined::nccl_lengths: {
+      const tilefold::rank_lengths lengths(
+          std::vector<index>(static_cast<std::size_t>(host.size()), n));
+      return as_numbers(tilefold::reduce(tilefold::ranks(host.nccl(rank), host.gpu(rank), lengths),
+                                         x, x + n, op));
+    }
   }
   return {};
 }
 
 template <class Op>
-void enter_fold(roster& all, const std::shared_ptr<gpus>& host, const char* shape, Op op,
-                index most) {
+void enter_fold(roster& all, const std::shared_ptr<gpus>& host, const char* shape, Op op) {
   for (const index n : all.quick() ? std::vector<index>{1024, index{1} << 28}
-                                   : std::vector<index>{1024, index{1} << 20, most}) {
-    for (const joined by : {joined::one, joined::group, joined::threads, joined::nccl}) {
+                                   : std::vector<index>{1024, index{1} << 20, index{1} << 31}) {
+    for (const joined by :
+         {joined::one, joined::group, joined::threads, joined::nccl, joined::nccl_lengths}) {
       measurement m;
       m.shape = shape;
       m.mode = "sync";
@@ -96,16 +100,6 @@ void enter_fold(roster& all, const std::shared_ptr<gpus>& host, const char* shap
       all.enter(std::move(m));
     }
   }
-}
-
-}  // namespace
-
-void enter_folds(roster& all, const std::shared_ptr<gpus>& host) {
-  const index most = index{1} << 31;
-  enter_fold(all, host, "float_sum", tilefold::plus{}, most);
-  enter_fold(all, host, "five_statistics",
-             r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{}), most);
-  enter_fold(all, host, "logsumexp", r::logsumexp{}, most);
 }
 
 }  // namespace bench

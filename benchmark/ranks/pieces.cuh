@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What reduce_piece() costs more than reduce(), both of which the host waits for.
+#pragma once
+
 #include <tilefold/piece.hpp>
 
 #include "gpus.cuh"
 
 namespace bench {
-
-namespace {
-
-namespace r = tilefold::reducers;
 
 template <class Op>
 void enter_piece(roster& all, const std::shared_ptr<gpus>& host, const char* shape, Op op) {
@@ -45,16 +43,6 @@ void enter_piece(roster& all, const std::shared_ptr<gpus>& host, const char* sha
       all.enter(std::move(m));
     }
   }
-}
-
-}  // namespace
-
-void enter_pieces(roster& all, const std::shared_ptr<gpus>& host) {
-  enter_piece(all, host, "piece_float_sum", tilefold::plus{});
-  enter_piece(all, host, "piece_five_statistics",
-              r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{}));
-  enter_piece(all, host, "piece_logsumexp", r::logsumexp{});
-  enter_piece(all, host, "piece_float_max", tilefold::maximum{});
 }
 
 }  // namespace bench
