@@ -302,10 +302,6 @@ class ranks_executor {
 
   void require_lengths(std::int64_t n) const {
     if (lengths_ == nullptr) return;
-    if (lengths_->ranks() != comm_->size()) {
-      throw invalid_range_error("tilefold::ranks: " + std::to_string(lengths_->ranks()) +
-                                " lengths for " + std::to_string(comm_->size()) + " ranks");
-    }
     if ((*lengths_)[comm_->rank()] == n) return;
     throw invalid_range_error("tilefold::ranks: rank " + std::to_string(comm_->rank()) +
                               " passes " + std::to_string(n) + " items where its length is " +
@@ -446,9 +442,14 @@ auto ranks(Comm& comm, Exec& exec, std::int64_t num_items = -1) {
   static_assert(!parts::checks, "tilefold: checked() goes around ranks(), not into it");
   return ranks_executor<Comm, base, typename parts::policy>(comm, parts::base(exec), num_items);
 }
-/// The same where all know how many items each rank holds. Refers to `lengths` as well.
+/// The same where all know how many items each rank holds. Refers to `lengths` as well. Throws
+/// invalid_range_error unless there is one length a rank.
 template <communicator Comm, executor Exec>
 auto ranks(Comm& comm, Exec& exec, const rank_lengths& lengths) {
+  if (lengths.ranks() != comm.size()) {
+    throw invalid_range_error("tilefold::ranks: " + std::to_string(lengths.ranks()) +
+                              " lengths for " + std::to_string(comm.size()) + " ranks");
+  }
   auto all = tilefold::ranks(comm, exec);
   return decltype(all)(comm, all.local(), lengths[comm.rank()], &lengths);
 }
