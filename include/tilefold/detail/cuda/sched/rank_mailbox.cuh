@@ -67,6 +67,11 @@ class rank_mailbox {
   char* messages() const { return memory_ + bytes_; }
   rank_status* status() const { return status_; }
 
+  /// Whether calls have found nothing wrong since the last time.
+  bool is_fine() const {
+    return static_cast<const volatile rank_status*>(status_)->what == rank_status::fine;
+  }
+
   /// Throws what calls have found out since the last time.
   void throw_errors() {
     const volatile rank_status& told = *status_;
