@@ -44,11 +44,15 @@ numbers fold_by(gpus& host, joined by, int rank, index n, Op op) {
     case joined::nccl:
       return as_numbers(
           tilefold::reduce(tilefold::ranks(host.nccl(rank), host.gpu(rank)), x, x + n, op));
-    case joined::nccl_lengths: {
+    case joined::nccl_lengths:
+    case joined::peers: {
       const tilefold::rank_lengths lengths(
           std::vector<index>(static_cast<std::size_t>(host.size()), n));
-      return as_numbers(tilefold::reduce(tilefold::ranks(host.nccl(rank), host.gpu(rank), lengths),
-                                         x, x + n, op));
+      const auto fold = [&](auto& comm) {
+        return as_numbers(
+            tilefold::reduce(tilefold::ranks(comm, host.gpu(rank), lengths), x, x + n, op));
+      };
+      return by == joined::peers ? fold(host.peers(rank)) : fold(host.nccl(rank));
     }
   }
   return {};
@@ -58,8 +62,8 @@ template <class Op>
 void enter_fold(roster& all, const std::shared_ptr<gpus>& host, const char* shape, Op op) {
   for (const index n : all.quick() ? std::vector<index>{1024, index{1} << 28}
                                    : std::vector<index>{1024, index{1} << 20, index{1} << 31}) {
-    for (const joined by :
-         {joined::one, joined::group, joined::threads, joined::nccl, joined::nccl_lengths}) {
+    for (const joined by : {joined::one, joined::group, joined::threads, joined::nccl,
+                            joined::nccl_lengths, joined::peers}) {
       measurement m;
       m.shape = shape;
       m.mode = "sync";

@@ -111,16 +111,19 @@ void enter_gathers(roster& all, const std::shared_ptr<gpus>& host) {
       std::vector<index>(static_cast<std::size_t>(host->size()), n));
   const auto sums = std::make_shared<std::vector<std::unique_ptr<array_on<float>>>>();
   for (int r = 0; r < host->size(); ++r) sums->push_back(std::make_unique<array_on<float>>(r, 1));
+  const auto sum = [=](auto& comm, int rank) {
+    const float* const x = host->part(rank);
+    tilefold::reduce_into(tilefold::ranks(comm, host->gpu(rank), *lengths), x, x + n,
+                          (*sums)[static_cast<std::size_t>(rank)]->data());
+  };
   measurement m;
   m.shape = "float_sum";
   m.n = n;
   m.group = "small";
   m.who = nccl;
-  enter_graphs(all, m, host, host->size(), [=](int rank) {
-    const float* const x = host->part(rank);
-    tilefold::reduce_into(tilefold::ranks(host->nccl(rank), host->gpu(rank), *lengths), x, x + n,
-                          (*sums)[static_cast<std::size_t>(rank)]->data());
-  });
+  enter_graphs(all, m, host, host->size(), [=](int rank) { sum(host->nccl(rank), rank); });
+  m.who = name_of(joined::peers, host->size());
+  enter_graphs(all, m, host, host->size(), [=](int rank) { sum(host->peers(rank), rank); });
   m.who = name_of(joined::one, host->size());
   enter_graphs(all, m, host, 1, [=](int) {
     tilefold::reduce_into(host->gpu(0), host->whole(), host->whole() + n, (*sums)[0]->data());

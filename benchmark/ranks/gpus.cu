@@ -32,6 +32,7 @@ gpus::gpus(index most) : team_(count_gpus()) {
     throw std::runtime_error(std::string("ncclCommInitAll: ") + ncclGetErrorString(code));
   }
   for (const ncclComm_t comm : raw_) nccl_.emplace_back(comm);
+  peers_ = tilefold::peer_communicator::make(devices);
 }
 
 gpus::~gpus() {

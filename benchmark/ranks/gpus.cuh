@@ -6,6 +6,7 @@
 #include <nccl.h>
 #include <tilefold/cuda_group.cuh>
 #include <tilefold/nccl.cuh>
+#include <tilefold/peers.cuh>
 #include <tilefold/ranks.hpp>
 #include <tilefold/tilefold.cuh>
 
@@ -45,8 +46,8 @@ class array_on {
 };
 
 /// How the GPUs are joined. `one` is the first GPU with its own part: what linear is measured by.
-/// `nccl_lengths` gives the lengths, so that all is in stream order.
-enum class joined { one, group, threads, nccl, nccl_lengths };
+/// `nccl_lengths` and `peers` give the lengths, so that all is in stream order.
+enum class joined { one, group, threads, nccl, nccl_lengths, peers };
 
 inline std::string name_of(joined by, int gpus) {
   const std::string suffix = "-of-" + std::to_string(gpus);
@@ -61,6 +62,8 @@ inline std::string name_of(joined by, int gpus) {
       return "nccl" + suffix;
     case joined::nccl_lengths:
       return "nccl-lengths" + suffix;
+    case joined::peers:
+      return "peers" + suffix;
   }
   return "?";
 }
@@ -86,6 +89,7 @@ class gpus {
   tilefold::cuda_group& group() { return *group_; }
   tilefold::thread_communicator& threads(int r) { return threads_[at(r)]; }
   tilefold::nccl_communicator& nccl(int r) { return nccl_[at(r)]; }
+  tilefold::peer_communicator& peers(int r) { return peers_[at(r)]; }
   ncclComm_t raw_nccl(int r) const { return raw_[at(r)]; }
 
  private:
@@ -100,6 +104,7 @@ class gpus {
   std::vector<tilefold::thread_communicator> threads_;
   std::vector<ncclComm_t> raw_;
   std::vector<tilefold::nccl_communicator> nccl_;
+  std::vector<tilefold::peer_communicator> peers_;
 };
 
 void enter_sums(roster& all, const std::shared_ptr<gpus>& host);

@@ -5,7 +5,8 @@
 //     mpirun -n 4 --bind-to none tilefold_mpi_benchmark <threads in all> [<MiB of items>]
 //
 // Rank 0 folds the whole with all threads while the others sleep; then every rank its own part with
-// its share of the threads. Prints the medians and their ratio, and whether the bits are the same.
+// its share of the threads, joined and each for itself. Prints the medians, the ratio of the first
+// two, and whether the bits are the same.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -65,6 +66,7 @@ void compare(const char* name, tilefold::mpi_communicator& comm, const std::vect
   const tilefold::host_executor share(threads / comm.size());
   std::vector<double> alone(rounds);
   std::vector<double> together(rounds);
+  std::vector<double> apart(rounds);
   double of_one = 0;
   double of_ranks = 0;
   for (int i = -1; i < rounds; ++i) {
@@ -77,9 +79,16 @@ void compare(const char* name, tilefold::mpi_communicator& comm, const std::vect
     const double b = seconds([&] {
       of_ranks = static_cast<double>(tilefold::reduce(tilefold::ranks(comm, share), part, op));
     });
+    // The same work without a word to each other, until the last is done.
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double c = seconds([&] {
+      (void)tilefold::reduce(share, part, op);
+      MPI_Barrier(MPI_COMM_WORLD);
+    });
     if (i < 0) continue;  // memory is touched, threads begin
     alone[static_cast<std::size_t>(i)] = a;
     together[static_cast<std::size_t>(i)] = b;
+    apart[static_cast<std::size_t>(i)] = c;
   }
   if (comm.rank() > 0) return;
   std::printf(
