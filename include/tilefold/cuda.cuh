@@ -44,6 +44,8 @@ template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
 
 // In launch_join.cuh.
+template <class Build, class Reducer, class Init, class Empty, class Out>
+auto ready_join(const device_info& gpu);
 template <class Build, class Messages, class Reducer, class Init, class Empty, class Out>
 void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
                  const Out& out, const device_info& gpu, cudaStream_t stream);
@@ -528,6 +530,13 @@ class basic_cuda_executor {
                   const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::launch_join<Build>(all, reducer, init, empty, out, gpu_, stream_);
+  }
+
+  /// Loads what join_ranks() launches.
+  template <detail::folding Reducer, class Init, class Empty, class Out>
+  void ready_to_join(const Reducer&, const Init&, const Empty&, const Out&) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    (void)detail::cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu_);
   }
 
   /// Calls start(out), which has one result written through `out` in the order of the stream, and

@@ -362,6 +362,7 @@ class ranks_executor {
       header.failed = 1;
       base_->store(header, place);
     }
+    base_->ready_to_join(bound.reducer, bound.start, empty, out);
     comm_->all_gather(mail.message(), mail.messages(), static_cast<std::size_t>(bytes),
                       base_->stream());
     if (failure != nullptr) std::rethrow_exception(failure);

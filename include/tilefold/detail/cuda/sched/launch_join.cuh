@@ -27,14 +27,20 @@ template <class Reducer>
 inline constexpr bool joins_in_stream =
     (block_stack<Reducer>::most + warp_size) * (sizeof(typename Reducer::accumulator) + 8) <= 48000;
 
+/// The kernel, loaded: a launch that had to load it might wait for a gather that is under way.
+template <class Build, class Reducer, class Init, class Empty, class Out>
+auto ready_join(const device_info& gpu) {
+  static known_kernel known;
+  return known.on(gpu, &join_kernel<Build, unfused<Reducer>, Init, Empty, Out>, "join_kernel",
+                  warp_size, starts::in_turn);
+}
+
 template <class Build, class Messages, class Reducer, class Init, class Empty, class Out>
 void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
                  const Out& out, const device_info& gpu, cudaStream_t stream) {
-  static known_kernel known;
-  const auto kernel = known.on(gpu, &join_kernel<Build, unfused<Reducer>, Init, Empty, Out>,
-                               "join_kernel", warp_size, starts::in_turn);
-  kernel.launch(1, stream, all.first, all.bytes, all.ranks, all.most_blocks, all.signature,
-                unfused<Reducer>{reducer, 0u}, init, empty, out, all.status);
+  cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu).launch(
+      1, stream, all.first, all.bytes, all.ranks, all.most_blocks, all.signature,
+      unfused<Reducer>{reducer, 0u}, init, empty, out, all.status);
 }
 
 }  // namespace tilefold::detail::cuda
