@@ -91,6 +91,8 @@ void require_bits_of_one_call(gpus& host, const division& d) {
 void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
   const index n = index{1} << (all.quick() ? 28 : 31);
   const auto divided = std::make_shared<std::unique_ptr<division>>();
+  const auto alone = std::make_shared<tilefold::thread_communicator>(
+      std::move(tilefold::thread_communicator::make(1)[0]));
   for (const joined by : {joined::one, joined::threads, joined::nccl}) {
     measurement m;
     m.shape = "segments_of_64";
@@ -137,6 +139,28 @@ void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
     };
     all.enter(std::move(m));
   }
+  // What being a rank costs where there is no other.
+  measurement m;
+  m.shape = "segments_of_64";
+  m.mode = "sync";
+  m.who = "threads-of-1";
+  m.n = n;
+  m.iterations = 3;
+  m.group = "segments";
+  m.prepare = [=] {
+    if (*divided == nullptr) *divided = std::make_unique<division>(*host, n);
+    division& d = **divided;
+    timed_work work;
+    work.how = mode::sync;
+    work.bytes = n * static_cast<index>(sizeof(float));
+    work.enqueue = [=, &d] {
+      tilefold::segmented_reduce(tilefold::ranks(*alone, host->gpu(0), n), host->whole(),
+                                 d.alone.offsets.data(), d.alone.count, d.alone.sums.data());
+      host->gpu(0).synchronize();
+    };
+    return work;
+  };
+  all.enter(std::move(m));
 }
 
 }  // namespace bench

@@ -510,16 +510,26 @@ class basic_cuda_executor {
                       std::int64_t n, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    if (blocks.count() == 1) {
+    const int count = blocks.count();
+    if (count == 1) {
       launch<Policy>(source, reducer, detail::unfinished{}, n, out);
       return;
     }
     if constexpr (!detail::blocks_of<Reducer>::one) {
-      const auto forest =
-          detail::make_offsets_forest(source, detail::block_offsets{blocks}, blocks.count());
-      detail::cuda::launch_forest_by<Build, Policy>(
-          job_of(forest, reducer, detail::unfinished{}, detail::unfinished{}, out), blocks.count(),
-          provider());
+      // Blocks grow, and then they shrink. Those that are long enough are ranges by themselves, at
+      // the speed of ranges; those before and behind them are segments.
+      const std::int64_t least = n < least_split_items ? n : least_range_items;
+      int first = 0;
+      while (first < count && blocks.size(first) < least) ++first;
+      int last = count;
+      while (last > first && blocks.size(last - 1) < least) --last;
+      const auto at = [&](int i) { return blocks.first(i) - position; };
+      for (int i = first; i < last; ++i) {
+        launch<Policy>(detail::starting_at(source, at(i)), reducer, detail::unfinished{},
+                       blocks.size(i), out + i);
+      }
+      fold_small_blocks<Policy>(source, reducer, blocks, 0, first, out);
+      fold_small_blocks<Policy>(source, reducer, blocks, last, count, out);
     }
   }
 
@@ -612,6 +622,23 @@ class basic_cuda_executor {
   }
 
  private:
+  // A part of so many items is split; its blocks of so many are ranges by themselves.
+  static constexpr std::int64_t least_split_items = std::int64_t{1} << 21;
+  static constexpr std::int64_t least_range_items = std::int64_t{1} << 16;
+
+  // Blocks `first` to `last` - 1 of a part whose items are `source`'s, as segments.
+  template <class Policy, class Source, class Reducer, class Out>
+  void fold_small_blocks(const Source& source, const Reducer& reducer,
+                         const detail::blocks_of<Reducer>& blocks, int first, int last,
+                         const Out& out) {
+    if (first == last) return;
+    const auto forest =
+        detail::make_offsets_forest(source, detail::block_offsets{blocks, first}, last - first);
+    detail::cuda::launch_forest_by<Build, Policy>(
+        job_of(forest, reducer, detail::unfinished{}, detail::unfinished{}, out + first),
+        last - first, provider());
+  }
+
   auto provider() {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {

@@ -92,9 +92,10 @@ void compare(const char* name, tilefold::mpi_communicator& comm, const std::vect
   }
   if (comm.rank() > 0) return;
   std::printf(
-      "%s: %d ranks of %d threads %.2f ms, one process of %d %.2f ms, ratio %.3f, bits %s\n", name,
-      comm.size(), threads / comm.size(), 1e3 * median(together), threads, 1e3 * median(alone),
-      median(alone) / median(together),
+      "%s: %d ranks of %d threads %.2f ms, each for itself %.2f ms, one process of %d %.2f ms, "
+      "ratio %.3f, bits %s\n",
+      name, comm.size(), threads / comm.size(), 1e3 * median(together), 1e3 * median(apart),
+      threads, 1e3 * median(alone), median(alone) / median(together),
       std::memcmp(&of_one, &of_ranks, sizeof of_one) == 0 ? "equal" : "DIFFERENT");
 }
 

@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(warp_size)
                 std::uint64_t signature, Reducer reducer, Init init, Empty empty, Out out,
                 rank_status* status) {
   using acc = typename Reducer::accumulator;
-  cuda::refuse_flush_to_zero();
+  cuda::wait_for_previous_launch();
   const int lane = static_cast<int>(threadIdx.x);
   const auto header_of = [&](int rank) {
     return *reinterpret_cast<const rank_header*>(messages + rank * stride);
@@ -171,7 +171,8 @@ __global__ void __launch_bounds__(warp_size)
     }
     __syncwarp();
     if (lane == 0) {
-      for (int k = 0; k < warp_size; ++k) {
+      const int fetched_blocks = min(warp_size, ranks * most - first);
+      for (int k = 0; k < fetched_blocks; ++k) {
         if (sizes[k] > 0) stack.push(reducer, fetched[k].value, sizes[k]);
       }
     }

@@ -32,7 +32,7 @@ template <class Build, class Reducer, class Init, class Empty, class Out>
 auto ready_join(const device_info& gpu) {
   static known_kernel known;
   return known.on(gpu, &join_kernel<Build, unfused<Reducer>, Init, Empty, Out>, "join_kernel",
-                  warp_size, starts::in_turn);
+                  warp_size, starts::early);
 }
 
 template <class Build, class Messages, class Reducer, class Init, class Empty, class Out>
