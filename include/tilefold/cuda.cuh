@@ -623,7 +623,7 @@ class basic_cuda_executor {
 
  private:
   // A part of so many items is split; its blocks of so many are ranges by themselves.
-  static constexpr std::int64_t least_split_items = std::int64_t{1} << 21;
+  static constexpr std::int64_t least_split_items = std::int64_t{1} << 26;
   static constexpr std::int64_t least_range_items = std::int64_t{1} << 16;
 
   // Blocks `first` to `last` - 1 of a part whose items are `source`'s, as segments.
