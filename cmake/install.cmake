@@ -51,6 +51,7 @@ configure_package_config_file(cmake/tilefoldConfig.cmake.in tilefoldConfig.cmake
 write_basic_package_version_file(tilefoldConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tilefoldConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/tilefoldConfigVersion.cmake cmake/cuda_standard.cmake
+              cmake/find_nccl.cmake
         DESTINATION ${package_dir})
 
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -100,6 +100,70 @@ TEST_P(RanksOf, AnyCutGivesTheTreeOfTheWhole) {
   });
 }
 
+// 10^5 cuts in all, most of them into a few parts: threads that wait for many others are slow.
+TEST(Ranks, AHundredThousandCuts) {
+  SCOPED_TRACE(tilefold::test::seed());
+  constexpr std::int64_t most = 200;
+  const auto leaves = leaf_hashes(most);
+  std::vector<tree_hash> expected(1);
+  for (std::int64_t n = 1; n <= most; ++n) {
+    expected.push_back(
+        neighbour_tree(node_hash{}, std::vector(leaves.begin(), leaves.begin() + n)));
+  }
+  std::int64_t cuts_tried = 0;
+  for (int ranks = 1; ranks <= 64; ++ranks) {
+    const std::int64_t rounds = 20 + (ranks == 1 ? 0 : 490000 / (ranks * ranks * ranks));
+    cuts_tried += rounds;
+    thread_communicator::run(ranks, [&](thread_communicator& comm) {
+      shape_stream bits(tilefold::test::seed() + static_cast<std::uint64_t>(ranks));
+      const tilefold::host_executor exec(1);
+      const auto all = tilefold::ranks(comm, exec);
+      for (std::int64_t round = 0; round < rounds; ++round) {
+        const std::int64_t n = 1 + bits.below(bits.one_in(2) ? 8 : most);
+        const auto cuts = random_cuts(bits, n, ranks);
+        const auto mine = part_of(leaves, cuts, comm.rank());
+        ASSERT_EQ(tilefold::reduce(all, mine.first, mine.last, node_hash{}),
+                  expected[static_cast<std::size_t>(n)])
+            << ranks << " ranks, round " << round << ", " << n << " items";
+      }
+    });
+  }
+  EXPECT_GE(cuts_tried, 100000);
+}
+
+TEST(Ranks, LengthsThatAreKnown) {
+  SCOPED_TRACE(tilefold::test::seed());
+  const auto leaves = leaf_hashes(500);
+  const auto expected = neighbour_tree(node_hash{}, leaves);
+  thread_communicator::run(3, [&](thread_communicator& comm) {
+    const tilefold::host_executor exec(1);
+    const std::vector<std::int64_t> cuts{0, 17, 17, 500};
+    const auto mine = part_of(leaves, cuts, comm.rank());
+    const auto lengths = tilefold::rank_lengths::of(comm, mine.last - mine.first);
+    EXPECT_EQ(lengths.ranks(), 3);
+    EXPECT_EQ(lengths.total(), 500);
+    EXPECT_EQ(lengths[1], 0);
+    EXPECT_EQ(lengths.begin(2), 17);
+    const auto all = tilefold::ranks(comm, exec, lengths);
+    EXPECT_EQ(tilefold::reduce(all, mine.first, mine.last, node_hash{}), expected);
+    // One passes another number of items.
+    const auto* const last = mine.last - (comm.rank() == 2 ? 1 : 0);
+    if (comm.rank() == 2) {
+      EXPECT_THROW((void)tilefold::reduce(all, mine.first, last, node_hash{}),
+                   tilefold::invalid_range_error);
+    } else {
+      EXPECT_THROW((void)tilefold::reduce(all, mine.first, last, node_hash{}),
+                   tilefold::rank_error);
+    }
+    EXPECT_EQ(tilefold::reduce(all, mine.first, mine.last, node_hash{}), expected);
+    const tilefold::rank_lengths of_two({1, 2});
+    EXPECT_THROW((void)tilefold::ranks(comm, exec, of_two), tilefold::invalid_range_error);
+  });
+  EXPECT_THROW(tilefold::rank_lengths({3, -1}), tilefold::invalid_range_error);
+  EXPECT_THROW(tilefold::rank_lengths({std::numeric_limits<std::int64_t>::max(), 1}),
+               tilefold::invalid_range_error);
+}
+
 std::vector<float> mixed_floats(std::int64_t n) {
   shape_stream bits(tilefold::test::seed() + 7);
   std::vector<float> x(static_cast<std::size_t>(n));

@@ -43,6 +43,13 @@ namespace detail::cuda {
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
 
+// In launch_join.cuh.
+template <class Build, class Reducer, class Init, class Empty, class Out>
+auto ready_join(const device_info& gpu);
+template <class Build, class Messages, class Reducer, class Init, class Empty, class Out>
+void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
+                 const Out& out, const device_info& gpu, cudaStream_t stream);
+
 // In launch_columns.cuh.
 template <class Build, class Job, class Provide>
 void launch_columns(const Job& job, const Provide& provide);
@@ -493,20 +500,64 @@ class basic_cuda_executor {
   template <class Policy, class Source, detail::folding Reducer>
   void fold_blocks_into(const Source& source, const Reducer& reducer, std::int64_t position,
                         std::int64_t n, typename Reducer::accumulator* values) {
+    fold_blocks_to<Policy>(source, reducer, position, n,
+                           detail::raw_output<typename Reducer::accumulator>{values});
+  }
+
+  /// The same through an output of accumulators.
+  template <class Policy, class Source, detail::folding Reducer, class Out>
+  void fold_blocks_to(const Source& source, const Reducer& reducer, std::int64_t position,
+                      std::int64_t n, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    const detail::raw_output<typename Reducer::accumulator> out{values};
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    if (blocks.count() == 1) {
+    const int count = blocks.count();
+    if (count == 1) {
       launch<Policy>(source, reducer, detail::unfinished{}, n, out);
       return;
     }
     if constexpr (!detail::blocks_of<Reducer>::one) {
-      const auto forest =
-          detail::make_offsets_forest(source, detail::block_offsets{blocks}, blocks.count());
-      detail::cuda::launch_forest_by<Build, Policy>(
-          job_of(forest, reducer, detail::unfinished{}, detail::unfinished{}, out), blocks.count(),
-          provider());
+      // Blocks grow, and then they shrink. Those that are long enough are ranges by themselves, at
+      // the speed of ranges; those before and behind them are segments.
+      const std::int64_t least = n < least_split_items ? n : least_range_items;
+      int first = 0;
+      while (first < count && blocks.size(first) < least) ++first;
+      int last = count;
+      while (last > first && blocks.size(last - 1) < least) --last;
+      const auto at = [&](int i) { return blocks.first(i) - position; };
+      for (int i = first; i < last; ++i) {
+        launch<Policy>(detail::starting_at(source, at(i)), reducer, detail::unfinished{},
+                       blocks.size(i), out + i);
+      }
+      fold_small_blocks<Policy>(source, reducer, blocks, 0, first, out);
+      fold_small_blocks<Policy>(source, reducer, blocks, last, count, out);
     }
+  }
+
+  /// Writes through `out` what the messages of all ranks make together (join_kernel.cuh), in the
+  /// order of the stream.
+  template <class Messages, detail::folding Reducer, class Init, class Empty, class Out>
+  void join_ranks(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
+                  const Out& out) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    detail::cuda::launch_join<Build>(all, reducer, init, empty, out, gpu_, stream_);
+  }
+
+  /// Loads what join_ranks() launches.
+  template <detail::folding Reducer, class Init, class Empty, class Out>
+  void ready_to_join(const Reducer&, const Init&, const Empty&, const Out&) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    (void)detail::cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu_);
+  }
+
+  /// Calls start(out), which has one result written through `out` in the order of the stream, and
+  /// returns it when it is there. If that takes long, wait(stream) waits.
+  template <class Result, class Start, class Wait>
+  Result awaited(const Start& start, const Wait& wait) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    const auto place = result_.template next<Result>();
+    start(place);
+    if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
+    return *place.value;
   }
 
   /// Pinned memory for `count` values, which folds can write and the host read; valid until the
@@ -571,6 +622,23 @@ class basic_cuda_executor {
   }
 
  private:
+  // A part of so many items is split; its blocks of so many are ranges by themselves.
+  static constexpr std::int64_t least_split_items = std::int64_t{1} << 26;
+  static constexpr std::int64_t least_range_items = std::int64_t{1} << 16;
+
+  // Blocks `first` to `last` - 1 of a part whose items are `source`'s, as segments.
+  template <class Policy, class Source, class Reducer, class Out>
+  void fold_small_blocks(const Source& source, const Reducer& reducer,
+                         const detail::blocks_of<Reducer>& blocks, int first, int last,
+                         const Out& out) {
+    if (first == last) return;
+    const auto forest =
+        detail::make_offsets_forest(source, detail::block_offsets{blocks, first}, last - first);
+    detail::cuda::launch_forest_by<Build, Policy>(
+        job_of(forest, reducer, detail::unfinished{}, detail::unfinished{}, out + first),
+        last - first, provider());
+  }
+
   auto provider() {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {

@@ -19,6 +19,7 @@
 #include <tilefold/detail/block_list.hpp>
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/rank_segments.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/tree.hpp>
@@ -87,9 +88,9 @@ class shards {
 ///     float a = tilefold::reduce(gpus, tilefold::shards<float>({x0, x1}, {n0, n1}));
 ///     float b = tilefold::reduce(gpus, managed, managed + n);   // cut by the group
 ///
-/// - Verbs whose result is one value, pieces and ranks. Done when they return; results of _into
-/// forms
-///   go to host memory.
+/// - Verbs whose result is one value, pieces and ranks; segmented_reduce of segments that lie one
+///   after the other. Done when they return; results of _into forms go to host memory, offsets and
+///   results of segments lie in memory that the host and all GPUs reach (managed or pinned).
 /// - Items: shards, part d read by GPU d; or a pointer to memory that all of them read (managed or
 ///   pinned), which the group cuts into parts of about one size. Of several ranges all are of one
 ///   kind, and shards are cut alike.
@@ -183,14 +184,78 @@ class basic_cuda_group {
       }
       for (const auto& gpu : gpus_) gpu->synchronize();
     } catch (...) {
-      // Nobody may read the caller's items any more.
-      for (const auto& gpu : gpus_) (void)cudaStreamSynchronize(gpu->stream());
-      (void)cudaGetLastError();
+      synchronize_all();
       throw;
     }
     for (std::size_t d = 0; d < gpus_.size(); ++d) {
       const blocks_type blocks = blocks_of_part(d);
       for (int i = 0; i < blocks.count(); ++i) keep(values[d][i], blocks.size(i));
+    }
+  }
+
+  /// Writes the projected fold of every segment of `forest`, which lie one after the other, through
+  /// `out`; offsets and out are memory that all GPUs and the host reach. Done when it returns.
+  ///
+  /// Every GPU folds the segments that lie in its part. Those that cross a cut, at most one a cut,
+  /// are folded by all GPUs.
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
+  void fold_forest(const Forest& forest, std::int64_t num_segments, const Reducer& reducer,
+                   const Init& init, const Empty& empty, const Out& out) const {
+    static_assert(Forest::in_one_range,
+                  "tilefold: segments of a group lie one after the other: pass offsets, or their "
+                  "size");
+    (void)readable(out, "out");
+    auto* const results = std::to_address(out);
+    gpus_.front()->require_waiting("segmented_reduce");
+    const std::vector<std::int64_t> begins = cut(forest.source, forest.first(num_segments));
+    // The first segment that ends behind `item`.
+    const auto first_behind = [&](std::int64_t item) {
+      std::int64_t low = 0;
+      std::int64_t high = num_segments;
+      while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (forest.first(middle + 1) > item) {
+          high = middle;
+        } else {
+          low = middle + 1;
+        }
+      }
+      return low;
+    };
+    // Read before the GPUs begin: not every host may read managed memory beside them.
+    struct range {
+      std::int64_t first;
+      std::int64_t count;
+    };
+    std::vector<range> whole;
+    std::vector<range> crossing;
+    std::int64_t first = 0;
+    for (std::size_t d = 0; d < gpus_.size(); ++d) {
+      // The last GPU has also those without items at the end.
+      const std::int64_t end = d + 1 == gpus_.size() ? num_segments : first_behind(begins[d + 1]);
+      whole.push_back({first, end > first ? end - first : 0});
+      first += whole.back().count;
+      if (first < num_segments && forest.first(first) < begins[d + 1]) {
+        crossing.push_back({first, forest.count(first)});
+        ++first;
+      }
+    }
+    try {
+      for (std::size_t d = 0; d < gpus_.size(); ++d) {
+        const auto [s, count] = whole[d];
+        if (count == 0) continue;
+        gpus_[d]->template fold_forest<Policy>(segments_on_gpu(d, forest, s, count, begins[d]),
+                                               count, reducer, init, empty, results + s);
+      }
+      for (const auto& gpu : gpus_) gpu->synchronize();
+    } catch (...) {
+      synchronize_all();
+      throw;
+    }
+    for (const auto [s, count] : crossing) {
+      const auto items = detail::starting_at(forest.source, forest.first(s));
+      detail::write_through(detail::starting_at(out, s),
+                            detail::output_value<Out>(fold<Policy>(items, reducer, init, count)));
     }
   }
 
@@ -205,6 +270,49 @@ class basic_cuda_group {
   void synchronize() const {}
 
  private:
+  // After an error nobody may read the caller's items any more.
+  void synchronize_all() const noexcept {
+    for (const auto& gpu : gpus_) (void)cudaStreamSynchronize(gpu->stream());
+    (void)cudaGetLastError();
+  }
+
+  // `count` segments from number s on, which lie in GPU d's part, which begins at `begin`.
+  template <class Source, class Offsets>
+  auto segments_on_gpu(std::size_t d, const detail::offsets_forest<Source, Offsets>& forest,
+                       std::int64_t s, std::int64_t count, std::int64_t begin) const {
+    return detail::make_offsets_forest(
+        segments_source(d, forest.source, begin),
+        detail::shifted_offsets<Offsets>{detail::starting_at(forest.offsets, s), begin}, count);
+  }
+  template <class Source>
+  auto segments_on_gpu(std::size_t d, const detail::equal_forest<Source>& forest, std::int64_t s,
+                       std::int64_t count, std::int64_t) const {
+    return detail::make_equal_forest(segments_source(d, forest.source, s * forest.length), count,
+                                     forest.length);
+  }
+
+  // The elements from number `first` on, as GPU d reads them; indices count from the start of a
+  // segment.
+  template <std::size_t... Index, class... Its>
+  auto segments_source(std::size_t d,
+                       const detail::source_of<std::index_sequence<Index...>, Its...>& source,
+                       std::int64_t first) const {
+    using source_type = detail::source<Its...>;
+    return detail::source<decltype(place_in_segments(
+        *gpus_[d], source_type::template iterator<Index>(source), d, first))...>{
+        {place_in_segments(*gpus_[d], source_type::template iterator<Index>(source), d, first)}...};
+  }
+  template <class It>
+  static auto place_in_segments(const basic_cuda_executor<Build>& gpu, const It& it, std::size_t d,
+                                std::int64_t first) {
+    return place(gpu, it, d, first);
+  }
+  static detail::index_iterator place_in_segments(const basic_cuda_executor<Build>&,
+                                                  const detail::index_iterator& it, std::size_t,
+                                                  std::int64_t) {
+    return it;
+  }
+
   // Where each GPU's part of elements [0, n) begins, and n.
   template <std::size_t... Index, class... Its>
   std::vector<std::int64_t> cut(
@@ -257,7 +365,8 @@ class basic_cuda_group {
   static auto place(const basic_cuda_executor<Build>& gpu, const It& it, std::size_t d,
                     std::int64_t first) {
     const auto* const part = it.table->parts[d];
-    return gpu.readable(part, "a shard") + (it.at + first - it.table->begins[d]);
+    const bool reads = it.table->begins[d] < it.table->begins[d + 1];
+    return gpu.readable(part, "a shard", reads) + (it.at + first - it.table->begins[d]);
   }
   static detail::position_iterator place(const basic_cuda_executor<Build>&,
                                          const detail::index_iterator&, std::size_t,

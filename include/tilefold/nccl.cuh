@@ -8,11 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <tilefold/communicator.hpp>
-#include <tilefold/detail/cuda/base/runtime.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
 #include <tilefold/error.hpp>
 
 #include <nccl.h>
@@ -25,9 +27,13 @@ namespace tilefold {
 ///     tilefold::cuda_executor gpu;                         // on the communicator's device
 ///     float sum = tilefold::reduce(tilefold::ranks(comm, gpu), first, last);
 ///
-/// - Messages are host memory here (communicator.hpp): they go through pinned memory and memory of
-/// the
-///   communicator's device, in a stream of its own, for which the call waits. The program's own
+/// - Calls with rank_lengths work in the order of the executor's stream, and their _into forms do
+///   not wait and can be captured: the fold, one ncclAllGather from GPU to GPU, and a kernel of one
+///   warp that puts together what all ranks sent. Such calls of one communicator go to one stream,
+///   or wait for each other. A graph uses the communicator's memory: at most one of them runs at a
+///   time, and the communicator must outlive it.
+/// - Other calls gather lengths or host memory (communicator.hpp): through pinned memory and memory
+///   of the communicator's device, in a stream of its own, for which they wait. The program's own
 ///   NCCL calls on the same communicator must not be under way meanwhile.
 /// - Errors of NCCL and CUDA become communicator_error; then the NCCL communicator is aborted, so
 ///   that the other ranks do not wait: they get an error of NCCL, too. It is of no use any more.
@@ -41,6 +47,7 @@ class nccl_communicator {
     check(ncclCommCuDevice(comm_, &device_), "ncclCommCuDevice");
     const detail::cuda::device_scope scope(device_);
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    mailbox_.emplace(size_);
   }
   nccl_communicator(nccl_communicator&& other) noexcept
       : comm_(std::exchange(other.comm_, nullptr)),
@@ -50,7 +57,8 @@ class nccl_communicator {
         stream_(std::exchange(other.stream_, nullptr)),
         host_(std::exchange(other.host_, nullptr)),
         on_gpu_(std::exchange(other.on_gpu_, nullptr)),
-        bytes_(std::exchange(other.bytes_, 0)) {}
+        bytes_(std::exchange(other.bytes_, 0)),
+        mailbox_(std::move(other.mailbox_)) {}
   nccl_communicator& operator=(nccl_communicator&&) = delete;  // one owner of its memory
   ~nccl_communicator() {
     release();
@@ -62,13 +70,47 @@ class nccl_communicator {
   /// The GPU of this rank.
   int device() const { return device_; }
 
-  void all_gather(const void* send, void* receive, std::size_t bytes) {
-    if (comm_ == nullptr) {
-      throw communicator_error("tilefold::nccl_communicator: it was aborted after an error");
+  /// The same between memory of the GPUs, in the order of a stream of this rank's.
+  void all_gather(const void* send, void* receive, std::size_t bytes, cudaStream_t stream) {
+    require_usable();
+    check(ncclAllGather(send, receive, bytes, ncclChar, comm_, stream), "ncclAllGather");
+  }
+
+  /// Waits for a stream in which gathers may be, or for an error of NCCL's.
+  void wait(cudaStream_t stream) {
+    // NCCL may never end where a rank is gone, so its own errors are looked for while waiting.
+    for (;;) {
+      const cudaError_t code = cudaStreamQuery(stream);
+      if (code == cudaSuccess) return;
+      if (code != cudaErrorNotReady) check(code, "cudaStreamQuery");
+      (void)cudaGetLastError();
+      require_no_error();
     }
+  }
+
+  /// Throws what has gone wrong in calls that did not wait: rank_mismatch_error, rank_error, or
+  /// communicator_error. Call it when their stream has been waited for.
+  void throw_errors() {
+    require_usable();
+    require_no_error();
+    mailbox_->throw_errors();
+  }
+
+  /// Makes sure that calls in stream order can send `bytes` bytes a rank: 32, and accumulators.
+  /// 4096 are there from the beginning. Before a capture of calls that need more.
+  void reserve(std::int64_t bytes) {
+    const detail::cuda::device_scope scope(device_);
+    mailbox_->reserve(bytes);
+  }
+
+  /// The memory of calls in stream order.
+  detail::cuda::rank_mailbox& mailbox() { return *mailbox_; }
+
+  void all_gather(const void* send, void* receive, std::size_t bytes) {
+    require_usable();
     if (bytes == 0) return;
     const detail::cuda::device_scope scope(device_);
-    reserve(bytes);
+    grow(bytes);
     char* const all = on_gpu_ + bytes_;
     std::memcpy(host_, send, bytes);
     check(cudaMemcpyAsync(on_gpu_, host_, bytes, cudaMemcpyHostToDevice, stream_),
@@ -77,24 +119,23 @@ class nccl_communicator {
     const std::size_t total = bytes * static_cast<std::size_t>(size_);
     check(cudaMemcpyAsync(host_ + bytes_, all, total, cudaMemcpyDeviceToHost, stream_),
           "cudaMemcpyAsync");
-    wait();
+    wait(stream_);
     std::memcpy(receive, host_ + bytes_, total);
   }
 
  private:
-  // NCCL may never end where a rank is gone, so its own errors are looked for while waiting.
-  void wait() {
-    for (;;) {
-      const cudaError_t code = cudaStreamQuery(stream_);
-      if (code == cudaSuccess) return;
-      if (code != cudaErrorNotReady) check(code, "cudaStreamQuery");
-      ncclResult_t state = ncclSuccess;
-      check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
-      if (state != ncclInProgress) check(state, "NCCL");
-    }
+  void require_usable() const {
+    if (comm_ != nullptr) return;
+    throw communicator_error("tilefold::nccl_communicator: it was aborted after an error");
   }
 
-  void reserve(std::size_t bytes) {
+  void require_no_error() {
+    ncclResult_t state = ncclSuccess;
+    check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+    if (state != ncclInProgress) check(state, "NCCL");
+  }
+
+  void grow(std::size_t bytes) {
     if (bytes <= bytes_) return;
     release();
     // At least enough for the first gather of a call and a sum's second.
@@ -135,6 +176,7 @@ class nccl_communicator {
   char* host_ = nullptr;    // this rank's message, then all ranks'
   char* on_gpu_ = nullptr;  // likewise
   std::size_t bytes_ = 0;   // room for a message
+  std::optional<detail::cuda::rank_mailbox> mailbox_;
 };
 
 static_assert(communicator<nccl_communicator>);

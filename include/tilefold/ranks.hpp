@@ -8,14 +8,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <tilefold/communicator.hpp>
 #include <tilefold/detail/block_list.hpp>
+#include <tilefold/detail/forest_verb.hpp>
 #include <tilefold/detail/rank_axes.hpp>
 #include <tilefold/detail/rank_call.hpp>
 #include <tilefold/detail/rank_keys.hpp>
@@ -27,6 +30,8 @@
 
 #if defined(__CUDACC__)
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#include <tilefold/detail/cuda/sched/launch_join.cuh>
+#include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
 #endif
 
 namespace tilefold {
@@ -69,6 +74,17 @@ inline constexpr bool is_offsets_forest = false;
 template <class Source, class Offsets>
 inline constexpr bool is_offsets_forest<offsets_forest<Source, Offsets>> = true;
 
+/// The most blocks that a rank has of a sequence.
+template <class Blocks>
+int most_blocks(const rank_parts& parts) {
+  int most = 0;
+  for (int r = 0; r < parts.ranks(); ++r) {
+    const Blocks blocks{{parts.begin(r), parts.end(r)}};
+    most = blocks.count() > most ? blocks.count() : most;
+  }
+  return most;
+}
+
 /// All ranks' blocks of one sequence, of which the part of rank r is [begin(r), end(r)): one list.
 template <class Reducer, class Call, class Parts>
 block_list<Reducer> gather_blocks(Call& call, const Parts& parts, const Reducer& reducer,
@@ -77,12 +93,9 @@ block_list<Reducer> gather_blocks(Call& call, const Parts& parts, const Reducer&
   using accumulator = typename list::accumulator;
   static_assert(std::is_trivially_copyable_v<accumulator>,
                 "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
-  int most = 0;
-  for (int r = 0; r < call.size(); ++r) {
-    const typename list::blocks_type blocks{{parts.begin(r), parts.end(r)}};
-    most = blocks.count() > most ? blocks.count() : most;
-  }
-  const auto bytes = static_cast<std::size_t>(most) * sizeof(accumulator);
+  const auto bytes =
+      static_cast<std::size_t>(detail::most_blocks<typename list::blocks_type>(parts)) *
+      sizeof(accumulator);
   const gathered_bytes all = call.gather(bytes, [&](std::byte* place) {
     const auto values = own.values().bytes();
     if (!values.empty()) std::memcpy(place, values.data(), values.size());
@@ -94,7 +107,47 @@ block_list<Reducer> gather_blocks(Call& call, const Parts& parts, const Reducer&
   return whole;
 }
 
+/// A communicator that also gathers between memory of GPUs, in the order of a stream.
+template <class Comm>
+concept gathers_in_stream = requires(Comm& comm) { comm.mailbox().messages(); };
+
 }  // namespace detail
+
+/// How many items each rank holds, which all of them know.
+class rank_lengths {
+ public:
+  /// `lengths`: of every rank, in their order, the same on all. Throws invalid_range_error if one
+  /// is negative, or all together are more than 2^63 - 1.
+  explicit rank_lengths(const std::vector<std::int64_t>& lengths) : parts_(checked(lengths)) {}
+
+  /// Of ranks that each know their own: one gather, for which it waits.
+  template <communicator Comm>
+  static rank_lengths of(Comm& comm, std::int64_t own) {
+    std::vector<std::int64_t> lengths(static_cast<std::size_t>(comm.size()));
+    comm.all_gather(&own, lengths.data(), sizeof own);
+    return rank_lengths(lengths);
+  }
+
+  int ranks() const { return parts_.ranks(); }
+  std::int64_t operator[](int rank) const { return parts_.end(rank) - parts_.begin(rank); }
+  /// Where a rank's items begin in the whole.
+  std::int64_t begin(int rank) const { return parts_.begin(rank); }
+  std::int64_t total() const { return parts_.total(); }
+
+  const detail::rank_parts& parts() const { return parts_; }
+
+ private:
+  static const std::vector<std::int64_t>& checked(const std::vector<std::int64_t>& lengths) {
+    for (std::size_t r = 0; r < lengths.size(); ++r) {
+      if (lengths[r] >= 0) continue;
+      throw invalid_range_error("tilefold::rank_lengths: rank " + std::to_string(r) + " holds " +
+                                std::to_string(lengths[r]) + " items");
+    }
+    return lengths;
+  }
+
+  detail::rank_parts parts_;
+};
 
 /// What ranks() makes. Cheap to make; refers to its communicator and its executor.
 template <communicator Comm, class Executor, class Policy>
@@ -103,8 +156,9 @@ class ranks_executor {
   using executor_concept = executor_tag;
   using communicator_type = Comm;
 
-  ranks_executor(Comm& comm, Executor& base, std::int64_t num_items)
-      : comm_(&comm), base_(&base), num_items_(num_items) {}
+  ranks_executor(Comm& comm, Executor& base, std::int64_t num_items,
+                 const rank_lengths* lengths = nullptr)
+      : comm_(&comm), base_(&base), num_items_(num_items), lengths_(lengths) {}
 
   Comm& comm() const { return *comm_; }
   /// The executor that folds this rank's part.
@@ -132,9 +186,25 @@ class ranks_executor {
                                                       std::int64_t n, const Its&... its) const {
     using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
     using list = detail::block_list<reducer>;
+#if defined(__CUDACC__)
+    if constexpr (in_stream<reducer>) {
+      if (lengths_ != nullptr) {
+        require_waiting(verb);
+        using result = typename Bound::result;
+        const result value = base_->template awaited<result>(
+            [&](const auto& out) {
+              this->template fold_in_stream<Policy_>(verb, bound, n, out, its...);
+            },
+            [&](auto stream) { comm_->wait(stream); });
+        comm_->throw_errors();
+        return value;
+      }
+    }
+#endif
     auto call = this->template call<Bound, std::iter_value_t<Its>...>(verb);
     std::optional<decltype(bound.source(*base_, its...))> source;
     call.try_to([&] {
+      require_lengths(n);
       if (n > 0) source.emplace(bound.source(*base_, its...));
     });
     const detail::rank_parts parts(call.agree(n));
@@ -158,6 +228,15 @@ class ranks_executor {
   template <class Policy_, class Bound, class Out, class... Its>
   void fold_value_to(const char* verb, const Bound& bound, std::int64_t n, const Out& out,
                      const Its&... its) const {
+#if defined(__CUDACC__)
+    using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
+    if constexpr (in_stream<reducer>) {
+      if (lengths_ != nullptr) {
+        return this->template fold_in_stream<Policy_>(verb, bound, n, base_->readable(out, "out"),
+                                                      its...);
+      }
+    }
+#endif
     base_->store(fold_value<Policy_>(verb, bound, n, its...), out);
   }
 
@@ -221,9 +300,82 @@ class ranks_executor {
     return detail::rank_call<Comm>(*comm_, detail::call_signature<Bound, op, Items...>(verb));
   }
 
+  void require_lengths(std::int64_t n) const {
+    if (lengths_ == nullptr) return;
+    if ((*lengths_)[comm_->rank()] == n) return;
+    throw invalid_range_error("tilefold::ranks: rank " + std::to_string(comm_->rank()) +
+                              " passes " + std::to_string(n) + " items where its length is " +
+                              std::to_string((*lengths_)[comm_->rank()]));
+  }
+
+#if defined(__CUDACC__)
+  // Whether calls with lengths work in the order of the executor's stream.
+  template <class Reducer>
+  static constexpr bool in_stream =
+      detail::gathers_in_stream<Comm> && detail::cuda::joins_in_stream<Reducer> &&
+      requires(Executor& exec) { exec.stream(); };
+
+  // The fold of all ranks' items in the order of the stream, through this rank's `out`. A rank that
+  // fails takes part in the gather all the same.
+  template <class Policy_, class Bound, class Out, class... Its>
+  void fold_in_stream(const char* verb, const Bound& bound, std::int64_t n, const Out& out,
+                      const Its&... its) const {
+    namespace c = detail::cuda;
+    using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
+    using accumulator = typename reducer::accumulator;
+    static_assert(std::is_trivially_copyable_v<accumulator>,
+                  "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
+    static_assert(alignof(accumulator) <= c::rank_blocks_at);
+    const detail::rank_parts& parts = lengths_->parts();
+    const int most = detail::most_blocks<detail::blocks_of<reducer>>(parts);
+    const std::int64_t bytes =
+        c::rank_message_bytes(most, static_cast<std::int64_t>(sizeof(accumulator)));
+    using op = typename detail::op_of_bound<Bound>::type;
+    const std::uint64_t signature =
+        detail::fnv1a(detail::call_signature<Bound, op, std::iter_value_t<Its>...>(verb)) ^
+        detail::fnv1a(parts.bytes());
+    // Known on all ranks alike, so all throw, or none.
+    const auto empty = detail::empty_of_all(verb, bound, parts.total() == 0);
+    auto& mail = comm_->mailbox();
+    if (bytes > mail.bytes()) {
+      c::rank_mailbox::require_growing(bytes, base_->stream());
+      comm_->reserve(bytes);
+    }
+    const int rank = comm_->rank();
+    auto* const place = reinterpret_cast<c::rank_header*>(mail.message());
+    c::rank_header header{signature, 0, 0, 0};
+    std::exception_ptr failure;
+    try {
+      require_lengths(n);
+      header.begin = parts.begin(rank);
+      header.end = parts.end(rank);
+      if (n > 0) {
+        auto* const values = reinterpret_cast<accumulator*>(mail.message() + c::rank_blocks_at);
+        base_->template fold_blocks_to<Policy_>(
+            detail::in_whole(bound.source(*base_, its...), header.begin), bound.reducer,
+            header.begin, n, c::rank_blocks<accumulator>{values, place, header});
+      } else {
+        base_->store(header, place);
+      }
+    } catch (...) {
+      failure = std::current_exception();
+      header.failed = 1;
+      base_->store(header, place);
+    }
+    base_->ready_to_join(bound.reducer, bound.start, empty, out);
+    comm_->all_gather(mail.message(), mail.messages(), static_cast<std::size_t>(bytes),
+                      base_->stream());
+    if (failure != nullptr) std::rethrow_exception(failure);
+    base_->join_ranks(
+        c::rank_messages{mail.messages(), bytes, comm_->size(), most, signature, mail.status()},
+        bound.reducer, bound.start, empty, out);
+  }
+#endif
+
   Comm* comm_;
   Executor* base_;
   std::int64_t num_items_;
+  const rank_lengths* lengths_;
 };
 
 namespace detail {
@@ -273,6 +425,12 @@ struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
 /// - Two gathers a call: 24 bytes a rank, then at most 2 log2 n + 1 accumulators a rank (one if the
 ///   order does not matter). Each rank merges all of them: size() * 2 log2 n combines. The call
 ///   waits, on a GPU too.
+/// - ranks(comm, exec, lengths), with the rank_lengths of all, says what is said once. Where the
+///   communicator works in stream order (nccl_communicator) and `executor` is a GPU's, calls with
+///   one value then take one gather and no word from the host: _into forms return at once, in the
+///   order of the executor's stream, and can be captured. What other ranks did wrong, such a call
+///   cannot say: `out` stays as it is, and comm.throw_errors() tells later. Calls that return a
+///   value throw it themselves.
 /// - Accumulators are trivially copyable, and all ranks run the same program on machines of one
 /// byte
 ///   order.
@@ -284,6 +442,17 @@ auto ranks(Comm& comm, Exec& exec, std::int64_t num_items = -1) {
   static_assert(!detail::spans_ranks<base>, "tilefold: ranks of ranks: give them one communicator");
   static_assert(!parts::checks, "tilefold: checked() goes around ranks(), not into it");
   return ranks_executor<Comm, base, typename parts::policy>(comm, parts::base(exec), num_items);
+}
+/// The same where all know how many items each rank holds. Refers to `lengths` as well. Throws
+/// invalid_range_error unless there is one length a rank.
+template <communicator Comm, executor Exec>
+auto ranks(Comm& comm, Exec& exec, const rank_lengths& lengths) {
+  if (lengths.ranks() != comm.size()) {
+    throw invalid_range_error("tilefold::ranks: " + std::to_string(lengths.ranks()) +
+                              " lengths for " + std::to_string(comm.size()) + " ranks");
+  }
+  auto all = tilefold::ranks(comm, exec);
+  return decltype(all)(comm, all.local(), lengths[comm.rank()], &lengths);
 }
 
 }  // namespace tilefold

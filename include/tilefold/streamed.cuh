@@ -26,6 +26,7 @@
 #include <tilefold/detail/block_list.hpp>
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/rank_segments.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/tree.hpp>
@@ -98,6 +99,11 @@ struct stream_slot {
   std::unique_ptr<slot_memory> pinned;  // once an item came that is not
   event_owner copied;
   event_owner folded;
+  // Of segments: the results that the GPU writes, and which segments they are of.
+  std::unique_ptr<slot_memory> results;
+  std::int64_t results_bytes = 0;
+  std::int64_t first_segment = 0;
+  std::int64_t num_segments = 0;
 };
 
 }  // namespace detail::cuda
@@ -208,17 +214,71 @@ class streamed_executor {
     }
   }
 
+  /// Writes the projected fold of every segment of `forest`, which lie one after the other, through
+  /// `out`, in host memory. Done when it returns.
+  ///
+  /// A chunk has whole segments; one that is longer is folded by itself, in chunks of its own.
+  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
+  void fold_forest(const Forest& forest, std::int64_t num_segments, const Reducer& reducer,
+                   const Init& init, const Empty& empty, const Out& out) const {
+    static_assert(
+        Forest::in_one_range,
+        "tilefold: streamed segments lie one after the other: pass offsets, or their size");
+    using result = typename Reducer::result;
+    detail::require_host_access(out, "out");
+    gpu_->require_waiting("segmented_reduce");
+    const detail::cuda::device_scope scope(gpu_->device());
+    prepare();
+    const std::int64_t chunk = chunk_items(forest.source);
+    try {
+      std::int64_t turn = 0;
+      for (std::int64_t s = 0; s < num_segments;) {
+        const std::int64_t count = segments_in(forest, s, num_segments, chunk);
+        if (count == 0) {
+          write(fold<Policy>(detail::starting_at(forest.source, forest.first(s)), reducer, init,
+                             forest.count(s)),
+                detail::starting_at(out, s));
+          ++s;
+          continue;
+        }
+        detail::cuda::stream_slot& slot = *slots_[turn++ % num_slots];
+        write_results<result>(slot, out);
+        reserve_results(slot, count * static_cast<std::int64_t>(sizeof(result)));
+        gpu_->template fold_forest<Policy>(begin_copy_of_segments(slot, forest, s, count), count,
+                                           reducer, init, empty,
+                                           reinterpret_cast<result*>(slot.results->bytes()));
+        detail::cuda::check(cudaEventRecord(slot.folded.event, gpu_->stream()), "cudaEventRecord");
+        slot.first_segment = s;
+        slot.num_segments = count;
+        s += count;
+      }
+      for (const auto& slot : slots_) write_results<result>(*slot, out);
+    } catch (...) {
+      // Nobody may read the caller's items any more.
+      (void)cudaStreamSynchronize(copies_->stream);
+      (void)cudaStreamSynchronize(gpu_->stream());
+      (void)cudaGetLastError();
+      for (const auto& slot : slots_) slot->num_segments = 0;
+      throw;
+    }
+  }
+
   /// Writes `value` through `out`, in host memory.
   template <class T, class Out>
   void store(const T& value, Out out) const {
     detail::require_host_access(out, "out");
-    detail::write_through(out, detail::output_value<Out>(value));
+    write(value, out);
   }
 
   void require_waiting(const char* verb) const { gpu_->require_waiting(verb); }
   void synchronize() const {}
 
  private:
+  template <class T, class Out>
+  static void write(const T& value, Out out) {
+    detail::write_through(out, detail::output_value<Out>(value));
+  }
+
   static constexpr std::int64_t least_chunk_bytes = 4096;
   static constexpr int num_slots = 2;
   // Parts of a chunk that threads copy to pinned memory; each begins at a page.
@@ -226,12 +286,62 @@ class streamed_executor {
 
   static constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
+  // The most segments of a chunk.
+  std::int64_t most_segments() const {
+    constexpr std::int64_t most = std::int64_t{1} << 18;
+    return chunk_bytes_ / 16 < most ? chunk_bytes_ / 16 : most;
+  }
+
+  // A chunk, the offsets of its segments, and gaps between the items of several ranges.
+  std::int64_t slot_bytes() const {
+    return chunk_bytes_ + (most_segments() + 1) * static_cast<std::int64_t>(sizeof(std::int64_t)) +
+           8 * 256;
+  }
+
+  // How many segments from number s on are a chunk: 0 if already that one has more items.
+  template <class Forest>
+  std::int64_t segments_in(const Forest& forest, std::int64_t s, std::int64_t num_segments,
+                           std::int64_t chunk) const {
+    std::int64_t fit = 0;
+    std::int64_t most = num_segments - s;
+    if (most > most_segments()) most = most_segments();
+    const std::int64_t begin = forest.first(s);
+    while (fit < most) {
+      const std::int64_t middle = fit + (most - fit + 1) / 2;
+      if (forest.first(s + middle) - begin <= chunk) {
+        fit = middle;
+      } else {
+        most = middle - 1;
+      }
+    }
+    return fit;
+  }
+
+  static void reserve_results(detail::cuda::stream_slot& slot, std::int64_t bytes) {
+    if (bytes <= slot.results_bytes) return;
+    slot.results_bytes = 0;
+    slot.results = nullptr;
+    slot.results = std::make_unique<detail::cuda::slot_memory>(bytes, true);
+    slot.results_bytes = bytes;
+  }
+
+  // Writes the results that are still in the slot, when they are there.
+  template <class Result, class Out>
+  static void write_results(detail::cuda::stream_slot& slot, const Out& out) {
+    if (slot.num_segments == 0) return;
+    detail::cuda::check(cudaEventSynchronize(slot.folded.event), "cudaEventSynchronize");
+    const auto* const results = reinterpret_cast<const Result*>(slot.results->bytes());
+    for (std::int64_t i = 0; i < slot.num_segments; ++i) {
+      write(results[i], detail::starting_at(out, slot.first_segment + i));
+    }
+    slot.num_segments = 0;
+  }
+
   void prepare() const {
     if (copies_ == nullptr) copies_ = std::make_unique<detail::cuda::stream_owner>();
-    // Room for the gaps between the items of several ranges.
     for (auto& slot : slots_) {
       if (slot == nullptr) {
-        slot = std::make_unique<detail::cuda::stream_slot>(chunk_bytes_ + 8 * 256);
+        slot = std::make_unique<detail::cuda::stream_slot>(slot_bytes());
       }
     }
   }
@@ -253,24 +363,93 @@ class streamed_executor {
     return std::int64_t{1} << tree::floor_log2(chunk_bytes_ / bytes);
   }
 
-  // Copies elements [first, first + count) to the slot in the order of the copies' stream, and lets
-  // the GPU's stream wait for them. Returns where they are.
-  template <std::size_t... Index, class... Its>
-  auto begin_copy(detail::cuda::stream_slot& slot,
-                  const detail::source_of<std::index_sequence<Index...>, Its...>& source,
-                  std::int64_t first, std::int64_t count) const {
+  // Calls copy(used), which copies to the slot in the order of the copies' stream, and lets the
+  // GPU's stream wait for it. Returns what it returns.
+  template <class Copy>
+  auto copied_in_turn(detail::cuda::stream_slot& slot, const Copy& copy) const {
     using namespace detail::cuda;
-    using source_type = detail::source<Its...>;
     // Its last copy has left the pinned memory; its last fold has read the device's.
     check(cudaEventSynchronize(slot.copied.event), "cudaEventSynchronize");
     check(cudaStreamWaitEvent(copies_->stream, slot.folded.event, 0), "cudaStreamWaitEvent");
     std::int64_t used = 0;
-    const detail::source<decltype(place(slot, source_type::template iterator<Index>(source), first,
-                                        count, used))...>
-        result{{place(slot, source_type::template iterator<Index>(source), first, count, used)}...};
+    const auto result = copy(used);
     check(cudaEventRecord(slot.copied.event, copies_->stream), "cudaEventRecord");
     check(cudaStreamWaitEvent(gpu_->stream(), slot.copied.event, 0), "cudaStreamWaitEvent");
     return result;
+  }
+
+  // Copies elements [first, first + count) to the slot. Returns where they are.
+  template <std::size_t... Index, class... Its>
+  auto begin_copy(detail::cuda::stream_slot& slot,
+                  const detail::source_of<std::index_sequence<Index...>, Its...>& source,
+                  std::int64_t first, std::int64_t count) const {
+    using source_type = detail::source<Its...>;
+    return copied_in_turn(slot, [&](std::int64_t& used) {
+      return detail::source<decltype(place(slot, source_type::template iterator<Index>(source),
+                                           first, count, used))...>{
+          {place(slot, source_type::template iterator<Index>(source), first, count, used)}...};
+    });
+  }
+
+  // The same for `count` segments from number s on, with their offsets. Returns them as a forest of
+  // the GPU's.
+  template <class Source, class Offsets>
+  auto begin_copy_of_segments(detail::cuda::stream_slot& slot,
+                              const detail::offsets_forest<Source, Offsets>& forest, std::int64_t s,
+                              std::int64_t count) const {
+    const std::int64_t begin = forest.first(s);
+    return copied_in_turn(slot, [&](std::int64_t& used) {
+      const auto source =
+          place_segments(slot, forest.source, begin, forest.first(s + count) - begin, used);
+      const auto offsets = place_offsets(slot, forest.offsets, s, count + 1, begin, used);
+      return detail::make_offsets_forest(source, offsets, count);
+    });
+  }
+  template <class Source>
+  auto begin_copy_of_segments(detail::cuda::stream_slot& slot,
+                              const detail::equal_forest<Source>& forest, std::int64_t s,
+                              std::int64_t count) const {
+    return copied_in_turn(slot, [&](std::int64_t& used) {
+      return detail::make_equal_forest(
+          place_segments(slot, forest.source, forest.first(s), count * forest.length, used), count,
+          forest.length);
+    });
+  }
+
+  template <std::size_t... Index, class... Its>
+  auto place_segments(detail::cuda::stream_slot& slot,
+                      const detail::source_of<std::index_sequence<Index...>, Its...>& source,
+                      std::int64_t first, std::int64_t count, std::int64_t& used) const {
+    using source_type = detail::source<Its...>;
+    return detail::source<decltype(place_in_segments(
+        slot, source_type::template iterator<Index>(source), first, count, used))...>{
+        {place_in_segments(slot, source_type::template iterator<Index>(source), first, count,
+                           used)}...};
+  }
+  template <class T>
+  const T* place_in_segments(detail::cuda::stream_slot& slot, const T* items, std::int64_t first,
+                             std::int64_t count, std::int64_t& used) const {
+    return place(slot, items, first, count, used);
+  }
+  // Indices count from the start of a segment.
+  static detail::index_iterator place_in_segments(detail::cuda::stream_slot&,
+                                                  const detail::index_iterator& it, std::int64_t,
+                                                  std::int64_t, std::int64_t&) {
+    return it;
+  }
+
+  template <class T>
+  detail::shifted_offsets<const T*> place_offsets(detail::cuda::stream_slot& slot, const T* offsets,
+                                                  std::int64_t s, std::int64_t count,
+                                                  std::int64_t shift, std::int64_t& used) const {
+    return {place(slot, offsets, s, count, used), shift};
+  }
+  template <class T>
+  detail::shifted_offsets<const T*> place_offsets(detail::cuda::stream_slot& slot,
+                                                  const detail::shifted_offsets<const T*>& shifted,
+                                                  std::int64_t s, std::int64_t count,
+                                                  std::int64_t shift, std::int64_t& used) const {
+    return {place(slot, shifted.offsets, s, count, used), shifted.shift + shift};
   }
 
   template <class T>
@@ -281,7 +460,7 @@ class streamed_executor {
     const char* from = reinterpret_cast<const char*>(items + first);
     if (place_of(from).space == memory_space::host) {
       if (slot.pinned == nullptr) {
-        slot.pinned = std::make_unique<slot_memory>(chunk_bytes_ + 8 * 256, true);
+        slot.pinned = std::make_unique<slot_memory>(slot_bytes(), true);
       }
       char* const to = slot.pinned->bytes() + used;
       detail::host::mode().for_each(tree::num_blocks(bytes, copied_bytes), [&](std::int64_t i) {
@@ -323,16 +502,17 @@ class streamed_executor {
 ///     auto stream = tilefold::streamed(gpu, 64 << 20);
 ///     double mean = tilefold::reduce(stream, x.begin(), x.end(), tilefold::reducers::mean{});
 ///
-/// - Verbs whose result is one value: reduce, transform_reduce, all reducers, count, mean...; and
-///   reduce_piece(), piece::append() and ranks() with it. They are done when they return; results
-///   of _into forms go to host memory.
+/// - Verbs whose result is one value: reduce, transform_reduce, all reducers, count, mean...;
+///   segmented_reduce of segments that lie one after the other (offsets, or one size);
+///   reduce_piece(), piece::append() and ranks() with it. They are done when they return; offsets
+///   and results are host memory.
 /// - Items: contiguous, trivially copyable; pageable, pinned, managed or a mapped file. Pinned ones
 /// are
 ///   copied by the GPU itself. Others go through pinned memory, copied by all cores if the program
 ///   links tilefold::host, by the calling thread else.
 /// - Memory: two chunks of `chunk_bytes` bytes on the GPU, two of pinned memory for items that are
-/// not
-///   pinned, kept until the executor is gone; one accumulator a chunk.
+///   not pinned, each with room for 2^18 offsets at most, kept until the executor is gone; one
+///   accumulator a chunk; for segments the results of two chunks in pinned memory.
 /// - Errors: those of `gpu`; invalid_range_error for a chunk of less than 4 KiB, or of less than an
 ///   item; allocation_error. After any of them it can be used again.
 template <class Build>

@@ -10,6 +10,9 @@ set(components core host)
 if(TILEFOLD_HAS_NVCC)
   list(APPEND components cuda)
 endif()
+if(TARGET tilefold_nccl AND TILEFOLD_HAS_NVCC)
+  list(APPEND components nccl)
+endif()
 if(TILEFOLD_C_LIBRARY)
   list(APPEND components precompiled)
 endif()
@@ -56,6 +59,11 @@ if(TILEFOLD_C_LIBRARY)
   add_test(NAME consumer.find_package.use_precompiled
            COMMAND ${binary}/find_package/use_precompiled)
   set_tests_properties(consumer.find_package.use_precompiled
+                       PROPERTIES FIXTURES_REQUIRED consumer_find_package)
+endif()
+if(TARGET tilefold_nccl AND TILEFOLD_HAS_NVCC)
+  add_test(NAME consumer.find_package.use_nccl COMMAND ${binary}/find_package/use_nccl)
+  set_tests_properties(consumer.find_package.use_nccl
                        PROPERTIES FIXTURES_REQUIRED consumer_find_package)
 endif()
 # It builds the host library once more, so fast as can be.

@@ -3,6 +3,7 @@
 // A GPU over host memory: any chunk, any kind of memory, the bits of the host's own call.
 #include <tilefold/streamed.cuh>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/if_empty.hpp>
 #include <tilefold/piece.hpp>
 #include <tilefold/ranks.hpp>
 #include <tilefold/reduce.hpp>
@@ -18,6 +20,7 @@
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/reducers/norms.hpp>
+#include <tilefold/segmented_reduce.hpp>
 #include <tilefold/transform_reduce.hpp>
 
 #include "../support/device.cuh"
@@ -125,6 +128,84 @@ TEST(Streamed, PiecesAndRanks) {
   });
 }
 
+// 0 = c[0] <= ... <= c[parts] <= n, many of them equal, some far apart.
+std::vector<std::int32_t> random_offsets(shape_stream& bits, std::int64_t n, std::size_t segments) {
+  std::vector<std::int32_t> offsets;
+  for (std::size_t i = 0; i <= segments; ++i) {
+    offsets.push_back(!offsets.empty() && bits.one_in(3)
+                          ? offsets[static_cast<std::size_t>(
+                                bits.below(static_cast<std::int64_t>(offsets.size())))]
+                          : static_cast<std::int32_t>(bits.below(n + 1)));
+  }
+  std::sort(offsets.begin(), offsets.end());
+  return offsets;
+}
+
+TEST(Streamed, SegmentsShortLongAndEmpty) {
+  using tilefold::test::tree_hash;
+  SCOPED_TRACE(tilefold::test::seed());
+  shape_stream bits(tilefold::test::seed());
+  constexpr std::int64_t n = 30000;
+  const auto leaves = tilefold::test::leaf_hashes(n);
+  const auto op = tilefold::if_empty(node_hash{}, tree_hash{1, 2});
+  const tilefold::host_executor host;
+  tilefold::cuda_executor gpu;
+  for (const std::int64_t chunk : {4096, 50000, 1 << 22}) {
+    const auto stream = tilefold::streamed(gpu, chunk);
+    for (const std::size_t segments : {1, 2, 40, 5000}) {
+      const auto offsets = random_offsets(bits, n, segments);
+      std::vector<tree_hash> expected(segments);
+      std::vector<tree_hash> got(segments);
+      tilefold::segmented_reduce(host, leaves.data(), offsets.data(), segments, expected.data(),
+                                 op);
+      tilefold::segmented_reduce(stream, leaves.data(), offsets.data(), segments, got.data(), op);
+      ASSERT_EQ(got, expected) << segments << " segments in chunks of " << chunk;
+    }
+    for (const std::int64_t size : {0, 1, 64, 300, 7000}) {
+      const std::int64_t segments = size == 0 ? 100 : n / size;
+      std::vector<tree_hash> expected(static_cast<std::size_t>(segments));
+      auto got = expected;
+      tilefold::segmented_reduce(host, leaves.data(), segments, size, expected.data(), op);
+      tilefold::segmented_reduce(stream, leaves.data(), segments, size, got.data(), op);
+      ASSERT_EQ(got, expected) << "segments of " << size << " in chunks of " << chunk;
+    }
+  }
+}
+
+TEST(Streamed, SegmentsCountTheirOwnIndicesAndConvert) {
+  const auto x = mixed_floats(20000);
+  const std::vector<std::int64_t> offsets{0, 0, 17, 9000, 19999, 20000};
+  const tilefold::host_executor host;
+  tilefold::cuda_executor gpu;
+  const auto stream = tilefold::streamed(gpu, 8192);
+  using place = tilefold::reducers::indexed_value<float>;
+  const auto op = tilefold::if_empty(r::arg_max{}, place{0.0f, -1});
+  std::vector<place> expected(5);
+  std::vector<place> got(5);
+  tilefold::segmented_reduce(host, x.data(), offsets.data(), 5, expected.data(), op);
+  tilefold::segmented_reduce(stream, x.data(), offsets.data(), 5, got.data(), op);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(got[i].index, expected[i].index) << i;
+  std::vector<double> sums(5);
+  std::vector<double> of_host(5);
+  tilefold::segmented_reduce(host, x.data(), offsets.data(), 5, of_host.data(), 0.5f);
+  tilefold::segmented_reduce(stream, x.data(), offsets.data(), 5, sums.data(), 0.5f);
+  EXPECT_EQ(sums, of_host);
+  // Through ranks.
+  tilefold::thread_communicator::run(2, [&](tilefold::thread_communicator& comm) {
+    tilefold::cuda_executor own;
+    const auto own_stream = tilefold::streamed(own, 8192);
+    const bool front = comm.rank() == 0;
+    const std::int64_t begin = front ? 0 : 12345;
+    const std::int64_t end = front ? 12345 : 20000;
+    std::vector<double> part(front ? 4 : 1);
+    tilefold::segmented_reduce(tilefold::ranks(comm, own_stream, end - begin), x.data() + begin,
+                               offsets.data() + (front ? 0 : 4), part.size(), part.data(), 0.5f);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      EXPECT_EQ(part[i], of_host[i + (front ? 0 : 4)]) << i;
+    }
+  });
+}
+
 TEST(Streamed, ErrorsLeaveItUsable) {
   tilefold::cuda_executor gpu;
   EXPECT_THROW(tilefold::streamed(gpu, 100), tilefold::invalid_range_error);
@@ -136,6 +217,15 @@ TEST(Streamed, ErrorsLeaveItUsable) {
   EXPECT_THROW((void)tilefold::reduce(stream, on_gpu, on_gpu + 100), tilefold::memory_space_error);
   must(cudaFree(on_gpu));
   const std::vector<float> x(10000, 1.0f);
+  const std::vector<int> offsets{0, 5000, 10000};
+  std::vector<float> sums(2);
+  const int* const no_offsets = nullptr;
+  EXPECT_THROW(tilefold::segmented_reduce(stream, x.data(), no_offsets, 2, sums.data()),
+               tilefold::null_pointer_error);
+  EXPECT_THROW(tilefold::segmented_reduce(stream, null, offsets.data(), 2, sums.data()),
+               tilefold::null_pointer_error);
+  tilefold::segmented_reduce(stream, x.data(), offsets.data(), 2, sums.data());
+  EXPECT_EQ(sums, (std::vector<float>{5000.0f, 5000.0f}));
   EXPECT_EQ(tilefold::reduce(stream, x), 10000.0f);
 }
 

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/if_empty.hpp>
 #include <tilefold/piece.hpp>
 #include <tilefold/ranks.hpp>
 #include <tilefold/reduce.hpp>
@@ -19,6 +20,7 @@
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/reducers/norms.hpp>
+#include <tilefold/segmented_reduce.hpp>
 #include <tilefold/transform_reduce.hpp>
 
 #include "../support/device.cuh"
@@ -106,6 +108,55 @@ TEST(CudaGroup, CutsMemoryThatAllRead) {
     EXPECT_EQ(0, std::memcmp(&a, &b, sizeof a)) << n;
     must(cudaFreeHost(x));
   }
+}
+
+TEST(CudaGroup, SegmentsThatCrossCuts) {
+  SCOPED_TRACE(tilefold::test::seed());
+  shape_stream bits(tilefold::test::seed());
+  constexpr std::int64_t n = 20000;
+  constexpr std::size_t most_segments = 300;
+  const auto leaves = tilefold::test::leaf_hashes(n);
+  const int second = num_gpus() > 1 ? 1 : 0;
+  const tilefold::cuda_group gpus({0, second, 0});
+  const tilefold::host_executor host;
+  const auto op = tilefold::if_empty(node_hash{}, tree_hash{1, 2});
+  std::int64_t* offsets = nullptr;
+  tree_hash* managed = nullptr;
+  tree_hash* out = nullptr;
+  must(cudaMallocHost(&offsets, (most_segments + 1) * sizeof(std::int64_t)));
+  must(cudaMallocHost(&out, most_segments * sizeof(tree_hash)));
+  must(cudaMallocManaged(&managed, n * sizeof(tree_hash)));
+  std::copy(leaves.begin(), leaves.end(), managed);
+  for (int round = 0; round < 30; ++round) {
+    const std::size_t segments = round % 2 == 0 ? 3 : most_segments;
+    for (std::size_t i = 0; i <= segments; ++i) {
+      offsets[i] = i > 0 && bits.one_in(3) ? offsets[i - 1] : bits.below(n + 1);
+    }
+    std::sort(offsets, offsets + segments + 1);
+    std::vector<tree_hash> expected(segments);
+    tilefold::segmented_reduce(host, leaves.data(), offsets, segments, expected.data(), op);
+    const std::int64_t cut = round == 0 ? 0 : round == 1 ? n : bits.below(n + 1);
+    const std::int64_t next = round == 2 ? n : cut + bits.below(n - cut + 1);
+    const on_device<tree_hash> a(0, leaves.data(), cut);
+    const on_device<tree_hash> b(second, leaves.data() + cut, next - cut);
+    const on_device<tree_hash> c(0, leaves.data() + next, n - next);
+    const tilefold::shards<tree_hash> whole({a.get(), b.get(), c.get()},
+                                            {cut, next - cut, n - next});
+    tilefold::segmented_reduce(gpus, whole.begin(), offsets, segments, out, op);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out)) << "shards, round " << round;
+    tilefold::segmented_reduce(gpus, managed, offsets, segments, out, op);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out)) << "managed, round " << round;
+
+    const std::int64_t size = 1 + bits.below(round % 2 == 0 ? 100 : 9000);
+    const std::int64_t count = n / size < 300 ? n / size : 300;
+    expected.resize(static_cast<std::size_t>(count));
+    tilefold::segmented_reduce(host, leaves.data(), count, size, expected.data(), op);
+    tilefold::segmented_reduce(gpus, whole.begin(), count, size, out, op);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out)) << "of " << size;
+  }
+  must(cudaFreeHost(offsets));
+  must(cudaFreeHost(out));
+  must(cudaFree(managed));
 }
 
 TEST(CudaGroup, Errors) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -21,6 +22,7 @@
 #include <tilefold/reducers/moments.hpp>
 
 #include "../support/device.cuh"
+#include "../support/stream_ranks.cuh"
 
 namespace {
 
@@ -75,6 +77,19 @@ TEST(NcclRanks, TheBitsOfOneCall) {
     }
     must(cudaFree(items));
   });
+}
+
+constexpr auto on_all = [](const auto& body) { on_gpus(body); };
+
+TEST(NcclRanks, InStreamOrderAndInGraphs) {
+  tilefold::test::expect_stream_order_and_graphs(on_all);
+}
+TEST(NcclRanks, IndicesInStreamOrderCountInTheWhole) {
+  tilefold::test::expect_indices_in_the_whole(on_all);
+}
+TEST(NcclRanks, NothingAtAllInStreamOrder) { tilefold::test::expect_nothing_at_all(on_all); }
+TEST(NcclRanks, WhatGoesWrongInStreamOrderIsToldToAll) {
+  tilefold::test::expect_errors_are_told(on_all);
 }
 
 TEST(NcclRanks, OtherCallsAreFoundOutByAll) {

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,9 @@ class rank_parts {
   std::int64_t begin(int rank) const { return begins_[static_cast<std::size_t>(rank)]; }
   std::int64_t end(int rank) const { return begin(rank + 1); }
   std::int64_t total() const { return begins_.back(); }
+  int ranks() const { return static_cast<int>(begins_.size()) - 1; }
+  /// Where all begin, and the end of the last, as bytes.
+  std::span<const std::byte> bytes() const { return std::as_bytes(std::span(begins_)); }
 
  private:
   std::vector<std::int64_t> begins_;

@@ -203,6 +203,8 @@ void fold_rank_segments(Call& call, Executor& exec, std::int64_t num_items, cons
   const std::int64_t end = parts.end(call.rank());
   const bool crosses = own.count > 0 && own.end > end;
 
+  // First what others wait for; then, on a GPU while they are told, the segments that lie here.
+  const std::int64_t whole = num_segments - (crosses ? 1 : 0);
   std::optional<list> sent;
   list tail(0);
   call.try_to([&] {
@@ -212,15 +214,14 @@ void fold_rank_segments(Call& call, Executor& exec, std::int64_t num_items, cons
       tail = detail::blocks_at<Policy>(exec, detail::starting_at(forest->source, own.last - begin),
                                        bound.reducer, 0, end - own.last);
     }
+    if (whole > 0) {
+      const shifted_offsets<decltype(forest->offsets)> offsets{forest->offsets, begin};
+      exec.template fold_forest<Policy>(detail::make_offsets_forest(forest->source, offsets, whole),
+                                        whole, bound.reducer, bound.start, bound.empty(""), out);
+    }
   });
   const gathered_bytes all = detail::gather_shares<reducer>(call, shares, sent);
 
-  const std::int64_t whole = num_segments - (crosses ? 1 : 0);
-  if (whole > 0) {
-    const shifted_offsets<decltype(forest->offsets)> offsets{forest->offsets, begin};
-    exec.template fold_forest<Policy>(detail::make_offsets_forest(forest->source, offsets, whole),
-                                      whole, bound.reducer, bound.start, bound.empty(""), out);
-  }
   if (crosses) {
     detail::append_shares(tail, bound.reducer, call.rank(), shares, all);
     exec.store(detail::finish(closed_steps{bound.reducer}, bound.start, tail.fold(bound.reducer)),

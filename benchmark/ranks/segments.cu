@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sums of segments of 64 floats over all GPUs. The cuts lie within segments, so each but the last
+// GPU has one that ends on the next. n is the items of one GPU.
+#include <algorithm>
+#include <cstring>
+
+#include "gpus.cuh"
+
+namespace bench {
+
+namespace {
+
+constexpr index segment = 64;
+constexpr index shift = 13;  // of the cuts, from where segments begin
+
+__global__ void fill_offsets(index* offsets, index first, index count) {
+  const index step = index{gridDim.x} * blockDim.x;
+  for (index i = index{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
+    offsets[i] = (first + i) * segment;
+  }
+}
+
+/// The segments that begin on one GPU.
+struct own_segments {
+  own_segments(int device, index first, index num)
+      : count(num), offsets(device, num + 1), sums(device, num) {
+    check(cudaSetDevice(device), "cudaSetDevice");
+    fill_offsets<<<1024, 256>>>(offsets.data(), first, num + 1);
+    check(cudaGetLastError(), "offsets");
+    check(cudaDeviceSynchronize(), "offsets");
+    check(cudaSetDevice(0), "cudaSetDevice");
+  }
+  index count;
+  array_on<index> offsets;
+  array_on<float> sums;
+};
+
+/// GPU r has items [begin(r), begin(r + 1)).
+struct division {
+  division(gpus& host, index items) : n(items), size(host.size()), alone(0, 0, items / segment) {
+    for (int r = 0; r < size; ++r) {
+      const index first = (begin(r) + segment - 1) / segment;
+      const index last = (begin(r + 1) + segment - 1) / segment;
+      segments.push_back(std::make_unique<own_segments>(r, first, last - first));
+      if (r == 0) continue;
+      parts.push_back(std::make_unique<array_on<float>>(r, begin(r + 1) - begin(r)));
+      check(cudaMemcpyPeer(parts.back()->data(), r, host.whole() + begin(r), 0,
+                           static_cast<std::size_t>(begin(r + 1) - begin(r)) * sizeof(float)),
+            "cudaMemcpyPeer");
+      check(cudaDeviceSynchronize(), "the parts");
+    }
+  }
+  index begin(int r) const { return r == 0 ? 0 : r == size ? n * size : r * n + shift; }
+  const float* part(gpus& host, int r) const {
+    return r == 0 ? host.whole() : parts[static_cast<std::size_t>(r - 1)]->data();
+  }
+
+  index n;
+  int size;
+  own_segments alone;
+  std::vector<std::unique_ptr<own_segments>> segments;
+  std::vector<std::unique_ptr<array_on<float>>> parts;
+};
+
+std::vector<float> fetch(const own_segments& of) {
+  std::vector<float> sums(static_cast<std::size_t>(of.count));
+  check(cudaMemcpy(sums.data(), of.sums.data(), sums.size() * sizeof(float), cudaMemcpyDefault),
+        "the sums");
+  return sums;
+}
+
+void require_bits_of_one_call(gpus& host, const division& d) {
+  const own_segments whole(0, 0, d.n * d.size / segment);
+  tilefold::segmented_reduce(host.gpu(0), host.whole(), whole.offsets.data(), whole.count,
+                             whole.sums.data());
+  host.gpu(0).synchronize();
+  const std::vector<float> expected = fetch(whole);
+  auto at = expected.begin();
+  for (const auto& own : d.segments) {
+    const std::vector<float> got = fetch(*own);
+    if (std::memcmp(got.data(), &*at, got.size() * sizeof(float)) != 0) {
+      throw std::runtime_error("other bits than those of one call");
+    }
+    at += static_cast<std::ptrdiff_t>(got.size());
+  }
+}
+
+}  // namespace
+
+void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
+  const index n = index{1} << (all.quick() ? 28 : 31);
+  const auto divided = std::make_shared<std::unique_ptr<division>>();
+  const auto alone = std::make_shared<tilefold::thread_communicator>(
+      std::move(tilefold::thread_communicator::make(1)[0]));
+  for (const joined by : {joined::one, joined::threads, joined::nccl}) {
+    measurement m;
+    m.shape = "segments_of_64";
+    m.mode = "sync";
+    m.who = name_of(by, host->size());
+    m.n = n;
+    m.iterations = 3;
+    m.group = "segments";
+    m.prepare = [=] {
+      if (*divided == nullptr) *divided = std::make_unique<division>(*host, n);
+      division& d = **divided;
+      timed_work work;
+      work.how = mode::sync;
+      work.bytes = n * static_cast<index>(sizeof(float)) * (by == joined::one ? 1 : host->size());
+      if (by == joined::one) {
+        work.enqueue = [=, &d] {
+          tilefold::segmented_reduce(host->gpu(0), host->whole(), d.alone.offsets.data(),
+                                     d.alone.count, d.alone.sums.data());
+          host->gpu(0).synchronize();
+        };
+      } else {
+        work.enqueue = [=, &d] {
+          host->team().run([&](int r) {
+            const own_segments& own = *d.segments[static_cast<std::size_t>(r)];
+            const index items = d.begin(r + 1) - d.begin(r);
+            const auto fold = [&](auto ranks) {
+              tilefold::segmented_reduce(ranks, d.part(*host, r), own.offsets.data(), own.count,
+                                         own.sums.data());
+            };
+            if (by == joined::threads) {
+              fold(tilefold::ranks(host->threads(r), host->gpu(r), items));
+            } else {
+              fold(tilefold::ranks(host->nccl(r), host->gpu(r), items));
+            }
+            host->gpu(r).synchronize();
+          });
+        };
+        work.check = [=, &d, run = work.enqueue] {
+          run();
+          require_bits_of_one_call(*host, d);
+        };
+      }
+      return work;
+    };
+    all.enter(std::move(m));
+  }
+  // What being a rank costs where there is no other.
+  measurement m;
+  m.shape = "segments_of_64";
+  m.mode = "sync";
+  m.who = "threads-of-1";
+  m.n = n;
+  m.iterations = 3;
+  m.group = "segments";
+  m.prepare = [=] {
+    if (*divided == nullptr) *divided = std::make_unique<division>(*host, n);
+    division& d = **divided;
+    timed_work work;
+    work.how = mode::sync;
+    work.bytes = n * static_cast<index>(sizeof(float));
+    work.enqueue = [=, &d] {
+      tilefold::segmented_reduce(tilefold::ranks(*alone, host->gpu(0), n), host->whole(),
+                                 d.alone.offsets.data(), d.alone.count, d.alone.sums.data());
+      host->gpu(0).synchronize();
+    };
+    return work;
+  };
+  all.enter(std::move(m));
+}
+
+}  // namespace bench

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that are GPUs of one process and reach each other's memory. Header only; no NCCL.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <tilefold/communicator.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/detail/cuda/sched/peer_gather_kernel.cuh>
+#include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
+#include <tilefold/error.hpp>
+
+namespace tilefold {
+
+namespace detail::cuda {
+
+/// What the ranks of a group share: the inboxes of all GPUs, and the word that tells who has left.
+class peer_group {
+ public:
+  static constexpr std::int64_t capacity = 16384;  // bytes of a message
+
+  explicit peer_group(const std::vector<int>& devices) {
+    for (const int device : devices) gpus_.push_back({device, nullptr});
+    try {
+      for (const int device : devices) reach_all(device);
+      make_inboxes();
+    } catch (...) {
+      release();
+      throw;
+    }
+  }
+  peer_group(const peer_group&) = delete;
+  peer_group& operator=(const peer_group&) = delete;
+  ~peer_group() { release(); }
+
+  int size() const { return static_cast<int>(gpus_.size()); }
+  int device(int rank) const { return gpus_[at(rank)].device; }
+  /// All inboxes, in memory of the rank's GPU.
+  const peer_inbox* inboxes(int rank) const {
+    return reinterpret_cast<const peer_inbox*>(gpus_[at(rank)].memory);
+  }
+  const unsigned* left() const { return left_; }
+  void leave(int rank) noexcept {
+    volatile unsigned& word = *left_;
+    if (word == 0) word = static_cast<unsigned>(rank) + 1;
+  }
+
+ private:
+  struct gpu {
+    int device;
+    char* memory;
+  };
+
+  static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+  void reach_all(int device) const {
+    const device_scope scope(device);
+    for (const gpu& other : gpus_) {
+      if (other.device == device) continue;
+      int reaches = 0;
+      check(cudaDeviceCanAccessPeer(&reaches, device, other.device), "cudaDeviceCanAccessPeer");
+      if (reaches == 0) {
+        throw communicator_error("tilefold::peer_communicator: GPU " + std::to_string(device) +
+                                 " does not reach the memory of GPU " +
+                                 std::to_string(other.device) + "; use nccl_communicator");
+      }
+      const cudaError_t code = cudaDeviceEnablePeerAccess(other.device, 0);
+      if (code == cudaErrorPeerAccessAlreadyEnabled) {
+        (void)cudaGetLastError();
+      } else {
+        check(code, "cudaDeviceEnablePeerAccess");
+      }
+    }
+  }
+
+  // A GPU's memory: the table of all inboxes, its flags and turns, its places.
+  void make_inboxes() {
+    void* word = nullptr;
+    check(cudaHostAlloc(&word, sizeof(unsigned), cudaHostAllocPortable), "cudaHostAlloc");
+    left_ = new (word) unsigned(0);
+    const auto ranks = static_cast<std::int64_t>(gpus_.size());
+    const auto table = ranks * static_cast<std::int64_t>(sizeof(peer_inbox));
+    const auto words = ranks * static_cast<std::int64_t>(sizeof(unsigned));
+    const std::int64_t front = (table + 2 * words + 255) / 256 * 256;
+    std::vector<peer_inbox> inboxes;
+    for (gpu& g : gpus_) {
+      const device_scope scope(g.device);
+      void* memory = nullptr;
+      check(cudaMalloc(&memory, static_cast<std::size_t>(front + 2 * ranks * capacity)),
+            "cudaMalloc");
+      g.memory = static_cast<char*>(memory);
+      check(cudaMemset(memory, 0, static_cast<std::size_t>(front)), "cudaMemset");
+      auto* const flags = reinterpret_cast<unsigned*>(g.memory + table);
+      inboxes.push_back({g.memory + front, flags, flags + ranks});
+    }
+    for (const gpu& g : gpus_) {
+      const device_scope scope(g.device);
+      check(cudaMemcpy(g.memory, inboxes.data(), static_cast<std::size_t>(table),
+                       cudaMemcpyHostToDevice),
+            "cudaMemcpy");
+      check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    }
+  }
+
+  void release() noexcept {
+    for (const gpu& g : gpus_) {
+      if (g.memory != nullptr && cudaFree(g.memory) != cudaSuccess) (void)cudaGetLastError();
+    }
+    if (left_ != nullptr && cudaFreeHost(left_) != cudaSuccess) (void)cudaGetLastError();
+  }
+
+  std::vector<gpu> gpus_;
+  unsigned* left_ = nullptr;
+};
+
+}  // namespace detail::cuda
+
+/// A rank of a group of GPUs of one process, each driven by a thread of its own. They write their
+/// messages straight into each other's memory.
+///
+///     auto comms = tilefold::peer_communicator::make({0, 1});
+///     // on thread r, with an executor on GPU r:
+///     tilefold::rank_lengths lengths({n0, n1});
+///     tilefold::reduce_into(tilefold::ranks(comms[r], gpu, lengths), first, last, out);
+///
+/// - Calls with rank_lengths work in the order of the executor's stream, as with
+///   nccl_communicator, but the gather is a launch of ours of a block a rank, which waits on the
+///   GPU for the other ranks. Other calls gather as thread_communicator does.
+/// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
+///   communicator_error on all ranks.
+/// - A rank that is destroyed has left: whoever waits for it gets a communicator_error, from
+///   throw_errors() or a call that returns a value.
+class peer_communicator {
+ public:
+  /// The ranks of a new group, rank r on GPU devices[r]. Throws invalid_range_error unless all are
+  /// different and there is one at least; communicator_error if they do not reach each other.
+  static std::vector<peer_communicator> make(const std::vector<int>& devices) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        if (devices[i] != devices[k]) continue;
+        throw invalid_range_error("tilefold::peer_communicator: GPU " + std::to_string(devices[i]) +
+                                  " is named twice: its ranks could wait for each other");
+      }
+    }
+    auto threads = thread_communicator::make(static_cast<int>(devices.size()));
+    const auto group = std::make_shared<detail::cuda::peer_group>(devices);
+    std::vector<peer_communicator> ranks;
+    ranks.reserve(devices.size());
+    for (auto& thread : threads) ranks.push_back(peer_communicator(group, std::move(thread)));
+    return ranks;
+  }
+
+  peer_communicator(peer_communicator&&) noexcept = default;
+  peer_communicator& operator=(peer_communicator&&) = delete;  // it would leave its group
+  ~peer_communicator() {
+    if (group_ != nullptr) group_->leave(rank());
+  }
+
+  int rank() const { return threads_.rank(); }
+  int size() const { return threads_.size(); }
+  /// The GPU of this rank.
+  int device() const { return group_->device(rank()); }
+
+  /// Between memory of the host.
+  void all_gather(const void* send, void* receive, std::size_t bytes) {
+    threads_.all_gather(send, receive, bytes);
+  }
+
+  /// Between memory of the GPUs, in the order of a stream of this rank's; a multiple of 16 bytes.
+  void all_gather(const void* send, void* receive, std::size_t bytes, cudaStream_t stream) {
+    using namespace detail::cuda;
+    require_all();
+    require_fits(static_cast<std::int64_t>(bytes));
+    const ready_kernel<const char*, char*, std::int64_t, int, const peer_inbox*, std::int64_t,
+                       const volatile unsigned*>
+        kernel{&peer_gather_kernel<this_build>,
+               "peer_gather_kernel",
+               peer_gather_nt,
+               size(),
+               false,
+               false};
+    const device_scope scope(device());
+    kernel.launch(size(), stream, static_cast<const char*>(send), static_cast<char*>(receive),
+                  static_cast<std::int64_t>(bytes), rank(), group_->inboxes(rank()),
+                  peer_group::capacity, group_->left());
+  }
+
+  /// Waits for a stream in which gathers may be.
+  void wait(cudaStream_t stream) {
+    detail::cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
+
+  /// Throws what has gone wrong in calls that did not wait: communicator_error,
+  /// rank_mismatch_error, or rank_error. Call it when their stream has been waited for.
+  void throw_errors() {
+    if (!mailbox_->is_fine()) require_all();
+    mailbox_->throw_errors();
+  }
+
+  /// Nothing to be had: messages of more than 16384 bytes are refused.
+  void reserve(std::int64_t bytes) {
+    require_fits(bytes);
+    const detail::cuda::device_scope scope(device());
+    mailbox_->reserve(bytes);
+  }
+
+  /// The memory of calls in stream order.
+  detail::cuda::rank_mailbox& mailbox() { return *mailbox_; }
+
+ private:
+  peer_communicator(std::shared_ptr<detail::cuda::peer_group> group, thread_communicator thread)
+      : group_(std::move(group)), threads_(std::move(thread)) {
+    const detail::cuda::device_scope scope(device());
+    mailbox_.emplace(size());
+  }
+
+  static void require_fits(std::int64_t bytes) {
+    if (bytes <= detail::cuda::peer_group::capacity) return;
+    throw communicator_error("tilefold::peer_communicator: a message of " + std::to_string(bytes) +
+                             " bytes; it takes at most " +
+                             std::to_string(detail::cuda::peer_group::capacity));
+  }
+
+  void require_all() const {
+    const unsigned left = *static_cast<const volatile unsigned*>(group_->left());
+    if (left == 0) return;
+    throw communicator_error("tilefold::peer_communicator: rank " + std::to_string(left - 1) +
+                             " has left the group");
+  }
+
+  std::shared_ptr<detail::cuda::peer_group> group_;
+  thread_communicator threads_;
+  std::optional<detail::cuda::rank_mailbox> mailbox_;
+};
+
+static_assert(communicator<peer_communicator>);
+
+}  // namespace tilefold
