@@ -6,11 +6,10 @@ What differs between libraries stands in one class each (_gpu_libraries.py).
 """
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import math
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -47,7 +46,8 @@ _executors: Dict[Tuple[int, int], ctypes.c_void_p] = {}
 
 
 def executor_of(device: int, stream: int) -> ctypes.c_void_p:
-    """The host's for device -1. For any thread, and a stream that may end at any time: libtilefold keeps what calls need (tilefold.h)."""
+    """For any thread, and a stream that may end at any time: libtilefold keeps what calls need (tilefold.h). The
+    host's for device -1."""
     if device < 0:
         return _threads.executor()
     found = _executors.get((device, stream))
@@ -63,24 +63,16 @@ def executor_of(device: int, stream: int) -> ctypes.c_void_p:
     return found
 
 
-@contextlib.contextmanager
-def working(library: GpuLibrary, x: Any, stream: Any) -> Iterator[None]:
-    """Makes a stream the current one of the library, if one is named."""
-    if stream is None:
-        yield
-    else:
+def in_stream(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a function of a library and an array the argument `stream`, which is the library's current one then."""
+    @functools.wraps(function)
+    def call(library: GpuLibrary, x: Any, *arguments: Any, stream: Any = None) -> Any:
+        if stream is None:
+            return function(library, x, *arguments)
         with library.in_stream(x, stream):
-            yield
+            return function(library, x, *arguments)
 
-
-def row_major(items: Items) -> bool:
-    """Whether items stand one after the other."""
-    step = 1
-    for extent, own in zip(reversed(items.shape), reversed(items.steps)):
-        if extent != 1 and own != step:
-            return False
-        step *= extent
-    return True
+    return call
 
 
 def _check_out(library: GpuLibrary, out: Any, like: Items, code: Code, shape: Tuple[int, ...]) -> Items:
@@ -105,78 +97,80 @@ def _int64s(values: Sequence[int]) -> Any:
     return (ctypes.c_int64 * (len(values) or 1))(*values)
 
 
+@in_stream
 def fold(library: GpuLibrary, x: Any, op: str, axis: Any = None, keepdims: bool = False, out: Any = None,
-         stream: Any = None, dtype: Optional[Code] = None) -> Any:
+         dtype: Optional[Code] = None) -> Any:
     """reduce() of an array of `library`; results are converted to dtype."""
-    with working(library, x, stream):
-        items = library.items(x)
-        plan = plan_of(op, items.code)
-        shape, rank = items.shape, len(items.shape)
-        whole = axis is None
-        if whole and not keepdims:
-            axes: Tuple[int, ...] = tuple(range(rank))
-            left: Tuple[int, ...] = ()
-            kept = left
-        else:
-            axes = axes_of(axis, rank)
-            left = tuple(n for i, n in enumerate(shape) if i not in axes)
-            kept = tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else left
-        code = plan.result
-        wanted = code if dtype is None else dtype
-        if out is not None:
-            _check_out(library, out, items, wanted, kept + plan.tail)
-        handle = executor_of(items.device, items.stream)
-        results = library.empty(x, kept + plan.tail, code)
-        address = library.address(results)
-        if len(axes) == rank and row_major(items):
-            _library.call("tilefold_reduce", handle, plan.name, items.address, plan.items, math.prod(shape), address)
-        else:
-            _library.call("tilefold_axis_reduce", handle, plan.name, items.address, plan.items, rank, _int64s(shape),
-                          _int64s(items.steps), len(axes), (ctypes.c_int32 * (len(axes) or 1))(*axes), address, None)
-        if wanted != code:
-            results = library.cast(results, wanted)
-        if out is not None:
-            library.copy(out, results)
-            return library.done(out)
-        return library.done(results)
+    items = library.items(x)
+    plan = plan_of(op, items.code)
+    shape, rank = items.shape, len(items.shape)
+    whole = axis is None
+    if whole and not keepdims:
+        axes: Tuple[int, ...] = tuple(range(rank))
+        left: Tuple[int, ...] = ()
+        kept = left
+    else:
+        axes = axes_of(axis, rank)
+        left = tuple(n for i, n in enumerate(shape) if i not in axes)
+        kept = tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else left
+    code = plan.result
+    wanted = code if dtype is None else dtype
+    if out is not None:
+        _check_out(library, out, items, wanted, kept + plan.tail)
+    handle = executor_of(items.device, items.stream)
+    results = library.empty(x, kept + plan.tail, code)
+    address = library.address(results)
+    if len(axes) == rank and library.is_row_major(x, items):
+        _library.call("tilefold_reduce", handle, plan.name, items.address, plan.items, math.prod(shape), address)
+    else:
+        _library.call("tilefold_axis_reduce", handle, plan.name, items.address, plan.items, rank, _int64s(shape),
+                      _int64s(items.steps), len(axes), (ctypes.c_int32 * (len(axes) or 1))(*axes), address, None)
+    if wanted != code:
+        results = library.cast(results, wanted)
+    if out is not None:
+        library.copy(out, results)
+        return library.done(out)
+    return library.done(results)
 
 
 def row_of(library: GpuLibrary, x: Any) -> Tuple[Any, Items]:
     """x and its items one after the other; copied if they are not."""
     items = library.items(x)
-    if not row_major(items):
+    if not library.is_row_major(x, items):
         x = library.contiguous(x)
         items = library.items(x)
     return x, items
 
 
-def stats(library: GpuLibrary, x: Any, stream: Any) -> List[Any]:
+@in_stream
+def stats(library: GpuLibrary, x: Any) -> List[Any]:
     """[mean, variance, min, max] of all items as float64, on the GPU."""
-    with working(library, x, stream):
-        x, items = row_of(library, x)
-        results = library.empty(x, (5,), (2, 64))
-        _library.call("tilefold_stats", executor_of(items.device, items.stream), items.address,
-                      _library.Dtype(*items.code, 1), math.prod(items.shape),
-                      ctypes.cast(library.address(results), ctypes.POINTER(_library.Statistics)))
-        results = library.done(results)
-        return [results[i] for i in range(1, 5)]
+    x, items = row_of(library, x)
+    handle = executor_of(items.device, items.stream)
+    results = library.empty(x, (5,), (2, 64))
+    _library.call("tilefold_stats", handle, items.address,
+                  _library.Dtype(*items.code, 1), math.prod(items.shape),
+                  ctypes.cast(library.address(results), ctypes.POINTER(_library.Statistics)))
+    results = library.done(results)
+    return [results[i] for i in range(1, 5)]
 
 
-def vdot(library: GpuLibrary, x: Any, y: Any, stream: Any) -> Any:
-    with working(library, x, stream):
-        require_together(library, x, y, "y")
-        x, a = row_of(library, x)
-        y, b = row_of(library, y)
-        n, m = math.prod(a.shape), math.prod(b.shape)
-        if a.code != b.code or n != m:
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: vdot of {n} items of {name_of(a.code)} "
-                                        f"and {m} of {name_of(b.code)}")
-        if a.code == BOOL:
-            raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: there is no vdot of bool")
-        results = library.empty(x, (), plan_of("sum", a.code).result)
-        _library.call("tilefold_dot", executor_of(a.device, a.stream), a.address, b.address,
-                      _library.Dtype(*a.code, 1), n, library.address(results))
-        return library.done(results)
+@in_stream
+def vdot(library: GpuLibrary, x: Any, y: Any) -> Any:
+    require_together(library, x, y, "y")
+    x, a = row_of(library, x)
+    y, b = row_of(library, y)
+    n, m = math.prod(a.shape), math.prod(b.shape)
+    if a.code != b.code or n != m:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: vdot of {n} items of {name_of(a.code)} "
+                                    f"and {m} of {name_of(b.code)}")
+    if a.code == BOOL:
+        raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: there is no vdot of bool")
+    handle = executor_of(a.device, a.stream)
+    results = library.empty(x, (), plan_of("sum", a.code).result)
+    _library.call("tilefold_dot", handle, a.address, b.address,
+                  _library.Dtype(*a.code, 1), n, library.address(results))
+    return library.done(results)
 
 
 def require_together(library: GpuLibrary, x: Any, y: Any, name: str) -> None:
@@ -197,64 +191,65 @@ def _require_row(items: Items, name: str) -> int:
     return items.shape[0]
 
 
-def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str, stream: Any) -> Any:
+@in_stream
+def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str) -> Any:
     """Offsets that are on the GPU are believed; others have been checked by the caller, as NumPy's, and are copied."""
-    with working(library, x, stream):
-        if isinstance(offsets, np.ndarray):
-            offsets = library.from_numpy(x, offsets)
-        require_together(library, x, offsets, "offsets")
-        x, items = row_of(library, x)
-        offsets, begins = row_of(library, offsets)
-        n, many = _require_row(items, "items"), _require_row(begins, "offsets")
-        if many == 0 or begins.code not in ((0, 32), (0, 64)):
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: offsets are {many} of "
-                                        f"{name_of(begins.code)}, and must be one or more of int32 or int64")
-        plan = plan_of(op, items.code)
-        results = library.empty(x, (many - 1,) + plan.tail, plan.result)
-        _library.call("tilefold_segmented_reduce", executor_of(items.device, items.stream), plan.name, items.address,
-                      plan.items, n, begins.address, _library.Dtype(*begins.code, 1), many - 1,
-                      library.address(results))
-        return library.done(results)
+    if isinstance(offsets, np.ndarray):
+        offsets = library.from_numpy(x, offsets)
+    require_together(library, x, offsets, "offsets")
+    x, items = row_of(library, x)
+    offsets, begins = row_of(library, offsets)
+    n, many = _require_row(items, "items"), _require_row(begins, "offsets")
+    if many == 0 or begins.code not in ((0, 32), (0, 64)):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: offsets are {many} of "
+                                    f"{name_of(begins.code)}, and must be one or more of int32 or int64")
+    plan = plan_of(op, items.code)
+    handle = executor_of(items.device, items.stream)
+    results = library.empty(x, (many - 1,) + plan.tail, plan.result)
+    _library.call("tilefold_segmented_reduce", handle, plan.name, items.address,
+                  plan.items, n, begins.address, _library.Dtype(*begins.code, 1), many - 1,
+                  library.address(results))
+    return library.done(results)
 
 
-def reduce_by_key(library: GpuLibrary, keys: Any, values: Any, op: str, stream: Any) -> Tuple[Any, Any]:
+@in_stream
+def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str) -> Tuple[Any, Any]:
     """Waits for the number of runs."""
-    with working(library, values, stream):
-        require_together(library, values, keys, "keys")
-        keys, of_keys = row_of(library, keys)
-        values, items = row_of(library, values)
-        n = _require_row(items, "values")
-        if _require_row(of_keys, "keys") != n:
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: keys have the shape "
-                                        f"{tuple(of_keys.shape)}, and values {tuple(items.shape)}; they must be rows "
-                                        "of one length")
-        plan = plan_of(op, items.code)
-        keys_out = library.empty(keys, (n,), of_keys.code)
-        results = library.empty(values, (n,) + plan.tail, plan.result)
-        if n == 0:
-            return library.done(keys_out), library.done(results)
-        runs = library.empty(values, (), of_dtype(np.dtype("i8")))
-        _library.call("tilefold_reduce_by_key", executor_of(items.device, items.stream), plan.name, of_keys.address,
-                      _library.Dtype(*of_keys.code, 1), items.address, plan.items, n, library.address(keys_out),
-                      library.address(results), ctypes.cast(library.address(runs), ctypes.POINTER(ctypes.c_int64)))
-        count = library.number(runs)
-        return library.done(keys_out)[:count], library.done(results)[:count]
+    require_together(library, values, keys, "keys")
+    keys, of_keys = row_of(library, keys)
+    values, items = row_of(library, values)
+    n = _require_row(items, "values")
+    if _require_row(of_keys, "keys") != n:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: keys have the shape "
+                                    f"{tuple(of_keys.shape)}, and values {tuple(items.shape)}; they must be rows "
+                                    "of one length")
+    plan = plan_of(op, items.code)
+    handle = executor_of(items.device, items.stream)
+    keys_out = library.empty(keys, (n,), of_keys.code)
+    results = library.empty(values, (n,) + plan.tail, plan.result)
+    if n == 0:
+        return library.done(keys_out), library.done(results)
+    runs = library.empty(values, (), of_dtype(np.dtype("i8")))
+    _library.call("tilefold_reduce_by_key", handle, plan.name, of_keys.address,
+                  _library.Dtype(*of_keys.code, 1), items.address, plan.items, n, library.address(keys_out),
+                  library.address(results), ctypes.cast(library.address(runs), ctypes.POINTER(ctypes.c_int64)))
+    count = library.number(runs)
+    return library.done(keys_out)[:count], library.done(results)[:count]
 
 
-def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdims: bool, out: Any,
-             stream: Any) -> Any:
+@in_stream
+def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdims: bool, out: Any) -> Any:
     """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
-    with working(library, x, stream):
-        code = library.items(x).code
-        wanted = None if dtype is None else of_name(dtype)
-        if wanted is not None and wanted != code:
-            is_float = code[0] in (2, 4)
-            if is_float and wanted == (2, 64):
-                return fold(library, x, op + "64", axis, keepdims, out)
-            same_sign = code[0] == wanted[0] or (code == BOOL and wanted[0] == 0)
-            if not (same_sign and wanted in ((0, 64), (1, 64))):
-                x = library.cast(x, wanted)
-                code = wanted
-        if code[0] in (0, 1, 6) and code[1] < 64:
-            op += "64"
-        return fold(library, x, op, axis, keepdims, out, None, wanted)
+    code = library.items(x).code
+    wanted = None if dtype is None else of_name(dtype)
+    if wanted is not None and wanted != code:
+        is_float = code[0] in (2, 4)
+        if is_float and wanted == (2, 64):
+            return fold(library, x, op + "64", axis, keepdims, out)
+        same_sign = code[0] == wanted[0] or (code == BOOL and wanted[0] == 0)
+        if not (same_sign and wanted in ((0, 64), (1, 64))):
+            x = library.cast(x, wanted)
+            code = wanted
+    if code[0] in (0, 1, 6) and code[1] < 64:
+        op += "64"
+    return fold(library, x, op, axis, keepdims, out, wanted)

@@ -88,6 +88,15 @@ class GpuLibrary:
     def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
         raise NotImplementedError
 
+    def is_row_major(self, x: Any, items: Items) -> bool:
+        """Whether items stand one after the other."""
+        step = 1
+        for extent, own in zip(reversed(items.shape), reversed(items.steps)):
+            if extent != 1 and own != step:
+                return False
+            step *= extent
+        return True
+
     def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
         """A new row-major array on the device of `like`."""
         raise NotImplementedError
@@ -163,6 +172,9 @@ class Torch(GpuLibrary):
                                         f"tilefold: the stream is one of {stream.device}, and x is on {x.device}")
         context: ContextManager[Any] = cuda.stream(stream)
         return context
+
+    def is_row_major(self, x: Any, items: Items) -> bool:
+        return bool(x.is_contiguous())
 
     def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
         return self.torch.empty(shape, dtype=self.dtypes[code], device=like.device)
@@ -365,7 +377,8 @@ class Jax(GpuLibrary):
 def of_name_in_numpy(code: Code) -> np.dtype[Any]:
     if code == (4, 16):
         import ml_dtypes
-        return np.dtype(ml_dtypes.bfloat16)
+        bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return bfloat16
     return np.dtype(name_of(code))
 
 
@@ -386,7 +399,7 @@ _MODULES = {"torch": "torch", "cupy": "cupy", "numba": "numba.cuda", "numba_cuda
 
 
 @functools.lru_cache(maxsize=256)
-def _library_of_type(kind: type) -> Optional[GpuLibrary]:
+def _library_of_type(kind: Any) -> Optional[GpuLibrary]:
     for base in kind.__mro__:
         top = base.__module__.partition(".")[0]
         if top in _MODULES and _MODULES[top] in sys.modules:
@@ -399,14 +412,15 @@ def library_of(x: Any) -> Optional[GpuLibrary]:
     is not known."""
     if isinstance(x, (np.ndarray, np.generic)):
         return None
-    found = _library_of_type(type(x))
+    kind: Any = type(x)
+    found = _library_of_type(kind)
     if found is not None and found.owns(x):
         return found
     shows_itself = hasattr(x, "__cuda_array_interface__") and not isinstance(x, type)
     if hasattr(x, "__dlpack_device__"):
-        kind, number = x.__dlpack_device__()
-        if kind not in (1, 3):
-            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(kind)}, {number}). On GPUs arrays of "
+        device, number = x.__dlpack_device__()
+        if device not in (1, 3):
+            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(device)}, {number}). On GPUs arrays of "
                               "torch, CuPy, JAX and numba are taken: use torch.from_dlpack(x) or cupy.from_dlpack(x)")
     elif shows_itself:
         raise unsupported(f"this {type(x).__name__} is in CUDA's memory. On GPUs arrays of torch, CuPy, JAX and numba "

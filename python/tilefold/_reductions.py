@@ -87,7 +87,7 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
     """
     library = library_of(x)
     if library is not None:
-        return _gpu.fold(library, x, op, axis, keepdims, out, stream)
+        return _gpu.fold(library, x, op, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
     return _fold(items_of(x), op, axis, keepdims, out)
 
@@ -117,7 +117,7 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
         return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, stream), out)
     library = library_of(x)
     if library is not None:
-        return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream)
+        return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
     array = items_of(x)
     wanted = None if dtype is None else np.dtype(dtype).newbyteorder("=")
@@ -284,7 +284,7 @@ def stats(x: Items, *, stream: Any = None) -> Stats:
     """
     library = library_of(x)
     if library is not None:
-        return Stats(library.size(x), *_gpu.stats(library, x, stream))
+        return Stats(library.size(x), *_gpu.stats(library, x, stream=stream))
     require_no_stream(stream)
     row = row_of(x)
     found = _library.Statistics()
@@ -302,7 +302,7 @@ def vdot(x: Items, y: Items, *, stream: Any = None) -> Any:
     """
     library = library_of(x)
     if library is not None:
-        return _gpu.vdot(library, x, y, stream)
+        return _gpu.vdot(library, x, y, stream=stream)
     require_no_stream(stream)
     a, b = row_of(x), row_of(y)
     if a.dtype != b.dtype or a.size != b.size:

@@ -55,7 +55,7 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, stream: Any = N
     if library is not None:
         host_offsets = library_of(offsets) is None
         return _gpu.segment_reduce(library, x, _checked(_offsets_of(offsets), library.size(x)) if host_offsets
-                                   else offsets, op, stream)
+                                   else offsets, op, stream=stream)
     require_no_stream(stream)
     items = array_of(x)
     if items.ndim != 1:
@@ -86,7 +86,8 @@ def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, stream: Any = 
     """
     library = library_of(values)
     if library is not None:
-        return _gpu.reduce_by_key(library, keys, values, op, stream)
+        found: Tuple[Any, Any] = _gpu.reduce_by_key(library, values, keys, op, stream=stream)
+        return found
     require_no_stream(stream)
     given, items = array_of(keys), array_of(values)
     if given.ndim != 1 or items.shape != given.shape:

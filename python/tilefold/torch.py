@@ -21,13 +21,13 @@ import warnings
 from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple, Union
 
 import torch
+from torch import Tensor
 
 from . import _errors, _gpu
 from ._gpu_libraries import Torch
 
 __all__ = ["sum", "mean", "var_mean", "logsumexp", "log_softmax", "softmax", "rms_norm", "norm", "batch_invariant"]
 
-Tensor = torch.Tensor
 Dim = Union[None, int, Sequence[int]]
 _on_gpu = Torch(torch, of_user=False)
 _on_host = Torch(torch, of_user=False, on_host=True)
@@ -35,7 +35,8 @@ _on_host = Torch(torch, of_user=False, on_host=True)
 
 def _fold(x: Tensor, op: str, dim: Sequence[int], keepdim: bool) -> Tensor:
     """The operation `op` of libtilefold over dims, in its own type."""
-    return _gpu.fold(_on_gpu if x.is_cuda else _on_host, x, op, tuple(dim), keepdim)
+    found: Tensor = _gpu.fold(_on_gpu if x.is_cuda else _on_host, x, op, tuple(dim), keepdim)
+    return found
 
 
 def _dims(x: Tensor, dim: Dim) -> List[int]:
@@ -470,10 +471,11 @@ def _in_place_of_torch() -> List[Tuple[str, Callable[..., Any]]]:
                                                  torch.finfo(x.dtype).eps if eps is None else eps)
         return found[0], found[1].to(_wide(x))
 
-    known = [("sum", sum_of), ("sum.dim_IntList", sum_of), ("mean", mean_of), ("mean.dim", mean_of),
-             ("var_mean.correction", var_mean_of), ("var.correction", var_of), ("logsumexp", logsumexp),
-             ("_log_softmax", log_softmax_of), ("_softmax", softmax_of), ("linalg_vector_norm", norm_of),
-             ("_fused_rms_norm", rms_norm_of)]
+    known: List[Tuple[str, Callable[..., Any]]] = [
+        ("sum", sum_of), ("sum.dim_IntList", sum_of), ("mean", mean_of), ("mean.dim", mean_of),
+        ("var_mean.correction", var_mean_of), ("var.correction", var_of), ("logsumexp", logsumexp),
+        ("_log_softmax", log_softmax_of), ("_softmax", softmax_of), ("linalg_vector_norm", norm_of),
+        ("_fused_rms_norm", rms_norm_of)]
     return [(name, function) for name, function in known if hasattr(torch.ops.aten, name.partition(".")[0])]
 
 
