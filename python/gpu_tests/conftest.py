@@ -8,21 +8,8 @@ import pathlib
 import sys
 
 import hypothesis
-import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "tests"))  # the oracle
 
 hypothesis.settings.register_profile("tilefold", deadline=None, max_examples=100, print_blob=True)
 hypothesis.settings.load_profile("tilefold")
-
-
-@pytest.fixture(autouse=True)
-def no_hidden_synchronisation(request):
-    """torch tells of each call of its own that waits; a test that is marked `waits` may."""
-    import torch
-    if not torch.cuda.is_available():
-        yield
-        return
-    torch.cuda.set_sync_debug_mode(0)
-    yield
-    torch.cuda.set_sync_debug_mode(0)

@@ -240,7 +240,7 @@ def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str) -> Tuple
 @in_stream
 def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdims: bool, out: Any) -> Any:
     """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
-    code = library.items(x).code
+    code = library.code_of(x)
     wanted = None if dtype is None else of_name(dtype)
     if wanted is not None and wanted != code:
         is_float = code[0] in (2, 4)

@@ -85,6 +85,10 @@ class GpuLibrary:
     def items(self, x: Any) -> Items:
         raise NotImplementedError
 
+    def code_of(self, x: Any) -> Code:
+        """That of items()."""
+        return self.items(x).code
+
     def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
         raise NotImplementedError
 
@@ -157,11 +161,8 @@ class Torch(GpuLibrary):
             raise unsupported(f"tensors of layout {x.layout} are not taken")
         if x.is_neg() or x.is_conj():
             raise unsupported("this tensor is a conjugated or negated view: use x.resolve_conj().resolve_neg()")
-        code = self.codes.get(x.dtype)
-        if code is None:
-            raise unsupported(f"tensors of {x.dtype} are not taken")
         device = x.get_device()
-        return Items(x.data_ptr(), code, x.shape, x.stride(), device, self.current_stream(device))
+        return Items(x.data_ptr(), self.code_of(x), x.shape, x.stride(), device, self.current_stream(device))
 
     def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
         cuda = self.torch.cuda
@@ -173,11 +174,17 @@ class Torch(GpuLibrary):
         context: ContextManager[Any] = cuda.stream(stream)
         return context
 
+    def code_of(self, x: Any) -> Code:
+        code = self.codes.get(x.dtype)
+        if code is None:
+            raise unsupported(f"tensors of {x.dtype} are not taken")
+        return code
+
     def is_row_major(self, x: Any, items: Items) -> bool:
         return bool(x.is_contiguous())
 
     def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
-        return self.torch.empty(shape, dtype=self.dtypes[code], device=like.device)
+        return like.new_empty(shape, dtype=self.dtypes[code])
 
     def address(self, x: Any) -> int:
         return int(x.data_ptr())
