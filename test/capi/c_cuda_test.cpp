@@ -108,7 +108,11 @@ class CInterfaceOnGpu : public ::testing::Test {
         std::int32_t count = 0;
         if (tilefold_result(tilefold_op_name(i), type, &result, &count) != TILEFOLD_OK) continue;
         ++combinations;
-        use(tilefold_op_name(i), type, static_cast<std::size_t>(result.bits / 8 * count));
+        try {
+          use(tilefold_op_name(i), type, static_cast<std::size_t>(result.bits / 8 * count));
+        } catch (const std::exception& e) {
+          ADD_FAILURE() << tilefold_op_name(i) << " of " << name_of(type) << ": " << e.what();
+        }
       }
     }
     EXPECT_GE(combinations, 250);

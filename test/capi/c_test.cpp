@@ -520,6 +520,7 @@ TEST_F(CInterface, ErrorsNameTheBadValue) {
   expect_error(tilefold_host_executor(0, nullptr), TILEFOLD_NULL_POINTER, "executor is null");
   if (tilefold_has_cuda() == 0) {
     expect_error(tilefold_cuda_executor(0, nullptr, &none), TILEFOLD_UNSUPPORTED, "without CUDA");
+    expect_error(tilefold_stream_executor(0, nullptr, &none), TILEFOLD_UNSUPPORTED, "without CUDA");
   } else if (tilefold_cuda_executor(0, nullptr, &none) == TILEFOLD_OK) {
     tilefold_destroy(none);
     none = nullptr;
