@@ -198,6 +198,7 @@ def test_the_current_stream_and_the_named_one():
     for named in (None, side, side.cuda_stream):
         x = torch.zeros(n, device="cuda")
         source = on_gpu(host)
+        tilefold.sum(x)  # loads what it needs, for which CUDA may wait
         torch.cuda.synchronize()
         before = torch.cuda.Event()
         with torch.cuda.stream(side):
