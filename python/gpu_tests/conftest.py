@@ -3,7 +3,8 @@
 # Tests of arrays of a GPU, and of tilefold.torch: a step of their own, for a machine with a GPU, torch and CuPy, and a
 # libtilefold with CUDA. Nothing is skipped: what is missing fails.
 #
-#     TILEFOLD_LIBRARY=/path/to/libtilefold.so PYTHONPATH=python python3 -m pytest -c python/pyproject.toml python/gpu_tests
+#     export TILEFOLD_LIBRARY=/path/to/libtilefold.so PYTHONPATH=python
+#     python3 -m pytest -c python/pyproject.toml -W default python/gpu_tests
 import pathlib
 import sys
 
