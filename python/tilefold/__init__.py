@@ -17,9 +17,9 @@ from ._threads import get_num_threads, set_num_threads
 
 __all__ = [
     "reduce", "sum", "prod", "min", "max", "minmax", "mean", "var", "std", "argmin", "argmax", "any", "all",
-    "count_nonzero", "logsumexp", "norm", "exact_sum", "compensated_sum", "stats", "Stats", "fuse", "vdot", "segment_reduce",
-    "reduce_by_key", "set_num_threads", "get_num_threads", "TilefoldError", "ArgumentError", "EmptyError",
-    "UnsupportedError", "__version__",
+    "count_nonzero", "logsumexp", "norm", "exact_sum", "compensated_sum", "stats", "Stats", "fuse", "vdot",
+    "segment_reduce", "reduce_by_key", "set_num_threads", "get_num_threads", "TilefoldError", "ArgumentError",
+    "EmptyError", "UnsupportedError", "__version__",
 ]
 
 

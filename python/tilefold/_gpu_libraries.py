@@ -148,15 +148,22 @@ class Torch(GpuLibrary):
             dtype = getattr(torch, name, None)
             if dtype is not None:
                 self.codes[dtype], self.dtypes[code] = code, dtype
-        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-        self.current_stream = (lambda device: 0) if on_host else raw or (lambda device: torch.cuda.current_stream(device).cuda_stream)
+        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+    def current_stream(self, device: int) -> int:
+        if self.on_host:
+            return 0
+        if self.raw_stream is not None:
+            return int(self.raw_stream(device))
+        return int(self.torch.cuda.current_stream(device).cuda_stream)
 
     def owns(self, x: Any) -> bool:
         return isinstance(x, self.torch.Tensor) and bool(x.is_cuda)
 
     def items(self, x: Any) -> Items:
         if self.of_user and x.requires_grad and self.torch.is_grad_enabled():
-            raise unsupported("this tensor requires a gradient, which would be lost: use tilefold.torch, or x.detach()")
+            raise unsupported("this tensor requires a gradient, which would be lost: use tilefold.torch, or "
+                              "x.detach()")
         if x.layout is not self.torch.strided:
             raise unsupported(f"tensors of layout {x.layout} are not taken")
         if x.is_neg() or x.is_conj():
@@ -427,8 +434,9 @@ def library_of(x: Any) -> Optional[GpuLibrary]:
     if hasattr(x, "__dlpack_device__"):
         device, number = x.__dlpack_device__()
         if device not in (1, 3):
-            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(device)}, {number}). On GPUs arrays of "
-                              "torch, CuPy, JAX and numba are taken: use torch.from_dlpack(x) or cupy.from_dlpack(x)")
+            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(device)}, {number}). On GPUs arrays "
+                              "of torch, CuPy, JAX and numba are taken: use torch.from_dlpack(x) or "
+                              "cupy.from_dlpack(x)")
     elif shows_itself:
         raise unsupported(f"this {type(x).__name__} is in CUDA's memory. On GPUs arrays of torch, CuPy, JAX and numba "
                           "are taken: use cupy.asarray(x)")
