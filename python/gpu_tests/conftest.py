@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Tests of arrays of a GPU, and of tilefold.torch: a step of their own, for a machine with a GPU, torch and CuPy, and a
+# Tests of arrays of a GPU, and of tilefold.torch: a step of their own, for a machine with a GPU, torch, CuPy and JAX, and a
 # libtilefold with CUDA. Nothing is skipped: what is missing fails.
 #
 #     export TILEFOLD_LIBRARY=/path/to/libtilefold.so PYTHONPATH=python

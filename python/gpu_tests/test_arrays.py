@@ -37,6 +37,8 @@ def on_host(t):
 
 
 def takes(op, dtype):
+    if dtype == "?" and op in ("min", "max"):
+        return True
     known = oracle.REAL if op == "summary" else oracle.TABLE[op][0]
     return dtype in known and not (dtype == "?" and op == "minmax")
 
@@ -293,15 +295,6 @@ def test_cupy():
     assert same_bits(tilefold.segment_reduce(gpu[0], [0, 5, 40]).get(), tilefold.segment_reduce(host[0], [0, 5, 40]))
     with pytest.raises(tilefold.ArgumentError, match="y is a Tensor"):
         tilefold.vdot(gpu, torch.ones(3, device="cuda"))
-
-
-def test_numba():
-    from numba import cuda
-    host = items("f4", (30, 40))
-    gpu = cuda.to_device(host)
-    got = tilefold.sum(gpu, 1)
-    assert cuda.is_cuda_array(got) and same_bits(got.copy_to_host(), tilefold.sum(host, 1))
-    assert same_bits(tilefold.sum(gpu.T, 1).copy_to_host(), tilefold.sum(host.T, 1))
 
 
 def test_jax():
