@@ -422,7 +422,8 @@ struct logical_or {
 };
 
 /// What the library may assume about `Op` on accumulators of type T. The default assumes nothing,
-/// which is always right. Specialise it for an operator of your own to tell more:
+/// which is always right. Specialise it for an operator of your own to tell more. A specialisation
+/// stands alone: it has all three flags, also those that are false.
 ///
 /// - `commutative`: op(a, b) and op(b, a) have the same bits (two NaNs count as the same).
 /// - `order_free`: the result is the same for every order of evaluation. Floating plus is not. Who

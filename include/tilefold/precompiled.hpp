@@ -110,6 +110,15 @@ struct extremes {
   T min;
   T max;
 };
+/// Of summary, all as double.
+struct summary_of_items {
+  double count;
+  double mean;
+  double variance;  // of a sample
+  double population_variance;
+  double min;
+  double max;
+};
 /// Of softmax_pair.
 struct max_and_sum {
   double max;
@@ -173,6 +182,7 @@ inline constexpr detail::op<detail::always<double>::of> logsumexp{"logsumexp"};
 inline constexpr detail::op<detail::always<max_and_sum>::of> softmax_pair{"softmax_pair"};
 inline constexpr detail::op<detail::itself> compensated_sum{"compensated_sum"};
 inline constexpr detail::op<detail::itself> exact_sum{"exact_sum"};
+inline constexpr detail::op<detail::always<summary_of_items>::of> summary{"summary"};
 
 /// An executor of libtilefold; host_executor and cuda_executor make one.
 class executor {

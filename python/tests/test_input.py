@@ -49,14 +49,49 @@ def test_dlpack_on_the_host_without_a_copy(dtype):
 
 
 @pytest.mark.parametrize("call", [tilefold.sum, tilefold.stats, lambda x: tilefold.segment_reduce(x, [0, 1]),
-                                  lambda x: tilefold.segment_reduce(np.ones(3), x),
+                                  lambda x: tilefold.segment_reduce(np.ones(3), x), tilefold.fuse("mean"),
+                                  lambda x: tilefold.sum(np.ones(3), initial=1, out=None) + tilefold.sum(x),
                                   lambda x: tilefold.reduce_by_key(x, np.ones(3)), lambda x: tilefold.vdot(x, x)])
-def test_arrays_of_a_gpu_are_refused(call):
+def test_arrays_of_a_gpu_whose_library_is_not_known(call):
     for kind in (2, 10, 13, 14):
-        with pytest.raises(tilefold.UnsupportedError, match=rf"GPU arrays are not taken yet: this Tensor .*\({kind}, 1\)"):
+        with pytest.raises(tilefold.UnsupportedError, match=rf"this Tensor is on DLPack's device \({kind}, 1\).*cupy"):
             call(Tensor(np.ones(3, "f4"), (kind, 1)))
-    with pytest.raises(tilefold.UnsupportedError, match="GPU arrays are not taken yet: this CudaArray"):
+    with pytest.raises(tilefold.UnsupportedError, match="this CudaArray is in CUDA's memory.*cupy.asarray"):
         call(CudaArray())
+
+
+class OfGpu:
+    """An array of a GPU, as one of CuPy's."""
+
+    def __init__(self, shape=(3,)):
+        self.shape = shape
+
+
+OfGpu.__module__ = "cupy._core"
+
+
+def test_a_gpu_without_cuda_in_the_library(monkeypatch):
+    from tilefold import _gpu_libraries
+
+    class Library(_gpu_libraries.Cupy):
+        def owns(self, x):
+            return isinstance(x, OfGpu)
+
+        def items(self, x):
+            return _gpu_libraries.Items(4096, (2, 32), x.shape, (1,), 0, 0)
+
+    monkeypatch.setattr(_gpu_libraries, "_library_of_type", lambda kind: Library(None) if kind is OfGpu else None)
+    for call in (tilefold.sum, tilefold.stats, lambda x: tilefold.max(x, 0), tilefold.fuse("var")):
+        with pytest.raises(tilefold.UnsupportedError, match="built without CUDA.*TILEFOLD_C_CUDA"):
+            call(OfGpu())
+    with pytest.raises(tilefold.UnsupportedError, match="CuPy array is on a GPU"):
+        tilefold.vdot(np.ones(3), OfGpu())
+
+
+def test_stream_is_for_a_gpu():
+    for call in (tilefold.sum, tilefold.stats, tilefold.min, tilefold.fuse("mean")):
+        with pytest.raises(tilefold.ArgumentError, match="stream is for arrays of a GPU"):
+            call(np.ones(3), stream=0)
 
 
 def test_dlpack_that_numpy_cannot_read():
@@ -158,3 +193,62 @@ def test_bad_arguments_are_named(call, kind, text):
 def test_results_go_through_pickle():
     found = tilefold.stats([1.0, 2.0])
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "u1", "i8"])
+def test_initial(dtype):
+    x = items(dtype, (6, 7))
+    for function, numpys in ((tilefold.min, np.min), (tilefold.max, np.max)):
+        for initial in (0, 5, -1) if dtype[0] != "u" else (0, 5):
+            for axis in (None, 0, (0, 1)):
+                assert same_bits(function(x, axis, initial=initial), numpys(x, axis, initial=initial))
+    for axis in (None, 1):
+        total = tilefold.sum(x, axis)
+        assert same_bits(tilefold.sum(x, axis, initial=3), np.asarray(3, total.dtype) + total)
+        assert same_bits(tilefold.sum(x, axis, dtype="f8", initial=0.5), 0.5 + tilefold.sum(x, axis, dtype="f8"))
+        assert same_bits(tilefold.prod(x, axis, initial=2), np.asarray(2, total.dtype) * tilefold.prod(x, axis))
+    out = np.zeros(7, tilefold.sum(x, 0).dtype)
+    assert tilefold.sum(x, 0, out=out, initial=1) is out and same_bits(out, tilefold.sum(x, 0, initial=1))
+    assert tilefold.sum(x, 0, keepdims=True, initial=1).shape == (1, 7)
+    assert tilefold.min(x[:0], initial=4) == 4
+
+
+def test_initial_of_zeros_and_nan():
+    assert np.signbit(tilefold.min([0.0], initial=-0.0)) and not np.signbit(tilefold.max([-0.0], initial=0.0))
+    assert np.isnan(tilefold.min([1.0], initial=np.nan)) and np.isnan(tilefold.max([np.nan], initial=1))
+
+
+@pytest.mark.parametrize("dtype, initial", [("i4", 1.5), ("f4", 1j), ("f4", [1, 2]), ("f4", "x")])
+def test_bad_initial_is_named(dtype, initial):
+    with pytest.raises(tilefold.ArgumentError, match="initial is .* must be a number"):
+        tilefold.min(np.ones(3, dtype), initial=initial)
+
+
+@pytest.mark.parametrize("dtype", oracle.REAL)
+def test_fuse(dtype):
+    x = items(dtype, (20, 30))
+    fused = tilefold.fuse("std", "count", "min", "mean", "max", "var")
+    for axis in (None, 0, -1):
+        for ddof in (0, 1):
+            for keepdims in (False, True):
+                found = fused(x, axis, ddof=ddof, keepdims=keepdims)
+                assert found._fields == fused.names
+                assert same_bits(found.mean, tilefold.mean(x, axis, keepdims))
+                assert same_bits(found.var, tilefold.var(x, axis, ddof, keepdims))
+                assert same_bits(found.std, tilefold.std(x, axis, ddof, keepdims))
+                assert same_bits(found.min, tilefold.min(x, axis, keepdims))
+                assert same_bits(found.max, tilefold.max(x, axis, keepdims))
+                assert np.all(np.equal(found.count, x.size if axis is None else x.shape[axis]))
+    assert tilefold.fuse("mean")([1, 2]) == (1.5,)
+
+
+def test_bad_fuse_is_named():
+    for names, text in [(("sum",), "'sum'; it knows count"), ((), "each once"), (("min", "min"), "each once")]:
+        with pytest.raises(tilefold.ArgumentError, match=text):
+            tilefold.fuse(*names)
+    with pytest.raises(tilefold.ArgumentError, match="ddof is 2"):
+        tilefold.fuse("var")([1.0], ddof=2)
+    with pytest.raises(tilefold.EmptyError):
+        tilefold.fuse("mean")([])
+    with pytest.raises(tilefold.UnsupportedError, match="no summary of complex64"):
+        tilefold.fuse("mean")(np.ones(3, "c8"))

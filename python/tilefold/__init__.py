@@ -5,7 +5,10 @@
 
 help(tilefold.reduce) says what is common to all: shapes, dtypes, order, empty input, errors.
 """
+from typing import Any
+
 from ._errors import ArgumentError, EmptyError, TilefoldError, UnsupportedError
+from ._fuse import fuse
 from ._library import version as __version__
 from ._reductions import (Stats, all, any, argmax, argmin, compensated_sum, count_nonzero, exact_sum, logsumexp, max,
                           mean, min, minmax, norm, prod, reduce, stats, std, sum, var, vdot)
@@ -14,7 +17,15 @@ from ._threads import get_num_threads, set_num_threads
 
 __all__ = [
     "reduce", "sum", "prod", "min", "max", "minmax", "mean", "var", "std", "argmin", "argmax", "any", "all",
-    "count_nonzero", "logsumexp", "norm", "exact_sum", "compensated_sum", "stats", "Stats", "vdot", "segment_reduce",
-    "reduce_by_key", "set_num_threads", "get_num_threads", "TilefoldError", "ArgumentError", "EmptyError",
-    "UnsupportedError", "__version__",
+    "count_nonzero", "logsumexp", "norm", "exact_sum", "compensated_sum", "stats", "Stats", "fuse", "vdot",
+    "segment_reduce", "reduce_by_key", "set_num_threads", "get_num_threads", "TilefoldError", "ArgumentError",
+    "EmptyError", "UnsupportedError", "__version__",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # tilefold.torch is imported when it is asked for, and torch with it.
+    if name == "torch":
+        import importlib
+        return importlib.import_module("tilefold.torch")
+    raise AttributeError(f"module 'tilefold' has no attribute '{name}'")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from typing import TYPE_CHECKING, Any, Protocol, Tuple, Union
 
 import numpy as np
 
 from . import _errors
+from ._gpu_libraries import library_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-_ON_HOST = (1, 3)  # DLPack's kDLCPU, and kDLCUDAHost: pinned memory
-
 
 class SupportsDLPack(Protocol):
     """An array of another library."""
@@ -28,11 +27,7 @@ def unsupported(text: str) -> _errors.UnsupportedError:
 
 
 def _from_other_library(x: Any) -> np.ndarray[Any, Any]:
-    """x, which has __dlpack__, without a copy."""
-    kind, number = x.__dlpack_device__()
-    if kind not in _ON_HOST:
-        raise unsupported(f"GPU arrays are not taken yet: this {type(x).__name__} is on DLPack's device "
-                          f"({int(kind)}, {number}). Copy it to the host first")
+    """x, which has __dlpack__ and is on the host, without a copy."""
     try:
         return np.from_dlpack(x)
     except (BufferError, RuntimeError) as error:
@@ -40,16 +35,16 @@ def _from_other_library(x: Any) -> np.ndarray[Any, Any]:
 
 
 def array_of(x: Any) -> np.ndarray[Any, Any]:
-    """x as an array: without a copy of what NumPy or DLPack can show."""
+    """x, which is on the host, as an array: without a copy of what NumPy or DLPack can show."""
     if isinstance(x, np.ma.MaskedArray):
         raise unsupported("masks are not taken: use x.filled(value), or x.compressed()")
     if isinstance(x, (np.ndarray, np.generic)):
         return np.asarray(x)
+    library = library_of(x)
+    if library is not None:
+        raise unsupported(f"this {library.name} array is on a GPU, and what it goes with is on the host")
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         return _from_other_library(x)
-    if hasattr(x, "__cuda_array_interface__"):
-        raise unsupported(f"GPU arrays are not taken yet: this {type(x).__name__} is in CUDA's memory. Copy it to the "
-                          "host first")
     return np.asarray(x)
 
 
@@ -74,3 +69,26 @@ def row_of(x: Any) -> np.ndarray[Any, Any]:
 
 
 Items = Union["ArrayLike", SupportsDLPack]
+Axis = Union[None, int, Tuple[int, ...]]
+
+
+def axes_of(axis: Axis, rank: int) -> Tuple[int, ...]:
+    if axis is None:
+        return tuple(range(rank))
+    named = axis if isinstance(axis, tuple) else (axis,)
+    found = []
+    for one in named:
+        one = operator.index(one)
+        if not -rank <= one < rank:
+            raise _errors.ArgumentError(_errors.BAD_SHAPE,
+                                        f"tilefold: there is no axis {one} in an array of rank {rank}")
+        found.append(one % rank)
+    if len(set(found)) != len(found):
+        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: an axis is named twice in {named}")
+    return tuple(sorted(found))
+
+
+def require_no_stream(stream: Any) -> None:
+    if stream is not None:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    "tilefold: stream is for arrays of a GPU, and this one is on the host")

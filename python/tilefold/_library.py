@@ -43,6 +43,10 @@ class Statistics(ctypes.Structure):
 _pointer, _int64, _int32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
 _signatures: dict[str, list[Any]] = {
     "tilefold_host_executor": [_int32, ctypes.POINTER(_pointer)],
+    "tilefold_stream_executor": [_int32, _pointer, ctypes.POINTER(_pointer)],
+    "tilefold_has_cuda": [],
+    "tilefold_synchronize": [_pointer],
+    "tilefold_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int64, _pointer],
     "tilefold_result": [ctypes.c_char_p, Dtype, ctypes.POINTER(Dtype), ctypes.POINTER(_int32)],
     "tilefold_segmented_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int64, _pointer, Dtype, _int64,
                                   _pointer],
@@ -64,12 +68,16 @@ try:
 except AttributeError as _error:
     raise ImportError(f"tilefold: {_path} is not the libtilefold of this package: {_error}") from _error
 
+has_cuda = bool(_lib.tilefold_has_cuda())
 version: str = _lib.tilefold_version_text().decode()
+
+
+_functions = {_name: getattr(_lib, _name) for _name in _signatures}
 
 
 def call(name: str, *arguments: Any) -> None:
     """Calls a function of libtilefold, without the interpreter's lock; raises what it refuses."""
-    status = getattr(_lib, name)(*arguments)
+    status = _functions[name](*arguments)
     if status != 0:
         raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, _lib.tilefold_last_error().decode())
 

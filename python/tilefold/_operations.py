@@ -20,8 +20,7 @@ class Operation:
         self.name = op.encode()
         self.code = _library.code_of(self.items.dtype)
         self._given, count = _library.result_of(op, self.items.dtype)
-        # libtilefold says that bits of signed integers are unsigned.
-        self.dtype = x.dtype if extreme_of_bool or op.startswith("bit_") else self._given
+        self.dtype = x.dtype if extreme_of_bool else self._given
         #: What a result adds to the shape: (2,) of a pair.
         self.tail: Tuple[int, ...] = (count,) if count > 1 else ()
 

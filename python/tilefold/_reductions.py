@@ -4,36 +4,16 @@ from __future__ import annotations
 
 import builtins
 import ctypes
-import operator
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _errors, _library, _threads
-from ._arrays import Items, items_of, row_of, unsupported
+from . import _errors, _gpu, _library, _threads
+from ._arrays import Axis, Items, axes_of, items_of, require_no_stream, row_of, unsupported
+from ._gpu_libraries import library_of
 from ._operations import Operation
 
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
-Axis = Union[None, int, Tuple[int, ...]]
-Out = Optional["np.ndarray[Any, Any]"]
-
-
-def _axes(axis: Axis, rank: int) -> Tuple[int, ...]:
-    if axis is None:
-        return tuple(range(rank))
-    named = axis if isinstance(axis, tuple) else (axis,)
-    found = []
-    for one in named:
-        one = operator.index(one)
-        if not -rank <= one < rank:
-            raise _errors.ArgumentError(_errors.BAD_SHAPE,
-                                        f"tilefold: there is no axis {one} in an array of rank {rank}")
-        found.append(one % rank)
-    if len(set(found)) != len(found):
-        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: an axis is named twice in {named}")
-    return tuple(sorted(found))
+Out = Any  # an array of the result's kind, or None
 
 
 def _int64s(values: Sequence[int]) -> Any:
@@ -58,7 +38,7 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
           dtype: Optional[np.dtype[Any]] = None) -> Any:
     """reduce() of an array as items_of() makes it; results are converted to dtype."""
     operation = Operation(op, x)
-    axes = _axes(axis, x.ndim)
+    axes = axes_of(axis, x.ndim)
     left = tuple(n for i, n in enumerate(x.shape) if i not in axes)
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else left
     _check_out(out, operation.dtype if dtype is None else dtype, kept + operation.tail)
@@ -76,7 +56,8 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
     return results[()] if results.ndim == 0 else results
 
 
-def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+           stream: Any = None) -> Any:
     """Folds the items of x along axes with the operation of the name `op`.
 
     x         an array of up to 8 axes, of any layout; what has __dlpack__ on the host; or what NumPy makes an array
@@ -104,11 +85,40 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
     ValueError) for an operation, an axis, a rank or an out that is wrong; EmptyError (a ValueError). Then out is
     as it was.
     """
+    library = library_of(x)
+    if library is not None:
+        return _gpu.fold(library, x, op, axis, keepdims, out, stream=stream)
+    require_no_stream(stream)
     return _fold(items_of(x), op, axis, keepdims, out)
 
 
-def _in_dtype(op: str, x: Items, dtype: Optional[DTypeLike], axis: Axis, keepdims: bool, out: Out) -> Any:
+def _joined(op: str, initial: Any, fold: Any, out: Out) -> Any:
+    """fold(), with `initial` before all items: what `op` makes of the two."""
+    result = fold()
+    library = library_of(result)
+    if library is not None:
+        with_initial = library.stacked(initial, result)
+        if out is None:
+            return _gpu.fold(library, with_initial, op, 0)
+        return _gpu.fold(library, with_initial, op, 0, False, out)
+    result = np.asarray(result)
+    first = np.asarray(initial)
+    if first.shape != () or not np.can_cast(np.min_scalar_type(initial) if isinstance(initial, int) else first.dtype,
+                                            result.dtype, "same_kind"):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: initial is {initial!r}, and must be a number that is {result.dtype}")
+    return _fold(np.stack([np.full(result.shape, initial, result.dtype), result]), op, 0, False, out)
+
+
+def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Out, initial: Any,
+              stream: Any) -> Any:
     """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
+    if initial is not None:
+        return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, stream), out)
+    library = library_of(x)
+    if library is not None:
+        return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
+    require_no_stream(stream)
     array = items_of(x)
     wanted = None if dtype is None else np.dtype(dtype).newbyteorder("=")
     if wanted is not None and wanted != array.dtype:
@@ -124,7 +134,8 @@ def _in_dtype(op: str, x: Items, dtype: Optional[DTypeLike], axis: Axis, keepdim
     return _fold(array, op, axis, keepdims, out, wanted)
 
 
-def sum(x: Items, axis: Axis = None, dtype: Optional[DTypeLike] = None, keepdims: bool = False, out: Out = None) -> Any:
+def sum(x: Items, axis: Axis = None, dtype: Any = None, keepdims: bool = False, out: Out = None, *,
+        initial: Any = None, stream: Any = None) -> Any:
     """The sum.
 
     Of integers and bool in 64 bits (int64, uint64; they wrap), of float16, bfloat16 and float32 in float32, of
@@ -133,35 +144,44 @@ def sum(x: Items, axis: Axis = None, dtype: Optional[DTypeLike] = None, keepdims
 
     x, axis, keepdims, out, order, bits and errors: see reduce().
     """
-    return _in_dtype("sum", x, dtype, axis, keepdims, out)
+    return _in_dtype("sum", x, dtype, axis, keepdims, out, initial, stream)
 
 
-def prod(x: Items, axis: Axis = None, dtype: Optional[DTypeLike] = None, keepdims: bool = False, out: Out = None) -> Any:
+def prod(x: Items, axis: Axis = None, dtype: Any = None, keepdims: bool = False, out: Out = None, *,
+         initial: Any = None, stream: Any = None) -> Any:
     """The product of real items, in the types of sum(). Of nothing: 1. The rest: see reduce()."""
-    return _in_dtype("product", x, dtype, axis, keepdims, out)
+    return _in_dtype("product", x, dtype, axis, keepdims, out, initial, stream)
 
 
-def min(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def min(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+        initial: Any = None, stream: Any = None) -> Any:
     """The least item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the greatest value of the
     dtype, infinity of floats. The rest: see reduce()."""
-    return reduce(x, "min", axis, keepdims, out)
+    if initial is None:
+        return reduce(x, "min", axis, keepdims, out, stream=stream)
+    return _joined("min", initial, lambda: reduce(x, "min", axis, keepdims, stream=stream), out)
 
 
-def max(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def max(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+        initial: Any = None, stream: Any = None) -> Any:
     """The greatest item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the least value of the
     dtype, -infinity of floats. The rest: see reduce()."""
-    return reduce(x, "max", axis, keepdims, out)
+    if initial is None:
+        return reduce(x, "max", axis, keepdims, out, stream=stream)
+    return _joined("max", initial, lambda: reduce(x, "max", axis, keepdims, stream=stream), out)
 
 
-def minmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def minmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+           stream: Any = None) -> Any:
     """The least and the greatest item in one read, as min() and max() give them, in a last axis of 2. The rest:
     see reduce()."""
-    return reduce(x, "minmax", axis, keepdims, out)
+    return reduce(x, "minmax", axis, keepdims, out, stream=stream)
 
 
-def mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+         stream: Any = None) -> Any:
     """The mean of real items, in float64. Of nothing: EmptyError. The rest: see reduce()."""
-    return reduce(x, "mean", axis, keepdims, out)
+    return reduce(x, "mean", axis, keepdims, out, stream=stream)
 
 
 def _of_divisor(name: str, ddof: int) -> str:
@@ -170,80 +190,91 @@ def _of_divisor(name: str, ddof: int) -> str:
     return name if ddof == 1 else "population_" + name
 
 
-def var(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None) -> Any:
+def var(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None, *,
+        stream: Any = None) -> Any:
     """The variance of real items, in float64, in one read; of a sample with ddof=1. Of nothing: EmptyError; of one
     item with ddof=1: NaN. The rest: see reduce()."""
-    return reduce(x, _of_divisor("variance", ddof), axis, keepdims, out)
+    return reduce(x, _of_divisor("variance", ddof), axis, keepdims, out, stream=stream)
 
 
-def std(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None) -> Any:
+def std(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None, *,
+        stream: Any = None) -> Any:
     """The standard deviation: the square root of var(). The rest: see reduce()."""
-    return reduce(x, _of_divisor("standard_deviation", ddof), axis, keepdims, out)
+    return reduce(x, _of_divisor("standard_deviation", ddof), axis, keepdims, out, stream=stream)
 
 
-def argmin(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def argmin(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+           stream: Any = None) -> Any:
     """The int64 index of the first least real item, in row-major order of the folded axes; of the first NaN, if
     there is one. Of nothing: EmptyError. The rest: see reduce()."""
-    return reduce(x, "arg_min", axis, keepdims, out)
+    return reduce(x, "arg_min", axis, keepdims, out, stream=stream)
 
 
-def argmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def argmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+           stream: Any = None) -> Any:
     """The int64 index of the first greatest real item, in row-major order of the folded axes; of the first NaN, if
     there is one. Of nothing: EmptyError. The rest: see reduce()."""
-    return reduce(x, "arg_max", axis, keepdims, out)
+    return reduce(x, "arg_max", axis, keepdims, out, stream=stream)
 
 
-def any(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def any(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+        stream: Any = None) -> Any:
     """Whether an item is not zero, as bool. Of nothing: False. The rest: see reduce()."""
-    return reduce(x, "any", axis, keepdims, out)
+    return reduce(x, "any", axis, keepdims, out, stream=stream)
 
 
-def all(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def all(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+        stream: Any = None) -> Any:
     """Whether no item is zero, as bool. Of nothing: True. The rest: see reduce()."""
-    return reduce(x, "all", axis, keepdims, out)
+    return reduce(x, "all", axis, keepdims, out, stream=stream)
 
 
-def count_nonzero(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def count_nonzero(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+                  stream: Any = None) -> Any:
     """How many items are not zero, as int64. Of nothing: 0. The rest: see reduce()."""
-    return reduce(x, "count_nonzero", axis, keepdims, out)
+    return reduce(x, "count_nonzero", axis, keepdims, out, stream=stream)
 
 
-def logsumexp(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def logsumexp(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+              stream: Any = None) -> Any:
     """log(sum(exp(x))) of real items without overflow, in float64. Of nothing: -infinity. The rest: see reduce()."""
-    return reduce(x, "logsumexp", axis, keepdims, out)
+    return reduce(x, "logsumexp", axis, keepdims, out, stream=stream)
 
 
-def norm(x: Items, ord: float = 2, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def norm(x: Items, ord: float = 2, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+         stream: Any = None) -> Any:
     """The norm of the items as a vector: of order 1 or 2 of real items in float64, where squares cannot overflow;
     or infinity, of float32 and float64 in their own type. Of nothing: 0. The rest: see reduce()."""
     names = {1: "l1", 2: "l2", float("inf"): "linf"}
     if ord not in names:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ord is {ord!r}, and must be 1, 2 or inf")
-    return reduce(x, names[ord], axis, keepdims, out)
+    return reduce(x, names[ord], axis, keepdims, out, stream=stream)
 
 
-def exact_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def exact_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+              stream: Any = None) -> Any:
     """The real sum of float32 or float64 items, rounded once to that type: the same in whatever order items stand.
     Of nothing: 0.0. The rest: see reduce(); docs/exact.md."""
-    return reduce(x, "exact_sum", axis, keepdims, out)
+    return reduce(x, "exact_sum", axis, keepdims, out, stream=stream)
 
 
-def compensated_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None) -> Any:
+def compensated_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+                    stream: Any = None) -> Any:
     """The sum of float32 or float64 items, carried in twice their precision. Of nothing: -0.0. The rest: see
     reduce()."""
-    return reduce(x, "compensated_sum", axis, keepdims, out)
+    return reduce(x, "compensated_sum", axis, keepdims, out, stream=stream)
 
 
 class Stats(NamedTuple):
-    """What stats() finds; `variance` is that of a sample."""
+    """What stats() finds; `variance` is that of a sample. Of an array of a GPU all but the count are arrays there."""
     count: int  # type: ignore[assignment]  # and not how often a value is there
-    mean: float
-    variance: float
-    min: float
-    max: float
+    mean: Any
+    variance: Any
+    min: Any
+    max: Any
 
 
-def stats(x: Items) -> Stats:
+def stats(x: Items, *, stream: Any = None) -> Stats:
     """Count, mean, variance of a sample, least and greatest of all real items, in one read.
 
     Each has the bits of its own operation, as float; so integers beyond 2**53 are rounded in min and max. Of
@@ -251,6 +282,10 @@ def stats(x: Items) -> Stats:
 
     Raises: UnsupportedError as reduce().
     """
+    library = library_of(x)
+    if library is not None:
+        return Stats(library.size(x), *_gpu.stats(library, x, stream=stream))
+    require_no_stream(stream)
     row = row_of(x)
     found = _library.Statistics()
     _library.call("tilefold_stats", _threads.executor(), row.ctypes.data, _library.code_of(row.dtype), row.size,
@@ -258,13 +293,17 @@ def stats(x: Items) -> Stats:
     return Stats(found.count, found.mean, found.variance, found.min, found.max)
 
 
-def vdot(x: Items, y: Items) -> Any:
+def vdot(x: Items, y: Items, *, stream: Any = None) -> Any:
     """The dot product of all items of two real arrays of one dtype and size, in row-major order; a NumPy scalar of
     the type of reduce(x, "sum"). Arrays whose items do not stand one after the other are copied. Of nothing: the
     sum of nothing.
 
     Raises: ArgumentError for two sizes or dtypes; UnsupportedError for bool and complex items, and as reduce().
     """
+    library = library_of(x)
+    if library is not None:
+        return _gpu.vdot(library, x, y, stream=stream)
+    require_no_stream(stream)
     a, b = row_of(x), row_of(y)
     if a.dtype != b.dtype or a.size != b.size:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,

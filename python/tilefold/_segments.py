@@ -7,8 +7,9 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from . import _errors, _library, _threads
-from ._arrays import Items, array_of, row_of, unsupported
+from . import _errors, _gpu, _library, _threads
+from ._arrays import Items, array_of, require_no_stream, row_of, unsupported
+from ._gpu_libraries import library_of
 from ._operations import Operation
 
 
@@ -26,7 +27,17 @@ def _offsets_of(offsets: Items) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(array, np.int32 if array.dtype == np.int32 else np.int64)
 
 
-def segment_reduce(x: Items, offsets: Items, op: str = "sum") -> np.ndarray[Any, Any]:
+def _checked(offsets: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
+    """Offsets that are on the host, for items that are on a GPU."""
+    wrong = np.flatnonzero((offsets[:-1] < 0) | (offsets[:-1] > offsets[1:]) | (offsets[1:] > n))
+    if wrong.size:
+        i = int(wrong[0])
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold_segmented_reduce: segment {i} is "
+                                    f"[{offsets[i]}, {offsets[i + 1]}) of {n} items")
+    return offsets
+
+
+def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, stream: Any = None) -> Any:
     """Folds every segment x[offsets[i]:offsets[i + 1]] of a row.
 
     x        an array of one axis, of the dtypes of reduce(); copied if its items do not stand one after the other.
@@ -40,6 +51,12 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum") -> np.ndarray[Any,
 
     Raises: ArgumentError for offsets that are wrong, with the first bad segment; and as reduce().
     """
+    library = library_of(x)
+    if library is not None:
+        host_offsets = library_of(offsets) is None
+        return _gpu.segment_reduce(library, x, _checked(_offsets_of(offsets), library.size(x)) if host_offsets
+                                   else offsets, op, stream=stream)
+    require_no_stream(stream)
     items = array_of(x)
     if items.ndim != 1:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
@@ -54,7 +71,7 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum") -> np.ndarray[Any,
     return operation.results(results)
 
 
-def reduce_by_key(keys: Items, values: Items, op: str = "sum") -> Tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, stream: Any = None) -> Tuple[Any, Any]:
     """Folds the values of every run of equal neighbouring keys.
 
     keys    a row of n integers, bool or floats; equal as == says, so a NaN is a run of its own.
@@ -67,6 +84,11 @@ def reduce_by_key(keys: Items, values: Items, op: str = "sum") -> Tuple[np.ndarr
 
     Raises: ArgumentError for shapes that differ; UnsupportedError for complex keys; and as reduce().
     """
+    library = library_of(values)
+    if library is not None:
+        found: Tuple[Any, Any] = _gpu.reduce_by_key(library, values, keys, op, stream=stream)
+        return found
+    require_no_stream(stream)
     given, items = array_of(keys), array_of(values)
     if given.ndim != 1 or items.shape != given.shape:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,

@@ -308,6 +308,14 @@ tilefold_status tilefold_cuda_executor(int32_t device, void* stream, tilefold_ex
   });
 }
 
+tilefold_status tilefold_stream_executor(int32_t device, void* stream,
+                                         tilefold_executor** executor) {
+  return guarded([&] {
+    reader("tilefold_stream_executor").require(executor, "executor", true);
+    *executor = capi::new_stream_executor(device, stream);
+  });
+}
+
 int32_t tilefold_has_cuda(void) { return capi::has_cuda() ? 1 : 0; }
 
 void tilefold_destroy(tilefold_executor* executor) { delete executor; }

@@ -7,15 +7,16 @@ namespace tilefold::capi {
 
 namespace {
 
-// The sign makes no difference to bits.
+// The sign makes no difference to bits: signed items are folded as unsigned ones, and keep their
+// name.
 template <op Which, class R>
 void add(table& all) {
   all.add_typed<Which, plain<R>, itself, std::uint8_t, std::uint16_t, std::uint32_t,
                 std::uint64_t>();
-  all.add<Which, const std::uint8_t*, std::uint8_t, plain<R>>(dtype::int8, true);
-  all.add<Which, const std::uint16_t*, std::uint16_t, plain<R>>(dtype::int16, true);
-  all.add<Which, const std::uint32_t*, std::uint32_t, plain<R>>(dtype::int32, true);
-  all.add<Which, const std::uint64_t*, std::uint64_t, plain<R>>(dtype::int64, true);
+  all.add<Which, const std::uint8_t*, std::uint8_t, plain<R>>(dtype::int8, true, dtype::int8);
+  all.add<Which, const std::uint16_t*, std::uint16_t, plain<R>>(dtype::int16, true, dtype::int16);
+  all.add<Which, const std::uint32_t*, std::uint32_t, plain<R>>(dtype::int32, true, dtype::int32);
+  all.add<Which, const std::uint64_t*, std::uint64_t, plain<R>>(dtype::int64, true, dtype::int64);
 }
 
 }  // namespace

@@ -9,6 +9,10 @@ tilefold_executor* new_cuda_executor(int, void*) {
   throw unsupported("tilefold_cuda_executor: this libtilefold was built without CUDA");
 }
 
+tilefold_executor* new_stream_executor(int, void*) {
+  throw unsupported("tilefold_stream_executor: this libtilefold was built without CUDA");
+}
+
 bool has_cuda() { return false; }
 
 }  // namespace tilefold::capi

@@ -43,6 +43,8 @@ const std::vector<basic_dot_kernel<host_executor>>& dots();
 tilefold_executor* new_host_executor(int threads);
 /// Throws cuda_error without a GPU, unsupported without CUDA.
 tilefold_executor* new_cuda_executor(int device, void* stream);
+/// The same, of a stream whose workspace the calling threads keep.
+tilefold_executor* new_stream_executor(int device, void* stream);
 bool has_cuda();
 
 /// Not for this dtype, or not in this build.

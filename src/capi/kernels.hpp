@@ -43,6 +43,51 @@ using executor_here = cuda_executor;
 using executor_here = host_executor;
 #endif
 
+/// Stands for a type.
+template <class T>
+struct type_is {};
+template <class T>
+struct complex_parts {
+  T real;
+  T imaginary;
+};
+
+/// use(type_is<T>{}) for the type of items of a dtype; of bool that of its bytes.
+TILEFOLD_NO_EXEC_CHECK
+template <class Use>
+TILEFOLD_HD auto visit_type(dtype type, const Use& use) {
+  switch (type) {
+    case dtype::int8:
+      return use(type_is<std::int8_t>{});
+    case dtype::int16:
+      return use(type_is<std::int16_t>{});
+    case dtype::int32:
+      return use(type_is<std::int32_t>{});
+    case dtype::int64:
+      return use(type_is<std::int64_t>{});
+    case dtype::uint16:
+      return use(type_is<std::uint16_t>{});
+    case dtype::uint32:
+      return use(type_is<std::uint32_t>{});
+    case dtype::uint64:
+      return use(type_is<std::uint64_t>{});
+    case dtype::float16:
+      return use(type_is<half>{});
+    case dtype::bfloat16:
+      return use(type_is<bfloat16>{});
+    case dtype::float32:
+      return use(type_is<float>{});
+    case dtype::float64:
+      return use(type_is<double>{});
+    case dtype::complex64:
+      return use(type_is<complex_parts<float>>{});
+    case dtype::complex128:
+      return use(type_is<complex_parts<double>>{});
+    default:  // uint8, boolean
+      return use(type_is<std::uint8_t>{});
+  }
+}
+
 /// Items of any real dtype as Wide, which holds their values (or, of bool, whether they are zero).
 template <class Wide>
 struct any_items {
@@ -53,38 +98,7 @@ struct any_items {
   dtype type;
 
   TILEFOLD_HD Wide operator[](std::int64_t i) const {
-    switch (type) {
-      case dtype::int8:
-        return as<std::int8_t>(i);
-      case dtype::int16:
-        return as<std::int16_t>(i);
-      case dtype::int32:
-        return as<std::int32_t>(i);
-      case dtype::int64:
-        return as<std::int64_t>(i);
-      case dtype::uint8:
-      case dtype::boolean:
-        return as<std::uint8_t>(i);
-      case dtype::uint16:
-        return as<std::uint16_t>(i);
-      case dtype::uint32:
-        return as<std::uint32_t>(i);
-      case dtype::uint64:
-        return as<std::uint64_t>(i);
-      case dtype::float16:
-        return as<half>(i);
-      case dtype::bfloat16:
-        return as<bfloat16>(i);
-      case dtype::float32:
-        return as<float>(i);
-      case dtype::float64:
-        return as<double>(i);
-      case dtype::complex64:
-        return as_complex<float>(i);
-      case dtype::complex128:
-        return as_complex<double>(i);
-    }
-    return Wide{};
+    return capi::visit_type(type, item_at{static_cast<const char*>(data) + i * bytes_of(type)});
   }
   TILEFOLD_HD Wide operator*() const { return (*this)[0]; }
   TILEFOLD_HD friend any_items operator+(const any_items& it, std::int64_t n) {
@@ -94,33 +108,81 @@ struct any_items {
     return (static_cast<const char*>(a.data) - static_cast<const char*>(b.data)) / bytes_of(a.type);
   }
 
- private:
-  template <class T>
-  TILEFOLD_HD Wide as(std::int64_t i) const {
-    const T value = static_cast<const T*>(data)[i];
-    if constexpr (is_narrow_float<T>) {
-      return convert(static_cast<float>(value));
-    } else {
-      return convert(value);
-    }
+  /// Copies items [first, first + n) to an array.
+  void copy(std::int64_t first, std::int64_t n, Wide* to) const {
+    capi::visit_type(type, all_of{static_cast<const char*>(data) + first * bytes_of(type), n, to});
   }
-  template <class T>
-  TILEFOLD_HD Wide as_complex(std::int64_t i) const {
-    const T* const parts = static_cast<const T*>(data) + 2 * i;
-    if constexpr (std::is_same_v<Wide, bool>) {
-      return parts[0] != 0 || parts[1] != 0;
-    } else {
+
+ private:
+  struct item_at {
+    const char* at;
+
+    template <class T>
+    TILEFOLD_HD Wide operator()(type_is<T>) const {
+      return any_items::convert(*reinterpret_cast<const T*>(at));
+    }
+  };
+  struct all_of {
+    const char* at;
+    std::int64_t n;
+    Wide* to;
+
+    template <class T>
+    Wide operator()(type_is<T>) const {
+      const T* const items = reinterpret_cast<const T*>(at);
+      for (std::int64_t i = 0; i < n; ++i) to[i] = any_items::convert(items[i]);
       return Wide{};
     }
+  };
+
+  template <class T>
+  TILEFOLD_HD static Wide convert(const complex_parts<T>& value) {
+    if constexpr (std::is_same_v<Wide, bool>) {
+      return value.real != 0 || value.imaginary != 0;
+    } else {
+      return Wide{};  // no operation reads them so
+    }
   }
   template <class T>
-  TILEFOLD_HD static Wide convert(T value) {
-    if constexpr (std::is_same_v<Wide, bool>) {
+  TILEFOLD_HD static Wide convert(const T& value) {
+    if constexpr (is_narrow_float<T>) {
+      return any_items::convert(static_cast<float>(value));
+    } else if constexpr (std::is_same_v<Wide, bool>) {
       return value != 0;
     } else if constexpr (std::is_integral_v<Wide> && std::is_floating_point_v<T>) {
       return Wide{};  // no operation reads floats so
     } else {
       return static_cast<Wide>(value);
+    }
+  }
+};
+
+/// 1 for items that are not zero, of any dtype, and 0 for others.
+struct nonzero_items {
+  using value_type = std::int64_t;
+  using difference_type = std::int64_t;
+
+  any_items<bool> items;
+
+  TILEFOLD_HD std::int64_t operator[](std::int64_t i) const { return items[i] ? 1 : 0; }
+  TILEFOLD_HD std::int64_t operator*() const { return (*this)[0]; }
+  TILEFOLD_HD friend nonzero_items operator+(const nonzero_items& it, std::int64_t n) {
+    return {it.items + n};
+  }
+  TILEFOLD_HD friend std::int64_t operator-(const nonzero_items& a, const nonzero_items& b) {
+    return a.items - b.items;
+  }
+
+  void copy(std::int64_t first, std::int64_t n, std::int64_t* to) const {
+    constexpr std::int64_t most = 2048;
+    bool flags[most];
+    while (n > 0) {
+      const std::int64_t count = n < most ? n : most;
+      items.copy(first, count, flags);
+      for (std::int64_t i = 0; i < count; ++i) to[i] = flags[i] ? 1 : 0;
+      first += count;
+      to += count;
+      n -= count;
     }
   }
 };
@@ -239,15 +301,16 @@ class basic_table {
     return row.fold == nullptr ? nullptr : &row;
   }
 
+  /// `result` names what Out is in memory.
   template <op Which, class It, class Out, class Make>
-  void add(dtype items, bool has_empty) {
+  void add(dtype items, bool has_empty, dtype result = result_traits<Out>::type) {
     using reducer = decltype(Make{}());
     using accumulator =
         typename detail::fold_types<void, reducer, detail::as_is, detail::no_init, It>::accumulator;
     kernel& row = rows_[static_cast<int>(Which)][static_cast<int>(items)];
     row.which = Which;
     row.items = items;
-    row.result = result_traits<Out>::type;
+    row.result = result;
     row.count = result_traits<Out>::count;
     row.has_empty = has_empty;
     row.accumulator_bytes = static_cast<std::int64_t>(sizeof(accumulator));

@@ -12,19 +12,14 @@ constexpr std::initializer_list<dtype> all_dtypes = {
     dtype::uint16,  dtype::uint32,  dtype::uint64,  dtype::float16,   dtype::bfloat16,
     dtype::float32, dtype::float64, dtype::boolean, dtype::complex64, dtype::complex128};
 
-struct is_true {
-  TILEFOLD_HD bool operator()(bool item) const { return item; }
-};
-struct make_count {
-  auto operator()() const { return r::count_if<is_true>{{}}; }
-};
-
 }  // namespace
 
 void add_questions(table& all) {
   all.add_any<op::any, plain<r::any<>>, bool, bool>(all_dtypes);
   all.add_any<op::all, plain<r::all<>>, bool, bool>(all_dtypes);
-  all.add_any<op::count_nonzero, make_count, bool, std::int64_t>(all_dtypes);
+  for (const dtype type : all_dtypes) {
+    all.add<op::count_nonzero, nonzero_items, std::int64_t, plain<r::sum>>(type, true);
+  }
 }
 
 }  // namespace tilefold::capi

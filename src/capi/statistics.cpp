@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The statistics of tilefold_stats(), in one pass.
+// Statistics in one pass: those of tilefold_stats(), and those of "summary".
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
 
@@ -17,24 +17,44 @@ struct make {
   }
 };
 
+struct make_summary {
+  auto operator()() const {
+    return r::fuse(
+        r::count{}, if_empty(r::mean{}, not_a_number), if_empty(r::variance{}, not_a_number),
+        if_empty(r::variance{divisor::population}, not_a_number), r::min<>{}, r::max<>{});
+  }
+};
+
+template <class T>
+TILEFOLD_HD double real(T value) {
+  if constexpr (is_narrow_float<T>) {
+    return static_cast<float>(value);
+  } else {
+    return static_cast<double>(value);
+  }
+}
+
 /// What the five are in C.
 struct in_c : tilefold_statistics {
   in_c() = default;
   template <class Five>
     requires requires(const Five& five) { get<4>(five); }
   TILEFOLD_HD in_c(const Five& five)
-      : tilefold_statistics{get<0>(five), get<1>(five), get<2>(five), real(get<3>(five)),
-                            real(get<4>(five))} {}
+      : tilefold_statistics{get<0>(five), get<1>(five), get<2>(five), capi::real(get<3>(five)),
+                            capi::real(get<4>(five))} {}
+};
 
- private:
-  template <class T>
-  TILEFOLD_HD static double real(T value) {
-    if constexpr (is_narrow_float<T>) {
-      return static_cast<float>(value);
-    } else {
-      return static_cast<double>(value);
-    }
-  }
+/// Count, mean, variance of a sample and of a population, least and greatest.
+struct six_numbers {
+  double numbers[6];
+
+  six_numbers() = default;
+  template <class Six>
+    requires requires(const Six& six) { get<5>(six); }
+  TILEFOLD_HD six_numbers(const Six& six)
+      : numbers{
+            capi::real(get<0>(six)), get<1>(six), get<2>(six), get<3>(six), capi::real(get<4>(six)),
+            capi::real(get<5>(six))} {}
 };
 
 }  // namespace
@@ -45,6 +65,15 @@ struct result_traits<in_c> {
   static constexpr int count = 5;
 };
 
-void add_statistics(table& all) { all.add_real<op::statistics, make, in_c>(true); }
+template <>
+struct result_traits<six_numbers> {
+  static constexpr dtype type = dtype::float64;
+  static constexpr int count = 6;
+};
+
+void add_statistics(table& all) {
+  all.add_real<op::statistics, make, in_c>(true);
+  all.add_real<op::summary, make_summary, six_numbers>(false);
+}
 
 }  // namespace tilefold::capi

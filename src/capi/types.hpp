@@ -61,6 +61,7 @@ enum class op : std::uint8_t {
   softmax_pair,
   compensated_sum,
   exact_sum,
+  summary,
   statistics,  // not by name: tilefold_stats()
 };
 inline constexpr int num_named_ops = static_cast<int>(op::statistics);
@@ -94,6 +95,7 @@ inline constexpr std::string_view op_names[num_ops] = {
     "softmax_pair",
     "compensated_sum",
     "exact_sum",
+    "summary",
     "statistics",
 };
 

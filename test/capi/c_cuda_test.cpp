@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -107,7 +108,11 @@ class CInterfaceOnGpu : public ::testing::Test {
         std::int32_t count = 0;
         if (tilefold_result(tilefold_op_name(i), type, &result, &count) != TILEFOLD_OK) continue;
         ++combinations;
-        use(tilefold_op_name(i), type, static_cast<std::size_t>(result.bits / 8 * count));
+        try {
+          use(tilefold_op_name(i), type, static_cast<std::size_t>(result.bits / 8 * count));
+        } catch (const std::exception& e) {
+          ADD_FAILURE() << tilefold_op_name(i) << " of " << name_of(type) << ": " << e.what();
+        }
       }
     }
     EXPECT_GE(combinations, 250);
@@ -306,6 +311,69 @@ TEST_F(CInterfaceOnGpu, WorkspaceCanBeReservedAndACaptureRecorded) {
   EXPECT_EQ(result.to_host(), expected);
   must(cudaGraphExecDestroy(executable));
   must(cudaGraphDestroy(graph));
+}
+
+TEST_F(CInterfaceOnGpu, StreamsMayEndBeforeTheirExecutor) {
+  const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
+  const std::int64_t n = 3000001;
+  const bytes items = items_of(f32, n);
+  const gpu_bytes on_gpu(items);
+  bytes expected(4);
+  must(tilefold_reduce(host_, "sum", items.data(), f32, n, expected.data()));
+  std::vector<tilefold_executor*> executors;
+  for (int round = 0; round < 30; ++round) {
+    cudaStream_t stream = nullptr;
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    tilefold_executor* exec = nullptr;
+    must(tilefold_stream_executor(0, stream, &exec));
+    executors.push_back(exec);
+    const gpu_bytes result(4);
+    // Any thread may call.
+    const auto call = [&] {
+      must(tilefold_reduce(exec, "sum", on_gpu.data(), f32, n, result.data()));
+    };
+    if (round % 3 == 0) {
+      std::thread(call).join();
+    } else {
+      call();
+    }
+    must(cudaStreamSynchronize(stream));
+    EXPECT_EQ(result.to_host(), expected) << round;
+    must(cudaStreamDestroy(stream));
+  }
+  for (tilefold_executor* exec : executors) tilefold_destroy(exec);
+}
+
+TEST_F(CInterfaceOnGpu, CallsOfAStreamCanBeCapturedAtOnce) {
+  const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
+  const std::int64_t n = 5000001;
+  const bytes items = items_of(f32, n);
+  const gpu_bytes on_gpu(items), result(4);
+  bytes expected(4);
+  must(tilefold_reduce(host_, "sum", items.data(), f32, n, expected.data()));
+  tilefold_executor* exec = nullptr;
+  must(tilefold_stream_executor(0, stream_, &exec));
+  must(tilefold_reduce(exec, "sum", on_gpu.data(), f32, 1, result.data()));  // loads kernels
+  must(tilefold_synchronize(exec));
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  must(tilefold_reduce(exec, "sum", on_gpu.data(), f32, n, result.data()));
+  must(cudaStreamEndCapture(stream_, &graph));
+  cudaGraphExec_t executable = nullptr;
+  must(cudaGraphInstantiate(&executable, graph, 0));
+  must(cudaGraphLaunch(executable, stream_));
+  must(cudaStreamSynchronize(stream_));
+  EXPECT_EQ(result.to_host(), expected);
+  must(cudaGraphExecDestroy(executable));
+  must(cudaGraphDestroy(graph));
+  tilefold_destroy(exec);
+}
+
+TEST_F(CInterfaceOnGpu, StreamExecutorsNameABadDevice) {
+  tilefold_executor* none = nullptr;
+  EXPECT_EQ(tilefold_stream_executor(-1, stream_, &none), TILEFOLD_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tilefold_last_error()).find("device -1"), std::string::npos);
+  EXPECT_EQ(none, nullptr);
 }
 
 TEST_F(CInterfaceOnGpu, ErrorsNameTheBadValue) {

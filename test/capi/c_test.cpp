@@ -126,6 +126,84 @@ TYPED_TEST(CInterfaceOf, HasTheBitsOfTheTemplates) {
   }
 }
 
+TYPED_TEST(CInterfaceOf, CountsAndSummarises) {
+  using T = TypeParam;
+  for (const std::int64_t n : sizes) {
+    std::vector<T> x = items_of<T>(n);
+    for (std::size_t i = 0; i < x.size(); i += 3) x[i] = T(0);
+    std::int64_t count = 0;
+    const auto real = [](T item) {
+      if constexpr (is_narrow_float<T>) {
+        return static_cast<double>(static_cast<float>(item));
+      } else {
+        return static_cast<double>(item);
+      }
+    };
+    for (const T item : x) count += real(item) != 0 ? 1 : 0;
+    EXPECT_EQ(this->template reduced<std::int64_t>("count_nonzero", x), count) << n;
+    const auto found = this->template reduced<precompiled::summary_of_items>("summary", x);
+    EXPECT_EQ(found.count, static_cast<double>(n));
+    EXPECT_TRUE(same_bits(found.mean, this->template reduced<double>("mean", x))) << n;
+    EXPECT_TRUE(same_bits(found.variance, this->template reduced<double>("variance", x))) << n;
+    EXPECT_TRUE(same_bits(found.population_variance,
+                          this->template reduced<double>("population_variance", x)))
+        << n;
+    const T least = this->template reduced<T>("min", x);
+    const T greatest = this->template reduced<T>("max", x);
+    EXPECT_EQ(found.min, real(least));
+    EXPECT_EQ(found.max, real(greatest));
+  }
+}
+
+TYPED_TEST(CInterfaceOf, BitOperationsKeepTheTypeOfTheirItems) {
+  using T = TypeParam;
+  for (const char* op : {"bit_and", "bit_or", "bit_xor"}) {
+    tilefold_dtype result{};
+    const tilefold_status status = tilefold_result(op, code<T>, &result, nullptr);
+    if constexpr (std::is_integral_v<T>) {
+      must(status);
+      EXPECT_EQ(result.code, code<T>.code) << op;
+      EXPECT_EQ(result.bits, code<T>.bits) << op;
+    } else {
+      EXPECT_EQ(status, TILEFOLD_UNSUPPORTED) << op;
+    }
+  }
+}
+
+// Rows with gaps are copied block by block; a block ends in the middle of a row.
+TYPED_TEST(CInterfaceOf, RowsWithGapsHaveTheBitsOfRowsWithout) {
+  using T = TypeParam;
+  const std::int64_t extents[] = {301, 37, 29};
+  const auto x = items_of<T>(301 * 40 * 31);
+  const std::vector<std::int32_t> axes{0, 1, 2};
+  for (const std::int64_t step : {1, -1, 2}) {
+    const std::int64_t strides[] = {39 * 31, 31, step};
+    const std::int64_t start = step < 0 ? 28 : 0;
+    std::vector<T> row;
+    for (std::int64_t i = 0; i < extents[0]; ++i) {
+      for (std::int64_t j = 0; j < extents[1]; ++j) {
+        for (std::int64_t k = 0; k < extents[2]; ++k) {
+          row.push_back(
+              x[static_cast<std::size_t>(start + i * strides[0] + j * strides[1] + k * step)]);
+        }
+      }
+    }
+    const auto n = static_cast<std::int64_t>(row.size());
+    for (int i = 0; tilefold_op_name(i) != nullptr; ++i) {
+      const char* op = tilefold_op_name(i);
+      tilefold_dtype type{};
+      std::int32_t count = 0;
+      if (tilefold_result(op, code<T>, &type, &count) != TILEFOLD_OK) continue;
+      const auto size = static_cast<std::size_t>(type.bits / 8 * count);
+      std::vector<unsigned char> expected(size), got(size, 0xee);
+      must(tilefold_reduce(this->host_, op, row.data(), code<T>, n, expected.data()));
+      must(tilefold_axis_reduce(this->host_, op, x.data() + start, code<T>, 3, extents, strides, 3,
+                                axes.data(), got.data(), nullptr));
+      EXPECT_EQ(got, expected) << op << ", step " << step;
+    }
+  }
+}
+
 TEST_F(CInterface, KnowsBoolsAndComplexNumbers) {
   const std::vector<std::uint8_t> bools{1, 0, 1, 1};
   const tilefold_dtype bool_code{TILEFOLD_BOOL, 8, 1};
@@ -224,7 +302,8 @@ TEST_F(CInterfaceMany, SegmentsHaveTheBitsOfRanges) {
           EXPECT_EQ(place, -1) << op;
         } else {
           double value = 0;
-          std::memcpy(&value, got.data(), 8);
+          // The first of a summary is the count.
+          std::memcpy(&value, got.data() + (op == "summary" ? 8 : 0), 8);
           EXPECT_TRUE(std::isnan(value)) << op;
         }
       }
@@ -441,6 +520,7 @@ TEST_F(CInterface, ErrorsNameTheBadValue) {
   expect_error(tilefold_host_executor(0, nullptr), TILEFOLD_NULL_POINTER, "executor is null");
   if (tilefold_has_cuda() == 0) {
     expect_error(tilefold_cuda_executor(0, nullptr, &none), TILEFOLD_UNSUPPORTED, "without CUDA");
+    expect_error(tilefold_stream_executor(0, nullptr, &none), TILEFOLD_UNSUPPORTED, "without CUDA");
   } else if (tilefold_cuda_executor(0, nullptr, &none) == TILEFOLD_OK) {
     tilefold_destroy(none);
     none = nullptr;

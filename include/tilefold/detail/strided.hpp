@@ -104,6 +104,11 @@ struct strided_output {
   }
 };
 
+/// An iterator that copies items to an array at less cost than one by one.
+template <class It>
+concept copies_rows =
+    requires(const It& it, std::int64_t i, std::iter_value_t<It>* to) { it.copy(i, i, to); };
+
 /// The elements of a tree whose rows lie as `axes` says; refers to them.
 template <class It>
 struct strided_items {
@@ -118,6 +123,32 @@ struct strided_items {
     return first[static_cast<std::iter_difference_t<It>>(axes->offset(i))];
   }
   reference operator*() const { return *first; }
+
+  /// Copies items [begin, begin + n) to an array.
+  void copy(std::int64_t begin, std::int64_t n, value_type* to) const
+    requires(std::contiguous_iterator<It> || copies_rows<It>)
+  {
+    const std::int64_t width = axes->inner_extent();
+    while (n > 0) {
+      const std::int64_t left = width - begin % width;
+      const std::int64_t count = n < left ? n : left;
+      copy_row(axes->offset(begin), count, axes->inner_stride(), to);
+      begin += count;
+      to += count;
+      n -= count;
+    }
+  }
+
+ private:
+  void copy_row(std::int64_t at, std::int64_t n, std::int64_t step, value_type* to) const {
+    if (step != 1) {
+      for (std::int64_t k = 0; k < n; ++k) to[k] = detail::element(first, at + k * step);
+    } else if constexpr (copies_rows<It>) {
+      first.copy(at, n, to);
+    } else {
+      for (std::int64_t k = 0; k < n; ++k) to[k] = detail::element(first, at + k);
+    }
+  }
 };
 
 /// Trees that start where `columns` says, each with its elements where `rows` says, counted from

@@ -116,8 +116,21 @@ struct any_keys_out {
   }
 };
 
+struct by_key_job {
+  cuda_executor& exec;
+  op which;
+  any_keys keys;
+  std::int64_t n;
+  any_keys_out keys_out;
+  const job& call;
+  std::int64_t* num_runs;
+
+  /// Does it, if items are T and the operation is compiled.
+  template <class T>
+  bool of() const;
+};
+
 /// Throws `unsupported` for what is not compiled.
-void fold_by_key(cuda_executor& exec, op which, const any_keys& keys, std::int64_t n,
-                 const any_keys_out& keys_out, const job& call, std::int64_t* num_runs);
+void fold_by_key(const by_key_job& job);
 
 }  // namespace tilefold::capi

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <tilefold/cuda.cuh>
+#include <tilefold/detail/kept_executors.cuh>
 #include <tilefold/error.hpp>
 
 #include "../executor.hpp"
@@ -28,9 +29,36 @@ const basic_table<cuda_executor>& cuda_kernels() {
   return all;
 }
 
+/// Calls go to one executor, which keeps its workspace.
+struct own_executor {
+  cuda_executor exec;
+
+  struct lent {
+    cuda_executor& exec;
+    cuda_executor& executor() const { return exec; }
+  };
+  lent lend() { return {exec}; }
+};
+
+/// Each call borrows what its thread keeps for a stream, so the stream may end at any time.
+struct kept_by_thread {
+  int device;
+  cudaStream_t stream;
+
+  struct lent {
+    lent(int device, cudaStream_t stream) : scope(device), one(stream) {}
+    cuda_executor& executor() { return one.executor(); }
+
+    const detail::cuda::device_scope scope;  // the default streams are those of the current device
+    detail::lent_executor<detail::cuda::this_build> one;
+  };
+  lent lend() const { return {device, stream}; }
+};
+
+template <class Lender>
 class gpu final : public tilefold_executor {
  public:
-  explicit gpu(cuda_executor exec) : exec_(std::move(exec)) {}
+  explicit gpu(Lender lender) : lender_(std::move(lender)) {}
 
   void fold(op which, const job& call) override {
     const auto* const found = cuda_kernels().find(which, call.type);
@@ -38,9 +66,10 @@ class gpu final : public tilefold_executor {
       throw unsupported("tilefold: there is no " + std::string(name_of(which)) + " of " +
                         std::string(name_of(call.type)) + " on a GPU");
     }
-    look_at(call);
-    if (call.offsets.bits != 0) reach(call.offsets.data, "offsets");
-    found->fold(exec_, call);
+    auto lent = lender_.lend();
+    look_at(lent.executor(), call);
+    if (call.offsets.bits != 0) reach(lent.executor(), call.offsets.data, "offsets");
+    found->fold(lent.executor(), call);
   }
 
   void dot(const void* x, const void* y, dtype type, std::int64_t n, void* result) override {
@@ -49,19 +78,21 @@ class gpu final : public tilefold_executor {
       add_dots(made);
       return made;
     }();
+    auto lent = lender_.lend();
     for (const dot_kernel& row : all) {
-      if (row.items == type) row.fold(exec_, x, y, n, result);
+      if (row.items == type) row.fold(lent.executor(), x, y, n, result);
     }
   }
 
   void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,
               const job& call, std::int64_t* num_runs) override {
-    look_at(call);
-    reach(keys, "keys");
-    reach(keys_out, "keys_out");
-    reach(num_runs, "num_runs");
-    capi::fold_by_key(exec_, which, any_keys{keys, keys_type}, n, any_keys_out{keys_out, keys_type},
-                      call, num_runs);
+    auto lent = lender_.lend();
+    cuda_executor& exec = lent.executor();
+    look_at(exec, call);
+    reach(exec, keys, "keys");
+    reach(exec, keys_out, "keys_out");
+    reach(exec, num_runs, "num_runs");
+    capi::fold_by_key({exec, which, {keys, keys_type}, n, {keys_out, keys_type}, call, num_runs});
   }
 
   // Offsets lie where only the GPU reads: a call that is asynchronous believes them.
@@ -75,33 +106,44 @@ class gpu final : public tilefold_executor {
                        cuda_executor::segments_workspace_bytes(segments, accumulator)),
         cuda_executor::by_key_workspace_bytes(n, accumulator));
   }
-  void reserve(std::int64_t bytes) override { exec_.reserve(bytes); }
-  void synchronize() override { exec_.synchronize(); }
+  void reserve(std::int64_t bytes) override { lender_.lend().executor().reserve(bytes); }
+  void synchronize() override { lender_.lend().executor().synchronize(); }
 
  private:
-  void reach(const void* pointer, const char* what) const {
-    (void)exec_.readable(static_cast<const char*>(pointer), what);
+  static void reach(const cuda_executor& exec, const void* pointer, const char* what) {
+    (void)exec.readable(static_cast<const char*>(pointer), what);
   }
-  void look_at(const job& call) const {
-    if (call.reads_items) reach(call.items, "items");
-    reach(call.results, "results");
+  static void look_at(const cuda_executor& exec, const job& call) {
+    if (call.reads_items) reach(exec, call.items, "items");
+    reach(exec, call.results, "results");
   }
 
-  cuda_executor exec_;
+  Lender lender_;
 };
+
+void require_device(const char* function, int device) {
+  int devices = 0;
+  detail::cuda::check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount (is there a CUDA device?)");
+  if (device >= 0 && device < devices) return;
+  throw invalid_range_error(std::string(function) + ": there is no device " +
+                            std::to_string(device) + "; there are " + std::to_string(devices));
+}
 
 }  // namespace
 
 tilefold_executor* new_cuda_executor(int device, void* stream) {
-  int devices = 0;
-  detail::cuda::check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount (is there a CUDA device?)");
-  if (stream == nullptr && (device < 0 || device >= devices)) {
-    throw invalid_range_error("tilefold_cuda_executor: there is no device " +
-                              std::to_string(device) + "; there are " + std::to_string(devices));
+  if (stream != nullptr) {
+    return new gpu<own_executor>({cuda_executor(static_cast<cudaStream_t>(stream))});
   }
-  if (stream != nullptr) return new gpu(cuda_executor(static_cast<cudaStream_t>(stream)));
+  capi::require_device("tilefold_cuda_executor", device);
   const detail::cuda::device_scope scope(device);
-  return new gpu(cuda_executor(cudaStreamLegacy));
+  return new gpu<own_executor>({cuda_executor(cudaStreamLegacy)});
+}
+
+tilefold_executor* new_stream_executor(int device, void* stream) {
+  capi::require_device("tilefold_stream_executor", device);
+  auto* const handle = stream == nullptr ? cudaStreamLegacy : static_cast<cudaStream_t>(stream);
+  return new gpu<kept_by_thread>({device, handle});
 }
 
 bool has_cuda() { return true; }

@@ -15,6 +15,7 @@
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/fold.hpp>
+#include <tilefold/detail/host/gathered.hpp>
 #include <tilefold/detail/host/moments.hpp>
 #include <tilefold/detail/host/run_heads.hpp>
 #include <tilefold/detail/host/serial.hpp>
@@ -135,7 +136,10 @@ class threaded {
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
     }
-    if constexpr (folds_exactly<source<Its...>, Reducer>) {
+    if constexpr (is_gathered<source<Its...>>) {
+      const auto fold = gathered_of(elements, reducer);
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+    } else if constexpr (folds_exactly<source<Its...>, Reducer>) {
       using exact = exact_fold<source<Its...>, Reducer>;
       const exact fold(elements, reducer, exact_cutter_of<typename exact::terms>());
       return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
@@ -312,6 +316,19 @@ class threaded {
     return {elements, reducer, fold_part};
   }
 
+  struct tree_of_array {
+    template <class Source, class Reducer>
+    auto operator()(const Source& elements, const Reducer& reducer, std::int64_t n) const {
+      return fold_tree(elements, reducer, n);
+    }
+  };
+  static constexpr tree_of_array fold_array{};
+  template <class Source, class Reducer>
+  static gathered_fold<Source, Reducer, tree_of_array> gathered_of(const Source& elements,
+                                                                   const Reducer& reducer) {
+    return {elements, reducer, fold_array};
+  }
+
   // A tree of at least one element on the calling thread.
   template <std::size_t... Index, class... Its, class Reducer>
   static typename Reducer::accumulator fold_tree(
@@ -326,7 +343,9 @@ class threaded {
             0, n);
       }
     }
-    if constexpr (folds_exactly<source<Its...>, Reducer>) {
+    if constexpr (is_gathered<source<Its...>>) {
+      if (n >= least_simd_items) return gathered_of(elements, reducer)(0, n);
+    } else if constexpr (folds_exactly<source<Its...>, Reducer>) {
       using exact = exact_fold<source<Its...>, Reducer>;
       static const exact_cutter cutter = exact_cutter_of<typename exact::terms>();
       return exact(elements, reducer, cutter)(0, n);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Items that do not stand in an array of their own type: a block of them is copied to one, in the
+// first-level cache, and folded there as any array is, with vector instructions where there are
+// some. The blocks are nodes of the tree. Host only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/strided.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::host {
+
+/// An iterator that copies items of a kind that arrays on the stack can hold.
+template <class It>
+concept copies_items = copies_rows<It> && std::is_trivially_copyable_v<std::iter_value_t<It>> &&
+                       std::is_trivially_default_constructible_v<std::iter_value_t<It>> &&
+                       sizeof(std::iter_value_t<It>) <= 16;
+
+/// Whether a source is folded so: such items, alone or with their indices.
+template <class Source>
+inline constexpr bool is_gathered = false;
+template <copies_items It>
+inline constexpr bool is_gathered<source<It>> = true;
+template <copies_items It>
+inline constexpr bool is_gathered<source<index_iterator, It>> = true;
+
+/// The fold of ranges of one such source with one reducer, as scalar_fold. fold_array(elements,
+/// reducer, n) folds a block's array.
+template <class Source, class Reducer, class FoldArray>
+class gathered_fold;
+template <std::size_t... Index, class... Its, class Reducer, class FoldArray>
+class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, FoldArray> {
+  using source_type = source<Its...>;
+  static constexpr std::size_t last = sizeof...(Its) - 1;
+  using iterator = std::remove_cvref_t<decltype(source_type::template iterator<last>(
+      std::declval<const source_type&>()))>;
+  using item = std::iter_value_t<iterator>;
+
+ public:
+  using accumulator = typename Reducer::accumulator;
+
+  gathered_fold(const source_type& elements, const Reducer& reducer, const FoldArray& fold_array)
+      : elements_(elements), reducer_(reducer), fold_array_(fold_array) {}
+
+  /// Elements [first, first + n) as a sequence of their own; n >= 1.
+  accumulator operator()(std::int64_t first, std::int64_t n) const {
+    if (n <= block) return fold_block(first, n);
+    if constexpr (fold_traits<Reducer>::settles) {
+      return fold_until_settled(first, n);
+    } else {
+      const std::int64_t split = tree::left_size(n);
+      const accumulator left = (*this)(first, split);
+      const accumulator right = (*this)(first + split, n - split);
+      return closed_steps<Reducer>{reducer_}.combine(left, right);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t block =
+      std::int64_t{1} << tree::floor_log2(16384 / static_cast<std::int64_t>(sizeof(item)));
+
+  accumulator fold_until_settled(std::int64_t first, std::int64_t n) const {
+    accumulator value = fold_block(first, block);
+    for (std::int64_t i = block; i < n && !reducer_.settled(value); i += block) {
+      detail::replace(value, closed_steps<Reducer>{reducer_}.combine(
+                                 value, fold_block(first + i, detail::smaller(block, n - i))));
+    }
+    return value;
+  }
+
+  accumulator fold_block(std::int64_t first, std::int64_t n) const {
+    item items[block];
+    copy_block(first, n, items);
+    const item* const array = items;
+    if constexpr (last == 0) {
+      return fold_array_(source<const item*>{{array}}, reducer_, n);
+    } else {
+      return fold_array_(
+          source<position_iterator, const item*>{{{position_iterator{first}}}, {array}}, reducer_,
+          n);
+    }
+  }
+
+  // Not inlined: g++ does not see else that every item which is read is written, and warns.
+  [[gnu::noinline]] void copy_block(std::int64_t first, std::int64_t n, item* to) const {
+    source_type::template iterator<last>(elements_).copy(first, n, to);
+  }
+
+  const source_type& elements_;
+  const Reducer& reducer_;
+  const FoldArray& fold_array_;
+};
+
+}  // namespace tilefold::detail::host

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Arrays of a GPU: the bits of NumPy's, the same kind of array on the same device, in the stream that is current.
+import threading
+
+import numpy as np
+import oracle
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import items, same_bits
+
+import tilefold
+
+OPS = sorted(oracle.TABLE) + ["summary"]
+TORCH = {"i1": torch.int8, "i2": torch.int16, "i4": torch.int32, "i8": torch.int64, "u1": torch.uint8,
+         "u2": torch.uint16, "u4": torch.uint32, "u8": torch.uint64, "f2": torch.float16, "bfloat16": torch.bfloat16,
+         "f4": torch.float32, "f8": torch.float64, "?": torch.bool}
+
+
+def on_gpu(x):
+    """A NumPy array of any dtype as a tensor of the same layout."""
+    x = np.asarray(x)
+    names = {oracle.dtype_of(name): dtype for name, dtype in TORCH.items()}
+    raw = torch.from_numpy(np.array(x, order="C").reshape(x.shape).view(f"i{x.dtype.itemsize}"))
+    return raw.view(names[x.dtype]).cuda()
+
+
+def on_host(t):
+    """A tensor as a NumPy array of its dtype."""
+    assert isinstance(t, torch.Tensor) and t.is_cuda
+    names = {dtype: oracle.dtype_of(name) for name, dtype in TORCH.items()}
+    size = t.element_size()
+    raw = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[size]
+    return t.contiguous().view(raw).cpu().numpy().view(names[t.dtype])
+
+
+def takes(op, dtype):
+    if dtype == "?" and op in ("min", "max"):
+        return True
+    known = oracle.REAL if op == "summary" else oracle.TABLE[op][0]
+    return dtype in known and not (dtype == "?" and op == "minmax")
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("dtype", oracle.REAL)
+def test_the_bits_of_numpy(op, dtype):
+    if not takes(op, dtype):
+        x = on_gpu(items(dtype, (3, 4)))
+        with pytest.raises(tilefold.UnsupportedError):
+            tilefold.reduce(x, op)
+        return
+    host = items(dtype, (7, 33, 20))
+    gpu = on_gpu(host)
+    for axis in (None, 0, 1, 2, (0, 2), (1, 2), (0, 1), -1):
+        for keepdims in (False, True):
+            expected = np.asarray(tilefold.reduce(host, op, axis, keepdims))
+            got = tilefold.reduce(gpu, op, axis, keepdims)
+            if dtype == "?" and op in ("min", "max"):
+                expected = expected.astype(bool)
+            assert got.device == gpu.device and same_bits(on_host(got), expected), axis
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i4", "i8"])
+def test_long_ranges(dtype):
+    host = items(dtype, (3_000_017,))
+    gpu = on_gpu(host)
+    for op in ("sum", "sum64", "max", "mean", "variance", "arg_min", "count_nonzero", "logsumexp", "l2"):
+        assert same_bits(on_host(tilefold.reduce(gpu, op)), np.asarray(tilefold.reduce(host, op))), op
+
+
+@given(st.data())
+def test_layouts(data):
+    shape = data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=5))
+    host = items("f4", shape)
+    gpu = on_gpu(host)
+    order = data.draw(st.permutations(range(len(shape))))
+    cut = tuple(slice(data.draw(st.integers(0, n - 1)), None, data.draw(st.integers(1, 3))) for n in shape)
+    x, t = host[cut].transpose(order), gpu[cut].permute(order)
+    if data.draw(st.booleans()):
+        x, t = np.broadcast_to(x, (3, *x.shape)), t.expand(3, *t.shape)
+    axis = data.draw(st.none() | st.sets(st.integers(0, x.ndim - 1)).map(tuple))
+    for op in ("sum", "max", "mean", "arg_max"):
+        assert same_bits(on_host(tilefold.reduce(t, op, axis)), np.asarray(tilefold.reduce(x, op, axis)))
+
+
+def test_all_functions():
+    host = items("f4", (50, 40))
+    gpu = on_gpu(host)
+    for function in (tilefold.sum, tilefold.prod, tilefold.min, tilefold.max, tilefold.minmax, tilefold.mean,
+                     tilefold.var, tilefold.std, tilefold.argmin, tilefold.argmax, tilefold.any, tilefold.all,
+                     tilefold.count_nonzero, tilefold.logsumexp, tilefold.norm, tilefold.exact_sum,
+                     tilefold.compensated_sum):
+        for axis in (None, 0, 1):
+            assert same_bits(on_host(function(gpu, axis=axis)), np.asarray(function(host, axis=axis))), function
+    assert same_bits(on_host(tilefold.vdot(gpu, gpu)), np.asarray(tilefold.vdot(host, host)))
+    found, expected = tilefold.stats(gpu), tilefold.stats(host)
+    assert found.count == expected.count
+    assert [float(one) for one in found[1:]] == list(expected[1:])
+    assert all(one.is_cuda for one in found[1:])
+    for dtype in ("i1", "u2", "i4", "?", "f2", "f4", "i8"):
+        x = items(dtype, (30, 20))
+        for wanted in ("i8", "f8", "f4", "i4"):
+            assert same_bits(on_host(tilefold.sum(on_gpu(x), 0, getattr(torch, np.dtype(wanted).name))),
+                             tilefold.sum(x, 0, wanted)), (dtype, wanted)
+        assert same_bits(on_host(tilefold.sum(on_gpu(x))), np.asarray(tilefold.sum(x)))
+    fused = tilefold.fuse("count", "mean", "var", "std", "min", "max")
+    for dtype in ("f4", "i8", "u1"):
+        x = items(dtype, (30, 20))
+        for axis in (None, 1):
+            for got, wanted in zip(fused(on_gpu(x), axis)[1:], fused(x, axis)[1:]):
+                assert same_bits(on_host(got), np.asarray(wanted))
+    for initial in (2, -1e9):
+        for function in (tilefold.sum, tilefold.min, tilefold.max, tilefold.prod):
+            assert same_bits(on_host(function(gpu, 0, initial=initial)), function(host, 0, initial=initial))
+
+
+def test_segments_and_runs():
+    for dtype in ("f4", "f8", "i4", "bfloat16"):
+        host = items(dtype, (1000,))
+        gpu = on_gpu(host)
+        offsets = np.array([0, 0, 1, 17, 400, 400, 1000])
+        for op in ("sum", "max", "mean"):
+            expected = tilefold.segment_reduce(host, offsets, op)
+            for given_offsets in (torch.tensor(offsets).cuda(), torch.tensor(offsets, dtype=torch.int32).cuda(),
+                                  offsets, list(offsets)):
+                assert same_bits(on_host(tilefold.segment_reduce(gpu, given_offsets, op)), expected)
+            for keys in (np.arange(1000) // 7, (np.arange(1000) // 300).astype("f8")):
+                found = tilefold.reduce_by_key(on_gpu(keys), gpu, op)
+                wanted = tilefold.reduce_by_key(keys, host, op)
+                assert same_bits(on_host(found[0]), wanted[0]) and same_bits(on_host(found[1]), wanted[1])
+    with pytest.raises(tilefold.ArgumentError, match=r"segment 1 is \[5, 3\)"):
+        tilefold.segment_reduce(on_gpu(items("f4", (9,))), [0, 5, 3])
+    with pytest.raises(tilefold.UnsupportedError, match="no l2 of float32|but no l2"):
+        tilefold.reduce_by_key(on_gpu(np.arange(4)), on_gpu(items("f4", (4,))), "l2")
+
+
+def test_empty():
+    assert on_host(tilefold.sum(torch.empty(0, device="cuda"))).tobytes() == np.float32(-0.0).tobytes()
+    assert tuple(tilefold.sum(torch.empty(0, 3, device="cuda"), 1).shape) == (0,)
+    assert float(tilefold.max(torch.empty(0, device="cuda"))) == -np.inf
+    with pytest.raises(tilefold.EmptyError):
+        tilefold.mean(torch.empty(3, 0, device="cuda"), 1)
+    keys, values = tilefold.reduce_by_key(torch.empty(0, dtype=torch.int32, device="cuda"),
+                                          torch.empty(0, device="cuda"))
+    assert keys.numel() == 0 and values.numel() == 0
+    one = torch.tensor(3.5, device="cuda")
+    assert float(tilefold.sum(one)) == 3.5 and tilefold.sum(one).shape == ()
+
+
+def test_out():
+    host = items("f4", (30, 20))
+    gpu = on_gpu(host)
+    for out in (torch.zeros(20, device="cuda"), torch.zeros(40, device="cuda")[::2]):
+        assert tilefold.sum(gpu, 0, out=out) is out
+        assert same_bits(on_host(out), tilefold.sum(host, 0))
+    assert same_bits(on_host(tilefold.sum(gpu, 0, out=gpu[3])), tilefold.sum(host, 0)), "also over items"
+    gpu = on_gpu(host)
+    kept = torch.full((20,), 7.0, device="cuda")
+    for out, text in [(torch.zeros(3, device="cuda"), r"shape \(3,\)"), (torch.zeros(20), "must be an array of torch"),
+                      (torch.zeros(20, dtype=torch.float64, device="cuda"), "array of float64"),
+                      (np.zeros(20, "f4"), "out is a ndarray")]:
+        with pytest.raises(tilefold.ArgumentError, match=text):
+            tilefold.sum(gpu, 0, out=out)
+    with pytest.raises(tilefold.EmptyError):
+        tilefold.mean(torch.empty(0, 20, device="cuda"), 0, out=kept.double())
+    assert same_bits(on_host(tilefold.sum(gpu, 0)), tilefold.sum(host, 0)), "it can be used again"
+
+
+def test_errors():
+    gpu = torch.ones(3, device="cuda")
+    with pytest.raises(tilefold.UnsupportedError, match="requires a gradient"):
+        tilefold.sum(torch.ones(3, device="cuda", requires_grad=True))
+    with torch.no_grad():
+        assert float(tilefold.sum(torch.ones(3, device="cuda", requires_grad=True))) == 3
+    with pytest.raises(tilefold.UnsupportedError, match="complex64"):
+        tilefold.sum(torch.ones(3, device="cuda", dtype=torch.complex64))
+    with pytest.raises(tilefold.UnsupportedError, match="sparse"):
+        tilefold.sum(torch.eye(3, device="cuda").to_sparse())
+    with pytest.raises(tilefold.ArgumentError, match="y is a Tensor"):
+        tilefold.vdot(gpu, torch.ones(3))
+    with pytest.raises(tilefold.UnsupportedError, match="is on a GPU"):
+        tilefold.vdot(np.ones(3, "f4"), gpu)
+    with pytest.raises(tilefold.ArgumentError, match="stream is for arrays of a GPU"):
+        tilefold.sum(np.ones(3), stream=torch.cuda.current_stream())
+    with pytest.raises(tilefold.ArgumentError, match="stream is 'x'"):
+        tilefold.sum(gpu, stream="x")
+    with pytest.raises(tilefold.ArgumentError, match="no axis 1"):
+        tilefold.sum(gpu, 1)
+    assert float(tilefold.sum(gpu)) == 3
+
+
+def test_the_current_stream_and_the_named_one():
+    # What comes before in the stream is done first, and the call does not wait for it.
+    n = 1 << 20
+    host = items("f4", (n,))
+    expected = tilefold.sum(host)
+    side = torch.cuda.Stream()
+    for named in (None, side, side.cuda_stream):
+        x = torch.zeros(n, device="cuda")
+        source = on_gpu(host)
+        tilefold.sum(x)  # loads what it needs, for which CUDA may wait
+        torch.cuda.synchronize()
+        before = torch.cuda.Event()
+        with torch.cuda.stream(side):
+            torch.cuda._sleep(200_000_000)
+            x.copy_(source)
+            if named is None:
+                got = tilefold.sum(x)
+        if named is not None:
+            got = tilefold.sum(x, stream=named)
+        before.record(side)
+        assert not before.query(), "the call did not wait"
+        side.synchronize()
+        assert same_bits(on_host(got), np.asarray(expected))
+
+
+def test_nothing_of_torch_waits():
+    gpu = on_gpu(items("f4", (64, 100)))
+    out = torch.zeros(100, device="cuda")
+    tilefold.sum(gpu)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        tilefold.sum(gpu)
+        tilefold.mean(gpu, 0)
+        tilefold.sum(gpu, 0, out=out)
+        tilefold.stats(gpu)
+        tilefold.fuse("mean", "var")(gpu, 1)
+        tilefold.sum(gpu, dtype=torch.float64)
+        tilefold.sum(gpu, 0, initial=1)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+def test_in_a_graph():
+    gpu = on_gpu(items("f4", (300, 5000)))
+    expected = tilefold.sum(gpu, 1).clone(), tilefold.sum(gpu).clone()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        rows, whole = tilefold.sum(gpu, 1), tilefold.sum(gpu)
+    rows.zero_()
+    graph.replay()
+    torch.cuda.synchronize()
+    assert torch.equal(rows, expected[0]) and torch.equal(whole, expected[1])
+
+
+def test_threads():
+    gpu = on_gpu(items("f4", (100, 1000)))
+    expected = tilefold.sum(gpu, 1).cpu()
+    wrong = []
+
+    def work():
+        with torch.cuda.stream(torch.cuda.Stream()):
+            for _ in range(50):
+                if not torch.equal(tilefold.sum(gpu, 1).cpu(), expected):
+                    wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    torch.cuda.synchronize()
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not wrong
+
+
+def test_cupy():
+    import cupy
+    for dtype in ("f4", "f8", "i4", "u1", "?", "f2"):
+        host = items(dtype, (30, 40))
+        gpu = cupy.asarray(host)
+        for layout, of in ((gpu, host), (gpu.T, host.T), (gpu[::2, ::-1], host[::2, ::-1])):
+            for axis in (None, 0, 1):
+                got = tilefold.sum(layout, axis)
+                assert isinstance(got, cupy.ndarray) and same_bits(got.get(), tilefold.sum(of, axis))
+                got = tilefold.mean(layout, axis)
+                assert isinstance(got, cupy.ndarray) and same_bits(got.get(), tilefold.mean(of, axis))
+    host = items("f4", (30, 40))
+    gpu = cupy.asarray(host)
+    out = cupy.zeros(30, "f4")
+    assert tilefold.max(gpu, 1, out=out) is out and same_bits(out.get(), tilefold.max(host, 1))
+    assert same_bits(tilefold.sum(gpu, 0, "f8").get(), tilefold.sum(host, 0, "f8"))
+    assert same_bits(tilefold.sum(gpu, 0, initial=3).get(), tilefold.sum(host, 0, initial=3))
+    with cupy.cuda.Stream(non_blocking=True):
+        assert same_bits(tilefold.sum(gpu, 1).get(), tilefold.sum(host, 1))
+    side = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.Device().synchronize()
+    got = tilefold.sum(gpu, 1, stream=side)
+    side.synchronize()
+    assert same_bits(got.get(), tilefold.sum(host, 1))
+    found = tilefold.reduce_by_key(cupy.arange(30) // 4, gpu[:, 0])
+    assert same_bits(found[1].get(), tilefold.reduce_by_key(np.arange(30) // 4, host[:, 0])[1])
+    assert same_bits(tilefold.segment_reduce(gpu[0], [0, 5, 40]).get(), tilefold.segment_reduce(host[0], [0, 5, 40]))
+    with pytest.raises(tilefold.ArgumentError, match="y is a Tensor"):
+        tilefold.vdot(gpu, torch.ones(3, device="cuda"))
+
+
+def test_jax():
+    import jax
+    host = items("f4", (30, 40))
+    gpu = jax.device_put(host, jax.devices("gpu")[0])
+    got = tilefold.sum(gpu, 1)
+    assert isinstance(got, jax.Array) and same_bits(np.asarray(got), tilefold.sum(host, 1))
+    with pytest.raises(tilefold.UnsupportedError, match="jax_enable_x64"):
+        tilefold.mean(gpu)
+    with jax.enable_x64(True):
+        assert same_bits(np.asarray(tilefold.mean(gpu, 0)), tilefold.mean(host, 0))

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# tilefold.torch: values and gradients against torch's own in double, the same bits alone and in a batch, twice and
+# compiled. On the CPU and, where there is one, on the GPU (TILEFOLD_TEST_DEVICES=cpu leaves it out).
+import math
+import os
+
+import pytest
+import torch
+
+import tilefold
+import tilefold.torch as tt
+
+DEVICES = os.environ.get("TILEFOLD_TEST_DEVICES", "cpu,cuda").split(",")
+DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+F = torch.nn.functional
+
+#: name: (ours, torch's, the shape of the operand)
+CASES = {
+    "sum": (lambda x: tt.sum(x, 1), lambda x: x.sum(1)),
+    "sum of all": (tt.sum, torch.sum),
+    "sum keeping": (lambda x: tt.sum(x, (0, -1), True), lambda x: x.sum((0, -1), True)),
+    "mean": (lambda x: tt.mean(x, (0, 2)), lambda x: x.mean((0, 2))),
+    "var": (lambda x: tt.var_mean(x, 1)[0], lambda x: torch.var_mean(x, 1)[0]),
+    "var_mean": (lambda x: sum(tt.var_mean(x, (1, 2), correction=0, keepdim=True)),
+                 lambda x: sum(torch.var_mean(x, (1, 2), correction=0, keepdim=True))),
+    "logsumexp": (lambda x: tt.logsumexp(x, 1), lambda x: torch.logsumexp(x, 1)),
+    "log_softmax": (lambda x: tt.log_softmax(x, -1), lambda x: torch.log_softmax(x, -1)),
+    "log_softmax of columns": (lambda x: tt.log_softmax(x, 0), lambda x: torch.log_softmax(x, 0)),
+    "softmax": (lambda x: tt.softmax(x, 2), lambda x: torch.softmax(x, 2)),
+    "rms_norm": (lambda x: tt.rms_norm(x, x.shape[-1:]), lambda x: F.rms_norm(x, x.shape[-1:])),
+    "rms_norm of two": (lambda x: tt.rms_norm(x, x.shape[-2:], eps=0.1),
+                        lambda x: F.rms_norm(x, x.shape[-2:], eps=0.1)),
+    "norm": (lambda x: tt.norm(x, 2, 1), lambda x: torch.linalg.vector_norm(x, 2, 1)),
+    "norm 1": (lambda x: tt.norm(x, 1), lambda x: torch.linalg.vector_norm(x, 1)),
+    "norm inf": (lambda x: tt.norm(x, math.inf, (1, 2), True),
+                 lambda x: torch.linalg.vector_norm(x, math.inf, (1, 2), True)),
+}
+
+
+def data(device, dtype, shape=(5, 17, 40), seed=1):
+    rng = torch.Generator().manual_seed(seed)
+    return (torch.randn(shape, generator=rng, dtype=torch.float64) * 3).to(dtype).to(device)
+
+
+def same(a, b):
+    raw = {2: torch.int16, 4: torch.int32, 8: torch.int64}[a.element_size()]
+    return a.dtype == b.dtype and a.shape == b.shape and torch.equal(a.contiguous().view(raw), b.contiguous().view(raw))
+
+
+def error(dtype):
+    return {torch.float64: 1e-12, torch.float32: 2e-5, torch.float16: 2e-2, torch.bfloat16: 1e-1}[dtype]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_gradients(name, dtype, device):
+    ours, theirs = CASES[name]
+    x = data(device, dtype).requires_grad_()
+    exact = x.detach().double().requires_grad_()
+    eps = {"rms_norm": torch.finfo(dtype).eps}.get(name)
+    y = ours(x)
+    z = theirs(exact) if eps is None else F.rms_norm(exact, exact.shape[-1:], eps=eps)
+    assert y.dtype == dtype and y.shape == z.shape and y.device == x.device
+    torch.testing.assert_close(y.double(), z, rtol=error(dtype), atol=error(dtype))
+    g = data(device, dtype, y.shape, 2)
+    y.backward(g)
+    z.backward(g.double())
+    assert x.grad.dtype == dtype
+    torch.testing.assert_close(x.grad.double(), exact.grad, rtol=3 * error(dtype), atol=3 * error(dtype))
+    again = x.detach().clone().requires_grad_()
+    ours(again).backward(g)
+    assert same(again.grad, x.grad), "deterministic"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["sum", "mean", "var_mean", "logsumexp", "log_softmax", "softmax", "norm", "rms_norm"])
+def test_gradcheck(name, device):
+    x = data(device, torch.float64, (3, 4, 5)).requires_grad_()
+    assert torch.autograd.gradcheck(CASES[name][0], x)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_weight_of_rms_norm(device):
+    x, w = data(device, torch.float64, (6, 8)).requires_grad_(), data(device, torch.float64, (8,), 3).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x, w: tt.rms_norm(x, (8,), w, 1e-3), (x, w))
+    torch.testing.assert_close(tt.rms_norm(x, (8,), w, 1e-3), F.rms_norm(x, (8,), w, 1e-3))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_row_alone_and_in_a_batch(dtype, device):
+    rows = {"log_softmax": lambda x: tt.log_softmax(x, -1), "softmax": lambda x: tt.softmax(x, -1),
+            "rms_norm": lambda x: tt.rms_norm(x, x.shape[-1:]), "sum": lambda x: tt.sum(x, -1),
+            "mean": lambda x: tt.mean(x, -1), "logsumexp": lambda x: tt.logsumexp(x, -1),
+            "norm": lambda x: tt.norm(x, 2, -1)}
+    for n in (1, 7, 64, 1000, 5000):
+        x = data(device, dtype, (70, n))
+        for name, function in rows.items():
+            batch = function(x)
+            for i in (0, 33, 69):
+                assert same(function(x[i:i + 1])[0], batch[i]), (name, n, i)
+            assert same(function(x[5:40]), batch[5:40]), (name, n)
+
+
+@pytest.mark.skipif(len(DEVICES) < 2, reason="TILEFOLD_TEST_DEVICES names one device")
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_cpu_and_gpu_have_the_same_bits(dtype):
+    x = data("cpu", dtype, (30, 501))
+    for function in (lambda x: tt.sum(x, 1), tt.mean, lambda x: tt.var_mean(x, 0)[0], lambda x: tt.norm(x, 2, 1),
+                     lambda x: tt.logsumexp(x, 1)):
+        assert same(function(x), function(x.cuda()).cpu())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_extremes(device):
+    inf = math.inf
+    x = torch.tensor([[-inf, -inf], [0, -inf], [1000, 1000], [inf, 0]], device=device)
+    torch.testing.assert_close(tt.logsumexp(x, 1), torch.logsumexp(x, 1))
+    x = x[:3]
+    torch.testing.assert_close(tt.log_softmax(x, 1), torch.log_softmax(x, 1), equal_nan=True)
+    torch.testing.assert_close(tt.softmax(x, 1), torch.softmax(x, 1), equal_nan=True)
+    assert tt.mean(torch.ones(0, device=device)).isnan() and tt.sum(torch.ones(0, device=device)) == 0
+    assert tt.log_softmax(torch.ones(0, 3, device=device), 1).shape == (0, 3)
+    assert tt.softmax(torch.tensor(2.0, device=device), 0) == 1
+    assert tt.sum(torch.ones(3, dtype=torch.bool, device=device)).dtype == torch.int64
+    large = torch.tensor([1000.0, 0.0, 999.0], device=device)
+    torch.testing.assert_close(tt.log_softmax(large, 0).double(), torch.log_softmax(large.double(), 0), rtol=1e-6,
+                               atol=1e-7)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_errors(device):
+    x = torch.ones(2, 3, device=device)
+    for call, text in [(lambda: tt.sum(x, 2), "no dim 2"), (lambda: tt.sum(x, (0, -2)), "named twice"),
+                       (lambda: tt.norm(x, 3), "p is 3"), (lambda: tt.var_mean(x, 0, correction=2), "correction is 2"),
+                       (lambda: tt.mean(x.long()), "floating"), (lambda: tt.rms_norm(x, (2,)), r"over \(2,\)"),
+                       (lambda: tt.rms_norm(x, (3,), torch.ones(2, device=device)), r"weight of \(2,\)")]:
+        with pytest.raises(tilefold.TilefoldError, match=text):
+            call()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_compiled(device):
+    def loss(x):
+        return -(tt.log_softmax(x, -1) * tt.softmax(x, -1)).sum() + tt.norm(tt.rms_norm(x, x.shape[-1:]))
+
+    x = data(device, torch.float32, (20, 30)).requires_grad_()
+    seen = []
+
+    def backend(graph, _):
+        seen.extend(str(node.target) for node in graph.graph.nodes)
+        return graph.forward
+
+    compiled = torch.compile(loss, fullgraph=True, backend=backend)(x)
+    assert any("tilefold" in one for one in seen), seen
+    eager = loss(x)
+    assert same(compiled, eager)
+    (a,), (b,) = torch.autograd.grad(compiled, x), torch.autograd.grad(eager, x)
+    assert same(a, b)
+    torch.library.opcheck(torch.ops.tilefold.sum.default, (x, [1], False))
+    torch.library.opcheck(torch.ops.tilefold.log_softmax.default, (x, 1))
+    torch.library.opcheck(torch.ops.tilefold.var_mean.default, (x, [0], 1, False))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_in_place_of_torch(device):
+    x = data(device, torch.float32, (30, 600))
+    before = torch.log_softmax(x, -1)
+    with tt.batch_invariant(device):
+        with tt.batch_invariant(device):
+            assert same(torch.log_softmax(x, -1), tt.log_softmax(x, -1))
+        assert same(torch.softmax(x, -1), tt.softmax(x, -1))
+        assert same(x.sum(-1), tt.sum(x, -1)) and same(x.sum(), tt.sum(x))
+        assert same(x.mean(-1), tt.mean(x, -1)) and same(x.mean(), tt.mean(x))
+        assert same(torch.linalg.vector_norm(x, dim=-1), tt.norm(x, 2, -1))
+        assert same(torch.var_mean(x, -1)[0], tt.var_mean(x, -1)[0]) and same(x.var(-1), tt.var_mean(x, -1)[0])
+        assert same(torch.logsumexp(x, -1), tt.logsumexp(x, -1))
+        if device == "cuda":
+            assert same(F.rms_norm(x, (600,), eps=1e-5), tt.rms_norm(x, (600,), eps=1e-5))
+        assert x.long().sum().dtype == torch.int64 and (x > 0).sum() == int((x > 0).cpu().numpy().sum())
+        half = x.half()
+        assert same(torch.softmax(half, -1, dtype=torch.float32), tt.softmax(half, -1, torch.float32))
+    assert same(torch.log_softmax(x, -1), before)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several statistics in one read."""
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from . import _errors
+from ._arrays import Axis, Items, items_of
+from ._gpu_libraries import library_of
+from ._reductions import max, min, reduce
+
+#: Of "summary": count, mean, variance of a sample and of a population, least, greatest.
+_PLACES = {"count": 0, "mean": 1, "min": 4, "max": 5}
+_KNOWN = ("count", "mean", "var", "std", "min", "max")
+
+
+class Fused:
+    """What fuse() makes."""
+
+    def __init__(self, *names: str) -> None:
+        for name in names:
+            if name not in _KNOWN:
+                raise _errors.ArgumentError(_errors.UNKNOWN_OP,
+                                            f"tilefold: fuse knows no {name!r}; it knows {', '.join(_KNOWN)}")
+        if not names or len(set(names)) != len(names):
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: fuse takes names, each once, not {names}")
+        self.names = names
+        self._results = namedtuple("Fused", names)  # type: ignore[misc]
+
+    def __repr__(self) -> str:
+        return f"tilefold.fuse{self.names}"
+
+    def __call__(self, x: Items, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False,
+                 stream: Any = None) -> Any:
+        if ddof not in (0, 1):
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ddof is {ddof!r}, and must be 0 or 1")
+        library = library_of(x)
+        if library is None:
+            x = items_of(x)
+        numbers = reduce(x, "summary", axis, keepdims, stream=stream)
+        found = []
+        for name in self.names:
+            if name in ("min", "max"):
+                found.append(self._extreme(name, numbers[..., _PLACES[name]], x, axis, keepdims, stream))
+            elif name in ("var", "std"):
+                var = numbers[..., 3 - ddof]
+                found.append(var if name == "var" else var ** 0.5 if library is not None else np.sqrt(var))
+            else:
+                found.append(numbers[..., _PLACES[name]])
+        if library is None:
+            found = [one.astype(np.int64) if name == "count" else one for name, one in zip(self.names, found)]
+            found = [np.asarray(one)[()] for one in found]
+        return self._results(*found)
+
+    @staticmethod
+    def _extreme(name: str, number: Any, x: Any, axis: Axis, keepdims: bool, stream: Any) -> Any:
+        library = library_of(x)
+        if library is not None:
+            code = library.items(x).code
+            if code in ((0, 64), (1, 64)):  # a double does not hold them
+                return (min if name == "min" else max)(x, axis, keepdims, stream=stream)
+            return library.cast(number, code)
+        if x.dtype in (np.int64, np.uint64):
+            return (min if name == "min" else max)(x, axis, keepdims)
+        return number.astype(x.dtype)
+
+
+def fuse(*names: str) -> Fused:
+    """A function that finds several statistics in one read: fuse("mean", "var", "min")(x, axis=0).
+
+    names  of "count", "mean", "var", "std", "min", "max", each once.
+
+    What it returns takes x and axis as reduce() does, ddof (0, or 1 for a sample), keepdims and stream, and returns
+    a named tuple. Each result has the bits of the function of its name; the count is int64 (float64 on a GPU). min
+    and max of int64 and uint64 are read once more, for float64 does not hold them. Of nothing: EmptyError.
+
+    Raises: ArgumentError for another name; UnsupportedError for complex items; and as reduce().
+    """
+    return Fused(*names)

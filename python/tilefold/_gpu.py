@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of a GPU: read where they lie, folded in the order of their library's current stream, and answered with
+an array of the same library. Nothing waits, unless a function says so.
+
+What differs between libraries stands in one class each (_gpu_libraries.py).
+"""
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _errors, _library, _threads
+from ._arrays import axes_of
+from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, name_of, of_dtype, of_name
+
+#: Operations that are one of another name for bool.
+_OF_BOOL = {"min": "all", "max": "any"}
+
+
+class Plan(NamedTuple):
+    """What an operation makes of items of a type."""
+    name: bytes
+    items: _library.Dtype
+    result: Code
+    tail: Tuple[int, ...]
+
+
+@functools.lru_cache(maxsize=None)
+def plan_of(op: str, code: Code) -> Plan:
+    if not isinstance(op, str):
+        raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: op is {op!r}, and must be a name")
+    if code == BOOL:
+        if op == "minmax":
+            raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: there is no minmax of bool on a GPU")
+        op = _OF_BOOL.get(op, op)
+    items, result, count = _library.Dtype(*code, 1), _library.Dtype(), ctypes.c_int32()
+    _library.call("tilefold_result", op.encode(), items, ctypes.byref(result), ctypes.byref(count))
+    return Plan(op.encode(), items, (result.code, result.bits), (count.value,) if count.value > 1 else ())
+
+
+_executors: Dict[Tuple[int, int], ctypes.c_void_p] = {}
+
+
+def executor_of(device: int, stream: int) -> ctypes.c_void_p:
+    """For any thread, and a stream that may end at any time: libtilefold keeps what calls need (tilefold.h). The
+    host's for device -1."""
+    if device < 0:
+        return _threads.executor()
+    found = _executors.get((device, stream))
+    if found is None:
+        if not _library.has_cuda:
+            raise _errors.UnsupportedError(
+                _errors.UNSUPPORTED, "tilefold: the array is on a GPU, and this libtilefold was built without CUDA. "
+                "Build one with -DTILEFOLD_C_CUDA=ON and name it in the environment variable TILEFOLD_LIBRARY, or copy "
+                "the array to the host")
+        found = ctypes.c_void_p()
+        _library.call("tilefold_stream_executor", device, stream, ctypes.byref(found))
+        _executors[device, stream] = found
+    return found
+
+
+def in_stream(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a function of a library and an array the argument `stream`, which is the library's current one then."""
+    @functools.wraps(function)
+    def call(library: GpuLibrary, x: Any, *arguments: Any, stream: Any = None) -> Any:
+        if stream is None:
+            return function(library, x, *arguments)
+        with library.in_stream(x, stream):
+            return function(library, x, *arguments)
+
+    return call
+
+
+def _check_out(library: GpuLibrary, out: Any, like: Items, code: Code, shape: Tuple[int, ...]) -> Items:
+    if not library.owns(out):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: out is a {type(out).__name__}, and must be an array of "
+                                    f"{library.name} on the GPU")
+    found = library.items(out)
+    if found.code != code or tuple(found.shape) != shape:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: out is an array of {name_of(found.code)} and shape "
+                                    f"{tuple(found.shape)}, and must be one of {name_of(code)} and shape {shape}")
+    if found.device != like.device:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: out is on device {found.device}, and x on "
+                                    f"device {like.device}")
+    if found.read_only:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: out is read-only")
+    return found
+
+
+def _int64s(values: Sequence[int]) -> Any:
+    return (ctypes.c_int64 * (len(values) or 1))(*values)
+
+
+@in_stream
+def fold(library: GpuLibrary, x: Any, op: str, axis: Any = None, keepdims: bool = False, out: Any = None,
+         dtype: Optional[Code] = None) -> Any:
+    """reduce() of an array of `library`; results are converted to dtype."""
+    items = library.items(x)
+    plan = plan_of(op, items.code)
+    shape, rank = items.shape, len(items.shape)
+    whole = axis is None
+    if whole and not keepdims:
+        axes: Tuple[int, ...] = tuple(range(rank))
+        left: Tuple[int, ...] = ()
+        kept = left
+    else:
+        axes = axes_of(axis, rank)
+        left = tuple(n for i, n in enumerate(shape) if i not in axes)
+        kept = tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else left
+    code = plan.result
+    wanted = code if dtype is None else dtype
+    if out is not None:
+        _check_out(library, out, items, wanted, kept + plan.tail)
+    handle = executor_of(items.device, items.stream)
+    results = library.empty(x, kept + plan.tail, code)
+    address = library.address(results)
+    if len(axes) == rank and library.is_row_major(x, items):
+        _library.call("tilefold_reduce", handle, plan.name, items.address, plan.items, math.prod(shape), address)
+    else:
+        _library.call("tilefold_axis_reduce", handle, plan.name, items.address, plan.items, rank, _int64s(shape),
+                      _int64s(items.steps), len(axes), (ctypes.c_int32 * (len(axes) or 1))(*axes), address, None)
+    if wanted != code:
+        results = library.cast(results, wanted)
+    if out is not None:
+        library.copy(out, results)
+        return library.done(out)
+    return library.done(results)
+
+
+def row_of(library: GpuLibrary, x: Any) -> Tuple[Any, Items]:
+    """x and its items one after the other; copied if they are not."""
+    items = library.items(x)
+    if not library.is_row_major(x, items):
+        x = library.contiguous(x)
+        items = library.items(x)
+    return x, items
+
+
+@in_stream
+def stats(library: GpuLibrary, x: Any) -> List[Any]:
+    """[mean, variance, min, max] of all items as float64, on the GPU."""
+    x, items = row_of(library, x)
+    handle = executor_of(items.device, items.stream)
+    results = library.empty(x, (5,), (2, 64))
+    _library.call("tilefold_stats", handle, items.address,
+                  _library.Dtype(*items.code, 1), math.prod(items.shape),
+                  ctypes.cast(library.address(results), ctypes.POINTER(_library.Statistics)))
+    results = library.done(results)
+    return [results[i] for i in range(1, 5)]
+
+
+@in_stream
+def vdot(library: GpuLibrary, x: Any, y: Any) -> Any:
+    require_together(library, x, y, "y")
+    x, a = row_of(library, x)
+    y, b = row_of(library, y)
+    n, m = math.prod(a.shape), math.prod(b.shape)
+    if a.code != b.code or n != m:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: vdot of {n} items of {name_of(a.code)} "
+                                    f"and {m} of {name_of(b.code)}")
+    if a.code == BOOL:
+        raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: there is no vdot of bool")
+    handle = executor_of(a.device, a.stream)
+    results = library.empty(x, (), plan_of("sum", a.code).result)
+    _library.call("tilefold_dot", handle, a.address, b.address,
+                  _library.Dtype(*a.code, 1), n, library.address(results))
+    return library.done(results)
+
+
+def require_together(library: GpuLibrary, x: Any, y: Any, name: str) -> None:
+    if not library.owns(y):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: {name} is a {type(y).__name__}, and must be an array of "
+                                    f"{library.name} on the GPU, as x is")
+    devices = library.items(x).device, library.items(y).device
+    if devices[0] != devices[1]:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: {name} is on device {devices[1]}, and x on "
+                                    f"device {devices[0]}")
+
+
+def _require_row(items: Items, name: str) -> int:
+    if len(items.shape) != 1:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: {name} have the shape {tuple(items.shape)}, "
+                                    "and must be a row")
+    return items.shape[0]
+
+
+@in_stream
+def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str) -> Any:
+    """Offsets that are on the GPU are believed; others have been checked by the caller, as NumPy's, and are copied."""
+    if isinstance(offsets, np.ndarray):
+        offsets = library.from_numpy(x, offsets)
+    require_together(library, x, offsets, "offsets")
+    x, items = row_of(library, x)
+    offsets, begins = row_of(library, offsets)
+    n, many = _require_row(items, "items"), _require_row(begins, "offsets")
+    if many == 0 or begins.code not in ((0, 32), (0, 64)):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: offsets are {many} of "
+                                    f"{name_of(begins.code)}, and must be one or more of int32 or int64")
+    plan = plan_of(op, items.code)
+    handle = executor_of(items.device, items.stream)
+    results = library.empty(x, (many - 1,) + plan.tail, plan.result)
+    _library.call("tilefold_segmented_reduce", handle, plan.name, items.address,
+                  plan.items, n, begins.address, _library.Dtype(*begins.code, 1), many - 1,
+                  library.address(results))
+    return library.done(results)
+
+
+@in_stream
+def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str) -> Tuple[Any, Any]:
+    """Waits for the number of runs."""
+    require_together(library, values, keys, "keys")
+    keys, of_keys = row_of(library, keys)
+    values, items = row_of(library, values)
+    n = _require_row(items, "values")
+    if _require_row(of_keys, "keys") != n:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: keys have the shape "
+                                    f"{tuple(of_keys.shape)}, and values {tuple(items.shape)}; they must be rows "
+                                    "of one length")
+    plan = plan_of(op, items.code)
+    handle = executor_of(items.device, items.stream)
+    keys_out = library.empty(keys, (n,), of_keys.code)
+    results = library.empty(values, (n,) + plan.tail, plan.result)
+    if n == 0:
+        return library.done(keys_out), library.done(results)
+    runs = library.empty(values, (), of_dtype(np.dtype("i8")))
+    _library.call("tilefold_reduce_by_key", handle, plan.name, of_keys.address,
+                  _library.Dtype(*of_keys.code, 1), items.address, plan.items, n, library.address(keys_out),
+                  library.address(results), ctypes.cast(library.address(runs), ctypes.POINTER(ctypes.c_int64)))
+    count = library.number(runs)
+    return library.done(keys_out)[:count], library.done(results)[:count]
+
+
+@in_stream
+def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdims: bool, out: Any) -> Any:
+    """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
+    code = library.code_of(x)
+    wanted = None if dtype is None else of_name(dtype)
+    if wanted is not None and wanted != code:
+        is_float = code[0] in (2, 4)
+        if is_float and wanted == (2, 64):
+            return fold(library, x, op + "64", axis, keepdims, out)
+        same_sign = code[0] == wanted[0] or (code == BOOL and wanted[0] == 0)
+        if not (same_sign and wanted in ((0, 64), (1, 64))):
+            x = library.cast(x, wanted)
+            code = wanted
+    if code[0] in (0, 1, 6) and code[1] < 64:
+        op += "64"
+    return fold(library, x, op, axis, keepdims, out, wanted)

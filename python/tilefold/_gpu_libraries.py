@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The libraries whose arrays of a GPU are taken: how one shows where its items lie, and how a new one is made.
+
+None is imported here: an array of a library is there only if its library is.
+"""
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import sys
+from typing import Any, ContextManager, Dict, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _errors
+
+#: DLPack's code and the bits of a type.
+Code = Tuple[int, int]
+BOOL: Code = (6, 8)
+_NAMES: Dict[Code, str] = {
+    (0, 8): "int8", (0, 16): "int16", (0, 32): "int32", (0, 64): "int64", (1, 8): "uint8", (1, 16): "uint16",
+    (1, 32): "uint32", (1, 64): "uint64", (2, 16): "float16", (4, 16): "bfloat16", (2, 32): "float32",
+    (2, 64): "float64", BOOL: "bool", (5, 64): "complex64", (5, 128): "complex128",
+}
+_CODES = {name: code for code, name in _NAMES.items()}
+
+
+def unsupported(text: str) -> _errors.UnsupportedError:
+    return _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: " + text)
+
+
+def name_of(code: Code) -> str:
+    return _NAMES[code]
+
+
+def of_dtype(dtype: np.dtype[Any]) -> Code:
+    if dtype.name not in _CODES or not dtype.isnative:
+        raise unsupported(f"arrays of {dtype} are not taken")
+    return _CODES[dtype.name]
+
+
+@functools.lru_cache(maxsize=None)
+def of_name(dtype: Any) -> Code:
+    """The code of what a user names a dtype by: torch.float32, "f4", numpy.float32."""
+    name = str(dtype).partition(".")[2] if str(dtype).startswith("torch.") else None
+    if name is None and dtype == "bfloat16":
+        name = "bfloat16"
+    return _CODES[name] if name in _CODES else of_dtype(np.dtype(dtype))
+
+
+class Items(NamedTuple):
+    """Where the items of an array lie, and in which stream they are ready."""
+    address: int
+    code: Code
+    shape: Sequence[int]
+    steps: Sequence[int]  # strides, counted in items
+    device: int
+    stream: int
+    read_only: bool = False
+
+
+def handle_of(stream: Any) -> int:
+    """The cudaStream_t of a stream: an int, or a stream of torch, CuPy, numba or cuda.core."""
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    for name in ("cuda_stream", "ptr"):
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    if hasattr(stream, "handle"):
+        return int(getattr(stream.handle, "value", stream.handle) or 0)
+    if isinstance(stream, int) and not isinstance(stream, bool) and stream >= 0:
+        return stream
+    raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: stream is {stream!r}, and must be a stream of a "
+                                "GPU library or the number of a cudaStream_t")
+
+
+class GpuLibrary:
+    """A library of arrays. What makes arrays, and what works on them, does so in the current stream."""
+    name = ""
+
+    def owns(self, x: Any) -> bool:
+        raise NotImplementedError
+
+    def items(self, x: Any) -> Items:
+        raise NotImplementedError
+
+    def code_of(self, x: Any) -> Code:
+        """That of items()."""
+        return self.items(x).code
+
+    def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
+        raise NotImplementedError
+
+    def is_row_major(self, x: Any, items: Items) -> bool:
+        """Whether items stand one after the other."""
+        step = 1
+        for extent, own in zip(reversed(items.shape), reversed(items.steps)):
+            if extent != 1 and own != step:
+                return False
+            step *= extent
+        return True
+
+    def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
+        """A new row-major array on the device of `like`."""
+        raise NotImplementedError
+
+    def address(self, x: Any) -> int:
+        raise NotImplementedError
+
+    def cast(self, x: Any, code: Code) -> Any:
+        raise NotImplementedError
+
+    def contiguous(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def copy(self, to: Any, x: Any) -> None:
+        raise NotImplementedError
+
+    def from_numpy(self, like: Any, array: np.ndarray[Any, Any]) -> Any:
+        raise NotImplementedError
+
+    def stacked(self, initial: Any, x: Any) -> Any:
+        """An array whose row 0 is `initial` throughout, and whose row 1 is x."""
+        raise NotImplementedError
+
+    def size(self, x: Any) -> int:
+        return math.prod(x.shape)
+
+    def number(self, x: Any) -> int:
+        """Waits for an array of one integer."""
+        return int(x)
+
+    def done(self, x: Any) -> Any:
+        """What is given to the user."""
+        return x
+
+
+class Torch(GpuLibrary):
+    """For users tensors of a GPU whose gradient would not be lost; for tilefold.torch others, too."""
+    name = "torch"
+
+    def __init__(self, torch: Any, of_user: bool = True, on_host: bool = False) -> None:
+        self.torch, self.of_user, self.on_host = torch, of_user, on_host
+        self.codes: Dict[Any, Code] = {}
+        self.dtypes: Dict[Code, Any] = {}
+        for code, name in _NAMES.items():
+            dtype = getattr(torch, name, None)
+            if dtype is not None:
+                self.codes[dtype], self.dtypes[code] = code, dtype
+        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+    def current_stream(self, device: int) -> int:
+        if self.on_host:
+            return 0
+        if self.raw_stream is not None:
+            return int(self.raw_stream(device))
+        return int(self.torch.cuda.current_stream(device).cuda_stream)
+
+    def owns(self, x: Any) -> bool:
+        return isinstance(x, self.torch.Tensor) and bool(x.is_cuda)
+
+    def items(self, x: Any) -> Items:
+        if self.of_user and x.requires_grad and self.torch.is_grad_enabled():
+            raise unsupported("this tensor requires a gradient, which would be lost: use tilefold.torch, or "
+                              "x.detach()")
+        if x.layout is not self.torch.strided:
+            raise unsupported(f"tensors of layout {x.layout} are not taken")
+        if x.is_neg() or x.is_conj():
+            raise unsupported("this tensor is a conjugated or negated view: use x.resolve_conj().resolve_neg()")
+        device = x.get_device()
+        return Items(x.data_ptr(), self.code_of(x), x.shape, x.stride(), device, self.current_stream(device))
+
+    def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
+        cuda = self.torch.cuda
+        if not isinstance(stream, cuda.Stream):
+            stream = cuda.ExternalStream(handle_of(stream), device=x.device)
+        if stream.device != x.device:
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                        f"tilefold: the stream is one of {stream.device}, and x is on {x.device}")
+        context: ContextManager[Any] = cuda.stream(stream)
+        return context
+
+    def code_of(self, x: Any) -> Code:
+        code = self.codes.get(x.dtype)
+        if code is None:
+            raise unsupported(f"tensors of {x.dtype} are not taken")
+        return code
+
+    def is_row_major(self, x: Any, items: Items) -> bool:
+        return bool(x.is_contiguous())
+
+    def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
+        return like.new_empty(shape, dtype=self.dtypes[code])
+
+    def address(self, x: Any) -> int:
+        return int(x.data_ptr())
+
+    def cast(self, x: Any, code: Code) -> Any:
+        return x.to(self.dtypes[code])
+
+    def contiguous(self, x: Any) -> Any:
+        return x.contiguous()
+
+    def copy(self, to: Any, x: Any) -> None:
+        to.copy_(x)
+
+    def from_numpy(self, like: Any, array: np.ndarray[Any, Any]) -> Any:
+        return self.torch.from_numpy(array).to(like.device)
+
+    def stacked(self, initial: Any, x: Any) -> Any:
+        return self.torch.stack([self.torch.full_like(x, initial), x])
+
+
+class _OfCudaArrays(GpuLibrary):
+    """Arrays that show themselves by __cuda_array_interface__."""
+
+    def device_of(self, x: Any) -> int:
+        raise NotImplementedError
+
+    def current_stream(self, x: Any) -> int:
+        raise NotImplementedError
+
+    def items(self, x: Any) -> Items:
+        shown = x.__cuda_array_interface__
+        if shown.get("mask") is not None:
+            raise unsupported("masks are not taken")
+        address, read_only = shown["data"]
+        dtype = np.dtype(shown["typestr"])
+        shape, strides = tuple(shown["shape"]), shown.get("strides")
+        if strides is None:
+            steps, step = [0] * len(shape), 1
+            for i in reversed(range(len(shape))):
+                steps[i] = step
+                step *= shape[i]
+        else:
+            if any(step % dtype.itemsize for step in strides):
+                raise unsupported(f"strides of {strides} bytes are not whole items of {dtype}")
+            steps = [step // dtype.itemsize for step in strides]
+        return Items(address or 0, of_dtype(dtype), shape, steps, self.device_of(x), self.current_stream(x),
+                     bool(read_only))
+
+    def address(self, x: Any) -> int:
+        return int(x.__cuda_array_interface__["data"][0] or 0)
+
+
+class Cupy(_OfCudaArrays):
+    name = "CuPy"
+
+    def __init__(self, cupy: Any) -> None:
+        self.cupy = cupy
+
+    def owns(self, x: Any) -> bool:
+        return isinstance(x, self.cupy.ndarray)
+
+    def device_of(self, x: Any) -> int:
+        return int(x.device.id)
+
+    def current_stream(self, x: Any) -> int:
+        with x.device:
+            return int(self.cupy.cuda.get_current_stream().ptr)
+
+    @contextlib.contextmanager
+    def _stream(self, x: Any, stream: Any) -> Any:
+        with x.device, self.cupy.cuda.ExternalStream(handle_of(stream)):
+            yield
+
+    def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
+        found: ContextManager[Any] = self._stream(x, stream)
+        return found
+
+    def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
+        with like.device:
+            return self.cupy.empty(shape, name_of(code))
+
+    def cast(self, x: Any, code: Code) -> Any:
+        with x.device:
+            return x.astype(name_of(code))
+
+    def contiguous(self, x: Any) -> Any:
+        with x.device:
+            return self.cupy.ascontiguousarray(x)
+
+    def copy(self, to: Any, x: Any) -> None:
+        with x.device:
+            to[...] = x
+
+    def from_numpy(self, like: Any, array: np.ndarray[Any, Any]) -> Any:
+        with like.device:
+            return self.cupy.asarray(array)
+
+    def stacked(self, initial: Any, x: Any) -> Any:
+        with x.device:
+            return self.cupy.stack([self.cupy.full_like(x, initial), x])
+
+
+class Numba(_OfCudaArrays):
+    """numba has no current stream: work goes to the default one, or to that which is named."""
+    name = "numba"
+
+    def __init__(self, cuda: Any) -> None:
+        self.cuda = cuda
+        self.named: Optional[int] = None
+
+    def owns(self, x: Any) -> bool:
+        return bool(self.cuda.is_cuda_array(x)) and type(x).__module__.startswith("numba")
+
+    def device_of(self, x: Any) -> int:
+        return int(self.cuda.get_current_device().id)
+
+    def current_stream(self, x: Any) -> int:
+        return handle_of(self.cuda.default_stream())
+
+    def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
+        raise unsupported("numba has no current stream: make it a CuPy array (cupy.asarray(x)) to choose one")
+
+    def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
+        return self.cuda.device_array(shape, name_of(code))
+
+    def cast(self, x: Any, code: Code) -> Any:
+        raise unsupported(f"numba does not convert arrays: x cannot become {name_of(code)}")
+
+    def contiguous(self, x: Any) -> Any:
+        raise unsupported("numba does not copy arrays with strides, and these items do not stand one after the other")
+
+    def copy(self, to: Any, x: Any) -> None:
+        to.copy_to_device(x)
+
+    def from_numpy(self, like: Any, array: np.ndarray[Any, Any]) -> Any:
+        return self.cuda.to_device(array)
+
+    def stacked(self, initial: Any, x: Any) -> Any:
+        raise unsupported("initial is not there for numba's arrays")
+
+    def number(self, x: Any) -> int:
+        return int(x.copy_to_host())
+
+
+class Jax(GpuLibrary):
+    """JAX shows no stream, so a call waits: for its items before, and for the result after."""
+    name = "JAX"
+
+    def __init__(self, jax: Any) -> None:
+        self.jax = jax
+
+    def owns(self, x: Any) -> bool:
+        return isinstance(x, self.jax.Array) and not isinstance(x, self.jax.core.Tracer) and self._is_on_gpu(x)
+
+    def _is_on_gpu(self, x: Any) -> bool:
+        return bool(x.__dlpack_device__()[0] == 2)
+
+    def items(self, x: Any) -> Items:
+        steps, step = [0] * x.ndim, 1
+        for i in reversed(range(x.ndim)):
+            steps[i] = step
+            step *= x.shape[i]
+        return Items(self.address(x), of_dtype(np.dtype(x.dtype)), x.shape, steps, int(x.__dlpack_device__()[1]), 1,
+                     True)
+
+    def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
+        raise unsupported("JAX has streams of its own: none can be named")
+
+    def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
+        made = self.jax.device_put(np.zeros(shape, of_name_in_numpy(code)), like.device)
+        if of_dtype(np.dtype(made.dtype)) != code:
+            raise unsupported(f"the result is {name_of(code)}, which JAX has after "
+                              "jax.config.update('jax_enable_x64', True)")
+        return made
+
+    def address(self, x: Any) -> int:
+        return int(x.block_until_ready().unsafe_buffer_pointer())
+
+    def cast(self, x: Any, code: Code) -> Any:
+        return x.astype(of_name_in_numpy(code))
+
+    def contiguous(self, x: Any) -> Any:
+        return x
+
+    def from_numpy(self, like: Any, array: np.ndarray[Any, Any]) -> Any:
+        return self.jax.device_put(array, like.device)
+
+    def stacked(self, initial: Any, x: Any) -> Any:
+        return self.jax.numpy.stack([self.jax.numpy.full_like(x, initial), x])
+
+    def done(self, x: Any) -> Any:
+        from . import _gpu, _library
+        _library.call("tilefold_synchronize", _gpu.executor_of(int(x.__dlpack_device__()[1]), 1))
+        return x
+
+
+def of_name_in_numpy(code: Code) -> np.dtype[Any]:
+    if code == (4, 16):
+        import ml_dtypes
+        bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return bfloat16
+    return np.dtype(name_of(code))
+
+
+@functools.lru_cache(maxsize=None)
+def _library_of(name: str) -> Optional[GpuLibrary]:
+    if name == "torch":
+        return Torch(sys.modules["torch"])
+    if name == "cupy":
+        return Cupy(sys.modules["cupy"])
+    if name == "numba":
+        return Numba(sys.modules["numba.cuda"])
+    return Jax(sys.modules["jax"])
+
+
+#: The module that an array's type comes from, and the one that must be there.
+_MODULES = {"torch": "torch", "cupy": "cupy", "numba": "numba.cuda", "numba_cuda": "numba.cuda", "jax": "jax",
+            "jaxlib": "jax"}
+
+
+@functools.lru_cache(maxsize=256)
+def _library_of_type(kind: Any) -> Optional[GpuLibrary]:
+    for base in kind.__mro__:
+        top = base.__module__.partition(".")[0]
+        if top in _MODULES and _MODULES[top] in sys.modules:
+            return _library_of(_MODULES[top].partition(".")[0])
+    return None
+
+
+def library_of(x: Any) -> Optional[GpuLibrary]:
+    """The library of an array that is on a GPU; None of all else. UnsupportedError of arrays of a GPU whose library
+    is not known."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return None
+    kind: Any = type(x)
+    found = _library_of_type(kind)
+    if found is not None and found.owns(x):
+        return found
+    shows_itself = hasattr(x, "__cuda_array_interface__") and not isinstance(x, type)
+    if hasattr(x, "__dlpack_device__"):
+        device, number = x.__dlpack_device__()
+        if device not in (1, 3):
+            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(device)}, {number}). On GPUs arrays "
+                              "of torch, CuPy, JAX and numba are taken: use torch.from_dlpack(x) or "
+                              "cupy.from_dlpack(x)")
+    elif shows_itself:
+        raise unsupported(f"this {type(x).__name__} is in CUDA's memory. On GPUs arrays of torch, CuPy, JAX and numba "
+                          "are taken: use cupy.asarray(x)")
+    return None

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs of equal keys on a GPU, of items of one type: a source for each, since they take minutes to
+// compile.
+#pragma once
+
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/moments.hpp>
+
+#include "by_key.cuh"
+
+namespace tilefold::capi {
+
+template <class T>
+bool by_key_job::of() const {
+  if (call.type != dtype_of<T>) return false;
+  const auto run = [&]<class Out, class R>(Out*, const R& reducer) {
+    reduce_by_key_into(exec, keys, keys + n, static_cast<const T*>(call.items), keys_out,
+                       static_cast<Out*>(call.results), num_runs, equal_as{keys.type}, reducer);
+    return true;
+  };
+  using sum = detail::accumulator_t<void, plus, T, detail::no_init>;
+  switch (which) {
+    case op::sum:
+      return run(static_cast<sum*>(nullptr), r::sum{});
+    case op::min:
+      return run(static_cast<T*>(nullptr), r::min<>{});
+    case op::max:
+      return run(static_cast<T*>(nullptr), r::max<>{});
+    case op::mean:
+      return run(static_cast<double*>(nullptr), r::mean{});
+    default:
+      return false;
+  }
+}
+
+}  // namespace tilefold::capi
