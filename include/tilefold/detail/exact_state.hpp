@@ -259,6 +259,10 @@ struct exact_window {
   }
 };
 
+/// The same of a sum of three words at most, none of which may be known to be zero: there are
+/// shorter ways to its value.
+struct narrow_window : exact_window {};
+
 template <int Least, int Most>
 TILEFOLD_HD exact_window window_of(const exact_state<Least, Most>& state) {
   constexpr int words = exact_state<Least, Most>::words;
@@ -298,6 +302,33 @@ TILEFOLD_HD T value_of(const exact_window& sum) {
                 "an integer");
   if (sum.is_special()) return sum.template special<T>();
   return detail::rounded_real<T>(sum.size.top(sum.least), sum.negative);
+}
+
+/// The same of a sum of few words: one or two are rounded by a conversion, unless the result may be
+/// subnormal or infinite.
+template <class T>
+TILEFOLD_HD T value_of(const narrow_window& sum) {
+  if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
+    constexpr int digits = sizeof(T) == 4 ? 24 : 53;
+    constexpr int bias = sizeof(T) == 4 ? 127 : 1023;
+    using bits_type = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    std::uint64_t size = sum.size.word[0];
+    int least = sum.least;
+    const std::uint64_t upper = sum.size.word[1];
+    if (upper != 0) {
+      const int zeros = detail::leading_zeros(upper);
+      const bool more = size << zeros != 0;
+      size = upper << zeros | size >> 1 >> (63 - zeros) | (more ? 1 : 0);
+      least += 64 - zeros;
+    }
+    if (size != 0 && sum.size.word[2] == 0 && least > -bias && least <= bias - 64) {
+      const auto scale =
+          __builtin_bit_cast(T, static_cast<bits_type>(least + bias) << (digits - 1));
+      const T value = static_cast<T>(size) * scale;
+      return sum.negative ? -value : value;
+    }
+  }
+  return detail::value_of<T>(static_cast<const exact_window&>(sum));
 }
 
 /// The same. Integers wrap.

@@ -260,7 +260,24 @@ class patch_work {
       const plan_type dealt(!is_dealt ? plan_type::no_tree : is_cut ? block : count);
       const int r = memory.long_runs[first + dealt.owner];
       stretch_fold<source_type, Reducer> fold(reducer, dealt);
-      fold.load(input.run(span_begin() + start(r)), done, inner);
+      const source_type tree = input.run(span_begin() + start(r));
+      fold.load(tree, done, inner);
+      if constexpr (writes_exact_sums<Reducer, Init>) {
+        if (!is_cut) {
+          const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
+            if (dealt.holds_result()) {
+              cuda::write(out + (rank + r), reducer.result_of_exact_sum(sum, dealt.count));
+            }
+          });
+          // Runs have items.
+          if (!narrow) {
+            cuda::write_wide_sums(tree, reducer, init, unfinished{}, out + (rank + r), dealt,
+                                  inner);
+          }
+          first += dealt.trees;
+          continue;
+        }
+      }
       const acc value = fold.fold();
       if (!is_cut) {
         if (dealt.holds_result()) keep(rank + r, value);
