@@ -170,12 +170,11 @@ class narrow_sum {
   template <bool Fits, int N>
   __device__ __forceinline__ bool add(registers<Number, N>& items) {
     bits_type left = 0;
-    bits_type strange = 0;  // set in the exponent where an item is too large
+    bits_type strange = 0;  // set in sign or exponent where an item is too large
     long long mine[always];
 #pragma unroll
     for (int p = 0; p < always; ++p) mine[p] = cut_part<Fits>(items, p, left, strange);
-    constexpr bits_type exponent = ~sign >> anchor::fraction << anchor::fraction;
-    const bool does_not_fit = !Fits && (strange & exponent) != 0;
+    const bool does_not_fit = !Fits && strange >> anchor::fraction != 0;
     if (Lanes::any((left & ~sign) != 0 || does_not_fit)) {
       if (!Fits && Lanes::any(does_not_fit)) return false;
       const long long last = cut_part<true>(items, always, left, strange);

@@ -283,9 +283,11 @@ class stretch_fold {
     using lifts_type = unfused<decltype(reducer_->of_summands())>;
     const lifts_type lifts{reducer_->of_summands(), reducer_->closing};
     registers<typename lifts_type::accumulator, items> mine;
+    const unsigned there = (1u << available_) - 1;
 #pragma unroll
     for (int i = 0; i < items; ++i) {
-      mine.put(i, i < available_ ? items_.lift(lifts, i) : -typename lifts_type::accumulator{0});
+      mine.put(
+          i, (there >> i & 1) != 0 ? items_.lift(lifts, i) : -typename lifts_type::accumulator{0});
     }
     return mine;
   }
@@ -388,6 +390,21 @@ __device__ __noinline__ void write_wide_sums(Source tree, Reducer reducer, Init 
   } else if constexpr (!std::is_same_v<Empty, unfinished>) {
     cuda::write(out, detail::result_of_nothing(reducer, empty));
   }
+}
+
+/// Writes the results of the trees of a plan, which are exact sums. `tree` and the rest as above.
+template <class Source, class Reducer, class Init, class Empty, class Out>
+__device__ __forceinline__ void write_exact_sums(const Source& tree, const Reducer& reducer,
+                                                 const Init& init, const Empty& empty,
+                                                 const Out& out,
+                                                 const lane_plan<stretch_items<Source>>& plan,
+                                                 bool inner) {
+  stretch_fold<Source, Reducer, folds_stretches<Source, Reducer>, true> fold(reducer, plan);
+  fold.load(tree, 0, inner);
+  const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
+    if (plan.holds_result()) cuda::write(out, reducer.result_of_exact_sum(sum, plan.count));
+  });
+  if (!narrow) cuda::write_wide_sums(tree, reducer, init, empty, out, plan, inner);
 }
 
 }  // namespace tilefold::detail::cuda

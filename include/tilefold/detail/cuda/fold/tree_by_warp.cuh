@@ -141,7 +141,7 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
 template <class Source, class Reducer, class Use>
 __device__ __forceinline__ bool visit_narrow_sum_by_warp(const Source& tree, const Reducer& reducer,
                                                          std::int64_t count, const Use& use) {
-  using row = stretch_fold<Source, Reducer>;
+  using row = stretch_fold<Source, Reducer, folds_stretches<Source, Reducer>, true>;
   using number = typename decltype(reducer.of_summands())::accumulator;
   constexpr int items_of_lane = stretch_items<Source>;
   constexpr int row_items = warp_size * items_of_lane;
@@ -221,6 +221,20 @@ __device__ __noinline__ void write_wide_sum(Source tree, Reducer reducer, Init i
                                             std::int64_t count) {
   const auto value = cuda::fold_by_warp(tree, reducer, count);
   if (threadIdx.x % warp_size == 0) cuda::write(out, detail::finish(reducer, init, value));
+}
+
+/// Writes the result of a tree, which is an exact sum, to `out`.
+template <class Source, class Reducer, class Init, class Out>
+__device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
+                                                const Init& init, const Out& out,
+                                                std::int64_t count) {
+  const bool narrow =
+      cuda::visit_narrow_sum_by_warp(tree, reducer, count, [&](const narrow_window& sum) {
+        if (threadIdx.x % warp_size == 0) {
+          cuda::write(out, reducer.result_of_exact_sum(sum, count));
+        }
+      });
+  if (!narrow) cuda::write_wide_sum(tree, reducer, init, out, count);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -70,7 +70,9 @@ class batch_work {
     for (int t = 0; t < now.size;) {
       const trees_type trees = next;
       const plan_type dealt(trees.length);
-      stretch_fold<source_type, Reducer> fold(reducer, dealt);
+      stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>,
+                   writes_exact_sums<Reducer, Init>>
+          fold(reducer, dealt);
       const source_type tree = trees.tree(now.forest, t, dealt.owner);
       const bool inner = Forest::in_one_range ? now.inner : fold.is_inner();
       fold.load(tree, 0, inner);
