@@ -151,8 +151,8 @@ TYPED_TEST_P(CudaExact, InEveryVerb) {
 
 // Items for many sums at once, in which short ways and long ones meet: those of any_items(), and
 // numbers of one size; of sizes that change from one stretch to the next, with zeros between;
-// zeros of both signs; some that are not finite.
-inline constexpr int num_forest_kinds = test::num_exact_kinds + 5;
+// zeros of both signs; of one size but for some; some that are not finite.
+inline constexpr int num_forest_kinds = test::num_exact_kinds + 6;
 template <class T>
 std::vector<T> forest_items(int kind, std::size_t n, std::mt19937_64& random) {
   if constexpr (!std::is_integral_v<T>) {
@@ -170,6 +170,12 @@ std::vector<T> forest_items(int kind, std::size_t n, std::mt19937_64& random) {
             break;
           case 3:
             x = random() % 1500 == 0 ? x : random() % 700 == 0 ? 0.0f : -0.0f;
+            break;
+          case 4:
+            if (random() % 300 == 0) {
+              const float size = std::ldexp(3.0f, static_cast<int>(random() % 12));
+              x = x < 0 ? -size : size;
+            }
             break;
           default:
             if (random() % 400 == 0) x = random() % 2 == 0 ? infinity : -infinity;

@@ -219,7 +219,7 @@ struct longer_trees {
 
 template <class Build, class Which, class Forest, class Reducer, class Init, class Empty, class Out>
 __global__ void __launch_bounds__(lanes_nt,
-                                  min_resident_lanes_blocks(sizeof(typename Reducer::accumulator)))
+                                  writes_exact_sums<Reducer, Init> ? TF_XL : min_resident_lanes_blocks(sizeof(typename Reducer::accumulator)))
     lanes_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
                  long_queue<typename Reducer::accumulator> queue, Which which) {
   cuda::wait_for_previous_launch();
