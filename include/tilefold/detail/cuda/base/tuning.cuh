@@ -246,11 +246,6 @@ inline constexpr std::int64_t most_exact_items = std::int64_t{1} << 38;
 /// Items of a tree of which a warp makes the exact sum in few words: of more, digits could leave
 /// theirs.
 inline constexpr std::int64_t most_narrow_items = std::int64_t{1} << 15;
-#ifndef TF_XL
-#define TF_XL 4
-#define TF_XW 16
-#define TF_XK 5
-#endif
 /// Accumulators that may hold exact sums have so many bytes at least.
 inline constexpr std::int64_t least_exact_acc_bytes = 24;
 

@@ -139,27 +139,13 @@ class warp_digits {
   /// The exponent's field, of all items of the warp; -1 if all are zeros.
   template <int N>
   __device__ __forceinline__ static int largest_exponent(const registers<Float, N>& items) {
-    return exponent_of_largest(cuda::warp_max(largest_bits(items)));
-  }
-  /// The same of one lane's.
-  template <int N>
-  __device__ __forceinline__ static int largest_exponent_of_lane(const registers<Float, N>& items) {
-    return exponent_of_largest(largest_bits(items));
-  }
-
- private:
-  __device__ __forceinline__ static int exponent_of_largest(int bits) {
-    return bits == 0 ? -1 : bits >> (anchor::fraction - (sizeof(Float) == 4 ? 0 : 32));
-  }
-  // The upper 31 bits of the largest item, without its sign.
-  template <int N>
-  __device__ __forceinline__ static int largest_bits(const registers<Float, N>& items) {
     if constexpr (sizeof(Float) == 4) {
       // In one instruction an item, which passes over NaNs: cut() and note_zeros() meet them.
       float most = 0;
 #pragma unroll
       for (int i = 0; i < N; ++i) most = fmaxf(most, fabsf(items[i]));
-      return static_cast<int>(bits_of(most));
+      const int all = cuda::warp_max(static_cast<int>(bits_of(most)));
+      return all == 0 ? -1 : all >> anchor::fraction;
     } else {
       // The upper words, and whether the lower ones of subnormals are anything.
       unsigned most = 0;
@@ -169,10 +155,12 @@ class warp_digits {
         most = max(most, static_cast<unsigned>(bits_of(items[i]) >> 32) & 0x7fffffffu);
         any |= static_cast<unsigned>(bits_of(items[i]));
       }
-      return static_cast<int>(most | (any != 0 ? 1u : 0u));
+      const int all = cuda::warp_max(static_cast<int>(most | (any != 0 ? 1u : 0u)));
+      return all == 0 ? -1 : all >> (anchor::fraction - 32);
     }
   }
 
+ private:
   __device__ __forceinline__ static bits_type bits_of(Float x) {
     return __builtin_bit_cast(bits_type, x);
   }

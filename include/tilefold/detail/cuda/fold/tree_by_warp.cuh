@@ -169,7 +169,7 @@ __device__ __forceinline__ bool visit_narrow_sum_by_warp(const Source& tree, con
       },
       [&](row& now, std::int64_t done) {
         auto items = now.summands();
-        if (done == 0) fits = sum.start(warp_digits<number>::largest_exponent(items), headroom);
+        if (done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
         fits = fits && sum.template add<false>(items);
       });
   if (!fits) return false;

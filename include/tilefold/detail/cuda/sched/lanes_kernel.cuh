@@ -141,7 +141,8 @@ class batch_work {
   /// Writes the result of tree `t`, of `count` items, of which the exact sum is known.
   __device__ __forceinline__ void keep_exact(std::int64_t t, int count,
                                              const narrow_window& sum) const {
-    if (count > 0) {
+    // As an accumulator, what stands for no items is their sum.
+    if (std::is_same_v<Empty, acc> || count > 0) {
       cuda::write(out + t, reducer.result_of_exact_sum(sum, count));
     } else {
       cuda::write(out + t, detail::result_of_nothing(reducer, empty));
@@ -219,7 +220,7 @@ struct longer_trees {
 
 template <class Build, class Which, class Forest, class Reducer, class Init, class Empty, class Out>
 __global__ void __launch_bounds__(lanes_nt,
-                                  writes_exact_sums<Reducer, Init> ? TF_XL : min_resident_lanes_blocks(sizeof(typename Reducer::accumulator)))
+                                  min_resident_lanes_blocks(sizeof(typename Reducer::accumulator)))
     lanes_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
                  long_queue<typename Reducer::accumulator> queue, Which which) {
   cuda::wait_for_previous_launch();

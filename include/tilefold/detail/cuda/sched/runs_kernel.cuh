@@ -345,7 +345,7 @@ __device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::i
 /// Folds the runs of a range whose heads stand in `tables`, a patch a warp.
 template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out>
 __global__ void __launch_bounds__(by_key_nt,
-                                  writes_exact_sums<Reducer, Init> ? TF_XK : min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
+                                  min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
     runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                 run_tables tables) {
   using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;

@@ -87,7 +87,7 @@ struct counted_trees {
 
 template <class Build, class Trees, class Forest, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(
-    warps_nt, writes_exact_sums<Reducer, Init> ? TF_XW * 32 / warps_nt : warps_for_trees<typename Forest::source_type>(sizeof(typename Reducer::accumulator)) *
+    warps_nt, warps_for_trees<typename Forest::source_type>(sizeof(typename Reducer::accumulator)) *
                   warp_size / warps_nt)
     warps_kernel(Trees trees, Forest forest, Reducer reducer, Init init, Out out) {
   cuda::wait_for_previous_launch();
