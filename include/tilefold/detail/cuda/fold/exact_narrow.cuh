@@ -316,7 +316,7 @@ class lane_sum {
 
  private:
   // How much larger than the first items others may be, in powers of two.
-  static constexpr int headroom = 6;
+  static constexpr int headroom = sizeof(Number) == 4 ? 6 : 16;
 
   template <int N>
   __device__ __forceinline__ void start_with(const registers<Number, N>& items) {

@@ -145,8 +145,9 @@ __device__ __forceinline__ bool visit_narrow_sum_by_warp(const Source& tree, con
   using number = typename decltype(reducer.of_summands())::accumulator;
   constexpr int items_of_lane = stretch_items<Source>;
   constexpr int row_items = warp_size * items_of_lane;
-  // How much larger than those of the first row items may be, in powers of two.
-  constexpr int headroom = 4;
+  // How much larger than those of the first row items may be, in powers of two. Of floats more would
+  // cost the lower part.
+  constexpr int headroom = sizeof(number) == 4 ? 4 : 16;
   if (count > most_narrow_items) return false;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   narrow_sum<number> sum;

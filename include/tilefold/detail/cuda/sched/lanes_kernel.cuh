@@ -123,8 +123,12 @@ class batch_work {
     bool queued = false;
     if (is_first_lane) queued = cuda::enqueue(queue, plan, t, count);
     if (__any_sync(full_warp, queued)) return;
-    const acc value = fold_by_warp(forest.tree(t), count);
-    if (is_first_lane) keep(t, 1, value);
+    if constexpr (writes_exact_sums<Reducer, Init>) {
+      cuda::write_wide_sum(forest.tree(t), reducer, init, out + t, count);
+    } else {
+      const acc value = fold_by_warp(forest.tree(t), count);
+      if (is_first_lane) keep(t, 1, value);
+    }
   }
 
   /// Whether there are items enough before and after these trees for loads to reach beyond them.
