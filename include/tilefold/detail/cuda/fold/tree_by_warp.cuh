@@ -145,9 +145,8 @@ __device__ __forceinline__ bool visit_narrow_sum_by_warp(const Source& tree, con
   using number = typename decltype(reducer.of_summands())::accumulator;
   constexpr int items_of_lane = stretch_items<Source>;
   constexpr int row_items = warp_size * items_of_lane;
-  // How much larger than those of the first row items may be, in powers of two. Of floats more would
-  // cost the lower part.
-  constexpr int headroom = sizeof(number) == 4 ? 4 : 16;
+  // How much larger than those of the first row items may be, in powers of two.
+  constexpr int headroom = 4;
   if (count > most_narrow_items) return false;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   narrow_sum<number> sum;
@@ -170,7 +169,7 @@ __device__ __forceinline__ bool visit_narrow_sum_by_warp(const Source& tree, con
       },
       [&](row& now, std::int64_t done) {
         auto items = now.summands();
-        if (done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
+        if (done == 0) fits = sum.start(warp_digits<number>::largest_exponent(items), headroom);
         fits = fits && sum.template add<false>(items);
       });
   if (!fits) return false;
