@@ -8,6 +8,7 @@
 #include <thrust/device_vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,6 +16,8 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include <cuda/std/mdspan>
 
 #include <gtest/gtest.h>
 
@@ -223,6 +226,124 @@ TYPED_TEST_P(CudaExact, InEveryVerb) {
   ASSERT_EQ(both.template get<1>(), static_cast<std::int64_t>(n));
 }
 
+// Items for many sums at once, in which short ways and long ones meet: those of any_items(), and
+// numbers of one size; of sizes that change from one stretch to the next, with zeros between;
+// zeros of both signs; of one size but for some; some that are not finite.
+inline constexpr int num_forest_kinds = test::num_exact_kinds + 6;
+template <class T>
+std::vector<T> forest_items(int kind, std::size_t n, std::mt19937_64& random) {
+  if constexpr (!std::is_integral_v<T>) {
+    if (kind > test::num_exact_kinds) {
+      const float infinity = std::numeric_limits<float>::infinity();
+      std::normal_distribution<float> normal;
+      std::vector<T> items(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        float x = normal(random);
+        switch (kind - test::num_exact_kinds) {
+          case 1:
+            break;
+          case 2:
+            x = i / 3000 % 3 == 0 ? 0 : std::ldexp(x, static_cast<int>(i / 700 % 20) - 10);
+            break;
+          case 3:
+            x = random() % 1500 == 0 ? x : random() % 700 == 0 ? 0.0f : -0.0f;
+            break;
+          case 4:
+            if (random() % 300 == 0) {
+              const float size = std::ldexp(3.0f, static_cast<int>(random() % 12));
+              x = x < 0 ? -size : size;
+            }
+            break;
+          default:
+            if (random() % 400 == 0) x = random() % 2 == 0 ? infinity : -infinity;
+            if (random() % 2000 == 0) x = std::numeric_limits<float>::quiet_NaN();
+        }
+        items[i] = static_cast<T>(x);
+      }
+      return items;
+    }
+  }
+  return any_items<T>(std::min(kind, test::num_exact_kinds), n, random);
+}
+
+// Trees for lanes, for warps, for blocks; of one length and of many; runs and columns.
+TYPED_TEST_P(CudaExact, ManySumsAreThoseOfTheHost) {
+  using T = TypeParam;
+  using result = typename detail::exact_result<T>::type;
+  std::mt19937_64 random(test::seed());
+  cuda_executor gpu;
+  const std::size_t n = 40000;
+  thrust::device_vector<result> out(n);
+  std::vector<result> got(n);
+  const auto expect_sums = [&](const std::vector<T>& items, const std::vector<int>& bounds) {
+    thrust::copy(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(bounds.size() - 1),
+                 got.begin());
+    for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
+      const auto begin = static_cast<std::size_t>(bounds[s]);
+      const auto end = static_cast<std::size_t>(bounds[s + 1]);
+      ASSERT_EQ(bytes_of(got[s]), bytes_of(sum_of(items, begin, end).value()))
+          << "[" << begin << ", " << end << ")";
+    }
+  };
+  for (int kind = 0; kind < num_forest_kinds; ++kind) {
+    SCOPED_TRACE("kind " + std::to_string(kind));
+    const auto items = forest_items<T>(kind, n, random);
+    const std::size_t offset = random() % 4;
+    thrust::device_vector<T> x(n + offset);
+    thrust::copy(items.begin(), items.end(), x.begin() + static_cast<std::ptrdiff_t>(offset));
+    const T* const first = x.data().get() + offset;
+    for (const int length : {1, 15, 16, 17, 64, 100, 257, 512, 513, 1024, 1500, 9000, 20000}) {
+      SCOPED_TRACE("of " + std::to_string(length));
+      std::vector<int> bounds{0};
+      while (bounds.back() + length <= static_cast<int>(n)) {
+        bounds.push_back(bounds.back() + length);
+      }
+      const auto trees = static_cast<std::int64_t>(bounds.size()) - 1;
+      segmented_reduce_into(gpu, first, trees, static_cast<std::int64_t>(length), out.data().get(),
+                            r::exact_sum{});
+      ASSERT_NO_FATAL_FAILURE(expect_sums(items, bounds));
+    }
+    for (const int mean : {4, 30, 400, 3000}) {
+      SCOPED_TRACE("of " + std::to_string(mean) + " on the average");
+      std::vector<int> bounds{0};
+      while (bounds.back() < static_cast<int>(n)) {
+        const int length = static_cast<int>(random() % static_cast<unsigned>(2 * mean));
+        bounds.push_back(std::min(static_cast<int>(n), bounds.back() + length));
+      }
+      const thrust::device_vector<int> offsets(bounds);
+      segmented_reduce_into(gpu, first, offsets.data().get(),
+                            static_cast<std::int64_t>(bounds.size()) - 1, out.data().get(),
+                            r::exact_sum{});
+      ASSERT_NO_FATAL_FAILURE(expect_sums(items, bounds));
+      std::vector<int> keys(n);
+      bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+      for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
+        std::fill(keys.begin() + bounds[s], keys.begin() + bounds[s + 1], static_cast<int>(s));
+      }
+      const thrust::device_vector<int> k(keys);
+      thrust::device_vector<int> keys_out(n);
+      ASSERT_EQ(reduce_by_key(gpu, k.data().get(), k.data().get() + n, first, keys_out.data().get(),
+                              out.data().get(), r::exact_sum{}),
+                static_cast<std::int64_t>(bounds.size()) - 1);
+      ASSERT_NO_FATAL_FAILURE(expect_sums(items, bounds));
+    }
+    for (const std::size_t columns : {1u, 3u, 32u, 100u}) {
+      namespace mds = cuda::std;
+      const std::size_t rows = n / columns;
+      SCOPED_TRACE(std::to_string(columns) + " columns");
+      axis_reduce(gpu, mds::mdspan<const T, mds::dextents<std::size_t, 2>>(first, rows, columns),
+                  mds::mdspan<result, mds::dextents<std::size_t, 1>>(out.data().get(), columns), 0,
+                  r::exact_sum{});
+      thrust::copy(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(columns), got.begin());
+      for (std::size_t c = 0; c < columns; ++c) {
+        exact_accumulator<T> sum;
+        for (std::size_t i = 0; i < rows; ++i) sum.add(items[i * columns + c]);
+        ASSERT_EQ(bytes_of(got[c]), bytes_of(sum.value())) << c;
+      }
+    }
+  }
+}
+
 // Among numbers, and alone: chunks of nothing else are noted in another way.
 TYPED_TEST_P(CudaExact, OfWhatIsNotFinite) {
   using T = TypeParam;
@@ -246,7 +367,8 @@ TYPED_TEST_P(CudaExact, OfWhatIsNotFinite) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(CudaExact, SumsAreThoseOfTheHost, ProductsAreThoseOfTheHost,
-                            LongRangesOfEverySpread, InEveryVerb, OfWhatIsNotFinite);
+                            LongRangesOfEverySpread, InEveryVerb, ManySumsAreThoseOfTheHost,
+                            OfWhatIsNotFinite);
 
 }  // namespace
 }  // namespace tilefold

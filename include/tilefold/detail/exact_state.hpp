@@ -259,6 +259,10 @@ struct exact_window {
   }
 };
 
+/// The same of a sum of three words at most, none of which may be known to be zero: there are
+/// shorter ways to its value.
+struct narrow_window : exact_window {};
+
 template <int Least, int Most>
 TILEFOLD_HD exact_window window_of(const exact_state<Least, Most>& state) {
   constexpr int words = exact_state<Least, Most>::words;
@@ -298,6 +302,39 @@ TILEFOLD_HD T value_of(const exact_window& sum) {
                 "an integer");
   if (sum.is_special()) return sum.template special<T>();
   return detail::rounded_real<T>(sum.size.top(sum.least), sum.negative);
+}
+
+/// The same of a sum of few words. A conversion rounds its highest bits, unless the result may be
+/// subnormal or infinite.
+template <class T>
+TILEFOLD_HD T value_of(const narrow_window& sum) {
+  if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
+    constexpr int fraction = sizeof(T) == 4 ? 23 : 52;
+    constexpr int bias = sizeof(T) == 4 ? 127 : 1023;
+    using bits_type = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    if (sum.size.is_zero()) return sum.template special<T>();
+    std::uint64_t size = sum.size.word[0];
+    const std::uint64_t upper = sum.size.word[1];
+    int least = sum.least;
+    if (sum.size.word[2] != 0) {
+      const leading_bits top = sum.size.top(sum.least);
+      size = top.mantissa | (top.more ? 1 : 0);
+      least = top.exponent;
+    } else if (upper != 0) {
+      const int zeros = detail::leading_zeros(upper);
+      const bool more = size << zeros != 0;
+      size = upper << zeros | size >> 1 >> (63 - zeros) | (more ? 1 : 0);
+      least += 64 - zeros;
+    }
+    if (-bias < least && least <= bias - 64) {
+      const auto scale = __builtin_bit_cast(T, static_cast<bits_type>(least + bias) << fraction);
+      const T value = static_cast<T>(size) * scale;
+      return sum.negative ? -value : value;
+    }
+    return detail::rounded_real<T>(sum.size.top(sum.least), sum.negative);
+  } else {
+    return detail::value_of<T>(static_cast<const exact_window&>(sum));
+  }
 }
 
 /// The same. Integers wrap.

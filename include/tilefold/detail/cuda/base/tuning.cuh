@@ -251,6 +251,9 @@ constexpr bool adds_doubles_fast(int compute_capability) {
 inline constexpr std::int64_t exact_sums_bytes = 768;
 /// Items of a call at most: of more, sums of digits could leave their words.
 inline constexpr std::int64_t most_exact_items = std::int64_t{1} << 38;
+/// Items of a tree of which a warp makes the exact sum in few words: of more, digits could leave
+/// theirs.
+inline constexpr std::int64_t most_narrow_items = std::int64_t{1} << 15;
 /// Accumulators that may hold exact sums have so many bytes at least.
 inline constexpr std::int64_t least_exact_acc_bytes = 24;
 

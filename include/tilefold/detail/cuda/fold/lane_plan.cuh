@@ -19,6 +19,7 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/exact_narrow.cuh>
 #include <tilefold/detail/cuda/fold/exact_runs.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
@@ -164,13 +165,6 @@ template <class Source, class Reducer>
 inline constexpr bool folds_stretches =
     pays_to_fold_stretches(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// Whether a reducer gives exact sums of floats or doubles.
-template <class Reducer>
-inline constexpr bool sums_exactly = false;
-template <class Reducer>
-  requires requires { Reducer::sums_exactly; }
-inline constexpr bool sums_exactly<Reducer> = Reducer::sums_exactly;
-
 /// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
 /// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
 /// unrolled.
@@ -233,6 +227,39 @@ class stretch_fold {
     return value.value;
   }
 
+  /// What this lane's items bring to an exact sum; -0, which is nothing to a sum, where there are
+  /// none.
+  __device__ __forceinline__ auto summands() {
+    items_.settle();
+    return settled_summands();
+  }
+  /// Calls use(window) with a narrow_window of the exact sum of this lane's tree, as fold() returns
+  /// its value. False, and nothing is done, if some sum of the warp needs more words.
+  template <class Use>
+  __device__ __forceinline__ bool visit_narrow_sum(const Use& use) {
+    auto mine = summands();
+    using number = std::remove_cvref_t<decltype(mine[0])>;
+    narrow_sum<number> sum;
+    if (!sum.start(warp_digits<number>::largest_exponent(mine), 0)) return false;
+    if (!sum.template add<true>(mine)) return false;
+    sum.visit([&](const auto& words, int least) {
+      const int most_stretches = cuda::warp_max(stretches_);
+      const auto all =
+          cuda::sum_of_runs(words, stretch_, stretches_, most_stretches,
+                            [](const auto& a, const auto& b) { return cuda::sum_of_narrow(a, b); });
+      narrow_window window = cuda::window_of_narrow(all, least);
+      window.marks = seen::other;
+      if (__any_sync(full_warp, stretch_ == 0 && available_ > 0 && window.size.is_zero())) {
+        const int others =
+            cuda::sum_of_runs(cuda::all_minus_zero(mine) ? 0 : 1, stretch_, stretches_,
+                              most_stretches, [](int a, int b) { return a + b; });
+        if (others == 0) window.marks = seen::minus_zero;
+      }
+      use(window);
+    });
+    return true;
+  }
+
   /// The node of a row of which every lane has all items, in every lane.
   __device__ __forceinline__ acc fold_whole_row() {
     items_.settle();
@@ -244,19 +271,25 @@ class stretch_fold {
  private:
   // The same of an exact sum; false if there are rare items among the warp's.
   __device__ __forceinline__ bool sum_exactly(slot<acc>& result) const {
-    using summands = unfused<decltype(reducer_->of_summands())>;
-    const summands lifts{reducer_->of_summands(), reducer_->closing};
-    registers<typename summands::accumulator, items> mine;
-#pragma unroll
-    for (int i = 0; i < items; ++i) {
-      // -0 is nothing to a sum.
-      mine.put(i, i < available_ ? items_.lift(lifts, i) : -typename summands::accumulator{0});
-    }
+    auto mine = settled_summands();
     auto state = Reducer::no_exact_sum();
     if (!cuda::add_runs(mine, stretch_, stretches_, cuda::warp_max(stretches_), state))
       return false;
     result.put(Reducer::of_exact_sum(state, items_behind_ + (stretch_ + 1) * items));
     return true;
+  }
+
+  __device__ __forceinline__ auto settled_summands() const {
+    using lifts_type = unfused<decltype(reducer_->of_summands())>;
+    const lifts_type lifts{reducer_->of_summands(), reducer_->closing};
+    registers<typename lifts_type::accumulator, items> mine;
+    const unsigned there = (1u << available_) - 1;
+#pragma unroll
+    for (int i = 0; i < items; ++i) {
+      mine.put(
+          i, (there >> i & 1) != 0 ? items_.lift(lifts, i) : -typename lifts_type::accumulator{0});
+    }
+    return mine;
   }
 
   // The stretches of a tree that are `distance` apart.
@@ -339,5 +372,39 @@ class stretch_fold {
   int items_behind_;  // in the tree or block
   lane_stretches<Source, items, Fresh> items_;
 };
+
+/// Writes the results of the trees of a plan, the long way: for exact sums that are not narrow.
+/// `tree` and `out` are those of this lane's tree; if it may be empty, `empty` says what it gives.
+/// Apart, because what is rare must not take the
+/// registers of what is not.
+template <class Source, class Reducer, class Init, class Empty, class Out>
+__device__ __noinline__ void write_wide_sums(Source tree, Reducer reducer, Init init, Empty empty,
+                                             Out out, lane_plan<stretch_items<Source>> plan,
+                                             bool inner) {
+  stretch_fold<Source, Reducer> fold(reducer, plan);
+  fold.load(tree, 0, inner);
+  const auto value = fold.fold();
+  if (!plan.holds_result()) return;
+  if (plan.count > 0) {
+    cuda::write(out, detail::finish(reducer, init, value));
+  } else if constexpr (!std::is_same_v<Empty, unfinished>) {
+    cuda::write(out, detail::result_of_nothing(reducer, empty));
+  }
+}
+
+/// Writes the results of the trees of a plan, which are exact sums. `tree` and the rest as above.
+template <class Source, class Reducer, class Init, class Empty, class Out>
+__device__ __forceinline__ void write_exact_sums(const Source& tree, const Reducer& reducer,
+                                                 const Init& init, const Empty& empty,
+                                                 const Out& out,
+                                                 const lane_plan<stretch_items<Source>>& plan,
+                                                 bool inner) {
+  stretch_fold<Source, Reducer, folds_stretches<Source, Reducer>, true> fold(reducer, plan);
+  fold.load(tree, 0, inner);
+  const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
+    if (plan.holds_result()) cuda::write(out, reducer.result_of_exact_sum(sum, plan.count));
+  });
+  if (!narrow) cuda::write_wide_sums(tree, reducer, init, empty, out, plan, inner);
+}
 
 }  // namespace tilefold::detail::cuda

@@ -136,6 +136,57 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
   return stack.value();
 }
 
+/// Calls use(window) with a narrow_window of the exact sum of a tree of `count` >= 1 items, in
+/// every lane. False, and nothing is done, if it needs more words or is zero.
+template <class Source, class Reducer, class Use>
+__device__ __forceinline__ bool visit_narrow_sum_by_warp(const Source& tree, const Reducer& reducer,
+                                                         std::int64_t count, const Use& use) {
+  using row = stretch_fold<Source, Reducer, folds_stretches<Source, Reducer>, true>;
+  using number = typename decltype(reducer.of_summands())::accumulator;
+  constexpr int items_of_lane = stretch_items<Source>;
+  constexpr int row_items = warp_size * items_of_lane;
+  // How much larger than those of the first row items may be, in powers of two.
+  constexpr int headroom = 4;
+  if (count > most_narrow_items) return false;
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  narrow_sum<number> sum;
+  bool fits = true;
+  cuda::stream_ahead<row>(
+      std::int64_t{0},
+      [&](std::int64_t& next) {
+        next += row_items;
+        return fits && next < count;
+      },
+      [&](std::int64_t done) {
+        const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{row_items}));
+        const std::int64_t first = done + lane * items_of_lane;
+        const bool inner =
+            first > 0 &&
+            (count - first - items_of_lane) * least_item_bytes<Source> >= std::int64_t{load_bytes};
+        row loaded(reducer, lane, items);
+        loaded.load(tree, done, inner);
+        return loaded;
+      },
+      [&](row& now, std::int64_t done) {
+        auto items = now.summands();
+        if (done == 0) fits = sum.start(warp_digits<number>::largest_exponent(items), headroom);
+        fits = fits && sum.template add<false>(items);
+      });
+  if (!fits) return false;
+  bool done = false;
+  sum.visit([&](auto all, int least) {
+#pragma unroll
+    for (int mask = 1; mask < warp_size; mask *= 2) {
+      all = cuda::sum_of_narrow(all, cuda::shuffle_xor(all, mask));
+    }
+    narrow_window window = cuda::window_of_narrow(all, least);
+    window.marks = seen::other;
+    done = !window.size.is_zero();
+    if (done) use(window);
+  });
+  return done;
+}
+
 /// A tree of any length >= 1 by a warp, a tile at a time; the result is in every lane.
 template <class Source, class Reducer>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Source& tree,
@@ -161,6 +212,29 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Sour
     }
     return stack.value();
   }
+}
+
+/// Writes the result of a tree to `out`, the long way: for exact sums that are not narrow. Apart,
+/// because what is rare must not take the registers of what is not.
+template <class Source, class Reducer, class Init, class Out>
+__device__ __noinline__ void write_wide_sum(Source tree, Reducer reducer, Init init, Out out,
+                                            std::int64_t count) {
+  const auto value = cuda::fold_by_warp(tree, reducer, count);
+  if (threadIdx.x % warp_size == 0) cuda::write(out, detail::finish(reducer, init, value));
+}
+
+/// Writes the result of a tree, which is an exact sum, to `out`.
+template <class Source, class Reducer, class Init, class Out>
+__device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
+                                                const Init& init, const Out& out,
+                                                std::int64_t count) {
+  const bool narrow =
+      cuda::visit_narrow_sum_by_warp(tree, reducer, count, [&](const narrow_window& sum) {
+        if (threadIdx.x % warp_size == 0) {
+          cuda::write(out, reducer.result_of_exact_sum(sum, count));
+        }
+      });
+  if (!narrow) cuda::write_wide_sum(tree, reducer, init, out, count);
 }
 
 }  // namespace tilefold::detail::cuda

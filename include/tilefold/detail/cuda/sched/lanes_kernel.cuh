@@ -70,9 +70,12 @@ class batch_work {
     for (int t = 0; t < now.size;) {
       const trees_type trees = next;
       const plan_type dealt(trees.length);
-      stretch_fold<source_type, Reducer> fold(reducer, dealt);
-      fold.load(trees.tree(now.forest, t, dealt.owner), 0,
-                Forest::in_one_range ? now.inner : fold.is_inner());
+      stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>,
+                   writes_exact_sums<Reducer, Init>>
+          fold(reducer, dealt);
+      const source_type tree = trees.tree(now.forest, t, dealt.owner);
+      const bool inner = Forest::in_one_range ? now.inner : fold.is_inner();
+      fold.load(tree, 0, inner);
       if (!all_dealt<Forest> && lane() < dealt.trees) {
         others.for_warps += trees.length == plan_type::for_warps;
         others.for_blocks |= trees.length == plan_type::for_blocks;
@@ -85,8 +88,17 @@ class batch_work {
         t = 0;
       }
       next = trees_type(now.forest, t, now.size, plan.warp_items);  // comes while these are folded
-      const acc value = fold.fold();
-      if (dealt.holds_result()) keep(mine, dealt.count, value);
+      if constexpr (writes_exact_sums<Reducer, Init>) {
+        const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
+          if (dealt.holds_result()) keep_exact(mine, dealt.count, sum);
+        });
+        if (!narrow) {
+          cuda::write_wide_sums(tree, reducer, init, empty, out + mine, dealt, inner);
+        }
+      } else {
+        const acc value = fold.fold();
+        if (dealt.holds_result()) keep(mine, dealt.count, value);
+      }
     }
     return {cuda::warp_sum(others.for_warps), __any_sync(full_warp, others.for_blocks) != 0};
   }
@@ -123,6 +135,16 @@ class batch_work {
              all.end - forest.first(begin + num) >= load_bytes;
     } else {
       return false;
+    }
+  }
+
+  /// Writes the result of tree `t`, of `count` items, of which the exact sum is known.
+  __device__ __forceinline__ void keep_exact(std::int64_t t, int count,
+                                             const narrow_window& sum) const {
+    if (count > 0) {
+      cuda::write(out + t, reducer.result_of_exact_sum(sum, count));
+    } else {
+      cuda::write(out + t, detail::result_of_nothing(reducer, empty));
     }
   }
 

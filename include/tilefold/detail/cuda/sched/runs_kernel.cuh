@@ -223,7 +223,11 @@ class patch_work {
         if (n <= packet) keep(rank + r, packet_of_items(source, start(r) - origin, n));
       }
     }
-    deal_long_runs(num_long, rank);
+    if constexpr (writes_exact_sums<Reducer, Init>) {
+      sum_long_runs(num_long, rank);
+    } else {
+      deal_long_runs(num_long, rank);
+    }
   }
 
   // Returns how many there are.
@@ -242,10 +246,13 @@ class patch_work {
     return num;
   }
 
+  // Whether there is something before and after all runs of the span.
+  __device__ __forceinline__ bool is_inner() const {
+    return span_begin() >= load_bytes && span_begin() + start(closed_) + load_bytes <= input.size;
+  }
+
   __device__ __forceinline__ void deal_long_runs(int num, std::int64_t rank) const {
-    // Whether there is something before and after all of them.
-    const bool inner =
-        span_begin() >= load_bytes && span_begin() + start(closed_) + load_bytes <= input.size;
+    const bool inner = is_inner();
     // A run that has too many items for the lanes waits until it is the first one, and is then
     // dealt in aligned blocks.
     warp_stack<Reducer> blocks(reducer);
@@ -275,6 +282,28 @@ class patch_work {
       blocks.clear();
       done = 0;
       ++first;
+    }
+  }
+
+  // The same of exact sums. A run that has too many items for the lanes is the warp's.
+  __device__ __forceinline__ void sum_long_runs(int num, std::int64_t rank) const {
+    const bool inner = is_inner();
+    for (int first = 0; first < num;) {
+      const int i = first + lane();
+      const int count = i < num ? length(memory.long_runs[i]) : plan_type::no_tree;
+      const int longest = __shfl_sync(full_warp, count, 0);
+      if (longest > plan_type::most_items) {
+        const int r = memory.long_runs[first];
+        cuda::write_exact_sum(input.run(span_begin() + start(r)), reducer, init, out + (rank + r),
+                              std::int64_t{longest});
+        ++first;
+        continue;
+      }
+      const plan_type dealt(count <= plan_type::most_items ? count : plan_type::no_tree);
+      const int r = memory.long_runs[first + dealt.owner];
+      cuda::write_exact_sums(input.run(span_begin() + start(r)), reducer, init, unfinished{},
+                             out + (rank + r), dealt, inner);
+      first += dealt.trees;
     }
   }
 

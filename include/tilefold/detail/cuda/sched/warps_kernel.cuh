@@ -97,9 +97,13 @@ __global__ void __launch_bounds__(
   trees.for_each(forest, std::int64_t{blockIdx.x} * warps_per_block + warp,
                  std::int64_t{gridDim.x} * warps_per_block,
                  [&](std::int64_t t, const auto& tree, std::int64_t count) {
-                   const auto value = cuda::fold_by_warp(tree, reducer, count);
-                   if (threadIdx.x % warp_size == 0) {
-                     cuda::write(out + t, detail::finish(reducer, init, value));
+                   if constexpr (writes_exact_sums<Reducer, Init>) {
+                     cuda::write_exact_sum(tree, reducer, init, out + t, count);
+                   } else {
+                     const auto value = cuda::fold_by_warp(tree, reducer, count);
+                     if (threadIdx.x % warp_size == 0) {
+                       cuda::write(out + t, detail::finish(reducer, init, value));
+                     }
                    }
                  });
 }

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact sums of trees that lanes of a warp hold between them, in a few words instead of a whole
+// state. Items are cut as in exact_digits.cuh, but against an anchor that fits them: just above the
+// largest item of the warp, or of the tree's first row. So two digits hold ordinary data:
+//
+//     anchor     top                                              bits below the largest item
+//     float      [ 23 bits | 23 bits ] [ 23 bits | 23 bits ]
+//     double     [ 52 bits ] [ 52 bits ]  [ 52 bits ]
+//     part       always; so long as       only where something is left
+//                nothing is left
+//
+// Parts are 64-bit integers in registers, sums of all rows of the tree; lanes meet once, in the
+// end. Where items span more than that, are huge or not finite, the sum is made in another way
+// (exact_runs.cuh). Device code.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/fold/exact_digits.cuh>
+#include <tilefold/detail/cuda/fold/exact_runs.cuh>
+#include <tilefold/detail/exact_state.hpp>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/wide_integer.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Whether a reducer gives exact sums of floats or doubles.
+template <class Reducer>
+inline constexpr bool sums_exactly = false;
+template <class Reducer>
+  requires requires { Reducer::sums_exactly; }
+inline constexpr bool sums_exactly<Reducer> = Reducer::sums_exactly;
+
+/// Whether results are those of exact sums and nothing else: then they can be made of few words.
+template <class Reducer, class Init>
+inline constexpr bool writes_exact_sums = sums_exactly<Reducer> && std::is_same_v<Init, no_init>;
+
+/// How numbers are cut into parts, the highest first.
+template <class Number>
+struct narrow_parts;
+template <>
+struct narrow_parts<float> {
+  static constexpr int levels_of_part = 2;
+  static constexpr int always = 1;  // parts that are cut of every item
+};
+template <>
+struct narrow_parts<double> {
+  static constexpr int levels_of_part = 1;
+  static constexpr int always = 2;
+};
+
+/// An integer of 64 Words bits: the shortest that nvcc adds with carries.
+template <int Words>
+struct narrow_integer {
+  using type = wide_integer<Words>;
+};
+__extension__ using signed_128 = __int128;
+template <>
+struct narrow_integer<1> {
+  using type = long long;
+};
+template <>
+struct narrow_integer<2> {
+  using type = signed_128;
+};
+template <int Words>
+using narrow_integer_t = typename narrow_integer<Words>::type;
+
+__device__ __forceinline__ long long sum_of_narrow(long long a, long long b) { return a + b; }
+__device__ __forceinline__ signed_128 sum_of_narrow(signed_128 a, signed_128 b) { return a + b; }
+template <int Words>
+__device__ __forceinline__ wide_integer<Words> sum_of_narrow(wide_integer<Words> a,
+                                                             const wide_integer<Words>& b) {
+  a.add(b);
+  return a;
+}
+
+/// A sum of few words: what an exact_window of it would be.
+__device__ __forceinline__ narrow_window window_of_narrow(long long sum, int least) {
+  narrow_window result{};
+  result.negative = sum < 0;
+  result.size.word[0] = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  result.least = least;
+  return result;
+}
+__device__ __forceinline__ narrow_window window_of_narrow(signed_128 sum, int least) {
+  __extension__ using unsigned_128 = unsigned __int128;
+  narrow_window result{};
+  result.negative = sum < 0;
+  const auto size = static_cast<unsigned_128>(sum < 0 ? -sum : sum);
+  result.size.word[0] = static_cast<std::uint64_t>(size);
+  result.size.word[1] = static_cast<std::uint64_t>(size >> 64);
+  result.least = least;
+  return result;
+}
+__device__ __forceinline__ narrow_window window_of_narrow(const wide_integer<3>& sum, int least) {
+  narrow_window result{};
+  result.negative = sum.is_negative();
+  const wide_integer<3> size = sum.magnitude();
+#pragma unroll
+  for (int i = 0; i < 3; ++i) result.size.word[i] = size.word[i];
+  result.least = least;
+  return result;
+}
+
+/// Whether numbers are -0, all of them.
+template <class Number, int N>
+__device__ __forceinline__ bool all_minus_zero(const registers<Number, N>& items) {
+  using bits_type = typename anchors<Number>::bits_type;
+  bool all = true;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    all = all && __builtin_bit_cast(bits_type, items[i]) == bits_type{1}
+                                                                << (8 * sizeof(Number) - 1);
+  }
+  return all;
+}
+
+__device__ __forceinline__ bool any_lane(bool mine) { return __any_sync(full_warp, mine) != 0; }
+
+/// What a lane has of a tree. All calls by all lanes of the warp.
+template <class Number>
+class narrow_sum {
+  using anchor = anchors<Number>;
+  using parts = narrow_parts<Number>;
+  using bits_type = typename anchor::bits_type;
+  static constexpr bits_type sign = bits_type{1} << (8 * sizeof(Number) - 1);
+  static constexpr int always = parts::always;
+  static constexpr int part_bits = anchor::step * parts::levels_of_part;
+  static constexpr int levels = (always + 1) * parts::levels_of_part;
+  // So that the last anchor is a normal number.
+  static constexpr int least_top = 1 - anchor::bias + anchor::step * (levels - 1);
+
+ public:
+  /// Of nothing yet; for items of which the largest has an exponent of this field (-1 if they are
+  /// zeros), or is larger by 2^headroom at most. False if items of that size are huge.
+  __device__ __forceinline__ bool start(int largest, int headroom) {
+    top_ = detail::larger(largest - anchor::bias + 2 + headroom, least_top);
+#pragma unroll
+    for (int p = 0; p < always + 1; ++p) part_[p] = 0;
+    deep_ = false;
+    return top_ <= anchor::top;
+  }
+
+  /// Adds N items of every lane, which are left as zeros: -0 if they were -0. False, and nothing is
+  /// added, if they do not fit; they are of no use then. `Fits`: none is larger than start() was
+  /// told; but NaNs of floats may be there.
+  template <bool Fits, int N>
+  __device__ __forceinline__ bool add(registers<Number, N>& items) {
+    bits_type left = 0;
+    bits_type strange = 0;  // set in sign or exponent where an item is too large
+    long long mine[always];
+#pragma unroll
+    for (int p = 0; p < always; ++p) mine[p] = cut_part<Fits>(items, p, left, strange);
+    const bool does_not_fit = !Fits && strange >> anchor::fraction != 0;
+    if (cuda::any_lane((left & ~sign) != 0 || does_not_fit)) {
+      if (!Fits && cuda::any_lane(does_not_fit)) return false;
+      const long long last = cut_part<true>(items, always, left, strange);
+      if (cuda::any_lane((left & ~sign) != 0)) return false;
+      part_[always] += last;
+      deep_ = true;
+    }
+#pragma unroll
+    for (int p = 0; p < always; ++p) part_[p] += mine[p];
+    return true;
+  }
+
+  /// Calls use(sum of words, the power of two that it counts) with this lane's sum.
+  template <class Use>
+  __device__ __forceinline__ void visit(const Use& use) const {
+    if (!deep_) {
+      use(joined<always>(), least(always));
+    } else {
+      use(joined<always + 1>(), least(always + 1));
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static bits_type bits_of(Number x) {
+    return __builtin_bit_cast(bits_type, x);
+  }
+  __device__ __forceinline__ int least(int num_parts) const {
+    return top_ - anchor::fraction - anchor::step * (num_parts * parts::levels_of_part - 1);
+  }
+
+  // What the items bring to part p. What is left of them stays; `left` has its bits.
+  template <bool Fits, int N>
+  __device__ __forceinline__ long long cut_part(registers<Number, N>& items, int p, bits_type& left,
+                                                bits_type& strange) const {
+    if constexpr (parts::levels_of_part == 1) {
+      return cut<Fits>(items, p, left, strange);
+    } else {
+      const auto upper = static_cast<int>(cut<Fits>(items, 2 * p, left, strange));
+      const auto lower = static_cast<int>(cut<Fits>(items, 2 * p + 1, left, strange));
+      return static_cast<long long>(upper) * (1 << anchor::step) + lower;
+    }
+  }
+
+  // The same of the digit at anchor `level`.
+  template <bool Fits, int N>
+  __device__ __forceinline__ std::make_signed_t<bits_type> cut(registers<Number, N>& items,
+                                                               int level, bits_type& left,
+                                                               bits_type& strange) const {
+    left = 0;
+    const auto sum_of = [](Number a, Number b) { return warp_digits<Number>::sum_of(a, b); };
+    const bits_type a =
+        (static_cast<bits_type>(top_ + anchor::bias - anchor::step * level) << anchor::fraction) |
+        bits_type{1} << (anchor::fraction - 1);
+    const auto above = __builtin_bit_cast(Number, a);
+    bits_type digits = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const Number h = sum_of(items[i], above);
+      digits += bits_of(h);
+      items.put(i, sum_of(items[i], -sum_of(h, -above)));
+      if (!Fits && level == 0) strange |= bits_of(h) ^ a;
+      left |= bits_of(items[i]);
+    }
+    return static_cast<std::make_signed_t<bits_type>>(digits - N * a);
+  }
+
+  template <int Parts>
+  __device__ __forceinline__ narrow_integer_t<Parts> joined() const {
+    if constexpr (Parts == 1) {
+      return part_[0];
+    } else if constexpr (Parts == 2) {
+      return static_cast<signed_128>(part_[0]) * (signed_128{1} << part_bits) + part_[1];
+    } else {
+      three_words sum;
+#pragma unroll
+      for (int p = 0; p < 3; ++p) sum.template push<part_bits>(part_[p]);
+      return wide_integer<3>{{sum.low, sum.middle, sum.high}};
+    }
+  }
+
+  int top_;
+  bool deep_;
+  long long part_[always + 1];
+};
+
+}  // namespace tilefold::detail::cuda
