@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/piece.hpp>
 #include <tilefold/tilefold.cuh>
 
 #include "conformance/conformance.hpp"
@@ -50,6 +51,34 @@ TEST(CudaLarge, KeepsTheOrder) {
   for (const std::int64_t n : sizes) {
     EXPECT_EQ(reduce(exec, first, first + n, lifted_node_hash{}), tree_of_blocks(0, n))
         << "n = " << n;
+  }
+}
+
+struct spread_of_index {
+  TILEFOLD_HD float operator()(std::int64_t i) const {
+    return static_cast<float>(i * 7919 % 16777213);
+  }
+};
+
+// Blocks of such parts are ranges by themselves; those before and behind them are segments.
+TEST(CudaLarge, PartsOfManyRanges) {
+  cuda_executor exec;
+  const auto indices = thrust::make_counting_iterator(std::int64_t{0});
+  const auto first = thrust::make_transform_iterator(indices, block_of_index{});
+  const auto spread = thrust::make_transform_iterator(indices, spread_of_index{});
+  for (const std::int64_t begin : {one, std::int64_t{12345}, large_block + 3}) {
+    const std::int64_t end = begin + (one << 27) + 77;
+    auto whole = reduce_piece(exec, first, first + begin, 0, lifted_node_hash{});
+    whole.append(exec, first + begin, first + end);
+    EXPECT_EQ(whole.value(), tree_of_blocks(0, end)) << "from " << begin;
+
+    const auto op = reducers::fuse(reducers::arg_max{}, reducers::mean{});
+    auto fused = reduce_piece(exec, spread, spread + begin, 0, op);
+    fused.append(exec, spread + begin, spread + end);
+    const auto got = fused.value();
+    const auto expected = reduce(exec, spread, spread + end, op);
+    EXPECT_EQ(get<0>(got).index, get<0>(expected).index) << "from " << begin;
+    EXPECT_EQ(get<1>(got), get<1>(expected)) << "from " << begin;
   }
 }
 
