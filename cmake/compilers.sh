@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Compiles with the compilers and toolkits of docs/compilers.md that nothing else here compiles with. On Debian
-# 12, as root or with sudo; where there is no apt-get it takes what there is, and says what there is not.
+# 12, as root or with sudo, and as root with --all; elsewhere what it names must be there.
 #
 #   sh cmake/compilers.sh          what CI does: less than a minute once all is installed
 #   sh cmake/compilers.sh --all    every compiler, and the whole battery: an hour of two cores, 3 GB under build/
@@ -30,13 +30,13 @@ said() {
 wheels() {
   folder=$1
   shift
-  [ ! -f "$folder/complete" ] || return 0
+  [ "$(cat "$folder/complete" 2>/dev/null)" != "$*" ] || return 0
   echo "tilefold: fetching $*"
   python3 -m pip --version >/dev/null 2>&1 || need python3-pip
   rm -rf "$folder"
   python3 -m pip install --quiet --no-deps --target "$folder" "$@" >$root/pip.log 2>&1 ||
     give_up "pip could not fetch them: see $root/pip.log"
-  touch "$folder/complete"
+  echo "$*" >"$folder/complete"
 }
 
 # CUDA 12.9 is a wheel a part: joined by links to what clang takes for a toolkit.
@@ -63,7 +63,7 @@ clang_cuda() {
   compiler=$1
   shift
   "$compiler" -std=c++20 -Wall -Wextra -Werror -x cuda --cuda-path=$root/cuda-12.9 --cuda-gpu-arch=sm_90 \
-    -Wno-unknown-cuda-version -Wno-unknown-attributes -Iinclude "$@"
+    -Wno-unknown-cuda-version -Wno-unknown-attributes -Wno-unused-parameter -Iinclude "$@"
 }
 
 # clang_battery CLANG SOURCE...

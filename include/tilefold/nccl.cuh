@@ -96,8 +96,9 @@ class nccl_communicator {
     mailbox_->throw_errors();
   }
 
-  /// Makes sure that calls in stream order can send `bytes` bytes a rank: 32, and accumulators.
-  /// 4096 are there from the beginning. Before a capture of calls that need more.
+  /// Makes sure that calls in stream order can send `bytes` bytes a rank, a multiple of 1024: 32,
+  /// and accumulators, rounded up. 4096 are there from the beginning. Before a capture of calls
+  /// that need more, and not after one: it frees the memory that graphs captured so far use.
   void reserve(std::int64_t bytes) {
     const detail::cuda::device_scope scope(device_);
     mailbox_->reserve(bytes);

@@ -206,7 +206,8 @@ class peer_communicator {
     mailbox_->throw_errors();
   }
 
-  /// Nothing to be had: messages of more than 16384 bytes are refused.
+  /// `bytes`: a multiple of 1024 up to 16384; more is refused. Not after a capture that used less:
+  /// it frees the memory that graphs captured so far use.
   void reserve(std::int64_t bytes) {
     require_fits(bytes);
     const detail::cuda::device_scope scope(device());

@@ -309,11 +309,13 @@ class ranks_executor {
   }
 
 #if defined(__CUDACC__)
+  /// \cond (the site cannot read it)
   // Whether calls with lengths work in the order of the executor's stream.
   template <class Reducer>
   static constexpr bool in_stream =
       detail::gathers_in_stream<Comm> && detail::cuda::joins_in_stream<Reducer> &&
       requires(Executor& exec) { exec.stream(); };
+  /// \endcond
 
   // The fold of all ranks' items in the order of the stream, through this rank's `out`. A rank that
   // fails takes part in the gather all the same.
