@@ -309,7 +309,7 @@ class ranks_executor {
   }
 
 #if defined(__CUDACC__)
-  /// \cond (the site cannot read it)
+  /// \cond
   // Whether calls with lengths work in the order of the executor's stream.
   template <class Reducer>
   static constexpr bool in_stream =
