@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _errors, _gpu, _library, _threads
 from ._arrays import Axis, Items, axes_of, items_of, require_no_stream, row_of, unsupported
-from ._gpu_libraries import library_of
+from ._gpu_libraries import library_of, name_of
 from ._operations import Operation
 
 Out = Any  # an array of the result's kind, or None
@@ -92,21 +92,30 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
     return _fold(items_of(x), op, axis, keepdims, out)
 
 
-def _joined(op: str, initial: Any, fold: Any, out: Out) -> Any:
-    """fold(), with `initial` before all items: what `op` makes of the two."""
-    result = fold()
-    library = library_of(result)
-    if library is not None:
-        with_initial = library.stacked(initial, result)
-        if out is None:
-            return _gpu.fold(library, with_initial, op, 0)
-        return _gpu.fold(library, with_initial, op, 0, False, out)
-    result = np.asarray(result)
-    first = np.asarray(initial)
-    if first.shape != () or not np.can_cast(np.min_scalar_type(initial) if isinstance(initial, int) else first.dtype,
-                                            result.dtype, "same_kind"):
+def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
+    """That `initial` is a number, and of the kind of a result of `dtype`."""
+    try:
+        kind = np.min_scalar_type(initial) if isinstance(initial, int) else np.asarray(initial).dtype
+        fits = np.shape(initial) == () and np.can_cast(kind, dtype, "same_kind")
+    except (TypeError, ValueError):  # an array of a GPU, or rows of several lengths
+        fits = False
+    if not fits:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: initial is {initial!r}, and must be a number that is {result.dtype}")
+                                    f"tilefold: initial is {initial!r}, and must be a number that is {name}")
+
+
+def _joined(op: str, initial: Any, fold: Any, x: Items, out: Out, stream: Any) -> Any:
+    """fold(), with `initial` before all items: what `op` makes of the two. All in one stream."""
+    library = library_of(x)
+    with _gpu.current(library, x, stream):
+        result = fold()
+        if library is not None:
+            name = name_of(library.code_of(result))
+            # A bfloat16 takes what a float32 takes.
+            _require_initial(initial, np.dtype("float32" if name == "bfloat16" else name), name)
+            return _gpu.fold(library, library.stacked(initial, result), op, 0, False, out)
+    result = np.asarray(result)
+    _require_initial(initial, result.dtype, str(result.dtype))
     return _fold(np.stack([np.full(result.shape, initial, result.dtype), result]), op, 0, False, out)
 
 
@@ -114,7 +123,8 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
               stream: Any) -> Any:
     """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
     if initial is not None:
-        return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, stream), out)
+        return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, None), x,
+                       out, stream)
     library = library_of(x)
     if library is not None:
         return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
@@ -159,7 +169,7 @@ def min(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
     dtype, infinity of floats. The rest: see reduce()."""
     if initial is None:
         return reduce(x, "min", axis, keepdims, out, stream=stream)
-    return _joined("min", initial, lambda: reduce(x, "min", axis, keepdims, stream=stream), out)
+    return _joined("min", initial, lambda: reduce(x, "min", axis, keepdims), x, out, stream)
 
 
 def max(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
@@ -168,7 +178,7 @@ def max(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
     dtype, -infinity of floats. The rest: see reduce()."""
     if initial is None:
         return reduce(x, "max", axis, keepdims, out, stream=stream)
-    return _joined("max", initial, lambda: reduce(x, "max", axis, keepdims, stream=stream), out)
+    return _joined("max", initial, lambda: reduce(x, "max", axis, keepdims), x, out, stream)
 
 
 def minmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
