@@ -62,6 +62,11 @@ def _reduced(x: Tensor, dim: Sequence[int], keepdim: bool, dtype: Optional[torch
     return x.new_empty(shape, dtype=dtype or x.dtype)
 
 
+def _new(x: Tensor) -> Tensor:
+    """An empty tensor of x's shape and dtype. Results are contiguous, whatever the strides of operands are."""
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
 def _spread(g: Tensor, shape: Sequence[int], dim: Sequence[int], keepdim: bool) -> Tensor:
     """A gradient of results for every item."""
     if not keepdim:
@@ -143,26 +148,34 @@ def _var_mean(x: Tensor, dim: List[int], correction: int, keepdim: bool) -> Tupl
         return _reduced(x, dim, keepdim).fill_(math.nan), _reduced(x, dim, keepdim).fill_(math.nan)
     found = _fold(x, "summary", dim, keepdim)
     # Copies: an operator's results do not share memory.
-    return found[..., 3 - correction].to(x.dtype, copy=True), found[..., 1].to(x.dtype, copy=True)
+    plain = torch.contiguous_format
+    return (found[..., 3 - correction].to(x.dtype, copy=True, memory_format=plain),
+            found[..., 1].to(x.dtype, copy=True, memory_format=plain))
 
 
-@_op("var_mean_backward(Tensor g_var, Tensor g_mean, Tensor x, Tensor mean, int n, int correction) -> Tensor",
-     lambda g_var, g_mean, x, mean, n, correction: torch.empty_like(x))
-def _var_mean_backward(g_var: Tensor, g_mean: Tensor, x: Tensor, mean: Tensor, n: int, correction: int) -> Tensor:
+@_op("var_mean_backward(Tensor? g_var, Tensor? g_mean, Tensor x, Tensor mean, int n, int correction) -> Tensor",
+     lambda g_var, g_mean, x, mean, n, correction: _new(x))
+def _var_mean_backward(g_var: Optional[Tensor], g_mean: Optional[Tensor], x: Tensor, mean: Tensor, n: int,
+                       correction: int) -> Tensor:
+    # A result that has no gradient adds nothing: not even the NaN that its slope is.
     wide = _wide(x)
-    slope = g_var.to(wide) * (2 / (n - correction) if n > correction else math.nan)
-    return ((x.to(wide) - mean.to(wide)) * slope + g_mean.to(wide) / n).to(x.dtype)
+    found = torch.zeros(x.shape, dtype=wide, device=x.device) if g_mean is None else g_mean.to(wide) / n
+    if g_var is not None:
+        slope = g_var.to(wide) * (2 / (n - correction) if n > correction else math.nan)
+        found = (x.to(wide) - mean.to(wide)) * slope + found
+    return found.to(x.dtype).contiguous()
 
 
 def _keep_var_mean(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
     x, ctx.dim, ctx.correction, ctx.keepdim = inputs
     ctx.save_for_backward(x, output[1])
+    ctx.set_materialize_grads(False)
 
 
-def _backward_of_var_mean(ctx: Any, g_var: Tensor, g_mean: Tensor) -> Tuple[Any, ...]:
+def _backward_of_var_mean(ctx: Any, g_var: Optional[Tensor], g_mean: Optional[Tensor]) -> Tuple[Any, ...]:
     x, mean = ctx.saved_tensors
     n = _extent(x, ctx.dim)
-    spread = [_spread(one, x.shape, ctx.dim, ctx.keepdim) for one in (g_var, g_mean, mean)]
+    spread = [None if one is None else _spread(one, x.shape, ctx.dim, ctx.keepdim) for one in (g_var, g_mean, mean)]
     return _var_mean_backward(spread[0], spread[1], x, spread[2], n, ctx.correction), None, None, None
 
 
@@ -176,12 +189,12 @@ def _logsumexp(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
     return _fold(x, "logsumexp", dim, keepdim).to(x.dtype)
 
 
-@_op("logsumexp_backward(Tensor g, Tensor x, Tensor y) -> Tensor", lambda g, x, y: torch.empty_like(x))
+@_op("logsumexp_backward(Tensor g, Tensor x, Tensor y) -> Tensor", lambda g, x, y: _new(x))
 def _logsumexp_backward(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     wide = _wide(x)
     # Of nothing but -infinity: no item has a part in it.
     y = y.to(wide).masked_fill(y == -math.inf, 0.0)
-    return ((x.to(wide) - y).exp_() * g.to(wide)).to(x.dtype)
+    return ((x.to(wide) - y).exp_() * g.to(wide)).to(x.dtype).contiguous()
 
 
 def _keep_items(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
@@ -215,11 +228,11 @@ def _log_softmax(x: Tensor, dim: int) -> Tensor:
     return _minus_logsumexp(x, dim, x.dtype)
 
 
-@_op("log_softmax_backward(Tensor g, Tensor y, int dim) -> Tensor", lambda g, y, dim: torch.empty_like(y))
+@_op("log_softmax_backward(Tensor g, Tensor y, int dim) -> Tensor", lambda g, y, dim: _new(y))
 def _log_softmax_backward(g: Tensor, y: Tensor, dim: int) -> Tensor:
     wide = _wide(y)
     total = _fold(g, _sum64_of(g), [dim], True).to(wide)
-    return (g.to(wide) - y.to(wide).exp() * total).to(y.dtype)
+    return (g.to(wide) - y.to(wide).exp() * total).to(y.dtype).contiguous()
 
 
 def _sum64_of(x: Tensor) -> str:
@@ -240,12 +253,12 @@ def _softmax(x: Tensor, dim: int) -> Tensor:
     return _minus_logsumexp(x, dim, _wide(x)).exp_().to(x.dtype)
 
 
-@_op("softmax_backward(Tensor g, Tensor y, int dim) -> Tensor", lambda g, y, dim: torch.empty_like(y))
+@_op("softmax_backward(Tensor g, Tensor y, int dim) -> Tensor", lambda g, y, dim: _new(y))
 def _softmax_backward(g: Tensor, y: Tensor, dim: int) -> Tensor:
     wide = _wide(y)
     weighted = g.to(wide) * y.to(wide)
     total = _fold(weighted, _sum64_of(weighted), [dim], True).to(wide)
-    return (weighted - y.to(wide) * total).to(y.dtype)
+    return (weighted - y.to(wide) * total).to(y.dtype).contiguous()
 
 
 _differentiable("softmax", lambda ctx, g: (_softmax_backward(g, *ctx.saved_tensors, ctx.dim), None), _keep_result)
@@ -254,7 +267,7 @@ _differentiable("softmax", lambda ctx, g: (_softmax_backward(g, *ctx.saved_tenso
 
 
 def _fake_rms_norm(x: Tensor, axes: int, weight: Optional[Tensor], eps: float) -> Tuple[Tensor, Tensor]:
-    return torch.empty_like(x), x.new_empty(list(x.shape[:x.dim() - axes]) + [1] * axes, dtype=torch.float64)
+    return _new(x), x.new_empty(list(x.shape[:x.dim() - axes]) + [1] * axes, dtype=torch.float64)
 
 
 @_op("rms_norm(Tensor x, int axes, Tensor? weight, float eps) -> (Tensor, Tensor)", _fake_rms_norm)
@@ -270,7 +283,7 @@ def _rms_norm(x: Tensor, axes: int, weight: Optional[Tensor], eps: float) -> Tup
 
 
 @_op("rms_norm_backward(Tensor g, Tensor x, int axes, Tensor? weight, Tensor scale) -> (Tensor, Tensor)",
-     lambda g, x, axes, weight, scale: (torch.empty_like(x), x.new_empty(x.shape[x.dim() - axes:])))
+     lambda g, x, axes, weight, scale: (_new(x), x.new_empty(x.shape[x.dim() - axes:])))
 def _rms_norm_backward(g: Tensor, x: Tensor, axes: int, weight: Optional[Tensor],
                        scale: Tensor) -> Tuple[Tensor, Tensor]:
     wide = _wide(x)
@@ -280,7 +293,7 @@ def _rms_norm_backward(g: Tensor, x: Tensor, axes: int, weight: Optional[Tensor]
     weighted = g.to(wide) if weight is None else g.to(wide) * weight.to(wide)
     product = weighted * plain
     total = _fold(product, _sum64_of(product), dim, True).div_(max(_extent(x, dim), 1)).to(wide)
-    of_x = ((weighted - plain * total) * scale.to(wide)).to(x.dtype)
+    of_x = ((weighted - plain * total) * scale.to(wide)).to(x.dtype).contiguous()
     of_weight = g.to(wide) * plain
     return of_x, _fold(of_weight, _sum64_of(of_weight), rows, False).to(x.dtype if weight is None else weight.dtype)
 
@@ -312,16 +325,16 @@ def _norm(x: Tensor, p: float, dim: List[int], keepdim: bool) -> Tensor:
 
 
 @_op("norm_backward(Tensor g, Tensor x, Tensor y, float p, int[] dim) -> Tensor",
-     lambda g, x, y, p, dim: torch.empty_like(x))
+     lambda g, x, y, p, dim: _new(x))
 def _norm_backward(g: Tensor, x: Tensor, y: Tensor, p: float, dim: List[int]) -> Tensor:
     wide = _wide(x)
     if p == 1:
-        return (g.to(wide) * x.to(wide).sign()).to(x.dtype)
+        return (g.to(wide) * x.to(wide).sign()).to(x.dtype).contiguous()
     if p == 2:
-        return (x.to(wide) * (g.to(wide) / y.to(wide)).masked_fill(y == 0, 0.0)).to(x.dtype)
+        return (x.to(wide) * (g.to(wide) / y.to(wide)).masked_fill(y == 0, 0.0)).to(x.dtype).contiguous()
     greatest = x.abs() == y
     shares = _fold(greatest, "count_nonzero", dim, True).to(wide)
-    return (g.to(wide) / shares * x.to(wide).sign() * greatest).to(x.dtype)
+    return (g.to(wide) / shares * x.to(wide).sign() * greatest).to(x.dtype).contiguous()
 
 
 def _keep_norm(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
