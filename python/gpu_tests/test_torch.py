@@ -124,6 +124,7 @@ def test_extremes(device):
     assert tt.mean(torch.ones(0, device=device)).isnan() and tt.sum(torch.ones(0, device=device)) == 0
     assert tt.log_softmax(torch.ones(0, 3, device=device), 1).shape == (0, 3)
     assert tt.softmax(torch.tensor(2.0, device=device), 0) == 1
+    assert tt.log_softmax(torch.tensor(2.0, device=device), -1) == 0
     assert tt.sum(torch.ones(3, dtype=torch.bool, device=device)).dtype == torch.int64
     large = torch.tensor([1000.0, 0.0, 999.0], device=device)
     torch.testing.assert_close(tt.log_softmax(large, 0).double(), torch.log_softmax(large.double(), 0), rtol=1e-6,
@@ -135,6 +136,10 @@ def test_errors(device):
     x = torch.ones(2, 3, device=device)
     for call, text in [(lambda: tt.sum(x, 2), "no dim 2"), (lambda: tt.sum(x, (0, -2)), "named twice"),
                        (lambda: tt.norm(x, 3), "p is 3"), (lambda: tt.var_mean(x, 0, correction=2), "correction is 2"),
+                       (lambda: tt.softmax(x, (0, 1)), r"dim is \(0, 1\), and must be one"),
+                       (lambda: tt.log_softmax(x, None), "dim is None, and must be one"),
+                       (lambda: tt.softmax(x, -3), "no dim -3"), (lambda: tt.log_softmax(x[0, 0], 1), "no dim 1"),
+                       (lambda: tt.batch_invariant("gpu").__enter__(), "device is 'gpu'"),
                        (lambda: tt.mean(x.long()), "floating"), (lambda: tt.rms_norm(x, (2,)), r"over \(2,\)"),
                        (lambda: tt.rms_norm(x, (3,), torch.ones(2, device=device)), r"weight of \(2,\)")]:
         with pytest.raises(tilefold.TilefoldError, match=text):
@@ -210,6 +215,45 @@ def test_gradient_of_the_mean_alone(device):
     assert torch.autograd.gradcheck(lambda x: tt.var_mean(x, 1)[1], x)
     assert torch.autograd.gradcheck(lambda x: tt.var_mean(x, 1)[0], x)
     assert torch.autograd.gradcheck(lambda x: tt.var_mean(x, 1), x)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", CASES)
+def test_a_backward_of_a_backward_is_refused(name, device):
+    x = data(device, torch.float64, (3, 4, 5)).requires_grad_()
+    function = CASES[name][0]
+    (g,) = torch.autograd.grad(function(x).pow(2).sum(), x, create_graph=True)
+    if name.startswith("sum") or name == "mean":
+        assert torch.autograd.gradgradcheck(function, x)
+    else:
+        with pytest.raises(tilefold.UnsupportedError, match="backward of a backward is not there"):
+            g.sum().backward()
+
+
+def test_in_place_of_torch_by_many(monkeypatch):
+    # Each leaves when it likes; torch's own come back with the last, and for each device by itself.
+    x = data("cpu", torch.float32, (30, 600))
+    ours, before = tt.log_softmax(x, -1), torch.log_softmax(x, -1)
+    assert not same(ours, before)
+    first, second, other = (tt.batch_invariant(one) for one in ("cpu", "cpu", "cuda"))
+    for one in (first, other, second):
+        one.__enter__()
+    for one in (other, first):
+        one.__exit__(None, None, None)
+        assert same(torch.log_softmax(x, -1), ours)
+    second.__exit__(None, None, None)
+    assert same(torch.log_softmax(x, -1), before)
+    with tt.batch_invariant("cuda"):
+        assert same(torch.log_softmax(x, -1), before)
+
+    known = tt._in_place_of_torch()
+    monkeypatch.setattr(tt, "_in_place_of_torch", lambda: known + known[:1])
+    with pytest.raises(RuntimeError, match="already a kernel registered"):
+        tt.batch_invariant("cpu").__enter__()
+    assert same(torch.log_softmax(x, -1), before), "nothing is left of one that failed"
+    monkeypatch.undo()
+    with tt.batch_invariant("cpu"):
+        assert same(torch.log_softmax(x, -1), ours)
 
 
 @pytest.mark.parametrize("device", DEVICES)

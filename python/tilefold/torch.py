@@ -11,14 +11,15 @@ compiled in: any PyTorch from 2.4 on will do.
 
 Results are of the tensor's dtype (a reduction computes in float32 or float64 and is rounded once). sum, mean, var_mean
 and norm have the same bits on CPU and GPU; what has an exponential, a root or a product in it has torch's own of that
-device. Backward of a backward is not there.
+device. Backward of a backward is there for sum and mean alone, and else refused.
 """
 from __future__ import annotations
 
 import contextlib
 import math
+import threading
 import warnings
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import torch
 from torch import Tensor
@@ -78,6 +79,10 @@ def _spread(g: Tensor, shape: Sequence[int], dim: Sequence[int], keepdim: bool) 
 _library = torch.library.Library("tilefold", "DEF")
 
 
+def _refuse(ctx: Any, *gradients: Any) -> None:
+    raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: backward of a backward is not there")
+
+
 def _op(schema: str, fake: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes a function the operator of that schema; `fake` makes its results without values."""
     def define(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,6 +91,8 @@ def _op(schema: str, fake: Callable[..., Any]) -> Callable[[Callable[..., Any]],
         for key in ("CPU", "CUDA"):
             _library.impl(name, function, key)
         torch.library.register_fake(f"tilefold::{name}", fake, lib=_library)
+        if name.endswith("_backward"):
+            torch.library.register_autograd(f"tilefold::{name}", _refuse, lib=_library)
         op: Callable[..., Any] = getattr(torch.ops.tilefold, name)
         return op
 
@@ -396,7 +403,10 @@ def logsumexp(x: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
 
 
 def _one_dim(x: Tensor, dim: int) -> int:
-    return _dims(x, dim)[0] if x.dim() else 0
+    if not isinstance(dim, int):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: dim is {dim!r}, and must be one number")
+    found = _dims(x, dim)
+    return found[0] if found else 0
 
 
 def log_softmax(x: Tensor, dim: int, dtype: Optional[torch.dtype] = None) -> Tensor:
@@ -492,30 +502,45 @@ def _in_place_of_torch() -> List[Tuple[str, Callable[..., Any]]]:
     return [(name, function) for name, function in known if hasattr(torch.ops.aten, name.partition(".")[0])]
 
 
-_users = 0
-_overrides: Optional[torch.library.Library] = None
+_lock = threading.Lock()
+_users = {"cpu": 0, "cuda": 0}
+_overrides: Dict[str, torch.library.Library] = {}
+
+
+def _override(device: str) -> torch.library.Library:
+    library = torch.library.Library("aten", "IMPL")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a kernel of torch is overridden, which is meant
+            for name, function in _in_place_of_torch():
+                library.impl(name, function, device.upper())
+    except BaseException:
+        library._destroy()
+        raise
+    return library
 
 
 @contextlib.contextmanager
 def batch_invariant(device: str = "cuda") -> Iterator[None]:
     """Within it torch's own sum, mean, var, var_mean, logsumexp, softmax, log_softmax, vector norms and rms_norm are
-    tilefold's, on tensors of `device`, in every thread: a row has the same bits in a batch of any size.
+    tilefold's, on tensors of `device` ("cuda" or "cpu"), in every thread: a row has the same bits in a batch of any
+    size.
 
-    For inference: backward is torch's own. Matrix products and attention stay torch's, and what torch.compile has
-    fused is not reached. Norms of other orders, and corrections other than 0 and 1, are refused within it.
+    For inference: backward is torch's own. Matrix products, attention and forms with out= stay torch's, and what
+    torch.compile has fused is not reached. Norms of other orders, and corrections other than 0 and 1, are refused
+    within it.
     """
-    global _users, _overrides
-    if _users == 0:
-        _overrides = torch.library.Library("aten", "IMPL")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a kernel of torch is overridden, which is meant
-            for name, function in _in_place_of_torch():
-                _overrides.impl(name, function, device.upper())
-    _users += 1
+    if device not in ("cpu", "cuda"):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: device is {device!r}, and must be 'cuda' or 'cpu'")
+    with _lock:
+        if _users[device] == 0:
+            _overrides[device] = _override(device)
+        _users[device] += 1
     try:
         yield
     finally:
-        _users -= 1
-        if _users == 0 and _overrides is not None:
-            _overrides._destroy()
-            _overrides = None
+        with _lock:
+            _users[device] -= 1
+            if _users[device] == 0:
+                _overrides.pop(device)._destroy()
