@@ -60,20 +60,25 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
            stream: Any = None) -> Any:
     """Folds the items of x along axes with the operation of the name `op`.
 
-    x         an array of up to 8 axes, of any layout; what has __dlpack__ on the host; or what NumPy makes an array
-              of. Items are bool, integers, float16, float32, float64, ml_dtypes' bfloat16, complex64, complex128,
-              as the operation takes them (docs/c.md has the table).
+    x         an array of up to 8 axes, of any layout; what has __dlpack__ on the host; an array of torch, CuPy or JAX
+              on a GPU; or what NumPy makes an array of. Items are bool, integers, float16, float32, float64,
+              bfloat16 (of ml_dtypes on the host), complex64 and complex128 on the host, as the operation takes them
+              (docs/c.md has the table).
     op        "sum", "sum64", "product", "product64", "min", "max", "minmax", "arg_min", "arg_max", "any", "all",
               "count_nonzero", "bit_and", "bit_or", "bit_xor", "mean", "variance", "population_variance",
               "standard_deviation", "population_standard_deviation", "l1", "l2", "linf", "logsumexp",
-              "softmax_pair", "compensated_sum" or "exact_sum".
+              "softmax_pair", "summary", "compensated_sum" or "exact_sum".
     axis      the axes that are folded away: None for all, a number, a tuple of numbers; negative ones count from
               the end. () folds each item alone.
     keepdims  keeps folded axes with the extent 1.
     out       an array of the result's dtype and shape, which takes the result and is returned.
+    stream    for arrays of a GPU: the stream that is their library's current one for the call; None leaves that as
+              it is. The items are ready in it, and are kept until it has passed the call (docs/python.md).
 
     The result is an array of the shape that is left, or a NumPy scalar where no axis is left, of the dtype that
-    the operation gives; "minmax" and "softmax_pair" add a last axis of 2. It is C-contiguous and new.
+    the operation gives; "minmax" and "softmax_pair" add a last axis of 2, "summary" one of 6 (docs/c.md). It is
+    C-contiguous and new. Of an array of a GPU it is an array of the same library and device, and nothing waits for
+    it, but with JAX.
 
     Order: the items of a result are taken in row-major order of the folded axes, and joined as neighbours
     (docs/order.md). Bits: those of every other layout, number of threads, machine and executor of tilefold.
@@ -81,9 +86,9 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
     there is none (means, deviations, places).
     Work: one read of x; no copy, except those of items in the other byte order, unaligned, or in packed records.
 
-    Raises: UnsupportedError (a TypeError) for dtypes that are not taken, and arrays of a GPU; ArgumentError (a
-    ValueError) for an operation, an axis, a rank or an out that is wrong; EmptyError (a ValueError). Then out is
-    as it was.
+    Raises: UnsupportedError (a TypeError) for dtypes that are not taken, arrays of a GPU without a libtilefold with
+    CUDA, and those of other libraries of GPUs; ArgumentError (a ValueError) for an operation, an axis, a rank, an out
+    or a stream that is wrong; EmptyError (a ValueError). Then out is as it was.
     """
     library = library_of(x)
     if library is not None:
