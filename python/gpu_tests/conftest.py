@@ -3,6 +3,7 @@
 # Tests of arrays of a GPU, and of tilefold.torch: a step of their own, for a machine with a GPU, torch, CuPy and
 # JAX, and a libtilefold with CUDA. Nothing is skipped: what is missing fails.
 #
+#     pip install -r python/tests/requirements.txt
 #     export TILEFOLD_LIBRARY=/path/to/libtilefold.so PYTHONPATH=python
 #     python3 -m pytest -c python/pyproject.toml -W default python/gpu_tests
 import pathlib

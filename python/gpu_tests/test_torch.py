@@ -124,6 +124,7 @@ def test_extremes(device):
     assert tt.mean(torch.ones(0, device=device)).isnan() and tt.sum(torch.ones(0, device=device)) == 0
     assert tt.log_softmax(torch.ones(0, 3, device=device), 1).shape == (0, 3)
     assert tt.softmax(torch.tensor(2.0, device=device), 0) == 1
+    assert tt.log_softmax(torch.tensor(2.0, device=device), -1) == 0
     assert tt.sum(torch.ones(3, dtype=torch.bool, device=device)).dtype == torch.int64
     large = torch.tensor([1000.0, 0.0, 999.0], device=device)
     torch.testing.assert_close(tt.log_softmax(large, 0).double(), torch.log_softmax(large.double(), 0), rtol=1e-6,
@@ -135,6 +136,10 @@ def test_errors(device):
     x = torch.ones(2, 3, device=device)
     for call, text in [(lambda: tt.sum(x, 2), "no dim 2"), (lambda: tt.sum(x, (0, -2)), "named twice"),
                        (lambda: tt.norm(x, 3), "p is 3"), (lambda: tt.var_mean(x, 0, correction=2), "correction is 2"),
+                       (lambda: tt.softmax(x, (0, 1)), r"dim is \(0, 1\), and must be one"),
+                       (lambda: tt.log_softmax(x, None), "dim is None, and must be one"),
+                       (lambda: tt.softmax(x, -3), "no dim -3"), (lambda: tt.log_softmax(x[0, 0], 1), "no dim 1"),
+                       (lambda: tt.batch_invariant("gpu").__enter__(), "device is 'gpu'"),
                        (lambda: tt.mean(x.long()), "floating"), (lambda: tt.rms_norm(x, (2,)), r"over \(2,\)"),
                        (lambda: tt.rms_norm(x, (3,), torch.ones(2, device=device)), r"weight of \(2,\)")]:
         with pytest.raises(tilefold.TilefoldError, match=text):
@@ -162,6 +167,93 @@ def test_compiled(device):
     torch.library.opcheck(torch.ops.tilefold.sum.default, (x, [1], False))
     torch.library.opcheck(torch.ops.tilefold.log_softmax.default, (x, 1))
     torch.library.opcheck(torch.ops.tilefold.var_mean.default, (x, [0], 1, False))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_strides_of_compiled_results(device, dtype):
+    # A graph is made for the strides that the fakes tell.
+    x, g = (data(device, dtype, (6, 5, 4), seed).transpose(0, 2) for seed in (1, 2))
+    y, w, scale = tt.softmax(x, 1), x[0, 0], data(device, torch.float64, (4, 5, 1)).abs()
+    for name, *arguments in [
+            ("sum", x, [1], True), ("mean", x, [0, 1], False), ("var_mean", x, [1], 1, True),
+            ("logsumexp", x, [0], False), ("log_softmax", x, 0), ("softmax", x, 1), ("norm", x, 2.0, [1], True),
+            ("rms_norm", x, 1, None, 1e-3), ("rms_norm", x, 1, w, 1e-3),
+            ("var_mean_backward", g, g, x, x, 6, 1), ("var_mean_backward", None, g[:1].expand(4, 5, 6), x, x, 6, 1),
+            ("var_mean_backward", g, None, x, x, 6, 1), ("logsumexp_backward", g, x, x),
+            ("log_softmax_backward", g, y.transpose(0, 1).contiguous().transpose(0, 1), 1),
+            ("softmax_backward", g, y, 1), ("rms_norm_backward", g, x, 1, None, scale),
+            ("rms_norm_backward", g, x, 1, w, scale), ("norm_backward", g, x, x, 1.0, [1]),
+            ("norm_backward", g, x, x, 2.0, [1]), ("norm_backward", g, x, x, math.inf, [1])]:
+        op = getattr(torch.ops.tilefold, name).default
+        torch.library.opcheck(op, arguments, test_utils=("test_schema", "test_faketensor"))
+        results = op(*arguments)
+        assert all(one.is_contiguous() for one in (results if isinstance(results, tuple) else [results])), name
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_of_transposed_tensors_compiled(name, device):
+    x = data(device, torch.float32, (6, 5, 4)).transpose(0, 2).requires_grad_()
+    eager = CASES[name][0](x)
+    compiled = torch.compile(CASES[name][0], fullgraph=True, backend="aot_eager")(x)
+    assert same(compiled, eager)
+    g = data(device, torch.float32, tuple(reversed(eager.shape)), 2).permute(tuple(reversed(range(eager.dim()))))
+    (a,), (b,) = torch.autograd.grad(compiled, x, g), torch.autograd.grad(eager, x, g)
+    assert same(a, b)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_gradient_of_the_mean_alone(device):
+    # The variance has a slope of NaN here, and no part in the result.
+    for x in ([[2.0], [3.0]], [[math.inf, 1.0], [2.0, -math.inf]]):
+        x = torch.tensor(x, device=device, requires_grad=True)
+        (got,) = torch.autograd.grad(tt.var_mean(x, 1)[1].sum(), x)
+        assert same(got, torch.full_like(x, 1 / x.shape[1]))
+        assert torch.autograd.grad(tt.var_mean(x, 1)[0].sum(), x)[0].isnan().any()
+    x = data(device, torch.float64, (3, 4)).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: tt.var_mean(x, 1)[1], x)
+    assert torch.autograd.gradcheck(lambda x: tt.var_mean(x, 1)[0], x)
+    assert torch.autograd.gradcheck(lambda x: tt.var_mean(x, 1), x)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", CASES)
+def test_a_backward_of_a_backward_is_refused(name, device):
+    x = data(device, torch.float64, (3, 4, 5)).requires_grad_()
+    function = CASES[name][0]
+    (g,) = torch.autograd.grad(function(x).pow(2).sum(), x, create_graph=True)
+    if name.startswith("sum") or name == "mean":
+        assert torch.autograd.gradgradcheck(function, x)
+    else:
+        with pytest.raises(tilefold.UnsupportedError, match="backward of a backward is not there"):
+            g.sum().backward()
+
+
+def test_in_place_of_torch_by_many(monkeypatch):
+    # Each leaves when it likes; torch's own come back with the last, and for each device by itself.
+    x = data("cpu", torch.float32, (30, 600))
+    ours, before = tt.log_softmax(x, -1), torch.log_softmax(x, -1)
+    assert not same(ours, before)
+    first, second, other = (tt.batch_invariant(one) for one in ("cpu", "cpu", "cuda"))
+    for one in (first, other, second):
+        one.__enter__()
+    for one in (other, first):
+        one.__exit__(None, None, None)
+        assert same(torch.log_softmax(x, -1), ours)
+    second.__exit__(None, None, None)
+    assert same(torch.log_softmax(x, -1), before)
+    with tt.batch_invariant("cuda"):
+        assert same(torch.log_softmax(x, -1), before)
+
+    known = tt._in_place_of_torch()
+    monkeypatch.setattr(tt, "_in_place_of_torch", lambda: known + known[:1])
+    with pytest.raises(RuntimeError, match="already a kernel registered"):
+        tt.batch_invariant("cpu").__enter__()
+    assert same(torch.log_softmax(x, -1), before), "nothing is left of one that failed"
+    monkeypatch.undo()
+    with tt.batch_invariant("cpu"):
+        assert same(torch.log_softmax(x, -1), ours)
 
 
 @pytest.mark.parametrize("device", DEVICES)

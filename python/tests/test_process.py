@@ -122,6 +122,13 @@ def test_another_library_is_not_taken_for_libtilefold():
     assert f"{libc} is not the libtilefold of this package" in error_of_import(libc)
 
 
+def test_without_torch_there_is_no_attribute_torch():
+    done = run_python("import sys, tilefold\nsys.modules['torch'] = None\nprint(hasattr(tilefold, 'torch'))\n"
+                      "try:\n    tilefold.torch\nexcept AttributeError as error:\n    print(error)\n"
+                      "try:\n    import tilefold.torch\nexcept ModuleNotFoundError as error:\n    print(error.name)\n")
+    assert done.stdout.splitlines() == ["False", "tilefold.torch is there where PyTorch is installed", "torch"], done
+
+
 def test_the_end_of_a_program_is_silent():
     for code in ("", "import threading\nt = threading.Thread(target=lambda: tilefold.sum([1]))\nt.start()\n"
                      "tilefold.set_num_threads(2)\ntilefold.sum([1.0] * 9)"):

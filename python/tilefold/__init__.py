@@ -27,5 +27,10 @@ def __getattr__(name: str) -> Any:
     # tilefold.torch is imported when it is asked for, and torch with it.
     if name == "torch":
         import importlib
-        return importlib.import_module("tilefold.torch")
+        try:
+            return importlib.import_module("tilefold.torch")
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise AttributeError("tilefold.torch is there where PyTorch is installed") from error
     raise AttributeError(f"module 'tilefold' has no attribute '{name}'")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import Any, List
 
 import numpy as np
 
-from . import _errors
+from . import _errors, _gpu
 from ._arrays import Axis, Items, items_of
 from ._gpu_libraries import library_of
 from ._reductions import max, min, reduce
@@ -40,11 +40,18 @@ class Fused:
         library = library_of(x)
         if library is None:
             x = items_of(x)
-        numbers = reduce(x, "summary", axis, keepdims, stream=stream)
-        found = []
+        # One stream for all: numbers are read where they were written.
+        with _gpu.current(library, x, stream):
+            found = self._find(x, axis, ddof, keepdims)
+        return self._results(*found)
+
+    def _find(self, x: Any, axis: Axis, ddof: int, keepdims: bool) -> List[Any]:
+        library = library_of(x)
+        numbers = reduce(x, "summary", axis, keepdims)
+        found: List[Any] = []
         for name in self.names:
             if name in ("min", "max"):
-                found.append(self._extreme(name, numbers[..., _PLACES[name]], x, axis, keepdims, stream))
+                found.append(self._extreme(name, numbers[..., _PLACES[name]], x, axis, keepdims))
             elif name in ("var", "std"):
                 var = numbers[..., 3 - ddof]
                 found.append(var if name == "var" else var ** 0.5 if library is not None else np.sqrt(var))
@@ -53,15 +60,15 @@ class Fused:
         if library is None:
             found = [one.astype(np.int64) if name == "count" else one for name, one in zip(self.names, found)]
             found = [np.asarray(one)[()] for one in found]
-        return self._results(*found)
+        return found
 
     @staticmethod
-    def _extreme(name: str, number: Any, x: Any, axis: Axis, keepdims: bool, stream: Any) -> Any:
+    def _extreme(name: str, number: Any, x: Any, axis: Axis, keepdims: bool) -> Any:
         library = library_of(x)
         if library is not None:
             code = library.items(x).code
             if code in ((0, 64), (1, 64)):  # a double does not hold them
-                return (min if name == "min" else max)(x, axis, keepdims, stream=stream)
+                return (min if name == "min" else max)(x, axis, keepdims)
             return library.cast(number, code)
         if x.dtype in (np.int64, np.uint64):
             return (min if name == "min" else max)(x, axis, keepdims)

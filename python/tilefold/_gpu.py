@@ -6,15 +6,16 @@ What differs between libraries stands in one class each (_gpu_libraries.py).
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import math
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, ContextManager, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _errors, _library, _threads
-from ._arrays import axes_of
+from ._arrays import axes_of, require_no_stream
 from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, name_of, of_dtype, of_name
 
 #: Operations that are one of another name for bool.
@@ -63,13 +64,21 @@ def executor_of(device: int, stream: int) -> ctypes.c_void_p:
     return found
 
 
+def current(library: Optional[GpuLibrary], x: Any, stream: Any) -> ContextManager[Any]:
+    """Within it `stream` is the library's current one; None leaves that as it is. For what takes several steps."""
+    if library is None:
+        require_no_stream(stream)
+        return contextlib.nullcontext()
+    return contextlib.nullcontext() if stream is None else library.in_stream(x, stream)
+
+
 def in_stream(function: Callable[..., Any]) -> Callable[..., Any]:
     """Gives a function of a library and an array the argument `stream`, which is the library's current one then."""
     @functools.wraps(function)
     def call(library: GpuLibrary, x: Any, *arguments: Any, stream: Any = None) -> Any:
-        if stream is None:
+        if stream is None:  # faster so
             return function(library, x, *arguments)
-        with library.in_stream(x, stream):
+        with current(library, x, stream):
             return function(library, x, *arguments)
 
     return call

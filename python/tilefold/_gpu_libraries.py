@@ -295,12 +295,11 @@ class Cupy(_OfCudaArrays):
 
 
 class Numba(_OfCudaArrays):
-    """numba has no current stream: work goes to the default one, or to that which is named."""
+    """numba has no current stream: work goes to the default one, and none can be named. Not tried."""
     name = "numba"
 
     def __init__(self, cuda: Any) -> None:
         self.cuda = cuda
-        self.named: Optional[int] = None
 
     def owns(self, x: Any) -> bool:
         return bool(self.cuda.is_cuda_array(x)) and type(x).__module__.startswith("numba")
@@ -434,10 +433,10 @@ def library_of(x: Any) -> Optional[GpuLibrary]:
     if hasattr(x, "__dlpack_device__"):
         device, number = x.__dlpack_device__()
         if device not in (1, 3):
-            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(device)}, {number}). On GPUs arrays "
-                              "of torch, CuPy, JAX and numba are taken: use torch.from_dlpack(x) or "
+            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(device)}, {number}). On GPUs "
+                              "arrays of torch, CuPy and JAX are taken: use torch.from_dlpack(x) or "
                               "cupy.from_dlpack(x)")
     elif shows_itself:
-        raise unsupported(f"this {type(x).__name__} is in CUDA's memory. On GPUs arrays of torch, CuPy, JAX and numba "
-                          "are taken: use cupy.asarray(x)")
+        raise unsupported(f"this {type(x).__name__} is in CUDA's memory. On GPUs arrays of torch, CuPy and JAX are "
+                          "taken: use cupy.asarray(x)")
     return None

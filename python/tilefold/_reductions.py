@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _errors, _gpu, _library, _threads
 from ._arrays import Axis, Items, axes_of, items_of, require_no_stream, row_of, unsupported
-from ._gpu_libraries import library_of
+from ._gpu_libraries import library_of, name_of
 from ._operations import Operation
 
 Out = Any  # an array of the result's kind, or None
@@ -60,20 +60,25 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
            stream: Any = None) -> Any:
     """Folds the items of x along axes with the operation of the name `op`.
 
-    x         an array of up to 8 axes, of any layout; what has __dlpack__ on the host; or what NumPy makes an array
-              of. Items are bool, integers, float16, float32, float64, ml_dtypes' bfloat16, complex64, complex128,
-              as the operation takes them (docs/c.md has the table).
+    x         an array of up to 8 axes, of any layout; what has __dlpack__ on the host; an array of torch, CuPy or JAX
+              on a GPU; or what NumPy makes an array of. Items are bool, integers, float16, float32, float64,
+              bfloat16 (of ml_dtypes on the host), complex64 and complex128 on the host, as the operation takes them
+              (docs/c.md has the table).
     op        "sum", "sum64", "product", "product64", "min", "max", "minmax", "arg_min", "arg_max", "any", "all",
               "count_nonzero", "bit_and", "bit_or", "bit_xor", "mean", "variance", "population_variance",
               "standard_deviation", "population_standard_deviation", "l1", "l2", "linf", "logsumexp",
-              "softmax_pair", "compensated_sum" or "exact_sum".
+              "softmax_pair", "summary", "compensated_sum" or "exact_sum".
     axis      the axes that are folded away: None for all, a number, a tuple of numbers; negative ones count from
               the end. () folds each item alone.
     keepdims  keeps folded axes with the extent 1.
     out       an array of the result's dtype and shape, which takes the result and is returned.
+    stream    for arrays of a GPU: the stream that is their library's current one for the call; None leaves that as
+              it is. The items are ready in it, and are kept until it has passed the call (docs/python.md).
 
     The result is an array of the shape that is left, or a NumPy scalar where no axis is left, of the dtype that
-    the operation gives; "minmax" and "softmax_pair" add a last axis of 2. It is C-contiguous and new.
+    the operation gives; "minmax" and "softmax_pair" add a last axis of 2, "summary" one of 6 (docs/c.md). It is
+    C-contiguous and new. Of an array of a GPU it is an array of the same library and device, and nothing waits for
+    it, but with JAX.
 
     Order: the items of a result are taken in row-major order of the folded axes, and joined as neighbours
     (docs/order.md). Bits: those of every other layout, number of threads, machine and executor of tilefold.
@@ -81,9 +86,9 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
     there is none (means, deviations, places).
     Work: one read of x; no copy, except those of items in the other byte order, unaligned, or in packed records.
 
-    Raises: UnsupportedError (a TypeError) for dtypes that are not taken, and arrays of a GPU; ArgumentError (a
-    ValueError) for an operation, an axis, a rank or an out that is wrong; EmptyError (a ValueError). Then out is
-    as it was.
+    Raises: UnsupportedError (a TypeError) for dtypes that are not taken, arrays of a GPU without a libtilefold with
+    CUDA, and those of other libraries of GPUs; ArgumentError (a ValueError) for an operation, an axis, a rank, an out
+    or a stream that is wrong; EmptyError (a ValueError). Then out is as it was.
     """
     library = library_of(x)
     if library is not None:
@@ -92,21 +97,30 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
     return _fold(items_of(x), op, axis, keepdims, out)
 
 
-def _joined(op: str, initial: Any, fold: Any, out: Out) -> Any:
-    """fold(), with `initial` before all items: what `op` makes of the two."""
-    result = fold()
-    library = library_of(result)
-    if library is not None:
-        with_initial = library.stacked(initial, result)
-        if out is None:
-            return _gpu.fold(library, with_initial, op, 0)
-        return _gpu.fold(library, with_initial, op, 0, False, out)
-    result = np.asarray(result)
-    first = np.asarray(initial)
-    if first.shape != () or not np.can_cast(np.min_scalar_type(initial) if isinstance(initial, int) else first.dtype,
-                                            result.dtype, "same_kind"):
+def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
+    """That `initial` is a number, and of the kind of a result of `dtype`."""
+    try:
+        kind = np.min_scalar_type(initial) if isinstance(initial, int) else np.asarray(initial).dtype
+        fits = np.shape(initial) == () and np.can_cast(kind, dtype, "same_kind")
+    except (TypeError, ValueError):  # an array of a GPU, or rows of several lengths
+        fits = False
+    if not fits:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: initial is {initial!r}, and must be a number that is {result.dtype}")
+                                    f"tilefold: initial is {initial!r}, and must be a number that is {name}")
+
+
+def _joined(op: str, initial: Any, fold: Any, x: Items, out: Out, stream: Any) -> Any:
+    """fold(), with `initial` before all items: what `op` makes of the two. All in one stream."""
+    library = library_of(x)
+    with _gpu.current(library, x, stream):
+        result = fold()
+        if library is not None:
+            name = name_of(library.code_of(result))
+            # A bfloat16 takes what a float32 takes.
+            _require_initial(initial, np.dtype("float32" if name == "bfloat16" else name), name)
+            return _gpu.fold(library, library.stacked(initial, result), op, 0, False, out)
+    result = np.asarray(result)
+    _require_initial(initial, result.dtype, str(result.dtype))
     return _fold(np.stack([np.full(result.shape, initial, result.dtype), result]), op, 0, False, out)
 
 
@@ -114,7 +128,8 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
               stream: Any) -> Any:
     """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
     if initial is not None:
-        return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, stream), out)
+        return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, None), x,
+                       out, stream)
     library = library_of(x)
     if library is not None:
         return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
@@ -159,7 +174,7 @@ def min(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
     dtype, infinity of floats. The rest: see reduce()."""
     if initial is None:
         return reduce(x, "min", axis, keepdims, out, stream=stream)
-    return _joined("min", initial, lambda: reduce(x, "min", axis, keepdims, stream=stream), out)
+    return _joined("min", initial, lambda: reduce(x, "min", axis, keepdims), x, out, stream)
 
 
 def max(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
@@ -168,7 +183,7 @@ def max(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
     dtype, -infinity of floats. The rest: see reduce()."""
     if initial is None:
         return reduce(x, "max", axis, keepdims, out, stream=stream)
-    return _joined("max", initial, lambda: reduce(x, "max", axis, keepdims, stream=stream), out)
+    return _joined("max", initial, lambda: reduce(x, "max", axis, keepdims), x, out, stream)
 
 
 def minmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,

@@ -42,7 +42,8 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, stream: Any = N
 
     x        an array of one axis, of the dtypes of reduce(); copied if its items do not stand one after the other.
     offsets  s + 1 integers, of 32 or 64 bits without a copy. They do not decrease, and lie in 0 to len(x); the
-             first need not be 0, nor the last len(x). All are checked before anything is folded.
+             first need not be 0, nor the last len(x). Those on the host are all checked before anything is folded;
+             those on a GPU are believed.
     op       a name of reduce(). "sum" is that of libtilefold: of narrow integers in 32 bits ("sum64": in 64).
 
     The result has the shape (s,), or (s, 2) of a pair, and the operation's dtype. Each has the bits of reduce()

@@ -11,14 +11,15 @@ compiled in: any PyTorch from 2.4 on will do.
 
 Results are of the tensor's dtype (a reduction computes in float32 or float64 and is rounded once). sum, mean, var_mean
 and norm have the same bits on CPU and GPU; what has an exponential, a root or a product in it has torch's own of that
-device. Backward of a backward is not there.
+device. Backward of a backward is there for sum and mean alone, and else refused.
 """
 from __future__ import annotations
 
 import contextlib
 import math
+import threading
 import warnings
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import torch
 from torch import Tensor
@@ -62,6 +63,11 @@ def _reduced(x: Tensor, dim: Sequence[int], keepdim: bool, dtype: Optional[torch
     return x.new_empty(shape, dtype=dtype or x.dtype)
 
 
+def _new(x: Tensor) -> Tensor:
+    """An empty tensor of x's shape and dtype. Results are contiguous, whatever the strides of operands are."""
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
 def _spread(g: Tensor, shape: Sequence[int], dim: Sequence[int], keepdim: bool) -> Tensor:
     """A gradient of results for every item."""
     if not keepdim:
@@ -73,6 +79,10 @@ def _spread(g: Tensor, shape: Sequence[int], dim: Sequence[int], keepdim: bool) 
 _library = torch.library.Library("tilefold", "DEF")
 
 
+def _refuse(ctx: Any, *gradients: Any) -> None:
+    raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: backward of a backward is not there")
+
+
 def _op(schema: str, fake: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes a function the operator of that schema; `fake` makes its results without values."""
     def define(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,6 +91,8 @@ def _op(schema: str, fake: Callable[..., Any]) -> Callable[[Callable[..., Any]],
         for key in ("CPU", "CUDA"):
             _library.impl(name, function, key)
         torch.library.register_fake(f"tilefold::{name}", fake, lib=_library)
+        if name.endswith("_backward"):
+            torch.library.register_autograd(f"tilefold::{name}", _refuse, lib=_library)
         op: Callable[..., Any] = getattr(torch.ops.tilefold, name)
         return op
 
@@ -143,26 +155,34 @@ def _var_mean(x: Tensor, dim: List[int], correction: int, keepdim: bool) -> Tupl
         return _reduced(x, dim, keepdim).fill_(math.nan), _reduced(x, dim, keepdim).fill_(math.nan)
     found = _fold(x, "summary", dim, keepdim)
     # Copies: an operator's results do not share memory.
-    return found[..., 3 - correction].to(x.dtype, copy=True), found[..., 1].to(x.dtype, copy=True)
+    plain = torch.contiguous_format
+    return (found[..., 3 - correction].to(x.dtype, copy=True, memory_format=plain),
+            found[..., 1].to(x.dtype, copy=True, memory_format=plain))
 
 
-@_op("var_mean_backward(Tensor g_var, Tensor g_mean, Tensor x, Tensor mean, int n, int correction) -> Tensor",
-     lambda g_var, g_mean, x, mean, n, correction: torch.empty_like(x))
-def _var_mean_backward(g_var: Tensor, g_mean: Tensor, x: Tensor, mean: Tensor, n: int, correction: int) -> Tensor:
+@_op("var_mean_backward(Tensor? g_var, Tensor? g_mean, Tensor x, Tensor mean, int n, int correction) -> Tensor",
+     lambda g_var, g_mean, x, mean, n, correction: _new(x))
+def _var_mean_backward(g_var: Optional[Tensor], g_mean: Optional[Tensor], x: Tensor, mean: Tensor, n: int,
+                       correction: int) -> Tensor:
+    # A result that has no gradient adds nothing: not even the NaN that its slope is.
     wide = _wide(x)
-    slope = g_var.to(wide) * (2 / (n - correction) if n > correction else math.nan)
-    return ((x.to(wide) - mean.to(wide)) * slope + g_mean.to(wide) / n).to(x.dtype)
+    found = torch.zeros(x.shape, dtype=wide, device=x.device) if g_mean is None else g_mean.to(wide) / n
+    if g_var is not None:
+        slope = g_var.to(wide) * (2 / (n - correction) if n > correction else math.nan)
+        found = (x.to(wide) - mean.to(wide)) * slope + found
+    return found.to(x.dtype).contiguous()
 
 
 def _keep_var_mean(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
     x, ctx.dim, ctx.correction, ctx.keepdim = inputs
     ctx.save_for_backward(x, output[1])
+    ctx.set_materialize_grads(False)
 
 
-def _backward_of_var_mean(ctx: Any, g_var: Tensor, g_mean: Tensor) -> Tuple[Any, ...]:
+def _backward_of_var_mean(ctx: Any, g_var: Optional[Tensor], g_mean: Optional[Tensor]) -> Tuple[Any, ...]:
     x, mean = ctx.saved_tensors
     n = _extent(x, ctx.dim)
-    spread = [_spread(one, x.shape, ctx.dim, ctx.keepdim) for one in (g_var, g_mean, mean)]
+    spread = [None if one is None else _spread(one, x.shape, ctx.dim, ctx.keepdim) for one in (g_var, g_mean, mean)]
     return _var_mean_backward(spread[0], spread[1], x, spread[2], n, ctx.correction), None, None, None
 
 
@@ -176,12 +196,12 @@ def _logsumexp(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
     return _fold(x, "logsumexp", dim, keepdim).to(x.dtype)
 
 
-@_op("logsumexp_backward(Tensor g, Tensor x, Tensor y) -> Tensor", lambda g, x, y: torch.empty_like(x))
+@_op("logsumexp_backward(Tensor g, Tensor x, Tensor y) -> Tensor", lambda g, x, y: _new(x))
 def _logsumexp_backward(g: Tensor, x: Tensor, y: Tensor) -> Tensor:
     wide = _wide(x)
     # Of nothing but -infinity: no item has a part in it.
     y = y.to(wide).masked_fill(y == -math.inf, 0.0)
-    return ((x.to(wide) - y).exp_() * g.to(wide)).to(x.dtype)
+    return ((x.to(wide) - y).exp_() * g.to(wide)).to(x.dtype).contiguous()
 
 
 def _keep_items(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
@@ -215,11 +235,11 @@ def _log_softmax(x: Tensor, dim: int) -> Tensor:
     return _minus_logsumexp(x, dim, x.dtype)
 
 
-@_op("log_softmax_backward(Tensor g, Tensor y, int dim) -> Tensor", lambda g, y, dim: torch.empty_like(y))
+@_op("log_softmax_backward(Tensor g, Tensor y, int dim) -> Tensor", lambda g, y, dim: _new(y))
 def _log_softmax_backward(g: Tensor, y: Tensor, dim: int) -> Tensor:
     wide = _wide(y)
     total = _fold(g, _sum64_of(g), [dim], True).to(wide)
-    return (g.to(wide) - y.to(wide).exp() * total).to(y.dtype)
+    return (g.to(wide) - y.to(wide).exp() * total).to(y.dtype).contiguous()
 
 
 def _sum64_of(x: Tensor) -> str:
@@ -240,12 +260,12 @@ def _softmax(x: Tensor, dim: int) -> Tensor:
     return _minus_logsumexp(x, dim, _wide(x)).exp_().to(x.dtype)
 
 
-@_op("softmax_backward(Tensor g, Tensor y, int dim) -> Tensor", lambda g, y, dim: torch.empty_like(y))
+@_op("softmax_backward(Tensor g, Tensor y, int dim) -> Tensor", lambda g, y, dim: _new(y))
 def _softmax_backward(g: Tensor, y: Tensor, dim: int) -> Tensor:
     wide = _wide(y)
     weighted = g.to(wide) * y.to(wide)
     total = _fold(weighted, _sum64_of(weighted), [dim], True).to(wide)
-    return (weighted - y.to(wide) * total).to(y.dtype)
+    return (weighted - y.to(wide) * total).to(y.dtype).contiguous()
 
 
 _differentiable("softmax", lambda ctx, g: (_softmax_backward(g, *ctx.saved_tensors, ctx.dim), None), _keep_result)
@@ -254,7 +274,7 @@ _differentiable("softmax", lambda ctx, g: (_softmax_backward(g, *ctx.saved_tenso
 
 
 def _fake_rms_norm(x: Tensor, axes: int, weight: Optional[Tensor], eps: float) -> Tuple[Tensor, Tensor]:
-    return torch.empty_like(x), x.new_empty(list(x.shape[:x.dim() - axes]) + [1] * axes, dtype=torch.float64)
+    return _new(x), x.new_empty(list(x.shape[:x.dim() - axes]) + [1] * axes, dtype=torch.float64)
 
 
 @_op("rms_norm(Tensor x, int axes, Tensor? weight, float eps) -> (Tensor, Tensor)", _fake_rms_norm)
@@ -270,7 +290,7 @@ def _rms_norm(x: Tensor, axes: int, weight: Optional[Tensor], eps: float) -> Tup
 
 
 @_op("rms_norm_backward(Tensor g, Tensor x, int axes, Tensor? weight, Tensor scale) -> (Tensor, Tensor)",
-     lambda g, x, axes, weight, scale: (torch.empty_like(x), x.new_empty(x.shape[x.dim() - axes:])))
+     lambda g, x, axes, weight, scale: (_new(x), x.new_empty(x.shape[x.dim() - axes:])))
 def _rms_norm_backward(g: Tensor, x: Tensor, axes: int, weight: Optional[Tensor],
                        scale: Tensor) -> Tuple[Tensor, Tensor]:
     wide = _wide(x)
@@ -280,7 +300,7 @@ def _rms_norm_backward(g: Tensor, x: Tensor, axes: int, weight: Optional[Tensor]
     weighted = g.to(wide) if weight is None else g.to(wide) * weight.to(wide)
     product = weighted * plain
     total = _fold(product, _sum64_of(product), dim, True).div_(max(_extent(x, dim), 1)).to(wide)
-    of_x = ((weighted - plain * total) * scale.to(wide)).to(x.dtype)
+    of_x = ((weighted - plain * total) * scale.to(wide)).to(x.dtype).contiguous()
     of_weight = g.to(wide) * plain
     return of_x, _fold(of_weight, _sum64_of(of_weight), rows, False).to(x.dtype if weight is None else weight.dtype)
 
@@ -312,16 +332,16 @@ def _norm(x: Tensor, p: float, dim: List[int], keepdim: bool) -> Tensor:
 
 
 @_op("norm_backward(Tensor g, Tensor x, Tensor y, float p, int[] dim) -> Tensor",
-     lambda g, x, y, p, dim: torch.empty_like(x))
+     lambda g, x, y, p, dim: _new(x))
 def _norm_backward(g: Tensor, x: Tensor, y: Tensor, p: float, dim: List[int]) -> Tensor:
     wide = _wide(x)
     if p == 1:
-        return (g.to(wide) * x.to(wide).sign()).to(x.dtype)
+        return (g.to(wide) * x.to(wide).sign()).to(x.dtype).contiguous()
     if p == 2:
-        return (x.to(wide) * (g.to(wide) / y.to(wide)).masked_fill(y == 0, 0.0)).to(x.dtype)
+        return (x.to(wide) * (g.to(wide) / y.to(wide)).masked_fill(y == 0, 0.0)).to(x.dtype).contiguous()
     greatest = x.abs() == y
     shares = _fold(greatest, "count_nonzero", dim, True).to(wide)
-    return (g.to(wide) / shares * x.to(wide).sign() * greatest).to(x.dtype)
+    return (g.to(wide) / shares * x.to(wide).sign() * greatest).to(x.dtype).contiguous()
 
 
 def _keep_norm(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
@@ -383,7 +403,10 @@ def logsumexp(x: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
 
 
 def _one_dim(x: Tensor, dim: int) -> int:
-    return _dims(x, dim)[0] if x.dim() else 0
+    if not isinstance(dim, int):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: dim is {dim!r}, and must be one number")
+    found = _dims(x, dim)
+    return found[0] if found else 0
 
 
 def log_softmax(x: Tensor, dim: int, dtype: Optional[torch.dtype] = None) -> Tensor:
@@ -479,30 +502,45 @@ def _in_place_of_torch() -> List[Tuple[str, Callable[..., Any]]]:
     return [(name, function) for name, function in known if hasattr(torch.ops.aten, name.partition(".")[0])]
 
 
-_users = 0
-_overrides: Optional[torch.library.Library] = None
+_lock = threading.Lock()
+_users = {"cpu": 0, "cuda": 0}
+_overrides: Dict[str, torch.library.Library] = {}
+
+
+def _override(device: str) -> torch.library.Library:
+    library = torch.library.Library("aten", "IMPL")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a kernel of torch is overridden, which is meant
+            for name, function in _in_place_of_torch():
+                library.impl(name, function, device.upper())
+    except BaseException:
+        library._destroy()
+        raise
+    return library
 
 
 @contextlib.contextmanager
 def batch_invariant(device: str = "cuda") -> Iterator[None]:
     """Within it torch's own sum, mean, var, var_mean, logsumexp, softmax, log_softmax, vector norms and rms_norm are
-    tilefold's, on tensors of `device`, in every thread: a row has the same bits in a batch of any size.
+    tilefold's, on tensors of `device` ("cuda" or "cpu"), in every thread: a row has the same bits in a batch of any
+    size.
 
-    For inference: backward is torch's own. Matrix products and attention stay torch's, and what torch.compile has
-    fused is not reached. Norms of other orders, and corrections other than 0 and 1, are refused within it.
+    For inference: backward is torch's own. Matrix products, attention and forms with out= stay torch's, and what
+    torch.compile has fused is not reached. Norms of other orders, and corrections other than 0 and 1, are refused
+    within it.
     """
-    global _users, _overrides
-    if _users == 0:
-        _overrides = torch.library.Library("aten", "IMPL")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a kernel of torch is overridden, which is meant
-            for name, function in _in_place_of_torch():
-                _overrides.impl(name, function, device.upper())
-    _users += 1
+    if device not in ("cpu", "cuda"):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: device is {device!r}, and must be 'cuda' or 'cpu'")
+    with _lock:
+        if _users[device] == 0:
+            _overrides[device] = _override(device)
+        _users[device] += 1
     try:
         yield
     finally:
-        _users -= 1
-        if _users == 0 and _overrides is not None:
-            _overrides._destroy()
-            _overrides = None
+        with _lock:
+            _users[device] -= 1
+            if _users[device] == 0:
+                _overrides.pop(device)._destroy()
