@@ -6,7 +6,7 @@ include_guard()
 
 function(tilefold_own_target target)
   # GCC 12 sees overlapping copies in every inlined "literal" + std::string (GCC bug 105651).
-  # It collects garbage from half a GB on, not a quarter of that: a tenth less time for some 100 MB.
+  # It collects garbage from half a GB on, not a quarter of that: a tenth less time for 100 to 250 MB.
   set(cxx_flags -Wall -Wextra
                 $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;--param=ggc-min-heapsize=524288>)
   set(cuda_flags -Xcompiler=-Wall,-Wextra $<$<CXX_COMPILER_ID:GNU>:-Xcompiler=-Wno-restrict>)
