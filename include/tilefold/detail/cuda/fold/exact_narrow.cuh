@@ -79,6 +79,18 @@ __device__ __forceinline__ wide_integer<Words> sum_of_narrow(wide_integer<Words>
   return a;
 }
 
+__device__ __forceinline__ three_words three_words_of(long long sum) {
+  const auto sign = static_cast<std::uint64_t>(sum >> 63);
+  return {static_cast<std::uint64_t>(sum), sign, sign};
+}
+__device__ __forceinline__ three_words three_words_of(signed_128 sum) {
+  return {static_cast<std::uint64_t>(sum), static_cast<std::uint64_t>(sum >> 64),
+          static_cast<std::uint64_t>(static_cast<long long>(sum >> 64) >> 63)};
+}
+__device__ __forceinline__ three_words three_words_of(const wide_integer<3>& sum) {
+  return {sum.word[0], sum.word[1], sum.word[2]};
+}
+
 /// A sum of few words: what an exact_window of it would be.
 __device__ __forceinline__ narrow_window window_of_narrow(long long sum, int least) {
   narrow_window result{};
@@ -120,10 +132,16 @@ __device__ __forceinline__ bool all_minus_zero(const registers<Number, N>& items
   return all;
 }
 
-__device__ __forceinline__ bool any_lane(bool mine) { return __any_sync(full_warp, mine) != 0; }
+/// Who decides together whether there is more to do: the lanes of a warp, or each for itself.
+struct all_lanes {
+  __device__ __forceinline__ static bool any(bool mine) { return __any_sync(full_warp, mine) != 0; }
+};
+struct each_lane {
+  __device__ __forceinline__ static bool any(bool mine) { return mine; }
+};
 
-/// What a lane has of a tree. All calls by all lanes of the warp.
-template <class Number>
+/// What a lane has of a tree. All calls by all lanes of the warp, if Lanes are all_lanes.
+template <class Number, class Lanes = all_lanes>
 class narrow_sum {
   using anchor = anchors<Number>;
   using parts = narrow_parts<Number>;
@@ -132,14 +150,35 @@ class narrow_sum {
   static constexpr int always = parts::always;
   static constexpr int part_bits = anchor::step * parts::levels_of_part;
   static constexpr int levels = (always + 1) * parts::levels_of_part;
+  // Of the upper 32 bits.
+  static constexpr int upper_fraction = anchor::fraction - (sizeof(Number) == 4 ? 0 : 32);
   // So that the last anchor is a normal number.
   static constexpr int least_top = 1 - anchor::bias + anchor::step * (levels - 1);
 
  public:
-  /// Of nothing yet; for items of which the largest has an exponent of this field (-1 if they are
-  /// zeros), or is larger by 2^headroom at most. False if items of that size are huge.
-  __device__ __forceinline__ bool start(int largest, int headroom) {
-    top_ = detail::larger(largest - anchor::bias + 2 + headroom, least_top);
+  /// The upper bits, without a sign, of a number that no item is larger than: the sum of their
+  /// sizes, which takes fewer instructions than the largest. It is not finite if one of them is
+  /// not.
+  template <int N>
+  __device__ __forceinline__ static int bound_of(const registers<Number, N>& items) {
+    constexpr int chains = N < 4 ? 1 : 4;
+    Number sum[chains] = {};
+#pragma unroll
+    for (int i = 0; i < N; ++i) sum[i % chains] = sum_of(sum[i % chains], size_of(items[i]));
+#pragma unroll
+    for (int c = 1; c < chains; ++c) sum[0] = sum_of(sum[0], sum[c]);
+    const bits_type bits = bits_of(sum[0]) & ~sign;
+    if constexpr (sizeof(Number) == 4) {
+      return static_cast<int>(bits);
+    } else {
+      return static_cast<int>(bits >> 32) | (static_cast<unsigned>(bits) != 0 ? 1 : 0);
+    }
+  }
+
+  /// Of nothing yet; for items of this bound, or a larger one by 2^headroom at most. False if items
+  /// of that size are huge, or not finite.
+  __device__ __forceinline__ bool start(int bound, int headroom) {
+    top_ = detail::larger((bound >> upper_fraction) - anchor::bias + 2 + headroom, least_top);
 #pragma unroll
     for (int p = 0; p < always + 1; ++p) part_[p] = 0;
     deep_ = false;
@@ -147,26 +186,41 @@ class narrow_sum {
   }
 
   /// Adds N items of every lane, which are left as zeros: -0 if they were -0. False, and nothing is
-  /// added, if they do not fit; they are of no use then. `Fits`: none is larger than start() was
-  /// told; but NaNs of floats may be there.
+  /// added, if they do not fit; they are of no use then. `Fits`: start() was told their bound.
   template <bool Fits, int N>
   __device__ __forceinline__ bool add(registers<Number, N>& items) {
+    const bool is_larger = !Fits && bound_of(items) >= (top_ - 1 + anchor::bias) << upper_fraction;
     bits_type left = 0;
-    bits_type strange = 0;  // set in sign or exponent where an item is too large
     long long mine[always];
 #pragma unroll
-    for (int p = 0; p < always; ++p) mine[p] = cut_part<Fits>(items, p, left, strange);
-    const bool does_not_fit = !Fits && strange >> anchor::fraction != 0;
-    if (cuda::any_lane((left & ~sign) != 0 || does_not_fit)) {
-      if (!Fits && cuda::any_lane(does_not_fit)) return false;
-      const long long last = cut_part<true>(items, always, left, strange);
-      if (cuda::any_lane((left & ~sign) != 0)) return false;
+    for (int p = 0; p < always; ++p) mine[p] = cut_part(items, p, left);
+    if (Lanes::any((left & ~sign) != 0 || is_larger)) {
+      if (!Fits && Lanes::any(is_larger)) return false;
+      const long long last = cut_part(items, always, left);
+      if (Lanes::any((left & ~sign) != 0)) return false;
       part_[always] += last;
       deep_ = true;
     }
 #pragma unroll
     for (int p = 0; p < always; ++p) part_[p] += mine[p];
     return true;
+  }
+
+  /// Adds this lane's sum to a state.
+  template <class State>
+  __device__ __forceinline__ void add_to(State& state) const {
+    visit([&](const auto& sum, int least) {
+      three_words words = cuda::three_words_of(sum);
+      // Words below the state's unit are zero.
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        if (least - State::least > -64) break;
+        words = {words.middle, words.high,
+                 static_cast<std::uint64_t>(static_cast<long long>(words.high) >> 63)};
+        least += 64;
+      }
+      words.add_to(state, least);
+    });
   }
 
   /// Calls use(sum of words, the power of two that it counts) with this lane's sum.
@@ -183,30 +237,38 @@ class narrow_sum {
   __device__ __forceinline__ static bits_type bits_of(Number x) {
     return __builtin_bit_cast(bits_type, x);
   }
+  __device__ __forceinline__ static Number sum_of(Number a, Number b) {
+    return warp_digits<Number>::sum_of(a, b);
+  }
+  __device__ __forceinline__ static Number size_of(Number x) {
+    if constexpr (sizeof(Number) == 4) {
+      return fabsf(x);
+    } else {
+      return fabs(x);
+    }
+  }
   __device__ __forceinline__ int least(int num_parts) const {
     return top_ - anchor::fraction - anchor::step * (num_parts * parts::levels_of_part - 1);
   }
 
   // What the items bring to part p. What is left of them stays; `left` has its bits.
-  template <bool Fits, int N>
-  __device__ __forceinline__ long long cut_part(registers<Number, N>& items, int p, bits_type& left,
-                                                bits_type& strange) const {
+  template <int N>
+  __device__ __forceinline__ long long cut_part(registers<Number, N>& items, int p,
+                                                bits_type& left) const {
     if constexpr (parts::levels_of_part == 1) {
-      return cut<Fits>(items, p, left, strange);
+      return cut(items, p, left);
     } else {
-      const auto upper = static_cast<int>(cut<Fits>(items, 2 * p, left, strange));
-      const auto lower = static_cast<int>(cut<Fits>(items, 2 * p + 1, left, strange));
+      const auto upper = static_cast<int>(cut(items, 2 * p, left));
+      const auto lower = static_cast<int>(cut(items, 2 * p + 1, left));
       return static_cast<long long>(upper) * (1 << anchor::step) + lower;
     }
   }
 
   // The same of the digit at anchor `level`.
-  template <bool Fits, int N>
+  template <int N>
   __device__ __forceinline__ std::make_signed_t<bits_type> cut(registers<Number, N>& items,
-                                                               int level, bits_type& left,
-                                                               bits_type& strange) const {
+                                                               int level, bits_type& left) const {
     left = 0;
-    const auto sum_of = [](Number a, Number b) { return warp_digits<Number>::sum_of(a, b); };
     const bits_type a =
         (static_cast<bits_type>(top_ + anchor::bias - anchor::step * level) << anchor::fraction) |
         bits_type{1} << (anchor::fraction - 1);
@@ -217,7 +279,6 @@ class narrow_sum {
       const Number h = sum_of(items[i], above);
       digits += bits_of(h);
       items.put(i, sum_of(items[i], -sum_of(h, -above)));
-      if (!Fits && level == 0) strange |= bits_of(h) ^ a;
       left |= bits_of(items[i]);
     }
     return static_cast<std::make_signed_t<bits_type>>(digits - N * a);
@@ -240,6 +301,61 @@ class narrow_sum {
   int top_;
   bool deep_;
   long long part_[always + 1];
+};
+
+/// One lane's exact sum of any items, some at a time: narrow as long as they are like each other.
+/// What does not fit goes to a whole state.
+template <class Number, class State>
+class lane_sum {
+ public:
+  template <int N>
+  __device__ __forceinline__ void add(const registers<Number, N>& items) {
+    registers<Number, N> left = items;
+    if (begun_ && narrow_.template add<false>(left)) {
+      note_zeros(left);
+    } else {
+      start_with(items);
+    }
+  }
+
+  /// The sum of what was added, at least one item.
+  __device__ __forceinline__ State state() {
+    if (begun_) narrow_.add_to(state_);
+    state_.marks |= only_minus_zero_ ? seen::minus_zero : seen::other;
+    return state_;
+  }
+
+ private:
+  // How much larger than the first items others may be, in powers of two.
+  static constexpr int headroom = sizeof(Number) == 4 ? 6 : 16;
+
+  template <int N>
+  __device__ __forceinline__ void start_with(const registers<Number, N>& items) {
+    if (begun_) narrow_.add_to(state_);
+    registers<Number, N> left = items;
+    begun_ = narrow_.start(narrow_.bound_of(left), headroom) && narrow_.template add<false>(left);
+    if (begun_) {
+      note_zeros(left);
+      return;
+    }
+#pragma unroll 1
+    for (int i = 0; i < N; ++i) {
+      Number item = items[0];
+#pragma unroll
+      for (int k = 1; k < N; ++k) item = i == k ? items[k] : item;
+      state_.add(item);
+    }
+    only_minus_zero_ = only_minus_zero_ && cuda::all_minus_zero(items);
+  }
+  template <int N>
+  __device__ __forceinline__ void note_zeros(const registers<Number, N>& left) {
+    if (only_minus_zero_) only_minus_zero_ = cuda::all_minus_zero(left);
+  }
+
+  narrow_sum<Number, each_lane> narrow_;
+  bool begun_ = false;
+  bool only_minus_zero_ = true;
+  State state_ = State::nothing();
 };
 
 }  // namespace tilefold::detail::cuda

@@ -31,7 +31,7 @@ __device__ __forceinline__ Value sum_of_runs(Value value, int run, int runs, int
 #pragma unroll 1
   for (int distance = 1; distance < most_runs; distance *= 2) {
     const Value received = cuda::shuffle_down<warp_size>(value, distance, full_warp);
-    if ((run & (2 * distance - 1)) == 0 && runs - run > distance) value = plus(value, received);
+    if (runs - run > distance) value = plus(value, received);
   }
   return value;
 }

@@ -240,7 +240,7 @@ class stretch_fold {
     auto mine = summands();
     using number = std::remove_cvref_t<decltype(mine[0])>;
     narrow_sum<number> sum;
-    if (!sum.start(warp_digits<number>::largest_exponent(mine), 0)) return false;
+    if (!sum.start(cuda::warp_max(sum.bound_of(mine)), 0)) return false;
     if (!sum.template add<true>(mine)) return false;
     sum.visit([&](const auto& words, int least) {
       const int most_stretches = cuda::warp_max(stretches_);
@@ -253,7 +253,7 @@ class stretch_fold {
         const int others =
             cuda::sum_of_runs(cuda::all_minus_zero(mine) ? 0 : 1, stretch_, stretches_,
                               most_stretches, [](int a, int b) { return a + b; });
-        if (others == 0) window.marks = seen::minus_zero;
+        if (others == 0 && available_ > 0) window.marks = seen::minus_zero;
       }
       use(window);
     });
@@ -283,6 +283,11 @@ class stretch_fold {
     using lifts_type = unfused<decltype(reducer_->of_summands())>;
     const lifts_type lifts{reducer_->of_summands(), reducer_->closing};
     registers<typename lifts_type::accumulator, items> mine;
+    if (__all_sync(full_warp, available_ == items)) {
+#pragma unroll
+      for (int i = 0; i < items; ++i) mine.put(i, items_.lift(lifts, i));
+      return mine;
+    }
     const unsigned there = (1u << available_) - 1;
 #pragma unroll
     for (int i = 0; i < items; ++i) {

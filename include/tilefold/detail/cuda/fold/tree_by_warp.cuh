@@ -136,57 +136,6 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
   return stack.value();
 }
 
-/// Calls use(window) with a narrow_window of the exact sum of a tree of `count` >= 1 items, in
-/// every lane. False, and nothing is done, if it needs more words or is zero.
-template <class Source, class Reducer, class Use>
-__device__ __forceinline__ bool visit_narrow_sum_by_warp(const Source& tree, const Reducer& reducer,
-                                                         std::int64_t count, const Use& use) {
-  using row = stretch_fold<Source, Reducer, folds_stretches<Source, Reducer>, true>;
-  using number = typename decltype(reducer.of_summands())::accumulator;
-  constexpr int items_of_lane = stretch_items<Source>;
-  constexpr int row_items = warp_size * items_of_lane;
-  // How much larger than those of the first row items may be, in powers of two.
-  constexpr int headroom = 4;
-  if (count > most_narrow_items) return false;
-  const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  narrow_sum<number> sum;
-  bool fits = true;
-  cuda::stream_ahead<row>(
-      std::int64_t{0},
-      [&](std::int64_t& next) {
-        next += row_items;
-        return fits && next < count;
-      },
-      [&](std::int64_t done) {
-        const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{row_items}));
-        const std::int64_t first = done + lane * items_of_lane;
-        const bool inner =
-            first > 0 &&
-            (count - first - items_of_lane) * least_item_bytes<Source> >= std::int64_t{load_bytes};
-        row loaded(reducer, lane, items);
-        loaded.load(tree, done, inner);
-        return loaded;
-      },
-      [&](row& now, std::int64_t done) {
-        auto items = now.summands();
-        if (done == 0) fits = sum.start(warp_digits<number>::largest_exponent(items), headroom);
-        fits = fits && sum.template add<false>(items);
-      });
-  if (!fits) return false;
-  bool done = false;
-  sum.visit([&](auto all, int least) {
-#pragma unroll
-    for (int mask = 1; mask < warp_size; mask *= 2) {
-      all = cuda::sum_of_narrow(all, cuda::shuffle_xor(all, mask));
-    }
-    narrow_window window = cuda::window_of_narrow(all, least);
-    window.marks = seen::other;
-    done = !window.size.is_zero();
-    if (done) use(window);
-  });
-  return done;
-}
-
 /// A tree of any length >= 1 by a warp, a tile at a time; the result is in every lane.
 template <class Source, class Reducer>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Source& tree,
@@ -223,18 +172,92 @@ __device__ __noinline__ void write_wide_sum(Source tree, Reducer reducer, Init i
   if (threadIdx.x % warp_size == 0) cuda::write(out, detail::finish(reducer, init, value));
 }
 
-/// Writes the result of a tree, which is an exact sum, to `out`.
+/// Writes the results of trees `t`, `t` + step... before `end`, which are exact sums, to `out` and
+/// so on. They have `count` >= 1 items each; tree_of(t) is tree t. Rows of all of them are one
+/// stream:
+///
+///     load      t row 0   t row 1   t' row 0   t' row 1
+///     add                 t row 0   t row 1    t' row 0
+///     write                            t
+///
+/// A tree that needs more words than a few, or whose sum is zero, is folded once more, as a whole.
+template <class TreeOf, class Reducer, class Init, class Out>
+__device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::int64_t step,
+                                                         std::int64_t end, std::int64_t count,
+                                                         const TreeOf& tree_of,
+                                                         const Reducer& reducer, const Init& init,
+                                                         const Out& out) {
+  using source_type = std::remove_cvref_t<decltype(tree_of(t))>;
+  using row = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, true>;
+  using number = typename decltype(reducer.of_summands())::accumulator;
+  constexpr int items_of_lane = stretch_items<source_type>;
+  constexpr int row_items = warp_size * items_of_lane;
+  // How much larger than those of the first row items may be, in powers of two. Of floats more
+  // would cost the lower part.
+  constexpr int headroom = sizeof(number) == 4 ? 4 : 16;
+  struct row_place {
+    std::int64_t tree;
+    std::int64_t done;
+  };
+  if (t >= end) return;
+  if (count > most_narrow_items) {
+    for (; t < end; t += step) cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
+    return;
+  }
+  const int lane = static_cast<int>(threadIdx.x) % warp_size;
+  narrow_sum<number> sum;
+  bool fits = true;
+  cuda::stream_ahead<row>(
+      row_place{t, 0},
+      [&](row_place& next) {
+        next.done += row_items;
+        if (next.done < count) return true;
+        next = {next.tree + step, 0};
+        return next.tree < end;
+      },
+      [&](const row_place& at) {
+        const std::int64_t left = count - at.done;
+        const std::int64_t first = at.done + lane * items_of_lane;
+        const bool inner =
+            first > 0 &&
+            (count - first - items_of_lane) * least_item_bytes<source_type> >= load_bytes;
+        row loaded(reducer, lane, static_cast<int>(detail::smaller(left, std::int64_t{row_items})));
+        loaded.load(tree_of(at.tree), at.done, inner);
+        return loaded;
+      },
+      [&](row& now, const row_place& at) {
+        auto items = now.summands();
+        if (at.done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
+        fits = fits && sum.template add<false>(items);
+        if (at.done + row_items < count) return;
+        bool is_zero = false;
+        if (fits) {
+          sum.visit([&](auto all, int least) {
+#pragma unroll
+            for (int mask = 1; mask < warp_size; mask *= 2) {
+              all = cuda::sum_of_narrow(all, cuda::shuffle_xor(all, mask));
+            }
+            narrow_window window = cuda::window_of_narrow(all, least);
+            window.marks = seen::other;
+            is_zero = window.size.is_zero();
+            if (!is_zero && lane == 0) {
+              cuda::write(out + at.tree, reducer.result_of_exact_sum(window, count));
+            }
+          });
+        }
+        if (!fits || is_zero) {
+          cuda::write_wide_sum(tree_of(at.tree), reducer, init, out + at.tree, count);
+        }
+      });
+}
+
+/// The same of one tree.
 template <class Source, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
                                                 const Init& init, const Out& out,
                                                 std::int64_t count) {
-  const bool narrow =
-      cuda::visit_narrow_sum_by_warp(tree, reducer, count, [&](const narrow_window& sum) {
-        if (threadIdx.x % warp_size == 0) {
-          cuda::write(out, reducer.result_of_exact_sum(sum, count));
-        }
-      });
-  if (!narrow) cuda::write_wide_sum(tree, reducer, init, out, count);
+  cuda::write_exact_sums_by_warp(
+      0, 1, 1, count, [&](std::int64_t) { return tree; }, reducer, init, out);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -23,6 +23,7 @@
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/fold/exact_narrow.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/columns.cuh>
@@ -78,6 +79,10 @@ class column_run {
   /// that start at element `origin`; n >= 1.
   __device__ __forceinline__ void operator()(node& result, std::int64_t origin, std::int64_t first,
                                              int n) const {
+    if constexpr (sums_exactly<Reducer>) {
+      sum_exactly(result, origin, first, n);
+      return;
+    }
     stack waiting;
     const int chunks = n / Rows;
 #pragma unroll 1
@@ -95,6 +100,39 @@ class column_run {
   }
 
  private:
+  // The same of exact sums, whatever the order.
+  __device__ __forceinline__ void sum_exactly(node& result, std::int64_t origin, std::int64_t first,
+                                              int n) const {
+    using lifts_type = unfused<decltype(reducer.of_summands())>;
+    using number = typename lifts_type::accumulator;
+    const lifts_type lifts{reducer.of_summands(), reducer.closing};
+    slot<lane_sum<number, decltype(Reducer::no_exact_sum())>> sums[Width];
+#pragma unroll
+    for (int j = 0; j < Width; ++j) sums[j].put({});
+    int row = 0;
+#pragma unroll 1
+    for (; row + Rows <= n; row += Rows) add_rows<Rows>(sums, lifts, origin, first + row);
+#pragma unroll 1
+    for (; row < n; ++row) add_rows<1>(sums, lifts, origin, first + row);
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      result.put(j, Reducer::of_exact_sum(sums[j].value.state(), n));
+    }
+  }
+  template <int N, class Sums, class Lifts>
+  __device__ __forceinline__ void add_rows(Sums& sums, const Lifts& lifts, std::int64_t origin,
+                                           std::int64_t first) const {
+    packets<N> loaded;
+    load<N>(loaded, origin, first);
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      registers<typename Lifts::accumulator, N> items;
+#pragma unroll
+      for (int r = 0; r < N; ++r) items.put(r, loaded.lift(lifts, r, j));
+      sums[j].value.add(items);
+    }
+  }
+
   // The rows after the last whole chunk, cut into blocks that are smaller and smaller powers of
   // two; the last one first, since each meets what is on its right.
   template <int Block>

@@ -39,6 +39,7 @@ struct digit_sums {
   unsigned long long word[Words];
   unsigned marks;
   unsigned arrivals;
+  int turns;  // that warps have asked for
 };
 
 /// What makes an accumulator of an exact sum.
@@ -87,13 +88,51 @@ struct exact_shape {
   static constexpr int rows = vt / width;
 };
 
+/// The chunks of a warp, one after the other. Long ranges are dealt out in turns of neighbouring
+/// chunks, and a warp asks for its next turn while it adds: so none waits for slower ones in the
+/// end, and all read near each other. In short ones a warp takes every `step`th chunk.
+class chunk_turns {
+ public:
+  /// Turns of `of_turn` chunks, a power of two; 0: none.
+  __device__ __forceinline__ chunk_turns(int warp, int warps, int of_turn, int* asked, int lane)
+      : asked_(asked), chunk_(warp), step_(warps), of_turn_(of_turn), lane_(lane) {
+    if (of_turn_ == 0) return;
+    chunk_ *= of_turn_;
+    ask();
+  }
+
+  __device__ __forceinline__ int chunk() const { return chunk_; }
+
+  /// To the next chunk. All lanes.
+  __device__ __forceinline__ void advance() {
+    if (of_turn_ == 0) {
+      chunk_ += step_;
+    } else if ((++chunk_ & (of_turn_ - 1)) == 0) {
+      chunk_ = (step_ + __shfl_sync(full_warp, next_, 0)) * of_turn_;
+      ask();
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void ask() {
+    if (lane_ == 0) next_ = atomicAdd(asked_, 1);
+  }
+
+  int* asked_;
+  int chunk_;
+  int step_;
+  int of_turn_;
+  int lane_;
+  int next_ = 0;
+};
+
 /// The exact sum of n >= 1 elements. `Summands` lifts an element to the float or double that a
 /// warp's Digits add. More than one block need `sums`.
 template <class Build, class Digits, class Source, class Reducer, class Summands, class Init,
           class Out>
 __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks)
     exact_kernel(Source source, Reducer reducer, Summands summands, Init init, Out out,
-                 std::int64_t n, digit_sums<Digits::words>* sums) {
+                 std::int64_t n, digit_sums<Digits::words>* sums, int chunks_of_turn) {
   using number = typename Summands::accumulator;
   using state_type = typename exact_sum_of<Reducer>::state;
   constexpr tile_policy policy = Digits::policy;
@@ -112,11 +151,16 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   if (warp == 0) total.clear(lane);
   cuda::wait_for_previous_launch();
 
-  const std::int64_t step = std::int64_t{gridDim.x} * num_warps;
+  // Fewer than 2^31: most_exact_items.
   const std::int64_t overread = rows_type::overreads(source) ? width : 0;
-  const std::int64_t whole = n < overread ? 0 : (n - overread) / chunk;
-  std::int64_t c = std::int64_t{blockIdx.x} * num_warps + warp;
-  const auto lane_first = [&](std::int64_t i) { return i * chunk + lane * width; };
+  const auto whole = static_cast<int>(n < overread ? 0 : (n - overread) / chunk);
+  const auto chunks = static_cast<int>((n + chunk - 1) / chunk);
+  chunk_turns turns(static_cast<int>(blockIdx.x) * num_warps + warp,
+                    static_cast<int>(gridDim.x) * num_warps, chunks_of_turn,
+                    chunks_of_turn > 0 ? &sums->turns : nullptr, lane);
+  int c = turns.chunk();
+  turns.advance();  // one ahead of c
+  const auto lane_first = [&](int i) { return std::int64_t{i} * chunk + lane * width; };
   [[maybe_unused]] int room = chunks_to_empty<Digits>;
   const auto added_one = [&] {
     if constexpr (chunks_to_empty<Digits> > 0) {
@@ -126,10 +170,10 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       }
     }
   };
-  // Adds whole chunks from c on, as long as nothing in them is rare; returns the first that it did
+  // Adds whole chunks from c on, as long as nothing in them is rare; c is the first that it did
   // not add.
-  const auto whole_chunks = [&](std::int64_t c) {
-    if (c >= whole) return c;
+  const auto whole_chunks = [&] {
+    if (c >= whole) return;
     rows_type next;
     next.load_rows(source, lane_first(c));
     bool done = true;
@@ -138,28 +182,29 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       registers<number, policy.vt> items;
 #pragma unroll
       for (int i = 0; i < policy.vt; ++i) items.put(i, next.lift(summands, i / width, i % width));
-      if (c + step < whole) next.load_rows(source, lane_first(c + step));  // while these are cut
+      // While these are cut.
+      if (turns.chunk() < whole) next.load_rows(source, lane_first(turns.chunk()));
       done = mine.add(items, lane);
       if (done) {
         added_one();
-        c += step;
+        c = turns.chunk();
+        turns.advance();
       }
     } while (done && c < whole);
-    return c;
   };
   // Then one chunk with care. Apart, because what is rare must not take the registers of the next
   // chunk's items.
 #pragma unroll 1
-  while (c * chunk < n) {
+  while (c < chunks) {
     if (overread == 0) {
       // Then the compiler leaves out the code for misaligned memory.
       const bool aligned = !rows_type::overreads(source);
       __builtin_assume(aligned);
-      c = whole_chunks(c);
+      whole_chunks();
     } else {
-      c = whole_chunks(c);
+      whole_chunks();
     }
-    if (c * chunk >= n) break;
+    if (c >= chunks) break;
     registers<number, policy.vt> items;
     rows_type loaded;
 #pragma unroll
@@ -176,7 +221,8 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     }
     while (!mine.add(items, lane)) mine.take_rare(items, lane);
     added_one();
-    c += step;
+    c = turns.chunk();
+    turns.advance();
   }
   if constexpr (chunks_to_empty<Digits> > 0) mine.empty(lane);
 
@@ -207,6 +253,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     if (threadIdx.x == 0) {
       digits[0].marks = sums->marks;
       sums->marks = 0;
+      sums->turns = 0;
     }
     __syncthreads();
   }

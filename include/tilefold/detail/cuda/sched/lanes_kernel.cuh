@@ -123,8 +123,12 @@ class batch_work {
     bool queued = false;
     if (is_first_lane) queued = cuda::enqueue(queue, plan, t, count);
     if (__any_sync(full_warp, queued)) return;
-    const acc value = fold_by_warp(forest.tree(t), count);
-    if (is_first_lane) keep(t, 1, value);
+    if constexpr (writes_exact_sums<Reducer, Init>) {
+      cuda::write_wide_sum(forest.tree(t), reducer, init, out + t, count);
+    } else {
+      const acc value = fold_by_warp(forest.tree(t), count);
+      if (is_first_lane) keep(t, 1, value);
+    }
   }
 
   /// Whether there are items enough before and after these trees for loads to reach beyond them.
@@ -141,7 +145,8 @@ class batch_work {
   /// Writes the result of tree `t`, of `count` items, of which the exact sum is known.
   __device__ __forceinline__ void keep_exact(std::int64_t t, int count,
                                              const narrow_window& sum) const {
-    if (count > 0) {
+    // As an accumulator, what stands for no items is their sum.
+    if (std::is_same_v<Empty, acc> || count > 0) {
       cuda::write(out + t, reducer.result_of_exact_sum(sum, count));
     } else {
       cuda::write(out + t, detail::result_of_nothing(reducer, empty));

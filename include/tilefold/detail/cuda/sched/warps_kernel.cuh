@@ -94,18 +94,24 @@ __global__ void __launch_bounds__(
   if (trees.none()) return;
   constexpr int warps_per_block = warps_nt / warp_size;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  trees.for_each(forest, std::int64_t{blockIdx.x} * warps_per_block + warp,
-                 std::int64_t{gridDim.x} * warps_per_block,
-                 [&](std::int64_t t, const auto& tree, std::int64_t count) {
-                   if constexpr (writes_exact_sums<Reducer, Init>) {
-                     cuda::write_exact_sum(tree, reducer, init, out + t, count);
-                   } else {
-                     const auto value = cuda::fold_by_warp(tree, reducer, count);
-                     if (threadIdx.x % warp_size == 0) {
-                       cuda::write(out + t, detail::finish(reducer, init, value));
-                     }
-                   }
-                 });
+  const std::int64_t first = std::int64_t{blockIdx.x} * warps_per_block + warp;
+  const std::int64_t step = std::int64_t{gridDim.x} * warps_per_block;
+  if constexpr (writes_exact_sums<Reducer, Init> && std::is_same_v<Trees, equal_trees>) {
+    cuda::write_exact_sums_by_warp(
+        first, step, forest.size(), forest.length, [&](std::int64_t t) { return forest.tree(t); },
+        reducer, init, out);
+  } else {
+    trees.for_each(forest, first, step, [&](std::int64_t t, const auto& tree, std::int64_t count) {
+      if constexpr (writes_exact_sums<Reducer, Init>) {
+        cuda::write_exact_sum(tree, reducer, init, out + t, count);
+      } else {
+        const auto value = cuda::fold_by_warp(tree, reducer, count);
+        if (threadIdx.x % warp_size == 0) {
+          cuda::write(out + t, detail::finish(reducer, init, value));
+        }
+      }
+    });
+  }
 }
 
 }  // namespace tilefold::detail::cuda
