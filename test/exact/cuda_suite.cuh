@@ -33,6 +33,7 @@ namespace {
 
 namespace r = reducers;
 using test::any_items;
+using test::forest_items;
 using test::items_of;
 
 template <class T>
@@ -226,46 +227,6 @@ TYPED_TEST_P(CudaExact, InEveryVerb) {
   ASSERT_EQ(both.template get<1>(), static_cast<std::int64_t>(n));
 }
 
-// Items for many sums at once, in which short ways and long ones meet: those of any_items(), and
-// numbers of one size; of sizes that change from one stretch to the next, with zeros between;
-// zeros of both signs; of one size but for some; some that are not finite.
-inline constexpr int num_forest_kinds = test::num_exact_kinds + 6;
-template <class T>
-std::vector<T> forest_items(int kind, std::size_t n, std::mt19937_64& random) {
-  if constexpr (!std::is_integral_v<T>) {
-    if (kind > test::num_exact_kinds) {
-      const float infinity = std::numeric_limits<float>::infinity();
-      std::normal_distribution<float> normal;
-      std::vector<T> items(n);
-      for (std::size_t i = 0; i < n; ++i) {
-        float x = normal(random);
-        switch (kind - test::num_exact_kinds) {
-          case 1:
-            break;
-          case 2:
-            x = i / 3000 % 3 == 0 ? 0 : std::ldexp(x, static_cast<int>(i / 700 % 20) - 10);
-            break;
-          case 3:
-            x = random() % 1500 == 0 ? x : random() % 700 == 0 ? 0.0f : -0.0f;
-            break;
-          case 4:
-            if (random() % 300 == 0) {
-              const float size = std::ldexp(3.0f, static_cast<int>(random() % 12));
-              x = x < 0 ? -size : size;
-            }
-            break;
-          default:
-            if (random() % 400 == 0) x = random() % 2 == 0 ? infinity : -infinity;
-            if (random() % 2000 == 0) x = std::numeric_limits<float>::quiet_NaN();
-        }
-        items[i] = static_cast<T>(x);
-      }
-      return items;
-    }
-  }
-  return any_items<T>(std::min(kind, test::num_exact_kinds), n, random);
-}
-
 // Trees for lanes, for warps, for blocks; of one length and of many; runs and columns.
 TYPED_TEST_P(CudaExact, ManySumsAreThoseOfTheHost) {
   using T = TypeParam;
@@ -285,7 +246,7 @@ TYPED_TEST_P(CudaExact, ManySumsAreThoseOfTheHost) {
           << "[" << begin << ", " << end << ")";
     }
   };
-  for (int kind = 0; kind < num_forest_kinds; ++kind) {
+  for (int kind = 0; kind < test::num_forest_kinds; ++kind) {
     SCOPED_TRACE("kind " + std::to_string(kind));
     const auto items = forest_items<T>(kind, n, random);
     const std::size_t offset = random() % 4;

@@ -3,7 +3,10 @@
 // Many random items, of one kind (random_items.hpp) or mixed.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -36,6 +39,46 @@ std::vector<T> any_items(int kind, std::size_t n, std::mt19937_64& random) {
   } else {
     return items_of<T>(kind, n, random);
   }
+}
+
+/// Items for many sums at once, in which short ways and long ones meet: those of any_items(), and
+/// numbers of one size; of sizes that change from one stretch to the next, with zeros between;
+/// zeros of both signs; of one size but for some; some that are not finite.
+inline constexpr int num_forest_kinds = num_exact_kinds + 6;
+template <class T>
+std::vector<T> forest_items(int kind, std::size_t n, std::mt19937_64& random) {
+  if constexpr (!std::is_integral_v<T>) {
+    if (kind > num_exact_kinds) {
+      const float infinity = std::numeric_limits<float>::infinity();
+      std::normal_distribution<float> normal;
+      std::vector<T> items(n);
+      for (std::size_t i = 0; i < n; ++i) {
+        float x = normal(random);
+        switch (kind - num_exact_kinds) {
+          case 1:
+            break;
+          case 2:
+            x = i / 3000 % 3 == 0 ? 0 : std::ldexp(x, static_cast<int>(i / 700 % 20) - 10);
+            break;
+          case 3:
+            x = random() % 1500 == 0 ? x : random() % 700 == 0 ? 0.0f : -0.0f;
+            break;
+          case 4:
+            if (random() % 300 == 0) {
+              const float size = std::ldexp(3.0f, static_cast<int>(random() % 12));
+              x = x < 0 ? -size : size;
+            }
+            break;
+          default:
+            if (random() % 400 == 0) x = random() % 2 == 0 ? infinity : -infinity;
+            if (random() % 2000 == 0) x = std::numeric_limits<float>::quiet_NaN();
+        }
+        items[i] = static_cast<T>(x);
+      }
+      return items;
+    }
+  }
+  return any_items<T>(std::min(kind, num_exact_kinds), n, random);
 }
 
 }  // namespace tilefold::test

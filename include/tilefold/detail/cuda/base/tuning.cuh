@@ -247,10 +247,12 @@ inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
 constexpr bool adds_doubles_fast(int compute_capability) {
   return compute_capability == 80 || compute_capability == 90 || compute_capability == 100;
 }
-/// Chunks that a warp takes at a time, at most, and so often at least; in shorter ranges every warp
-/// has its own ones.
-inline constexpr std::int64_t most_chunks_of_turn = 8;
-inline constexpr std::int64_t least_turns_of_warp = 4;
+/// Chunks that a warp takes at a time, at most: 64 KiB. And so many it has in all, at least, where
+/// it takes several at a time.
+constexpr int most_chunks_of_turn(int chunk_items, int item_bytes) {
+  return detail::larger((1 << 16) / (chunk_items * detail::larger(item_bytes, 1)), 1);
+}
+inline constexpr std::int64_t least_chunks_to_deal = 32;
 /// Memory in which blocks add up their digits; of doubles, which need most.
 inline constexpr std::int64_t exact_sums_bytes = 768;
 /// Items of a call at most: of more, sums of digits could leave their words.

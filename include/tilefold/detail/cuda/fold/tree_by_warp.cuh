@@ -180,7 +180,8 @@ __device__ __noinline__ void write_wide_sum(Source tree, Reducer reducer, Init i
 ///     add                 t row 0   t row 1    t' row 0
 ///     write                            t
 ///
-/// A tree that needs more words than a few, or whose sum is zero, is folded once more, as a whole.
+/// A tree that needs more words than a few, or whose sum is zero, is folded once more, as a whole,
+/// and a stream begins behind it.
 template <class TreeOf, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::int64_t step,
                                                          std::int64_t end, std::int64_t count,
@@ -205,33 +206,35 @@ __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::in
     return;
   }
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  narrow_sum<number> sum;
-  bool fits = true;
-  cuda::stream_ahead<row>(
-      row_place{t, 0},
-      [&](row_place& next) {
-        next.done += row_items;
-        if (next.done < count) return true;
-        next = {next.tree + step, 0};
-        return next.tree < end;
-      },
-      [&](const row_place& at) {
-        const std::int64_t left = count - at.done;
-        const std::int64_t first = at.done + lane * items_of_lane;
-        const bool inner =
-            first > 0 &&
-            (count - first - items_of_lane) * least_item_bytes<source_type> >= load_bytes;
-        row loaded(reducer, lane, static_cast<int>(detail::smaller(left, std::int64_t{row_items})));
-        loaded.load(tree_of(at.tree), at.done, inner);
-        return loaded;
-      },
-      [&](row& now, const row_place& at) {
-        auto items = now.summands();
-        if (at.done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
-        fits = fits && sum.template add<false>(items);
-        if (at.done + row_items < count) return;
-        bool is_zero = false;
-        if (fits) {
+  // What is rare stands outside of the stream, whose registers it would take.
+  while (t < end) {
+    narrow_sum<number> sum;
+    bool fits = true;
+    cuda::stream_ahead<row>(
+        row_place{t, 0},
+        [&](row_place& next) {
+          next.done += row_items;
+          if (next.done >= count) next = {next.tree + step, 0};
+          return fits && next.tree < end;
+        },
+        [&](const row_place& at) {
+          const std::int64_t left = count - at.done;
+          const std::int64_t first = at.done + lane * items_of_lane;
+          const bool inner =
+              first > 0 &&
+              (count - first - items_of_lane) * least_item_bytes<source_type> >= load_bytes;
+          row loaded(reducer, lane,
+                     static_cast<int>(detail::smaller(left, std::int64_t{row_items})));
+          loaded.load(tree_of(at.tree), at.done, inner);
+          return loaded;
+        },
+        [&](row& now, const row_place& at) {
+          if (!fits) return;
+          t = at.tree;
+          auto items = now.summands();
+          if (at.done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
+          fits = fits && sum.template add<false>(items);
+          if (!fits || at.done + row_items < count) return;
           sum.visit([&](auto all, int least) {
 #pragma unroll
             for (int mask = 1; mask < warp_size; mask *= 2) {
@@ -239,16 +242,15 @@ __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::in
             }
             narrow_window window = cuda::window_of_narrow(all, least);
             window.marks = seen::other;
-            is_zero = window.size.is_zero();
-            if (!is_zero && lane == 0) {
+            fits = !window.size.is_zero();
+            if (fits && lane == 0) {
               cuda::write(out + at.tree, reducer.result_of_exact_sum(window, count));
             }
           });
-        }
-        if (!fits || is_zero) {
-          cuda::write_wide_sum(tree_of(at.tree), reducer, init, out + at.tree, count);
-        }
-      });
+        });
+    if (!fits) cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
+    t += step;
+  }
 }
 
 /// The same of one tree.

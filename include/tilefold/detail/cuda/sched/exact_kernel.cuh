@@ -39,7 +39,7 @@ struct digit_sums {
   unsigned long long word[Words];
   unsigned marks;
   unsigned arrivals;
-  int turns;  // that warps have asked for
+  int asked;  // chunks that warps have asked for
 };
 
 /// What makes an accumulator of an exact sum.
@@ -80,50 +80,67 @@ template <class Digits>
   requires requires { Digits::chunks_to_empty; }
 inline constexpr int chunks_to_empty<Digits> = Digits::chunks_to_empty;
 
-/// How a warp reads a chunk of vt items a lane.
+/// How a warp reads a chunk of vt items a lane, and how many chunks a turn has at most.
 template <class Source, int Vt>
 struct exact_shape {
   static constexpr int vt = Vt;
   static constexpr int width = packet_width_of<vt>(static_cast<const Source*>(nullptr));
   static constexpr int rows = vt / width;
+  static constexpr int most_of_turn = most_chunks_of_turn(warp_size * vt, item_bytes<Source>);
 };
 
-/// The chunks of a warp, one after the other. Long ranges are dealt out in turns of neighbouring
-/// chunks, and a warp asks for its next turn while it adds: so none waits for slower ones in the
-/// end, and all read near each other. In short ones a warp takes every `step`th chunk.
+/// The chunks of a warp, one after the other. In short ranges it takes every `warps`th one. Long
+/// ones are dealt out in turns of neighbouring chunks: a warp has a first turn, and asks for the
+/// next one while it adds. Turns get smaller towards the end. So all warps read near each other,
+/// and end together, whichever of them is slow.
+///
+///     turns      [ warp 0 ][ warp 1 ]...[ who asks first ][ who asks next ] ... [ ][ ][ ]
+///
+/// Every warp asks the same word, which takes some nanoseconds a time: hence turns.
+template <int MostChunks>
 class chunk_turns {
  public:
-  /// Turns of `of_turn` chunks, a power of two; 0: none.
-  __device__ __forceinline__ chunk_turns(int warp, int warps, int of_turn, int* asked, int lane)
-      : asked_(asked), chunk_(warp), step_(warps), of_turn_(of_turn), lane_(lane) {
-    if (of_turn_ == 0) return;
-    chunk_ *= of_turn_;
-    ask();
+  /// First turns have `first_turn` chunks; 0: there are none. All lanes of the warp, here and
+  /// below.
+  __device__ __forceinline__ chunk_turns(int warp, int warps, int chunks, int first_turn,
+                                         int* asked, int lane)
+      : asked_(asked), chunk_(warp), warps_(warps), chunks_(chunks), first_turn_(first_turn) {
+    if (first_turn == 0) return;
+    chunk_ *= first_turn;
+    left_ = first_turn;
+    ask(lane);
   }
 
   __device__ __forceinline__ int chunk() const { return chunk_; }
 
-  /// To the next chunk. All lanes.
-  __device__ __forceinline__ void advance() {
-    if (of_turn_ == 0) {
-      chunk_ += step_;
-    } else if ((++chunk_ & (of_turn_ - 1)) == 0) {
-      chunk_ = (step_ + __shfl_sync(full_warp, next_, 0)) * of_turn_;
-      ask();
+  /// To the next chunk, which may be beyond the last one.
+  __device__ __forceinline__ void advance(int lane) {
+    if (first_turn_ == 0) {
+      chunk_ += warps_;
+    } else if (--left_ > 0) {
+      ++chunk_;
+    } else {
+      chunk_ = warps_ * first_turn_ + __shfl_sync(full_warp, next_, 0);
+      left_ = next_size_;
+      ask(lane);
     }
   }
 
  private:
-  __device__ __forceinline__ void ask() {
-    if (lane_ == 0) next_ = atomicAdd(asked_, 1);
+  __device__ __forceinline__ void ask(int lane) {
+    constexpr int least = MostChunks < 4 ? 1 : MostChunks / 4;
+    next_size_ = detail::bounded((chunks_ - chunk_) / (4 * warps_), least, MostChunks);
+    if (lane == 0) next_ = atomicAdd(asked_, next_size_);
   }
 
-  int* asked_;
+  int* asked_;  // chunks that were asked for
   int chunk_;
-  int step_;
-  int of_turn_;
-  int lane_;
+  int warps_;
+  int chunks_;
+  int first_turn_;
+  int left_ = 0;
   int next_ = 0;
+  int next_size_ = 0;
 };
 
 /// The exact sum of n >= 1 elements. `Summands` lifts an element to the float or double that a
@@ -132,7 +149,7 @@ template <class Build, class Digits, class Source, class Reducer, class Summands
           class Out>
 __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks)
     exact_kernel(Source source, Reducer reducer, Summands summands, Init init, Out out,
-                 std::int64_t n, digit_sums<Digits::words>* sums, int chunks_of_turn) {
+                 std::int64_t n, digit_sums<Digits::words>* sums, int first_turn) {
   using number = typename Summands::accumulator;
   using state_type = typename exact_sum_of<Reducer>::state;
   constexpr tile_policy policy = Digits::policy;
@@ -155,11 +172,11 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   const std::int64_t overread = rows_type::overreads(source) ? width : 0;
   const auto whole = static_cast<int>(n < overread ? 0 : (n - overread) / chunk);
   const auto chunks = static_cast<int>((n + chunk - 1) / chunk);
-  chunk_turns turns(static_cast<int>(blockIdx.x) * num_warps + warp,
-                    static_cast<int>(gridDim.x) * num_warps, chunks_of_turn,
-                    chunks_of_turn > 0 ? &sums->turns : nullptr, lane);
+  chunk_turns<exact_shape<Source, policy.vt>::most_of_turn> turns(
+      static_cast<int>(blockIdx.x) * num_warps + warp, static_cast<int>(gridDim.x) * num_warps,
+      chunks, first_turn, first_turn > 0 ? &sums->asked : nullptr, lane);
   int c = turns.chunk();
-  turns.advance();  // one ahead of c
+  turns.advance(lane);  // one ahead of c
   const auto lane_first = [&](int i) { return std::int64_t{i} * chunk + lane * width; };
   [[maybe_unused]] int room = chunks_to_empty<Digits>;
   const auto added_one = [&] {
@@ -188,7 +205,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       if (done) {
         added_one();
         c = turns.chunk();
-        turns.advance();
+        turns.advance(lane);
       }
     } while (done && c < whole);
   };
@@ -222,7 +239,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     while (!mine.add(items, lane)) mine.take_rare(items, lane);
     added_one();
     c = turns.chunk();
-    turns.advance();
+    turns.advance(lane);
   }
   if constexpr (chunks_to_empty<Digits> > 0) mine.empty(lane);
 
@@ -253,7 +270,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     if (threadIdx.x == 0) {
       digits[0].marks = sums->marks;
       sums->marks = 0;
-      sums->turns = 0;
+      sums->asked = 0;
     }
     __syncthreads();
   }

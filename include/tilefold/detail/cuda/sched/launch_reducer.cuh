@@ -94,12 +94,15 @@ void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job, const Pro
   const std::int64_t blocks = job.n <= most_exact_items_of_block ? 1 : kernel.most(tiles);
   sums_type* sums = nullptr;
   if (blocks > 1) sums = provide(cuda::exact_demand()).template arrivals<sums_type>();
-  const std::int64_t of_turn =
-      detail::smaller(tiles / (blocks * least_turns_of_warp), most_chunks_of_turn);
-  const int chunks_of_turn = of_turn < 2 ? 0 : floor_power_of_two(static_cast<int>(of_turn));
+  // Of a warp. It begins with a quarter of them at most.
+  const auto chunks = static_cast<int>(tiles / blocks);
+  constexpr int most = exact_shape<Source, Digits::policy.vt>::most_of_turn;
+  const int first_turn = blocks == 1 || chunks < least_chunks_to_deal
+                             ? 0
+                             : detail::smaller(chunks / 4, most);
   kernel.launch(blocks, job.stream, job.source, job.reducer,
                 summands{job.reducer.of_summands(), {0u}}, job.init, job.out, job.n, sums,
-                chunks_of_turn);
+                first_turn);
 }
 
 /// Launches an exact sum by one block, or by a cluster, if that is right for n; returns whether it
