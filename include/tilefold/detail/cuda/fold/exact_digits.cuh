@@ -20,6 +20,7 @@
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/fold/limbs.cuh>
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/detail/extremes.hpp>
 
@@ -219,10 +220,7 @@ class warp_digits {
     if (lane == 0) word[slot] += (static_cast<long long>(high) << 12) + low;
   }
   __device__ __forceinline__ void add_sum(int slot, long long mine, int lane) {
-    const long long low = cuda::warp_sum_at_once(static_cast<int>(mine & 0xfffff));
-    const long long middle = cuda::warp_sum_at_once(static_cast<int>(mine >> 20 & 0xfffff));
-    const long long high = cuda::warp_sum_at_once(static_cast<int>(mine >> 40));
-    const long long all = (high << 40) + (middle << 20) + low;
+    const long long all = cuda::warp_sum_of_digits(mine);
     // The sum of a level has more than 64 bits: the lower 32 and what is above them.
     if (lane == 0) word[2 * slot] += all & 0xffffffff;
     if (lane == 1) word[2 * slot + 1] += all >> 32;

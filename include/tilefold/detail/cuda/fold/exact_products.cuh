@@ -139,12 +139,6 @@ class warp_products {
   __device__ __forceinline__ static int anchor_of(int row) {
     return row * (step << 20) + ((unit_of_all + 52 + bias) << 20 | 0x80000);
   }
-  // The bits of h less those of the anchor.
-  __device__ __forceinline__ static long long count_of(double h, int anchor) {
-    return static_cast<long long>(
-        static_cast<unsigned long long>(static_cast<unsigned>(__double2hiint(h) - anchor)) << 32 |
-        static_cast<unsigned>(__double2loint(h)));
-  }
 
   // By Sums running sums, from that of `row` downwards; those below row 0 get nothing.
   template <int Sums, int N>
@@ -165,7 +159,8 @@ class warp_products {
     }
 #pragma unroll
     for (int s = 0; s < Sums; ++s) {
-      if (row - s >= 0) row_below[row - s + 1][lane] += count_of(sum[s], anchor_of(row - s));
+      if (row - s >= 0)
+        row_below[row - s + 1][lane] += cuda::count_above(sum[s], anchor_of(row - s));
     }
   }
 
@@ -180,8 +175,8 @@ class warp_products {
     const double g = __dadd_rn(__dadd_rn(x, -__dadd_rn(h, -above)), __hiloint2double(b, 0));
     long long* const lower = &row_below[row][lane];
     long long* const upper = lower + warp_size;
-    const long long lower_sum = *lower + count_of(g, b);
-    const long long upper_sum = *upper + count_of(h, a);
+    const long long lower_sum = *lower + cuda::count_above(g, b);
+    const long long upper_sum = *upper + cuda::count_above(h, a);
     *lower = lower_sum;
     *upper = upper_sum;
   }

@@ -144,16 +144,10 @@ class warp_rows {
     const double g = __dadd_rn(__dadd_rn(x, -__dadd_rn(h, -above)), __hiloint2double(b, 0));
     long long* const lower = rows + level * warp_size;
     long long* const upper = lower + warp_size;
-    const long long lower_sum = *lower + difference(g, b);
-    const long long upper_sum = *upper + 2 * difference(h, a);
+    const long long lower_sum = *lower + cuda::count_above(g, b);
+    const long long upper_sum = *upper + 2 * cuda::count_above(h, a);
     *lower = lower_sum;
     *upper = upper_sum;
-  }
-  // The bits of h less those of the number whose upper word is `a`.
-  __device__ __forceinline__ static long long difference(double h, int a) {
-    return static_cast<long long>(
-        static_cast<unsigned long long>(static_cast<unsigned>(__double2hiint(h) - a)) << 32 |
-        static_cast<unsigned>(__double2loint(h)));
   }
 };
 

@@ -8,6 +8,21 @@
 
 namespace tilefold::detail::cuda {
 
+/// The sum of what all lanes bring, 2^56 at most in size.
+__device__ __forceinline__ long long warp_sum_of_digits(long long mine) {
+  const long long low = cuda::warp_sum_at_once(static_cast<int>(mine & 0xfffff));
+  const long long middle = cuda::warp_sum_at_once(static_cast<int>(mine >> 20 & 0xfffff));
+  const long long high = cuda::warp_sum_at_once(static_cast<int>(mine >> 40));
+  return (high << 40) + (middle << 20) + low;
+}
+
+/// The bits of h less those of the anchor, whose upper word is `anchor` and whose lower one is 0.
+__device__ __forceinline__ long long count_above(double h, int anchor) {
+  return static_cast<long long>(
+      static_cast<unsigned long long>(static_cast<unsigned>(__double2hiint(h) - anchor)) << 32 |
+      static_cast<unsigned>(__double2loint(h)));
+}
+
 /// Adds the sum of what all lanes of the warp bring, times 2^bit.
 __device__ inline void add_to_limbs(long long* word, long long mine, int bit, int lane) {
   // Of 20 bits and those above 40, so that sums of 32 lanes are integers of 32 bits.

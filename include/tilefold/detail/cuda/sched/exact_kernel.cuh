@@ -143,6 +143,25 @@ class chunk_turns {
   int next_size_ = 0;
 };
 
+/// Loads a chunk of which not all items need exist; of the lane's row r `available`(r) do, at
+/// `first`(r). -0, which is nothing to a sum, stands for the others.
+template <int Rows, int Width, class Source, class Summands, int N, class First, class Available>
+__device__ __forceinline__ void load_cut_chunk(registers<typename Summands::accumulator, N>& items,
+                                               const Source& source, const Summands& summands,
+                                               const First& first, const Available& available) {
+  using number = typename Summands::accumulator;
+  lane_rows<Source, Rows, Width> loaded;
+#pragma unroll
+  for (int r = 0; r < Rows; ++r) {
+    const int here = available(r);
+    loaded.load_part(source, first(r), r, here);
+#pragma unroll
+    for (int j = 0; j < Width; ++j) {
+      items.put(r * Width + j, j < here ? loaded.lift(summands, r, j) : -number{0});
+    }
+  }
+}
+
 /// The exact sum of n >= 1 elements. `Summands` lifts an element to the float or double that a
 /// warp's Digits add. More than one block need `sums`.
 template <class Build, class Digits, class Source, class Reducer, class Summands, class Init,
@@ -223,19 +242,11 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     }
     if (c >= chunks) break;
     registers<number, policy.vt> items;
-    rows_type loaded;
-#pragma unroll
-    for (int r = 0; r < rows; ++r) {
-      const std::int64_t first = lane_first(c) + r * warp_size * width;
-      const auto available =
-          static_cast<int>(detail::bounded(n - first, std::int64_t{0}, std::int64_t{width}));
-      loaded.load_part(source, first, r, available);
-#pragma unroll
-      for (int j = 0; j < width; ++j) {
-        // -0 is nothing to a sum.
-        items.put(r * width + j, j < available ? loaded.lift(summands, r, j) : -number{0});
-      }
-    }
+    const auto row_first = [&](int r) { return lane_first(c) + r * warp_size * width; };
+    cuda::load_cut_chunk<rows, width>(items, source, summands, row_first, [&](int r) {
+      return static_cast<int>(
+          detail::bounded(n - row_first(r), std::int64_t{0}, std::int64_t{width}));
+    });
     while (!mine.add(items, lane)) mine.take_rare(items, lane);
     added_one();
     c = turns.chunk();
