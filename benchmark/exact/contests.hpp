@@ -11,7 +11,7 @@ namespace bench {
 void enter_ranges(roster& all);
 /// Sums of one range over dynamic ranges; n is the number of binades.
 void enter_spreads(roster& all);
-/// Sums of floats by segment and by key; n is the items of a segment or run.
+/// Sums of floats and of doubles by segment and by key; n is the items of a segment or run.
 void enter_segments(roster& all);
 /// Deposits from a kernel; n is the number of accumulators.
 void enter_deposits(roster& all);

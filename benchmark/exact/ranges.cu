@@ -58,7 +58,9 @@ shape sum(const std::string& type, const std::string& content, cudaStream_t stre
 template <class T, class Result>
 void add_sums(shapes& all, const std::string& type, cudaStream_t stream) {
   all.push_back(sum<T, Result, normal_items<T>>(type, "normal", stream));
-  all.back().sizes.clear();  // all of them
+  all.back().sizes.clear();
+  for (int bits = 10; bits <= 28; bits += 2) all.back().sizes.push_back(index{1} << bits);
+  all.back().sizes.push_back(large<T>);
   all.push_back(sum<T, Result, uniform_items<T>>(type, "uniform", stream));
   if constexpr (!std::is_same_v<T, tilefold::half>) {
     all.push_back(sum<T, Result, lognormal_items<T>>(type, "lognormal_5", stream));
