@@ -135,6 +135,8 @@ cuda_12_9
 cuda_13_5
 for compiler in clang++-19 clang++-22; do
   said "$compiler, CUDA 12.9" clang_cuda "$compiler" -fsyntax-only test/consumer/cuda.cu
+  said "$compiler, objects for two GPUs" clang_cuda "$compiler" -fsyntax-only --cuda-gpu-arch=sm_80 \
+    -DTILEFOLD_CUDA_ARCHS=800,900 test/compilers/builds.cu
 done
 said "nvcc 13.5" $cuda13/bin/nvcc -std=c++20 -arch=sm_90 -fdevice-syntax-only -O0 -Werror all-warnings -Iinclude \
   -c -o /dev/null test/compilers/policies.cu
