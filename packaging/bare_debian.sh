@@ -3,14 +3,18 @@
 #
 # The Debian packages and the wheel on a bare Debian 12, used as a new user would: makes them, unpacks a
 # minimal Debian 12 into build/bare, installs them there by apt and pip, and as a user who is not root follows
-# docs/first_steps.md, whose programs must print what the page says. Then it removes them. As root, minutes.
+# docs/first_steps.md, whose programs must print what the page says. Then it removes them. As root; it compiles
+# for some minutes.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
 
 [ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/bare_debian.sh"
-need mmdebstrap python3 python3-venv patchelf
+need mmdebstrap lintian python3 python3-venv patchelf
 step sh packaging/deb/build.sh --all
+# An ITP bug is for what goes into Debian itself.
+step lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs \
+  build/deb/packages/*.deb
 bare=$PWD/build/bare
 root=$bare/root
 mkdir -p "$bare"
@@ -54,33 +58,43 @@ expected 1 cpp.expected
 expected 2 python.expected
 expected 3 c.expected
 
-# The new user, who has root for apt alone.
-cat >"$root/packages/install" <<'EOF'
+# The new user has root for apt alone. The wheel comes first: it must not need what the packages bring.
+cat >"$root/packages/install_python" <<'EOF'
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq update
-apt-get -qq -y --no-install-recommends install g++ cmake make pkg-config python3-venv >/dev/null
-apt-get -qq -y --no-install-recommends install /packages/*.deb >/dev/null
+apt-get -qq -y --no-install-recommends install apt-utils >/dev/null 2>&1
+apt-get -qq -y --no-install-recommends install python3-venv >/dev/null
 useradd --create-home newcomer
 EOF
-cat >"$root/packages/use" <<'EOF'
+cat >"$root/packages/use_wheel" <<'EOF'
 set -eu
-cd
-cp /packages/sum.* .
-same() {
-  echo "$1:" && tail -n +1 "$1.out"
-  cmp "$1.out" "/packages/$1.expected"
-}
+cp /packages/sum.py .
+python3 -m venv env
+env/bin/pip install --quiet --no-index --find-links /packages tilefold
+env/bin/python sum.py | tee python.out
+cmp python.out /packages/python.expected
+env/bin/python -c 'import tilefold; print("Python", tilefold.__version__)'
+EOF
+cat >"$root/packages/install_packages" <<'EOF'
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq -y --no-install-recommends install g++ cmake make man-db pkg-config >/dev/null
+apt-get -qq -y --no-install-recommends install /packages/*.deb >/dev/null
+EOF
+cat >"$root/packages/use_packages" <<'EOF'
+set -eu
+cp /packages/sum.c* .
 
-g++ -std=c++20 sum.cpp -o cpp_program # the headers alone
-./cpp_program >cpp.out
-same cpp
-g++ -std=c++20 sum.cpp -o cpp_with_library $(pkg-config --cflags --libs tilefold-host)
-./cpp_with_library >cpp.out
-same cpp
+g++ -std=c++20 sum.cpp -o headers_alone
+./headers_alone | tee cpp.out
+cmp cpp.out /packages/cpp.expected
+g++ -std=c++20 sum.cpp -o with_library $(pkg-config --cflags --libs tilefold-host)
+./with_library | tee cpp.out
+cmp cpp.out /packages/cpp.expected
 cc -std=c11 sum.c -o c_program $(pkg-config --cflags --libs tilefold)
-./c_program >c.out
-same c
+./c_program | tee c.out
+cmp c.out /packages/c.expected
 
 cmake -S /packages/consumer -B consumer -DCMAKE_BUILD_TYPE=Release "-DCOMPONENTS=core;host;precompiled" >/dev/null
 cmake --build consumer >/dev/null
@@ -89,14 +103,9 @@ consumer/use_host
 consumer/use_precompiled
 
 tilefold --version
+man tilefold | grep 'same bits'
 tilefold generate --dtype float32 --bytes 1MiB numbers.npy
 tilefold reduce --op sum numbers.npy
-
-python3 -m venv env
-env/bin/pip install --quiet --no-index --find-links /packages tilefold
-env/bin/python sum.py >python.out
-same python
-env/bin/python -c 'import tilefold; print("Python", tilefold.__version__)'
 EOF
 cat >"$root/packages/remove" <<'EOF'
 set -eu
@@ -106,8 +115,14 @@ left=$(find /usr /etc /var -name '*tilefold*' ! -path '/var/log/*' ! -path '/var
 [ -z "$left" ] || { echo "after the purge there is still: $left" && exit 1; }
 EOF
 mount -t proc proc "$root/proc"
-trap 'umount "$root/proc"' EXIT
-step chroot "$root" sh /packages/install
-step chroot "$root" su newcomer -c 'sh /packages/use'
+mkdir "$root/dev/pts"
+mount -t devpts devpts "$root/dev/pts"
+trap 'umount "$root/proc" "$root/dev/pts"' EXIT
+ln -s pts/ptmx "$root/dev/ptmx"
+step chroot "$root" sh /packages/install_python
+step chroot "$root" su - newcomer -c 'sh /packages/use_wheel'
+step chroot "$root" sh /packages/install_packages
+step chroot "$root" su - newcomer -c 'sh /packages/use_packages'
 step chroot "$root" sh /packages/remove
-echo "tilefold: $(cd build/deb/packages && echo *.deb) and $(cd "$bare/wheels" && echo tilefold-*.whl): installed on a bare Debian 12, used, and removed"
+echo "tilefold: installed on a bare Debian 12, used, and removed:"
+(cd "$root/packages" && ls ./*tilefold*)

@@ -9,7 +9,8 @@ class Tilefold(CMakePackage):
     """Reductions for CPU and GPU with one fold order: the same bits on any machine."""
 
     homepage = "https://example.org/tilefold"
-    # No release has been tagged yet: `spack dev-build tilefold@0.2.0` takes the checkout that it runs in.
+    # No release has been tagged yet: `spack dev-build tilefold@0.2.0` takes the checkout that it
+    # runs in.
     git = "https://example.org/tilefold.git"
 
     license("Apache-2.0")
