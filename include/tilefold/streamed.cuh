@@ -115,6 +115,7 @@ template <class Build>
 class streamed_executor {
  public:
   using executor_concept = executor_tag;
+  static constexpr bool cuts_items = true;  // by what the host knows
 
   streamed_executor(basic_cuda_executor<Build>& gpu, std::int64_t chunk_bytes)
       : gpu_(&gpu), chunk_bytes_(chunk_bytes) {
@@ -506,9 +507,8 @@ class streamed_executor {
 ///   segmented_reduce of segments that lie one after the other (offsets, or one size);
 ///   reduce_piece(), piece::append() and ranks() with it. They are done when they return; offsets
 ///   and results are host memory.
-/// - Items: contiguous, trivially copyable; pageable, pinned, managed or a mapped file. Pinned ones
-/// are
-///   copied by the GPU itself. Others go through pinned memory, copied by all cores if the program
+/// - Items: contiguous, trivially copyable; pageable, pinned, managed or a mapped file. The GPU
+///   itself copies pinned ones. Others go through pinned memory, copied by all cores if the program
 ///   links tilefold::host, by the calling thread else.
 /// - Memory: two chunks of `chunk_bytes` bytes on the GPU, two of pinned memory for items that are
 ///   not pinned, each with room for 2^18 offsets at most, kept until the executor is gone; one
