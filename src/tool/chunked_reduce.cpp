@@ -124,10 +124,8 @@ bool asks_for_parts(const reduce_options& options) {
   return !options.slice.empty() || !options.part.empty() || !options.checkpoint.empty();
 }
 
-bool is_large(const std::string& file) {
-  const std::int64_t memory =
-      std::int64_t{sysconf(_SC_PHYS_PAGES)} * std::int64_t{sysconf(_SC_PAGESIZE)};
-  return memory > 0 && state_of(file).bytes > memory / 2;
+bool is_large(const std::string& file, const backend& runs) {
+  return state_of(file).bytes > runs.most_bytes();
 }
 
 void require_fit(op_kind op, const array& input) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reductions of the tool on a GPU: copies the items there and folds them with
-// tilefold::reduce_into. Reducers and summaries are elsewhere. Kernels are what takes nvcc's time,
+// The reductions of the tool on a GPU: copies the items there, all or a chunk at a time, and folds
+// them. Reducers and summaries are elsewhere. Kernels are what takes nvcc's time,
 // so there is one tile policy, and operators and types whose results have the same bits share a
 // kernel.
 #include <tilefold/tilefold.cuh>
@@ -12,6 +12,7 @@
 #include <string>
 
 #include "backend_cuda.cuh"
+#include "cuda_chunks.cuh"
 #include "cuda_fold.cuh"
 #include "cuda_reference.cuh"
 #include "cuda_support.cuh"
@@ -69,7 +70,15 @@ class cuda_backend final : public backend {
 
   std::string name() const override { return name_; }
 
+  std::int64_t most_bytes() const override {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return std::min(backend::most_bytes(), static_cast<std::int64_t>(free / 10 * 9));
+  }
+
   fold_result run(const fold_job& job) override {
+    if (job.pieces != nullptr) return run_in_chunks(job);
     const std::size_t bytes =
         static_cast<std::size_t>(job.count) * static_cast<std::size_t>(row_of(job.type).bytes);
     const device_buffer items(bytes);
@@ -102,6 +111,29 @@ class cuda_backend final : public backend {
           using result = typename result_of_reduce<decltype(functor), Item>::type;
           return fold<result>(job, functor_of_kernel<op, Item>(functor),
                               static_cast<const item*>(items));
+        } else {
+          throw std::logic_error("operator does not fit the type");
+        }
+      });
+    });
+  }
+
+  fold_result run_in_chunks(const fold_job& job) {
+    if (!row_of(job.op).is_operator) {
+      return visit_wide(job.type, [&]<class Wide>(std::type_identity<Wide>) {
+        return reduce_chunks_on_gpu<Wide>(executor_, job);
+      });
+    }
+    return visit(job.op, [&](auto op, auto functor) {
+      return visit(job.type, [&]<class Item>(std::type_identity<Item>) -> fold_result {
+        if constexpr (fits(op, dtype_of<Item>::value)) {
+          using item = typename decltype(item_of_kernel<op, Item>())::type;
+          const auto of_kernel = functor_of_kernel<op, Item>(functor);
+          return timed_in_chunks([&]() -> std::vector<field> {
+            return {one_field("", run_on_gpu(executor_, job,
+                                             reinterpret_cast<const Item*>(job.data), functor,
+                                             fold_as<item, std::remove_const_t<decltype(of_kernel)>>{of_kernel}))};
+          });
         } else {
           throw std::logic_error("operator does not fit the type");
         }
