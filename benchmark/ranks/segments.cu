@@ -153,15 +153,11 @@ void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
   };
   enter(
       all, host, divided, n, name_of(joined::threads, host->size()), host->size(),
-      [=](division& d) {
-        sum_on_all(d, [&](int r) -> auto& { return host->threads(r); });
-      },
+      [=](division& d) { sum_on_all(d, [&](int r) -> auto& { return host->threads(r); }); },
       check_all);
   enter(
       all, host, divided, n, name_of(joined::nccl, host->size()), host->size(),
-      [=](division& d) {
-        sum_on_all(d, [&](int r) -> auto& { return host->nccl(r); });
-      },
+      [=](division& d) { sum_on_all(d, [&](int r) -> auto& { return host->nccl(r); }); },
       check_all);
 }
 

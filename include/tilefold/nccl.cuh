@@ -100,9 +100,9 @@ class nccl_communicator {
     detail::cuda::rank_mailbox::throw_found(detail::cuda::rank_mailbox::taken(&status));
   }
 
-  /// Makes sure that calls in stream order can send `bytes` bytes a rank: 32 and the accumulators of
-  /// a rank's blocks, which is rounded up to a multiple of 1024. 4096 are there from the beginning.
-  /// Before a capture of calls that need more.
+  /// Makes sure that calls in stream order can send `bytes` bytes a rank: 32 and the accumulators
+  /// of a rank's blocks, which is rounded up to a multiple of 1024. 4096 are there from the
+  /// beginning. Before a capture of calls that need more.
   void reserve(std::int64_t bytes) {
     const detail::cuda::device_scope scope(device_);
     mailbox_->reserve(bytes);

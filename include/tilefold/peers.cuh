@@ -23,8 +23,8 @@ namespace tilefold {
 
 namespace detail::cuda {
 
-/// What the ranks of a group share: the inboxes of all GPUs, and a word a rank that tells whether it
-/// has left.
+/// What the ranks of a group share: the inboxes of all GPUs, and a word a rank that tells whether
+/// it has left.
 class peer_group {
  public:
   static constexpr std::int64_t capacity = 16384;  // bytes of a message
@@ -184,12 +184,8 @@ class basic_peer_communicator {
     require_fits(static_cast<std::int64_t>(bytes));
     const ready_kernel<const char*, char*, std::int64_t, int, const peer_inbox*, std::int64_t,
                        const volatile unsigned*>
-        kernel{&peer_gather_kernel<Build>,
-               "peer_gather_kernel",
-               peer_gather_nt,
-               size(),
-               false,
-               false};
+        kernel{
+            &peer_gather_kernel<Build>, "peer_gather_kernel", peer_gather_nt, size(), false, false};
     const device_scope scope(device());
     kernel.launch(size(), stream, static_cast<const char*>(send), static_cast<char*>(receive),
                   static_cast<std::int64_t>(bytes), rank(), group_->inboxes(rank()),
@@ -232,7 +228,8 @@ class basic_peer_communicator {
   detail::cuda::rank_mailbox& mailbox() { return *mailbox_; }
 
  private:
-  basic_peer_communicator(std::shared_ptr<detail::cuda::peer_group> group, thread_communicator thread)
+  basic_peer_communicator(std::shared_ptr<detail::cuda::peer_group> group,
+                          thread_communicator thread)
       : group_(std::move(group)), threads_(std::move(thread)) {
     const detail::cuda::device_scope scope(device());
     mailbox_.emplace(size());

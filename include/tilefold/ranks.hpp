@@ -330,8 +330,8 @@ class ranks_executor {
       requires(Executor& exec) { exec.stream(); };
   /// \endcond
 
-  // The fold of all ranks' items in the order of the stream, through what make_out() returns. A rank
-  // that fails takes part in the gather all the same, so that the others are told.
+  // The fold of all ranks' items in the order of the stream, through what make_out() returns. A
+  // rank that fails takes part in the gather all the same, so that the others are told.
   template <class Policy_, class Bound, class MakeOut, class... Its>
   void fold_in_stream(const char* verb, const Bound& bound, std::int64_t n,
                       detail::cuda::rank_status* status, const MakeOut& make_out,
@@ -352,8 +352,8 @@ class ranks_executor {
     auto& mail = comm_->mailbox();
     auto* const place = reinterpret_cast<c::rank_header*>(mail.message());
     const int rank = comm_->rank();
-    c::rank_header header{stream_signature<Bound, Its...>(verb), parts.begin(rank),
-                          parts.end(rank), 0};
+    c::rank_header header{stream_signature<Bound, Its...>(verb), parts.begin(rank), parts.end(rank),
+                          0};
     std::optional<decltype(make_out())> out;
     std::exception_ptr failure;
     try {

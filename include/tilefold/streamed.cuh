@@ -282,8 +282,10 @@ class streamed_executor {
 
   static constexpr std::int64_t least_chunk_bytes = 4096;
   static constexpr int num_slots = 2;
-  // Parts of a chunk that threads copy to pinned memory; each begins at a page.
-  static constexpr std::int64_t copied_bytes = std::int64_t{1} << 20;
+  // Of items that are not pinned: parts of a chunk that are filled before the GPU copies them, and
+  // what a thread fills of one.
+  static constexpr std::int64_t filled_bytes = std::int64_t{8} << 20;
+  static constexpr std::int64_t thread_bytes = std::int64_t{1} << 18;
 
   static constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -458,27 +460,41 @@ class streamed_executor {
                  std::int64_t count, std::int64_t& used) const {
     using namespace detail::cuda;
     const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
-    const char* from = reinterpret_cast<const char*>(items + first);
+    const char* const from = reinterpret_cast<const char*>(items + first);
+    char* const to = slot.device.bytes() + used;
     if (place_of(from).space == memory_space::host) {
       if (slot.pinned == nullptr) {
         slot.pinned = std::make_unique<slot_memory>(slot_bytes(), true);
       }
-      char* const to = slot.pinned->bytes() + used;
-      detail::host::mode().for_each(tree::num_blocks(bytes, copied_bytes), [&](std::int64_t i) {
-        const std::int64_t begin = i * copied_bytes;
-        const std::int64_t left = bytes - begin;
-        std::memcpy(to + begin, from + begin,
-                    static_cast<std::size_t>(left < copied_bytes ? left : copied_bytes));
-      });
-      from = to;
+      copy_through(slot.pinned->bytes() + used, from, to, bytes);
+    } else {
+      copy(from, to, bytes);
     }
-    char* const to = slot.device.bytes() + used;
-    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault,
-                          copies_->stream),
-          "cudaMemcpyAsync");
     used = align_up(used + bytes);
     return reinterpret_cast<const T*>(to);
   }
+
+  void copy(const char* from, char* to, std::int64_t bytes) const {
+    detail::cuda::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
+                                        cudaMemcpyDefault, copies_->stream),
+                        "cudaMemcpyAsync");
+  }
+
+  // By way of pinned memory: the GPU copies a part while the host's threads fill the next.
+  void copy_through(char* pinned, const char* from, char* to, std::int64_t bytes) const {
+    for (std::int64_t first = 0; first < bytes; first += filled_bytes) {
+      const std::int64_t left = bytes - first;
+      const std::int64_t now = left < filled_bytes ? left : filled_bytes;
+      detail::host::mode().for_each(tree::num_blocks(now, thread_bytes), [&](std::int64_t i) {
+        const std::int64_t begin = i * thread_bytes;
+        const std::int64_t rest = now - begin;
+        std::memcpy(pinned + first + begin, from + first + begin,
+                    static_cast<std::size_t>(rest < thread_bytes ? rest : thread_bytes));
+      });
+      copy(pinned + first, to + first, now);
+    }
+  }
+
   static detail::position_iterator place(detail::cuda::stream_slot&, const detail::index_iterator&,
                                          std::int64_t first, std::int64_t, std::int64_t&) {
     return {first};

@@ -45,12 +45,16 @@ struct fold_as {
     const auto bound = bind_on_gpu<const Item*>(op);
     using accumulator = typename std::remove_cvref_t<decltype(bound.reducer)>::accumulator;
     static_assert(sizeof(accumulator) == sizeof(typename Reducer::accumulator));
-    const auto* const items =
-        reinterpret_cast<const Item*>(Source::template iterator<0>(source));
+    const auto* const items = reinterpret_cast<const Item*>(Source::template iterator<0>(source));
     fold_to_accumulator<Item>(executor, bound.source(executor, items), bound.reducer, count,
                               reinterpret_cast<accumulator*>(out));
   }
 };
+
+template <class Item, class Op>
+fold_as<Item, Op> as_of_kernel(Op op) {
+  return {op};
+}
 
 template <class FoldBlock>
 class chunk_executor {

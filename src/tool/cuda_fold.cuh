@@ -31,8 +31,8 @@ struct result_of_reduce<R, Item> {
 };
 
 /// Writes the accumulator of `count` >= 1 elements of `source`, which are items of type Item, to
-/// `out` in memory of the GPU, in the order of the executor's stream. The policy is what the library
-/// takes for many items, which is where the time is worth knowing.
+/// `out` in memory of the GPU, in the order of the executor's stream. The policy is what the
+/// library takes for many items, which is where the time is worth knowing.
 template <class Item, class Source, class Reducer>
 void fold_to_accumulator(cuda_executor& executor, const Source& source, const Reducer& reducer,
                          std::int64_t count, typename Reducer::accumulator* out) {

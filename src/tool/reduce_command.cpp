@@ -105,8 +105,7 @@ class reduction {
       reduce_on_ranks(file, options_, op_, raw_, *backend_.runs, *ranks_);
       return;
     }
-    if (asks_for_parts(options_) ||
-        (!options_.check && is_large(file, *backend_.runs))) {
+    if (asks_for_parts(options_) || (!options_.check && is_large(file, *backend_.runs))) {
       reduce_in_chunks(file, options_, op_, raw_, *backend_.runs);
       return;
     }

@@ -128,16 +128,21 @@ class cuda_backend final : public backend {
       return visit(job.type, [&]<class Item>(std::type_identity<Item>) -> fold_result {
         if constexpr (fits(op, dtype_of<Item>::value)) {
           using item = typename decltype(item_of_kernel<op, Item>())::type;
-          const auto of_kernel = functor_of_kernel<op, Item>(functor);
-          return timed_in_chunks([&]() -> std::vector<field> {
-            return {one_field("", run_on_gpu(executor_, job,
-                                             reinterpret_cast<const Item*>(job.data), functor,
-                                             fold_as<item, std::remove_const_t<decltype(of_kernel)>>{of_kernel}))};
-          });
+          return fold_chunks<Item>(job, functor,
+                                   as_of_kernel<item>(functor_of_kernel<op, Item>(functor)));
         } else {
           throw std::logic_error("operator does not fit the type");
         }
       });
+    });
+  }
+
+  template <class Item, class Functor, class FoldBlock>
+  fold_result fold_chunks(const fold_job& job, Functor functor, FoldBlock fold_block) {
+    return timed_in_chunks([&] {
+      const auto* const items = reinterpret_cast<const Item*>(job.data);
+      return std::vector<field>{
+          one_field("", run_on_gpu(executor_, job, items, functor, fold_block))};
     });
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A group cuts the items before its GPUs begin, so the host has to know how many there are.
-// expect: tilefold: cuda_group and streamed() take no deferred sizes: the host has to know them to cut the items
+// expect: tilefold: cuda_group and streamed\(\) take no deferred sizes: the host has to know them to cut the items
+// errors: 1
 #include <tilefold/cuda_group.cuh>
 #include <tilefold/deferred.hpp>
 #include <tilefold/segmented_reduce.hpp>

@@ -135,8 +135,7 @@ TEST(PeerGather, ARankThatLeavesKeepsNobodyFromTheOthers) {
     tilefold::detail::cuda::peer_gather_kernel<tilefold::detail::cuda::this_build>
         <<<ranks, tilefold::detail::cuda::peer_gather_nt, 0, gpus[at].stream()>>>(
             reinterpret_cast<const char*>(own[at]->get()), reinterpret_cast<char*>(all[at]->get()),
-            bytes, r, group.inboxes(r), tilefold::detail::cuda::peer_group::capacity,
-            group.left());
+            bytes, r, group.inboxes(r), tilefold::detail::cuda::peer_group::capacity, group.left());
     must(cudaGetLastError());
   };
   gather(0);

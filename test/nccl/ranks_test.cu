@@ -118,9 +118,9 @@ TEST(NcclRanks, ACommunicatorThatDoesNotBlock) {
       const tilefold::test::device_items<float> items(std::vector<float>(100, 1.0f));
       const auto lengths = tilefold::rank_lengths::of(comm, 100);
       for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(tilefold::reduce(tilefold::ranks(comm, gpu, lengths), items.get(),
-                                   items.get() + 100),
-                  100.0f * static_cast<float>(comm.size()));
+        EXPECT_EQ(
+            tilefold::reduce(tilefold::ranks(comm, gpu, lengths), items.get(), items.get() + 100),
+            100.0f * static_cast<float>(comm.size()));
       }
       comm.abort();
       EXPECT_THROW(comm.throw_errors(), tilefold::communicator_error);

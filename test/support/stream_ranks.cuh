@@ -257,8 +257,9 @@ void expect_an_executor_of_another_gpu_is_told(const OnGpus& on_gpus) {
       must(cudaSetDevice(1));
       tilefold::cuda_executor others;
       must(cudaSetDevice(0));
-      EXPECT_THROW((void)tilefold::reduce(tilefold::ranks(comm, others, lengths), first, first + 100),
-                   tilefold::invalid_range_error);
+      EXPECT_THROW(
+          (void)tilefold::reduce(tilefold::ranks(comm, others, lengths), first, first + 100),
+          tilefold::invalid_range_error);
     } else if (comm.size() > 1) {
       try {
         (void)tilefold::reduce(tilefold::ranks(comm, own, lengths), first, first + 100);
@@ -306,8 +307,8 @@ void expect_room_can_grow(const OnGpus& on_gpus) {
     must(cudaGraphLaunch(call, gpu.stream()));
     EXPECT_EQ(fetched(gpu, out.get()), expected);
     std::vector<int> found(sevens.size());
-    must(cudaMemcpy(found.data(), others.get(), found.size() * sizeof(int),
-                    cudaMemcpyDeviceToHost));
+    must(
+        cudaMemcpy(found.data(), others.get(), found.size() * sizeof(int), cudaMemcpyDeviceToHost));
     EXPECT_EQ(found, sevens);
     EXPECT_EQ(tilefold::reduce(all, first, last), expected);
     comm.throw_errors();

@@ -63,9 +63,8 @@ void fold_trees_to(Executor&& exec, std::int64_t most_trees, const Arguments& ar
     } else if constexpr (empty_is_known) {
       using forest_type = std::remove_cvref_t<decltype(make_forest(base, bound))>;
       // A deferred number of trees may be more than the most, also where that is 0.
-      constexpr bool checks_size = parts::checks && requires(const forest_type& forest) {
-        forest.num_trees.most;
-      };
+      constexpr bool checks_size =
+          parts::checks && requires(const forest_type& forest) { forest.num_trees.most; };
       if (most_trees == 0 && !checks_size) return;
       const auto forest = make_forest(base, bound);
       if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reductions in chunks on a GPU: whatever the cuts and the chunks, and whoever folds a part, host or
-// GPU, the bits are those of one reduction on the host. Only host code, but it needs a GPU to pass.
+// Reductions in chunks on a GPU: whatever the cuts and the chunks, and whoever folds a part, host
+// or GPU, the bits are those of one reduction on the host. Only host code, but it needs a GPU to
+// pass.
 #include <gtest/gtest.h>
 
 #include <algorithm>

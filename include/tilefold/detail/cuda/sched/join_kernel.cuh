@@ -39,8 +39,8 @@ struct rank_status {
 /// Where blocks begin in a message.
 inline constexpr std::int64_t rank_blocks_at = sizeof(rank_header);
 
-/// Messages have sizes of whole steps. Calls of other types then have mostly the same, so that ranks
-/// that are in different calls still meet.
+/// Messages have sizes of whole steps. Calls of other types then have mostly the same, so that
+/// ranks that are in different calls still meet.
 constexpr std::int64_t rounded_message_bytes(std::int64_t bytes) {
   constexpr std::int64_t step = 1024;
   return (bytes + step - 1) / step * step;

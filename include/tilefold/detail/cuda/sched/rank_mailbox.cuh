@@ -41,8 +41,8 @@ class rank_mailbox {
   rank_mailbox& operator=(rank_mailbox&&) = delete;  // one owner
   ~rank_mailbox() { release(); }
 
-  /// Room for messages of `bytes` bytes, rounded up to the step of messages. Memory that it had before is
-  /// kept: graphs that were captured use it.
+  /// Room for messages of `bytes` bytes, rounded up to the step of messages. Memory that it had
+  /// before is kept: graphs that were captured use it.
   void reserve(std::int64_t bytes) {
     if (bytes <= bytes_) return;
     bytes = cuda::rounded_message_bytes(bytes);
@@ -88,9 +88,9 @@ class rank_mailbox {
   static void throw_found(const rank_status& found) {
     if (found.what == rank_status::fine) return;
     if (found.what == rank_status::failed) {
-      throw rank_error("tilefold::ranks: rank " + std::to_string(found.rank) +
-                           " has failed, and says there why",
-                       found.rank);
+      throw rank_error(
+          "tilefold::ranks: rank " + std::to_string(found.rank) + " has failed, and says there why",
+          found.rank);
     }
     throw rank_mismatch_error(
         "tilefold::ranks: the ranks are in different calls, or disagree about lengths: rank " +
