@@ -498,7 +498,7 @@ struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
 ///   results by then, on any rank. The communicator can be used again. A
 ///   rank that throws before its call has begun, or leaves, is the communicator's affair:
 ///   thread_communicator wakes the others with communicator_error, MPI ends the program by default.
-/// - Two gathers a call: 24 bytes a rank, then at most 2 log2 n + 1 accumulators a rank (one if the
+/// - Two gathers a call: 56 bytes a rank, then at most 2 log2 n + 1 accumulators a rank (one if the
 ///   order does not matter). Each rank merges all of them: size() * 2 log2 n combines. The call
 ///   waits, on a GPU too.
 /// - ranks(comm, exec, lengths), with the rank_lengths of all, says what is said once. Where the
