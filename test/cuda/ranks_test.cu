@@ -15,6 +15,7 @@
 #include <thrust/device_vector.h>
 
 #include <tilefold/axis_reduce.hpp>
+#include <tilefold/count.hpp>
 #include <tilefold/cuda.cuh>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reduce.hpp>
@@ -23,6 +24,8 @@
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/segmented_reduce.hpp>
+#include <tilefold/statistics.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
