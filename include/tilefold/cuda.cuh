@@ -540,7 +540,7 @@ class basic_cuda_executor {
         fold_rest(*this);
         return;
       }
-      // The longest here, all others beside it: where one ends the next has begun.
+      // The longest here, all others beside it, which it hides.
       int longest = first;
       for (int i = first; i < last; ++i) {
         if (blocks.size(i) > blocks.size(longest)) longest = i;
@@ -760,10 +760,11 @@ class basic_cuda_executor {
   bool grows_in_captures_ = false;  // takes workspace from the graph that is being captured
 };
 
-/// A stream and a workspace more, for work that goes on beside the stream's.
+/// A stream and a workspace more, for work that goes on beside the stream's. Its kernels go first
+/// where both could, so that short ones run while a long one does.
 template <class Build>
 struct basic_cuda_executor<Build>::side_work {
-  side_work() {
+  side_work() : executor(first_in_turn()) {
     detail::cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
                         "cudaEventCreate");
   }
@@ -772,6 +773,20 @@ struct basic_cuda_executor<Build>::side_work {
   ~side_work() {
     if (cudaEventDestroy(event) != cudaSuccess) (void)cudaGetLastError();
   }
+
+  static basic_cuda_executor first_in_turn() {
+    int last = 0;
+    int first = 0;
+    detail::cuda::check(cudaDeviceGetStreamPriorityRange(&last, &first),
+                        "cudaDeviceGetStreamPriorityRange");
+    cudaStream_t stream = nullptr;
+    detail::cuda::check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, first),
+                        "cudaStreamCreateWithPriority");
+    basic_cuda_executor executor(stream);
+    executor.owns_stream_ = true;
+    return executor;
+  }
+
   basic_cuda_executor executor;
   cudaEvent_t event = nullptr;
 };

@@ -6,9 +6,9 @@
 //     slot 0           copy 0    fold 0    copy 2    fold 2
 //     slot 1                     copy 1    fold 1    copy 3
 //
-// A slot is a piece of device memory and, for items that are not pinned, one of pinned memory
-// before it, which the host's threads fill. Chunks are aligned blocks of the fold order, so each is
-// one fold.
+// A slot is a piece of device memory. Items that are not pinned go by way of a ring of pinned
+// parts, short enough for the host's caches: threads fill one while the GPU copies those before.
+// Chunks are aligned blocks of the fold order, so each is one fold.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -91,12 +91,19 @@ class slot_memory {
   bool pinned_;
 };
 
+/// A part of pinned memory that items pass through.
+struct pinned_part {
+  explicit pinned_part(std::int64_t bytes) : memory(bytes, true) {}
+
+  slot_memory memory;
+  event_owner copied;
+};
+
 /// One of the places that chunks take in turn.
 struct stream_slot {
   explicit stream_slot(std::int64_t bytes) : device(bytes, false) {}
 
   slot_memory device;
-  std::unique_ptr<slot_memory> pinned;  // once an item came that is not
   event_owner copied;
   event_owner folded;
   // Of segments: the results that the GPU writes, and which segments they are of.
@@ -282,10 +289,10 @@ class streamed_executor {
 
   static constexpr std::int64_t least_chunk_bytes = 4096;
   static constexpr int num_slots = 2;
-  // Of items that are not pinned: parts of a chunk that are filled before the GPU copies them, and
-  // what a thread fills of one.
-  static constexpr std::int64_t filled_bytes = std::int64_t{8} << 20;
-  static constexpr std::int64_t thread_bytes = std::int64_t{1} << 18;
+  // Of the ring that items pass through that are not pinned, and what a thread fills of a part.
+  static constexpr int num_parts = 4;
+  static constexpr std::int64_t part_bytes = std::int64_t{4} << 20;
+  static constexpr std::int64_t thread_bytes = std::int64_t{1} << 17;
 
   static constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -371,8 +378,7 @@ class streamed_executor {
   template <class Copy>
   auto copied_in_turn(detail::cuda::stream_slot& slot, const Copy& copy) const {
     using namespace detail::cuda;
-    // Its last copy has left the pinned memory; its last fold has read the device's.
-    check(cudaEventSynchronize(slot.copied.event), "cudaEventSynchronize");
+    // Its last fold has read it.
     check(cudaStreamWaitEvent(copies_->stream, slot.folded.event, 0), "cudaStreamWaitEvent");
     std::int64_t used = 0;
     const auto result = copy(used);
@@ -463,10 +469,7 @@ class streamed_executor {
     const char* const from = reinterpret_cast<const char*>(items + first);
     char* const to = slot.device.bytes() + used;
     if (place_of(from).space == memory_space::host) {
-      if (slot.pinned == nullptr) {
-        slot.pinned = std::make_unique<slot_memory>(slot_bytes(), true);
-      }
-      copy_through(slot.pinned->bytes() + used, from, to, bytes);
+      copy_through_pinned(from, to, bytes);
     } else {
       copy(from, to, bytes);
     }
@@ -480,18 +483,25 @@ class streamed_executor {
                         "cudaMemcpyAsync");
   }
 
-  // By way of pinned memory: the GPU copies a part while the host's threads fill the next.
-  void copy_through(char* pinned, const char* from, char* to, std::int64_t bytes) const {
-    for (std::int64_t first = 0; first < bytes; first += filled_bytes) {
+  // The GPU copies a part while the host's threads fill the next.
+  void copy_through_pinned(const char* from, char* to, std::int64_t bytes) const {
+    using namespace detail::cuda;
+    for (std::int64_t first = 0; first < bytes; first += part_bytes) {
       const std::int64_t left = bytes - first;
-      const std::int64_t now = left < filled_bytes ? left : filled_bytes;
+      const std::int64_t now = left < part_bytes ? left : part_bytes;
+      auto& part = parts_[next_part_];
+      next_part_ = (next_part_ + 1) % num_parts;
+      if (part == nullptr) part = std::make_unique<pinned_part>(part_bytes);
+      check(cudaEventSynchronize(part->copied.event), "cudaEventSynchronize");
+      char* const pinned = part->memory.bytes();
       detail::host::mode().for_each(tree::num_blocks(now, thread_bytes), [&](std::int64_t i) {
         const std::int64_t begin = i * thread_bytes;
         const std::int64_t rest = now - begin;
-        std::memcpy(pinned + first + begin, from + first + begin,
+        std::memcpy(pinned + begin, from + first + begin,
                     static_cast<std::size_t>(rest < thread_bytes ? rest : thread_bytes));
       });
-      copy(pinned + first, to + first, now);
+      copy(pinned, to + first, now);
+      check(cudaEventRecord(part->copied.event, copies_->stream), "cudaEventRecord");
     }
   }
 
@@ -510,6 +520,8 @@ class streamed_executor {
   // Kept between calls; a call changes nothing that a caller sees.
   mutable std::unique_ptr<detail::cuda::stream_owner> copies_;
   mutable std::unique_ptr<detail::cuda::stream_slot> slots_[num_slots];
+  mutable std::unique_ptr<detail::cuda::pinned_part> parts_[num_parts];
+  mutable int next_part_ = 0;
 };
 
 /// An executor that folds items of host memory on a GPU, chunk by chunk: more than the GPU's memory
@@ -526,9 +538,9 @@ class streamed_executor {
 /// - Items: contiguous, trivially copyable; pageable, pinned, managed or a mapped file. The GPU
 ///   itself copies pinned ones. Others go through pinned memory, copied by all cores if the program
 ///   links tilefold::host, by the calling thread else.
-/// - Memory: two chunks of `chunk_bytes` bytes on the GPU, two of pinned memory for items that are
-///   not pinned, each with room for 2^18 offsets at most, kept until the executor is gone; one
-///   accumulator a chunk; for segments the results of two chunks in pinned memory.
+/// - Memory: two chunks of `chunk_bytes` bytes on the GPU, each with room for 2^18 offsets at most,
+///   and 16 MiB of pinned memory for items that are not pinned, kept until the executor is gone;
+///   one accumulator a chunk; for segments the results of two chunks in pinned memory.
 /// - Errors: those of `gpu`; invalid_range_error for a chunk of less than 4 KiB, or of less than an
 ///   item; allocation_error. After any of them it can be used again.
 template <class Build>
