@@ -180,6 +180,7 @@ template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, 
 class stretch_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int items = stretch_items<Source>;
+  static constexpr bool lifts_stretches = requires { requires Reducer::lifts_packets; };
 
  public:
   /// The trees of a plan.
@@ -277,6 +278,9 @@ class stretch_fold {
   // Large accumulators: four items after four, so that few are alive at a time. In no lane more
   // than `most` items exist.
   __device__ __forceinline__ acc packets(int most) {
+    if constexpr (lifts_stretches) {
+      if (__all_sync(full_warp, available_ == 0 || available_ == items)) return whole_stretch();
+    }
     constexpr int packet = 4;
     static_assert(items == 2 * packet || items == 4 * packet);
     slot<acc> half;
@@ -295,6 +299,15 @@ class stretch_fold {
     }
     if (available_ <= 2 * packet) return value.value;
     return join(half.value, value.value, available_ == items);
+  }
+
+  // All of a stretch at once, as single folds do it.
+  __device__ __forceinline__ acc whole_stretch() const {
+    using value = std::remove_cvref_t<decltype(items_.template item<0>(0))>;
+    value values[items];
+#pragma unroll
+    for (int j = 0; j < items; ++j) values[j] = items_.template item<0>(j);
+    return reducer_->lift_packet(values);
   }
 
   // The node of the first N items of what is left of the stretch, which all exist.

@@ -5,13 +5,15 @@
 //     tree          | block 0 | block 1 | block 2 | block 3 | block 4 |
 //     stretches     a block is 32 stretches, one a lane (lane_plan.cuh); the next block is loaded
 //                   while this one is folded
+//     or rows       a block is a group of rows of runs in shared memory (staged_rows.cuh)
 //     or tiles      a block is 32 * vt items in rows (tile_fold.cuh)
 //     warp_stack    lane 0: block 4      lane 1: -      lane 2: blocks 0 to 3
 //                   lane l holds the value of 2^l blocks, which waits for a right neighbour
 //     value()       blocks 0 to 3 with block 4
 //
 // Stretches are for pointers to items of 4 to 8 bytes, and for accumulators that are large for
-// their items; fold_by_warp() chooses. Device code.
+// their items; rows for those of them that single folds stage, too. fold_by_warp() chooses. Device
+// code.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +24,11 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/staged_rows.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -136,6 +140,98 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
   return stack.value();
 }
 
+/// Whether a warp folds a tree by rows in shared memory: what a single fold stages, too.
+template <class Source, class Reducer>
+inline constexpr bool stages_trees = folds_stretches<Source, Reducer> &&
+                                     stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
+                                     !fold_traits<Reducer>::folds_in_any_order;
+
+/// An aligned block of a tree as of fold_stretches_by_warp(), by rows. As many groups of rows as
+/// there are, then rows, then stretches:
+///
+///     block    | group: 4 rows | group | ... | row | row | what is left |
+///
+template <class Source, class Reducer>
+class staged_tree {
+  using acc = typename Reducer::accumulator;
+  using rows_type = staged_rows<Source, Reducer>;
+  static constexpr int rows = staged_shape_of<Source, Reducer>.rows;
+  static constexpr int least_rows = 1;
+
+ public:
+  /// A warp's own.
+  struct shared_memory {
+    typename rows_type::stage stages[2];
+  };
+
+  __device__ __forceinline__ static acc fold(const Source& tree, const Reducer& reducer,
+                                             shared_memory& memory, std::int64_t begin,
+                                             std::int64_t count, std::int64_t total) {
+    const staged_tree work{tree, reducer, rows_type(tree, reducer, memory.stages), begin, count,
+                           total};
+    warp_stack<Reducer> stack(reducer);
+    const std::int64_t whole =
+        detail::smaller(count, total - begin - work.rows_of_tree.overread_items());
+    std::int64_t done = work.template push_groups<rows>(stack, 0, whole);
+    if (done < count) {
+      if constexpr (rows > least_rows) {
+        // A stack of its own, for these blocks are smaller.
+        warp_stack<Reducer> rest(reducer);
+        done = work.template push_groups<least_rows>(rest, done, whole);
+        if (done < count) rest.push(work.by_stretches(done));
+        stack.push(rest.value());
+      } else {
+        stack.push(work.by_stretches(done));
+      }
+    }
+    return stack.value();
+  }
+
+  const Source& tree;
+  const Reducer& reducer;
+  rows_type rows_of_tree;
+  std::int64_t begin, count, total;
+
+ private:
+  // Pushes the groups of `Rows` rows from `done` on that end by `end`; returns where they do.
+  template <int Rows>
+  __device__ __forceinline__ std::int64_t push_groups(warp_stack<Reducer>& stack, std::int64_t done,
+                                                      std::int64_t end) const {
+    constexpr int group = Rows * rows_type::items;
+    if (end - done < group) return done;
+    const among_equals<Reducer> equals{reducer};
+    std::int64_t next = done;
+    rows_of_tree.template groups<Rows>(
+        done, [&](std::int64_t at) { return begin + at; },
+        [&](std::int64_t& at) {
+          at += group;
+          next = at;
+          return end - at >= group;
+        },
+        [&](const registers<acc, Rows>& nodes, std::int64_t) {
+          stack.push(
+              row_fold<Rows, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes));
+        });
+    return next;
+  }
+
+  __device__ __forceinline__ acc by_stretches(std::int64_t done) const {
+    return cuda::fold_stretches_by_warp(tree, reducer, begin + done, count - done, total);
+  }
+};
+
+struct no_shared_memory {};
+
+/// Shared memory that a warp needs to fold trees.
+template <class Source, class Reducer, bool = stages_trees<Source, Reducer>>
+struct tree_memory {
+  using of_warp = no_shared_memory;
+};
+template <class Source, class Reducer>
+struct tree_memory<Source, Reducer, true> {
+  using of_warp = typename staged_tree<Source, Reducer>::shared_memory;
+};
+
 /// A tree of any length >= 1 by a warp, a tile at a time; the result is in every lane.
 template <class Source, class Reducer>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Source& tree,
@@ -160,6 +256,18 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Sour
       stack.push(cut_tile::fold(tree, reducer, done, items, nullptr));
     }
     return stack.value();
+  }
+}
+
+/// The same with shared memory.
+template <class Source, class Reducer>
+__device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
+    const Source& tree, const Reducer& reducer, std::int64_t count,
+    [[maybe_unused]] typename tree_memory<Source, Reducer>::of_warp& memory) {
+  if constexpr (stages_trees<Source, Reducer>) {
+    return staged_tree<Source, Reducer>::fold(tree, reducer, memory, 0, count, count);
+  } else {
+    return cuda::fold_by_warp(tree, reducer, count);
   }
 }
 

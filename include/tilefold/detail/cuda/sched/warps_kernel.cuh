@@ -93,11 +93,13 @@ __global__ void __launch_bounds__(
   cuda::wait_for_previous_launch();
   if (trees.none()) return;
   constexpr int warps_per_block = warps_nt / warp_size;
+  __shared__ typename tree_memory<typename Forest::source_type, Reducer>::of_warp
+      memory[warps_per_block];
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   trees.for_each(forest, std::int64_t{blockIdx.x} * warps_per_block + warp,
                  std::int64_t{gridDim.x} * warps_per_block,
                  [&](std::int64_t t, const auto& tree, std::int64_t count) {
-                   const auto value = cuda::fold_by_warp(tree, reducer, count);
+                   const auto value = cuda::fold_by_warp(tree, reducer, count, memory[warp]);
                    if (threadIdx.x % warp_size == 0) {
                      cuda::write(out + t, detail::finish(reducer, init, value));
                    }
