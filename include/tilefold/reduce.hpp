@@ -3,6 +3,7 @@
 // reduce: one value of a range. Backend-neutral; the executor folds.
 #pragma once
 
+#include <tilefold/deferred.hpp>
 #include <tilefold/detail/verb.hpp>
 #include <tilefold/dispatch.hpp>
 
@@ -94,6 +95,21 @@ template <class Acc = void, executor Exec, detail::item_range Range, detail::out
 void reduce_into(Exec&& exec, Range&& range, Out out, InitOp... init_op) {
   tilefold::reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init_op...);
 }
+
+/// reduce_into() of the first n items from `first` on, n deferred:
+///
+///     reduce_into(exec, first, deferred(n, most), out, ...)
+///
+/// - Result: the bits of reduce() over those items.
+/// - No items give the value of if_empty(), else `init`, else the operator's identity; if there is
+///   none of them, the call does not compile.
+/// - On a CUDA executor it is asynchronous in its stream and takes one launch. Workspace:
+///   cuda_executor::segments_workspace_bytes() of one segment.
+/// - Everything else as for reduce_into().
+template <class Acc = void, executor Exec, detail::item_iterator It, std::integral T,
+          detail::output Out, class... InitOp>
+  requires(sizeof...(InitOp) <= 2)
+void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... init_op);
 
 /// The same with what stands for an executor: reduce(stream, ...), reduce(thrust::device, ...),
 /// reduce(std::execution::par, ...). docs/doors.md has them all.

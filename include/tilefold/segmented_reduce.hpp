@@ -9,10 +9,15 @@
 #include <iterator>
 #include <limits>
 #include <string>
+#include <type_traits>
+#include <utility>
 
+#include <tilefold/deferred.hpp>
+#include <tilefold/detail/deferred_forest.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
+#include <tilefold/reduce.hpp>
 
 #if defined(__CUDACC__)
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
@@ -27,6 +32,14 @@ constexpr void require_integers() {
   static_assert(std::integral<std::iter_value_t<Offsets>>,
                 "tilefold: offsets of segments must be integers; segmented_reduce takes the "
                 "beginning of the items alone, and no end of them");
+}
+
+template <class Executor>
+constexpr void require_one_process() {
+  using base = decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
+      std::declval<std::remove_cvref_t<Executor>&>()));
+  static_assert(!spans_ranks<base>, "tilefold: ranks take no deferred sizes: each has to know how "
+                                    "many items it has");
 }
 
 // As messages name it.
@@ -117,6 +130,46 @@ void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segme
       [&](auto& base, const auto& bound) {
         return detail::make_equal_forest(bound.source(detail::unless_empty{base, size > 0}, first),
                                          segments, size);
+      },
+      out);
+}
+
+/// segmented_reduce_into() of a deferred number of segments by offsets; `out` takes as many values,
+/// and values behind them are left as they are. Workspace and launches are those of most() segments.
+template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Offsets,
+          std::integral T, detail::output Out, class... InitOp>
+  requires(sizeof...(InitOp) <= 2)
+void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, deferred_size<T> num_segments,
+                           Out out, InitOp... init_op) {
+  detail::require_integers<Offsets>();
+  detail::require_one_process<Exec>();
+  detail::fold_trees_to<Acc, It>(
+      exec, num_segments.most(), detail::read_arguments<std::iter_value_t<It>>(init_op...),
+      [&](auto& base, const auto& bound) {
+        const auto items = bound.source(base, first);
+        const auto told = base.readable(offsets, "offsets");
+        const auto at = base.readable(num_segments.at(), "num_segments");
+        return detail::deferred_forest<std::remove_cvref_t<decltype(items)>,
+                                       std::remove_cvref_t<decltype(told)>,
+                                       std::remove_cvref_t<decltype(at)>>{
+            items, told, {at, num_segments.most()}, 0};
+      },
+      out);
+}
+
+// Of one segment (reduce.hpp).
+template <class Acc, executor Exec, detail::item_iterator It, std::integral T,
+          detail::output Out, class... InitOp>
+  requires(sizeof...(InitOp) <= 2)
+void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... init_op) {
+  detail::require_one_process<Exec>();
+  detail::fold_trees_to<Acc, It>(
+      exec, 1, detail::read_arguments<std::iter_value_t<It>>(init_op...),
+      [&](auto& base, const auto& bound) {
+        const auto items = bound.source(detail::unless_empty{base, n.most() > 0}, first);
+        const auto at = base.readable(n.at(), "n");
+        return detail::deferred_tree<std::remove_cvref_t<decltype(items)>,
+                                     std::remove_cvref_t<decltype(at)>>{items, {at, n.most()}};
       },
       out);
 }

@@ -9,6 +9,7 @@
 #include <tilefold/batched_reduce.hpp>
 #include <tilefold/checked.hpp>
 #include <tilefold/count.hpp>
+#include <tilefold/deferred.hpp>
 #include <tilefold/exact_accumulator.hpp>
 #include <tilefold/extrema.hpp>
 #include <tilefold/if_empty.hpp>

@@ -46,6 +46,40 @@ struct by_offsets {
   }
 };
 
+/// In a row, by their offsets, of which only memory tells how many there are.
+struct by_deferred_offsets {
+  static constexpr bool in_a_row = true;
+  static constexpr bool alike = false;
+
+  template <class Place, class Exec, class It, class Out, class... Fold>
+  static void fold(Exec& exec, It first, const segments& all, Out* out, const Fold&... folding) {
+    std::vector<std::int32_t> offsets{static_cast<std::int32_t>(all.front().first)};
+    for (const auto& [begin, end] : all) offsets.push_back(static_cast<std::int32_t>(end));
+    typename Place::template array<std::int32_t> told(offsets);
+    typename Place::template array<std::int64_t> number(
+        std::vector<std::int64_t>{static_cast<std::int64_t>(all.size())});
+    const auto* const at = static_cast<const std::int64_t*>(number.data());
+    segmented_reduce(exec, first, static_cast<const std::int32_t*>(told.data()),
+                     deferred(at, all.size() + 3000), out, folding...);
+  }
+};
+
+/// The first of them alone, of a length that only memory tells; the others by their offsets.
+struct by_deferred_length {
+  static constexpr bool in_a_row = true;
+  static constexpr bool alike = false;
+
+  template <class Place, class Exec, class It, class Out, class... Fold>
+  static void fold(Exec& exec, It first, const segments& all, Out* out, const Fold&... folding) {
+    by_offsets<>::fold<Place>(exec, first, all, out, folding...);
+    const auto& [begin, end] = all.front();
+    typename Place::template array<std::int64_t> length(std::vector<std::int64_t>{end - begin});
+    const auto* const at = static_cast<const std::int64_t*>(length.data());
+    reduce_into(exec, first + begin, deferred(at, end - begin + 100), out, folding...);
+    exec.synchronize();
+  }
+};
+
 /// Anywhere, by where each begins and ends.
 template <class Offset = std::int64_t>
 struct by_begins_and_ends {

@@ -14,6 +14,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/deferred_forest.hpp>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/error.hpp>
@@ -164,6 +165,52 @@ void require_sound(Executor& exec, const array_forest<Indexed, Arrays, Lengths>&
                                ? " cannot have " + length + " items"
                                : " is a null pointer, but has " + length + " items";
   throw segment_error("tilefold: array " + std::to_string(fault.tree) + what, fault.tree);
+}
+
+/// The only element of a range.
+template <class T>
+struct only_element {
+  using accumulator = T;
+  using result = T;
+  static constexpr bool commutative = true;
+  static constexpr bool lift_may_fuse = false;
+  static constexpr bool combine_may_fuse = false;
+
+  TILEFOLD_HD T lift(T value) const { return value; }
+  TILEFOLD_HD T combine(T value, T) const { return value; }
+  TILEFOLD_HD T project(T value) const { return value; }
+};
+
+/// The size, looked at; throws if it is not one of those that were told.
+template <class Executor, class Number>
+std::int64_t require_sound_size(Executor& exec, const size_in_memory<Number>& size) {
+  using value = std::iter_value_t<Number>;
+  exec.require_checking();
+  const auto found = exec.template fold<default_policy>(
+      source<Number>{{size.at}}, only_element<value>{}, no_init{}, std::int64_t{1});
+  if (detail::is_negative(found) || detail::is_more(found, size.most)) {
+    throw invalid_range_error("tilefold: a deferred size is " + std::to_string(found) +
+                              ", not one of 0 to " + std::to_string(size.most));
+  }
+  return static_cast<std::int64_t>(found);
+}
+
+template <class Executor, class Source, class Offsets, class Number>
+void require_sound(Executor& exec, const deferred_forest<Source, Offsets, Number>& forest,
+                   std::int64_t num_items) {
+  const std::int64_t segments = detail::require_sound_size(exec, forest.num_trees);
+  if (segments == 0) return;
+  detail::require_sound_segments(exec, forest.offsets, detail::starting_at(forest.offsets, 1),
+                                 segments, num_items);
+}
+
+template <class Executor, class Source, class Number>
+void require_sound(Executor& exec, const deferred_tree<Source, Number>& forest,
+                   std::int64_t num_items) {
+  const std::int64_t n = detail::require_sound_size(exec, forest.num_items);
+  if (n <= num_items) return;
+  throw invalid_range_error("tilefold: a deferred size is " + std::to_string(n) +
+                            ", more than the " + std::to_string(num_items) + " items");
 }
 
 }  // namespace tilefold::detail

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The suite of segments on a GPU where sizes are known to the GPU alone; and sizes that a call
+// before has written, in a stream and in a graph.
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "../support/device.cuh"
+#include "on_gpu.cuh"
+#include "suite.hpp"
+
+namespace tilefold::test {
+namespace {
+
+using runs = ::testing::Types<segments_run<on_gpu, by_deferred_offsets, index_hashes>,
+                              segments_run<on_gpu, by_deferred_length, index_hashes>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(OfDeferredSizes, Segments, runs);
+
+class DeferredSizes : public ::testing::Test {
+ protected:
+  cuda_executor exec_;
+};
+
+// What is past the number stays as it was.
+TEST_F(DeferredSizes, LeaveWhatIsBehindThem) {
+  const gpu_array<float> items(std::vector<float>(100, 1.0f));
+  const gpu_array<int> offsets(std::vector<int>{0, 10, 30, 60, 100});
+  for (const std::int64_t most : {4, 100, 2000, 3000000}) {
+    for (const int number : {-7, 0, 1, 3}) {
+      const gpu_array<int> told(std::vector<int>{number});
+      gpu_array<float> out(std::vector<float>(4, -5.0f));
+      segmented_reduce(exec_, items.data(), offsets.data(), deferred(told.data(), most),
+                       out.data());
+      std::vector<float> expected{10, 20, 30, 40};
+      for (int i = number < 0 ? 0 : number; i < 4; ++i) expected[static_cast<std::size_t>(i)] = -5;
+      EXPECT_EQ(out.to_host(), expected) << number << " of " << most;
+    }
+  }
+}
+
+TEST_F(DeferredSizes, AreNoMoreThanWasSaid) {
+  const gpu_array<float> items(std::vector<float>(100, 1.0f));
+  const gpu_array<unsigned> told(std::vector<unsigned>{90});
+  gpu_array<float> out(1);
+  reduce_into(exec_, items.data(), deferred(told.data(), 50), out.data());
+  exec_.synchronize();
+  EXPECT_EQ(out.to_host()[0], 50.0f);
+  EXPECT_THROW(reduce_into(checked(exec_, 100), items.data(), deferred(told.data(), 50), out.data()),
+               invalid_range_error);
+  EXPECT_THROW(reduce_into(checked(exec_, 80), items.data(), deferred(told.data(), 99), out.data()),
+               invalid_range_error);
+  EXPECT_THROW(deferred(told.data(), -1), invalid_range_error);
+}
+
+// The sums of runs are summed without anyone on the host knowing how many there are; in a graph
+// again and again, with other keys.
+TEST_F(DeferredSizes, FollowRunsOfKeys) {
+  constexpr int n = 100000;
+  gpu_array<int> keys(n);
+  const gpu_array<int> values(std::vector<int>(n, 1));
+  gpu_array<int> run_keys(n), sums(n);
+  gpu_array<std::int64_t> num_runs(1);
+  gpu_array<int> longest(1), total(1);
+  const auto work = [&] {
+    reduce_by_key_into(exec_, keys.data(), keys.data() + n, values.data(), run_keys.data(),
+                       sums.data(), num_runs.data());
+    reduce_into(exec_, sums.data(), deferred(num_runs.data(), n), longest.data(), maximum{});
+    reduce_into(exec_, sums.data(), deferred(num_runs.data(), n), total.data());
+  };
+  work();  // gets the workspace
+  must(cudaStreamBeginCapture(exec_.stream(), cudaStreamCaptureModeThreadLocal));
+  work();
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamEndCapture(exec_.stream(), &graph));
+  cudaGraphExec_t launchable = nullptr;
+  must(cudaGraphInstantiate(&launchable, graph, 0));
+  for (const int run : {1, 3, 1000, n}) {
+    std::vector<int> all(n);
+    for (int i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = i / run;
+    keys.assign(all.data(), all.size());
+    must(cudaGraphLaunch(launchable, exec_.stream()));
+    exec_.synchronize();
+    EXPECT_EQ(longest.to_host()[0], run);
+    EXPECT_EQ(total.to_host()[0], n);
+  }
+  must(cudaGraphExecDestroy(launchable));
+  must(cudaGraphDestroy(graph));
+}
+
+}  // namespace
+}  // namespace tilefold::test
