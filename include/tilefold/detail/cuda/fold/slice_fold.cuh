@@ -56,8 +56,7 @@ class slice_work {
   using cut_tile = tile_fold<Policy, false, source_type, Reducer>;
 
  public:
-  struct shared_memory {
-    typename tree_memory<source_type, Reducer>::of_warp of_warps[Policy.nt / warp_size];
+  struct shared_memory : tree_memory<source_type, Reducer, Policy.nt / warp_size> {
     slot<acc> warp_values[2][Policy.nt / warp_size];
     bool completed;
   };
@@ -113,8 +112,7 @@ class slice_work {
     acc* const values = &shared.warp_values[0][0].value;
     if (part_first < items) {
       warps::put(values, fold_part(slice, first + part_first,
-                                   detail::smaller(items - part_first, part),
-                                   shared.of_warps[warp]));
+                                   detail::smaller(items - part_first, part)));
     }
     __syncthreads();
     const auto parts = static_cast<int>(tree::num_blocks(items, part));
@@ -125,14 +123,12 @@ class slice_work {
     __syncthreads();  // warp_values are free again
   }
 
-  template <class Memory>
   __device__ __forceinline__ acc fold_part(const tree_slice& slice, std::int64_t begin,
-                                           std::int64_t count,
-                                           [[maybe_unused]] Memory& memory) const {
+                                           std::int64_t count) const {
     const source_type tree = forest.tree(slice.tree);
     if constexpr (stages_trees<source_type, Reducer>) {
-      return staged_tree<source_type, Reducer>::fold(tree, reducer, memory, begin, count,
-                                                     slice.count);
+      return staged_trees<source_type, Reducer>::fold_one(
+          reducer, shared.of_warps[threadIdx.x / warp_size], tree, begin, count, slice.count);
     } else {
       return cuda::fold_stretches_by_warp(tree, reducer, begin, count, slice.count);
     }

@@ -88,6 +88,14 @@ class staged_rows {
         stages_(stages),
         lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
+  /// This lane's node of a row that has been filled and finished. It begins with item `first` of
+  /// its tree; `source` from there on.
+  __device__ __forceinline__ static acc node_of(const Reducer& reducer, const stage& from,
+                                                const Source& source, std::int64_t first) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    return lane_node(reducer, from, source, first + lane * run);
+  }
+
   /// Items behind a row that may be read with it.
   __device__ int overread_items() const { return stage::overread_items(source_); }
 
@@ -97,8 +105,8 @@ class staged_rows {
   template <int Rows, class Place, class First, class Advance, class Keep>
   __device__ __forceinline__ void groups(Place place, const First& first_of, const Advance& advance,
                                          const Keep& keep) const {
+    static_assert(Rows % 2 == 0);  // stages take turns
     std::int64_t first = first_of(place);
-    int turn = 0;  // stages take turns
     stages_[0].fill(detail::starting_at(source_, first));
     bool more = true;
 #pragma unroll 1
@@ -111,7 +119,7 @@ class staged_rows {
         const bool ends_group = r + 1 == Rows;
         const std::int64_t next = ends_group ? first_of(place) : first + items;
         if (!ends_group || more) {
-          stages_[(turn + r + 1) % 2].fill(detail::starting_at(source_, next));
+          stages_[(r + 1) % 2].fill(detail::starting_at(source_, next));
         } else {
           cuda::commit_stage();  // of nothing
         }
@@ -120,46 +128,47 @@ class staged_rows {
         // cannot be chosen by r.
 #pragma unroll
         for (int k = 1; k < Rows; ++k) nodes.put(k - 1, nodes[k]);
-        nodes.put(Rows - 1, lane_node(stages_[(turn + r) % 2], detail::starting_at(source_, first),
-                                      first + lane_ * run));
+        nodes.put(Rows - 1, lane_node(reducer_, stages_[r % 2],
+                                      detail::starting_at(source_, first), first + lane_ * run));
         first = next;
       }
-      if constexpr (Rows % 2 != 0) turn ^= 1;
       keep(nodes, here);
     } while (more);
   }
 
  private:
   // The node of this lane's run, in packets; its first is item `index` of the tree.
-  __device__ __forceinline__ acc lane_node(const stage& from, const Source& source,
-                                           std::int64_t index) const {
+  __device__ __forceinline__ static acc lane_node(const Reducer& reducer, const stage& from,
+                                                  const Source& source, std::int64_t index) {
     return lane_tree<acc>::template whole<run / packet>(
         0,
         [&](int k) {
           return from.template packets<packet>(
-              [&](const auto&... items) { return packet_node(items...); }, source, k * packet,
+              [&](const auto&... items) { return packet_node(reducer, items...); }, source, k * packet,
               index + k * packet);
         },
-        [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
+        [&](const acc& a, const acc& b) { return reducer.combine_equals(a, b); });
   }
 
   // The node of a packet of elements, of which each iterator brings its items.
   template <class... Items>
-  __device__ __forceinline__ acc packet_node(const Items&... items) const {
+  __device__ __forceinline__ static acc packet_node(const Reducer& reducer,
+                                                    const Items&... items) {
     if constexpr (Reducer::lifts_packets) {
-      return lift_packet(items...);
+      return lift_packet(reducer, items...);
     } else {
       return lane_tree<acc>::template whole<packet>(
-          0, [&](int i) { return reducer_.lift(items[i]...); },
-          [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
+          0, [&](int i) { return reducer.lift(items[i]...); },
+          [&](const acc& a, const acc& b) { return reducer.combine_equals(a, b); });
     }
   }
   template <class T>
-  __device__ __forceinline__ acc lift_packet(const registers<T, packet>& items) const {
+  __device__ __forceinline__ static acc lift_packet(const Reducer& reducer,
+                                                    const registers<T, packet>& items) {
     T values[packet];
 #pragma unroll
     for (int j = 0; j < packet; ++j) values[j] = items[j];
-    return reducer_.lift_packet(values);
+    return reducer.lift_packet(values);
   }
 
   const Source& source_;

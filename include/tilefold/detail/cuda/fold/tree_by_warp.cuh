@@ -5,7 +5,7 @@
 //     tree          | block 0 | block 1 | block 2 | block 3 | block 4 |
 //     stretches     a block is 32 stretches, one a lane (lane_plan.cuh); the next block is loaded
 //                   while this one is folded
-//     or rows       a block is a group of rows of runs in shared memory (staged_rows.cuh)
+//     or rows       a block is a row of runs in shared memory (staged_rows.cuh)
 //     or tiles      a block is 32 * vt items in rows (tile_fold.cuh)
 //     warp_stack    lane 0: block 4      lane 1: -      lane 2: blocks 0 to 3
 //                   lane l holds the value of 2^l blocks, which waits for a right neighbour
@@ -146,90 +146,118 @@ inline constexpr bool stages_trees = folds_stretches<Source, Reducer> &&
                                      stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
                                      !fold_traits<Reducer>::folds_in_any_order;
 
-/// An aligned block of a tree as of fold_stretches_by_warp(), by rows. As many groups of rows as
-/// there are, then rows, then stretches:
+/// Trees, or aligned blocks of them, by a warp: whole rows, then stretches. All rows are one stream,
+/// in which the next row is always on its way, that of the next tree as well:
 ///
-///     block    | group: 4 rows | group | ... | row | row | what is left |
+///     trees     | row | row | rest |   | row | rest |   | rest |   | row | row | row |
+///     stages       0     1                0                           1     0     1
 ///
 template <class Source, class Reducer>
-class staged_tree {
+class staged_trees {
   using acc = typename Reducer::accumulator;
   using rows_type = staged_rows<Source, Reducer>;
-  static constexpr int rows = staged_shape_of<Source, Reducer>.rows;
-  static constexpr int least_rows = 1;
+  using stage = typename rows_type::stage;
+  static constexpr int row_items = rows_type::items;
 
  public:
   /// A warp's own.
   struct shared_memory {
-    typename rows_type::stage stages[2];
+    stage stages[2];
   };
 
-  __device__ __forceinline__ static acc fold(const Source& tree, const Reducer& reducer,
-                                             shared_memory& memory, std::int64_t begin,
-                                             std::int64_t count, std::int64_t total) {
-    const staged_tree work{tree, reducer, rows_type(tree, reducer, memory.stages), begin, count,
-                           total};
-    warp_stack<Reducer> stack(reducer);
-    const std::int64_t whole =
-        detail::smaller(count, total - begin - work.rows_of_tree.overread_items());
-    std::int64_t done = work.template push_groups<rows>(stack, 0, whole);
-    if (done < count) {
-      if constexpr (rows > least_rows) {
-        // A stack of its own, for these blocks are smaller.
-        warp_stack<Reducer> rest(reducer);
-        done = work.template push_groups<least_rows>(rest, done, whole);
-        if (done < count) rest.push(work.by_stretches(done));
-        stack.push(rest.value());
-      } else {
-        stack.push(work.by_stretches(done));
-      }
+  /// Items [begin, begin + count) of a tree of `total`; of which tree, `number` says.
+  struct block {
+    Source tree;
+    std::int64_t begin;
+    std::int64_t count;
+    std::int64_t total;
+    std::int64_t number;
+
+    __device__ __forceinline__ int rows() const {
+      const std::int64_t left =
+          detail::smaller(count, total - begin - stage::overread_items(tree));
+      return static_cast<int>(detail::larger(left, std::int64_t{0}) / row_items);
     }
-    return stack.value();
-  }
+  };
 
-  const Source& tree;
-  const Reducer& reducer;
-  rows_type rows_of_tree;
-  std::int64_t begin, count, total;
-
- private:
-  // Pushes the groups of `Rows` rows from `done` on that end by `end`; returns where they do.
-  template <int Rows>
-  __device__ __forceinline__ std::int64_t push_groups(warp_stack<Reducer>& stack, std::int64_t done,
-                                                      std::int64_t end) const {
-    constexpr int group = Rows * rows_type::items;
-    if (end - done < group) return done;
+  /// Calls keep(number, value) for every block that next(place) puts to a slot<block>, until it
+  /// returns false; the value is in every lane.
+  template <class Next, class Keep>
+  __device__ __forceinline__ static void fold(const Reducer& reducer, shared_memory& memory,
+                                              const Next& next, const Keep& keep) {
     const among_equals<Reducer> equals{reducer};
-    std::int64_t next = done;
-    rows_of_tree.template groups<Rows>(
-        done, [&](std::int64_t at) { return begin + at; },
-        [&](std::int64_t& at) {
-          at += group;
-          next = at;
-          return end - at >= group;
+    slot<block> ahead;
+    bool more = next(ahead);
+    bool filled = false;  // the first row is on its way
+    int turn = 0;
+#pragma unroll 1
+    while (more) {
+      slot<block> current;
+      current.put(ahead.value);
+      const block& now = current.value;
+      more = next(ahead);
+      const int rows = now.rows();
+      if (rows > 0 && !filled) {
+        memory.stages[turn].fill(detail::starting_at(now.tree, now.begin));
+      }
+      filled = false;
+      warp_stack<Reducer> stack(reducer);
+      std::int64_t first = now.begin;
+#pragma unroll 1
+      for (int r = 1; r <= rows; ++r) {
+        stage& other = memory.stages[turn ^ 1];
+        if (r < rows) {
+          other.fill(detail::starting_at(now.tree, first + row_items));
+        } else if (more && ahead.value.rows() > 0) {
+          other.fill(detail::starting_at(ahead.value.tree, ahead.value.begin));
+          filled = true;
+        } else {
+          cuda::commit_stage();  // of nothing
+        }
+        cuda::finish_stage<1>();
+        registers<acc, 1> node;
+        node.put(0, rows_type::node_of(reducer, memory.stages[turn],
+                                       detail::starting_at(now.tree, first), first));
+        stack.push(
+            row_fold<1, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
+        first += row_items;
+        turn ^= 1;
+      }
+      // More than a row, if that would overread.
+      for (std::int64_t left = now.begin + now.count - first; left > 0; left -= row_items) {
+        stack.push(cuda::fold_stretches_by_warp(
+            now.tree, reducer, first, detail::smaller(left, std::int64_t{row_items}), now.total));
+        first += row_items;
+      }
+      keep(now.number, stack.value());
+    }
+  }
+
+  /// The fold of one of them; the value is in every lane.
+  __device__ __forceinline__ static acc fold_one(const Reducer& reducer, shared_memory& memory,
+                                                 const Source& tree, std::int64_t begin,
+                                                 std::int64_t count, std::int64_t total) {
+    slot<acc> result;
+    bool there = true;
+    fold(
+        reducer, memory,
+        [&](slot<block>& place) {
+          if (!there) return false;
+          place.put(block{tree, begin, count, total, 0});
+          there = false;
+          return true;
         },
-        [&](const registers<acc, Rows>& nodes, std::int64_t) {
-          stack.push(
-              row_fold<Rows, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes));
-        });
-    return next;
-  }
-
-  __device__ __forceinline__ acc by_stretches(std::int64_t done) const {
-    return cuda::fold_stretches_by_warp(tree, reducer, begin + done, count - done, total);
+        [&](std::int64_t, const acc& value) { result.put(value); });
+    return result.value;
   }
 };
 
-struct no_shared_memory {};
-
-/// Shared memory that a warp needs to fold trees.
-template <class Source, class Reducer, bool = stages_trees<Source, Reducer>>
-struct tree_memory {
-  using of_warp = no_shared_memory;
-};
-template <class Source, class Reducer>
-struct tree_memory<Source, Reducer, true> {
-  using of_warp = typename staged_tree<Source, Reducer>::shared_memory;
+/// Shared memory with which the warps of a block fold trees, if they need any.
+template <class Source, class Reducer, int Warps, bool = stages_trees<Source, Reducer>>
+struct tree_memory {};
+template <class Source, class Reducer, int Warps>
+struct tree_memory<Source, Reducer, Warps, true> {
+  typename staged_trees<Source, Reducer>::shared_memory of_warps[Warps];
 };
 
 /// A tree of any length >= 1 by a warp, a tile at a time; the result is in every lane.
@@ -259,13 +287,14 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Sour
   }
 }
 
-/// The same with shared memory.
-template <class Source, class Reducer>
+/// The same with the tree_memory of the block.
+template <class Source, class Reducer, class Memory>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t count,
-    [[maybe_unused]] typename tree_memory<Source, Reducer>::of_warp& memory) {
+    [[maybe_unused]] Memory& memory) {
   if constexpr (stages_trees<Source, Reducer>) {
-    return staged_tree<Source, Reducer>::fold(tree, reducer, memory, 0, count, count);
+    return staged_trees<Source, Reducer>::fold_one(
+        reducer, memory.of_warps[threadIdx.x / warp_size], tree, 0, count, count);
   } else {
     return cuda::fold_by_warp(tree, reducer, count);
   }

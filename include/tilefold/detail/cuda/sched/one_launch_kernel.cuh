@@ -140,8 +140,7 @@ __global__ void __launch_bounds__(
     const std::int64_t count = forest.count(t);
     if (count > plan.warp_items) continue;
     if (count > 0) {
-      const auto value = cuda::fold_by_warp(forest.tree(t), reducer, count,
-                                            shared.of_warps[threadIdx.x / warp_size]);
+      const auto value = cuda::fold_by_warp(forest.tree(t), reducer, count, shared);
       if (threadIdx.x % warp_size == 0) {
         cuda::write(out + t, detail::finish(reducer, init, value));
       }
