@@ -38,8 +38,9 @@ template <class Executor>
 constexpr void require_one_process() {
   using base = decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
       std::declval<std::remove_cvref_t<Executor>&>()));
-  static_assert(!spans_ranks<base>, "tilefold: ranks take no deferred sizes: each has to know how "
-                                    "many items it has");
+  static_assert(!spans_ranks<base>,
+                "tilefold: ranks take no deferred sizes: each has to know how "
+                "many items it has");
 }
 
 // As messages name it.
@@ -135,7 +136,8 @@ void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segme
 }
 
 /// segmented_reduce_into() of a deferred number of segments by offsets; `out` takes as many values,
-/// and values behind them are left as they are. Workspace and launches are those of most() segments.
+/// and values behind them are left as they are. Workspace and launches are those of most()
+/// segments.
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Offsets,
           std::integral T, detail::output Out, class... InitOp>
   requires(sizeof...(InitOp) <= 2)
@@ -158,8 +160,8 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, deferred_size
 }
 
 // Of one segment (reduce.hpp).
-template <class Acc, executor Exec, detail::item_iterator It, std::integral T,
-          detail::output Out, class... InitOp>
+template <class Acc, executor Exec, detail::item_iterator It, std::integral T, detail::output Out,
+          class... InitOp>
   requires(sizeof...(InitOp) <= 2)
 void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... init_op) {
   detail::require_one_process<Exec>();

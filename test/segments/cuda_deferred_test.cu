@@ -47,8 +47,9 @@ TEST_F(DeferredSizes, AreNoMoreThanWasSaid) {
   reduce_into(exec_, items.data(), deferred(told.data(), 50), out.data());
   exec_.synchronize();
   EXPECT_EQ(out.to_host()[0], 50.0f);
-  EXPECT_THROW(reduce_into(checked(exec_, 100), items.data(), deferred(told.data(), 50), out.data()),
-               invalid_range_error);
+  EXPECT_THROW(
+      reduce_into(checked(exec_, 100), items.data(), deferred(told.data(), 50), out.data()),
+      invalid_range_error);
   EXPECT_THROW(reduce_into(checked(exec_, 80), items.data(), deferred(told.data(), 99), out.data()),
                invalid_range_error);
   EXPECT_THROW(deferred(told.data(), -1), invalid_range_error);

@@ -23,9 +23,8 @@ class StagedSegments : public ::testing::Test {
   template <class Form>
   using items = segments_of<segments_run<on_gpu, Form, Fold>>;
 };
-using folds =
-    ::testing::Types<wide<std::uint32_t, among_equals_hashes>, wide<std::uint8_t>,
-                     statistics_of<half>>;
+using folds = ::testing::Types<wide<std::uint32_t, among_equals_hashes>, wide<std::uint8_t>,
+                               statistics_of<half>>;
 TYPED_TEST_SUITE(StagedSegments, folds);
 
 TYPED_TEST(StagedSegments, OfOneLength) {

@@ -9,7 +9,6 @@
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 
-
 namespace tilefold::detail {
 
 /// A deferred size that an executor can read through Number.

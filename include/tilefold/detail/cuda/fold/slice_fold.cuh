@@ -111,8 +111,8 @@ class slice_work {
     const std::int64_t part_first = warp * part;
     acc* const values = &shared.warp_values[0][0].value;
     if (part_first < items) {
-      warps::put(values, fold_part(slice, first + part_first,
-                                   detail::smaller(items - part_first, part)));
+      warps::put(values,
+                 fold_part(slice, first + part_first, detail::smaller(items - part_first, part)));
     }
     __syncthreads();
     const auto parts = static_cast<int>(tree::num_blocks(items, part));

@@ -4,8 +4,9 @@
 // structs. To move them between lanes costs more than to load items, so a lane folds a run of
 // neighbours by itself, while the next row is on its way:
 //
-//     items    | row 0 | row 1 | row 2 | row 3 | row 4 | ...      a group: neighbouring rows, here 4
-//     row      | lane 0: a run | lane 1: a run | ... | lane 31: a run |    128 bytes: of floats 32,
+//     items    | row 0 | row 1 | row 2 | row 3 | row 4 | ...      a group: neighbouring rows, here
+//     4 row      | lane 0: a run | lane 1: a run | ... | lane 31: a run |    128 bytes: of floats
+//     32,
 //                                                                          of 64-byte structs two
 //                                  |
 //     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (load/staged.cuh)
@@ -128,8 +129,8 @@ class staged_rows {
         // cannot be chosen by r.
 #pragma unroll
         for (int k = 1; k < Rows; ++k) nodes.put(k - 1, nodes[k]);
-        nodes.put(Rows - 1, lane_node(reducer_, stages_[r % 2],
-                                      detail::starting_at(source_, first), first + lane_ * run));
+        nodes.put(Rows - 1, lane_node(reducer_, stages_[r % 2], detail::starting_at(source_, first),
+                                      first + lane_ * run));
         first = next;
       }
       keep(nodes, here);
@@ -144,16 +145,15 @@ class staged_rows {
         0,
         [&](int k) {
           return from.template packets<packet>(
-              [&](const auto&... items) { return packet_node(reducer, items...); }, source, k * packet,
-              index + k * packet);
+              [&](const auto&... items) { return packet_node(reducer, items...); }, source,
+              k * packet, index + k * packet);
         },
         [&](const acc& a, const acc& b) { return reducer.combine_equals(a, b); });
   }
 
   // The node of a packet of elements, of which each iterator brings its items.
   template <class... Items>
-  __device__ __forceinline__ static acc packet_node(const Reducer& reducer,
-                                                    const Items&... items) {
+  __device__ __forceinline__ static acc packet_node(const Reducer& reducer, const Items&... items) {
     if constexpr (Reducer::lifts_packets) {
       return lift_packet(reducer, items...);
     } else {

@@ -142,12 +142,12 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
 
 /// Whether a warp folds a tree by rows in shared memory: what a single fold stages, too.
 template <class Source, class Reducer>
-inline constexpr bool stages_trees = folds_stretches<Source, Reducer> &&
-                                     stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
-                                     !fold_traits<Reducer>::folds_in_any_order;
+inline constexpr bool stages_trees =
+    folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
+    !fold_traits<Reducer>::folds_in_any_order;
 
-/// Trees, or aligned blocks of them, by a warp: whole rows, then stretches. All rows are one stream,
-/// in which the next row is always on its way, that of the next tree as well:
+/// Trees, or aligned blocks of them, by a warp: whole rows, then stretches. All rows are one
+/// stream, in which the next row is always on its way, that of the next tree as well:
 ///
 ///     trees     | row | row | rest |   | row | rest |   | rest |   | row | row | row |
 ///     stages       0     1                0                           1     0     1
@@ -174,8 +174,7 @@ class staged_trees {
     std::int64_t number;
 
     __device__ __forceinline__ int rows() const {
-      const std::int64_t left =
-          detail::smaller(count, total - begin - stage::overread_items(tree));
+      const std::int64_t left = detail::smaller(count, total - begin - stage::overread_items(tree));
       return static_cast<int>(detail::larger(left, std::int64_t{0}) / row_items);
     }
   };

@@ -173,8 +173,8 @@ class batch_work {
       if (t >= now.size) return false;
       const trees_type trees = lengths.value;
       const plan_type dealt(trees.length);
-      place.put(deal{stretch_fold<source_type, Reducer>(reducer, dealt), now.first + t + dealt.owner,
-                     dealt.holds_result() ? dealt.count : -1});
+      place.put(deal{stretch_fold<source_type, Reducer>(reducer, dealt),
+                     now.first + t + dealt.owner, dealt.holds_result() ? dealt.count : -1});
       auto& fold = place.value.fold;
       fold.load(trees.tree(now.forest, t, dealt.owner), 0,
                 Forest::in_one_range ? now.inner : fold.is_inner());

@@ -201,7 +201,8 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
 /// The same of what single folds stage, where there is a group of rows for every warp that the GPU
 /// holds; else there would be less to fold them by.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
-bool launch_staged_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
+bool launch_staged_subtrees(
+    const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   using reducer_type = unfused<Reducer>;
   using work_type = staged_subtree_work<Source, reducer_type, Init, Out>;
   constexpr int warps_of_block = work_type::shape.nt / warp_size;
@@ -322,13 +323,15 @@ constexpr tile_policy forest_policy() {
 template <class Build, class Policy, class Job>
 void ready_forest_by(const Job& job, std::int64_t most_trees) {
   using source_type = typename decltype(Job::forest)::source_type;
-  cuda::ready_forest<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(job, most_trees);
+  cuda::ready_forest<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
+      job, most_trees);
 }
 
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using source_type = typename decltype(Job::forest)::source_type;
-  cuda::launch_forest<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(job, most_trees, provide);
+  cuda::launch_forest<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
+      job, most_trees, provide);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -58,8 +58,8 @@ class staged_subtree_work {
     }
     // What is left is less than a group, but for what a whole row would overread.
     for (std::int64_t t = (whole * group_items >> level) + g; t < n >> level; t += step) {
-      const acc value = cuda::fold_stretches_by_warp(source, reducer, t << level,
-                                                     std::int64_t{1} << level, n);
+      const acc value =
+          cuda::fold_stretches_by_warp(source, reducer, t << level, std::int64_t{1} << level, n);
       if (threadIdx.x % warp_size == 0) keep(t, value);
     }
   }

@@ -197,10 +197,9 @@ __global__ void __launch_bounds__(
         },
         keep);
   } else {
-    trees.for_each(forest, warp, warps,
-                   [&](std::int64_t t, const auto& tree, std::int64_t count) {
-                     keep(t, cuda::fold_by_warp(tree, reducer, count));
-                   });
+    trees.for_each(forest, warp, warps, [&](std::int64_t t, const auto& tree, std::int64_t count) {
+      keep(t, cuda::fold_by_warp(tree, reducer, count));
+    });
   }
 }
 
