@@ -268,9 +268,11 @@ void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& jo
   const std::int64_t length = job.forest.length;
   // A few slices for every block that is resident, if there are not trees enough.
   // No smaller than size_queries.cuh knows them.
-  constexpr int least = stages_trees<Source, Reducer>
-                            ? detail::larger(Policy.tile(), policy_for(item_bytes<Source>).tile())
-                            : Policy.tile();
+  using source_type = typename Forest::source_type;
+  constexpr int least =
+      stages_trees<source_type, Reducer>
+          ? detail::larger(Policy.tile(), policy_for(item_bytes<source_type>).tile())
+          : Policy.tile();
   std::int64_t slice_items = cuda::slice_size(length, least);
   const std::int64_t wanted =
       detail::smaller(job.gpu.tuning().slices_per_block * kernel.resident, most_split_slices);
