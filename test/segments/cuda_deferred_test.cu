@@ -17,6 +17,7 @@ namespace {
 using runs = ::testing::Types<segments_run<on_gpu, by_deferred_offsets, index_hashes>,
                               segments_run<on_gpu, by_deferred_length, index_hashes>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfDeferredSizes, Segments, runs);
+INSTANTIATE_TYPED_TEST_SUITE_P(OfDeferredSizes, SanitizeSegments, runs);
 
 class DeferredSizes : public ::testing::Test {
  protected:

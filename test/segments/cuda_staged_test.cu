@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Segments on a GPU whose accumulators are large for their items, so many that warps fold them by
-// rows in shared memory: as levels of one tree, one after the other with the next one's first row
-// on its way, and in slices; around a row's length, and where rows of bytes would overread.
+// rows in shared memory: as levels of one tree, a tree a warp, and in slices; around a row's
+// length, and where rows of bytes would overread.
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +26,10 @@ class StagedSegments : public ::testing::Test {
 using folds = ::testing::Types<wide<std::uint32_t, among_equals_hashes>, wide<std::uint8_t>,
                                statistics_of<half>>;
 TYPED_TEST_SUITE(StagedSegments, folds);
+
+// The suite of all shapes is for programs of their own.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Segments);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SanitizeSegments);
 
 TYPED_TEST(StagedSegments, OfOneLength) {
   typename TestFixture::template items<of_one_length> of(items_of_all);

@@ -127,8 +127,8 @@ class slice_work {
                                            std::int64_t count) const {
     const source_type tree = forest.tree(slice.tree);
     if constexpr (stages_trees<source_type, Reducer>) {
-      return staged_trees<source_type, Reducer>::fold_one(
-          reducer, shared.of_warps[threadIdx.x / warp_size], tree, begin, count, slice.count);
+      return staged_tree<source_type, Reducer>::fold(
+          tree, reducer, shared.of_warps[threadIdx.x / warp_size], begin, count, slice.count);
     } else {
       return cuda::fold_stretches_by_warp(tree, reducer, begin, count, slice.count);
     }

@@ -89,12 +89,11 @@ class staged_rows {
         stages_(stages),
         lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
-  /// This lane's node of a row that has been filled and finished. It begins with item `first` of
-  /// its tree; `source` from there on.
-  __device__ __forceinline__ static acc node_of(const Reducer& reducer, const stage& from,
-                                                const Source& source, std::int64_t first) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    return lane_node(reducer, from, source, first + lane * run);
+  /// This lane's node of a row in a stage. It begins with item `first` of its tree; `source` from
+  /// there on.
+  __device__ __forceinline__ acc node_of(const stage& from, const Source& source,
+                                         std::int64_t first) const {
+    return lane_node(from, source, first + lane_ * run);
   }
 
   /// Items behind a row that may be read with it.
@@ -129,7 +128,7 @@ class staged_rows {
         // cannot be chosen by r.
 #pragma unroll
         for (int k = 1; k < Rows; ++k) nodes.put(k - 1, nodes[k]);
-        nodes.put(Rows - 1, lane_node(reducer_, stages_[r % 2], detail::starting_at(source_, first),
+        nodes.put(Rows - 1, lane_node(stages_[r % 2], detail::starting_at(source_, first),
                                       first + lane_ * run));
         first = next;
       }
@@ -139,36 +138,35 @@ class staged_rows {
 
  private:
   // The node of this lane's run, in packets; its first is item `index` of the tree.
-  __device__ __forceinline__ static acc lane_node(const Reducer& reducer, const stage& from,
-                                                  const Source& source, std::int64_t index) {
+  __device__ __forceinline__ acc lane_node(const stage& from, const Source& source,
+                                           std::int64_t index) const {
     return lane_tree<acc>::template whole<run / packet>(
         0,
         [&](int k) {
           return from.template packets<packet>(
-              [&](const auto&... items) { return packet_node(reducer, items...); }, source,
-              k * packet, index + k * packet);
+              [&](const auto&... items) { return packet_node(items...); }, source, k * packet,
+              index + k * packet);
         },
-        [&](const acc& a, const acc& b) { return reducer.combine_equals(a, b); });
+        [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
   }
 
   // The node of a packet of elements, of which each iterator brings its items.
   template <class... Items>
-  __device__ __forceinline__ static acc packet_node(const Reducer& reducer, const Items&... items) {
+  __device__ __forceinline__ acc packet_node(const Items&... items) const {
     if constexpr (Reducer::lifts_packets) {
-      return lift_packet(reducer, items...);
+      return lift_packet(items...);
     } else {
       return lane_tree<acc>::template whole<packet>(
-          0, [&](int i) { return reducer.lift(items[i]...); },
-          [&](const acc& a, const acc& b) { return reducer.combine_equals(a, b); });
+          0, [&](int i) { return reducer_.lift(items[i]...); },
+          [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
     }
   }
   template <class T>
-  __device__ __forceinline__ static acc lift_packet(const Reducer& reducer,
-                                                    const registers<T, packet>& items) {
+  __device__ __forceinline__ acc lift_packet(const registers<T, packet>& items) const {
     T values[packet];
 #pragma unroll
     for (int j = 0; j < packet; ++j) values[j] = items[j];
-    return reducer.lift_packet(values);
+    return reducer_.lift_packet(values);
   }
 
   const Source& source_;

@@ -146,14 +146,14 @@ inline constexpr bool stages_trees =
     folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
     !fold_traits<Reducer>::folds_in_any_order;
 
-/// Trees, or aligned blocks of them, by a warp: whole rows, then stretches. All rows are one
-/// stream, in which the next row is always on its way, that of the next tree as well:
+/// A tree, or an aligned block of it, by a warp: whole rows, of which the next is always on its
+/// way, then stretches:
 ///
-///     trees     | row | row | rest |   | row | rest |   | rest |   | row | row | row |
-///     stages       0     1                0                           1     0     1
+///     block     | row | row | row | row | what is left |
+///     stages       0     1     0     1
 ///
 template <class Source, class Reducer>
-class staged_trees {
+class staged_tree {
   using acc = typename Reducer::accumulator;
   using rows_type = staged_rows<Source, Reducer>;
   using stage = typename rows_type::stage;
@@ -165,89 +165,39 @@ class staged_trees {
     stage stages[2];
   };
 
-  /// Items [begin, begin + count) of a tree of `total`; of which tree, `number` says.
-  struct block {
-    Source tree;
-    std::int64_t begin;
-    std::int64_t count;
-    std::int64_t total;
-    std::int64_t number;
-
-    __device__ __forceinline__ int rows() const {
-      const std::int64_t left = detail::smaller(count, total - begin - stage::overread_items(tree));
-      return static_cast<int>(detail::larger(left, std::int64_t{0}) / row_items);
-    }
-  };
-
-  /// Calls keep(number, value) for every block that next(place) puts to a slot<block>, until it
-  /// returns false; the value is in every lane.
-  template <class Next, class Keep>
-  __device__ __forceinline__ static void fold(const Reducer& reducer, shared_memory& memory,
-                                              const Next& next, const Keep& keep) {
+  /// The fold of items [begin, begin + count) of a tree of `total`, count >= 1, in every lane.
+  __device__ __forceinline__ static acc fold(const Source& tree, const Reducer& reducer,
+                                             shared_memory& memory, std::int64_t begin,
+                                             std::int64_t count, std::int64_t total) {
     const among_equals<Reducer> equals{reducer};
-    slot<block> ahead;
-    bool more = next(ahead);
-    bool filled = false;  // the first row is on its way
+    const rows_type rows(tree, reducer, memory.stages);
+    warp_stack<Reducer> stack(reducer);
+    const std::int64_t whole = detail::smaller(count, total - begin - rows.overread_items());
+    std::int64_t done = 0;
+    if (whole >= row_items) memory.stages[0].fill(detail::starting_at(tree, begin));
     int turn = 0;
 #pragma unroll 1
-    while (more) {
-      slot<block> current;
-      current.put(ahead.value);
-      const block& now = current.value;
-      more = next(ahead);
-      const int rows = now.rows();
-      if (rows > 0 && !filled) {
-        memory.stages[turn].fill(detail::starting_at(now.tree, now.begin));
+    for (; whole - done >= row_items; done += row_items) {
+      const std::int64_t first = begin + done;
+      if (whole - done >= 2 * row_items) {
+        memory.stages[turn ^ 1].fill(detail::starting_at(tree, first + row_items));
+      } else {
+        cuda::commit_stage();  // of nothing
       }
-      filled = false;
-      warp_stack<Reducer> stack(reducer);
-      std::int64_t first = now.begin;
-#pragma unroll 1
-      for (int r = 1; r <= rows; ++r) {
-        stage& other = memory.stages[turn ^ 1];
-        if (r < rows) {
-          other.fill(detail::starting_at(now.tree, first + row_items));
-        } else if (more && ahead.value.rows() > 0) {
-          other.fill(detail::starting_at(ahead.value.tree, ahead.value.begin));
-          filled = true;
-        } else {
-          cuda::commit_stage();  // of nothing
-        }
-        cuda::finish_stage<1>();
-        registers<acc, 1> node;
-        node.put(0, rows_type::node_of(reducer, memory.stages[turn],
-                                       detail::starting_at(now.tree, first), first));
-        stack.push(
-            row_fold<1, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
-        first += row_items;
-        turn ^= 1;
-      }
-      // More than a row, if that would overread.
-      for (std::int64_t left = now.begin + now.count - first; left > 0; left -= row_items) {
-        stack.push(cuda::fold_stretches_by_warp(
-            now.tree, reducer, first, detail::smaller(left, std::int64_t{row_items}), now.total));
-        first += row_items;
-      }
-      keep(now.number, stack.value());
+      cuda::finish_stage<1>();
+      registers<acc, 1> node;
+      node.put(0, rows.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
+      stack.push(row_fold<1, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
+      turn ^= 1;
     }
-  }
-
-  /// The fold of one of them; the value is in every lane.
-  __device__ __forceinline__ static acc fold_one(const Reducer& reducer, shared_memory& memory,
-                                                 const Source& tree, std::int64_t begin,
-                                                 std::int64_t count, std::int64_t total) {
-    slot<acc> result;
-    bool there = true;
-    fold(
-        reducer, memory,
-        [&](slot<block>& place) {
-          if (!there) return false;
-          place.put(block{tree, begin, count, total, 0});
-          there = false;
-          return true;
-        },
-        [&](std::int64_t, const acc& value) { result.put(value); });
-    return result.value;
+    // More than a row, if that would overread.
+#pragma unroll 1
+    for (; done < count; done += row_items) {
+      stack.push(cuda::fold_stretches_by_warp(
+          tree, reducer, begin + done, detail::smaller(count - done, std::int64_t{row_items}),
+          total));
+    }
+    return stack.value();
   }
 };
 
@@ -256,7 +206,7 @@ template <class Source, class Reducer, int Warps, bool = stages_trees<Source, Re
 struct tree_memory {};
 template <class Source, class Reducer, int Warps>
 struct tree_memory<Source, Reducer, Warps, true> {
-  typename staged_trees<Source, Reducer>::shared_memory of_warps[Warps];
+  typename staged_tree<Source, Reducer>::shared_memory of_warps[Warps];
 };
 
 /// A tree of any length >= 1 by a warp, a tile at a time; the result is in every lane.
@@ -292,8 +242,8 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t count,
     [[maybe_unused]] Memory& memory) {
   if constexpr (stages_trees<Source, Reducer>) {
-    return staged_trees<Source, Reducer>::fold_one(
-        reducer, memory.of_warps[threadIdx.x / warp_size], tree, 0, count, count);
+    return staged_tree<Source, Reducer>::fold(
+        tree, reducer, memory.of_warps[threadIdx.x / warp_size], 0, count, count);
   } else {
     return cuda::fold_by_warp(tree, reducer, count);
   }

@@ -60,7 +60,6 @@ class batch_work {
   /// Folds those trees of batches `b`, `b + step`... that are short enough to be dealt.
   __device__ __forceinline__ left_over fold_dealt(const tree_batches& batches, std::int64_t b,
                                                   std::int64_t step) const {
-    if constexpr (stages_trees<source_type, Reducer>) return fold_ahead(batches, b, step);
     left_over others{0, false};
     if (b >= batches.num()) return others;
     // A user's iterators need not be assignable.
@@ -150,59 +149,6 @@ class batch_work {
           size(batches.size(b)),
           inner(work.is_inner(first, size)) {}
   };
-
-  // What a lane has of a deal.
-  struct deal {
-    stretch_fold<source_type, Reducer> fold;
-    std::int64_t tree;
-    int count;  // of the tree, -1 if another lane has its result
-  };
-
-  // The same where a thread has the registers for the next deal's items.
-  __device__ __forceinline__ left_over fold_ahead(const tree_batches& batches, std::int64_t b,
-                                                  std::int64_t step) const {
-    left_over others{0, false};
-    if (b >= batches.num()) return others;
-    slot<batch> current;
-    current.put(batch(*this, batches, b));
-    const batch& now = current.value;
-    int t = 0;
-    slot<trees_type> lengths;
-    lengths.put(trees_type(now.forest, 0, now.size, plan.warp_items));
-    const auto begin_deal = [&](slot<deal>& place) {
-      if (t >= now.size) return false;
-      const trees_type trees = lengths.value;
-      const plan_type dealt(trees.length);
-      place.put(deal{stretch_fold<source_type, Reducer>(reducer, dealt),
-                     now.first + t + dealt.owner, dealt.holds_result() ? dealt.count : -1});
-      auto& fold = place.value.fold;
-      fold.load(trees.tree(now.forest, t, dealt.owner), 0,
-                Forest::in_one_range ? now.inner : fold.is_inner());
-      if (!all_dealt<Forest> && lane() < dealt.trees) {
-        others.for_warps += trees.length == plan_type::for_warps;
-        others.for_blocks |= trees.length == plan_type::for_blocks;
-      }
-      t += dealt.trees;
-      if (t == now.size && b + step < batches.num()) {
-        b += step;
-        current.put(batch(*this, batches, b));
-        t = 0;
-      }
-      lengths.put(trees_type(now.forest, t, now.size, plan.warp_items));
-      return true;
-    };
-    slot<deal> ahead;
-    bool more = begin_deal(ahead);
-#pragma unroll 1
-    while (more) {
-      slot<deal> mine;
-      mine.put(ahead.value);
-      more = begin_deal(ahead);
-      const acc value = mine.value.fold.fold();
-      if (mine.value.count >= 0) keep(mine.value.tree, mine.value.count, value);
-    }
-    return {cuda::warp_sum(others.for_warps), __any_sync(full_warp, others.for_blocks) != 0};
-  }
 
   __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
 
