@@ -12,6 +12,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
+#include <tilefold/detail/cuda/sched/bounded_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
 #include <tilefold/detail/cuda/sched/row_stream_kernel.cuh>
@@ -171,6 +172,41 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
     (void)cudaMemsetAsync(state, 0, sizeof(counters), job.stream);
     throw;
   }
+}
+
+/// A forest of which no tree is longer than was promised: in one launch, if all can be dealt.
+template <class Build, tile_policy Policy, class Source, class Offsets, class Reducer, class Init,
+          class Out, class Empty, class Provide>
+void launch_forest(
+    const forest_job<bounded_forest<Source, Offsets>, Reducer, Init, Out, Empty>& job,
+    std::int64_t most_trees, const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  const std::int64_t most_items = job.forest.most_items;
+  if constexpr (takes_trees<offsets_forest<Source, Offsets>, Reducer>) {
+    if (most_items <= short_items && most_trees <= most_short_trees) {
+      static known_kernel known;
+      const auto taken =
+          known.on(job.gpu,
+                   &bounded_trees_kernel<Build, short_items, min_resident_short_trees_blocks,
+                                         bounded_forest<Source, Offsets>, unfused<Reducer>, Init,
+                                         Empty, Out>,
+                   "bounded_trees_kernel", lanes_nt, starts::early);
+      taken.launch(taken.most(tree::num_blocks(most_trees, lanes_nt)), job.stream, job.forest,
+                   job.reducer, job.init, job.empty, job.out);
+      return;
+    }
+  }
+  if (most_items <= lane_plan<stretch_items<Source>>::most_items) {
+    const auto by_lanes = cuda::ready_lanes<Build>(job);
+    by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
+                    job.init, job.empty, job.out, forest_plan{most_items, 0}, long_queue<acc>{},
+                    any_trees{});
+    return;
+  }
+  cuda::launch_forest<Build, Policy>(
+      forest_job<offsets_forest<Source, Offsets>, Reducer, Init, Out, Empty>{
+          job.forest, job.reducer, job.init, job.empty, job.out, job.gpu, job.stream},
+      most_trees, provide);
 }
 
 // Whether elements come with their indices, which count from the start of their tree.
