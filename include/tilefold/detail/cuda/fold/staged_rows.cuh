@@ -99,26 +99,22 @@ class staged_rows {
   /// Items behind a row that may be read with it.
   __device__ int overread_items() const { return stage::overread_items(source_); }
 
-  /// Calls keep(nodes, place) for groups of `Rows` rows of which all items exist, that at `place`
-  /// and those that advance(place) goes on to, until it returns false. A group begins with item
-  /// first(place); nodes[r] is this lane's node of its row r.
-  template <int Rows, class Place, class First, class Advance, class Keep>
-  __device__ __forceinline__ void groups(Place place, const First& first_of, const Advance& advance,
-                                         const Keep& keep) const {
+  /// Calls keep(nodes, g) for groups g = begin, begin + step... below `end`, of which there is one
+  /// at least: of `Rows` rows each, of which all items exist. The first one begins with item
+  /// `first`, the next one `distance` items later; nodes[r] is this lane's node of its row r.
+  template <int Rows, class Index, class Keep>
+  __device__ __forceinline__ void groups(std::int64_t first, std::int64_t distance, Index begin,
+                                         Index end, Index step, const Keep& keep) const {
     static_assert(Rows % 2 == 0);  // stages take turns
-    std::int64_t first = first_of(place);
     stages_[0].fill(detail::starting_at(source_, first));
-    bool more = true;
 #pragma unroll 1
-    do {
-      const Place here = place;
-      more = advance(place);
+    for (Index g = begin; g < end; g += step) {
       registers<acc, Rows> nodes;
 #pragma unroll unrolled
       for (int r = 0; r < Rows; ++r) {
         const bool ends_group = r + 1 == Rows;
-        const std::int64_t next = ends_group ? first_of(place) : first + items;
-        if (!ends_group || more) {
+        const std::int64_t next = first + (ends_group ? distance - (Rows - 1) * items : items);
+        if (!ends_group || g + step < end) {
           stages_[(r + 1) % 2].fill(detail::starting_at(source_, next));
         } else {
           cuda::commit_stage();  // of nothing
@@ -132,8 +128,8 @@ class staged_rows {
                                       first + lane_ * run));
         first = next;
       }
-      keep(nodes, here);
-    } while (more);
+      keep(nodes, g);
+    }
   }
 
  private:

@@ -187,12 +187,11 @@ void launch_forest(
       static known_kernel known;
       const auto taken =
           known.on(job.gpu,
-                   &bounded_trees_kernel<Build, short_items, min_resident_short_trees_blocks,
-                                         bounded_forest<Source, Offsets>, unfused<Reducer>, Init,
-                                         Empty, Out>,
-                   "bounded_trees_kernel", lanes_nt, starts::early);
-      taken.launch(taken.most(tree::num_blocks(most_trees, lanes_nt)), job.stream, job.forest,
-                   job.reducer, job.init, job.empty, job.out);
+                   &bounded_trees_kernel<Build, short_items, bounded_forest<Source, Offsets>,
+                                         unfused<Reducer>, Init, Empty, Out>,
+                   "bounded_trees_kernel", bounded_nt, starts::early);
+      taken.launch(tree::num_blocks(most_trees, bounded_nt), job.stream, job.forest, job.reducer,
+                   job.init, job.empty, job.out);
       return;
     }
   }

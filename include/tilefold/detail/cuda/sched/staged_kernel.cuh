@@ -65,7 +65,7 @@ class staged_fold_of_tiles {
     if (t >= end) return;
     const among_equals<Reducer> equals{reducer_};
     rows_.template groups<rows>(
-        t, [&](unsigned at) { return row_first(at); }, [&](unsigned& at) { return ++at < end; },
+        row_first(t), std::int64_t{tile}, t, end, 1u,
         [&](const registers<acc, rows>& nodes, unsigned at) {
           const acc value =
               row_fold<rows, run, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);

@@ -44,11 +44,7 @@ class staged_subtree_work {
     if (g < whole) {
       const among_equals<Reducer> equals{reducer};
       rows.template groups<shape.rows>(
-          g, [&](std::int64_t at) { return at * group_items; },
-          [&](std::int64_t& at) {
-            at += step;
-            return at < whole;
-          },
+          g * group_items, step * group_items, g, whole, step,
           [&](const registers<acc, shape.rows>& nodes, std::int64_t at) {
             row_fold<shape.rows, shape.run, true, among_equals<Reducer>>(equals, 0, 0)
                 .nodes(nodes, level - tree::floor_log2(shape.run), [&](int node, const acc& value) {
