@@ -101,11 +101,12 @@ __global__ void __launch_bounds__(
         first, step, forest.size(), forest.length, [&](std::int64_t t) { return forest.tree(t); },
         reducer, init, out);
   } else {
+    __shared__ tree_memory<typename Forest::source_type, Reducer, warps_per_block> memory;
     trees.for_each(forest, first, step, [&](std::int64_t t, const auto& tree, std::int64_t count) {
       if constexpr (writes_exact_sums<Reducer, Init>) {
         cuda::write_exact_sum(tree, reducer, init, out + t, count);
       } else {
-        const auto value = cuda::fold_by_warp(tree, reducer, count);
+        const auto value = cuda::fold_by_warp(tree, reducer, count, memory);
         if (threadIdx.x % warp_size == 0) {
           cuda::write(out + t, detail::finish(reducer, init, value));
         }
