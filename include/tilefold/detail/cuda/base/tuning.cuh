@@ -254,7 +254,7 @@ constexpr int most_chunks_of_turn(int chunk_items, int item_bytes) {
 }
 inline constexpr std::int64_t least_chunks_to_deal = 32;
 /// Memory in which blocks add up their digits; of doubles, which need most.
-inline constexpr std::int64_t exact_sums_bytes = 768;
+inline constexpr std::int64_t exact_sums_bytes = 832;
 /// Items of a call at most: of more, sums of digits could leave their words.
 inline constexpr std::int64_t most_exact_items = std::int64_t{1} << 38;
 /// Items of a tree of which a warp makes the exact sum in few words: of more, digits could leave

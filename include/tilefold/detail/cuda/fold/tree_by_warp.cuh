@@ -267,8 +267,8 @@ __device__ __noinline__ void write_wide_sum(Source tree, Reducer reducer, Init i
 ///     write                            t
 ///
 /// A tree that needs more words than a few, or whose sum is zero, is folded once more, as a whole,
-/// and a stream begins behind it.
-template <class TreeOf, class Reducer, class Init, class Out>
+/// and a stream begins behind it. `One`: there is one tree.
+template <bool One, class TreeOf, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::int64_t step,
                                                          std::int64_t end, std::int64_t count,
                                                          const TreeOf& tree_of,
@@ -293,13 +293,14 @@ __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::in
   }
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   // What is rare stands outside of the stream, whose registers it would take.
-  while (t < end) {
+  do {
     narrow_sum<number> sum;
     bool fits = true;
     cuda::stream_ahead<row>(
         row_place{t, 0},
         [&](row_place& next) {
           next.done += row_items;
+          if constexpr (One) return fits && next.done < count;
           if (next.done >= count) next = {next.tree + step, 0};
           return fits && next.tree < end;
         },
@@ -336,7 +337,7 @@ __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::in
         });
     if (!fits) cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
     t += step;
-  }
+  } while (!One && t < end);
 }
 
 /// The same of one tree.
@@ -344,7 +345,7 @@ template <class Source, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
                                                 const Init& init, const Out& out,
                                                 std::int64_t count) {
-  cuda::write_exact_sums_by_warp(
+  cuda::write_exact_sums_by_warp<true>(
       0, 1, 1, count, [&](std::int64_t) { return tree; }, reducer, init, out);
 }
 

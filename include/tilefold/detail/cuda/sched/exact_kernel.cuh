@@ -33,13 +33,16 @@
 
 namespace tilefold::detail::cuda {
 
+/// Words that warps ask for chunks: if all of them asked one, each would wait for the others.
+inline constexpr int chunk_counters = 16;
+
 /// What blocks of a launch add to; zero between launches.
 template <int Words>
 struct digit_sums {
   unsigned long long word[Words];
   unsigned marks;
   unsigned arrivals;
-  int asked;  // chunks that warps have asked for
+  int asked[chunk_counters];  // chunks that warps have asked for
 };
 
 /// What makes an accumulator of an exact sum.
@@ -89,56 +92,118 @@ struct exact_shape {
   static constexpr int most_of_turn = most_chunks_of_turn(warp_size * vt, item_bytes<Source>);
 };
 
-/// The chunks of a warp, one after the other. In short ranges it takes every `warps`th one. Long
-/// ones are dealt out in turns of neighbouring chunks: a warp has a first turn, and asks for the
-/// next one while it adds. Turns get smaller towards the end. So all warps read near each other,
-/// and end together, whichever of them is slow.
+/// Whether Digits leave warps behind others, so that chunks are dealt out as warps ask for them.
+template <class Digits>
+inline constexpr bool in_turns = false;
+template <class Digits>
+  requires requires { Digits::in_turns; }
+inline constexpr bool in_turns<Digits> = Digits::in_turns;
+
+/// The chunks of a warp, one after the other: every `warps`th one.
+class chunk_strides {
+ public:
+  using index = std::int64_t;
+
+  template <int Warps>
+  __device__ __forceinline__ chunk_strides(std::integral_constant<int, Warps>, int warp, int, int,
+                                           int*, int)
+      : step_(index{gridDim.x} * Warps), first_(index{blockIdx.x} * Warps + warp) {}
+
+  __device__ __forceinline__ index first() const { return first_; }
+  /// What follows chunk c.
+  __device__ __forceinline__ index after(index c) const { return c + step_; }
+  /// Goes on to it. All lanes of the warp.
+  __device__ __forceinline__ index pass(index c, int) { return c + step_; }
+
+ private:
+  index step_;
+  index first_;
+};
+
+/// The same. In short ranges it takes every `warps`th one. Long ones are cut into ranges, one for
+/// the blocks of each counter, and dealt out in turns of neighbouring chunks: a warp has a first
+/// turn, and asks for the next one while it adds. Turns get smaller towards the end. So the warps
+/// of a range end together, whichever of them is slow.
 ///
-///     turns      [ warp 0 ][ warp 1 ]...[ who asks first ][ who asks next ] ... [ ][ ][ ]
+///     range      [ warp 0 ][ warp 1 ]...[ who asks first ][ who asks next ] ... [ ][ ][ ]
 ///
-/// Every warp asks the same word, which takes some nanoseconds a time: hence turns.
 template <int MostChunks>
 class chunk_turns {
  public:
+  using index = int;
+
   /// First turns have `first_turn` chunks; 0: there are none. All lanes of the warp, here and
   /// below.
-  __device__ __forceinline__ chunk_turns(int warp, int warps, int chunks, int first_turn,
-                                         int* asked, int lane)
-      : asked_(asked), chunk_(warp), warps_(warps), chunks_(chunks), first_turn_(first_turn) {
-    if (first_turn == 0) return;
-    chunk_ *= first_turn;
-    left_ = first_turn;
+  template <int Warps>
+  __device__ __forceinline__ chunk_turns(std::integral_constant<int, Warps>, int warp, int chunks,
+                                         int first_turn, int* asked, int lane)
+      : first_turn_(first_turn) {
+    const auto block = static_cast<int>(blockIdx.x);
+    const auto blocks = static_cast<int>(gridDim.x);
+    if (first_turn == 0) {
+      first_ = block * Warps + warp;
+      left_or_step_ = blocks * Warps;
+      chunk_ = first_ + left_or_step_;
+      return;
+    }
+    const int counter = block % chunk_counters;
+    const int each = blocks / chunk_counters;
+    const int before = counter * each + min(counter, blocks % chunk_counters);
+    warps_ = (each + (counter < blocks % chunk_counters ? 1 : 0)) * Warps;
+    const auto begin = static_cast<int>(std::int64_t{chunks} * before / blocks);
+    end_ = static_cast<int>(std::int64_t{chunks} * (before + warps_ / Warps) / blocks);
+    asked_ = asked + counter;
+    dealt_ = begin + warps_ * first_turn;
+    first_ = begin + (block / chunk_counters * Warps + warp) * first_turn;
+    chunk_ = first_;
+    left_or_step_ = first_turn;
     ask(lane);
+    advance(lane);
   }
 
-  __device__ __forceinline__ int chunk() const { return chunk_; }
+  __device__ __forceinline__ index first() const { return first_; }
+  __device__ __forceinline__ index after(index) const { return chunk_; }
+  __device__ __forceinline__ index pass(index, int lane) {
+    const index next = chunk_;
+    advance(lane);
+    return next;
+  }
 
-  /// To the next chunk, which may be beyond the last one.
+ private:
+  // To the next chunk, which may be beyond the last one.
   __device__ __forceinline__ void advance(int lane) {
     if (first_turn_ == 0) {
-      chunk_ += warps_;
-    } else if (--left_ > 0) {
+      chunk_ += left_or_step_;
+    } else if (--left_or_step_ > 0) {
       ++chunk_;
     } else {
-      chunk_ = warps_ * first_turn_ + __shfl_sync(full_warp, next_, 0);
-      left_ = next_size_;
+      chunk_ = dealt_ + __shfl_sync(full_warp, next_, 0);
+      left_or_step_ = min(next_size_, end_ - chunk_);
+      if (left_or_step_ <= 0) {
+        chunk_ = beyond_all;
+        left_or_step_ = 1 << 30;
+        return;
+      }
       ask(lane);
     }
   }
 
- private:
+  static constexpr int beyond_all = 1 << 30;
+
   __device__ __forceinline__ void ask(int lane) {
     constexpr int least = MostChunks < 4 ? 1 : MostChunks / 4;
-    next_size_ = detail::bounded((chunks_ - chunk_) / (4 * warps_), least, MostChunks);
+    next_size_ = detail::bounded((end_ - chunk_) / (4 * warps_), least, MostChunks);
     if (lane == 0) next_ = atomicAdd(asked_, next_size_);
   }
 
-  int* asked_;  // chunks that were asked for
-  int chunk_;
-  int warps_;
-  int chunks_;
-  int first_turn_;
-  int left_ = 0;
+  int first_ = 0;
+  int chunk_ = 0;  // one ahead
+  int first_turn_ = 0;
+  int left_or_step_ = 0;  // in this turn, or to the next chunk
+  int* asked_ = nullptr;  // chunks that were asked for
+  int dealt_ = 0;         // all before it belong to first turns
+  int end_ = 0;
+  int warps_ = 0;
   int next_ = 0;
   int next_size_ = 0;
 };
@@ -187,16 +252,17 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   if (warp == 0) total.clear(lane);
   cuda::wait_for_previous_launch();
 
-  // Fewer than 2^31: most_exact_items.
+  using turns_type =
+      std::conditional_t<in_turns<Digits>,
+                         chunk_turns<exact_shape<Source, policy.vt>::most_of_turn>, chunk_strides>;
+  using index = typename turns_type::index;  // fewer than 2^31 chunks: most_exact_items
   const std::int64_t overread = rows_type::overreads(source) ? width : 0;
-  const auto whole = static_cast<int>(n < overread ? 0 : (n - overread) / chunk);
-  const auto chunks = static_cast<int>((n + chunk - 1) / chunk);
-  chunk_turns<exact_shape<Source, policy.vt>::most_of_turn> turns(
-      static_cast<int>(blockIdx.x) * num_warps + warp, static_cast<int>(gridDim.x) * num_warps,
-      chunks, first_turn, first_turn > 0 ? &sums->asked : nullptr, lane);
-  int c = turns.chunk();
-  turns.advance(lane);  // one ahead of c
-  const auto lane_first = [&](int i) { return std::int64_t{i} * chunk + lane * width; };
+  const auto whole = static_cast<index>(n < overread ? 0 : (n - overread) / chunk);
+  turns_type turns(std::integral_constant<int, num_warps>{}, warp,
+                   static_cast<int>((n + chunk - 1) / chunk), first_turn,
+                   first_turn > 0 ? sums->asked : nullptr, lane);
+  index c = turns.first();
+  const auto lane_first = [&](index i) { return std::int64_t{i} * chunk + lane * width; };
   [[maybe_unused]] int room = chunks_to_empty<Digits>;
   const auto added_one = [&] {
     if constexpr (chunks_to_empty<Digits> > 0) {
@@ -206,10 +272,10 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       }
     }
   };
-  // Adds whole chunks from c on, as long as nothing in them is rare; c is the first that it did
+  // Adds whole chunks from c on, as long as nothing in them is rare; returns the first that it did
   // not add.
-  const auto whole_chunks = [&] {
-    if (c >= whole) return;
+  const auto whole_chunks = [&](index c) {
+    if (c >= whole) return c;
     rows_type next;
     next.load_rows(source, lane_first(c));
     bool done = true;
@@ -219,28 +285,28 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
 #pragma unroll
       for (int i = 0; i < policy.vt; ++i) items.put(i, next.lift(summands, i / width, i % width));
       // While these are cut.
-      if (turns.chunk() < whole) next.load_rows(source, lane_first(turns.chunk()));
+      if (turns.after(c) < whole) next.load_rows(source, lane_first(turns.after(c)));
       done = mine.add(items, lane);
       if (done) {
         added_one();
-        c = turns.chunk();
-        turns.advance(lane);
+        c = turns.pass(c, lane);
       }
     } while (done && c < whole);
+    return c;
   };
   // Then one chunk with care. Apart, because what is rare must not take the registers of the next
   // chunk's items.
 #pragma unroll 1
-  while (c < chunks) {
+  while (std::int64_t{c} * chunk < n) {
     if (overread == 0) {
       // Then the compiler leaves out the code for misaligned memory.
       const bool aligned = !rows_type::overreads(source);
       __builtin_assume(aligned);
-      whole_chunks();
+      c = whole_chunks(c);
     } else {
-      whole_chunks();
+      c = whole_chunks(c);
     }
-    if (c >= chunks) break;
+    if (std::int64_t{c} * chunk >= n) break;
     registers<number, policy.vt> items;
     const auto row_first = [&](int r) { return lane_first(c) + r * warp_size * width; };
     cuda::load_cut_chunk<rows, width>(items, source, summands, row_first, [&](int r) {
@@ -249,8 +315,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     });
     while (!mine.add(items, lane)) mine.take_rare(items, lane);
     added_one();
-    c = turns.chunk();
-    turns.advance(lane);
+    c = turns.pass(c, lane);
   }
   if constexpr (chunks_to_empty<Digits> > 0) mine.empty(lane);
 
@@ -281,8 +346,8 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     if (threadIdx.x == 0) {
       digits[0].marks = sums->marks;
       sums->marks = 0;
-      sums->asked = 0;
     }
+    if (threadIdx.x < chunk_counters) sums->asked[threadIdx.x] = 0;
     __syncthreads();
   }
   if (warp != 0) return;

@@ -97,7 +97,7 @@ void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job, const Pro
   // Of a warp. It begins with a quarter of them at most.
   const auto chunks = static_cast<int>(tiles / blocks);
   constexpr int most = exact_shape<Source, Digits::policy.vt>::most_of_turn;
-  const int first_turn = blocks == 1 || chunks < least_chunks_to_deal
+  const int first_turn = !in_turns<Digits> || blocks == 1 || chunks < least_chunks_to_deal
                              ? 0
                              : detail::smaller(chunks / 4, most);
   kernel.launch(blocks, job.stream, job.source, job.reducer,
