@@ -20,7 +20,7 @@ WANTED = [
     ("statistics of a file", "cookbook", "Statistics of a file", "statistics file"),
     ("MPI", "cookbook", "MPI: the same sum on any number of ranks", "mpi ranks"),
     ("operator", "own_operator", "Custom operators: write your own", "custom operator"),
-    ("empty range", "empty", "What an empty range gives", "empty range"),
+    ("empty range", "empty", "Empty ranges: what they give", "empty range"),
     ("NaN", "numerics", "NaN", "nan"),
     ("thrust", "migration", "From thrust and CUB", "thrust cub"),
     ("PyTorch", "migration", "From PyTorch", "pytorch"),
