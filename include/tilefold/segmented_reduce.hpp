@@ -18,6 +18,7 @@
 #include <tilefold/detail/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/reduce.hpp>
+#include <tilefold/segment_bound.hpp>
 
 #if defined(__CUDACC__)
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
@@ -57,6 +58,7 @@ inline constexpr const char* segments = "the number of segments";
 /// value through out[i].
 ///
 ///     segmented_reduce_into(exec, first, offsets, num_segments, out, ...)
+///     segmented_reduce_into(exec, first, offsets, num_segments, segment_bound(most), out, ...)
 ///     segmented_reduce_into(exec, first, begins, ends, num_segments, out, ...)
 ///     segmented_reduce_into(exec, first, num_segments, segment_size, out, ...)
 ///
@@ -136,6 +138,30 @@ void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segme
       [&](auto& base, const auto& bound) {
         return detail::make_equal_forest(bound.source(detail::unless_empty{base, size > 0}, first),
                                          segments, size);
+      },
+      out);
+}
+
+/// segmented_reduce_into() of segments by offsets of which none is longer than `longest` says
+/// (segment_bound.hpp).
+template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Offsets,
+          std::integral Count, detail::output Out, class... InitOp>
+  requires(sizeof...(InitOp) <= 2)
+void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_segments,
+                           segment_bound longest, Out out, InitOp... init_op) {
+  detail::require_integers<Offsets>();
+  const std::int64_t segments =
+      detail::count_of("segmented_reduce", detail::segments, num_segments);
+  detail::fold_trees_to<Acc, It>(
+      exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
+      [&](auto& base, const auto& bound) {
+        const auto all = detail::make_offsets_forest(bound.source(base, first),
+                                                     base.readable(offsets, "offsets"), segments);
+        if constexpr (detail::spans_ranks<decltype(base)>) {
+          return all;
+        } else {
+          return detail::make_bounded_forest(all, longest.most());
+        }
       },
       out);
 }
