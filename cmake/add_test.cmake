@@ -31,6 +31,16 @@ function(tilefold_add_test name)
   endif()
 endfunction()
 
+# tilefold_cannot_test(<name> <label> <what is missing>)
+#
+# Stands for tests whose library or program is not on this machine: CTest counts it as skipped, and
+# CI takes no run with one for whole.
+function(tilefold_cannot_test name label missing)
+  message(STATUS "tilefold: ${missing}, so ${name} is skipped")
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${missing}")
+  set_tests_properties(${name} PROPERTIES LABELS "${label}" SKIP_REGULAR_EXPRESSION "^skipped: ")
+endfunction()
+
 # tilefold_add_header_tests(<name> <pattern> <extension> <target>...)
 #
 # Every header that matches the pattern compiles alone, and including it twice does no harm: one
