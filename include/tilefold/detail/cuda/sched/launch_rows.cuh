@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From rows whose items go out again to a launch: who has a row. Host code.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <limits>
+
+#include <tilefold/detail/cuda/base/launcher.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/sched/rows_kernel.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// A fold of every row, and where it runs.
+template <class T, class Out, class Reducer, class Function>
+struct rows_job {
+  rows_of_items<T, Out> all;
+  unfused<Reducer> reducer;
+  Function function;
+  const device_info& gpu;
+  cudaStream_t stream;
+};
+
+template <class Build, int Lanes, int Packets, int Chunks, class T, class Out, class Reducer,
+          class Function>
+void launch_rows_by_lanes(const rows_job<T, Out, Reducer, Function>& job) {
+  static known_kernel known;
+  const auto kernel = known.on(job.gpu,
+                               &rows_by_lanes_kernel<Build, Lanes, Packets, Chunks, T, Out,
+                                                     unfused<Reducer>, Function>,
+                               "rows_by_lanes_kernel", rows_nt, starts::early);
+  const std::int64_t blocks = tree::num_blocks(job.all.rows, rows_nt / Lanes);
+  kernel.launch(detail::smaller(blocks, most_tiles), job.stream, job.all, job.reducer,
+                job.function);
+}
+
+/// False if a row is too long for a block, and for a cluster if there are some.
+template <class Build, class T, class Out, class Reducer, class Function>
+bool launch_rows_by_blocks(const rows_job<T, Out, Reducer, Function>& job, std::int64_t packets) {
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu, &rows_by_blocks_kernel<Build, T, Out, unfused<Reducer>, Function>,
+               "rows_by_blocks_kernel", most_row_warps * warp_size, starts::in_clusters);
+  const std::int64_t warps = std::int64_t{1}
+                             << tree::ceil_log2(tree::num_blocks(
+                                    packets, warp_size * row_packets * row_chunks));
+  const bool few = job.all.rows < job.gpu.num_sms && warps >= least_warps_of_slices;
+  const bool slices = kernel.clusters && (few || warps > most_warps_of_one_block);
+  const int blocks_of_row = slices ? cluster_blocks : 1;
+  const std::int64_t nt = detail::larger(warps / blocks_of_row, std::int64_t{1}) * warp_size;
+  if (nt > most_row_warps * warp_size) return false;
+  const std::int64_t most_rows = most_tiles / cluster_blocks;
+  for (std::int64_t first = 0; first < job.all.rows; first += most_rows) {
+    auto some = job.all;
+    some.items += first * some.length;
+    some.out += first * some.length;
+    some.rows = detail::smaller(some.rows - first, most_rows);
+    kernel.launch(grid_shape{some.rows * blocks_of_row, static_cast<int>(nt), slices}, job.stream,
+                  some, job.reducer, job.function, blocks_of_row);
+  }
+  return true;
+}
+
+/// Launches what folds rows and writes their items, if they are not too long; false, and nothing is
+/// done, if they are.
+template <class Build, class T, class Out, class Reducer, class Function>
+bool launch_rows(const rows_job<T, Out, Reducer, Function>& job) {
+  const std::int64_t packets = tree::num_blocks(job.all.length, row_packet<T>);
+  if (packets <= 8) {
+    cuda::launch_rows_by_lanes<Build, 4, 2, 1>(job);
+  } else if (packets <= 16) {
+    cuda::launch_rows_by_lanes<Build, 4, 4, 1>(job);
+  } else if (packets <= 32) {
+    cuda::launch_rows_by_lanes<Build, 8, 4, 1>(job);
+  } else if (packets <= 64) {
+    cuda::launch_rows_by_lanes<Build, 16, 4, 1>(job);
+  } else if (packets <= 128) {
+    cuda::launch_rows_by_lanes<Build, 32, 4, 1>(job);
+  } else if (packets <= 256) {
+    cuda::launch_rows_by_lanes<Build, 32, 4, 2>(job);
+  } else {
+    return cuda::launch_rows_by_blocks<Build>(job, packets);
+  }
+  return true;
+}
+
+}  // namespace tilefold::detail::cuda
