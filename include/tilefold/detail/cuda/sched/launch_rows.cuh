@@ -39,37 +39,56 @@ void launch_rows_by_lanes(const rows_job<T, Out, Reducer, Function>& job) {
                 job.function);
 }
 
-/// False if a row is too long for a block, and for a cluster if there are some.
-template <class Build, class T, class Out, class Reducer, class Function>
-bool launch_rows_by_blocks(const rows_job<T, Out, Reducer, Function>& job, std::int64_t packets) {
-  static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &rows_by_blocks_kernel<Build, T, Out, unfused<Reducer>, Function>,
-               "rows_by_blocks_kernel", most_row_warps * warp_size, starts::in_clusters);
-  const std::int64_t warps = std::int64_t{1}
-                             << tree::ceil_log2(tree::num_blocks(
-                                    packets, warp_size * row_packets * row_chunks));
-  const bool few = job.all.rows < job.gpu.num_sms && warps >= least_warps_of_slices;
-  const bool slices = kernel.clusters && (few || warps > most_warps_of_one_block);
-  const int blocks_of_row = slices ? cluster_blocks : 1;
-  const std::int64_t nt = detail::larger(warps / blocks_of_row, std::int64_t{1}) * warp_size;
-  if (nt > most_row_warps * warp_size) return false;
+/// Calls launch(some rows) for as many rows at a time as one launch takes.
+template <class T, class Out, class Launch>
+void in_launches(const rows_of_items<T, Out>& all, const Launch& launch) {
   const std::int64_t most_rows = most_tiles / cluster_blocks;
-  for (std::int64_t first = 0; first < job.all.rows; first += most_rows) {
-    auto some = job.all;
-    some.items += first * some.length;
-    some.out += first * some.length;
-    some.rows = detail::smaller(some.rows - first, most_rows);
-    kernel.launch(grid_shape{some.rows * blocks_of_row, static_cast<int>(nt), slices}, job.stream,
-                  some, job.reducer, job.function, blocks_of_row);
+  for (std::int64_t first = 0; first < all.rows; first += most_rows) {
+    rows_of_items<T, Out> some = all;
+    some.items += first * all.length;
+    some.out += first * all.length;
+    some.rows = detail::smaller(all.rows - first, most_rows);
+    launch(some);
   }
-  return true;
 }
 
-/// Launches what folds rows and writes their items, if they are not too long; false, and nothing is
-/// done, if they are.
 template <class Build, class T, class Out, class Reducer, class Function>
-bool launch_rows(const rows_job<T, Out, Reducer, Function>& job) {
+void launch_rows_by_blocks(const rows_job<T, Out, Reducer, Function>& job, std::int64_t packets) {
+  constexpr int most_nt = most_row_warps * warp_size;
+  static known_kernel known;
+  static known_kernel known_tiles;
+  const auto kernel =
+      known.on(job.gpu, &rows_by_blocks_kernel<Build, T, Out, unfused<Reducer>, Function>,
+               "rows_by_blocks_kernel", most_nt, starts::in_clusters);
+  const std::int64_t warps = std::int64_t{1} << tree::ceil_log2(tree::num_blocks(
+                                 packets, warp_size * row_packets * row_chunks));
+  const bool few = job.all.rows < job.gpu.num_sms && warps >= least_warps_of_slices;
+  const bool in_slices = kernel.clusters && (few || warps > most_warps_of_one_block);
+  const int slices = in_slices ? cluster_blocks : 1;
+  const std::int64_t nt = detail::larger(warps / slices, std::int64_t{1}) * warp_size;
+  if (nt <= most_nt) {
+    in_launches(job.all, [&](const auto& some) {
+      kernel.launch(grid_shape{some.rows * slices, static_cast<int>(nt), in_slices}, job.stream,
+                    some, job.reducer, job.function, slices);
+    });
+    return;
+  }
+  const auto in_tiles =
+      known_tiles.on(job.gpu, &rows_in_tiles_kernel<Build, T, Out, unfused<Reducer>, Function>,
+                     "rows_in_tiles_kernel", most_nt, starts::in_clusters);
+  const bool tiles_in_slices = in_slices && in_tiles.clusters;
+  const int blocks = tiles_in_slices ? cluster_blocks : 1;
+  const std::int64_t slice_items =
+      warps * (warp_size * row_packets * row_chunks) * row_packet<T> / blocks;
+  in_launches(job.all, [&](const auto& some) {
+    in_tiles.launch(grid_shape{some.rows * blocks, most_nt, tiles_in_slices}, job.stream, some,
+                    job.reducer, job.function, blocks, slice_items);
+  });
+}
+
+/// Folds rows, which have items, and writes these.
+template <class Build, class T, class Out, class Reducer, class Function>
+void launch_rows(const rows_job<T, Out, Reducer, Function>& job) {
   const std::int64_t packets = tree::num_blocks(job.all.length, row_packet<T>);
   if (packets <= 8) {
     cuda::launch_rows_by_lanes<Build, 4, 2, 1>(job);
@@ -84,9 +103,8 @@ bool launch_rows(const rows_job<T, Out, Reducer, Function>& job) {
   } else if (packets <= 256) {
     cuda::launch_rows_by_lanes<Build, 32, 4, 2>(job);
   } else {
-    return cuda::launch_rows_by_blocks<Build>(job, packets);
+    cuda::launch_rows_by_blocks<Build>(job, packets);
   }
-  return true;
 }
 
 }  // namespace tilefold::detail::cuda

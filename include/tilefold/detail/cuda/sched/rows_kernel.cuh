@@ -10,6 +10,8 @@
 //     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk or two each; a warp has up to 8 rows
 //     rows_by_blocks_kernel    a block has a row, a warp two chunks of it; or the blocks of a cluster
 //                              have one, each an aligned slice, and read each other's values
+//     rows_in_tiles_kernel     longer rows in the same way; a slice is many such tiles, and its items
+//                              are loaded again to go out
 //
 // Nodes are those of every other fold (row_merge.cuh, block_tree.cuh), so the value has its bits.
 #pragma once
@@ -21,8 +23,11 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
+#include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -37,7 +42,7 @@ struct rows_of_items {
   const T* items;
   Out* out;
   std::int64_t rows;
-  int length;
+  std::int64_t length;
   bool aligned;
 };
 
@@ -125,7 +130,22 @@ class row_part {
     T values[width];
 #pragma unroll
     for (int j = 0; j < width; ++j) values[j] = item(p, j);
-    return reducer_.lift_packet(values);
+    return node_of(values);
+  }
+
+  // The node of neighbours.
+  template <int N>
+  __device__ __forceinline__ acc node_of(const T (&values)[N]) const {
+    if constexpr (N == 1) {
+      return reducer_.lift(values[0]);
+    } else if constexpr (Reducer::lifts_packets) {
+      return reducer_.lift_packet(values);
+    } else {
+      registers<acc, N> items;
+#pragma unroll
+      for (int j = 0; j < N; ++j) items.put(j, reducer_.lift(values[j]));
+      return cuda::fold_packet<true>(reducer_, items, 0, N);
+    }
   }
 
   __device__ __forceinline__ acc chunk(int c) const {
@@ -157,8 +177,9 @@ class row_part {
     slot<acc> node;
     bool there = (n & 1) != 0;
     if (there) node.put(reducer_.lift(items[n - 1]));
-    join_block<2>(items, n, node, there);
+    if constexpr (width > 2) join_block<2>(items, n, node, there);
     if constexpr (width > 4) join_block<4>(items, n, node, there);
+    if constexpr (width > 8) join_block<8>(items, n, node, there);
     return node.value;
   }
   template <int N>
@@ -168,7 +189,7 @@ class row_part {
     T values[N];
 #pragma unroll
     for (int j = 0; j < N; ++j) values[j] = items[(n & ~(2 * N - 1)) + j];
-    const acc block = reducer_.lift_packet(values);
+    const acc block = node_of(values);
     const acc joined = there ? reducer_.combine(block, node.value) : block;
     node.put(joined);
     there = true;
@@ -199,7 +220,7 @@ __device__ __forceinline__ void rows_by_lanes(const rows_of_items<T, Out>& all,
     const bool mine = first + row_in_warp < all.rows;
     const std::int64_t row = mine ? first + row_in_warp : all.rows - 1;
     const row_part<Lanes, Packets, Chunks, Full, T, Reducer> part(
-        reducer, all.items + row * all.length, 0, all.length, lane, all.aligned);
+        reducer, all.items + row * all.length, 0, static_cast<int>(all.length), lane, all.aligned);
     const auto value = reducer.project(part.fold());
     if (mine) part.write(function, value, all.out + row * all.length, all.aligned);
   }
@@ -245,7 +266,7 @@ __device__ __forceinline__ void wait_for_cluster() {
 #endif
 }
 
-/// A row, or of a cluster's a slice of one, in the shared memory of its block.
+/// What the warps of a block, and the blocks of a cluster, tell each other.
 template <class Reducer>
 struct row_exchange {
   using acc = typename Reducer::accumulator;
@@ -255,47 +276,83 @@ struct row_exchange {
   typename Reducer::result value;
 };
 
-template <bool Full, class T, class Out, class Reducer, class Function>
-__device__ __forceinline__ void row_by_block(const rows_of_items<T, Out>& all, std::int64_t row,
-                                             int slice, int slices, const Reducer& reducer,
-                                             const Function& function,
-                                             row_exchange<Reducer>& shared) {
+/// What a block knows of its row: `slices` blocks of a cluster have aligned slices of it.
+template <class Reducer>
+struct row_place {
+  const Reducer& reducer;
+  row_exchange<Reducer>& shared;
+  int slice;
+  int slices;
+
+  __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / warp_size; }
+  __device__ __forceinline__ static int warps() { return static_cast<int>(blockDim.x) / warp_size; }
+  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+};
+
+template <bool Full, class T, class Reducer>
+using part_of_warp = row_part<warp_size, row_packets, row_chunks, Full, T, Reducer>;
+
+/// The node of a tile of `count` items, of which each warp has a part, in the first warp.
+template <bool Full, class Part, class Reducer>
+__device__ __forceinline__ typename Reducer::accumulator fold_row_tile(
+    const row_place<Reducer>& place, const Part& part, int count) {
   using acc = typename Reducer::accumulator;
-  using part_type = row_part<warp_size, row_packets, row_chunks, Full, T, Reducer>;
-  using warps_tree = block_tree<most_row_warps, part_type::items, Full, Reducer>;
-  const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  const int warps = static_cast<int>(blockDim.x) / warp_size;
-  const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  const int slice_items = warps * part_type::items;
-  const int slice_first = slice * slice_items;
-  const part_type part(reducer, all.items + row * all.length,
-                       slice_first + warp * part_type::items, all.length, lane, all.aligned);
+  using tree = block_tree<most_row_warps, Part::items, Full, Reducer>;
   slot<acc> node;
-  if (Full || slice_first + warp * part_type::items < all.length) node.put(part.fold());
-  node.put(warps_tree::fold(reducer, node.value, &shared.of_warps[0].value,
-                            all.length - slice_first, warps));
-  if (slices > 1) {
-    if (threadIdx.x == 0) shared.of_block.put(node.value);
+  if (Full || place.warp() * Part::items < count) node.put(part.fold());
+  return tree::fold(place.reducer, node.value, &place.shared.of_warps[0].value, count,
+                    place.warps());
+}
+
+/// The projected node of `there` slices, of which the first warp has this block's; in all threads.
+template <bool Full, class Reducer>
+__device__ __forceinline__ typename Reducer::result row_value(
+    const row_place<Reducer>& place, const typename Reducer::accumulator& of_slice, int there) {
+  using acc = typename Reducer::accumulator;
+  slot<acc> node;
+  node.put(of_slice);
+  if (place.slices > 1) {
+    if (threadIdx.x == 0) place.shared.of_block.put(of_slice);
     cuda::arrive_in_cluster();
     cuda::wait_for_cluster();
-    if (warp == 0) {
-      using slices_tree = block_tree<cluster_blocks, 1, Full, Reducer>;
-      const int number = lane % cluster_blocks;
-      const int there = Full ? slices : tree::num_blocks(all.length, slice_items);
-      const acc of_slice =
-          cuda::value_of_block(shared.of_block.value, number < there ? number : 0);
-      node.put(slices_tree::fold_lanes(reducer, of_slice, number, there, slices));
+    if (place.warp() == 0) {
+      const int number = place.lane() % cluster_blocks;
+      const acc other =
+          cuda::value_of_block(place.shared.of_block.value, number < there ? number : 0);
+      node.put(block_tree<cluster_blocks, 1, Full, Reducer>::fold_lanes(place.reducer, other, number,
+                                                                        there, place.slices));
     }
     cuda::arrive_in_cluster();
   }
-  if (warp == 0) {
-    const auto value = reducer.project(node.value);
-    if (lane == 0) shared.value = value;
+  if (place.warp() == 0) {
+    const auto value = place.reducer.project(node.value);
+    if (place.lane() == 0) place.shared.value = value;
   }
   __syncthreads();
-  part.write(function, shared.value, all.out + row * all.length, all.aligned);
-  // No block may leave while another reads its value.
-  if (slices > 1) cuda::wait_for_cluster();
+  return place.shared.value;
+}
+
+/// No block of a cluster may leave while another reads its value.
+template <class Reducer>
+__device__ __forceinline__ void leave_row(const row_place<Reducer>& place) {
+  if (place.slices > 1) cuda::wait_for_cluster();
+}
+
+template <bool Full, class T, class Out, class Reducer, class Function>
+__device__ __forceinline__ void row_by_block(const rows_of_items<T, Out>& all, std::int64_t row,
+                                             const row_place<Reducer>& place,
+                                             const Function& function) {
+  using part_type = part_of_warp<Full, T, Reducer>;
+  const int slice_items = place.warps() * part_type::items;
+  const auto length = static_cast<int>(all.length);
+  const int first = place.slice * slice_items;
+  const part_type part(place.reducer, all.items + row * length + first,
+                       place.warp() * part_type::items, length - first, place.lane(), all.aligned);
+  const auto of_slice = cuda::fold_row_tile<Full>(place, part, length - first);
+  const auto value = cuda::row_value<Full>(
+      place, of_slice, Full ? place.slices : static_cast<int>(tree::num_blocks(length, slice_items)));
+  part.write(function, value, all.out + row * length + first, all.aligned);
+  cuda::leave_row(place);
 }
 
 /// Rows of at most `slices` times what a block's warps have: a block each, or a cluster of `slices`
@@ -306,15 +363,52 @@ __global__ void __launch_bounds__(most_row_warps* warp_size)
                           int slices) {
   __shared__ row_exchange<Reducer> shared;
   cuda::wait_for_previous_launch();
-  const int slice = static_cast<int>(blockIdx.x) % slices;
-  const std::int64_t row = blockIdx.x / slices;
-  const int warps = static_cast<int>(blockDim.x) / warp_size;
-  using part_type = row_part<warp_size, row_packets, row_chunks, true, T, Reducer>;
-  if (all.aligned && all.length == slices * warps * part_type::items) {
-    cuda::row_by_block<true>(all, row, slice, slices, reducer, function, shared);
+  const row_place<Reducer> place{reducer, shared, static_cast<int>(blockIdx.x) % slices, slices};
+  const std::int64_t row = static_cast<int>(blockIdx.x) / slices;
+  if (all.aligned &&
+      all.length == slices * place.warps() * part_of_warp<true, T, Reducer>::items) {
+    cuda::row_by_block<true>(all, row, place, function);
   } else {
-    cuda::row_by_block<false>(all, row, slice, slices, reducer, function, shared);
+    cuda::row_by_block<false>(all, row, place, function);
   }
+}
+
+/// Rows of any length, in the same way: slices of `slice_items` items, a power of two and several
+/// tiles.
+template <class Build, class T, class Out, class Reducer, class Function>
+__global__ void __launch_bounds__(most_row_warps* warp_size)
+    rows_in_tiles_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function, int slices,
+                         std::int64_t slice_items) {
+  using part_type = part_of_warp<false, T, Reducer>;
+  __shared__ row_exchange<Reducer> shared;
+  cuda::wait_for_previous_launch();
+  const row_place<Reducer> place{reducer, shared, static_cast<int>(blockIdx.x) % slices, slices};
+  const std::int64_t row = static_cast<int>(blockIdx.x) / slices;
+  const std::int64_t first = place.slice * slice_items;
+  const std::int64_t left = detail::smaller(all.length - first, slice_items);
+  const std::int64_t tile_items = place.warps() * part_type::items;
+  const T* const items = all.items + row * all.length + first;
+  Out* const out = all.out + row * all.length + first;
+  const auto tile_at = [&](std::int64_t at) {
+    return part_type(reducer, items + at, place.warp() * part_type::items,
+                     static_cast<int>(detail::smaller(left - at, tile_items)), place.lane(),
+                     all.aligned);
+  };
+  warp_stack<Reducer> stack(reducer);
+  for (std::int64_t at = 0; at < left; at += tile_items) {
+    const auto node = cuda::fold_row_tile<false>(
+        place, tile_at(at), static_cast<int>(detail::smaller(left - at, tile_items)));
+    if (place.warp() == 0) stack.push(node);
+    __syncthreads();  // of_warps are free again
+  }
+  slot<typename Reducer::accumulator> of_slice;
+  if (place.warp() == 0 && left > 0) of_slice.put(stack.value());
+  const auto value = cuda::row_value<false>(
+      place, of_slice.value, static_cast<int>(tree::num_blocks(all.length, slice_items)));
+  for (std::int64_t at = 0; at < left; at += tile_items) {
+    tile_at(at).write(function, value, out + at, all.aligned);
+  }
+  cuda::leave_row(place);
 }
 
 }  // namespace tilefold::detail::cuda
