@@ -210,6 +210,15 @@ def vdot(library: GpuLibrary, x: Any, y: Any) -> Any:
     return library.done(results)
 
 
+def log_softmax(library: GpuLibrary, x: Any, length: int, out: Any) -> None:
+    """Writes x - logsumexp(row) of every row of `length` items to `out`; the items of both stand one after the
+    other."""
+    items, to = library.items(x), library.items(out)
+    _library.call("tilefold_log_softmax", executor_of(items.device, items.stream), items.address,
+                  _library.Dtype(*items.code, 1), math.prod(items.shape) // length, length, to.address,
+                  _library.Dtype(*to.code, 1))
+
+
 def require_together(library: GpuLibrary, x: Any, y: Any, name: str) -> None:
     if not library.owns(y):
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,

@@ -50,6 +50,7 @@ _signatures: dict[str, list[Any]] = {
     "tilefold_result": [ctypes.c_char_p, Dtype, ctypes.POINTER(Dtype), ctypes.POINTER(_int32)],
     "tilefold_segmented_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int64, _pointer, Dtype, _int64,
                                   _pointer],
+    "tilefold_log_softmax": [_pointer, _pointer, Dtype, _int64, _int64, _pointer, Dtype],
     "tilefold_reduce_by_key": [_pointer, ctypes.c_char_p, _pointer, Dtype, _pointer, Dtype, _int64, _pointer,
                                _pointer, ctypes.POINTER(_int64)],
     "tilefold_axis_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int32, _pointer, _pointer, _int32,

@@ -86,10 +86,17 @@ void launch_rows_by_blocks(const rows_job<T, Out, Reducer, Function>& job, std::
   });
 }
 
-/// Folds rows, which have items, and writes these.
 template <class Build, class T, class Out, class Reducer, class Function>
-void launch_rows(const rows_job<T, Out, Reducer, Function>& job) {
-  const std::int64_t packets = tree::num_blocks(job.all.length, row_packet<T>);
+void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* out,
+                 const Reducer& reducer, const Function& function, const device_info& gpu,
+                 cudaStream_t stream) {
+  const auto starts_whole = [&](const void* at, std::int64_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(at) % load_bytes == 0 && length * bytes % load_bytes == 0;
+  };
+  const bool aligned = starts_whole(first, sizeof(T)) && starts_whole(out, sizeof(Out));
+  const rows_job<T, Out, Reducer, Function> job{
+      {first, out, rows, length, aligned}, {reducer, {0u}}, function, gpu, stream};
+  const std::int64_t packets = tree::num_blocks(length, row_packet<T>);
   if (packets <= 8) {
     cuda::launch_rows_by_lanes<Build, 4, 2, 1>(job);
   } else if (packets <= 16) {
