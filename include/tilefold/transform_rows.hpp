@@ -53,6 +53,25 @@ concept transforms_rows = requires(Base& base, const T* first, const Reducer& re
   base.template transform_rows<default_policy>(first, n, n, reducer, function, out);
 };
 
+/// x rounded to Out, by a GPU's own instruction where there is one: a NaN is the same.
+template <class Out>
+TILEFOLD_HD Out rounded_to(float x) {
+#if defined(__CUDA_ARCH__)
+  std::uint16_t bits = 0;
+  if constexpr (std::same_as<Out, half>) {
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return __builtin_bit_cast(half, x == x ? bits : std::uint16_t{0x7e00});
+  }
+#if __CUDA_ARCH__ >= 800
+  if constexpr (std::same_as<Out, bfloat16>) {
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return __builtin_bit_cast(bfloat16, x == x ? bits : std::uint16_t{0x7fc0});
+  }
+#endif
+#endif
+  return detail::canonical(detail::convert<Out>(x));
+}
+
 /// x - value in double, rounded to float and, if Out is narrower, once more.
 template <class Out>
 struct less_value {
@@ -62,7 +81,7 @@ struct less_value {
     if constexpr (std::same_as<Out, double>) {
       return detail::canonical(difference);
     } else {
-      return detail::canonical(detail::convert<Out>(static_cast<float>(difference)));
+      return detail::rounded_to<Out>(static_cast<float>(difference));
     }
   }
 };

@@ -415,7 +415,7 @@ inline constexpr int run_bytes_at_once = 64;
 
 /// Threads of a block whose warps have rows, and warps that an SM shall hold.
 inline constexpr int rows_nt = 128;
-inline constexpr int min_resident_rows_warps = 32;
+inline constexpr int min_resident_rows_warps = 24;
 /// Of a row by a block: packets of a lane at once, how often, and warps at most.
 inline constexpr int row_packets = 4;
 inline constexpr int row_chunks = 2;

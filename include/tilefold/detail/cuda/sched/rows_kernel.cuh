@@ -17,6 +17,8 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include <tilefold/detail/cuda/base/cluster.cuh>
 #include <tilefold/detail/cuda/base/kernel.cuh>
@@ -27,6 +29,7 @@
 #include <tilefold/detail/cuda/load/shift.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
+#include <tilefold/reducers/log_sum_exp.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
@@ -46,9 +49,41 @@ struct rows_of_items {
   bool aligned;
 };
 
-/// What one lane has of a row: `Chunks` times `Packets` packets, `Lanes` packets apart. `Full`
-/// promises that all of them exist, in aligned memory.
-template <int Lanes, int Packets, int Chunks, bool Full, class T, class Reducer>
+/// Whether neighbours are summed up as doubles in units of their greatest (log_sum_exp.hpp).
+template <class Reducer>
+using ways_of = ways<std::remove_cvref_t<decltype(std::declval<Reducer>().reducer)>>;
+template <class Reducer, class T>
+concept sums_near = exact_in_float<T> && requires { typename ways_of<Reducer>::near; };
+
+/// Their tree, as row_fold wants it.
+struct near_sum {
+  using accumulator = double;
+  static constexpr bool commutative = true;
+
+  __device__ __forceinline__ double combine(double a, double b) const { return rounded_sum(a, b); }
+};
+
+/// The first `available` items from `at` on, which may be none, and `missing` for others. In code of
+/// its own, as what follows: it would take registers of rows that begin at whole packets.
+template <class T, int Width>
+__device__ __noinline__ packet_of<T, Width> packet_of_items(const T* at, int available, T missing) {
+  packet_of<T, Width> built{};
+#pragma unroll
+  for (int j = 0; j < Width; ++j) {
+    cuda::insert_item<T>(built.word, j, j < available ? at[j] : missing);
+  }
+  return built;
+}
+template <class T, int Width>
+__device__ __noinline__ void store_items(T* at, packet_of<T, Width> items, int available) {
+#pragma unroll
+  for (int j = 0; j < Width; ++j) {
+    if (j < available) at[j] = cuda::item_of<T, Width>(items, j);
+  }
+}
+
+/// What one lane has of a row: `Chunks` times `Packets` packets, `Lanes` packets apart.
+template <int Lanes, int Packets, int Chunks, class T, class Reducer>
 class row_part {
   using acc = typename Reducer::accumulator;
   static constexpr int width = row_packet<T>;
@@ -64,55 +99,55 @@ class row_part {
   __device__ __forceinline__ row_part(const Reducer& reducer, const T* row, int first, int length,
                                       int lane, bool aligned)
       : reducer_(reducer), row_(row), first_(first), length_(length), lane_(lane) {
+    if (aligned && first + items <= length) {
 #pragma unroll
-    for (int p = 0; p < Chunks * Packets; ++p) {
-      if (Full || (aligned && is_whole(p))) {
+      for (int p = 0; p < Chunks * Packets; ++p) {
         packets_[p] = *reinterpret_cast<const packet*>(row + at(p));
-      } else {
-        packet built{};
+      }
+    } else {
 #pragma unroll
-        for (int j = 0; j < width; ++j) {
-          if (at(p) + j < length) cuda::insert_item<T>(built.word, j, row[at(p) + j]);
-        }
-        packets_[p] = built;
+      for (int p = 0; p < Chunks * Packets; ++p) {
+        packets_[p] = aligned && is_whole(p)
+                          ? *reinterpret_cast<const packet*>(row + at(p))
+                          : packet_of_items<T, width>(row + at(p), length - at(p), missing());
       }
     }
   }
 
   /// The node of all lanes' items, in each of them. Items from `first` on have to exist.
-  __device__ __forceinline__ acc fold() const {
-    slot<acc> node;
-    node.put(chunk(0));
-#pragma unroll
-    for (int c = 1; c < Chunks; ++c) {
-      // Uniform in the warp.
-      if (!Full && first_ + c * chunk_items >= length_) break;
-      const acc both = reducer_.combine(node.value, chunk(c));
-      node.put(both);
+  __device__ __forceinline__ acc fold() {
+    if constexpr (sums_near<Reducer, T>) {
+      using near = typename ways_of<Reducer>::near;
+      const float max = greatest();
+      forget_what_is_made_of_items();
+      // Decided by the warp, since lanes of all its rows exchange nodes together.
+      if (__all_sync(full_warp, near::is_near(max))) return sum_near(max);
+      return fold_again(reducer_, row_, first_, length_, lane_);
+    } else {
+      return fold_nodes();
     }
-    return node.value;
   }
 
   /// Writes function(item, value) of each item to `out`, which is the row's.
   template <class Function, class Value, class Out>
   __device__ __forceinline__ void write(const Function& function, const Value& value, Out* out,
-                                        bool aligned) const {
-    struct items_out {
-      Out item[width];
-    };
-    using packet_out = packet_of<Out, width>;
+                                        bool aligned) {
+    forget_what_is_made_of_items();
+    const bool whole = aligned && first_ + items <= length_;
 #pragma unroll
     for (int p = 0; p < Chunks * Packets; ++p) {
-      if (Full || (aligned && is_whole(p))) {
-        items_out joined;
+      struct items_out {
+        Out item[width];
+      };
+      using packet_out = packet_of<Out, width>;
+      items_out joined;
 #pragma unroll
-        for (int j = 0; j < width; ++j) joined.item[j] = function(item(p, j), value);
+      for (int j = 0; j < width; ++j) joined.item[j] = function(item(p, j), value);
+      if (whole || (aligned && is_whole(p))) {
         *reinterpret_cast<packet_out*>(out + at(p)) = __builtin_bit_cast(packet_out, joined);
       } else {
-#pragma unroll
-        for (int j = 0; j < width; ++j) {
-          if (at(p) + j < length_) out[at(p) + j] = function(item(p, j), value);
-        }
+        cuda::store_items<Out, width>(out + at(p), __builtin_bit_cast(packet_out, joined),
+                                      length_ - at(p));
       }
     }
   }
@@ -125,74 +160,103 @@ class row_part {
   __device__ __forceinline__ T item(int p, int j) const {
     return cuda::item_of<T, width>(packets_[p], j);
   }
-
-  __device__ __forceinline__ acc lift(int p) const {
-    T values[width];
+  // Else the compiler keeps them as floats from one step to the next, in more registers than there
+  // are.
+  __device__ __forceinline__ void forget_what_is_made_of_items() {
 #pragma unroll
-    for (int j = 0; j < width; ++j) values[j] = item(p, j);
-    return node_of(values);
+    for (int p = 0; p < Chunks * Packets; ++p) {
+#pragma unroll
+      for (int i = 0; i < load_bytes / 4; ++i) asm volatile("" : "+r"(packets_[p].word[i]));
+    }
   }
 
-  // The node of neighbours.
-  template <int N>
-  __device__ __forceinline__ acc node_of(const T (&values)[N]) const {
-    if constexpr (N == 1) {
-      return reducer_.lift(values[0]);
-    } else if constexpr (Reducer::lifts_packets) {
-      return reducer_.lift_packet(values);
+  // What stands for an item that does not exist.
+  __device__ __forceinline__ static T missing() {
+    if constexpr (sums_near<Reducer, T>) {
+      return detail::convert<T>(-infinity<float>);
     } else {
-      registers<acc, N> items;
-#pragma unroll
-      for (int j = 0; j < N; ++j) items.put(j, reducer_.lift(values[j]));
-      return cuda::fold_packet<true>(reducer_, items, 0, N);
+      return T{};
     }
+  }
+
+  // ---- sums in units of the greatest
+
+  __device__ __forceinline__ void floats_of(int p, float (&x)[width]) const {
+#pragma unroll
+    for (int j = 0; j < width; ++j) x[j] = detail::convert<float>(item(p, j));
+  }
+
+  __device__ __forceinline__ float greatest() const {
+    float max = -infinity<float>;
+#pragma unroll
+    for (int p = 0; p < Chunks * Packets; ++p) {
+      float x[width];
+      floats_of(p, x);
+      max = detail::not_below(max, ways_of<Reducer>::near::greatest(x));
+    }
+#pragma unroll
+    for (int mask = 1; mask < Lanes; mask *= 2) {
+      max = detail::not_below(max, __shfl_xor_sync(full_warp, max, mask));
+    }
+    return max;
+  }
+
+  __device__ __forceinline__ acc sum_near(float max) const {
+    using near = typename ways_of<Reducer>::near;
+    const std::int32_t exponent = near::exponent(max);
+    double sums[Chunks];
+#pragma unroll
+    for (int c = 0; c < Chunks; ++c) {
+      registers<double, Packets> nodes;
+#pragma unroll
+      for (int p = 0; p < Packets; ++p) {
+        float x[width];
+        floats_of(c * Packets + p, x);
+        nodes.put(p, near::sum(x, max, exponent));
+      }
+      const near_sum tree;
+      sums[c] = row_fold<Packets, width, true, near_sum, Lanes>(tree, 0, 0, lane_).fold(nodes);
+    }
+    return near::node(max, exponent, Chunks == 1 ? sums[0] : rounded_sum(sums[0], sums[Chunks - 1]));
+  }
+
+  // What is left, in code of its own that reads the items again: it would take the others'
+  // registers.
+  __device__ __noinline__ static acc fold_again(const Reducer& reducer, const T* row, int first,
+                                                int length, int lane) {
+    return row_part(reducer, row, first, length, lane, false).fold_nodes();
+  }
+
+  // ---- nodes of the reducer's own
+
+  __device__ __forceinline__ acc fold_nodes() const {
+    slot<acc> node;
+    node.put(chunk(0));
+#pragma unroll
+    for (int c = 1; c < Chunks; ++c) {
+      // Uniform in the warp.
+      if (first_ + c * chunk_items >= length_) break;
+      const acc both = reducer_.combine(node.value, chunk(c));
+      node.put(both);
+    }
+    return node.value;
   }
 
   __device__ __forceinline__ acc chunk(int c) const {
     registers<acc, Packets> nodes;
-    int cut = -1;
 #pragma unroll
     for (int p = 0; p < Packets; ++p) {
-      if (Full || is_whole(c * Packets + p)) {
-        nodes.put(p, lift(c * Packets + p));
-      } else if (at(c * Packets + p) < length_) {
-        cut = p;
-      }
-    }
-    if (!Full && cut >= 0) {
-      const int begin = at(c * Packets + cut);
-      const acc node = cut_packet(row_ + begin, length_ - begin);
+      const int left = length_ - at(c * Packets + p);
+      registers<acc, width> lifted;
 #pragma unroll
-      for (int p = 0; p < Packets; ++p) {
-        if (p == cut) nodes.put(p, node);
+      for (int j = 0; j < width; ++j) {
+        if (j < left) lifted.put(j, reducer_.lift(item(c * Packets + p, j)));
       }
+      if (left > 0) nodes.put(p, cuda::fold_packet<false>(reducer_, lifted, 0, left));
     }
-    return row_fold<Packets, width, Full, Reducer, Lanes>(reducer_, first_ + c * chunk_items,
-                                                          length_, lane_)
+    return row_fold<Packets, width, false, Reducer, Lanes>(reducer_, first_ + c * chunk_items,
+                                                           length_, lane_)
         .fold(nodes);
-  }
-
-  // The node of n < width items: aligned blocks, joined from the right.
-  __device__ acc cut_packet(const T* items, int n) const {
-    slot<acc> node;
-    bool there = (n & 1) != 0;
-    if (there) node.put(reducer_.lift(items[n - 1]));
-    if constexpr (width > 2) join_block<2>(items, n, node, there);
-    if constexpr (width > 4) join_block<4>(items, n, node, there);
-    if constexpr (width > 8) join_block<8>(items, n, node, there);
-    return node.value;
-  }
-  template <int N>
-  __device__ __forceinline__ void join_block(const T* items, int n, slot<acc>& node,
-                                             bool& there) const {
-    if ((n & N) == 0) return;
-    T values[N];
-#pragma unroll
-    for (int j = 0; j < N; ++j) values[j] = items[(n & ~(2 * N - 1)) + j];
-    const acc block = node_of(values);
-    const acc joined = there ? reducer_.combine(block, node.value) : block;
-    node.put(joined);
-    there = true;
   }
 
   const Reducer& reducer_;
@@ -204,37 +268,25 @@ class row_part {
 };
 
 /// Rows of at most `items` items, each by `Lanes` lanes.
-template <int Lanes, int Packets, int Chunks, bool Full, class T, class Out, class Reducer,
-          class Function>
-__device__ __forceinline__ void rows_by_lanes(const rows_of_items<T, Out>& all,
-                                              const Reducer& reducer, const Function& function) {
-  constexpr int rows_of_warp = warp_size / Lanes;
-  const int lane = static_cast<int>(threadIdx.x) % Lanes;
-  const int row_in_warp = static_cast<int>(threadIdx.x) % warp_size / Lanes;
-  const int warps_of_block = static_cast<int>(blockDim.x) / warp_size;
-  const std::int64_t warp =
-      std::int64_t{blockIdx.x} * warps_of_block + static_cast<int>(threadIdx.x) / warp_size;
-  const std::int64_t rows_at_once = std::int64_t{gridDim.x} * warps_of_block * rows_of_warp;
-  for (std::int64_t first = warp * rows_of_warp; first < all.rows; first += rows_at_once) {
-    // All lanes take part in every fold; those without a row in the last one again.
-    const bool mine = first + row_in_warp < all.rows;
-    const std::int64_t row = mine ? first + row_in_warp : all.rows - 1;
-    const row_part<Lanes, Packets, Chunks, Full, T, Reducer> part(
-        reducer, all.items + row * all.length, 0, static_cast<int>(all.length), lane, all.aligned);
-    const auto value = reducer.project(part.fold());
-    if (mine) part.write(function, value, all.out + row * all.length, all.aligned);
-  }
-}
-
 template <class Build, int Lanes, int Packets, int Chunks, class T, class Out, class Reducer,
           class Function>
 __global__ void __launch_bounds__(rows_nt, min_resident_rows_warps * warp_size / rows_nt)
     rows_by_lanes_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function) {
+  constexpr int rows_of_warp = warp_size / Lanes;
   cuda::wait_for_previous_launch();
-  if (all.aligned && all.length == row_part<Lanes, Packets, Chunks, true, T, Reducer>::items) {
-    cuda::rows_by_lanes<Lanes, Packets, Chunks, true>(all, reducer, function);
-  } else {
-    cuda::rows_by_lanes<Lanes, Packets, Chunks, false>(all, reducer, function);
+  const int lane = static_cast<int>(threadIdx.x) % Lanes;
+  const int row_in_warp = static_cast<int>(threadIdx.x) % warp_size / Lanes;
+  const std::int64_t warp =
+      std::int64_t{blockIdx.x} * (rows_nt / warp_size) + static_cast<int>(threadIdx.x) / warp_size;
+  const std::int64_t rows_at_once = std::int64_t{gridDim.x} * (rows_nt / Lanes);
+  for (std::int64_t first = warp * rows_of_warp; first < all.rows; first += rows_at_once) {
+    // All lanes take part in every fold; those without a row in the last one again.
+    const bool mine = first + row_in_warp < all.rows;
+    const std::int64_t row = mine ? first + row_in_warp : all.rows - 1;
+    row_part<Lanes, Packets, Chunks, T, Reducer> part(
+        reducer, all.items + row * all.length, 0, static_cast<int>(all.length), lane, all.aligned);
+    const auto value = reducer.project(part.fold());
+    if (mine) part.write(function, value, all.out + row * all.length, all.aligned);
   }
 }
 
@@ -289,23 +341,23 @@ struct row_place {
   __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
 };
 
-template <bool Full, class T, class Reducer>
-using part_of_warp = row_part<warp_size, row_packets, row_chunks, Full, T, Reducer>;
+template <class T, class Reducer>
+using part_of_warp = row_part<warp_size, row_packets, row_chunks, T, Reducer>;
 
 /// The node of a tile of `count` items, of which each warp has a part, in the first warp.
-template <bool Full, class Part, class Reducer>
+template <class Part, class Reducer>
 __device__ __forceinline__ typename Reducer::accumulator fold_row_tile(
-    const row_place<Reducer>& place, const Part& part, int count) {
+    const row_place<Reducer>& place, Part& part, int count) {
   using acc = typename Reducer::accumulator;
-  using tree = block_tree<most_row_warps, Part::items, Full, Reducer>;
+  using tree = block_tree<most_row_warps, Part::items, false, Reducer>;
   slot<acc> node;
-  if (Full || place.warp() * Part::items < count) node.put(part.fold());
+  if (place.warp() * Part::items < count) node.put(part.fold());
   return tree::fold(place.reducer, node.value, &place.shared.of_warps[0].value, count,
                     place.warps());
 }
 
 /// The projected node of `there` slices, of which the first warp has this block's; in all threads.
-template <bool Full, class Reducer>
+template <class Reducer>
 __device__ __forceinline__ typename Reducer::result row_value(
     const row_place<Reducer>& place, const typename Reducer::accumulator& of_slice, int there) {
   using acc = typename Reducer::accumulator;
@@ -319,7 +371,7 @@ __device__ __forceinline__ typename Reducer::result row_value(
       const int number = place.lane() % cluster_blocks;
       const acc other =
           cuda::value_of_block(place.shared.of_block.value, number < there ? number : 0);
-      node.put(block_tree<cluster_blocks, 1, Full, Reducer>::fold_lanes(place.reducer, other, number,
+      node.put(block_tree<cluster_blocks, 1, false, Reducer>::fold_lanes(place.reducer, other, number,
                                                                         there, place.slices));
     }
     cuda::arrive_in_cluster();
@@ -338,39 +390,26 @@ __device__ __forceinline__ void leave_row(const row_place<Reducer>& place) {
   if (place.slices > 1) cuda::wait_for_cluster();
 }
 
-template <bool Full, class T, class Out, class Reducer, class Function>
-__device__ __forceinline__ void row_by_block(const rows_of_items<T, Out>& all, std::int64_t row,
-                                             const row_place<Reducer>& place,
-                                             const Function& function) {
-  using part_type = part_of_warp<Full, T, Reducer>;
-  const int slice_items = place.warps() * part_type::items;
-  const auto length = static_cast<int>(all.length);
-  const int first = place.slice * slice_items;
-  const part_type part(place.reducer, all.items + row * length + first,
-                       place.warp() * part_type::items, length - first, place.lane(), all.aligned);
-  const auto of_slice = cuda::fold_row_tile<Full>(place, part, length - first);
-  const auto value = cuda::row_value<Full>(
-      place, of_slice, Full ? place.slices : static_cast<int>(tree::num_blocks(length, slice_items)));
-  part.write(function, value, all.out + row * length + first, all.aligned);
-  cuda::leave_row(place);
-}
-
 /// Rows of at most `slices` times what a block's warps have: a block each, or a cluster of `slices`
 /// blocks.
 template <class Build, class T, class Out, class Reducer, class Function>
 __global__ void __launch_bounds__(most_row_warps* warp_size)
     rows_by_blocks_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function,
                           int slices) {
+  using part_type = part_of_warp<T, Reducer>;
   __shared__ row_exchange<Reducer> shared;
   cuda::wait_for_previous_launch();
   const row_place<Reducer> place{reducer, shared, static_cast<int>(blockIdx.x) % slices, slices};
   const std::int64_t row = static_cast<int>(blockIdx.x) / slices;
-  if (all.aligned &&
-      all.length == slices * place.warps() * part_of_warp<true, T, Reducer>::items) {
-    cuda::row_by_block<true>(all, row, place, function);
-  } else {
-    cuda::row_by_block<false>(all, row, place, function);
-  }
+  const int slice_items = place.warps() * part_type::items;
+  const auto length = static_cast<int>(all.length);
+  const int first = place.slice * slice_items;
+  part_type part(reducer, all.items + row * length + first, place.warp() * part_type::items,
+                       length - first, place.lane(), all.aligned);
+  const auto value = cuda::row_value(place, cuda::fold_row_tile(place, part, length - first),
+                                     static_cast<int>(tree::num_blocks(length, slice_items)));
+  part.write(function, value, all.out + row * length + first, all.aligned);
+  cuda::leave_row(place);
 }
 
 /// Rows of any length, in the same way: slices of `slice_items` items, a power of two and several
@@ -379,7 +418,7 @@ template <class Build, class T, class Out, class Reducer, class Function>
 __global__ void __launch_bounds__(most_row_warps* warp_size)
     rows_in_tiles_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function, int slices,
                          std::int64_t slice_items) {
-  using part_type = part_of_warp<false, T, Reducer>;
+  using part_type = part_of_warp<T, Reducer>;
   __shared__ row_exchange<Reducer> shared;
   cuda::wait_for_previous_launch();
   const row_place<Reducer> place{reducer, shared, static_cast<int>(blockIdx.x) % slices, slices};
@@ -396,14 +435,15 @@ __global__ void __launch_bounds__(most_row_warps* warp_size)
   };
   warp_stack<Reducer> stack(reducer);
   for (std::int64_t at = 0; at < left; at += tile_items) {
-    const auto node = cuda::fold_row_tile<false>(
-        place, tile_at(at), static_cast<int>(detail::smaller(left - at, tile_items)));
+    part_type tile = tile_at(at);
+    const auto node = cuda::fold_row_tile(
+        place, tile, static_cast<int>(detail::smaller(left - at, tile_items)));
     if (place.warp() == 0) stack.push(node);
     __syncthreads();  // of_warps are free again
   }
   slot<typename Reducer::accumulator> of_slice;
   if (place.warp() == 0 && left > 0) of_slice.put(stack.value());
-  const auto value = cuda::row_value<false>(
+  const auto value = cuda::row_value(
       place, of_slice.value, static_cast<int>(tree::num_blocks(all.length, slice_items)));
   for (std::int64_t at = 0; at < left; at += tile_items) {
     tile_at(at).write(function, value, out + at, all.aligned);
