@@ -130,9 +130,9 @@ TILEFOLD_API tilefold_status tilefold_segmented_reduce_equal(tilefold_executor* 
 
 /* Writes x - logsumexp(row) of every item x of `rows` rows of `length` items, one after the other.
  * Items are float16, bfloat16, float32 or float64; results are of their type, or float32 of float16
- * and bfloat16; `results` may be `items`. The row's logsumexp has the bits of tilefold_reduce(); the
- * difference is one of doubles, rounded to float32, and from there to what is narrower. On a GPU:
- * one launch, no workspace. */
+ * and bfloat16; `results` may be `items`. The row's logsumexp has the bits of tilefold_reduce();
+ * the difference is one of doubles, rounded to float32, and from there to what is narrower. On a
+ * GPU: one launch, no workspace. */
 TILEFOLD_API tilefold_status tilefold_log_softmax(tilefold_executor* executor, const void* items,
                                                   tilefold_dtype dtype, int64_t rows,
                                                   int64_t length, void* results,

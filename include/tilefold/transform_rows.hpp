@@ -95,8 +95,9 @@ struct less_value {
 ///
 /// - Value: v has the bits of reduce(row, reducer), whatever its neighbours and the number of rows.
 /// - Parameters: `first` and `out` are pointers to memory that the executor reads and writes; out
-///   may be `first`, or must not overlap it. `reducer` is one of reducers.hpp or of the caller's own;
-///   `function` is called with an item and the reducer's result, and returns what goes to `out`.
+///   may be `first`, or must not overlap it. `reducer` is one of reducers.hpp or of the caller's
+///   own; `function` is called with an item and the reducer's result, and returns what goes to
+///   `out`.
 /// - No rows, or rows without items: nothing is written.
 /// - On a CUDA executor the call is asynchronous in its stream: one launch and no workspace, and
 ///   each item is read once, up to rows of 2^18 floats (2^15 on GPUs without clusters; longer rows
@@ -129,14 +130,14 @@ void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_s
     base.readable(out, "out");
     base.template fold_forest<typename parts::policy>(
         detail::make_equal_forest(items, rows, size), rows, bound.reducer, bound.start,
-        detail::no_empty_tree{},
-        detail::row_writer<T, Function, Out>{first, size, function, out});
+        detail::no_empty_tree{}, detail::row_writer<T, Function, Out>{first, size, function, out});
   }
 }
 
 /// Writes x - logsumexp(row) of every item x: the logarithm of its softmax. `out` holds what the
 /// items are, or float, or double; the difference is one of doubles, rounded to float, and of
-/// narrower types from there. T is float, double, half or bfloat16. The rest: transform_rows_into().
+/// narrower types from there. T is float, double, half or bfloat16. The rest:
+/// transform_rows_into().
 template <executor Exec, class T, std::integral Count, std::integral Size, class Out>
 void log_softmax_into(Exec&& exec, const T* first, Count num_rows, Size row_size, Out* out) {
   tilefold::transform_rows_into(exec, first, num_rows, row_size, out, reducers::logsumexp{},

@@ -23,7 +23,7 @@ rows_kernel of() {
 }  // namespace
 
 void add_log_softmax(std::vector<rows_kernel>& all) {
-  all = {of<float, float>(), of<double, double>(), of<half, half>(),
+  all = {of<float, float>(), of<double, double>(),     of<half, half>(),
          of<half, float>(),  of<bfloat16, bfloat16>(), of<bfloat16, float>()};
 }
 

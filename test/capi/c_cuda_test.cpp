@@ -286,8 +286,8 @@ TEST_F(CInterfaceOnGpu, LogSoftmaxHasTheHostsBits) {
   for (const tilefold_dtype type : {types[8], types[9], types[10], types[11]}) {
     for (const tilefold_dtype results : {type, f32}) {
       if (results.bits < type.bits) continue;
-      for (const std::int64_t length : {1, 3, 7, 64, 100, 512, 1000, 1024, 4096, 5001, 40000,
-                                        600001}) {
+      for (const std::int64_t length :
+           {1, 3, 7, 64, 100, 512, 1000, 1024, 4096, 5001, 40000, 600001}) {
         const std::int64_t rows = 1 + 20000 / length;
         const bytes items = items_of(type, rows * length);
         bytes expected(static_cast<std::size_t>(rows * length) * (results.bits / 8), 0xee);

@@ -542,9 +542,9 @@ TEST_F(CInterface, LogSoftmaxNamesTheBadValue) {
                "items is null");
   expect_error(tilefold_log_softmax(host_, x, f32, 2, 2, x, code<half>), TILEFOLD_UNSUPPORTED,
                "float32 with results of float16");
-  expect_error(tilefold_log_softmax(host_, x, f32, std::int64_t{1} << 40, std::int64_t{1} << 40, x,
-                                    f32),
-               TILEFOLD_INVALID_ARGUMENT, "rows of");
+  expect_error(
+      tilefold_log_softmax(host_, x, f32, std::int64_t{1} << 40, std::int64_t{1} << 40, x, f32),
+      TILEFOLD_INVALID_ARGUMENT, "rows of");
   EXPECT_EQ(x[3], 4);
   must(tilefold_log_softmax(host_, nullptr, f32, 0, 2, nullptr, f32));
   must(tilefold_log_softmax(host_, nullptr, f32, 2, 0, nullptr, f32));

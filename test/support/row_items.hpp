@@ -40,8 +40,10 @@ std::vector<T> row_items(std::int64_t n) {
 /// x - logsumexp, by another way than the library's: in double, to float, to Out.
 template <class Out, class T>
 Out less(const T& x, double value) {
-  const volatile double difference = static_cast<double>(static_cast<
-      std::conditional_t<std::is_same_v<T, double>, double, float>>(x)) - value;
+  const volatile double difference =
+      static_cast<double>(
+          static_cast<std::conditional_t<std::is_same_v<T, double>, double, float>>(x)) -
+      value;
   if constexpr (std::is_same_v<Out, double>) {
     return difference;
   } else {

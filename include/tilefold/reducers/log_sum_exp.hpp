@@ -186,7 +186,9 @@ struct exponential_ways : commutative_ways {
   /// is B(14). -infinity may stand where an element is missing.
   struct near {
     TILEFOLD_HD static bool is_near(float max) { return magnitude(max) <= 0x1p16f; }
-    TILEFOLD_HD static std::int32_t exponent(float max) { return detail::reduce_near(max).exponent; }
+    TILEFOLD_HD static std::int32_t exponent(float max) {
+      return detail::reduce_near(max).exponent;
+    }
     /// Of numbers; of N a power of two.
     template <int N>
     TILEFOLD_HD static float greatest(const float (&x)[N]) {

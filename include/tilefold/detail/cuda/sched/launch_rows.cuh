@@ -30,10 +30,10 @@ template <class Build, int Lanes, int Packets, int Chunks, class T, class Out, c
           class Function>
 void launch_rows_by_lanes(const rows_job<T, Out, Reducer, Function>& job) {
   static known_kernel known;
-  const auto kernel = known.on(job.gpu,
-                               &rows_by_lanes_kernel<Build, Lanes, Packets, Chunks, T, Out,
-                                                     unfused<Reducer>, Function>,
-                               "rows_by_lanes_kernel", rows_nt, starts::early);
+  const auto kernel = known.on(
+      job.gpu,
+      &rows_by_lanes_kernel<Build, Lanes, Packets, Chunks, T, Out, unfused<Reducer>, Function>,
+      "rows_by_lanes_kernel", rows_nt, starts::early);
   const std::int64_t blocks = tree::num_blocks(job.all.rows, rows_nt / Lanes);
   kernel.launch(detail::smaller(blocks, most_tiles), job.stream, job.all, job.reducer,
                 job.function);
@@ -60,8 +60,8 @@ void launch_rows_by_blocks(const rows_job<T, Out, Reducer, Function>& job, std::
   const auto kernel =
       known.on(job.gpu, &rows_by_blocks_kernel<Build, T, Out, unfused<Reducer>, Function>,
                "rows_by_blocks_kernel", most_nt, starts::in_clusters);
-  const std::int64_t warps = std::int64_t{1} << tree::ceil_log2(tree::num_blocks(
-                                 packets, warp_size * row_packets * row_chunks));
+  const std::int64_t warps = std::int64_t{1} << tree::ceil_log2(
+                                 tree::num_blocks(packets, warp_size * row_packets * row_chunks));
   const bool few = job.all.rows < job.gpu.num_sms && warps >= least_warps_of_slices;
   const bool in_slices = kernel.clusters && (few || warps > most_warps_of_one_block);
   const int slices = in_slices ? cluster_blocks : 1;
@@ -91,7 +91,8 @@ void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* ou
                  const Reducer& reducer, const Function& function, const device_info& gpu,
                  cudaStream_t stream) {
   const auto starts_whole = [&](const void* at, std::int64_t bytes) {
-    return reinterpret_cast<std::uintptr_t>(at) % load_bytes == 0 && length * bytes % load_bytes == 0;
+    return reinterpret_cast<std::uintptr_t>(at) % load_bytes == 0 &&
+           length * bytes % load_bytes == 0;
   };
   const bool aligned = starts_whole(first, sizeof(T)) && starts_whole(out, sizeof(Out));
   const rows_job<T, Out, Reducer, Function> job{

@@ -7,10 +7,12 @@
 //     packet     16 bytes of neighbours, lifted at once where the reducer can
 //     chunk      rows of packets, here 4 of 4 lanes:  | p0 p1 p2 p3 | p4 .. p7 | p8 .. | p12 .. |
 //
-//     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk or two each; a warp has up to 8 rows
-//     rows_by_blocks_kernel    a block has a row, a warp two chunks of it; or the blocks of a cluster
+//     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk or two each; a warp has up to 8
+//     rows rows_by_blocks_kernel    a block has a row, a warp two chunks of it; or the blocks of a
+//     cluster
 //                              have one, each an aligned slice, and read each other's values
-//     rows_in_tiles_kernel     longer rows in the same way; a slice is many such tiles, and its items
+//     rows_in_tiles_kernel     longer rows in the same way; a slice is many such tiles, and its
+//     items
 //                              are loaded again to go out
 //
 // Nodes are those of every other fold (row_merge.cuh, block_tree.cuh), so the value has its bits.
@@ -63,8 +65,8 @@ struct near_sum {
   __device__ __forceinline__ double combine(double a, double b) const { return rounded_sum(a, b); }
 };
 
-/// The first `available` items from `at` on, which may be none, and `missing` for others. In code of
-/// its own, as what follows: it would take registers of rows that begin at whole packets.
+/// The first `available` items from `at` on, which may be none, and `missing` for others. In code
+/// of its own, as what follows: it would take registers of rows that begin at whole packets.
 template <class T, int Width>
 __device__ __noinline__ packet_of<T, Width> packet_of_items(const T* at, int available, T missing) {
   packet_of<T, Width> built{};
@@ -217,7 +219,8 @@ class row_part {
       const near_sum tree;
       sums[c] = row_fold<Packets, width, true, near_sum, Lanes>(tree, 0, 0, lane_).fold(nodes);
     }
-    return near::node(max, exponent, Chunks == 1 ? sums[0] : rounded_sum(sums[0], sums[Chunks - 1]));
+    return near::node(max, exponent,
+                      Chunks == 1 ? sums[0] : rounded_sum(sums[0], sums[Chunks - 1]));
   }
 
   // What is left, in code of its own that reads the items again: it would take the others'
@@ -270,7 +273,7 @@ class row_part {
 /// Rows of at most `items` items, each by `Lanes` lanes.
 template <class Build, int Lanes, int Packets, int Chunks, class T, class Out, class Reducer,
           class Function>
-__global__ void __launch_bounds__(rows_nt, min_resident_rows_warps * warp_size / rows_nt)
+__global__ void __launch_bounds__(rows_nt, min_resident_rows_warps* warp_size / rows_nt)
     rows_by_lanes_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function) {
   constexpr int rows_of_warp = warp_size / Lanes;
   cuda::wait_for_previous_launch();
@@ -301,7 +304,10 @@ __device__ __forceinline__ Acc value_of_block(const Acc& mine, int block) {
                : "r"(static_cast<unsigned>(__cvta_generic_to_shared(&mine))), "r"(block));
 #pragma unroll
   for (int i = 0; i < words<Acc>::count; ++i) {
-    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(w.word[i]) : "r"(place + 4 * i) : "memory");
+    asm volatile("ld.shared::cluster.u32 %0, [%1];"
+                 : "=r"(w.word[i])
+                 : "r"(place + 4 * i)
+                 : "memory");
   }
 #endif
   return from_words<Acc>(w);
@@ -371,8 +377,8 @@ __device__ __forceinline__ typename Reducer::result row_value(
       const int number = place.lane() % cluster_blocks;
       const acc other =
           cuda::value_of_block(place.shared.of_block.value, number < there ? number : 0);
-      node.put(block_tree<cluster_blocks, 1, false, Reducer>::fold_lanes(place.reducer, other, number,
-                                                                        there, place.slices));
+      node.put(block_tree<cluster_blocks, 1, false, Reducer>::fold_lanes(
+          place.reducer, other, number, there, place.slices));
     }
     cuda::arrive_in_cluster();
   }
@@ -405,7 +411,7 @@ __global__ void __launch_bounds__(most_row_warps* warp_size)
   const auto length = static_cast<int>(all.length);
   const int first = place.slice * slice_items;
   part_type part(reducer, all.items + row * length + first, place.warp() * part_type::items,
-                       length - first, place.lane(), all.aligned);
+                 length - first, place.lane(), all.aligned);
   const auto value = cuda::row_value(place, cuda::fold_row_tile(place, part, length - first),
                                      static_cast<int>(tree::num_blocks(length, slice_items)));
   part.write(function, value, all.out + row * length + first, all.aligned);
@@ -436,15 +442,15 @@ __global__ void __launch_bounds__(most_row_warps* warp_size)
   warp_stack<Reducer> stack(reducer);
   for (std::int64_t at = 0; at < left; at += tile_items) {
     part_type tile = tile_at(at);
-    const auto node = cuda::fold_row_tile(
-        place, tile, static_cast<int>(detail::smaller(left - at, tile_items)));
+    const auto node =
+        cuda::fold_row_tile(place, tile, static_cast<int>(detail::smaller(left - at, tile_items)));
     if (place.warp() == 0) stack.push(node);
     __syncthreads();  // of_warps are free again
   }
   slot<typename Reducer::accumulator> of_slice;
   if (place.warp() == 0 && left > 0) of_slice.put(stack.value());
-  const auto value = cuda::row_value(
-      place, of_slice.value, static_cast<int>(tree::num_blocks(all.length, slice_items)));
+  const auto value = cuda::row_value(place, of_slice.value,
+                                     static_cast<int>(tree::num_blocks(all.length, slice_items)));
   for (std::int64_t at = 0; at < left; at += tile_items) {
     tile_at(at).write(function, value, out + at, all.aligned);
   }
