@@ -416,6 +416,8 @@ inline constexpr int run_bytes_at_once = 64;
 /// Threads of a block whose warps have rows, and warps that an SM shall hold.
 inline constexpr int rows_nt = 128;
 inline constexpr int min_resident_rows_warps = 24;
+/// Packets that a lane has at once: with 32 narrow items they leave registers.
+constexpr int row_packets_of_lane(std::size_t item_bytes) { return item_bytes <= 2 ? 2 : 4; }
 /// Of a row by a block: packets of a lane at once, how often, and warps at most.
 inline constexpr int row_packets = 4;
 inline constexpr int row_chunks = 2;

@@ -98,18 +98,19 @@ void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* ou
   const rows_job<T, Out, Reducer, Function> job{
       {first, out, rows, length, aligned}, {reducer, {0u}}, function, gpu, stream};
   const std::int64_t packets = tree::num_blocks(length, row_packet<T>);
+  constexpr int of_lane = row_packets_of_lane(sizeof(T));
   if (packets <= 8) {
     cuda::launch_rows_by_lanes<Build, 4, 2, 1>(job);
-  } else if (packets <= 16) {
-    cuda::launch_rows_by_lanes<Build, 4, 4, 1>(job);
-  } else if (packets <= 32) {
-    cuda::launch_rows_by_lanes<Build, 8, 4, 1>(job);
-  } else if (packets <= 64) {
-    cuda::launch_rows_by_lanes<Build, 16, 4, 1>(job);
-  } else if (packets <= 128) {
-    cuda::launch_rows_by_lanes<Build, 32, 4, 1>(job);
-  } else if (packets <= 256) {
-    cuda::launch_rows_by_lanes<Build, 32, 4, 2>(job);
+  } else if (packets <= 4 * of_lane) {
+    cuda::launch_rows_by_lanes<Build, 4, of_lane, 1>(job);
+  } else if (packets <= 8 * of_lane) {
+    cuda::launch_rows_by_lanes<Build, 8, of_lane, 1>(job);
+  } else if (packets <= 16 * of_lane) {
+    cuda::launch_rows_by_lanes<Build, 16, of_lane, 1>(job);
+  } else if (packets <= 32 * of_lane) {
+    cuda::launch_rows_by_lanes<Build, 32, of_lane, 1>(job);
+  } else if (packets <= 64 * of_lane) {
+    cuda::launch_rows_by_lanes<Build, 32, of_lane, 2>(job);
   } else {
     cuda::launch_rows_by_blocks<Build>(job, packets);
   }

@@ -76,14 +76,6 @@ __device__ __noinline__ packet_of<T, Width> packet_of_items(const T* at, int ava
   }
   return built;
 }
-template <class T, int Width>
-__device__ __noinline__ void store_items(T* at, packet_of<T, Width> items, int available) {
-#pragma unroll
-  for (int j = 0; j < Width; ++j) {
-    if (j < available) at[j] = cuda::item_of<T, Width>(items, j);
-  }
-}
-
 /// What one lane has of a row: `Chunks` times `Packets` packets, `Lanes` packets apart.
 template <int Lanes, int Packets, int Chunks, class T, class Reducer>
 class row_part {
@@ -100,20 +92,14 @@ class row_part {
   /// Items from `first` on of a row of `length`.
   __device__ __forceinline__ row_part(const Reducer& reducer, const T* row, int first, int length,
                                       int lane, bool aligned)
-      : reducer_(reducer), row_(row), first_(first), length_(length), lane_(lane) {
-    if (aligned && first + items <= length) {
-#pragma unroll
-      for (int p = 0; p < Chunks * Packets; ++p) {
-        packets_[p] = *reinterpret_cast<const packet*>(row + at(p));
-      }
-    } else {
-#pragma unroll
-      for (int p = 0; p < Chunks * Packets; ++p) {
-        packets_[p] = aligned && is_whole(p)
-                          ? *reinterpret_cast<const packet*>(row + at(p))
-                          : packet_of_items<T, width>(row + at(p), length - at(p), missing());
-      }
-    }
+      : reducer_(reducer),
+        row_(row),
+        first_(first),
+        length_(length),
+        lane_(lane),
+        aligned_(aligned),
+        whole_(aligned && first + items <= length) {
+    load();
   }
 
   /// The node of all lanes' items, in each of them. Items from `first` on have to exist.
@@ -121,10 +107,12 @@ class row_part {
     if constexpr (sums_near<Reducer, T>) {
       using near = typename ways_of<Reducer>::near;
       const float max = greatest();
-      forget_what_is_made_of_items();
+      forget_what_is_made_of(0);
       // Decided by the warp, since lanes of all its rows exchange nodes together.
       if (__all_sync(full_warp, near::is_near(max))) return sum_near(max);
-      return fold_again(reducer_, row_, first_, length_, lane_);
+      const acc node = fold_again(reducer_, row_, first_, length_, lane_);
+      load();  // kept through the call, items would take the registers of all that is before it
+      return node;
     } else {
       return fold_nodes();
     }
@@ -132,25 +120,22 @@ class row_part {
 
   /// Writes function(item, value) of each item to `out`, which is the row's.
   template <class Function, class Value, class Out>
-  __device__ __forceinline__ void write(const Function& function, const Value& value, Out* out,
-                                        bool aligned) {
-    forget_what_is_made_of_items();
-    const bool whole = aligned && first_ + items <= length_;
+  __device__ __forceinline__ void write(const Function& function, const Value& value, Out* out) {
+    if (!whole_) {
+      write_one_by_one(row_, first_, length_, lane_, function, value, out);
+      return;
+    }
 #pragma unroll
     for (int p = 0; p < Chunks * Packets; ++p) {
       struct items_out {
         Out item[width];
       };
       using packet_out = packet_of<Out, width>;
+      forget_what_is_made_of(p);
       items_out joined;
 #pragma unroll
       for (int j = 0; j < width; ++j) joined.item[j] = function(item(p, j), value);
-      if (whole || (aligned && is_whole(p))) {
-        *reinterpret_cast<packet_out*>(out + at(p)) = __builtin_bit_cast(packet_out, joined);
-      } else {
-        cuda::store_items<Out, width>(out + at(p), __builtin_bit_cast(packet_out, joined),
-                                      length_ - at(p));
-      }
+      *reinterpret_cast<packet_out*>(out + at(p)) = __builtin_bit_cast(packet_out, joined);
     }
   }
 
@@ -160,16 +145,55 @@ class row_part {
   __device__ __forceinline__ int at(int p) const { return first_ + p * step + lane_ * width; }
   __device__ __forceinline__ bool is_whole(int p) const { return at(p) + width <= length_; }
   __device__ __forceinline__ T item(int p, int j) const {
-    return cuda::item_of<T, width>(packets_[p], j);
-  }
-  // Else the compiler keeps them as floats from one step to the next, in more registers than there
-  // are.
-  __device__ __forceinline__ void forget_what_is_made_of_items() {
-#pragma unroll
-    for (int p = 0; p < Chunks * Packets; ++p) {
-#pragma unroll
-      for (int i = 0; i < load_bytes / 4; ++i) asm volatile("" : "+r"(packets_[p].word[i]));
+    if constexpr (sizeof(T) == 2) {
+      // By words: a struct of all items would take a register an item.
+      const unsigned word = packets_[p].word[j / 2];
+      return __builtin_bit_cast(T, static_cast<std::uint16_t>(j % 2 == 0 ? word : word >> 16));
+    } else {
+      return cuda::item_of<T, width>(packets_[p], j);
     }
+  }
+  __device__ __forceinline__ void load() {
+    if (whole_) {
+#pragma unroll
+      for (int p = 0; p < Chunks * Packets; ++p) {
+        packets_[p] = *reinterpret_cast<const packet*>(row_ + at(p));
+      }
+    } else {
+#pragma unroll
+      for (int p = 0; p < Chunks * Packets; ++p) {
+        packets_[p] = aligned_ && is_whole(p)
+                          ? *reinterpret_cast<const packet*>(row_ + at(p))
+                          : packet_of_items<T, width>(row_ + at(p), length_ - at(p), missing());
+      }
+    }
+  }
+
+  // Neighbours by neighbouring lanes, and from memory again.
+  template <class Function, class Value, class Out>
+  __device__ __noinline__ static void write_one_by_one(const T* row, int first, int length,
+                                                       int lane, const Function& function,
+                                                       Value value, Out* out) {
+    const int end = detail::smaller(first + items, length);
+#pragma unroll 4
+    for (int i = first + lane; i < end; i += Lanes) out[i] = function(row[i], value);
+  }
+
+  // `made` of packet p is there before anything is made of the next one; and what was made of items
+  // before is forgotten. Else the compiler makes all at once, keeps items as floats from one step
+  // to the next, and runs out of registers.
+  __device__ __forceinline__ void one_after_another(int p, float& made) {
+    asm volatile("" : "+f"(made));
+    forget_what_is_made_of(p + 1);
+  }
+  __device__ __forceinline__ void one_after_another(int p, double& made) {
+    asm volatile("" : "+d"(made));
+    forget_what_is_made_of(p + 1);
+  }
+  __device__ __forceinline__ void forget_what_is_made_of(int p) {
+    if (p >= Chunks * Packets) return;
+#pragma unroll
+    for (int i = 0; i < load_bytes / 4; ++i) asm volatile("" : "+r"(packets_[p].word[i]));
   }
 
   // What stands for an item that does not exist.
@@ -188,13 +212,14 @@ class row_part {
     for (int j = 0; j < width; ++j) x[j] = detail::convert<float>(item(p, j));
   }
 
-  __device__ __forceinline__ float greatest() const {
+  __device__ __forceinline__ float greatest() {
     float max = -infinity<float>;
 #pragma unroll
     for (int p = 0; p < Chunks * Packets; ++p) {
       float x[width];
       floats_of(p, x);
       max = detail::not_below(max, ways_of<Reducer>::near::greatest(x));
+      one_after_another(p, max);
     }
 #pragma unroll
     for (int mask = 1; mask < Lanes; mask *= 2) {
@@ -203,7 +228,7 @@ class row_part {
     return max;
   }
 
-  __device__ __forceinline__ acc sum_near(float max) const {
+  __device__ __forceinline__ acc sum_near(float max) {
     using near = typename ways_of<Reducer>::near;
     const std::int32_t exponent = near::exponent(max);
     double sums[Chunks];
@@ -214,7 +239,9 @@ class row_part {
       for (int p = 0; p < Packets; ++p) {
         float x[width];
         floats_of(c * Packets + p, x);
-        nodes.put(p, near::sum(x, max, exponent));
+        double node = near::sum(x, max, exponent);
+        one_after_another(c * Packets + p, node);
+        nodes.put(p, node);
       }
       const near_sum tree;
       sums[c] = row_fold<Packets, width, true, near_sum, Lanes>(tree, 0, 0, lane_).fold(nodes);
@@ -267,6 +294,8 @@ class row_part {
   const int first_;
   const int length_;
   const int lane_;
+  const bool aligned_;
+  const bool whole_;
   packet packets_[Chunks * Packets];
 };
 
@@ -289,7 +318,7 @@ __global__ void __launch_bounds__(rows_nt, min_resident_rows_warps* warp_size / 
     row_part<Lanes, Packets, Chunks, T, Reducer> part(
         reducer, all.items + row * all.length, 0, static_cast<int>(all.length), lane, all.aligned);
     const auto value = reducer.project(part.fold());
-    if (mine) part.write(function, value, all.out + row * all.length, all.aligned);
+    if (mine) part.write(function, value, all.out + row * all.length);
   }
 }
 
@@ -414,7 +443,7 @@ __global__ void __launch_bounds__(most_row_warps* warp_size)
                  length - first, place.lane(), all.aligned);
   const auto value = cuda::row_value(place, cuda::fold_row_tile(place, part, length - first),
                                      static_cast<int>(tree::num_blocks(length, slice_items)));
-  part.write(function, value, all.out + row * length + first, all.aligned);
+  part.write(function, value, all.out + row * length + first);
   cuda::leave_row(place);
 }
 
@@ -452,7 +481,7 @@ __global__ void __launch_bounds__(most_row_warps* warp_size)
   const auto value = cuda::row_value(place, of_slice.value,
                                      static_cast<int>(tree::num_blocks(all.length, slice_items)));
   for (std::int64_t at = 0; at < left; at += tile_items) {
-    tile_at(at).write(function, value, out + at, all.aligned);
+    tile_at(at).write(function, value, out + at);
   }
   cuda::leave_row(place);
 }
