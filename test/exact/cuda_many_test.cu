@@ -83,11 +83,11 @@ TEST(CudaExactMany, MeansOfSegments) {
   std::mt19937_64 random(test::seed());
   cuda_executor gpu;
   for_each_kind<float>(random, [&](const float* first, const std::vector<float>& items) {
-    thrust::device_vector<float> out(num_items + 1);
     for (const int mean : {1, 4, 30, 400, 3000}) {
       SCOPED_TRACE("of " + std::to_string(mean) + " on the average");
       const auto bounds = bounds_of(mean, random);
       const thrust::device_vector<int> offsets(bounds);
+      thrust::device_vector<float> out(bounds.size() - 1);
       segmented_reduce_into(gpu, first, offsets.data().get(),
                             static_cast<std::int64_t>(bounds.size()) - 1, out.data().get(),
                             if_empty(r::exact_mean{}, nothing));

@@ -247,14 +247,8 @@ inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
 constexpr bool adds_doubles_fast(int compute_capability) {
   return compute_capability == 80 || compute_capability == 90 || compute_capability == 100;
 }
-/// Chunks that a warp takes at a time, at most: 64 KiB. And so many it has in all, at least, where
-/// it takes several at a time.
-constexpr int most_chunks_of_turn(int chunk_items, int item_bytes) {
-  return detail::larger((1 << 16) / (chunk_items * detail::larger(item_bytes, 1)), 1);
-}
-inline constexpr std::int64_t least_chunks_to_deal = 32;
 /// Memory in which blocks add up their digits; of doubles, which need most.
-inline constexpr std::int64_t exact_sums_bytes = 832;
+inline constexpr std::int64_t exact_sums_bytes = 768;
 /// Items of a call at most: of more, sums of digits could leave their words.
 inline constexpr std::int64_t most_exact_items = std::int64_t{1} << 38;
 /// Items of a tree of which a warp makes the exact sum in few words: of more, digits could leave
@@ -406,6 +400,8 @@ inline constexpr int reach_items = 1024;
 inline constexpr int least_open_items = reach_items + 1;
 /// Patches that a warp looks for heads in at most, one after the other.
 inline constexpr int most_head_rounds = 4;
+/// Patches of a group at least: a block adds up so many counts sooner than two levels meet.
+inline constexpr int least_group_patches = 512;
 
 // Folds in kernels of the user's.
 

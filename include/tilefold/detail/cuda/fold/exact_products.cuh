@@ -44,7 +44,6 @@ class warp_products {
   static constexpr tile_policy policy = exact_products_policy;
   static constexpr int min_resident_blocks = min_resident_products_blocks;
   static_assert(policy.vt <= 32);
-  static constexpr bool in_turns = true;
   static constexpr int words = 21;
   static constexpr int chunks_to_empty = items_of_row / policy.vt;
   __device__ static int exponent(int i) { return least + 32 * i; }

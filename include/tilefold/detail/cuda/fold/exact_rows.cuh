@@ -39,7 +39,6 @@ class warp_rows {
   using number = double;
   static constexpr tile_policy policy = exact_rows_policy;
   static constexpr int min_resident_blocks = min_resident_rows_blocks;
-  static constexpr bool in_turns = true;
   static constexpr int words = 70;
   static constexpr int chunks_to_empty = items_of_row / policy.vt;
   __device__ static int exponent(int i) { return least + 32 * i; }

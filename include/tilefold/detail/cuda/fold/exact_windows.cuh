@@ -29,8 +29,6 @@ class warp_windows : public warp_bins<exact_windows_policy, min_resident_windows
   int chunks_apart;  // still to be added item by item
 
  public:
-  static constexpr bool in_turns = true;
-
   __device__ __forceinline__ void clear(int lane) {
     if (lane == 0) chunks_apart = 0;
     bins::clear(lane);

@@ -33,16 +33,12 @@
 
 namespace tilefold::detail::cuda {
 
-/// Words that warps ask for chunks: if all of them asked one, each would wait for the others.
-inline constexpr int chunk_counters = 16;
-
 /// What blocks of a launch add to; zero between launches.
 template <int Words>
 struct digit_sums {
   unsigned long long word[Words];
   unsigned marks;
   unsigned arrivals;
-  int asked[chunk_counters];  // chunks that warps have asked for
 };
 
 /// What makes an accumulator of an exact sum.
@@ -83,149 +79,13 @@ template <class Digits>
   requires requires { Digits::chunks_to_empty; }
 inline constexpr int chunks_to_empty<Digits> = Digits::chunks_to_empty;
 
-/// How a warp reads a chunk of vt items a lane, and how many chunks a turn has at most.
+/// How a warp reads a chunk of vt items a lane.
 template <class Source, int Vt>
 struct exact_shape {
   static constexpr int vt = Vt;
   static constexpr int width = packet_width_of<vt>(static_cast<const Source*>(nullptr));
   static constexpr int rows = vt / width;
-  static constexpr int most_of_turn = most_chunks_of_turn(warp_size * vt, item_bytes<Source>);
 };
-
-/// Whether Digits leave warps behind others, so that chunks are dealt out as warps ask for them.
-template <class Digits>
-inline constexpr bool in_turns = false;
-template <class Digits>
-  requires requires { Digits::in_turns; }
-inline constexpr bool in_turns<Digits> = Digits::in_turns;
-
-/// The chunks of a warp, one after the other: every `warps`th one.
-class chunk_strides {
- public:
-  using index = std::int64_t;
-
-  template <int Warps>
-  __device__ __forceinline__ chunk_strides(std::integral_constant<int, Warps>, int warp, int, int,
-                                           int*, int)
-      : step_(index{gridDim.x} * Warps), first_(index{blockIdx.x} * Warps + warp) {}
-
-  __device__ __forceinline__ index first() const { return first_; }
-  /// What follows chunk c.
-  __device__ __forceinline__ index after(index c) const { return c + step_; }
-  /// Goes on to it. All lanes of the warp.
-  __device__ __forceinline__ index pass(index c, int) { return c + step_; }
-
- private:
-  index step_;
-  index first_;
-};
-
-/// The same. In short ranges it takes every `warps`th one. Long ones are cut into ranges, one for
-/// the blocks of each counter, and dealt out in turns of neighbouring chunks: a warp has a first
-/// turn, and asks for the next one while it adds. Turns get smaller towards the end. So the warps
-/// of a range end together, whichever of them is slow.
-///
-///     range      [ warp 0 ][ warp 1 ]...[ who asks first ][ who asks next ] ... [ ][ ][ ]
-///
-template <int MostChunks>
-class chunk_turns {
- public:
-  using index = int;
-
-  /// First turns have `first_turn` chunks; 0: there are none. All lanes of the warp, here and
-  /// below.
-  template <int Warps>
-  __device__ __forceinline__ chunk_turns(std::integral_constant<int, Warps>, int warp, int chunks,
-                                         int first_turn, int* asked, int lane)
-      : first_turn_(first_turn) {
-    const auto block = static_cast<int>(blockIdx.x);
-    const auto blocks = static_cast<int>(gridDim.x);
-    if (first_turn == 0) {
-      first_ = block * Warps + warp;
-      left_or_step_ = blocks * Warps;
-      chunk_ = first_ + left_or_step_;
-      return;
-    }
-    const int counter = block % chunk_counters;
-    const int each = blocks / chunk_counters;
-    const int before = counter * each + min(counter, blocks % chunk_counters);
-    warps_ = (each + (counter < blocks % chunk_counters ? 1 : 0)) * Warps;
-    const auto begin = static_cast<int>(std::int64_t{chunks} * before / blocks);
-    end_ = static_cast<int>(std::int64_t{chunks} * (before + warps_ / Warps) / blocks);
-    asked_ = asked + counter;
-    dealt_ = begin + warps_ * first_turn;
-    first_ = begin + (block / chunk_counters * Warps + warp) * first_turn;
-    chunk_ = first_;
-    left_or_step_ = first_turn;
-    ask(lane);
-    advance(lane);
-  }
-
-  __device__ __forceinline__ index first() const { return first_; }
-  __device__ __forceinline__ index after(index) const { return chunk_; }
-  __device__ __forceinline__ index pass(index, int lane) {
-    const index next = chunk_;
-    advance(lane);
-    return next;
-  }
-
- private:
-  // To the next chunk, which may be beyond the last one.
-  __device__ __forceinline__ void advance(int lane) {
-    if (first_turn_ == 0) {
-      chunk_ += left_or_step_;
-    } else if (--left_or_step_ > 0) {
-      ++chunk_;
-    } else {
-      chunk_ = dealt_ + __shfl_sync(full_warp, next_, 0);
-      left_or_step_ = min(next_size_, end_ - chunk_);
-      if (left_or_step_ <= 0) {
-        chunk_ = beyond_all;
-        left_or_step_ = 1 << 30;
-        return;
-      }
-      ask(lane);
-    }
-  }
-
-  static constexpr int beyond_all = 1 << 30;
-
-  __device__ __forceinline__ void ask(int lane) {
-    constexpr int least = MostChunks < 4 ? 1 : MostChunks / 4;
-    next_size_ = detail::bounded((end_ - chunk_) / (4 * warps_), least, MostChunks);
-    if (lane == 0) next_ = atomicAdd(asked_, next_size_);
-  }
-
-  int first_ = 0;
-  int chunk_ = 0;  // one ahead
-  int first_turn_ = 0;
-  int left_or_step_ = 0;  // in this turn, or to the next chunk
-  int* asked_ = nullptr;  // chunks that were asked for
-  int dealt_ = 0;         // all before it belong to first turns
-  int end_ = 0;
-  int warps_ = 0;
-  int next_ = 0;
-  int next_size_ = 0;
-};
-
-/// Loads a chunk of which not all items need exist; of the lane's row r `available`(r) do, at
-/// `first`(r). -0, which is nothing to a sum, stands for the others.
-template <int Rows, int Width, class Source, class Summands, int N, class First, class Available>
-__device__ __forceinline__ void load_cut_chunk(registers<typename Summands::accumulator, N>& items,
-                                               const Source& source, const Summands& summands,
-                                               const First& first, const Available& available) {
-  using number = typename Summands::accumulator;
-  lane_rows<Source, Rows, Width> loaded;
-#pragma unroll
-  for (int r = 0; r < Rows; ++r) {
-    const int here = available(r);
-    loaded.load_part(source, first(r), r, here);
-#pragma unroll
-    for (int j = 0; j < Width; ++j) {
-      items.put(r * Width + j, j < here ? loaded.lift(summands, r, j) : -number{0});
-    }
-  }
-}
 
 /// The exact sum of n >= 1 elements. `Summands` lifts an element to the float or double that a
 /// warp's Digits add. More than one block need `sums`.
@@ -233,7 +93,7 @@ template <class Build, class Digits, class Source, class Reducer, class Summands
           class Out>
 __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks)
     exact_kernel(Source source, Reducer reducer, Summands summands, Init init, Out out,
-                 std::int64_t n, digit_sums<Digits::words>* sums, int first_turn) {
+                 std::int64_t n, digit_sums<Digits::words>* sums) {
   using number = typename Summands::accumulator;
   using state_type = typename exact_sum_of<Reducer>::state;
   constexpr tile_policy policy = Digits::policy;
@@ -252,17 +112,11 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   if (warp == 0) total.clear(lane);
   cuda::wait_for_previous_launch();
 
-  using turns_type =
-      std::conditional_t<in_turns<Digits>,
-                         chunk_turns<exact_shape<Source, policy.vt>::most_of_turn>, chunk_strides>;
-  using index = typename turns_type::index;  // fewer than 2^31 chunks: most_exact_items
+  const std::int64_t step = std::int64_t{gridDim.x} * num_warps;
   const std::int64_t overread = rows_type::overreads(source) ? width : 0;
-  const auto whole = static_cast<index>(n < overread ? 0 : (n - overread) / chunk);
-  turns_type turns(std::integral_constant<int, num_warps>{}, warp,
-                   static_cast<int>((n + chunk - 1) / chunk), first_turn,
-                   first_turn > 0 ? sums->asked : nullptr, lane);
-  index c = turns.first();
-  const auto lane_first = [&](index i) { return std::int64_t{i} * chunk + lane * width; };
+  const std::int64_t whole = n < overread ? 0 : (n - overread) / chunk;
+  std::int64_t c = std::int64_t{blockIdx.x} * num_warps + warp;
+  const auto lane_first = [&](std::int64_t i) { return i * chunk + lane * width; };
   [[maybe_unused]] int room = chunks_to_empty<Digits>;
   const auto added_one = [&] {
     if constexpr (chunks_to_empty<Digits> > 0) {
@@ -274,7 +128,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   };
   // Adds whole chunks from c on, as long as nothing in them is rare; returns the first that it did
   // not add.
-  const auto whole_chunks = [&](index c) {
+  const auto whole_chunks = [&](std::int64_t c) {
     if (c >= whole) return c;
     rows_type next;
     next.load_rows(source, lane_first(c));
@@ -284,12 +138,11 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       registers<number, policy.vt> items;
 #pragma unroll
       for (int i = 0; i < policy.vt; ++i) items.put(i, next.lift(summands, i / width, i % width));
-      // While these are cut.
-      if (turns.after(c) < whole) next.load_rows(source, lane_first(turns.after(c)));
+      if (c + step < whole) next.load_rows(source, lane_first(c + step));  // while these are cut
       done = mine.add(items, lane);
       if (done) {
         added_one();
-        c = turns.pass(c, lane);
+        c += step;
       }
     } while (done && c < whole);
     return c;
@@ -297,7 +150,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   // Then one chunk with care. Apart, because what is rare must not take the registers of the next
   // chunk's items.
 #pragma unroll 1
-  while (std::int64_t{c} * chunk < n) {
+  while (c * chunk < n) {
     if (overread == 0) {
       // Then the compiler leaves out the code for misaligned memory.
       const bool aligned = !rows_type::overreads(source);
@@ -306,16 +159,24 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     } else {
       c = whole_chunks(c);
     }
-    if (std::int64_t{c} * chunk >= n) break;
+    if (c * chunk >= n) break;
     registers<number, policy.vt> items;
-    const auto row_first = [&](int r) { return lane_first(c) + r * warp_size * width; };
-    cuda::load_cut_chunk<rows, width>(items, source, summands, row_first, [&](int r) {
-      return static_cast<int>(
-          detail::bounded(n - row_first(r), std::int64_t{0}, std::int64_t{width}));
-    });
+    rows_type loaded;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const std::int64_t first = lane_first(c) + r * warp_size * width;
+      const auto available =
+          static_cast<int>(detail::bounded(n - first, std::int64_t{0}, std::int64_t{width}));
+      loaded.load_part(source, first, r, available);
+#pragma unroll
+      for (int j = 0; j < width; ++j) {
+        // -0 is nothing to a sum.
+        items.put(r * width + j, j < available ? loaded.lift(summands, r, j) : -number{0});
+      }
+    }
     while (!mine.add(items, lane)) mine.take_rare(items, lane);
     added_one();
-    c = turns.pass(c, lane);
+    c += step;
   }
   if constexpr (chunks_to_empty<Digits> > 0) mine.empty(lane);
 
@@ -347,7 +208,6 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       digits[0].marks = sums->marks;
       sums->marks = 0;
     }
-    if (threadIdx.x < chunk_counters) sums->asked[threadIdx.x] = 0;
     __syncthreads();
   }
   if (warp != 0) return;

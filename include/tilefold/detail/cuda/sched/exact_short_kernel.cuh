@@ -69,10 +69,18 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
 #pragma unroll 1
   for (int c = (static_cast<int>(blockIdx.x) * num_warps + warp) * chunk; c < n; c += step) {
     registers<number, vt> items;
-    const auto row_first = [&](int r) { return c + (r * warp_size + lane) * width; };
-    cuda::load_cut_chunk<rows, width>(items, source, summands, row_first, [&](int r) {
-      return detail::bounded(n - row_first(r), 0, width);
-    });
+    lane_rows<Source, rows, width> loaded;
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+      const int first = c + (r * warp_size + lane) * width;
+      const int available = detail::bounded(n - first, 0, width);
+      loaded.load_part(source, first, r, available);
+#pragma unroll
+      for (int j = 0; j < width; ++j) {
+        // -0 is nothing to a sum.
+        items.put(r * width + j, j < available ? loaded.lift(summands, r, j) : -number{0});
+      }
+    }
     unsigned seen_here = 0;
     if (cuda::add_near(sum.places, seen_here, items, lane)) {
       marks |= seen_here;

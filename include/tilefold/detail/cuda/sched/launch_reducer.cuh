@@ -94,15 +94,8 @@ void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job, const Pro
   const std::int64_t blocks = job.n <= most_exact_items_of_block ? 1 : kernel.most(tiles);
   sums_type* sums = nullptr;
   if (blocks > 1) sums = provide(cuda::exact_demand()).template arrivals<sums_type>();
-  // Of a warp. It begins with a quarter of them at most.
-  const auto chunks = static_cast<int>(tiles / blocks);
-  constexpr int most = exact_shape<Source, Digits::policy.vt>::most_of_turn;
-  const int first_turn = !in_turns<Digits> || blocks == 1 || chunks < least_chunks_to_deal
-                             ? 0
-                             : detail::smaller(chunks / 4, most);
   kernel.launch(blocks, job.stream, job.source, job.reducer,
-                summands{job.reducer.of_summands(), {0u}}, job.init, job.out, job.n, sums,
-                first_turn);
+                summands{job.reducer.of_summands(), {0u}}, job.init, job.out, job.n, sums);
 }
 
 /// Launches an exact sum by one block, or by a cluster, if that is right for n; returns whether it
