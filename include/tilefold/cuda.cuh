@@ -50,6 +50,12 @@ template <class Build, class Messages, class Reducer, class Init, class Empty, c
 void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
                  const Out& out, const device_info& gpu, cudaStream_t stream);
 
+// In launch_rows.cuh.
+template <class Build, class T, class Out, class Reducer, class Function>
+void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* out,
+                 const Reducer& reducer, const Function& function, const device_info& gpu,
+                 cudaStream_t stream);
+
 // In launch_columns.cuh.
 template <class Build, class Job, class Provide>
 void launch_columns(const Job& job, const Provide& provide);
@@ -518,11 +524,11 @@ class basic_cuda_executor {
     if constexpr (!detail::blocks_of<Reducer>::one) {
       // Blocks grow, and then they shrink. Those that are long enough are ranges by themselves, at
       // the speed of ranges; those before and behind them are segments.
-      const std::int64_t least = n < least_split_items ? n : least_range_items;
+      const std::int64_t long_enough = n < least_split_items ? n : least_range_items;
       int first = 0;
-      while (first < count && blocks.size(first) < least) ++first;
+      while (first < count && blocks.size(first) < long_enough) ++first;
       int last = count;
-      while (last > first && blocks.size(last - 1) < least) --last;
+      while (last > first && blocks.size(last - 1) < long_enough) --last;
       const auto at = [&](int i) { return blocks.first(i) - position; };
       for (int i = first; i < last; ++i) {
         launch<Policy>(detail::starting_at(source, at(i)), reducer, detail::unfinished{},
@@ -586,6 +592,17 @@ class basic_cuda_executor {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::launch_columns<Build>(job_of(forest, reducer, init, empty, readable(out, "out")),
                                         provider());
+  }
+
+  /// Folds each of `rows` rows of `length` items, which lie one after the other, and writes
+  /// function(item, projected fold of its row) of every item to `out`; in the order of the stream.
+  /// Neither number is 0.
+  template <class Policy, class T, detail::folding Reducer, class Function, class Out>
+  void transform_rows(const T* first, std::int64_t rows, std::int64_t length,
+                      const Reducer& reducer, const Function& function, Out* out) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    detail::cuda::launch_rows<Build>(first, rows, length, readable(out, "out"), reducer, function,
+                                     gpu_, stream_);
   }
 
   /// Writes the first key of every run of `items`, which are not none, through keys_out, the
