@@ -79,7 +79,19 @@ TEST(Deferred, AreCheckedBeforeTheyAreFollowed) {
             "tilefold: a deferred size is 9, more than the 6 items");
   EXPECT_EQ(complaint_of([&] { deferred(&size, -3); }),
             "tilefold::deferred: the most that a size can be is -3");
+  EXPECT_EQ(complaint_of([&] { deferred_size<std::int64_t>(&size, -3); }),
+            "tilefold::deferred: the most that a size can be is -3");
+  // Of no segments at all, too.
+  size = 5;
+  EXPECT_EQ(complaint_of([&] {
+              segmented_reduce(checked(exec, 6), items.begin(), offsets.begin(), deferred(&size, 0),
+                               out.begin());
+            }),
+            "tilefold: a deferred size is 5, not one of 0 to 0");
   EXPECT_EQ(out, std::vector<float>(4, -1.0f));
+  size = 0;
+  segmented_reduce(checked(exec, 6), items.begin(), offsets.begin(), deferred(&size, 0),
+                   out.begin());
   size = 4;
   segments();
   EXPECT_EQ(out, (std::vector<float>{3, -0.0f, 28, 32}));

@@ -2,8 +2,10 @@
 //
 // Sums of segments of 64 floats over all GPUs. The cuts lie within segments, so each but the last
 // GPU has one that ends on the next. n is the items of one GPU.
-#include <algorithm>
 #include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
 
 #include "gpus.cuh"
 
@@ -70,80 +72,28 @@ std::vector<float> fetch(const own_segments& of) {
   return sums;
 }
 
-void require_bits_of_one_call(gpus& host, const division& d) {
-  const own_segments whole(0, 0, d.n * d.size / segment);
-  tilefold::segmented_reduce(host.gpu(0), host.whole(), whole.offsets.data(), whole.count,
-                             whole.sums.data());
+/// The segments from number `first` on, of the whole sequence, again by one call.
+void require_bits_of_one_call(gpus& host, const own_segments& got, index first) {
+  const own_segments one(0, first, got.count);
+  tilefold::segmented_reduce(host.gpu(0), host.whole(), one.offsets.data(), one.count,
+                             one.sums.data());
   host.gpu(0).synchronize();
-  const std::vector<float> expected = fetch(whole);
-  auto at = expected.begin();
-  for (const auto& own : d.segments) {
-    const std::vector<float> got = fetch(*own);
-    if (std::memcmp(got.data(), &*at, got.size() * sizeof(float)) != 0) {
-      throw std::runtime_error("other bits than those of one call");
-    }
-    at += static_cast<std::ptrdiff_t>(got.size());
+  const std::vector<float> expected = fetch(one);
+  if (std::memcmp(fetch(got).data(), expected.data(), expected.size() * sizeof(float)) != 0) {
+    throw std::runtime_error("other bits than those of one call");
   }
 }
 
-}  // namespace
+using divided_once = std::shared_ptr<std::unique_ptr<division>>;
 
-void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
-  const index n = index{1} << (all.quick() ? 28 : 31);
-  const auto divided = std::make_shared<std::unique_ptr<division>>();
-  const auto alone = std::make_shared<tilefold::thread_communicator>(
-      std::move(tilefold::thread_communicator::make(1)[0]));
-  for (const joined by : {joined::one, joined::threads, joined::nccl}) {
-    measurement m;
-    m.shape = "segments_of_64";
-    m.mode = "sync";
-    m.who = name_of(by, host->size());
-    m.n = n;
-    m.iterations = 3;
-    m.group = "segments";
-    m.prepare = [=] {
-      if (*divided == nullptr) *divided = std::make_unique<division>(*host, n);
-      division& d = **divided;
-      timed_work work;
-      work.how = mode::sync;
-      work.bytes = n * static_cast<index>(sizeof(float)) * (by == joined::one ? 1 : host->size());
-      if (by == joined::one) {
-        work.enqueue = [=, &d] {
-          tilefold::segmented_reduce(host->gpu(0), host->whole(), d.alone.offsets.data(),
-                                     d.alone.count, d.alone.sums.data());
-          host->gpu(0).synchronize();
-        };
-      } else {
-        work.enqueue = [=, &d] {
-          host->team().run([&](int r) {
-            const own_segments& own = *d.segments[static_cast<std::size_t>(r)];
-            const index items = d.begin(r + 1) - d.begin(r);
-            const auto fold = [&](auto ranks) {
-              tilefold::segmented_reduce(ranks, d.part(*host, r), own.offsets.data(), own.count,
-                                         own.sums.data());
-            };
-            if (by == joined::threads) {
-              fold(tilefold::ranks(host->threads(r), host->gpu(r), items));
-            } else {
-              fold(tilefold::ranks(host->nccl(r), host->gpu(r), items));
-            }
-            host->gpu(r).synchronize();
-          });
-        };
-        work.check = [=, &d, run = work.enqueue] {
-          run();
-          require_bits_of_one_call(*host, d);
-        };
-      }
-      return work;
-    };
-    all.enter(std::move(m));
-  }
-  // What being a rank costs where there is no other.
+/// `sum` sums the segments of `gpus` GPUs; `check` compares what came out with one call.
+void enter(roster& all, const std::shared_ptr<gpus>& host, const divided_once& divided, index n,
+           const std::string& who, int num_gpus, const std::function<void(division&)>& sum,
+           const std::function<void(division&)>& check) {
   measurement m;
   m.shape = "segments_of_64";
   m.mode = "sync";
-  m.who = "threads-of-1";
+  m.who = who;
   m.n = n;
   m.iterations = 3;
   m.group = "segments";
@@ -152,15 +102,63 @@ void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
     division& d = **divided;
     timed_work work;
     work.how = mode::sync;
-    work.bytes = n * static_cast<index>(sizeof(float));
-    work.enqueue = [=, &d] {
-      tilefold::segmented_reduce(tilefold::ranks(*alone, host->gpu(0), n), host->whole(),
-                                 d.alone.offsets.data(), d.alone.count, d.alone.sums.data());
-      host->gpu(0).synchronize();
+    work.bytes = n * static_cast<index>(sizeof(float)) * num_gpus;
+    work.enqueue = [=, &d] { sum(d); };
+    work.check = [=, &d] {
+      sum(d);
+      check(d);
     };
     return work;
   };
   all.enter(std::move(m));
+}
+
+}  // namespace
+
+void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
+  const index n = index{1} << (all.quick() ? 28 : 31);
+  const auto divided = std::make_shared<std::unique_ptr<division>>();
+  // One GPU, by itself and as the only rank: what being a rank costs where there is no other.
+  const auto alone = std::make_shared<tilefold::thread_communicator>(
+      std::move(tilefold::thread_communicator::make(1)[0]));
+  const auto sum_alone = [=](division& d, auto&& executor) {
+    tilefold::segmented_reduce(executor, host->whole(), d.alone.offsets.data(), d.alone.count,
+                               d.alone.sums.data());
+    host->gpu(0).synchronize();
+  };
+  const auto check_alone = [=](division& d) { require_bits_of_one_call(*host, d.alone, 0); };
+  enter(
+      all, host, divided, n, name_of(joined::one, 1), 1,
+      [=](division& d) { sum_alone(d, host->gpu(0)); }, check_alone);
+  enter(
+      all, host, divided, n, name_of(joined::threads, 1), 1,
+      [=](division& d) { sum_alone(d, tilefold::ranks(*alone, host->gpu(0), n)); }, check_alone);
+
+  const auto sum_on_all = [=](division& d, const auto& communicator) {
+    host->team().run([&](int r) {
+      const own_segments& own = *d.segments[static_cast<std::size_t>(r)];
+      const auto ranks =
+          tilefold::ranks(communicator(r), host->gpu(r), d.begin(r + 1) - d.begin(r));
+      tilefold::segmented_reduce(ranks, d.part(*host, r), own.offsets.data(), own.count,
+                                 own.sums.data());
+      host->gpu(r).synchronize();
+    });
+  };
+  const auto check_all = [=](division& d) {
+    index first = 0;
+    for (const auto& own : d.segments) {
+      require_bits_of_one_call(*host, *own, first);
+      first += own->count;
+    }
+  };
+  enter(
+      all, host, divided, n, name_of(joined::threads, host->size()), host->size(),
+      [=](division& d) { sum_on_all(d, [&](int r) -> auto& { return host->threads(r); }); },
+      check_all);
+  enter(
+      all, host, divided, n, name_of(joined::nccl, host->size()), host->size(),
+      [=](division& d) { sum_on_all(d, [&](int r) -> auto& { return host->nccl(r); }); },
+      check_all);
 }
 
 }  // namespace bench

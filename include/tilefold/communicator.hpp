@@ -4,6 +4,8 @@
 // threads of one process. Host only; link with the system's threads.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <concepts>
 #include <condition_variable>
 #include <cstddef>
@@ -23,9 +25,8 @@ namespace tilefold {
 /// The ranks of a group, as one of them sees it.
 ///
 /// - `rank()`: this rank's number, 0 to size() - 1; `size()`: how many there are.
-/// - `all_gather(send, receive, bytes)`: every rank gives `bytes` bytes at `send`, the same number
-/// on
-///   all, and finds size() * bytes at `receive`, rank by rank. Both are host memory. The call
+/// - `all_gather(send, receive, bytes)`: every rank gives `bytes` bytes at `send`, as many as all
+///   others, and finds size() * bytes at `receive`, rank by rank. Both are host memory. The call
 ///   returns when they are there. It may throw what it likes if the ranks cannot be reached; on all
 ///   of them, if it can.
 ///
@@ -45,7 +46,8 @@ concept communicator = requires(Comm& comm, const void* send, void* receive, std
 /// - Each is used by one thread at a time, and is not copied. One that is destroyed, for instance
 ///   because its thread has thrown, has left: whoever waits for it, or will, gets a
 ///   communicator_error that names it.
-/// - Cost: no thread beyond the ranks' own; ranks that wait sleep.
+/// - Cost: no thread beyond the ranks' own. Ranks that wait look for the others for 50 us if there
+///   is a core for each rank, and then sleep.
 class thread_communicator {
  public:
   /// The ranks of a new group; throws invalid_range_error unless size >= 1.
@@ -157,7 +159,7 @@ class thread_communicator {
         changed_.notify_all();
         return;
       }
-      changed_.wait(lock, [&] { return turn_ != turn || left_ >= 0; });
+      wait(lock, [&] { return turn_ != turn || left_ >= 0; });
       if (turn_ == turn) require_all();
     }
 
@@ -168,7 +170,21 @@ class thread_communicator {
         changed_.notify_all();
         return;
       }
-      changed_.wait(lock, [&] { return departed_ == size(); });
+      wait(lock, [&] { return departed_ == size(); });
+    }
+
+    // Until done(), which reads atomics. A thread that sleeps takes long to wake, so it looks by
+    // itself at first, where no other rank needs its core.
+    template <class Done>
+    void wait(std::unique_lock<std::mutex>& lock, const Done& done) {
+      if (looks_first_) {
+        lock.unlock();
+        const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+        while (!done() && std::chrono::steady_clock::now() < end) {
+        }
+        lock.lock();
+      }
+      changed_.wait(lock, done);
     }
 
     void require_all() const {
@@ -180,10 +196,11 @@ class thread_communicator {
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<message> sent_;
+    const bool looks_first_ = sent_.size() <= std::thread::hardware_concurrency();
     int arrived_ = 0;
-    int departed_ = 0;
-    unsigned turn_ = 0;
-    int left_ = -1;  // the first that has left
+    std::atomic<int> departed_ = 0;
+    std::atomic<unsigned> turn_ = 0;
+    std::atomic<int> left_ = -1;  // the first that has left
   };
 
   thread_communicator(std::shared_ptr<shared_state> group, int rank)

@@ -524,11 +524,11 @@ class basic_cuda_executor {
     if constexpr (!detail::blocks_of<Reducer>::one) {
       // Blocks grow, and then they shrink. Those that are long enough are ranges by themselves, at
       // the speed of ranges; those before and behind them are segments.
-      const std::int64_t least = n < least_split_items ? n : least_range_items;
+      const std::int64_t long_enough = n < least_split_items ? n : least_range_items;
       int first = 0;
-      while (first < count && blocks.size(first) < least) ++first;
+      while (first < count && blocks.size(first) < long_enough) ++first;
       int last = count;
-      while (last > first && blocks.size(last - 1) < least) --last;
+      while (last > first && blocks.size(last - 1) < long_enough) --last;
       const auto at = [&](int i) { return blocks.first(i) - position; };
       for (int i = first; i < last; ++i) {
         launch<Policy>(detail::starting_at(source, at(i)), reducer, detail::unfinished{},

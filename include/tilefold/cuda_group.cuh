@@ -97,12 +97,14 @@ class shards {
 /// - All GPUs are started one after the other and awaited at the end; each writes its blocks to
 ///   pinned memory. Nothing goes from GPU to GPU.
 /// - Streams: one of its own for each GPU. Threads: one call at a time.
-/// - Throws as cuda_executor does; invalid_range_error for no GPU, or for shards that are more than
-///   GPUs. After any error it can be used again.
+/// - Throws as cuda_executor does; invalid_range_error for no GPU, for shards that are more than
+///   GPUs or cut unlike each other, and for offsets beyond them. After any error it can be used
+///   again.
 template <class Build>
 class basic_cuda_group {
  public:
   using executor_concept = executor_tag;
+  static constexpr bool cuts_items = true;  // by what the host knows
 
   explicit basic_cuda_group(const std::vector<int>& devices) {
     if (devices.empty()) throw invalid_range_error("tilefold::cuda_group: no GPU is named");
@@ -336,12 +338,22 @@ class basic_cuda_group {
   template <class It>
   void find_begins(const It& it, std::int64_t n, std::vector<std::int64_t>& begins) const {
     if constexpr (requires { it.table->parts; }) {
-      if (!begins.empty()) return;
       const auto& of_shards = it.table->begins;
+      if (n > of_shards.back() - it.at) {
+        throw invalid_range_error("tilefold::cuda_group: " + std::to_string(n) +
+                                  " items are wanted of shards that hold " +
+                                  std::to_string(of_shards.back() - it.at));
+      }
+      std::vector<std::int64_t> own;
       for (std::size_t d = 0; d <= gpus_.size(); ++d) {
         const std::int64_t begin = (d < of_shards.size() ? of_shards[d] : of_shards.back()) - it.at;
-        begins.push_back(begin < 0 ? 0 : begin > n ? n : begin);
+        own.push_back(begin < 0 ? 0 : begin > n ? n : begin);
       }
+      if (!begins.empty() && begins != own) {
+        throw invalid_range_error(
+            "tilefold::cuda_group: shards of one call must be cut at the same items");
+      }
+      begins = std::move(own);
     }
   }
 

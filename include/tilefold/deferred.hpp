@@ -12,11 +12,13 @@
 
 namespace tilefold {
 
-/// A size that stands in memory, and what it is at most; made by deferred().
+/// A size that stands in memory, and what it is at most; made by deferred(). Throws
+/// invalid_range_error for a negative `most`.
 template <std::integral T>
 class deferred_size {
  public:
-  deferred_size(const T* at, std::int64_t most) : at_(at), most_(most) {}
+  deferred_size(const T* at, std::int64_t most)
+      : at_(at), most_(detail::count_of("deferred", "the most that a size can be", most)) {}
   const T* at() const { return at_; }
   std::int64_t most() const { return most_; }
 

@@ -24,11 +24,10 @@ namespace tilefold {
 ///
 /// - It makes a duplicate of its own, so its messages never meet the program's, and frees it in the
 ///   end (which must come before MPI_Finalize). Making and destroying it is collective.
-/// - Errors: on the duplicate MPI returns its errors, and they become communicator_error, with
-/// MPI's
-///   own text. What happens to ranks that wait for one that has ended is MPI's affair: a rank whose
-///   process ends without MPI_Finalize takes the others with it under mpirun, and so does
-///   MPI_Abort.
+/// - Errors: on the duplicate MPI returns its errors, and they become communicator_error, with the
+///   text that MPI has for them. What happens to ranks that wait for one that has ended is MPI's
+///   affair: a rank whose process ends without MPI_Finalize takes the others with it under mpirun,
+///   and so does MPI_Abort.
 /// - A rank that throws and unwinds out of main should call MPI_Abort, as any MPI program.
 /// - Threads: one call at a time; MPI_THREAD_SERIALIZED if those come from different threads.
 class mpi_communicator {

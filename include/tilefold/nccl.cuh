@@ -35,13 +35,16 @@ namespace tilefold {
 /// - Other calls gather lengths or host memory (communicator.hpp): through pinned memory and memory
 ///   of the communicator's device, in a stream of its own, for which they wait. The program's own
 ///   NCCL calls on the same communicator must not be under way meanwhile.
-/// - Errors of NCCL and CUDA become communicator_error; then the NCCL communicator is aborted, so
-///   that the other ranks do not wait: they get an error of NCCL, too. It is of no use any more.
+/// - Errors of NCCL and CUDA become communicator_error; then the NCCL communicator is aborted, and
+/// is
+///   of no use any more. Whether the other ranks notice is NCCL's affair: between GPUs of one host
+///   (NCCL 2.28) they wait until they abort, too.
 /// - Memory: size() + 1 times the longest message, on both sides; kept.
 class nccl_communicator {
  public:
   /// Throws communicator_error.
   explicit nccl_communicator(ncclComm_t comm) : comm_(comm) {
+    require_no_error();  // of a communicator that does not block: when it is there
     check(ncclCommUserRank(comm_, &rank_), "ncclCommUserRank");
     check(ncclCommCount(comm_, &size_), "ncclCommCount");
     check(ncclCommCuDevice(comm_, &device_), "ncclCommCuDevice");
@@ -90,18 +93,26 @@ class nccl_communicator {
 
   /// Throws what has gone wrong in calls that did not wait: rank_mismatch_error, rank_error, or
   /// communicator_error. Call it when their stream has been waited for.
-  void throw_errors() {
+  void throw_errors() { throw_found(*mailbox_->status()); }
+
+  /// What a call that waits throws, whose status that is.
+  void throw_found(detail::cuda::rank_status& status) {
     require_usable();
     require_no_error();
-    mailbox_->throw_errors();
+    detail::cuda::rank_mailbox::throw_found(detail::cuda::rank_mailbox::taken(&status));
   }
 
-  /// Makes sure that calls in stream order can send `bytes` bytes a rank, a multiple of 1024: 32,
-  /// and accumulators, rounded up. 4096 are there from the beginning. Before a capture of calls
-  /// that need more, and not after one: it frees the memory that graphs captured so far use.
+  /// Makes sure that calls in stream order can send `bytes` bytes a rank: 32 and the accumulators
+  /// of a rank's blocks, which is rounded up to a multiple of 1024. 4096 are there from the
+  /// beginning. Before a capture of calls that need more.
   void reserve(std::int64_t bytes) {
     const detail::cuda::device_scope scope(device_);
     mailbox_->reserve(bytes);
+  }
+
+  /// Aborts the NCCL communicator, after which this one is of no use any more.
+  void abort() noexcept {
+    if (comm_ != nullptr) (void)ncclCommAbort(std::exchange(comm_, nullptr));
   }
 
   /// The memory of calls in stream order.
@@ -131,9 +142,13 @@ class nccl_communicator {
   }
 
   void require_no_error() {
-    ncclResult_t state = ncclSuccess;
-    check(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
-    if (state != ncclInProgress) check(state, "NCCL");
+    // A communicator that does not block works on its calls by itself, and says when they are done.
+    ncclResult_t state = ncclInProgress;
+    while (state == ncclInProgress) {
+      const ncclResult_t code = ncclCommGetAsyncError(comm_, &state);
+      if (code != ncclSuccess) fail("ncclCommGetAsyncError", ncclGetErrorString(code));
+    }
+    if (state != ncclSuccess) fail("NCCL", ncclGetErrorString(state));
   }
 
   void grow(std::size_t bytes) {
@@ -162,10 +177,11 @@ class nccl_communicator {
     fail(what, cudaGetErrorString(code));
   }
   void check(ncclResult_t code, const char* what) {
+    if (code == ncclInProgress) return require_no_error();
     if (code != ncclSuccess) fail(what, ncclGetErrorString(code));
   }
   [[noreturn]] void fail(const char* what, const char* why) {
-    if (comm_ != nullptr) (void)ncclCommAbort(std::exchange(comm_, nullptr));
+    abort();
     throw communicator_error("tilefold::nccl_communicator: " + std::string(what) + ": " + why);
   }
 

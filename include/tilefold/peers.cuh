@@ -23,7 +23,8 @@ namespace tilefold {
 
 namespace detail::cuda {
 
-/// What the ranks of a group share: the inboxes of all GPUs, and the word that tells who has left.
+/// What the ranks of a group share: the inboxes of all GPUs, and a word a rank that tells whether
+/// it has left.
 class peer_group {
  public:
   static constexpr std::int64_t capacity = 16384;  // bytes of a message
@@ -49,10 +50,10 @@ class peer_group {
     return reinterpret_cast<const peer_inbox*>(gpus_[at(rank)].memory);
   }
   const unsigned* left() const { return left_; }
-  void leave(int rank) noexcept {
-    volatile unsigned& word = *left_;
-    if (word == 0) word = static_cast<unsigned>(rank) + 1;
+  bool has_left(int rank) const {
+    return static_cast<const volatile unsigned*>(left_)[at(rank)] != 0;
   }
+  void leave(int rank) noexcept { static_cast<volatile unsigned*>(left_)[at(rank)] = 1; }
 
  private:
   struct gpu {
@@ -84,10 +85,12 @@ class peer_group {
 
   // A GPU's memory: the table of all inboxes, its flags and turns, its places.
   void make_inboxes() {
-    void* word = nullptr;
-    check(cudaHostAlloc(&word, sizeof(unsigned), cudaHostAllocPortable), "cudaHostAlloc");
-    left_ = new (word) unsigned(0);
     const auto ranks = static_cast<std::int64_t>(gpus_.size());
+    void* left = nullptr;
+    check(cudaHostAlloc(&left, gpus_.size() * sizeof(unsigned), cudaHostAllocPortable),
+          "cudaHostAlloc");
+    left_ = static_cast<unsigned*>(left);
+    for (std::size_t r = 0; r < gpus_.size(); ++r) left_[r] = 0;
     const auto table = ranks * static_cast<std::int64_t>(sizeof(peer_inbox));
     const auto words = ranks * static_cast<std::int64_t>(sizeof(unsigned));
     const std::int64_t front = (table + 2 * words + 255) / 256 * 256;
@@ -119,7 +122,7 @@ class peer_group {
   }
 
   std::vector<gpu> gpus_;
-  unsigned* left_ = nullptr;
+  unsigned* left_ = nullptr;  // a word a rank
 };
 
 }  // namespace detail::cuda
@@ -138,12 +141,13 @@ class peer_group {
 /// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
 ///   communicator_error on all ranks.
 /// - A rank that is destroyed has left: whoever waits for it gets a communicator_error, from
-///   throw_errors() or a call that returns a value.
-class peer_communicator {
+///   throw_errors() or a call that returns a value. Destroy it when its stream has been waited for.
+template <class Build>
+class basic_peer_communicator {
  public:
   /// The ranks of a new group, rank r on GPU devices[r]. Throws invalid_range_error unless all are
   /// different and there is one at least; communicator_error if they do not reach each other.
-  static std::vector<peer_communicator> make(const std::vector<int>& devices) {
+  static std::vector<basic_peer_communicator> make(const std::vector<int>& devices) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       for (std::size_t k = 0; k < i; ++k) {
         if (devices[i] != devices[k]) continue;
@@ -153,17 +157,15 @@ class peer_communicator {
     }
     auto threads = thread_communicator::make(static_cast<int>(devices.size()));
     const auto group = std::make_shared<detail::cuda::peer_group>(devices);
-    std::vector<peer_communicator> ranks;
+    std::vector<basic_peer_communicator> ranks;
     ranks.reserve(devices.size());
-    for (auto& thread : threads) ranks.push_back(peer_communicator(group, std::move(thread)));
+    for (auto& thread : threads) ranks.push_back(basic_peer_communicator(group, std::move(thread)));
     return ranks;
   }
 
-  peer_communicator(peer_communicator&&) noexcept = default;
-  peer_communicator& operator=(peer_communicator&&) = delete;  // it would leave its group
-  ~peer_communicator() {
-    if (group_ != nullptr) group_->leave(rank());
-  }
+  basic_peer_communicator(basic_peer_communicator&&) noexcept = default;
+  basic_peer_communicator& operator=(basic_peer_communicator&&) = delete;  // it would leave
+  ~basic_peer_communicator() { abort(); }
 
   int rank() const { return threads_.rank(); }
   int size() const { return threads_.size(); }
@@ -182,12 +184,8 @@ class peer_communicator {
     require_fits(static_cast<std::int64_t>(bytes));
     const ready_kernel<const char*, char*, std::int64_t, int, const peer_inbox*, std::int64_t,
                        const volatile unsigned*>
-        kernel{&peer_gather_kernel<this_build>,
-               "peer_gather_kernel",
-               peer_gather_nt,
-               size(),
-               false,
-               false};
+        kernel{
+            &peer_gather_kernel<Build>, "peer_gather_kernel", peer_gather_nt, size(), false, false};
     const device_scope scope(device());
     kernel.launch(size(), stream, static_cast<const char*>(send), static_cast<char*>(receive),
                   static_cast<std::int64_t>(bytes), rank(), group_->inboxes(rank()),
@@ -201,24 +199,37 @@ class peer_communicator {
 
   /// Throws what has gone wrong in calls that did not wait: communicator_error,
   /// rank_mismatch_error, or rank_error. Call it when their stream has been waited for.
-  void throw_errors() {
-    if (!mailbox_->is_fine()) require_all();
-    mailbox_->throw_errors();
+  void throw_errors() { throw_found(*mailbox_->status()); }
+
+  /// What a call that waits throws, whose status that is.
+  void throw_found(detail::cuda::rank_status& status) {
+    const auto found = detail::cuda::rank_mailbox::taken(&status);
+    // Zeros stand where the message of a rank that has left would be.
+    if (found.what == detail::cuda::rank_status::other_call && group_->has_left(found.rank)) {
+      throw_left(found.rank);
+    }
+    detail::cuda::rank_mailbox::throw_found(found);
   }
 
-  /// `bytes`: a multiple of 1024 up to 16384; more is refused. Not after a capture that used less:
-  /// it frees the memory that graphs captured so far use.
+  /// Makes room for messages of `bytes` bytes, up to 16384; more is refused. 4096 are there from
+  /// the beginning. Before a capture of calls that need more.
   void reserve(std::int64_t bytes) {
     require_fits(bytes);
     const detail::cuda::device_scope scope(device());
     mailbox_->reserve(bytes);
   }
 
+  /// Leaves the group, as a rank that is destroyed does.
+  void abort() noexcept {
+    if (group_ != nullptr) group_->leave(rank());
+  }
+
   /// The memory of calls in stream order.
   detail::cuda::rank_mailbox& mailbox() { return *mailbox_; }
 
  private:
-  peer_communicator(std::shared_ptr<detail::cuda::peer_group> group, thread_communicator thread)
+  basic_peer_communicator(std::shared_ptr<detail::cuda::peer_group> group,
+                          thread_communicator thread)
       : group_(std::move(group)), threads_(std::move(thread)) {
     const detail::cuda::device_scope scope(device());
     mailbox_.emplace(size());
@@ -232,9 +243,12 @@ class peer_communicator {
   }
 
   void require_all() const {
-    const unsigned left = *static_cast<const volatile unsigned*>(group_->left());
-    if (left == 0) return;
-    throw communicator_error("tilefold::peer_communicator: rank " + std::to_string(left - 1) +
+    for (int r = 0; r < size(); ++r) {
+      if (group_->has_left(r)) throw_left(r);
+    }
+  }
+  [[noreturn]] static void throw_left(int rank) {
+    throw communicator_error("tilefold::peer_communicator: rank " + std::to_string(rank) +
                              " has left the group");
   }
 
@@ -243,6 +257,7 @@ class peer_communicator {
   std::optional<detail::cuda::rank_mailbox> mailbox_;
 };
 
+using peer_communicator = basic_peer_communicator<detail::cuda::this_build>;
 static_assert(communicator<peer_communicator>);
 
 }  // namespace tilefold

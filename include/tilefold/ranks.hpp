@@ -10,8 +10,10 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -109,16 +111,22 @@ block_list<Reducer> gather_blocks(Call& call, const Parts& parts, const Reducer&
 
 /// A communicator that also gathers between memory of GPUs, in the order of a stream.
 template <class Comm>
-concept gathers_in_stream = requires(Comm& comm) { comm.mailbox().messages(); };
+concept gathers_in_stream = requires(Comm& comm) {
+  comm.mailbox().messages();
+  comm.device();
+  comm.abort();
+};
 
 }  // namespace detail
 
-/// How many items each rank holds, which all of them know.
+/// How many items each rank holds, which all of them know. Cheap to copy.
 class rank_lengths {
  public:
   /// `lengths`: of every rank, in their order, the same on all. Throws invalid_range_error if one
   /// is negative, or all together are more than 2^63 - 1.
-  explicit rank_lengths(const std::vector<std::int64_t>& lengths) : parts_(checked(lengths)) {}
+  explicit rank_lengths(const std::vector<std::int64_t>& lengths)
+      : parts_(std::make_shared<const detail::rank_parts>(checked(lengths))),
+        hash_(detail::fnv1a(parts_->bytes())) {}
 
   /// Of ranks that each know their own: one gather, for which it waits.
   template <communicator Comm>
@@ -128,13 +136,15 @@ class rank_lengths {
     return rank_lengths(lengths);
   }
 
-  int ranks() const { return parts_.ranks(); }
-  std::int64_t operator[](int rank) const { return parts_.end(rank) - parts_.begin(rank); }
+  int ranks() const { return parts_->ranks(); }
+  std::int64_t operator[](int rank) const { return parts_->end(rank) - parts_->begin(rank); }
   /// Where a rank's items begin in the whole.
-  std::int64_t begin(int rank) const { return parts_.begin(rank); }
-  std::int64_t total() const { return parts_.total(); }
+  std::int64_t begin(int rank) const { return parts_->begin(rank); }
+  std::int64_t total() const { return parts_->total(); }
 
-  const detail::rank_parts& parts() const { return parts_; }
+  const detail::rank_parts& parts() const { return *parts_; }
+  /// Ranks that mean the same lengths have the same.
+  std::uint64_t hash() const { return hash_; }
 
  private:
   static const std::vector<std::int64_t>& checked(const std::vector<std::int64_t>& lengths) {
@@ -146,7 +156,8 @@ class rank_lengths {
     return lengths;
   }
 
-  detail::rank_parts parts_;
+  std::shared_ptr<const detail::rank_parts> parts_;  // copies are cheap
+  std::uint64_t hash_;
 };
 
 /// What ranks() makes. Cheap to make; refers to its communicator and its executor.
@@ -157,8 +168,8 @@ class ranks_executor {
   using communicator_type = Comm;
 
   ranks_executor(Comm& comm, Executor& base, std::int64_t num_items,
-                 const rank_lengths* lengths = nullptr)
-      : comm_(&comm), base_(&base), num_items_(num_items), lengths_(lengths) {}
+                 std::optional<rank_lengths> lengths = {})
+      : comm_(&comm), base_(&base), num_items_(num_items), lengths_(std::move(lengths)) {}
 
   Comm& comm() const { return *comm_; }
   /// The executor that folds this rank's part.
@@ -188,15 +199,16 @@ class ranks_executor {
     using list = detail::block_list<reducer>;
 #if defined(__CUDACC__)
     if constexpr (in_stream<reducer>) {
-      if (lengths_ != nullptr) {
+      if (lengths_.has_value()) {
         require_waiting(verb);
         using result = typename Bound::result;
         const result value = base_->template awaited<result>(
             [&](const auto& out) {
-              this->template fold_in_stream<Policy_>(verb, bound, n, out, its...);
+              this->template fold_in_stream<Policy_>(
+                  verb, bound, n, comm_->mailbox().awaited_status(), [&] { return out; }, its...);
             },
             [&](auto stream) { comm_->wait(stream); });
-        comm_->throw_errors();
+        comm_->throw_found(*comm_->mailbox().awaited_status());
         return value;
       }
     }
@@ -231,9 +243,10 @@ class ranks_executor {
 #if defined(__CUDACC__)
     using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
     if constexpr (in_stream<reducer>) {
-      if (lengths_ != nullptr) {
-        return this->template fold_in_stream<Policy_>(verb, bound, n, base_->readable(out, "out"),
-                                                      its...);
+      if (lengths_.has_value()) {
+        return this->template fold_in_stream<Policy_>(
+            verb, bound, n, comm_->mailbox().status(), [&] { return base_->readable(out, "out"); },
+            its...);
       }
     }
 #endif
@@ -301,7 +314,7 @@ class ranks_executor {
   }
 
   void require_lengths(std::int64_t n) const {
-    if (lengths_ == nullptr) return;
+    if (!lengths_.has_value()) return;
     if ((*lengths_)[comm_->rank()] == n) return;
     throw invalid_range_error("tilefold::ranks: rank " + std::to_string(comm_->rank()) +
                               " passes " + std::to_string(n) + " items where its length is " +
@@ -317,10 +330,11 @@ class ranks_executor {
       requires(Executor& exec) { exec.stream(); };
   /// \endcond
 
-  // The fold of all ranks' items in the order of the stream, through this rank's `out`. A rank that
-  // fails takes part in the gather all the same.
-  template <class Policy_, class Bound, class Out, class... Its>
-  void fold_in_stream(const char* verb, const Bound& bound, std::int64_t n, const Out& out,
+  // The fold of all ranks' items in the order of the stream, through what make_out() returns. A
+  // rank that fails takes part in the gather all the same, so that the others are told.
+  template <class Policy_, class Bound, class MakeOut, class... Its>
+  void fold_in_stream(const char* verb, const Bound& bound, std::int64_t n,
+                      detail::cuda::rank_status* status, const MakeOut& make_out,
                       const Its&... its) const {
     namespace c = detail::cuda;
     using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
@@ -332,25 +346,21 @@ class ranks_executor {
     const int most = detail::most_blocks<detail::blocks_of<reducer>>(parts);
     const std::int64_t bytes =
         c::rank_message_bytes(most, static_cast<std::int64_t>(sizeof(accumulator)));
-    using op = typename detail::op_of_bound<Bound>::type;
-    const std::uint64_t signature =
-        detail::fnv1a(detail::call_signature<Bound, op, std::iter_value_t<Its>...>(verb)) ^
-        detail::fnv1a(parts.bytes());
     // Known on all ranks alike, so all throw, or none.
     const auto empty = detail::empty_of_all(verb, bound, parts.total() == 0);
+    make_room(bytes);
     auto& mail = comm_->mailbox();
-    if (bytes > mail.bytes()) {
-      c::rank_mailbox::require_growing(bytes, base_->stream());
-      comm_->reserve(bytes);
-    }
-    const int rank = comm_->rank();
     auto* const place = reinterpret_cast<c::rank_header*>(mail.message());
-    c::rank_header header{signature, 0, 0, 0};
+    const int rank = comm_->rank();
+    c::rank_header header{stream_signature<Bound, Its...>(verb), parts.begin(rank), parts.end(rank),
+                          0};
+    std::optional<decltype(make_out())> out;
     std::exception_ptr failure;
     try {
       require_lengths(n);
-      header.begin = parts.begin(rank);
-      header.end = parts.end(rank);
+      require_gpu_of_communicator();
+      out.emplace(make_out());
+      base_->ready_to_join(bound.reducer, bound.start, empty, *out);
       if (n > 0) {
         auto* const values = reinterpret_cast<accumulator*>(mail.message() + c::rank_blocks_at);
         base_->template fold_blocks_to<Policy_>(
@@ -361,23 +371,90 @@ class ranks_executor {
       }
     } catch (...) {
       failure = std::current_exception();
-      header.failed = 1;
-      base_->store(header, place);
     }
-    base_->ready_to_join(bound.reducer, bound.start, empty, out);
-    comm_->all_gather(mail.message(), mail.messages(), static_cast<std::size_t>(bytes),
-                      base_->stream());
-    if (failure != nullptr) std::rethrow_exception(failure);
+    if (failure != nullptr) {
+      header.failed = 1;
+      send_failure(header, bytes);
+      std::rethrow_exception(failure);
+    }
+    or_abort([&] {
+      comm_->all_gather(mail.message(), mail.messages(), static_cast<std::size_t>(bytes),
+                        base_->stream());
+    });
     base_->join_ranks(
-        c::rank_messages{mail.messages(), bytes, comm_->size(), most, signature, mail.status()},
-        bound.reducer, bound.start, empty, out);
+        c::rank_messages{mail.messages(), bytes, comm_->size(), most, header.signature, status},
+        bound.reducer, bound.start, empty, *out);
+  }
+
+  // What a call in stream order is known by. The names of types are put together once.
+  template <class Bound, class... Its>
+  std::uint64_t stream_signature(const char* verb) const {
+    using op = typename detail::op_of_bound<Bound>::type;
+    static const std::uint64_t types =
+        detail::fnv1a(detail::call_signature<Bound, op, std::iter_value_t<Its>...>(""));
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+    return (types * odd + detail::fnv1a(std::string_view(verb))) * odd + lengths_->hash();
+  }
+
+  // All ranks' messages are as long, so a communicator that takes none of that length throws on all
+  // of them. One that has no memory for them cannot take part.
+  void make_room(std::int64_t bytes) const {
+    if (bytes <= comm_->mailbox().bytes()) return;
+    detail::cuda::rank_mailbox::require_growing(bytes, base_->stream());
+    try {
+      comm_->reserve(bytes);
+    } catch (const communicator_error&) {
+      throw;
+    } catch (...) {
+      comm_->abort();
+      throw;
+    }
+  }
+
+  void require_gpu_of_communicator() const {
+    if (base_->device() == comm_->device()) return;
+    throw invalid_range_error("tilefold::ranks: rank " + std::to_string(comm_->rank()) +
+                              " has an executor of GPU " + std::to_string(base_->device()) +
+                              ", but its communicator is GPU " + std::to_string(comm_->device()) +
+                              "'s");
+  }
+
+  // Takes part in the gather with a message of nothing but `header`.
+  void send_failure(const detail::cuda::rank_header& header, std::int64_t bytes) const {
+    namespace c = detail::cuda;
+    const c::device_scope scope(comm_->device());
+    auto& mail = comm_->mailbox();
+    const bool is_here = base_->device() == comm_->device();
+    const cudaStream_t stream = is_here ? base_->stream() : cudaStreamPerThread;
+    or_abort([&] {
+      if (is_here) {
+        base_->store(header, reinterpret_cast<c::rank_header*>(mail.message()));
+      } else {
+        // What other streams still do with the messages is waited for.
+        c::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        c::check(cudaMemcpy(mail.message(), &header, sizeof header, cudaMemcpyHostToDevice),
+                 "cudaMemcpy");
+      }
+      comm_->all_gather(mail.message(), mail.messages(), static_cast<std::size_t>(bytes), stream);
+    });
+  }
+
+  // Where a rank cannot take part in the gather, the communicator is of no use any more.
+  template <class Send>
+  void or_abort(const Send& send) const {
+    try {
+      send();
+    } catch (...) {
+      comm_->abort();
+      throw;
+    }
   }
 #endif
 
   Comm* comm_;
   Executor* base_;
   std::int64_t num_items_;
-  const rank_lengths* lengths_;
+  std::optional<rank_lengths> lengths_;
 };
 
 namespace detail {
@@ -399,18 +476,15 @@ struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
 ///
 ///     float sum = tilefold::reduce(tilefold::ranks(comm, exec), first, last);
 ///
-/// - Result: on every rank the bits of one call over all parts, one after the other. The cuts may
-/// be
+/// - Result: on every rank the bits of one call over all parts, one after the other. The cuts are
 ///   anywhere; ranks may hold nothing, or the same number of items, or all of them.
 /// - segmented_reduce with offsets: a rank passes the segments that begin in its part, with offsets
 ///   that count in the whole, and its own number of items: ranks(comm, exec, num_items). It gets
 ///   their values, also of one that ends on another rank. So the ranks' offsets and outputs, one
 ///   after the other, are those of one call.
-/// - reduce_by_key: a rank gets the runs that begin in its part, also one that ends on another
-/// rank,
-///   and their number. The ranks' outputs, one after the other, are those of one call.
-/// - axis_reduce: the first axis of `in` is spread over the ranks. If it is reduced, every rank
-/// gets
+/// - reduce_by_key: a rank gets the runs that begin in its part, and their number; a run may end on
+///   another rank. The ranks' outputs, one after the other, are those of one call.
+/// - axis_reduce: the first axis of `in` is spread over the ranks. If it is reduced, every rank has
 ///   all results; else each its own, without a word to the others. batched_reduce: arrays lie on
 ///   one rank each, likewise.
 /// - Every verb whose result is one value: reduce, transform_reduce, all reducers, count, mean...,
@@ -419,12 +493,12 @@ struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
 /// - All ranks make the same calls in the same order. A rank that comes to a call of another verb,
 ///   operator, item type or function is found out: all get rank_mismatch_error, which names two of
 ///   them. (Lambdas have poor names, and a value that they hold has none.)
-/// - What a rank's own part throws, in the items it reads, its memory or its operator, all are
-/// told:
-///   that rank gets its exception, the others rank_error. The communicator can be used again. A
+/// - What a rank's own part throws, in the items it reads, its memory or its operator, is told to
+///   all: that rank gets its exception, the others rank_error. Verbs that write may have written
+///   results by then, on any rank. The communicator can be used again. A
 ///   rank that throws before its call has begun, or leaves, is the communicator's affair:
 ///   thread_communicator wakes the others with communicator_error, MPI ends the program by default.
-/// - Two gathers a call: 24 bytes a rank, then at most 2 log2 n + 1 accumulators a rank (one if the
+/// - Two gathers a call: 56 bytes a rank, then at most 2 log2 n + 1 accumulators a rank (one if the
 ///   order does not matter). Each rank merges all of them: size() * 2 log2 n combines. The call
 ///   waits, on a GPU too.
 /// - ranks(comm, exec, lengths), with the rank_lengths of all, says what is said once. Where the
@@ -432,10 +506,10 @@ struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
 ///   one value then take one gather and no word from the host: _into forms return at once, in the
 ///   order of the executor's stream, and can be captured. What other ranks did wrong, such a call
 ///   cannot say: `out` stays as it is, and comm.throw_errors() tells later. Calls that return a
-///   value throw it themselves.
+///   value throw it themselves. Ranks in calls whose messages differ in length (ranks.md) may wait
+///   for good with NCCL. A rank without memory for messages aborts the communicator.
 /// - Accumulators are trivially copyable, and all ranks run the same program on machines of one
-/// byte
-///   order.
+///   byte order.
 /// - `executor` may have a policy. The result refers to both arguments.
 template <communicator Comm, executor Exec>
 auto ranks(Comm& comm, Exec& exec, std::int64_t num_items = -1) {
@@ -445,8 +519,8 @@ auto ranks(Comm& comm, Exec& exec, std::int64_t num_items = -1) {
   static_assert(!parts::checks, "tilefold: checked() goes around ranks(), not into it");
   return ranks_executor<Comm, base, typename parts::policy>(comm, parts::base(exec), num_items);
 }
-/// The same where all know how many items each rank holds. Refers to `lengths` as well. Throws
-/// invalid_range_error unless there is one length a rank.
+/// The same where all know how many items each rank holds. Throws invalid_range_error unless there
+/// is one length a rank.
 template <communicator Comm, executor Exec>
 auto ranks(Comm& comm, Exec& exec, const rank_lengths& lengths) {
   if (lengths.ranks() != comm.size()) {
@@ -454,7 +528,7 @@ auto ranks(Comm& comm, Exec& exec, const rank_lengths& lengths) {
                               " lengths for " + std::to_string(comm.size()) + " ranks");
   }
   auto all = tilefold::ranks(comm, exec);
-  return decltype(all)(comm, all.local(), lengths[comm.rank()], &lengths);
+  return decltype(all)(comm, all.local(), lengths[comm.rank()], lengths);
 }
 
 }  // namespace tilefold

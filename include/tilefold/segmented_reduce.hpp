@@ -18,6 +18,7 @@
 #include <tilefold/detail/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/reduce.hpp>
+#include <tilefold/segment_bound.hpp>
 
 #if defined(__CUDACC__)
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
@@ -35,12 +36,17 @@ constexpr void require_integers() {
 }
 
 template <class Executor>
-constexpr void require_one_process() {
-  using base = decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
-      std::declval<std::remove_cvref_t<Executor>&>()));
+constexpr bool takes_deferred_sizes() {
+  using base = std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
+      std::declval<std::remove_cvref_t<Executor>&>()))>;
+  constexpr bool cuts_items = requires { base::cuts_items; };
   static_assert(!spans_ranks<base>,
                 "tilefold: ranks take no deferred sizes: each has to know how "
                 "many items it has");
+  static_assert(!cuts_items,
+                "tilefold: cuda_group and streamed() take no deferred sizes: the host has to know "
+                "them to cut the items");
+  return !spans_ranks<base> && !cuts_items;
 }
 
 // As messages name it.
@@ -52,6 +58,7 @@ inline constexpr const char* segments = "the number of segments";
 /// value through out[i].
 ///
 ///     segmented_reduce_into(exec, first, offsets, num_segments, out, ...)
+///     segmented_reduce_into(exec, first, offsets, num_segments, segment_bound(most), out, ...)
 ///     segmented_reduce_into(exec, first, begins, ends, num_segments, out, ...)
 ///     segmented_reduce_into(exec, first, num_segments, segment_size, out, ...)
 ///
@@ -135,6 +142,30 @@ void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segme
       out);
 }
 
+/// segmented_reduce_into() of segments by offsets of which none is longer than `longest` says
+/// (segment_bound.hpp).
+template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Offsets,
+          std::integral Count, detail::output Out, class... InitOp>
+  requires(sizeof...(InitOp) <= 2)
+void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_segments,
+                           segment_bound longest, Out out, InitOp... init_op) {
+  detail::require_integers<Offsets>();
+  const std::int64_t segments =
+      detail::count_of("segmented_reduce", detail::segments, num_segments);
+  detail::fold_trees_to<Acc, It>(
+      exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
+      [&](auto& base, const auto& bound) {
+        const auto all = detail::make_offsets_forest(bound.source(base, first),
+                                                     base.readable(offsets, "offsets"), segments);
+        if constexpr (detail::spans_ranks<decltype(base)>) {
+          return all;
+        } else {
+          return detail::make_bounded_forest(all, longest.most());
+        }
+      },
+      out);
+}
+
 /// segmented_reduce_into() of a deferred number of segments by offsets; `out` takes as many values,
 /// and values behind them are left as they are. Workspace and launches are those of most()
 /// segments.
@@ -144,19 +175,20 @@ template <class Acc = void, executor Exec, detail::item_iterator It, detail::ite
 void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, deferred_size<T> num_segments,
                            Out out, InitOp... init_op) {
   detail::require_integers<Offsets>();
-  detail::require_one_process<Exec>();
-  detail::fold_trees_to<Acc, It>(
-      exec, num_segments.most(), detail::read_arguments<std::iter_value_t<It>>(init_op...),
-      [&](auto& base, const auto& bound) {
-        const auto items = bound.source(base, first);
-        const auto told = base.readable(offsets, "offsets");
-        const auto at = base.readable(num_segments.at(), "num_segments");
-        return detail::deferred_forest<std::remove_cvref_t<decltype(items)>,
-                                       std::remove_cvref_t<decltype(told)>,
-                                       std::remove_cvref_t<decltype(at)>>{
-            items, told, {at, num_segments.most()}, 0};
-      },
-      out);
+  if constexpr (detail::takes_deferred_sizes<Exec>()) {
+    detail::fold_trees_to<Acc, It>(
+        exec, num_segments.most(), detail::read_arguments<std::iter_value_t<It>>(init_op...),
+        [&](auto& base, const auto& bound) {
+          const auto items = bound.source(base, first);
+          const auto told = base.readable(offsets, "offsets");
+          const auto at = base.readable(num_segments.at(), "num_segments");
+          return detail::deferred_forest<std::remove_cvref_t<decltype(items)>,
+                                         std::remove_cvref_t<decltype(told)>,
+                                         std::remove_cvref_t<decltype(at)>>{
+              items, told, {at, num_segments.most()}, 0};
+        },
+        out);
+  }
 }
 
 // Of one segment (reduce.hpp).
@@ -164,16 +196,17 @@ template <class Acc, executor Exec, detail::item_iterator It, std::integral T, d
           class... InitOp>
   requires(sizeof...(InitOp) <= 2)
 void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... init_op) {
-  detail::require_one_process<Exec>();
-  detail::fold_trees_to<Acc, It>(
-      exec, 1, detail::read_arguments<std::iter_value_t<It>>(init_op...),
-      [&](auto& base, const auto& bound) {
-        const auto items = bound.source(detail::unless_empty{base, n.most() > 0}, first);
-        const auto at = base.readable(n.at(), "n");
-        return detail::deferred_tree<std::remove_cvref_t<decltype(items)>,
-                                     std::remove_cvref_t<decltype(at)>>{items, {at, n.most()}};
-      },
-      out);
+  if constexpr (detail::takes_deferred_sizes<Exec>()) {
+    detail::fold_trees_to<Acc, It>(
+        exec, 1, detail::read_arguments<std::iter_value_t<It>>(init_op...),
+        [&](auto& base, const auto& bound) {
+          const auto items = bound.source(detail::unless_empty{base, n.most() > 0}, first);
+          const auto at = base.readable(n.at(), "n");
+          return detail::deferred_tree<std::remove_cvref_t<decltype(items)>,
+                                       std::remove_cvref_t<decltype(at)>>{items, {at, n.most()}};
+        },
+        out);
+  }
 }
 
 /// The same, done when the call returns. The executor may be left out: the memory of everything

@@ -6,9 +6,9 @@
 //     slot 0           copy 0    fold 0    copy 2    fold 2
 //     slot 1                     copy 1    fold 1    copy 3
 //
-// A slot is a piece of device memory and, for items that are not pinned, one of pinned memory
-// before it, which the host's threads fill. Chunks are aligned blocks of the fold order, so each is
-// one fold.
+// A slot is a piece of device memory. Items that are not pinned go by way of a ring of pinned
+// parts, short enough for the host's caches: threads fill one while the GPU copies those before.
+// Chunks are aligned blocks of the fold order, so each is one fold.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -91,12 +91,19 @@ class slot_memory {
   bool pinned_;
 };
 
+/// A part of pinned memory that items pass through.
+struct pinned_part {
+  explicit pinned_part(std::int64_t bytes) : memory(bytes, true) {}
+
+  slot_memory memory;
+  event_owner copied;
+};
+
 /// One of the places that chunks take in turn.
 struct stream_slot {
   explicit stream_slot(std::int64_t bytes) : device(bytes, false) {}
 
   slot_memory device;
-  std::unique_ptr<slot_memory> pinned;  // once an item came that is not
   event_owner copied;
   event_owner folded;
   // Of segments: the results that the GPU writes, and which segments they are of.
@@ -115,6 +122,7 @@ template <class Build>
 class streamed_executor {
  public:
   using executor_concept = executor_tag;
+  static constexpr bool cuts_items = true;  // by what the host knows
 
   streamed_executor(basic_cuda_executor<Build>& gpu, std::int64_t chunk_bytes)
       : gpu_(&gpu), chunk_bytes_(chunk_bytes) {
@@ -281,8 +289,10 @@ class streamed_executor {
 
   static constexpr std::int64_t least_chunk_bytes = 4096;
   static constexpr int num_slots = 2;
-  // Parts of a chunk that threads copy to pinned memory; each begins at a page.
-  static constexpr std::int64_t copied_bytes = std::int64_t{1} << 20;
+  // Of the ring that items pass through that are not pinned, and what a thread fills of a part.
+  static constexpr int num_parts = 3;
+  static constexpr std::int64_t part_bytes = std::int64_t{16} << 20;
+  static constexpr std::int64_t thread_bytes = std::int64_t{1} << 19;
 
   static constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -368,8 +378,7 @@ class streamed_executor {
   template <class Copy>
   auto copied_in_turn(detail::cuda::stream_slot& slot, const Copy& copy) const {
     using namespace detail::cuda;
-    // Its last copy has left the pinned memory; its last fold has read the device's.
-    check(cudaEventSynchronize(slot.copied.event), "cudaEventSynchronize");
+    // Its last fold has read it.
     check(cudaStreamWaitEvent(copies_->stream, slot.folded.event, 0), "cudaStreamWaitEvent");
     std::int64_t used = 0;
     const auto result = copy(used);
@@ -457,27 +466,45 @@ class streamed_executor {
                  std::int64_t count, std::int64_t& used) const {
     using namespace detail::cuda;
     const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
-    const char* from = reinterpret_cast<const char*>(items + first);
-    if (place_of(from).space == memory_space::host) {
-      if (slot.pinned == nullptr) {
-        slot.pinned = std::make_unique<slot_memory>(slot_bytes(), true);
-      }
-      char* const to = slot.pinned->bytes() + used;
-      detail::host::mode().for_each(tree::num_blocks(bytes, copied_bytes), [&](std::int64_t i) {
-        const std::int64_t begin = i * copied_bytes;
-        const std::int64_t left = bytes - begin;
-        std::memcpy(to + begin, from + begin,
-                    static_cast<std::size_t>(left < copied_bytes ? left : copied_bytes));
-      });
-      from = to;
-    }
+    const char* const from = reinterpret_cast<const char*>(items + first);
     char* const to = slot.device.bytes() + used;
-    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), cudaMemcpyDefault,
-                          copies_->stream),
-          "cudaMemcpyAsync");
+    if (place_of(from).space == memory_space::host) {
+      copy_through_pinned(from, to, bytes);
+    } else {
+      copy(from, to, bytes);
+    }
     used = align_up(used + bytes);
     return reinterpret_cast<const T*>(to);
   }
+
+  void copy(const char* from, char* to, std::int64_t bytes) const {
+    detail::cuda::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
+                                        cudaMemcpyDefault, copies_->stream),
+                        "cudaMemcpyAsync");
+  }
+
+  // The GPU copies a part while the host's threads fill the next.
+  void copy_through_pinned(const char* from, char* to, std::int64_t bytes) const {
+    using namespace detail::cuda;
+    for (std::int64_t first = 0; first < bytes; first += part_bytes) {
+      const std::int64_t left = bytes - first;
+      const std::int64_t now = left < part_bytes ? left : part_bytes;
+      auto& part = parts_[next_part_];
+      next_part_ = (next_part_ + 1) % num_parts;
+      if (part == nullptr) part = std::make_unique<pinned_part>(part_bytes);
+      check(cudaEventSynchronize(part->copied.event), "cudaEventSynchronize");
+      char* const pinned = part->memory.bytes();
+      detail::host::mode().for_each(tree::num_blocks(now, thread_bytes), [&](std::int64_t i) {
+        const std::int64_t begin = i * thread_bytes;
+        const std::int64_t rest = now - begin;
+        std::memcpy(pinned + begin, from + first + begin,
+                    static_cast<std::size_t>(rest < thread_bytes ? rest : thread_bytes));
+      });
+      copy(pinned, to + first, now);
+      check(cudaEventRecord(part->copied.event, copies_->stream), "cudaEventRecord");
+    }
+  }
+
   static detail::position_iterator place(detail::cuda::stream_slot&, const detail::index_iterator&,
                                          std::int64_t first, std::int64_t, std::int64_t&) {
     return {first};
@@ -493,6 +520,8 @@ class streamed_executor {
   // Kept between calls; a call changes nothing that a caller sees.
   mutable std::unique_ptr<detail::cuda::stream_owner> copies_;
   mutable std::unique_ptr<detail::cuda::stream_slot> slots_[num_slots];
+  mutable std::unique_ptr<detail::cuda::pinned_part> parts_[num_parts];
+  mutable int next_part_ = 0;
 };
 
 /// An executor that folds items of host memory on a GPU, chunk by chunk: more than the GPU's memory
@@ -506,13 +535,12 @@ class streamed_executor {
 ///   segmented_reduce of segments that lie one after the other (offsets, or one size);
 ///   reduce_piece(), piece::append() and ranks() with it. They are done when they return; offsets
 ///   and results are host memory.
-/// - Items: contiguous, trivially copyable; pageable, pinned, managed or a mapped file. Pinned ones
-/// are
-///   copied by the GPU itself. Others go through pinned memory, copied by all cores if the program
+/// - Items: contiguous, trivially copyable; pageable, pinned, managed or a mapped file. The GPU
+///   itself copies pinned ones. Others go through pinned memory, copied by all cores if the program
 ///   links tilefold::host, by the calling thread else.
-/// - Memory: two chunks of `chunk_bytes` bytes on the GPU, two of pinned memory for items that are
-///   not pinned, each with room for 2^18 offsets at most, kept until the executor is gone; one
-///   accumulator a chunk; for segments the results of two chunks in pinned memory.
+/// - Memory: two chunks of `chunk_bytes` bytes on the GPU, each with room for 2^18 offsets at most,
+///   and 48 MiB of pinned memory for items that are not pinned, kept until the executor is gone;
+///   one accumulator a chunk; for segments the results of two chunks in pinned memory.
 /// - Errors: those of `gpu`; invalid_range_error for a chunk of less than 4 KiB, or of less than an
 ///   item; allocation_error. After any of them it can be used again.
 template <class Build>

@@ -26,6 +26,7 @@
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/reducers/norms.hpp>
 #include <tilefold/reducers/top_k.hpp>
+#include <tilefold/segment_bound.hpp>
 #include <tilefold/segmented_reduce.hpp>
 #include <tilefold/statistics.hpp>
 #include <tilefold/transform_reduce.hpp>

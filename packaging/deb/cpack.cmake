@@ -70,5 +70,8 @@ endif()
 if(TARGET tilefold_tool)
   tilefold_deb(tool tilefold science
                "${promise}\nThis package has the command-line tool, which folds .npy and raw files.")
+  configure_file(packaging/deb/tilefold.1 ${notes}/tilefold.1 COPYONLY)
+  execute_process(COMMAND ${TILEFOLD_GZIP} -9nf ${notes}/tilefold.1 COMMAND_ERROR_IS_FATAL ANY)
+  install(FILES ${notes}/tilefold.1.gz DESTINATION share/man/man1 COMPONENT tool_notes EXCLUDE_FROM_ALL)
 endif()
 include(CPack)

@@ -4,6 +4,8 @@
 // only this interface, which has no template in it.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,7 +35,7 @@ struct fold_job {
   bool check;                    // also compute a reference; for operators only
   int k;                         // how many values top_k lists, at most most_listed
   std::string name;              // of the file, for a progress bar
-  piece_task* pieces = nullptr;  // fold in chunks, once; on the host only
+  piece_task* pieces = nullptr;  // fold in chunks, once
 };
 
 struct fold_result {
@@ -54,6 +56,12 @@ class backend {
   virtual std::string name() const = 0;
 
   virtual bool is_host() const { return false; }
+
+  /// How many bytes of items it may fold at once: half of the machine's memory. More than that goes
+  /// in chunks.
+  virtual std::int64_t most_bytes() const {
+    return std::int64_t{sysconf(_SC_PHYS_PAGES)} * std::int64_t{sysconf(_SC_PAGESIZE)} / 2;
+  }
 
   /// The operation has to fit the type. Throws std::exception.
   virtual fold_result run(const fold_job& job) = 0;

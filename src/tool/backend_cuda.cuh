@@ -14,6 +14,10 @@ template <class Wide>
 fold_result reduce_on_gpu(cuda_executor& executor, const fold_job& job, const void* items);
 
 /// A piece is in GPU memory at a time.
+/// The job's pieces.
+template <class Wide>
+fold_result reduce_chunks_on_gpu(cuda_executor& executor, const fold_job& job);
+
 summary summarize_on_gpu(cuda_executor& executor, const summary_job& job);
 
 }  // namespace tilefold::tool

@@ -124,10 +124,8 @@ bool asks_for_parts(const reduce_options& options) {
   return !options.slice.empty() || !options.part.empty() || !options.checkpoint.empty();
 }
 
-bool is_large(const std::string& file) {
-  const std::int64_t memory =
-      std::int64_t{sysconf(_SC_PHYS_PAGES)} * std::int64_t{sysconf(_SC_PAGESIZE)};
-  return memory > 0 && state_of(file).bytes > memory / 2;
+bool is_large(const std::string& file, const backend& runs) {
+  return state_of(file).bytes > runs.most_bytes();
 }
 
 void require_fit(op_kind op, const array& input) {
@@ -194,12 +192,13 @@ void reduce_on_ranks(const std::string& file, const reduce_options& options, op_
   const auto failure = failure_of([&] {
     input.emplace(load_array(file, raw, read_ahead::no));
     require_fit(op, *input);
-    // Aligned parts, of which most are one block.
     const std::int64_t chunk =
         std::max<std::int64_t>(options.chunk_bytes / row_of(input->type).bytes, 1);
+    // Parts of one length, but for their ends, which are those of aligned blocks.
+    constexpr std::int64_t block = 1 << 16;
     const auto begin_of = [&](int rank) {
-      const std::int64_t chunks = tree::num_blocks(input->count, chunk);
-      const std::int64_t at = chunks * rank / ranks.size() * chunk;
+      const std::int64_t blocks = tree::num_blocks(input->count, block);
+      const std::int64_t at = blocks * rank / ranks.size() * block;
       return std::min(at, input->count);
     };
     task = {begin_of(ranks.rank()), begin_of(ranks.rank() + 1), chunk};
@@ -209,6 +208,7 @@ void reduce_on_ranks(const std::string& file, const reduce_options& options, op_
   });
   own.number(failure.has_value(), 1);
   own.text(failure.value_or(""));
+  own.number(static_cast<std::uint64_t>(seconds * 1e9));
   own.raw(task.piece);
   piece_task whole{0, 0, 1};
   const auto said = ranks.gather(own.finish());
@@ -217,6 +217,7 @@ void reduce_on_ranks(const std::string& file, const reduce_options& options, op_
     in.require_checksum();
     const bool failed = in.number(1) != 0;
     const std::string why = in.text();
+    seconds = std::max(seconds, static_cast<double>(in.number()) * 1e-9);
     if (failed) throw input_error("rank " + std::to_string(rank) + ": " + why);
     const auto piece = in.raw(in.left() - 8);
     whole.parts.emplace_back(piece.begin(), piece.end());
@@ -225,7 +226,7 @@ void reduce_on_ranks(const std::string& file, const reduce_options& options, op_
   fold_job job{op, input->type, input->data, input->count, 1, false, options.k, file};
   job.pieces = &whole;
   fold_result result = runs.run(job);
-  result.seconds = seconds;  // of this rank's part, which takes all but no time at all
+  result.seconds = seconds;  // of the slowest; to put the parts together takes all but no time
   input->notes.push_back("by " + std::to_string(ranks.size()) + " ranks");
   const reduction_report report{file, *input, op, runs.name(), result};
   options.json ? print_json(report) : print_text(report);

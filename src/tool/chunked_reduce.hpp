@@ -17,10 +17,10 @@ namespace tilefold::tool {
 /// Whether the options ask for more than the value of whole files.
 bool asks_for_parts(const reduce_options& options);
 
-/// Whether the file takes more than half of this machine's memory.
-bool is_large(const std::string& file);
+/// Whether `runs` folds the file in chunks, because it is larger than memory.
+bool is_large(const std::string& file, const backend& runs);
 
-/// Reduces the file and reports. `runs` is the host.
+/// Reduces the file and reports.
 void reduce_in_chunks(const std::string& file, const reduce_options& options, op_kind op,
                       const std::optional<raw_layout>& raw, backend& runs);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One fold of items in GPU memory, timed.
+// One fold of items in GPU memory, timed. The GPU's kernel stops at the accumulator and the host
+// finishes it, so that the same kernel serves chunks of files (cuda_chunks.cuh).
 #pragma once
 
 #include <tilefold/tilefold.cuh>
 
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -28,28 +30,51 @@ struct result_of_reduce<R, Item> {
       std::declval<const accumulator&>()))>;
 };
 
+/// Writes the accumulator of `count` >= 1 elements of `source`, which are items of type Item, to
+/// `out` in memory of the GPU, in the order of the executor's stream. The policy is what the
+/// library takes for many items, which is where the time is worth knowing.
+template <class Item, class Source, class Reducer>
+void fold_to_accumulator(cuda_executor& executor, const Source& source, const Reducer& reducer,
+                         std::int64_t count, typename Reducer::accumulator* out) {
+  constexpr tile_policy policy = detail::cuda::policy_for(static_cast<int>(sizeof(Item)));
+  executor.template fold_into<detail::chosen_policy<policy>>(source, reducer, detail::unfinished{},
+                                                             count, out);
+}
+
+/// How an operator or a reducer folds items that `Items` lead to.
+template <class Items, class Op>
+auto bind_on_gpu(const Op& op) {
+  return detail::bind<void, Items>(detail::read_arguments<std::iter_value_t<Items>>(op),
+                                   detail::as_is{});
+}
+
 class cuda_fold {
  public:
   static constexpr bool on_host = false;
 
   cuda_fold(cuda_executor& executor, int repeats) : executor_(executor), repeats_(repeats) {}
 
-  /// The fold of [first, first + count). The policy is what the library takes for many items,
-  /// which is where the time is worth knowing.
+  /// The fold of [first, first + count).
   template <class Items, class Op>
   auto operator()(const Items& first, std::int64_t count, const Op& op) {
-    using item = std::iter_value_t<Items>;
-    using result = typename result_of_reduce<Op, item>::type;
-    const auto executor =
-        with_policy<detail::cuda::policy_for(static_cast<int>(sizeof(item)))>(executor_);
-    const device_buffer out(sizeof(result));
-    auto* const device_out = static_cast<result*>(out.get());
-    const auto call = [&] { reduce_into(executor, first, first + count, device_out, op); };
+    const auto bound = bind_on_gpu<Items>(op);
+    using bound_type = std::remove_const_t<decltype(bound)>;
+    using accumulator = typename std::remove_cvref_t<decltype(bound.reducer)>::accumulator;
+    using result = typename bound_type::result;
+    const detail::closed_steps steps{bound.reducer};
+    if (count == 0) return result(detail::result_of_nothing(steps, bound.empty("reduce")));
+    const device_buffer out(sizeof(accumulator));
+    auto* const device_out = static_cast<accumulator*>(out.get());
+    const auto source = bound.source(executor_, first);
+    const auto call = [&] {
+      fold_to_accumulator<std::iter_value_t<Items>>(executor_, source, bound.reducer, count,
+                                                    device_out);
+    };
     call();  // the first call also loads the kernel and allocates the workspace
     time_ = fastest_of(repeats_, [&] { return seconds_on_stream(call); });
-    result value;
+    accumulator value;
     check_cuda(cudaMemcpy(&value, device_out, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return value;
+    return result(detail::finish(steps, bound.start, value));
   }
 
   /// What the last fold found, with the time that it took.

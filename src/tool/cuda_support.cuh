@@ -43,6 +43,28 @@ class device_buffer {
   void* data_ = nullptr;
 };
 
+/// Pinned memory of the host.
+class pinned_buffer {
+ public:
+  explicit pinned_buffer(std::size_t bytes) {
+    const cudaError_t status = cudaHostAlloc(&data_, bytes, cudaHostAllocDefault);
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      throw allocation_error("the host has no " + std::to_string(bytes) + " pinned bytes left",
+                             static_cast<long long>(bytes));
+    }
+    check_cuda(status, "cudaHostAlloc");
+  }
+  pinned_buffer(const pinned_buffer&) = delete;
+  pinned_buffer& operator=(const pinned_buffer&) = delete;
+  ~pinned_buffer() { cudaFreeHost(data_); }
+
+  std::byte* get() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
 class event {
  public:
   event() { check_cuda(cudaEventCreate(&event_), "cudaEventCreate"); }

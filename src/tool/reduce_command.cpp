@@ -26,13 +26,15 @@ bool is_wrong(const fold_result& result) {
 executor_options executor_for(op_kind op, const reduce_options& options,
                               const program_ranks* ranks) {
   executor_options wanted = options.executor;
-  if (!runs_on_host_only(op) && !asks_for_parts(options) && ranks == nullptr) return wanted;
-  if (wanted.on == "cuda") {
+  const bool in_parts = asks_for_parts(options);
+  if (!runs_on_host_only(op) && !in_parts && ranks == nullptr) return wanted;
+  if (wanted.on == "cuda" && (runs_on_host_only(op) || ranks != nullptr)) {
     throw input_error("--on cuda: " +
-                      (runs_on_host_only(op) ? "op '" + std::string(row_of(op).name) + "' runs"
-                                             : "ranks, --slice, --part and --checkpoint run") +
+                      (ranks != nullptr ? std::string("ranks run")
+                                        : "op '" + std::string(row_of(op).name) + "' runs") +
                       " on the host only");
   }
+  // Parts wait for the file, so a GPU must be asked for.
   if (wanted.on == "auto") wanted.on = "host";
   return wanted;
 }
@@ -103,8 +105,7 @@ class reduction {
       reduce_on_ranks(file, options_, op_, raw_, *backend_.runs, *ranks_);
       return;
     }
-    if (asks_for_parts(options_) ||
-        (backend_.runs->is_host() && !options_.check && is_large(file))) {
+    if (asks_for_parts(options_) || (!options_.check && is_large(file, *backend_.runs))) {
       reduce_in_chunks(file, options_, op_, raw_, *backend_.runs);
       return;
     }

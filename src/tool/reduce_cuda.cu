@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reductions of the tool on a GPU: copies the items there and folds them with
-// tilefold::reduce_into. Reducers and summaries are elsewhere. Kernels are what takes nvcc's time,
+// The reductions of the tool on a GPU: copies the items there, all or a chunk at a time, and folds
+// them. Reducers and summaries are elsewhere. Kernels are what takes nvcc's time,
 // so there is one tile policy, and operators and types whose results have the same bits share a
 // kernel.
 #include <tilefold/tilefold.cuh>
@@ -12,6 +12,7 @@
 #include <string>
 
 #include "backend_cuda.cuh"
+#include "cuda_chunks.cuh"
 #include "cuda_fold.cuh"
 #include "cuda_reference.cuh"
 #include "cuda_support.cuh"
@@ -69,7 +70,15 @@ class cuda_backend final : public backend {
 
   std::string name() const override { return name_; }
 
+  std::int64_t most_bytes() const override {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return std::min(backend::most_bytes(), static_cast<std::int64_t>(free / 10 * 9));
+  }
+
   fold_result run(const fold_job& job) override {
+    if (job.pieces != nullptr) return run_in_chunks(job);
     const std::size_t bytes =
         static_cast<std::size_t>(job.count) * static_cast<std::size_t>(row_of(job.type).bytes);
     const device_buffer items(bytes);
@@ -106,6 +115,34 @@ class cuda_backend final : public backend {
           throw std::logic_error("operator does not fit the type");
         }
       });
+    });
+  }
+
+  fold_result run_in_chunks(const fold_job& job) {
+    if (!row_of(job.op).is_operator) {
+      return visit_wide(job.type, [&]<class Wide>(std::type_identity<Wide>) {
+        return reduce_chunks_on_gpu<Wide>(executor_, job);
+      });
+    }
+    return visit(job.op, [&](auto op, auto functor) {
+      return visit(job.type, [&]<class Item>(std::type_identity<Item>) -> fold_result {
+        if constexpr (fits(op, dtype_of<Item>::value)) {
+          using item = typename decltype(item_of_kernel<op, Item>())::type;
+          return fold_chunks<Item>(job, functor,
+                                   as_of_kernel<item>(functor_of_kernel<op, Item>(functor)));
+        } else {
+          throw std::logic_error("operator does not fit the type");
+        }
+      });
+    });
+  }
+
+  template <class Item, class Functor, class FoldBlock>
+  fold_result fold_chunks(const fold_job& job, Functor functor, FoldBlock fold_block) {
+    return timed_in_chunks([&] {
+      const auto* const items = reinterpret_cast<const Item*>(job.data);
+      return std::vector<field>{
+          one_field("", run_on_gpu(executor_, job, items, functor, fold_block))};
     });
   }
 

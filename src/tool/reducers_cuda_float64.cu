@@ -6,5 +6,6 @@
 namespace tilefold::tool {
 
 template fold_result reduce_on_gpu<double>(cuda_executor&, const fold_job&, const void*);
+template fold_result reduce_chunks_on_gpu<double>(cuda_executor&, const fold_job&);
 
 }  // namespace tilefold::tool

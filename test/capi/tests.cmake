@@ -31,7 +31,7 @@ if(CMAKE_C_COMPILER)
   target_link_libraries(c_example PRIVATE tilefold::c)
   add_test(NAME c.example.c COMMAND c_example)
 else()
-  message(STATUS "tilefold: no C compiler, so the example in C is not built")
+  tilefold_cannot_test(c.example.c "" "no C compiler")
 endif()
 # Those of the others where there is a compiler; one command each.
 find_program(TILEFOLD_GFORTRAN gfortran)

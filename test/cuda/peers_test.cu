@@ -5,6 +5,8 @@
 #include <tilefold/peers.cuh>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -47,6 +49,11 @@ TEST(PeerRanks, NothingAtAllInStreamOrder) { tilefold::test::expect_nothing_at_a
 TEST(PeerRanks, WhatGoesWrongInStreamOrderIsToldToAll) {
   tilefold::test::expect_errors_are_told(on_all);
 }
+TEST(PeerRanks, ABadOutIsToldToAll) { tilefold::test::expect_a_bad_out_is_told(on_all); }
+TEST(PeerRanks, AnExecutorOfAnotherGpuIsToldToAll) {
+  tilefold::test::expect_an_executor_of_another_gpu_is_told(on_all);
+}
+TEST(PeerRanks, RoomCanGrow) { tilefold::test::expect_room_can_grow(on_all); }
 
 // Many gathers in a row, of which no rank waits for any: messages must not meet those of the turn
 // before.
@@ -86,20 +93,68 @@ TEST(PeerRanks, LengthsThatAreNotGiven) {
   });
 }
 
+// With one GPU there is nobody to wait for.
 TEST(PeerRanks, ARankThatLeavesIsTold) {
-  if (all_gpus().size() < 2) return;
-  auto comms = tilefold::peer_communicator::make({0, 1});
+  const auto devices = all_gpus();
+  auto comms = tilefold::peer_communicator::make(devices);
   must(cudaSetDevice(0));
   tilefold::cuda_executor gpu;
   const tilefold::test::device_items<float> items(std::vector<float>(10, 1.0f));
-  const tilefold::rank_lengths lengths({10, 10});
+  const tilefold::rank_lengths lengths(std::vector<std::int64_t>(devices.size(), 10));
   const auto all = tilefold::ranks(comms[0], gpu, lengths);
   tilefold::reduce_into(all, items.get(), items.get() + 10, items.get());
-  comms.pop_back();  // rank 1 leaves, while rank 0's GPU waits for its message
-  gpu.synchronize();
+  while (comms.size() > 1) comms.pop_back();  // while rank 0's GPU waits for their messages
+  if (devices.size() == 1) {
+    EXPECT_EQ(tilefold::test::fetched(gpu, items.get()), 10.0f);
+    comms[0].throw_errors();
+    return;
+  }
+  EXPECT_EQ(tilefold::test::fetched(gpu, items.get()), 1.0f);
   EXPECT_THROW(comms[0].throw_errors(), tilefold::communicator_error);
   EXPECT_THROW((void)tilefold::reduce(all, items.get(), items.get() + 10),
                tilefold::communicator_error);
+}
+
+// Three ranks on one GPU. The last leaves before rank 1 has come, whose message must arrive still.
+TEST(PeerGather, ARankThatLeavesKeepsNobodyFromTheOthers) {
+  constexpr int ranks = 3;
+  constexpr std::int64_t bytes = 1024;
+  tilefold::detail::cuda::peer_group group({0, 0, 0});
+  std::vector<tilefold::cuda_executor> gpus(ranks);
+  std::vector<std::vector<int>> sent;
+  std::vector<std::unique_ptr<tilefold::test::device_items<int>>> own;
+  std::vector<std::unique_ptr<tilefold::test::device_items<int>>> all;
+  for (int r = 0; r < ranks; ++r) {
+    sent.emplace_back(bytes / sizeof(int), 1000 + r);
+    own.push_back(std::make_unique<tilefold::test::device_items<int>>(sent.back()));
+    all.push_back(std::make_unique<tilefold::test::device_items<int>>(
+        std::vector<int>(ranks * bytes / sizeof(int), -1)));
+  }
+  const auto gather = [&](int r) {
+    const auto at = static_cast<std::size_t>(r);
+    tilefold::detail::cuda::peer_gather_kernel<tilefold::detail::cuda::this_build>
+        <<<ranks, tilefold::detail::cuda::peer_gather_nt, 0, gpus[at].stream()>>>(
+            reinterpret_cast<const char*>(own[at]->get()), reinterpret_cast<char*>(all[at]->get()),
+            bytes, r, group.inboxes(r), tilefold::detail::cuda::peer_group::capacity, group.left());
+    must(cudaGetLastError());
+  };
+  gather(0);
+  group.leave(2);
+  // By then block 2 of rank 0 has found out, and block 1 would have, if it asked for any rank.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  gather(1);
+  for (int r = 0; r < 2; ++r) {
+    gpus[static_cast<std::size_t>(r)].synchronize();
+    std::vector<int> got(ranks * bytes / sizeof(int));
+    must(cudaMemcpy(got.data(), all[static_cast<std::size_t>(r)]->get(), ranks * bytes,
+                    cudaMemcpyDeviceToHost));
+    std::vector<int> expected = sent[0];
+    expected.insert(expected.end(), sent[1].begin(), sent[1].end());
+    expected.resize(got.size(), 0);
+    EXPECT_EQ(got, expected) << "rank " << r;
+  }
+  EXPECT_TRUE(group.has_left(2));
+  EXPECT_FALSE(group.has_left(1));
 }
 
 TEST(PeerRanks, Errors) {

@@ -15,6 +15,7 @@
 #include <thrust/device_vector.h>
 
 #include <tilefold/axis_reduce.hpp>
+#include <tilefold/count.hpp>
 #include <tilefold/cuda.cuh>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reduce.hpp>
@@ -23,6 +24,8 @@
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/segmented_reduce.hpp>
+#include <tilefold/statistics.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
@@ -55,23 +58,81 @@ void on_ranks(int ranks, const Body& body) {
   });
 }
 
+// One call of all ranks: how many items, where the cuts are, what comes out.
+struct cut_call {
+  std::int64_t n;
+  std::vector<std::int64_t> cuts;
+  tree_hash expected;
+};
+
+// 10^4 cuts in all.
 TEST(CudaRanks, AnyCutGivesTheTreeOfTheWhole) {
   SCOPED_TRACE(tilefold::test::seed());
+  shape_stream bits(tilefold::test::seed());
   const auto leaves = tilefold::test::leaf_hashes(most_items);
   const thrust::device_vector<tree_hash> on_gpu(leaves);
   const tree_hash* const items = on_gpu.data().get();
+  const tilefold::host_executor host;
   for (const int ranks : {1, 2, 3, 8}) {
+    std::vector<cut_call> calls;
+    for (int round = 0; round < 2500; ++round) {
+      const std::int64_t n = 1 + bits.below(round % 50 == 0 ? most_items : 200);
+      calls.push_back({n, random_cuts(bits, n, ranks),
+                       tilefold::reduce(host, leaves.data(), leaves.data() + n, node_hash{})});
+    }
     on_ranks(ranks, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
-      shape_stream bits(tilefold::test::seed());
-      for (int round = 0; round < 20; ++round) {
-        const std::int64_t n = 1 + bits.below(round % 2 == 0 ? most_items : 200);
-        const auto cuts = random_cuts(bits, n, comm.size());
-        const auto mine = static_cast<std::size_t>(comm.rank());
-        const auto all = tilefold::ranks(comm, gpu);
+      const auto mine = static_cast<std::size_t>(comm.rank());
+      const auto all = tilefold::ranks(comm, gpu);
+      for (const auto& [n, cuts, expected] : calls) {
         ASSERT_EQ(tilefold::reduce(all, items + cuts[mine], items + cuts[mine + 1], node_hash{}),
-                  tilefold::reduce(tilefold::host_executor(), leaves.data(), leaves.data() + n,
-                                   node_hash{}))
-            << n << " items, round " << round;
+                  expected)
+            << n << " items, " << ranks << " ranks";
+      }
+    });
+  }
+}
+
+struct same_hash {
+  __host__ __device__ tree_hash operator()(const tree_hash& x) const { return x; }
+};
+
+// The other verbs of one value. Segments, runs and axes are below.
+TEST(CudaRanks, EveryVerbOfOneValue) {
+  SCOPED_TRACE(tilefold::test::seed());
+  constexpr std::int64_t n = 5000;
+  shape_stream bits(tilefold::test::seed());
+  const auto leaves = tilefold::test::leaf_hashes(n);
+  std::vector<float> x(n);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::ldexp(static_cast<float>(i * 7919 % 1009) - 504.0f, static_cast<int>(i % 24));
+  }
+  const thrust::device_vector<tree_hash> leaves_on_gpu(leaves);
+  const thrust::device_vector<float> x_on_gpu(x);
+  const tilefold::host_executor host;
+  const auto whole = tilefold::reduce(host, leaves, node_hash{});
+  const auto mean = tilefold::mean(host, x.begin(), x.end());
+  const auto most = tilefold::reduce(host, x, r::arg_max{});
+  for (const int ranks : {2, 5}) {
+    std::vector<std::vector<std::int64_t>> rounds;
+    for (int round = 0; round < 200; ++round) rounds.push_back(random_cuts(bits, n, ranks));
+    on_ranks(ranks, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
+      thrust::device_vector<tree_hash> out(1);
+      for (const auto& cuts : rounds) {
+        const auto mine = static_cast<std::size_t>(comm.rank());
+        const tree_hash* const first = leaves_on_gpu.data().get() + cuts[mine];
+        const tree_hash* const last = leaves_on_gpu.data().get() + cuts[mine + 1];
+        const float* const x_first = x_on_gpu.data().get() + cuts[mine];
+        const float* const x_last = x_on_gpu.data().get() + cuts[mine + 1];
+        const auto all = tilefold::ranks(comm, gpu);
+        ASSERT_EQ(tilefold::transform_reduce(all, first, last, node_hash{}, same_hash{}), whole);
+        tilefold::reduce_into(all, first, last, out.data().get(), node_hash{});
+        gpu.synchronize();
+        ASSERT_EQ(tree_hash(out[0]), whole);
+        ASSERT_EQ(tilefold::mean(all, x_first, x_last), mean);
+        ASSERT_EQ(tilefold::count(all, x_first, x_last, x[7]),
+                  tilefold::count(host, x.begin(), x.end(), x[7]));
+        const auto found = tilefold::reduce(all, x_first, x_last, r::arg_max{});
+        ASSERT_EQ(found.index, most.index);
       }
     });
   }
@@ -114,7 +175,7 @@ TEST(CudaRanks, SegmentsRunsAndColumnsThatCrossRanks) {
   for (const int ranks : {2, 5}) {
     on_ranks(ranks, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
       shape_stream bits(tilefold::test::seed());
-      for (int round = 0; round < 5; ++round) {
+      for (int round = 0; round < 50; ++round) {
         const auto cuts = random_cuts(bits, n, comm.size());
         const auto mine = static_cast<std::size_t>(comm.rank());
         const std::int64_t begin = cuts[mine];

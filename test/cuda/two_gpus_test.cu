@@ -170,6 +170,40 @@ TEST(CudaGroup, Errors) {
   EXPECT_THROW(tilefold::shards<float>({null}, {-1}), tilefold::invalid_range_error);
 }
 
+// Offsets and ranges that lead behind the last shard; shards that are not cut alike.
+TEST(CudaGroup, ItemsBeyondTheShards) {
+  const std::vector<float> x(10, 1.0f);
+  const int second = num_gpus() > 1 ? 1 : 0;
+  const tilefold::cuda_group gpus({0, second});
+  const on_device<float> front(0, x.data(), 6);
+  const on_device<float> back(second, x.data(), 4);
+  const tilefold::shards<float> whole({front.get(), back.get()}, {6, 4});
+  std::int64_t* offsets = nullptr;
+  float* out = nullptr;
+  must(cudaHostAlloc(&offsets, 3 * sizeof(std::int64_t), cudaHostAllocPortable));
+  must(cudaHostAlloc(&out, 2 * sizeof(float), cudaHostAllocPortable));
+  std::copy_n(std::vector<std::int64_t>{0, 5, 11}.data(), 3, offsets);
+  out[0] = out[1] = -1.0f;
+  EXPECT_THROW(tilefold::segmented_reduce(gpus, whole.begin(), offsets, 2, out),
+               tilefold::invalid_range_error);
+  EXPECT_THROW((void)tilefold::reduce(gpus, whole.begin(), whole.end() + 1),
+               tilefold::invalid_range_error);
+  EXPECT_EQ(out[0], -1.0f);
+  offsets[2] = 10;
+  tilefold::segmented_reduce(gpus, whole.begin(), offsets, 2, out);
+  EXPECT_EQ(out[0], 5.0f);
+  EXPECT_EQ(out[1], 5.0f);
+
+  const on_device<float> short_front(0, x.data(), 5);
+  const on_device<float> long_back(second, x.data(), 5);
+  const tilefold::shards<float> other({short_front.get(), long_back.get()}, {5, 5});
+  EXPECT_THROW(
+      (void)tilefold::transform_reduce(gpus, whole.begin(), whole.end(), other.begin(), 0.0f),
+      tilefold::invalid_range_error);
+  must(cudaFreeHost(offsets));
+  must(cudaFreeHost(out));
+}
+
 TEST(TwoGpus, RanksOfAGpuEach) {
   const int gpus = num_gpus();
   constexpr std::int64_t n = 300000;

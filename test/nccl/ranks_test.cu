@@ -91,6 +91,43 @@ TEST(NcclRanks, NothingAtAllInStreamOrder) { tilefold::test::expect_nothing_at_a
 TEST(NcclRanks, WhatGoesWrongInStreamOrderIsToldToAll) {
   tilefold::test::expect_errors_are_told(on_all);
 }
+TEST(NcclRanks, ABadOutIsToldToAll) { tilefold::test::expect_a_bad_out_is_told(on_all); }
+TEST(NcclRanks, AnExecutorOfAnotherGpuIsToldToAll) {
+  tilefold::test::expect_an_executor_of_another_gpu_is_told(on_all);
+}
+TEST(NcclRanks, RoomCanGrow) { tilefold::test::expect_room_can_grow(on_all); }
+
+// A communicator that does not block says of its calls that they are in progress.
+TEST(NcclRanks, ACommunicatorThatDoesNotBlock) {
+  int gpus = 0;
+  must(cudaGetDeviceCount(&gpus));
+  gpus = std::min(gpus, 4);
+  ncclUniqueId id;
+  ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < gpus; ++rank) {
+    threads.emplace_back([&, rank] {
+      must(cudaSetDevice(rank));
+      ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+      config.blocking = 0;
+      ncclComm_t raw = nullptr;
+      const ncclResult_t made = ncclCommInitRankConfig(&raw, gpus, id, rank, &config);
+      ASSERT_TRUE(made == ncclSuccess || made == ncclInProgress);
+      tilefold::nccl_communicator comm(raw);
+      tilefold::cuda_executor gpu;
+      const tilefold::test::device_items<float> items(std::vector<float>(100, 1.0f));
+      const auto lengths = tilefold::rank_lengths::of(comm, 100);
+      for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(
+            tilefold::reduce(tilefold::ranks(comm, gpu, lengths), items.get(), items.get() + 100),
+            100.0f * static_cast<float>(comm.size()));
+      }
+      comm.abort();
+      EXPECT_THROW(comm.throw_errors(), tilefold::communicator_error);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
 
 TEST(NcclRanks, OtherCallsAreFoundOutByAll) {
   on_gpus([&](tilefold::nccl_communicator& comm) {

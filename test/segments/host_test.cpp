@@ -16,6 +16,7 @@ struct on_host : in_host_memory {
 
 using runs = ::testing::Types<segments_run<on_host, of_one_length, index_hashes>,
                               segments_run<on_host, by_offsets<>, index_hashes>,
+                              segments_run<on_host, by_bounded_offsets, index_hashes>,
                               segments_run<on_host, by_deferred_offsets, index_hashes>,
                               segments_run<on_host, by_deferred_length, index_hashes>,
                               segments_run<on_host, by_begins_and_ends<>, places>,

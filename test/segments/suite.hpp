@@ -9,6 +9,7 @@
 // (support/segment_shapes.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -43,6 +44,25 @@ struct by_offsets {
     typename Place::template array<Offset> told(offsets);
     segmented_reduce(exec, first, static_cast<const Offset*>(told.data()), all.size(), out,
                      folding...);
+  }
+};
+
+/// In a row, by their offsets, with the length of the longest.
+struct by_bounded_offsets {
+  static constexpr bool in_a_row = true;
+  static constexpr bool alike = false;
+
+  template <class Place, class Exec, class It, class Out, class... Fold>
+  static void fold(Exec& exec, It first, const segments& all, Out* out, const Fold&... folding) {
+    std::vector<std::int64_t> offsets{all.front().first};
+    std::int64_t longest = 0;
+    for (const auto& [begin, end] : all) {
+      offsets.push_back(end);
+      longest = std::max(longest, end - begin);
+    }
+    typename Place::template array<std::int64_t> told(offsets);
+    segmented_reduce(exec, first, static_cast<const std::int64_t*>(told.data()), all.size(),
+                     segment_bound(longest), out, folding...);
   }
 };
 

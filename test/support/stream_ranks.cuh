@@ -151,7 +151,8 @@ void expect_nothing_at_all(const OnGpus& on_gpus) {
     tilefold::cuda_executor gpu;
     const device_items<float> items(std::vector<float>(1, 5.0f));
     const auto lengths = lengths_of(comm.size(), 0, 0);
-    const auto all = tilefold::ranks(comm, gpu, lengths);
+    // What ranks() returns keeps the lengths.
+    const auto all = tilefold::ranks(comm, gpu, tilefold::rank_lengths(lengths));
     EXPECT_EQ(tilefold::reduce(all, items.get(), items.get()), 0.0f);
     EXPECT_EQ(tilefold::reduce(all, items.get(), items.get(), 3.0f), 3.0f);
     EXPECT_THROW((void)tilefold::reduce(all, items.get(), items.get(), r::mean{}),
@@ -181,6 +182,8 @@ void expect_errors_are_told(const OnGpus& on_gpus) {
       tilefold::reduce_into(all, first, first + 100, out.get());
     }
     EXPECT_EQ(fetched(gpu, out.get()), 5.0f);
+    // A call that waits throws what is wrong with itself alone.
+    EXPECT_EQ(tilefold::reduce(all, first, first + 100), 100.0f * static_cast<float>(comm.size()));
     EXPECT_THROW(comm.throw_errors(), tilefold::rank_mismatch_error);
     comm.throw_errors();  // told once
 
@@ -207,6 +210,110 @@ void expect_errors_are_told(const OnGpus& on_gpus) {
       }
     }
     EXPECT_EQ(tilefold::reduce(all, first, first + 100), 100.0f * static_cast<float>(comm.size()));
+  });
+}
+
+// A rank whose result has no place: it throws, and the others do not wait for it.
+template <class OnGpus>
+void expect_a_bad_out_is_told(const OnGpus& on_gpus) {
+  on_gpus([&](auto& comm) {
+    tilefold::cuda_executor gpu;
+    const device_items<float> items(std::vector<float>(100, 1.0f));
+    const device_items<float> out(std::vector<float>(1, 5.0f));
+    const float* const first = items.get();
+    const tilefold::rank_lengths lengths(
+        std::vector<std::int64_t>(static_cast<std::size_t>(comm.size()), 100));
+    const auto all = tilefold::ranks(comm, gpu, lengths);
+    const int odd_one = comm.size() - 1;
+    if (comm.rank() == odd_one) {
+      float* const none = nullptr;
+      EXPECT_THROW(tilefold::reduce_into(all, first, first + 100, none),
+                   tilefold::null_pointer_error);
+      gpu.synchronize();
+    } else {
+      tilefold::reduce_into(all, first, first + 100, out.get());
+      EXPECT_EQ(fetched(gpu, out.get()), 5.0f);
+      try {
+        comm.throw_errors();
+        ADD_FAILURE() << "rank " << odd_one << " has failed, but nobody told";
+      } catch (const tilefold::rank_error& error) {
+        EXPECT_EQ(error.rank(), odd_one);
+      }
+    }
+    EXPECT_EQ(tilefold::reduce(all, first, first + 100), 100.0f * static_cast<float>(comm.size()));
+  });
+}
+
+// Rank 0 has an executor of the next GPU, if there is one.
+template <class OnGpus>
+void expect_an_executor_of_another_gpu_is_told(const OnGpus& on_gpus) {
+  on_gpus([&](auto& comm) {
+    const device_items<float> items(std::vector<float>(100, 1.0f));
+    const float* const first = items.get();
+    const tilefold::rank_lengths lengths(
+        std::vector<std::int64_t>(static_cast<std::size_t>(comm.size()), 100));
+    tilefold::cuda_executor own;
+    if (comm.size() > 1 && comm.rank() == 0) {
+      must(cudaSetDevice(1));
+      tilefold::cuda_executor others;
+      must(cudaSetDevice(0));
+      EXPECT_THROW(
+          (void)tilefold::reduce(tilefold::ranks(comm, others, lengths), first, first + 100),
+          tilefold::invalid_range_error);
+    } else if (comm.size() > 1) {
+      try {
+        (void)tilefold::reduce(tilefold::ranks(comm, own, lengths), first, first + 100);
+        ADD_FAILURE() << "rank 0 has failed, but nobody told";
+      } catch (const tilefold::rank_error& error) {
+        EXPECT_EQ(error.rank(), 0);
+      }
+    }
+    EXPECT_EQ(comm.device(), own.device());
+    EXPECT_EQ(tilefold::reduce(tilefold::ranks(comm, own, lengths), first, first + 100),
+              100.0f * static_cast<float>(comm.size()));
+  });
+}
+
+// Room of an odd size; and graphs go on with the memory that they were captured with.
+template <class OnGpus>
+void expect_room_can_grow(const OnGpus& on_gpus) {
+  std::vector<float> x(3000);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = std::ldexp(static_cast<float>(i * 7919 % 1009) - 504.0f, static_cast<int>(i % 24));
+  }
+  const float expected = tilefold::reduce(tilefold::host_executor(), x);
+  on_gpus([&](auto& comm) {
+    tilefold::cuda_executor gpu;
+    gpu.reserve(1 << 20);
+    const device_items<float> items(x);
+    const device_items<float> out(std::vector<float>(1, 0.0f));
+    const auto lengths = lengths_of(comm.size(), 3000, comm.size() == 1 ? 3000 : 1234);
+    const float* const first = items.get() + lengths.begin(comm.rank());
+    const float* const last = first + lengths[comm.rank()];
+    const auto all = tilefold::ranks(comm, gpu, lengths);
+    EXPECT_EQ(tilefold::reduce(all, first, last), expected);  // loads the kernels
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t call = nullptr;
+    must(cudaStreamBeginCapture(gpu.stream(), cudaStreamCaptureModeThreadLocal));
+    tilefold::reduce_into(all, first, last, out.get());
+    must(cudaStreamEndCapture(gpu.stream(), &graph));
+    must(cudaGraphInstantiate(&call, graph, 0));
+
+    comm.reserve(5001);
+    // Would have the memory that the graph uses, had it been given back.
+    const std::vector<int> sevens(4096 / sizeof(int) * (static_cast<std::size_t>(comm.size()) + 1),
+                                  7);
+    const device_items<int> others(sevens);
+    must(cudaGraphLaunch(call, gpu.stream()));
+    EXPECT_EQ(fetched(gpu, out.get()), expected);
+    std::vector<int> found(sevens.size());
+    must(
+        cudaMemcpy(found.data(), others.get(), found.size() * sizeof(int), cudaMemcpyDeviceToHost));
+    EXPECT_EQ(found, sevens);
+    EXPECT_EQ(tilefold::reduce(all, first, last), expected);
+    comm.throw_errors();
+    must(cudaGraphExecDestroy(call));
+    must(cudaGraphDestroy(graph));
   });
 }
 

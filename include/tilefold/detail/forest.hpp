@@ -103,6 +103,27 @@ offsets_forest<Source, Offsets> make_offsets_forest(const Source& source, const 
   return {source, offsets, num_trees};
 }
 
+/// The same where no tree has more than `most_items` items. Of one that has, the others are left
+/// out, so that nothing is read or written that should not be.
+template <class Source, class Offsets>
+struct bounded_forest : offsets_forest<Source, Offsets> {
+  using base = offsets_forest<Source, Offsets>;
+
+  std::int64_t most_items;
+
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
+    const std::int64_t items = base::count(i);
+    return items < most_items ? items : most_items;
+  }
+  TILEFOLD_HD bounded_forest from(std::int64_t i) const { return {base::from(i), most_items}; }
+};
+
+template <class Source, class Offsets>
+bounded_forest<Source, Offsets> make_bounded_forest(const offsets_forest<Source, Offsets>& forest,
+                                                    std::int64_t most_items) {
+  return {forest, most_items};
+}
+
 /// A source whose indices, if it has some, count in a sequence of which it holds the items from
 /// `position` on.
 template <class It>

@@ -145,6 +145,36 @@ void require_sound(Executor& exec, const offsets_forest<Source, Offsets>& forest
                                  forest.size(), num_items);
 }
 
+/// Segments that are sound, but perhaps too long.
+struct length_judge {
+  std::int64_t most_items;
+
+  template <class Begin, class End>
+  TILEFOLD_HD bool is_wrong(const Begin& begin, const End& end) const {
+    return static_cast<std::int64_t>(end) - static_cast<std::int64_t>(begin) > most_items;
+  }
+  template <class T>
+  TILEFOLD_HD static std::int64_t word(const T& x) {
+    return static_cast<std::int64_t>(x);
+  }
+};
+
+template <class Executor, class Source, class Offsets>
+void require_sound(Executor& exec, const bounded_forest<Source, Offsets>& forest,
+                   std::int64_t num_items) {
+  const auto ends = detail::starting_at(forest.offsets, 1);
+  detail::require_sound_segments(exec, forest.offsets, ends, forest.size(), num_items);
+  const tree_fault fault = detail::find_fault(exec, length_judge{forest.most_items}, forest.size(),
+                                              forest.offsets, ends);
+  if (fault.tree == tree_fault::none) return;
+  using offset = std::iter_value_t<Offsets>;
+  throw segment_error("tilefold: segment " + std::to_string(fault.tree) + ", [" +
+                          detail::shown<offset>(fault.first) + ", " +
+                          detail::shown<offset>(fault.second) + "), is longer than the bound of " +
+                          std::to_string(forest.most_items) + " items",
+                      fault.tree);
+}
+
 template <class Executor, class Source>
 void require_sound(Executor&, const equal_forest<Source>& forest, std::int64_t num_items) {
   if (forest.length == 0 || forest.num_trees <= num_items / forest.length) return;

@@ -61,9 +61,14 @@ void fold_trees_to(Executor&& exec, std::int64_t most_trees, const Arguments& ar
     if constexpr (empty_is_known && spans_ranks<decltype(base)>) {
       base.template fold_trees<typename parts::policy>(bound, most_trees, make_forest, out);
     } else if constexpr (empty_is_known) {
-      if (most_trees == 0) return;
+      using forest_type = std::remove_cvref_t<decltype(make_forest(base, bound))>;
+      // A deferred number of trees may be more than the most, also where that is 0.
+      constexpr bool checks_size =
+          parts::checks && requires(const forest_type& forest) { forest.num_trees.most; };
+      if (most_trees == 0 && !checks_size) return;
       const auto forest = make_forest(base, bound);
       if constexpr (parts::checks) detail::require_sound(base, forest, parts::num_items(exec));
+      if (most_trees == 0) return;
       base.template fold_forest<typename parts::policy>(forest, most_trees, bound.reducer,
                                                         bound.start, bound.empty(""), out);
     }

@@ -4,7 +4,7 @@
 // number of bytes. The first round is alike for every verb, operator and type, so ranks that have
 // come to different calls find it out there:
 //
-//     round 1   a hash of the call's signature, a number, "I have failed"     agree()
+//     round 1   a hash of the call's signature, numbers, "I have failed"      agree()
 //     round 2   ...what the verb sends, and "I have failed"                   gather()
 //     failed    why, as text: only if somebody has failed                     all of them throw
 //
@@ -78,6 +78,9 @@ class rank_parts {
 template <communicator Comm>
 class rank_call {
  public:
+  /// What a verb may say of a rank's part beside its length.
+  using details = std::array<std::int64_t, 4>;
+
   /// `signature` says which call this is, and must be that of all ranks.
   rank_call(Comm& comm, std::string signature)
       : comm_(comm),
@@ -102,9 +105,9 @@ class rank_call {
   }
 
   /// All ranks' numbers. Throws rank_mismatch_error if they are in different calls.
-  std::vector<std::int64_t> agree(std::int64_t number) {
+  std::vector<std::int64_t> agree(std::int64_t number, const details& more = {}) {
     const header own{detail::fnv1a(signature_), static_cast<std::uint64_t>(number),
-                     failure_ != nullptr ? 1u : 0u};
+                     failure_ != nullptr ? 1u : 0u, more};
     comm_.all_gather(&own, headers_.data(), sizeof(header));
     bool alike = true;
     bool failed = false;
@@ -122,6 +125,9 @@ class rank_call {
     }
     return numbers;
   }
+
+  /// What a rank has said beside its number when they agreed.
+  const details& more_of(int rank) const { return headers_[static_cast<std::size_t>(rank)].more; }
 
   /// `bytes` bytes of all ranks; this rank's are what write(place) writes, unless it has failed.
   template <class Write>
@@ -142,6 +148,7 @@ class rank_call {
     std::uint64_t signature;
     std::uint64_t number;
     std::uint64_t failed;
+    details more;
   };
   static constexpr std::size_t text_bytes = 512;
   using text = std::array<char, text_bytes>;

@@ -67,6 +67,50 @@ T read_item(Executor& exec, const It& readable, std::int64_t i) {
   return *item;
 }
 
+/// Where the first of some segments begins, the last begins, and the last ends.
+struct segment_ends {
+  std::int64_t first;
+  std::int64_t last;
+  std::int64_t end;
+};
+
+/// Item 0: the ends of `count` segments, so that one launch reads them all.
+template <class Offsets>
+struct ends_of_segments {
+  using value_type = segment_ends;
+  using difference_type = std::int64_t;
+
+  Offsets offsets;
+  std::int64_t count;
+
+  TILEFOLD_NO_EXEC_CHECK
+  TILEFOLD_HD segment_ends operator[](std::int64_t) const {
+    return {static_cast<std::int64_t>(detail::element(offsets, 0)),
+            static_cast<std::int64_t>(detail::element(offsets, count - 1)),
+            static_cast<std::int64_t>(detail::element(offsets, count))};
+  }
+  TILEFOLD_NO_EXEC_CHECK
+  TILEFOLD_HD segment_ends operator*() const { return (*this)[0]; }
+  TILEFOLD_HD friend ends_of_segments operator+(const ends_of_segments& it, std::int64_t) {
+    return it;
+  }
+};
+
+/// The ends of `count` >= 1 segments, as the executor reads them.
+template <class Policy, class Executor, class Offsets>
+segment_ends read_ends(Executor& exec, const Offsets& offsets, std::int64_t count) {
+  if constexpr (requires { exec.stream(); }) {
+    return detail::read_item<segment_ends, Policy>(exec, ends_of_segments<Offsets>{offsets, count},
+                                                   0);
+  } else {
+    // A streamed executor copies items as they lie in memory.
+    const auto offset = [&](std::int64_t i) {
+      return detail::read_item<std::int64_t, Policy>(exec, offsets, i);
+    };
+    return {offset(0), offset(count - 1), offset(count)};
+  }
+}
+
 /// What is folded of a longer sequence: `length` items that stand there from `position` on.
 struct rank_share {
   int owner = -1;  // whose sequence that is
@@ -185,17 +229,14 @@ void fold_rank_segments(Call& call, Executor& exec, std::int64_t num_items, cons
     }
     forest.emplace(make_forest(reader, bound));
     if (num_segments == 0) return;
-    const auto offset = [&](std::int64_t i) {
-      return detail::read_item<std::int64_t, Policy>(exec, forest->offsets, i);
-    };
-    own = {num_segments, offset(0), offset(num_segments - 1), offset(num_segments)};
+    const segment_ends ends = detail::read_ends<Policy>(exec, forest->offsets, num_segments);
+    own = {num_segments, ends.first, ends.last, ends.end};
   });
-  const rank_parts parts(call.agree(num_items));
-  const gathered_bytes told =
-      call.gather(sizeof own, [&](std::byte* place) { std::memcpy(place, &own, sizeof own); });
-  std::vector<rank_segments> segments(static_cast<std::size_t>(call.size()));
+  const rank_parts parts(call.agree(num_items, {own.count, own.first, own.last, own.end}));
+  std::vector<rank_segments> segments;
   for (int r = 0; r < call.size(); ++r) {
-    std::memcpy(&segments[static_cast<std::size_t>(r)], told.of(r), sizeof own);
+    const auto& [count, first, last, end] = call.more_of(r);
+    segments.push_back({count, first, last, end});
   }
   const std::vector<rank_share> shares = detail::shares_of_segments(parts, segments);
   const rank_share& mine = shares[static_cast<std::size_t>(call.rank())];

@@ -4,6 +4,7 @@
 // in one. Plain values that host and device code share.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -104,14 +105,17 @@ struct strided_output {
   }
 };
 
-/// An iterator that copies items to an array at less cost than one by one.
+/// An iterator of ours that copies items to an array at less cost than one by one. It says so: a
+/// user's may have a member of that name.
 template <class It>
 concept copies_rows =
+    std::same_as<typename It::copies_rows_tag, It> &&
     requires(const It& it, std::int64_t i, std::iter_value_t<It>* to) { it.copy(i, i, to); };
 
 /// The elements of a tree whose rows lie as `axes` says; refers to them.
 template <class It>
 struct strided_items {
+  using copies_rows_tag = strided_items;
   using value_type = std::iter_value_t<It>;
   using difference_type = std::int64_t;
   using reference = std::iter_reference_t<It>;

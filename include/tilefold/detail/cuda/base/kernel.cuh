@@ -28,10 +28,12 @@ extern "C" __device__ int __nvvm_reflect(const char* question);
 #define TILEFOLD_NVVM_REFLECT __nvvm_reflect
 #endif
 
-// The architectures of this translation unit. Clang 19 does not tell them.
+// The architectures of this translation unit. Clang 19 does not tell them, so the user may:
+// -DTILEFOLD_CUDA_ARCHS=800,900 (docs/compilers.md).
 #if defined(__CUDA_ARCH_LIST__)
+#undef TILEFOLD_CUDA_ARCHS
 #define TILEFOLD_CUDA_ARCHS __CUDA_ARCH_LIST__
-#else
+#elif !defined(TILEFOLD_CUDA_ARCHS)
 #define TILEFOLD_CUDA_ARCHS 0
 #endif
 

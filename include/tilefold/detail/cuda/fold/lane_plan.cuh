@@ -165,12 +165,17 @@ template <class Source, class Reducer>
 inline constexpr bool folds_stretches =
     pays_to_fold_stretches(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
+/// Whether they lift all of a stretch at once where the stretches of all lanes are whole.
+template <class Source, class Reducer>
+inline constexpr bool lifts_stretches =
+    folds_stretches<Source, Reducer> && requires { requires Reducer::lifts_packets; };
+
 /// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
 /// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
-/// unrolled.
+/// unrolled; `AtOnce` as of lifts_stretches.
 /// `Fresh`: the registers of a stretch are not in use before it (stretches.cuh).
 template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
-          bool Fresh = false>
+          bool Fresh = false, bool AtOnce = lifts_stretches<Source, Reducer>>
 class stretch_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int items = stretch_items<Source>;
@@ -310,6 +315,9 @@ class stretch_fold {
   // Large accumulators: four items after four, so that few are alive at a time. In no lane more
   // than `most` items exist.
   __device__ __forceinline__ acc packets(int most) {
+    if constexpr (AtOnce) {
+      if (__all_sync(full_warp, available_ == 0 || available_ == items)) return whole_stretch();
+    }
     constexpr int packet = 4;
     static_assert(items == 2 * packet || items == 4 * packet);
     slot<acc> half;
@@ -328,6 +336,15 @@ class stretch_fold {
     }
     if (available_ <= 2 * packet) return value.value;
     return join(half.value, value.value, available_ == items);
+  }
+
+  // All of a stretch at once, as single folds do it.
+  __device__ __forceinline__ acc whole_stretch() const {
+    using value = std::remove_cvref_t<decltype(items_.template item<0>(0))>;
+    value values[items];
+#pragma unroll
+    for (int j = 0; j < items; ++j) values[j] = items_.template item<0>(j);
+    return reducer_->lift_packet(values);
   }
 
   // The node of the first N items of what is left of the stretch, which all exist.
@@ -375,8 +392,7 @@ class stretch_fold {
 
 /// Writes the results of the trees of a plan, the long way: for exact sums that are not narrow.
 /// `tree` and `out` are those of this lane's tree; if it may be empty, `empty` says what it gives.
-/// Apart, because what is rare must not take the
-/// registers of what is not.
+/// Apart, because what is rare must not take the registers of what is not.
 template <class Source, class Reducer, class Init, class Empty, class Out>
 __device__ __noinline__ void write_wide_sums(Source tree, Reducer reducer, Init init, Empty empty,
                                              Out out, lane_plan<stretch_items<Source>> plan,

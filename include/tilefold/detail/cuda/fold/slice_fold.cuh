@@ -40,6 +40,13 @@ struct tree_slice {
   unsigned slot;  // of the tree's first slice
 };
 
+/// Blocks that one SM shall hold at least.
+template <class Source, class Reducer>
+constexpr int min_resident_slice_blocks(int nt) {
+  if constexpr (stages_trees<Source, Reducer>) return staged_shape_of<Source, Reducer>.blocks;
+  return min_resident_blocks(nt, sizeof(typename Reducer::accumulator));
+}
+
 /// One block's work on slices.
 template <tile_policy Policy, class Forest, class Reducer, class Init, class Out>
 class slice_work {
@@ -49,7 +56,7 @@ class slice_work {
   using cut_tile = tile_fold<Policy, false, source_type, Reducer>;
 
  public:
-  struct shared_memory {
+  struct shared_memory : tree_memory<source_type, Reducer, Policy.nt / warp_size> {
     slot<acc> warp_values[2][Policy.nt / warp_size];
     bool completed;
   };
@@ -104,10 +111,8 @@ class slice_work {
     const std::int64_t part_first = warp * part;
     acc* const values = &shared.warp_values[0][0].value;
     if (part_first < items) {
-      const acc mine =
-          cuda::fold_stretches_by_warp(forest.tree(slice.tree), reducer, first + part_first,
-                                       detail::smaller(items - part_first, part), slice.count);
-      warps::put(values, mine);
+      warps::put(values,
+                 fold_part(slice, first + part_first, detail::smaller(items - part_first, part)));
     }
     __syncthreads();
     const auto parts = static_cast<int>(tree::num_blocks(items, part));
@@ -116,6 +121,17 @@ class slice_work {
       result.put(warps::fold_lanes(reducer, values[detail::smaller(mine, parts - 1)], mine, parts));
     }
     __syncthreads();  // warp_values are free again
+  }
+
+  __device__ __forceinline__ acc fold_part(const tree_slice& slice, std::int64_t begin,
+                                           std::int64_t count) const {
+    const source_type tree = forest.tree(slice.tree);
+    if constexpr (stages_trees<source_type, Reducer>) {
+      return staged_tree<source_type, Reducer>::fold(
+          tree, reducer, shared.of_warps[threadIdx.x / warp_size], begin, count, slice.count);
+    } else {
+      return cuda::fold_stretches_by_warp(tree, reducer, begin, count, slice.count);
+    }
   }
 
   __device__ __forceinline__ void fold_tiles(const tree_slice& slice, slot<acc>& result) {

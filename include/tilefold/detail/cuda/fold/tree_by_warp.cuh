@@ -5,13 +5,15 @@
 //     tree          | block 0 | block 1 | block 2 | block 3 | block 4 |
 //     stretches     a block is 32 stretches, one a lane (lane_plan.cuh); the next block is loaded
 //                   while this one is folded
+//     or rows       a block is a row of runs in shared memory (staged_rows.cuh)
 //     or tiles      a block is 32 * vt items in rows (tile_fold.cuh)
 //     warp_stack    lane 0: block 4      lane 1: -      lane 2: blocks 0 to 3
 //                   lane l holds the value of 2^l blocks, which waits for a right neighbour
 //     value()       blocks 0 to 3 with block 4
 //
 // Stretches are for pointers to items of 4 to 8 bytes, and for accumulators that are large for
-// their items; fold_by_warp() chooses. Device code.
+// their items; rows for those of them that single folds stage, too. fold_by_warp() chooses. Device
+// code.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +24,11 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/staged_rows.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -99,13 +103,13 @@ constexpr int warps_for_trees(std::size_t acc_bytes) {
 }
 
 /// An aligned block of `count` >= 1 items, from item `begin` on, of a tree of `total`, by a warp
-/// whose lanes fold stretches; the result is in every lane. `Fresh` as of stretch_fold.
+/// whose lanes fold stretches; the result is in every lane. `Fresh`, `AtOnce` as of stretch_fold.
 template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
-          bool Fresh = false>
+          bool Fresh = false, bool AtOnce = lifts_stretches<Source, Reducer>>
 __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t begin, std::int64_t count,
     std::int64_t total) {
-  using row = stretch_fold<Source, Reducer, ByPackets, Fresh>;
+  using row = stretch_fold<Source, Reducer, ByPackets, Fresh, AtOnce>;
   constexpr int items_of_lane = stretch_items<Source>;
   constexpr int row_items = warp_size * items_of_lane;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -187,6 +191,75 @@ __device__ __forceinline__ bool visit_narrow_sum_by_warp(const Source& tree, con
   return done;
 }
 
+/// Whether a warp folds a tree by rows in shared memory: what a single fold stages, too.
+template <class Source, class Reducer>
+inline constexpr bool stages_trees =
+    folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
+    !fold_traits<Reducer>::folds_in_any_order;
+
+/// A tree, or an aligned block of it, by a warp: whole rows, of which the next is always on its
+/// way, then stretches:
+///
+///     block     | row | row | row | row | what is left |
+///     stages       0     1     0     1
+///
+template <class Source, class Reducer>
+class staged_tree {
+  using acc = typename Reducer::accumulator;
+  using rows_type = staged_rows<Source, Reducer>;
+  using stage = typename rows_type::stage;
+  static constexpr int row_items = rows_type::items;
+
+ public:
+  /// A warp's own.
+  struct shared_memory {
+    stage stages[2];
+  };
+
+  /// The fold of items [begin, begin + count) of a tree of `total`, count >= 1, in every lane.
+  __device__ __forceinline__ static acc fold(const Source& tree, const Reducer& reducer,
+                                             shared_memory& memory, std::int64_t begin,
+                                             std::int64_t count, std::int64_t total) {
+    const among_equals<Reducer> equals{reducer};
+    const rows_type rows(tree, reducer, memory.stages);
+    warp_stack<Reducer> stack(reducer);
+    const std::int64_t whole = detail::smaller(count, total - begin - rows.overread_items());
+    std::int64_t done = 0;
+    if (whole >= row_items) memory.stages[0].fill(detail::starting_at(tree, begin));
+    int turn = 0;
+#pragma unroll 1
+    for (; whole - done >= row_items; done += row_items) {
+      const std::int64_t first = begin + done;
+      if (whole - done >= 2 * row_items) {
+        memory.stages[turn ^ 1].fill(detail::starting_at(tree, first + row_items));
+      } else {
+        cuda::commit_stage();  // of nothing
+      }
+      cuda::finish_stage<1>();
+      registers<acc, 1> node;
+      node.put(0, rows.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
+      stack.push(row_fold<1, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
+      turn ^= 1;
+    }
+    // More than a row, if that would overread.
+#pragma unroll 1
+    for (; done < count; done += row_items) {
+      stack.push(cuda::fold_stretches_by_warp(
+          tree, reducer, begin + done, detail::smaller(count - done, std::int64_t{row_items}),
+          total));
+    }
+    return stack.value();
+  }
+};
+
+/// Shared memory with which the warps of a block fold trees, if they need any.
+template <class Source, class Reducer, int Warps, bool = stages_trees<Source, Reducer>>
+struct tree_memory {};
+template <class Source, class Reducer, int Warps>
+struct tree_memory<Source, Reducer, Warps, true> {
+  typename staged_tree<Source, Reducer>::shared_memory of_warps[Warps];
+};
+
 /// A tree of any length >= 1 by a warp, a tile at a time; the result is in every lane.
 template <class Source, class Reducer>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Source& tree,
@@ -235,6 +308,19 @@ __device__ __forceinline__ void write_exact_sum(const Source& tree, const Reduce
         }
       });
   if (!narrow) cuda::write_wide_sum(tree, reducer, init, out, count);
+}
+
+/// The same with the tree_memory of the block.
+template <class Source, class Reducer, class Memory>
+__device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
+    const Source& tree, const Reducer& reducer, std::int64_t count,
+    [[maybe_unused]] Memory& memory) {
+  if constexpr (stages_trees<Source, Reducer>) {
+    return staged_tree<Source, Reducer>::fold(
+        tree, reducer, memory.of_warps[threadIdx.x / warp_size], 0, count, count);
+  } else {
+    return cuda::fold_by_warp(tree, reducer, count);
+  }
 }
 
 }  // namespace tilefold::detail::cuda

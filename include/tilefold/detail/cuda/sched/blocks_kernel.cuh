@@ -96,8 +96,8 @@ struct queued_slices : long_queue<Acc> {
 
 template <class Build, int Nt, int Vt, class Slices, class Forest, class Reducer, class Init,
           class Out>
-__global__ void __launch_bounds__(Nt,
-                                  min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
+__global__ void __launch_bounds__(
+    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
     blocks_kernel(Slices slices, Forest forest, Reducer reducer, Init init, Out out) {
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;

@@ -39,11 +39,16 @@ struct rank_status {
 /// Where blocks begin in a message.
 inline constexpr std::int64_t rank_blocks_at = sizeof(rank_header);
 
-/// The size of messages of at most `blocks` blocks. Calls of other types have mostly the same, so
-/// that ranks that are in different calls still meet.
-constexpr std::int64_t rank_message_bytes(std::int64_t blocks, std::int64_t accumulator_bytes) {
+/// Messages have sizes of whole steps. Calls of other types then have mostly the same, so that
+/// ranks that are in different calls still meet.
+constexpr std::int64_t rounded_message_bytes(std::int64_t bytes) {
   constexpr std::int64_t step = 1024;
-  return (rank_blocks_at + blocks * accumulator_bytes + step - 1) / step * step;
+  return (bytes + step - 1) / step * step;
+}
+
+/// The size of messages of at most `blocks` blocks.
+constexpr std::int64_t rank_message_bytes(std::int64_t blocks, std::int64_t accumulator_bytes) {
+  return cuda::rounded_message_bytes(rank_blocks_at + blocks * accumulator_bytes);
 }
 
 /// Where a fold writes a rank's blocks; the header goes before the first.

@@ -25,11 +25,14 @@
 
 namespace tilefold::detail::cuda {
 
-/// Whether every tree can be dealt. Those of one length are dealt only if that is short enough.
+/// Whether every tree can be dealt. Those of one length, or of a bounded one, are dealt only if
+/// that is short enough.
 template <class Forest>
 inline constexpr bool all_dealt = false;
 template <class Source>
 inline constexpr bool all_dealt<equal_forest<Source>> = true;
+template <class Source, class Offsets>
+inline constexpr bool all_dealt<bounded_forest<Source, Offsets>> = true;
 
 /// What else a warp has seen than trees that can be dealt.
 struct left_over {

@@ -12,11 +12,13 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
+#include <tilefold/detail/cuda/sched/bounded_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
 #include <tilefold/detail/cuda/sched/row_stream_kernel.cuh>
 #include <tilefold/detail/cuda/sched/short_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
+#include <tilefold/detail/cuda/sched/staged_subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/warps_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -172,6 +174,40 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
   }
 }
 
+/// A forest of which no tree is longer than was promised: in one launch, if all can be dealt.
+template <class Build, tile_policy Policy, class Source, class Offsets, class Reducer, class Init,
+          class Out, class Empty, class Provide>
+void launch_forest(
+    const forest_job<bounded_forest<Source, Offsets>, Reducer, Init, Out, Empty>& job,
+    std::int64_t most_trees, const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  const std::int64_t most_items = job.forest.most_items;
+  if constexpr (takes_trees<offsets_forest<Source, Offsets>, Reducer>) {
+    if (most_items <= short_items && most_trees <= most_short_trees) {
+      static known_kernel known;
+      const auto taken =
+          known.on(job.gpu,
+                   &bounded_trees_kernel<Build, short_items, bounded_forest<Source, Offsets>,
+                                         unfused<Reducer>, Init, Empty, Out>,
+                   "bounded_trees_kernel", bounded_nt, starts::early);
+      taken.launch(tree::num_blocks(most_trees, bounded_nt), job.stream, job.forest, job.reducer,
+                   job.init, job.empty, job.out);
+      return;
+    }
+  }
+  if (most_items <= lane_plan<stretch_items<Source>>::most_items) {
+    const auto by_lanes = cuda::ready_lanes<Build>(job);
+    by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
+                    job.init, job.empty, job.out, forest_plan{most_items, 0}, long_queue<acc>{},
+                    any_trees{});
+    return;
+  }
+  cuda::launch_forest<Build, Policy>(
+      forest_job<offsets_forest<Source, Offsets>, Reducer, Init, Out, Empty>{
+          job.forest, job.reducer, job.init, job.empty, job.out, job.gpu, job.stream},
+      most_trees, provide);
+}
+
 // Whether elements come with their indices, which count from the start of their tree.
 template <class Source>
 inline constexpr bool has_indices = false;
@@ -194,6 +230,30 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
   const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
   kernel.launch(kernel.most(tree::num_blocks(chunks, subtree_nt / warp_size)), job.stream,
                 job.forest.source, job.reducer, job.init, job.out, n, tree::floor_log2(length));
+  return true;
+}
+
+/// The same of what single folds stage, where there is a group of rows for every warp that the GPU
+/// holds; else there would be less to fold them by.
+template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
+bool launch_staged_subtrees(
+    const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
+  using reducer_type = unfused<Reducer>;
+  using work_type = staged_subtree_work<Source, reducer_type, Init, Out>;
+  constexpr int warps_of_block = work_type::shape.nt / warp_size;
+  const std::int64_t length = job.forest.length;
+  if (!tree::is_power_of_two(length) || length < work_type::least_length ||
+      length > work_type::group_items) {
+    return false;
+  }
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu, &staged_subtree_kernel<Build, Source, reducer_type, Init, Out>,
+               "staged_subtree_kernel", work_type::shape.nt, starts::early);
+  const std::int64_t n = job.forest.num_trees * length;
+  if (n / work_type::group_items < kernel.resident * warps_of_block) return false;
+  kernel.launch(kernel.resident, job.stream, job.forest.source, job.reducer, job.init, job.out, n,
+                tree::floor_log2(length));
   return true;
 }
 
@@ -242,7 +302,13 @@ void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& jo
                                "blocks_kernel", Policy.nt, starts::early);
   const std::int64_t length = job.forest.length;
   // A few slices for every block that is resident, if there are not trees enough.
-  std::int64_t slice_items = cuda::slice_size(length, Policy.tile());
+  // No smaller than size_queries.cuh knows them.
+  using source_type = typename Forest::source_type;
+  constexpr int least =
+      stages_trees<source_type, Reducer>
+          ? detail::larger(Policy.tile(), policy_for(item_bytes<source_type>).tile())
+          : Policy.tile();
+  std::int64_t slice_items = cuda::slice_size(length, least);
   const std::int64_t wanted =
       detail::smaller(job.gpu.tuning().slices_per_block * kernel.resident, most_split_slices);
   while (slice_items < length && trees * tree::num_blocks(length, slice_items) > wanted) {
@@ -264,7 +330,9 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
   using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>;
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
-  if constexpr (!has_indices<Source> && !folds_stretches<Source, Reducer>) {
+  if constexpr (!has_indices<Source> && stages_trees<Source, Reducer>) {
+    if (cuda::launch_staged_subtrees<Build>(job)) return;
+  } else if constexpr (!has_indices<Source> && !folds_stretches<Source, Reducer>) {
     if (cuda::launch_subtrees<Build>(job)) return;
   }
   const std::int64_t warp_items = job.gpu.tuning().warp_items(trees);
@@ -282,9 +350,11 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
 }
 
 // The policy that was chosen for a forest, or the default one.
-template <class Policy, class Source>
+template <class Policy, class Source, class Reducer>
 constexpr tile_policy forest_policy() {
-  if constexpr (std::is_same_v<Policy, default_policy>) {
+  if constexpr (stages_trees<Source, Reducer>) {
+    return staged_shape_of<Source, Reducer>.policy();
+  } else if constexpr (std::is_same_v<Policy, default_policy>) {
     return policy_for(item_bytes<Source>);
   } else {
     return Policy::value;
@@ -294,13 +364,15 @@ constexpr tile_policy forest_policy() {
 template <class Build, class Policy, class Job>
 void ready_forest_by(const Job& job, std::int64_t most_trees) {
   using source_type = typename decltype(Job::forest)::source_type;
-  cuda::ready_forest<Build, forest_policy<Policy, source_type>()>(job, most_trees);
+  cuda::ready_forest<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
+      job, most_trees);
 }
 
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using source_type = typename decltype(Job::forest)::source_type;
-  cuda::launch_forest<Build, forest_policy<Policy, source_type>()>(job, most_trees, provide);
+  cuda::launch_forest<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
+      job, most_trees, provide);
 }
 
 }  // namespace tilefold::detail::cuda

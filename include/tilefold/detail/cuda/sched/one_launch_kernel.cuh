@@ -120,8 +120,8 @@ class planned_slices {
 
 template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Empty,
           class Out>
-__global__ void __launch_bounds__(Nt,
-                                  min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
+__global__ void __launch_bounds__(
+    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
     one_launch_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out,
                       forest_plan plan, typename Reducer::accumulator* slots, unsigned* arrivals) {
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(Nt,
     const std::int64_t count = forest.count(t);
     if (count > plan.warp_items) continue;
     if (count > 0) {
-      const auto value = cuda::fold_by_warp(forest.tree(t), reducer, count);
+      const auto value = cuda::fold_by_warp(forest.tree(t), reducer, count, shared);
       if (threadIdx.x % warp_size == 0) {
         cuda::write(out + t, detail::finish(reducer, init, value));
       }

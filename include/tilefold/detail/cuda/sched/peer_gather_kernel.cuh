@@ -44,8 +44,8 @@ __device__ __forceinline__ void copy_message(char* to, const char* from, std::in
   }
 }
 
-/// Block p exchanges messages with rank p, `bytes` bytes each, a multiple of 16. If a rank has left
-/// (`left` is not 0) before its message is there, zeros stand in its place.
+/// Block p exchanges messages with rank p, `bytes` bytes each, a multiple of 16. If that rank has
+/// left (`left[p]` is not 0) before its message is there, zeros stand in its place.
 template <class Build>
 __global__ void __launch_bounds__(peer_gather_nt)
     peer_gather_kernel(const char* send, char* receive, std::int64_t bytes, int rank,
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(peer_gather_nt)
     for (int looks = 1; !is_there; ++looks) {
       // Reading the host's memory takes a microsecond. The message may have come before its rank
       // left.
-      const bool gone = looks % 256 == 0 && *left != 0;
+      const bool gone = looks % 256 == 0 && left[peer] != 0;
       is_there = came();
       if (gone) break;
     }

@@ -94,13 +94,14 @@ __global__ void __launch_bounds__(
   if (trees.none()) return;
   constexpr int warps_per_block = warps_nt / warp_size;
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  __shared__ tree_memory<typename Forest::source_type, Reducer, warps_per_block> memory;
   trees.for_each(forest, std::int64_t{blockIdx.x} * warps_per_block + warp,
                  std::int64_t{gridDim.x} * warps_per_block,
                  [&](std::int64_t t, const auto& tree, std::int64_t count) {
                    if constexpr (writes_exact_sums<Reducer, Init>) {
                      cuda::write_exact_sum(tree, reducer, init, out + t, count);
                    } else {
-                     const auto value = cuda::fold_by_warp(tree, reducer, count);
+                     const auto value = cuda::fold_by_warp(tree, reducer, count, memory);
                      if (threadIdx.x % warp_size == 0) {
                        cuda::write(out + t, detail::finish(reducer, init, value));
                      }

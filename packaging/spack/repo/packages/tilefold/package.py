@@ -9,13 +9,14 @@ class Tilefold(CMakePackage):
     """Reductions for CPU and GPU with one fold order: the same bits on any machine."""
 
     homepage = "https://example.org/tilefold"
-    # No release has been tagged yet: a version is taken from a checkout by `spack develop`, or by
-    # `spack dev-build tilefold@main` in its root.
+    # No release has been tagged yet: `spack dev-build tilefold@0.2.0` takes the checkout that it
+    # runs in.
     git = "https://example.org/tilefold.git"
 
     license("Apache-2.0")
 
     version("main", branch="main")
+    version("0.2.0", tag="v0.2.0")
 
     variant("tool", default=False, description="Build the command-line tool")
     variant("c", default=True, description="Build libtilefold, the C interface")

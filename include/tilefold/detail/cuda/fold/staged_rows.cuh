@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of runs out of shared memory, for accumulators that are large for their items, and for
+// structs. To move them between lanes costs more than to load items, so a lane folds a run of
+// neighbours by itself, while the next row is on its way:
+//
+//     items    | row 0 | row 1 | row 2 | row 3 | row 4 | ...      a group: neighbouring rows, here
+//     4 row      | lane 0: a run | lane 1: a run | ... | lane 31: a run |    128 bytes: of floats
+//     32,
+//                                                                          of 64-byte structs two
+//                                  |
+//     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (load/staged.cuh)
+//     lane     one node of each row of a group, in registers
+//
+// What becomes of the nodes differs: of a tile (staged_kernel.cuh), of a tree by a warp
+// (tree_by_warp.cuh), of short trees that are levels of one tree (staged_subtree_kernel.cuh).
+// Device code.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
+#include <tilefold/detail/cuda/load/staged.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/forest.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Whether items are structs that lie in memory as whole words.
+template <class Source>
+inline constexpr bool holds_structs = false;
+template <class T>
+inline constexpr bool holds_structs<source_of<std::index_sequence<0>, T*>> =
+    loads_packets<T*> && sizeof(T) % 4 == 0 && alignof(T) % 4 == 0;
+
+/// Whether a fold in the fixed order is staged: that of a public reducer with large accumulators,
+/// and that of structs.
+template <class Source, class Reducer>
+inline constexpr bool stages_reducer = false;
+template <class Source, class R, class Lift, class... Values>
+inline constexpr bool stages_reducer<Source, bound_reducer<R, Lift, Values...>> =
+    pays_to_stage_reducer(staged_bytes<Source>,
+                          sizeof(typename bound_reducer<R, Lift, Values...>::accumulator));
+template <class Source, class Reducer>
+inline constexpr bool stages_reducer<Source, unfused<Reducer>> = stages_reducer<Source, Reducer>;
+template <class Source, class Reducer>
+inline constexpr bool stages_structs =
+    holds_structs<Source> &&
+    pays_to_stage_structs(staged_bytes<Source>, sizeof(typename Reducer::accumulator));
+
+template <class Source, class Reducer>
+inline constexpr staged_shape staged_shape_of =
+    staged_shape_for(staged_bytes<Source>, sizeof(typename Reducer::accumulator));
+
+/// The reducer among nodes of equally many items, a power of two.
+template <class Reducer>
+struct among_equals {
+  using accumulator = typename Reducer::accumulator;
+  static constexpr bool commutative = Reducer::commutative || Reducer::commutative_among_equals;
+  const Reducer& reducer;
+
+  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
+    return reducer.combine_equals(a, b);
+  }
+};
+
+/// Rows of the runs of staged_shape_of; all lanes of a warp together.
+template <class Source, class Reducer>
+class staged_rows {
+  using acc = typename Reducer::accumulator;
+  static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
+  static constexpr int packet = detail::smaller(shape.run, staged_packet(Reducer::long_combine));
+  static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
+
+ public:
+  static constexpr int run = shape.run;
+  static constexpr int items = warp_size * run;
+  using stage = lane_stage<Source, run>;
+
+  /// `stages` are two of the warp's own.
+  __device__ __forceinline__ staged_rows(const Source& source, const Reducer& reducer,
+                                         stage* stages)
+      : source_(source),
+        reducer_(reducer),
+        stages_(stages),
+        lane_(static_cast<int>(threadIdx.x) % warp_size) {}
+
+  /// This lane's node of a row in a stage. It begins with item `first` of its tree; `source` from
+  /// there on.
+  __device__ __forceinline__ acc node_of(const stage& from, const Source& source,
+                                         std::int64_t first) const {
+    return lane_node(from, source, first + lane_ * run);
+  }
+
+  /// Items behind a row that may be read with it.
+  __device__ int overread_items() const { return stage::overread_items(source_); }
+
+  /// Calls keep(nodes, g) for groups g = begin, begin + step... below `end`, of which there is one
+  /// at least: of `Rows` rows each, of which all items exist. The first one begins with item
+  /// `first`, the next one `distance` items later; nodes[r] is this lane's node of its row r.
+  template <int Rows, class Index, class Keep>
+  __device__ __forceinline__ void groups(std::int64_t first, std::int64_t distance, Index begin,
+                                         Index end, Index step, const Keep& keep) const {
+    static_assert(Rows % 2 == 0);  // stages take turns
+    stages_[0].fill(detail::starting_at(source_, first));
+#pragma unroll 1
+    for (Index g = begin; g < end; g += step) {
+      registers<acc, Rows> nodes;
+#pragma unroll unrolled
+      for (int r = 0; r < Rows; ++r) {
+        const bool ends_group = r + 1 == Rows;
+        const std::int64_t next = first + (ends_group ? distance - (Rows - 1) * items : items);
+        if (!ends_group || g + step < end) {
+          stages_[(r + 1) % 2].fill(detail::starting_at(source_, next));
+        } else {
+          cuda::commit_stage();  // of nothing
+        }
+        cuda::finish_stage<1>();
+        // The nodes move down by one place. The loop over rows is not fully unrolled, so a register
+        // cannot be chosen by r.
+#pragma unroll
+        for (int k = 1; k < Rows; ++k) nodes.put(k - 1, nodes[k]);
+        nodes.put(Rows - 1, lane_node(stages_[r % 2], detail::starting_at(source_, first),
+                                      first + lane_ * run));
+        first = next;
+      }
+      keep(nodes, g);
+    }
+  }
+
+ private:
+  // The node of this lane's run, in packets; its first is item `index` of the tree.
+  __device__ __forceinline__ acc lane_node(const stage& from, const Source& source,
+                                           std::int64_t index) const {
+    return lane_tree<acc>::template whole<run / packet>(
+        0,
+        [&](int k) {
+          return from.template packets<packet>(
+              [&](const auto&... items) { return packet_node(items...); }, source, k * packet,
+              index + k * packet);
+        },
+        [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
+  }
+
+  // The node of a packet of elements, of which each iterator brings its items.
+  template <class... Items>
+  __device__ __forceinline__ acc packet_node(const Items&... items) const {
+    if constexpr (Reducer::lifts_packets) {
+      return lift_packet(items...);
+    } else {
+      return lane_tree<acc>::template whole<packet>(
+          0, [&](int i) { return reducer_.lift(items[i]...); },
+          [&](const acc& a, const acc& b) { return reducer_.combine_equals(a, b); });
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ acc lift_packet(const registers<T, packet>& items) const {
+    T values[packet];
+#pragma unroll
+    for (int j = 0; j < packet; ++j) values[j] = items[j];
+    return reducer_.lift_packet(values);
+  }
+
+  const Source& source_;
+  const Reducer& reducer_;
+  stage* const stages_;
+  const int lane_;
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A piece_task on a GPU. The executor that its pieces are folded with takes items of host memory,
+// a chunk at a time, and folds each aligned block of a chunk by one launch of the kernel that folds
+// whole arrays, so nvcc has nothing more to compile.
+#pragma once
+
+#include <tilefold/tilefold.cuh>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "any_items.hpp"
+#include "backend.hpp"
+#include "chunk_feed.cuh"
+#include "cuda_fold.cuh"
+#include "piece_task.hpp"
+#include "timing.hpp"
+
+namespace tilefold::tool {
+
+/// How a block of items on the GPU is folded: with the reducer that the piece has.
+template <class Item>
+struct fold_as_it_is {
+  template <class Source, class Reducer>
+  void operator()(cuda_executor& executor, const Source& source, const Reducer& reducer,
+                  std::int64_t count, typename Reducer::accumulator* out) const {
+    fold_to_accumulator<Item>(executor, source, reducer, count, out);
+  }
+};
+
+/// The same with another type of items and another operator, which have the same bits.
+template <class Item, class Op>
+struct fold_as {
+  Op op;
+
+  template <class Source, class Reducer>
+  void operator()(cuda_executor& executor, const Source& source, const Reducer&, std::int64_t count,
+                  typename Reducer::accumulator* out) const {
+    const auto bound = bind_on_gpu<const Item*>(op);
+    using accumulator = typename std::remove_cvref_t<decltype(bound.reducer)>::accumulator;
+    static_assert(sizeof(accumulator) == sizeof(typename Reducer::accumulator));
+    const auto* const items = reinterpret_cast<const Item*>(Source::template iterator<0>(source));
+    fold_to_accumulator<Item>(executor, bound.source(executor, items), bound.reducer, count,
+                              reinterpret_cast<accumulator*>(out));
+  }
+};
+
+template <class Item, class Op>
+fold_as<Item, Op> as_of_kernel(Op op) {
+  return {op};
+}
+
+template <class FoldBlock>
+class chunk_executor {
+ public:
+  using executor_concept = executor_tag;
+
+  chunk_executor(cuda_executor& executor, chunk_feed& feed, std::int64_t end, FoldBlock fold_block)
+      : executor_(&executor), feed_(&feed), end_(end), fold_block_(fold_block) {}
+
+  template <class Accumulator, class Result, class... Functions>
+  static constexpr bool takes() {
+    return cuda_executor::takes<Accumulator, Result, Functions...>();
+  }
+  template <class... Functions>
+  static constexpr bool takes_functions() {
+    return cuda_executor::takes_functions<Functions...>();
+  }
+  template <class... Items>
+  static constexpr bool takes_items() {
+    return cuda_executor::takes_items<Items...>();
+  }
+
+  // Host memory, which the feed reads.
+  template <class It>
+  It readable(const It& it, const char*, bool = true) const {
+    return it;
+  }
+
+  /// As of cuda_executor. Items [position, position + n) are a chunk of the feed's.
+  template <class Policy, class Source, class Reducer, class Keep>
+  void fold_blocks(const Source& source, const Reducer& reducer, std::int64_t position,
+                   std::int64_t n, const Keep& keep) const {
+    using accumulator = typename Reducer::accumulator;
+    const detail::blocks_of<Reducer> blocks{{position, position + n}};
+    const device_buffer out(static_cast<std::size_t>(blocks.count()) * sizeof(accumulator));
+    auto* const values = static_cast<accumulator*>(out.get());
+    const auto on_gpu = on_the_gpu(source, feed_->copy(position, n));
+    for (int i = 0; i < blocks.count(); ++i) {
+      fold_block_(*executor_, detail::starting_at(on_gpu, blocks.first(i) - position), reducer,
+                  blocks.size(i), values + i);
+    }
+    const std::int64_t next = position + n;
+    if (next < end_) feed_->read_ahead(next, std::min(feed_->chunk(), end_ - next));
+    executor_->synchronize();
+    std::vector<std::byte> found(static_cast<std::size_t>(blocks.count()) * sizeof(accumulator));
+    check_cuda(cudaMemcpy(found.data(), values, found.size(), cudaMemcpyDeviceToHost),
+               "cudaMemcpy");
+    const auto* const folded = reinterpret_cast<const accumulator*>(found.data());
+    for (int i = 0; i < blocks.count(); ++i) keep(folded[i], blocks.size(i));
+  }
+
+  // What executors have beside; pieces alone are folded with this one.
+  void require_waiting(const char*) const {}
+  void synchronize() const {}
+
+ private:
+  template <std::size_t... Index, class... Its>
+  static auto on_the_gpu(const detail::source_of<std::index_sequence<Index...>, Its...>& source,
+                         const std::byte* items) {
+    using source_type = detail::source<Its...>;
+    return detail::source<Its...>{{place(source_type::template iterator<Index>(source), items)}...};
+  }
+  template <class Item>
+  static const Item* place(const Item* const&, const std::byte* items) {
+    return reinterpret_cast<const Item*>(items);
+  }
+  template <class Wide>
+  static any_items<Wide> place(const any_items<Wide>& it, const std::byte* items) {
+    return {items, it.type};
+  }
+  static detail::position_iterator place(const detail::position_iterator& it, const std::byte*) {
+    return it;
+  }
+
+  cuda_executor* executor_;
+  chunk_feed* feed_;
+  std::int64_t end_;
+  FoldBlock fold_block_;
+};
+
+/// The job's piece_task, folded block by block in the way of `fold_block`; the value, if there is
+/// one.
+template <class Items, class Op, class FoldBlock>
+auto run_on_gpu(cuda_executor& executor, const fold_job& job, const Items& first, const Op& op,
+                FoldBlock fold_block) {
+  piece_task& task = *job.pieces;
+  const std::int64_t most = std::max<std::int64_t>(task.end - task.begin, 1);
+  task.chunk = std::min(task.chunk, most);
+  chunk_feed feed(job.data, row_of(job.type).bytes, task.chunk, executor.stream());
+  return run(task, chunk_executor<FoldBlock>(executor, feed, task.end, fold_block), first, op);
+}
+
+/// Folds with reducers, as reducer_fold asks for.
+class cuda_chunk_fold {
+ public:
+  static constexpr bool on_host = false;
+
+  cuda_chunk_fold(cuda_executor& executor, const fold_job& job) : executor_(executor), job_(job) {}
+
+  template <class Items, class Op>
+  auto operator()(const Items& first, std::int64_t, const Op& op) {
+    return run_on_gpu(executor_, job_, first, op, fold_as_it_is<std::iter_value_t<Items>>{});
+  }
+
+ private:
+  cuda_executor& executor_;
+  const fold_job& job_;
+};
+
+/// What came of a job in chunks: its fields, and the time that it took.
+template <class Fold>
+fold_result timed_in_chunks(Fold fold) {
+  std::vector<field> fields;
+  const double seconds = wall_seconds([&] { fields = fold(); });
+  return {std::move(fields), seconds, 1, "wall clock", 0, {}, true};
+}
+
+}  // namespace tilefold::tool
