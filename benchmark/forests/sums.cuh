@@ -43,7 +43,8 @@ class sums_contest {
         m.prepare = [=, &s] { return contest->work(s, sums, checked); };
         return m;
       };
-      bool any = all.enter(one("tilefold", contest->ours(), true));
+      bool any = all.enter(one("tilefold", contest->ours(false), true));
+      if (s.bounded) any |= all.enter(one("tilefold-bound", contest->ours(true), true));
       for (const segments_peer& peer : all_peers<segments_peer>()) {
         const auto form = peer.forms.find(contest->type_);
         if (form == peer.forms.end() || !fulfils(s, peer.needs)) continue;
@@ -96,8 +97,9 @@ class sums_contest {
     return false;
   }
 
-  segment_sums ours() {
-    return [this](const segments_call& c) {
+  // `bounded`: it is told the longest length.
+  segment_sums ours(bool bounded) {
+    return [this, bounded](const segments_call& c) {
       const auto fold = [&](auto... segments) {
         if constexpr (std::is_arithmetic_v<T>) {
           tilefold::segmented_reduce_into(executor_, c.items<T>(), segments..., c.result<T>());
@@ -108,6 +110,8 @@ class sums_contest {
       };
       if (c.size != 0) {
         fold(c.segments, c.size);
+      } else if (bounded) {
+        fold(c.offsets, c.segments, tilefold::segment_bound(c.longest));
       } else {
         fold(c.offsets, c.segments);
       }
