@@ -5,21 +5,32 @@
 # One GoogleTest program. Host programs appear in CTest test by test; a GPU program is one entry with
 # the label gpu, because each process would make a CUDA context anew. Those that need gigabytes do not
 # share the GPU with each other. The target gpu_tests builds them all.
+#
+# With TILEFOLD_CHECK_GPU_TESTS compilers only check them, which is faster: there are no programs, so nothing
+# to run, and the next build checks them again.
 include_guard()
 include(GoogleTest)
+option(TILEFOLD_CHECK_GPU_TESTS "Let compilers check the tests that need a GPU, without building them" OFF)
 
 function(tilefold_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "GPU" "PREFIX;LABEL" "SOURCES;LIBS")
-  add_executable(${name} ${arg_SOURCES})
+  if(arg_GPU AND TILEFOLD_CHECK_GPU_TESTS)
+    add_library(${name} OBJECT ${arg_SOURCES})
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fsyntax-only>)
+  else()
+    add_executable(${name} ${arg_SOURCES})
+  endif()
   tilefold_own_target(${name})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/test)
   if(arg_GPU)
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--extended-lambda>)
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS gpu)
-    if(name MATCHES "large")
-      set_tests_properties(${name} PROPERTIES RESOURCE_LOCK gpu_memory)
+    if(NOT TILEFOLD_CHECK_GPU_TESTS)
+      add_test(NAME ${name} COMMAND ${name})
+      set_tests_properties(${name} PROPERTIES LABELS gpu)
+      if(name MATCHES "large")
+        set_tests_properties(${name} PROPERTIES RESOURCE_LOCK gpu_memory)
+      endif()
     endif()
     if(NOT TARGET gpu_tests)
       add_custom_target(gpu_tests)
@@ -50,8 +61,6 @@ function(tilefold_add_header_tests name pattern extension)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${root} ${root}/${pattern})
   # These need an MPI and an NCCL; their tests include them first.
   list(FILTER headers EXCLUDE REGEX "/(mpi\\.hpp|nccl\\.cuh)$")
-  # A part of threaded.hpp, which includes it behind detail/folding.hpp.
-  list(FILTER headers EXCLUDE REGEX "/host/gathered\\.hpp$")
   set(sources "")
   foreach(header IN LISTS headers)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${header}.${extension})
@@ -62,5 +71,6 @@ function(tilefold_add_header_tests name pattern extension)
     add_library(${name} OBJECT ${sources})
     tilefold_own_target(${name})
     target_link_libraries(${name} PRIVATE ${ARGN})
+    target_compile_options(${name} PRIVATE -O0)
   endif()
 endfunction()

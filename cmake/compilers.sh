@@ -101,7 +101,7 @@ clang_cuda() {
   compiler=$1
   shift
   "$compiler" -std=c++20 -Wall -Wextra -Werror -x cuda --cuda-path=$root/cuda-12.9 --cuda-gpu-arch=sm_90 \
-    -Wno-unknown-cuda-version -Wno-unknown-attributes -Wno-unused-parameter -Iinclude "$@"
+    -Wno-unknown-cuda-version -Wno-unknown-attributes -Iinclude "$@"
 }
 
 # clang_battery CLANG SOURCE...

@@ -31,4 +31,5 @@ step $python docs/site/plots.py --check
 mkdir -p build/docs/doxygen
 step doxygen docs/site/Doxyfile
 step $python -m sphinx --builder html --conf-dir docs/site --fail-on-warning --keep-going --quiet . build/docs/html
+step $python docs/site/found.py build/docs/html
 echo "tilefold: build/docs/html/index.html"

@@ -38,7 +38,7 @@ said() {
 said "CITATION.cff, cffconvert" "$bin/cffconvert" --validate --infile CITATION.cff
 
 export CONAN_HOME="$work/conan"
-[ -f "$CONAN_HOME/profiles/default" ] || "$bin/conan" profile detect >/dev/null 2>&1
+[ -f "$CONAN_HOME/profiles/default" ] || said "Conan, the compiler" "$bin/conan" profile detect
 conan() {
   "$bin/conan" create packaging/conan --settings compiler.cppstd=20 --test-folder="$work/conan_test" "$@"
 }

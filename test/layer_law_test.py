@@ -22,7 +22,7 @@ FLOORS = [
      ["reducers/arg.hpp"], ["reducers/*.hpp"], ["detail/host/*.hpp", "detail/cuda/base/*"], ["detail/cuda/load/*"], ["detail/cuda/fold/*"],
      ["detail/cuda/sched/*", "detail/cuda/in_kernel/*"]],
     [["host.hpp"], ["cuda.cuh"], ["detail/kept_executors.cuh"], ["detail/cuda_dispatch.cuh"], ["dispatch.hpp"]],
-    [["detail/reducer_verb.hpp"], ["deferred.hpp"], ["segment_bound.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["batched_reduce.hpp"],
+    [["detail/reducer_verb.hpp"], ["deferred.hpp"], ["segment_bound.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["transform_rows.hpp"], ["batched_reduce.hpp"],
      ["reduce_by_key.hpp"], ["axis_reduce.hpp"],
      ["inner_product.hpp"],
      ["count.hpp", "extrema.hpp", "statistics.hpp"], ["block_fold.cuh"], ["deposit.cuh"], ["thrust_compat.hpp", "cub_compat.cuh"]],

@@ -39,6 +39,18 @@ long long first_wrong_segment() {
   return -1;
 }
 
+TEST(SegmentsExample, EveryItemWithItsRowsValue) {
+  tilefold::host_executor exec;
+  std::vector<float> logits{1, 2, 3, 1, 1, 1}, out(6), scaled(6);
+  tilefold::log_softmax(exec, logits.data(), 2, 3, out.data());
+  tilefold::transform_rows(exec, logits.data(), 2, 3, scaled.data(), tilefold::reducers::l2{},
+                           [](float x, double norm) { return static_cast<float>(x / norm); });
+
+  EXPECT_FLOAT_EQ(out[2], -0.40760596f);
+  EXPECT_FLOAT_EQ(out[4], -1.0986123f);
+  EXPECT_FLOAT_EQ(scaled[1], 0.5345225f);
+}
+
 TEST(SegmentsExample, OffsetsFromElsewhere) { EXPECT_EQ(first_wrong_segment(), 1); }
 
 }  // namespace

@@ -20,7 +20,8 @@ WHOLE = {
 }
 MINOR = {
     "docs/c.md": r"`libtilefold\.so\.([\d.]+)`",
-    "docs/versions.md": r"find_package\(tilefold ([\d.]+)\)|asks for \| `libtilefold\.so\.([\d.]+)`|package \| `libtilefold(\d[\d.]*)`",
+    "docs/versions.md": r"find_package\(tilefold ([\d.]+)\)|asks for \| `libtilefold\.so\.([\d.]+)`"
+                        r"|package \| `libtilefold(\d[\d.]*)`",
     "packaging/deb/build.sh": r"libtilefold(\d[\d.]*)",
     "packaging/README.md": r"libtilefold(\d[\d.]*)",
     # A library with another SOVERSION is another library: its names begin anew.
@@ -31,7 +32,8 @@ MINOR = {
 
 def version_of_headers(source, header, prefix):
     text = (source / "include/tilefold" / header).read_text(encoding="utf-8")
-    return ".".join(re.search(rf"^#define {prefix}_{part} (\d+)$", text, re.M)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+    return ".".join(re.search(rf"^#define {prefix}_{part} (\d+)$", text, re.M)[1]
+                    for part in ("MAJOR", "MINOR", "PATCH"))
 
 
 def complaints(source):
@@ -56,7 +58,8 @@ def check_that_each_is_found(source):
             (copy / file).parent.mkdir(parents=True, exist_ok=True)
             (copy / file).write_bytes((source / file).read_bytes())
         config = copy / "include/tilefold/config.hpp"
-        config.write_text(re.sub(r"(VERSION_MINOR) \d+", r"\1 987", config.read_text(encoding="utf-8")), encoding="utf-8")
+        text = config.read_text(encoding="utf-8")
+        config.write_text(re.sub(r"(VERSION_MINOR) \d+", r"\1 987", text), encoding="utf-8")
         expected = 1 + len(WHOLE) + len(MINOR)
         found = complaints(copy)
         if len(found) != expected:

@@ -7,8 +7,9 @@
 A block with an `int main` is a program. Any other needs a comment right above it, which pages do not show:
 
     <!-- snippet: DECLARATIONS -->          statements: wrapped in a function, after these declarations
+    <!-- snippet kernel: DECLARATIONS -->   the same in a kernel
     <!-- snippet file: DECLARATIONS -->     declarations at file scope, after these
-    <!-- snippet not compiled: REASON -->   and where else it is compiled, if it is
+    <!-- snippet not compiled: REASON -->   and where else it is compiled, if it is (Python is parsed all the same)
 
 An `output` block behind a host program, or behind Python, is what it prints; a command may stand between. All
 CUDA fragments are one translation unit, all C++ fragments another. nvcc, MPI, libtilefold and NumPy are used where
@@ -28,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "python/README.md", "docs/*.md"]
 LANGUAGES = {"cpp", "cuda", "c", "python"}
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MARK = re.compile(r"<!--\s*snippet( file| not compiled)?:((?:(?!-->).)*)-->\s*\Z", re.DOTALL)
+MARK = re.compile(r"<!--\s*snippet( file| kernel| not compiled)?:((?:(?!-->).)*)-->\s*\Z", re.DOTALL)
 INCLUDE = re.compile(r"^#include .*\n?", re.MULTILINE)
 
 
@@ -52,7 +53,7 @@ def read_blocks(page):
         if fence[1] not in LANGUAGES:
             continue
         mark = MARK.search(text, 0, fence.start())
-        kinds = {None: "statements", " file": "file", " not compiled": "not compiled"}
+        kinds = {None: "statements", " file": "file", " kernel": "kernel", " not compiled": "not compiled"}
         following = found[i + 1] if i + 1 < len(found) else None
         output = None
         between = re.sub(r"^ {4}.*$", "", text[fence.end():following.start()], flags=re.M) if following else ""
@@ -83,6 +84,8 @@ def fragments_file(blocks, header):
             given = re.sub(r"^(?:template|struct) .*", "", given, flags=re.MULTILINE)
             code = (f"namespace snippet_{number} {{\n{outer}\n"
                     f"[[maybe_unused]] inline auto snippet() {{\n{given}\n{code}}}\n}}\n")
+        elif block.kind == "kernel":
+            code = f"namespace snippet_{number} {{\n__global__ void snippet() {{\n{given}\n{code}}}\n}}\n"
         else:
             code = f"{given}\n{code}"
         pages[block.page] = pages.get(block.page, "") + code
@@ -141,11 +144,17 @@ class Compilers:
             done = self.run([driver[0], f"{program}.o", *link, "-o", program], block.place)
         return done if isinstance(done, str) else self.compare(block, [program])
 
-    def python(self, block):
+    def parse(self, block):
+        """A program in Python, or one that nothing here can run."""
         try:
             compile(block.code, block.place, "exec")
         except SyntaxError as e:
             return f"{block.place}: {e}"
+        return None
+
+    def python(self, block):
+        if wrong := self.parse(block):
+            return wrong
         if not self.library or subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode:
             return f"skipped {block.place}: running it needs libtilefold and NumPy"
         environment = dict(os.environ, PYTHONPATH=str(ROOT / "python"), TILEFOLD_LIBRARY=str(self.library))
@@ -161,7 +170,8 @@ class Compilers:
         source = self.folder / (stem + ".cu")
         source.write_text(code)
         done = self.run([self.nvcc, "-std=c++20", "-arch=sm_90", "--extended-lambda", "-fdevice-syntax-only",
-                         f"-I{ROOT / 'include'}", f"-I{ROOT / 'examples'}", "-c", source, "-o", "/dev/null"], place)
+                         f"-I{ROOT / 'include'}", f"-I{ROOT / 'examples'}", f"-I{ROOT / 'test'}",
+                         "-c", source, "-o", "/dev/null"], place)
         return done if isinstance(done, str) else None
 
     def fragments(self, blocks, language):
@@ -205,7 +215,7 @@ def main():
         compilers = Compilers(folder, library)
         jobs = []
         # What takes longest goes first.
-        fragments = {language: [b for b in blocks if b.kind in ("statements", "file") and b.language == language]
+        fragments = {language: [b for b in blocks if b.kind in ("statements", "kernel", "file") and b.language == language]
                      for language in LANGUAGES}
         for language in ("cuda", "cpp"):
             if fragments[language]:
@@ -218,6 +228,7 @@ def main():
                 jobs.append(pool.submit(compilers.cuda, block.place, at_line(block, block.code), f"program_{i}"))
             else:
                 jobs.append(pool.submit(compilers.host, block, f"program_{i}"))
+        jobs += [pool.submit(compilers.parse, b) for b in blocks if b.kind == "not compiled" and b.language == "python"]
         for i, block in enumerate(fragments["c"]):
             jobs.append(pool.submit(compilers.c_fragment, block, f"fragment_{i}"))
         found = [job.result() for job in jobs]

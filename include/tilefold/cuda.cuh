@@ -50,6 +50,12 @@ template <class Build, class Messages, class Reducer, class Init, class Empty, c
 void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
                  const Out& out, const device_info& gpu, cudaStream_t stream);
 
+// In launch_rows.cuh.
+template <class Build, class T, class Out, class Reducer, class Function>
+void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* out,
+                 const Reducer& reducer, const Function& function, const device_info& gpu,
+                 cudaStream_t stream);
+
 // In launch_columns.cuh.
 template <class Build, class Job, class Provide>
 void launch_columns(const Job& job, const Provide& provide);
@@ -294,7 +300,6 @@ class basic_cuda_executor {
         adapted_(std::move(other.adapted_)),
         workspace_(std::move(other.workspace_)),
         result_(std::move(other.result_)),
-        aside_(std::move(other.aside_)),
         stream_(std::exchange(other.stream_, nullptr)),
         owns_stream_(std::exchange(other.owns_stream_, false)),
         is_busy_(other.is_busy_),
@@ -309,7 +314,6 @@ class basic_cuda_executor {
     if (cudaGetDevice(&current) != cudaSuccess) (void)cudaGetLastError();
     if (current != gpu_.device) (void)cudaSetDevice(gpu_.device);
     if (is_of_another_context()) forget();
-    aside_ = nullptr;
     workspace_.release(stream_);
     if (owns_stream_ && cudaStreamDestroy(stream_) != cudaSuccess) (void)cudaGetLastError();
     if (current != gpu_.device) (void)cudaSetDevice(current);
@@ -520,37 +524,18 @@ class basic_cuda_executor {
     if constexpr (!detail::blocks_of<Reducer>::one) {
       // Blocks grow, and then they shrink. Those that are long enough are ranges by themselves, at
       // the speed of ranges; those before and behind them are segments.
-      const std::int64_t least = n < least_split_items ? n : least_range_items;
+      const std::int64_t long_enough = n < least_split_items ? n : least_range_items;
       int first = 0;
-      while (first < count && blocks.size(first) < least) ++first;
+      while (first < count && blocks.size(first) < long_enough) ++first;
       int last = count;
-      while (last > first && blocks.size(last - 1) < least) --last;
-      const auto fold_ranges = [&](basic_cuda_executor& gpu, int begin, int end) {
-        for (int i = begin; i < end; ++i) {
-          gpu.template launch<Policy>(detail::starting_at(source, blocks.first(i) - position),
-                                      reducer, detail::unfinished{}, blocks.size(i), out + i);
-        }
-      };
-      const auto fold_rest = [&](basic_cuda_executor& gpu) {
-        gpu.template fold_small_blocks<Policy>(source, reducer, blocks, 0, first, out);
-        gpu.template fold_small_blocks<Policy>(source, reducer, blocks, last, count, out);
-      };
-      if (last - first < 2 || !may_work_aside()) {
-        fold_ranges(*this, first, last);
-        fold_rest(*this);
-        return;
-      }
-      // The longest here, all others beside it, which it hides.
-      int longest = first;
+      while (last > first && blocks.size(last - 1) < long_enough) --last;
+      const auto at = [&](int i) { return blocks.first(i) - position; };
       for (int i = first; i < last; ++i) {
-        if (blocks.size(i) > blocks.size(longest)) longest = i;
+        launch<Policy>(detail::starting_at(source, at(i)), reducer, detail::unfinished{},
+                       blocks.size(i), out + i);
       }
-      work_aside([&](basic_cuda_executor& aside) {
-        fold_ranges(*this, longest, longest + 1);
-        fold_ranges(aside, first, longest);
-        fold_ranges(aside, longest + 1, last);
-        fold_rest(aside);
-      });
+      fold_small_blocks<Policy>(source, reducer, blocks, 0, first, out);
+      fold_small_blocks<Policy>(source, reducer, blocks, last, count, out);
     }
   }
 
@@ -609,6 +594,17 @@ class basic_cuda_executor {
                                         provider());
   }
 
+  /// Folds each of `rows` rows of `length` items, which lie one after the other, and writes
+  /// function(item, projected fold of its row) of every item to `out`; in the order of the stream.
+  /// Neither number is 0.
+  template <class Policy, class T, detail::folding Reducer, class Function, class Out>
+  void transform_rows(const T* first, std::int64_t rows, std::int64_t length,
+                      const Reducer& reducer, const Function& function, Out* out) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    detail::cuda::launch_rows<Build>(first, rows, length, readable(out, "out"), reducer, function,
+                                     gpu_, stream_);
+  }
+
   /// Writes the first key of every run of `items`, which are not none, through keys_out, the
   /// projected fold of its elements through values_out, and the number of runs through
   /// num_runs_out, in the order of the stream.
@@ -646,33 +642,6 @@ class basic_cuda_executor {
   // A part of so many items is split; its blocks of so many are ranges by themselves.
   static constexpr std::int64_t least_split_items = std::int64_t{1} << 26;
   static constexpr std::int64_t least_range_items = std::int64_t{1} << 16;
-
-  // Whether work_aside() needs nothing that the caller has not given: memory is had for it.
-  bool may_work_aside() const {
-    return workspace_.is_owned_or_none() && !detail::cuda::is_capturing(stream_);
-  }
-
-  // Calls work(executor), which may give work to the stream of that executor too. It begins behind
-  // what this stream has now, and this stream goes on behind it.
-  template <class Work>
-  void work_aside(const Work& work) {
-    if (aside_ == nullptr) aside_ = std::make_unique<side_work>();
-    const auto join = [&] {
-      detail::cuda::check(cudaEventRecord(aside_->event, aside_->executor.stream_),
-                          "cudaEventRecord");
-      detail::cuda::check(cudaStreamWaitEvent(stream_, aside_->event, 0), "cudaStreamWaitEvent");
-    };
-    detail::cuda::check(cudaEventRecord(aside_->event, stream_), "cudaEventRecord");
-    detail::cuda::check(cudaStreamWaitEvent(aside_->executor.stream_, aside_->event, 0),
-                        "cudaStreamWaitEvent");
-    try {
-      work(aside_->executor);
-    } catch (...) {
-      join();
-      throw;
-    }
-    join();
-  }
 
   // Blocks `first` to `last` - 1 of a part whose items are `source`'s, as segments.
   template <class Policy, class Source, class Reducer, class Out>
@@ -744,7 +713,6 @@ class basic_cuda_executor {
   void forget() noexcept {
     workspace_.forget();
     result_.forget();
-    if (aside_ != nullptr) (void)aside_.release();  // the little that is the host's stays
     owns_stream_ = false;
   }
 
@@ -752,43 +720,10 @@ class basic_cuda_executor {
   owned_resource adapted_;  // if the workspace comes from a resource of others
   detail::cuda::workspace workspace_;
   detail::cuda::awaited_result result_;
-  struct side_work;
-  std::unique_ptr<side_work> aside_;
   cudaStream_t stream_ = nullptr;
   bool owns_stream_ = false;
   bool is_busy_ = false;            // work may be under way that uses the workspace
   bool grows_in_captures_ = false;  // takes workspace from the graph that is being captured
-};
-
-/// A stream and a workspace more, for work that goes on beside the stream's. Its kernels go first
-/// where both could, so that short ones run while a long one does.
-template <class Build>
-struct basic_cuda_executor<Build>::side_work {
-  side_work() : executor(first_in_turn()) {
-    detail::cuda::check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming),
-                        "cudaEventCreate");
-  }
-  side_work(const side_work&) = delete;
-  side_work& operator=(const side_work&) = delete;
-  ~side_work() {
-    if (cudaEventDestroy(event) != cudaSuccess) (void)cudaGetLastError();
-  }
-
-  static basic_cuda_executor first_in_turn() {
-    int last = 0;
-    int first = 0;
-    detail::cuda::check(cudaDeviceGetStreamPriorityRange(&last, &first),
-                        "cudaDeviceGetStreamPriorityRange");
-    cudaStream_t stream = nullptr;
-    detail::cuda::check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, first),
-                        "cudaStreamCreateWithPriority");
-    basic_cuda_executor executor(stream);
-    executor.owns_stream_ = true;
-    return executor;
-  }
-
-  basic_cuda_executor executor;
-  cudaEvent_t event = nullptr;
 };
 
 using cuda_executor = basic_cuda_executor<detail::cuda::this_build>;

@@ -35,8 +35,10 @@ namespace tilefold {
 /// - Other calls gather lengths or host memory (communicator.hpp): through pinned memory and memory
 ///   of the communicator's device, in a stream of its own, for which they wait. The program's own
 ///   NCCL calls on the same communicator must not be under way meanwhile.
-/// - Errors of NCCL and CUDA become communicator_error; then the NCCL communicator is aborted, so
-///   that the other ranks do not wait: they get an error of NCCL, too. It is of no use any more.
+/// - Errors of NCCL and CUDA become communicator_error; then the NCCL communicator is aborted, and
+/// is
+///   of no use any more. Whether the other ranks notice is NCCL's affair: between GPUs of one host
+///   (NCCL 2.28) they wait until they abort, too.
 /// - Memory: size() + 1 times the longest message, on both sides; kept.
 class nccl_communicator {
  public:

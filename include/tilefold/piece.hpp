@@ -246,9 +246,8 @@ class piece {
 /// - Parameters, order, errors: as for reduce(); a negative position throws invalid_range_error.
 /// - The call returns when the piece is there. On a GPU it takes one launch, from 2^26 items on one
 ///   for each of its blocks of 2^16 items or more and two for the rest (three for one if the
-///   accumulator has more than 512 bytes). All but the longest block then go to a second stream
-///   with a workspace of its own, unless the executor's is the caller's memory. Workspace:
-///   cuda_executor::segments_workspace_bytes() of 126 segments in addition to that of reduce().
+///   accumulator has more than 512 bytes), and cuda_executor::segments_workspace_bytes() of 126
+///   segments in addition to the workspace of reduce().
 /// - Work: that of reduce(), in at most 2 log2(n) + 1 folds side by side.
 template <class Acc = void, executor Exec, detail::item_iterator It, std::integral Position,
           class Op = plus>

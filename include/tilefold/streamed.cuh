@@ -290,9 +290,9 @@ class streamed_executor {
   static constexpr std::int64_t least_chunk_bytes = 4096;
   static constexpr int num_slots = 2;
   // Of the ring that items pass through that are not pinned, and what a thread fills of a part.
-  static constexpr int num_parts = 4;
-  static constexpr std::int64_t part_bytes = std::int64_t{4} << 20;
-  static constexpr std::int64_t thread_bytes = std::int64_t{1} << 17;
+  static constexpr int num_parts = 3;
+  static constexpr std::int64_t part_bytes = std::int64_t{16} << 20;
+  static constexpr std::int64_t thread_bytes = std::int64_t{1} << 19;
 
   static constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -539,7 +539,7 @@ class streamed_executor {
 ///   itself copies pinned ones. Others go through pinned memory, copied by all cores if the program
 ///   links tilefold::host, by the calling thread else.
 /// - Memory: two chunks of `chunk_bytes` bytes on the GPU, each with room for 2^18 offsets at most,
-///   and 16 MiB of pinned memory for items that are not pinned, kept until the executor is gone;
+///   and 48 MiB of pinned memory for items that are not pinned, kept until the executor is gone;
 ///   one accumulator a chunk; for segments the results of two chunks in pinned memory.
 /// - Errors: those of `gpu`; invalid_range_error for a chunk of less than 4 KiB, or of less than an
 ///   item; allocation_error. After any of them it can be used again.

@@ -128,6 +128,16 @@ TILEFOLD_API tilefold_status tilefold_segmented_reduce_equal(tilefold_executor* 
                                                              tilefold_dtype dtype, int64_t segments,
                                                              int64_t length, void* results);
 
+/* Writes x - logsumexp(row) of every item x of `rows` rows of `length` items, one after the other.
+ * Items are float16, bfloat16, float32 or float64; results are of their type, or float32 of float16
+ * and bfloat16; `results` may be `items`. The row's logsumexp has the bits of tilefold_reduce();
+ * the difference is one of doubles, rounded to float32, and from there to what is narrower. On a
+ * GPU: one launch, no workspace. */
+TILEFOLD_API tilefold_status tilefold_log_softmax(tilefold_executor* executor, const void* items,
+                                                  tilefold_dtype dtype, int64_t rows,
+                                                  int64_t length, void* results,
+                                                  tilefold_dtype results_dtype);
+
 /* Folds every run of equal neighbouring keys: its key to keys_out[r], the value of its items to
  * results[r], the number of runs to *num_runs. Outputs take n elements, or as many as there are
  * runs. Keys are integers or floats (a NaN is a run of its own). */

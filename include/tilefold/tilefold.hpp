@@ -30,3 +30,4 @@
 #include <tilefold/segmented_reduce.hpp>
 #include <tilefold/statistics.hpp>
 #include <tilefold/transform_reduce.hpp>
+#include <tilefold/transform_rows.hpp>

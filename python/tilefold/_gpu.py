@@ -20,6 +20,8 @@ from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, name_of, of_dtype, of
 
 #: Operations that are one of another name for bool.
 _OF_BOOL = {"min": "all", "max": "any"}
+#: DLPack's codes of integers and bool.
+_INTEGERS = (0, 1, 6)
 
 
 class Plan(NamedTuple):
@@ -82,6 +84,32 @@ def in_stream(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(library, x, *arguments)
 
     return call
+
+
+#: What whole() needs: an operation's name, its type of items, and an array to make results like.
+_whole_plans: Dict[Tuple[str, bool, Any, int], Tuple[bytes, _library.Dtype, Any]] = {}
+
+
+def whole(library: GpuLibrary, x: Any, op: str, widens: bool = False) -> Any:
+    """fold() of all items of an array whose items stand one after the other; None if it is no such array. With
+    `widens` integers are folded in 64 bits. It does as little as a call of a few items can."""
+    row = library.row(x)
+    if row is None:
+        return None
+    address, dtype, size, place = row
+    key = (op, widens, dtype, place[0])
+    found = _whole_plans.get(key)
+    if found is None:
+        code = library.code_of(x)
+        plan = plan_of(op + "64" if widens and code[0] in _INTEGERS and code[1] < 64 else op, code)
+        found = _whole_plans[key] = (plan.name, plan.items, library.empty(x, plan.tail, plan.result))
+    name, items, like = found
+    results = library.empty_like(like)
+    status = _library.tilefold_reduce(_executors.get(place) or executor_of(*place), name, address, items, size,
+                                      library.address(results))
+    if status != 0:
+        _library.raise_refusal(status)
+    return results
 
 
 def _check_out(library: GpuLibrary, out: Any, like: Items, code: Code, shape: Tuple[int, ...]) -> Items:
@@ -182,6 +210,15 @@ def vdot(library: GpuLibrary, x: Any, y: Any) -> Any:
     return library.done(results)
 
 
+def log_softmax(library: GpuLibrary, x: Any, length: int, out: Any) -> None:
+    """Writes x - logsumexp(row) of every row of `length` items to `out`; the items of both stand one after the
+    other."""
+    items, to = library.items(x), library.items(out)
+    _library.call("tilefold_log_softmax", executor_of(items.device, items.stream), items.address,
+                  _library.Dtype(*items.code, 1), math.prod(items.shape) // length, length, to.address,
+                  _library.Dtype(*to.code, 1))
+
+
 def require_together(library: GpuLibrary, x: Any, y: Any, name: str) -> None:
     if not library.owns(y):
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
@@ -259,6 +296,6 @@ def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdi
         if not (same_sign and wanted in ((0, 64), (1, 64))):
             x = library.cast(x, wanted)
             code = wanted
-    if code[0] in (0, 1, 6) and code[1] < 64:
+    if code[0] in _INTEGERS and code[1] < 64:
         op += "64"
     return fold(library, x, op, axis, keepdims, out, wanted)

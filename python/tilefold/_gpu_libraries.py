@@ -9,7 +9,7 @@ import contextlib
 import functools
 import math
 import sys
-from typing import Any, ContextManager, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class Items(NamedTuple):
     read_only: bool = False
 
 
+#: Items that stand one after the other: address, dtype of the library, how many, device and stream.
+Row = Tuple[int, Any, int, Tuple[int, int]]
+
+
 def handle_of(stream: Any) -> int:
     """The cudaStream_t of a stream: an int, or a stream of torch, CuPy, numba or cuda.core."""
     if hasattr(stream, "__cuda_stream__"):
@@ -88,6 +92,15 @@ class GpuLibrary:
     def code_of(self, x: Any) -> Code:
         """That of items()."""
         return self.items(x).code
+
+    def row(self, x: Any) -> Optional[Row]:
+        """The items of x one after the other, if they lie so and nothing is to be refused or waited for; else None.
+        What a short call costs is mostly this."""
+        return None
+
+    def empty_like(self, x: Any) -> Any:
+        """A new array of x's shape and dtype on its device."""
+        raise NotImplementedError
 
     def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
         raise NotImplementedError
@@ -148,13 +161,12 @@ class Torch(GpuLibrary):
             dtype = getattr(torch, name, None)
             if dtype is not None:
                 self.codes[dtype], self.dtypes[code] = code, dtype
-        self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        self.strided = torch.strided
+        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        #: Of a device's number. The runtime's own function where there is one, for it is faster.
+        self.current_stream: Callable[[int], int] = (lambda device: 0) if on_host else raw or self._stream_of_torch
 
-    def current_stream(self, device: int) -> int:
-        if self.on_host:
-            return 0
-        if self.raw_stream is not None:
-            return int(self.raw_stream(device))
+    def _stream_of_torch(self, device: int) -> int:
         return int(self.torch.cuda.current_stream(device).cuda_stream)
 
     def owns(self, x: Any) -> bool:
@@ -170,6 +182,15 @@ class Torch(GpuLibrary):
             raise unsupported("this tensor is a conjugated or negated view: use x.resolve_conj().resolve_neg()")
         device = x.get_device()
         return Items(x.data_ptr(), self.code_of(x), x.shape, x.stride(), device, self.current_stream(device))
+
+    def row(self, x: Any) -> Optional[Row]:
+        if x.layout is not self.strided or x.requires_grad or not x.is_contiguous() or x.is_neg() or x.is_conj():
+            return None
+        device = x.get_device()
+        return x.data_ptr(), x.dtype, x.numel(), (device, self.current_stream(device))
+
+    def empty_like(self, x: Any) -> Any:
+        return self.torch.empty_like(x)
 
     def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
         cuda = self.torch.cuda

@@ -50,6 +50,7 @@ _signatures: dict[str, list[Any]] = {
     "tilefold_result": [ctypes.c_char_p, Dtype, ctypes.POINTER(Dtype), ctypes.POINTER(_int32)],
     "tilefold_segmented_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int64, _pointer, Dtype, _int64,
                                   _pointer],
+    "tilefold_log_softmax": [_pointer, _pointer, Dtype, _int64, _int64, _pointer, Dtype],
     "tilefold_reduce_by_key": [_pointer, ctypes.c_char_p, _pointer, Dtype, _pointer, Dtype, _int64, _pointer,
                                _pointer, ctypes.POINTER(_int64)],
     "tilefold_axis_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int32, _pointer, _pointer, _int32,
@@ -75,11 +76,20 @@ version: str = _lib.tilefold_version_text().decode()
 _functions = {_name: getattr(_lib, _name) for _name in _signatures}
 
 
+#: For calls that are short: raise_refusal() has to be called with a status that is not 0.
+tilefold_reduce = _functions["tilefold_reduce"]
+
+
+def raise_refusal(status: int) -> None:
+    """Raises what the calling thread's last call was refused for."""
+    raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, _lib.tilefold_last_error().decode())
+
+
 def call(name: str, *arguments: Any) -> None:
     """Calls a function of libtilefold, without the interpreter's lock; raises what it refuses."""
     status = _functions[name](*arguments)
     if status != 0:
-        raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, _lib.tilefold_last_error().decode())
+        raise_refusal(status)
 
 
 destroy = _lib.tilefold_destroy

@@ -92,6 +92,10 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
     """
     library = library_of(x)
     if library is not None:
+        if axis is None and out is None and stream is None and not keepdims:
+            found = _gpu.whole(library, x, op)
+            if found is not None:
+                return found
         return _gpu.fold(library, x, op, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
     return _fold(items_of(x), op, axis, keepdims, out)
@@ -132,6 +136,10 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
                        out, stream)
     library = library_of(x)
     if library is not None:
+        if axis is None and dtype is None and out is None and stream is None and not keepdims:
+            found = _gpu.whole(library, x, op, widens=True)
+            if found is not None:
+                return found
         return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
     array = items_of(x)

@@ -14,6 +14,7 @@
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"
+#include "log_softmax.hpp"
 #include "types.hpp"
 
 namespace tilefold::capi {
@@ -181,9 +182,10 @@ job plain_job(const void* items, dtype type, bool reads_items, std::int64_t segm
   return call;
 }
 
-std::int64_t items_of_equal(const reader& read, std::int64_t segments, std::int64_t length) {
+std::int64_t items_of_equal(const reader& read, std::int64_t segments, std::int64_t length,
+                            const char* name) {
   if (length > 0 && segments > std::numeric_limits<std::int64_t>::max() / length) {
-    read.fail(TILEFOLD_INVALID_ARGUMENT, std::to_string(segments) + " segments of " +
+    read.fail(TILEFOLD_INVALID_ARGUMENT, std::to_string(segments) + " " + name + " of " +
                                              std::to_string(length) +
                                              " items are more than an array can hold");
   }
@@ -410,11 +412,28 @@ tilefold_status tilefold_segmented_reduce_equal(tilefold_executor* executor, con
     read.kernel_of(which, type);
     read.count(segments, "segments");
     read.count(length, "length");
-    const bool reads = items_of_equal(read, segments, length) > 0;
+    const bool reads = items_of_equal(read, segments, length, "segments") > 0;
     if (segments == 0) return;
     read.require(items, "items", reads);
     read.require(results, "results", true);
     exec.fold(which, plain_job(items, type, reads, segments, {nullptr, length, 0}, results));
+  });
+}
+
+tilefold_status tilefold_log_softmax(tilefold_executor* executor, const void* items,
+                                     tilefold_dtype dtype, int64_t rows, int64_t length,
+                                     void* results, tilefold_dtype results_dtype) {
+  return guarded([&] {
+    const reader read("tilefold_log_softmax");
+    tilefold_executor& exec = read.there(executor, "executor");
+    const capi::dtype type = read.type(dtype, "dtype");
+    const capi::dtype of_results = read.type(results_dtype, "results_dtype");
+    read.count(rows, "rows");
+    read.count(length, "length");
+    if (items_of_equal(read, rows, length, "rows") == 0) return;
+    read.require(items, "items", true);
+    read.require(results, "results", true);
+    exec.log_softmax({items, type, rows, length, results, of_results});
   });
 }
 

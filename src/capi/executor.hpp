@@ -9,6 +9,10 @@
 
 #include "kernels.hpp"
 
+namespace tilefold::capi {
+struct rows_call;
+}
+
 struct tilefold_executor {
   tilefold_executor() = default;
   tilefold_executor(const tilefold_executor&) = delete;  // C holds it by its address
@@ -22,6 +26,8 @@ struct tilefold_executor {
   /// All that a call names is there and fits; whether it can be reached, the executor sees.
   virtual void fold(op which, const job& call) = 0;
   virtual void dot(const void* x, const void* y, dtype type, std::int64_t n, void* result) = 0;
+  /// There are rows, and they have items.
+  virtual void log_softmax(const tilefold::capi::rows_call& call) = 0;
   /// n >= 1. `call` has the items and where results go.
   virtual void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,
                       const job& call, std::int64_t* num_runs) = 0;

@@ -8,6 +8,7 @@
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"
+#include "log_softmax.hpp"
 
 namespace tilefold::capi {
 
@@ -79,6 +80,8 @@ class host final : public tilefold_executor {
       if (row.items == type) row.fold(exec_, x, y, n, result);
     }
   }
+
+  void log_softmax(const rows_call& call) override { capi::run_log_softmax(exec_, call); }
 
   // A run is a segment: its bits are those of a fold over it alone.
   void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,

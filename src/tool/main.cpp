@@ -81,7 +81,7 @@ CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
   command
       ->add_option("--checkpoint", options.checkpoint,
                    "Keep what is done in this file every few seconds, and go on from it if it is "
-                   "there; one FILE, on the host")
+                   "there; one FILE")
       ->type_name("FILE");
   command
       ->add_option("--checkpoint-seconds", options.checkpoint_seconds,

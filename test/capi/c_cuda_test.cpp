@@ -281,6 +281,32 @@ TEST_F(CInterfaceOnGpu, StatisticsAndDotHaveTheHostsBits) {
   }
 }
 
+TEST_F(CInterfaceOnGpu, LogSoftmaxHasTheHostsBits) {
+  const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
+  for (const tilefold_dtype type : {types[8], types[9], types[10], types[11]}) {
+    for (const tilefold_dtype results : {type, f32}) {
+      if (results.bits < type.bits) continue;
+      for (const std::int64_t length :
+           {1, 3, 7, 64, 100, 512, 1000, 1024, 4096, 5001, 40000, 600001}) {
+        const std::int64_t rows = 1 + 20000 / length;
+        const bytes items = items_of(type, rows * length);
+        bytes expected(static_cast<std::size_t>(rows * length) * (results.bits / 8), 0xee);
+        const gpu_bytes on_gpu(items), got(expected.size());
+        must(tilefold_log_softmax(host_, items.data(), type, rows, length, expected.data(),
+                                  results));
+        must(tilefold_log_softmax(gpu_, on_gpu.data(), type, rows, length, got.data(), results));
+        must(tilefold_synchronize(gpu_));
+        EXPECT_EQ(got.to_host(), expected)
+            << name_of(type) << " to " << name_of(results) << ", rows of " << length;
+      }
+    }
+  }
+  const gpu_bytes some(64);
+  float on_host[4] = {};
+  EXPECT_EQ(tilefold_log_softmax(gpu_, some.data(), f32, 1, 4, on_host, f32),
+            TILEFOLD_MEMORY_SPACE);
+}
+
 TEST_F(CInterfaceOnGpu, WorkspaceCanBeReservedAndACaptureRecorded) {
   const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
   const std::int64_t n = 5000001;

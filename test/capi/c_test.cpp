@@ -461,6 +461,95 @@ TEST_F(CInterface, NothingGivesTheIdentityOrAnError) {
   }
 }
 
+template <class T>
+class EmptySegmentsOf : public CInterface {};
+TYPED_TEST_SUITE(EmptySegmentsOf, real_types);
+
+TYPED_TEST(EmptySegmentsOf, HaveTheResultOfNothing) {
+  using T = TypeParam;
+  const std::vector<T> x = items_of<T>(5);
+  const std::int32_t offsets[] = {2, 2, 5};
+  const auto first_of = [&]<class Result>(const char* op, Result) {
+    Result results[2];
+    EXPECT_EQ(tilefold_segmented_reduce(this->host_, op, x.data(), code<T>, 5, offsets, int32_code,
+                                        2, results),
+              TILEFOLD_OK)
+        << op << ": " << tilefold_last_error();
+    return results[0];
+  };
+  const auto summary = first_of("summary", precompiled::summary_of_items{});
+  EXPECT_EQ(summary.count, 0);
+  EXPECT_TRUE(std::isnan(summary.mean));
+  EXPECT_TRUE(std::isnan(summary.variance));
+  EXPECT_TRUE(std::isnan(summary.population_variance));
+  // Of nothing the least is the greatest number of the type, and the other way round.
+  if constexpr (std::is_integral_v<T>) {
+    using limits = std::numeric_limits<T>;
+    EXPECT_EQ(first_of("min", T{}), limits::max());
+    EXPECT_EQ(first_of("max", T{}), limits::lowest());
+    EXPECT_EQ(first_of("sum64", std::int64_t{1}), 0);
+    EXPECT_EQ(first_of("product64", std::int64_t{0}), 1);
+    EXPECT_EQ(first_of("bit_and", T{}), static_cast<T>(~T{}));
+    EXPECT_EQ(first_of("bit_or", T{1}), 0);
+    EXPECT_EQ(first_of("bit_xor", T{1}), 0);
+    // Narrower integers are summed up as int64.
+    using summed = std::conditional_t<std::is_same_v<T, std::uint64_t>, T, std::int64_t>;
+    EXPECT_EQ(summary.min, static_cast<double>(std::numeric_limits<summed>::max()));
+    EXPECT_EQ(summary.max, static_cast<double>(std::numeric_limits<summed>::lowest()));
+  } else {
+    EXPECT_EQ(summary.min, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(summary.max, -std::numeric_limits<double>::infinity());
+  }
+  EXPECT_EQ(first_of("count_nonzero", std::int64_t{1}), 0);
+  EXPECT_EQ(first_of("arg_min", std::int64_t{0}), -1);
+}
+
+TYPED_TEST(CInterfaceOf, LogSoftmaxIsTheItemsLessTheirRowsLogsumexp) {
+  using T = TypeParam;
+  if constexpr (std::is_integral_v<T>) {
+    T x = 1;
+    this->expect_error(tilefold_log_softmax(this->host_, &x, code<T>, 1, 1, &x, code<T>),
+                       TILEFOLD_UNSUPPORTED, "there is none of");
+  } else {
+    const std::int64_t rows = 7;
+    const std::int64_t length = 100;
+    const std::vector<T> x = items_of<T>(rows * length);
+    std::vector<double> sums(rows);
+    must(tilefold_segmented_reduce_equal(this->host_, "logsumexp", x.data(), code<T>, rows, length,
+                                         sums.data()));
+    std::vector<T> got(x.size());
+    must(tilefold_log_softmax(this->host_, x.data(), code<T>, rows, length, got.data(), code<T>));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if constexpr (std::is_same_v<T, double>) {
+        EXPECT_TRUE(same_bits(got[i], x[i] - sums[i / length])) << i;
+      } else {
+        const double item = static_cast<double>(static_cast<float>(x[i]));
+        EXPECT_TRUE(same_bits(got[i], static_cast<T>(static_cast<float>(item - sums[i / length]))))
+            << i;
+      }
+    }
+  }
+}
+
+TEST_F(CInterface, LogSoftmaxNamesTheBadValue) {
+  float x[4] = {1, 2, 3, 4};
+  const auto f32 = code<float>;
+  expect_error(tilefold_log_softmax(host_, x, f32, -1, 2, x, f32), TILEFOLD_INVALID_ARGUMENT,
+               "rows is -1");
+  expect_error(tilefold_log_softmax(host_, x, f32, 2, -2, x, f32), TILEFOLD_INVALID_ARGUMENT,
+               "length is -2");
+  expect_error(tilefold_log_softmax(host_, nullptr, f32, 2, 2, x, f32), TILEFOLD_NULL_POINTER,
+               "items is null");
+  expect_error(tilefold_log_softmax(host_, x, f32, 2, 2, x, code<half>), TILEFOLD_UNSUPPORTED,
+               "float32 with results of float16");
+  expect_error(
+      tilefold_log_softmax(host_, x, f32, std::int64_t{1} << 40, std::int64_t{1} << 40, x, f32),
+      TILEFOLD_INVALID_ARGUMENT, "rows of");
+  EXPECT_EQ(x[3], 4);
+  must(tilefold_log_softmax(host_, nullptr, f32, 0, 2, nullptr, f32));
+  must(tilefold_log_softmax(host_, nullptr, f32, 2, 0, nullptr, f32));
+}
+
 TEST_F(CInterface, ErrorsNameTheBadValue) {
   const std::vector<float> x{1, 2, 3};
   float out = 42;

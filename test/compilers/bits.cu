@@ -3,8 +3,7 @@
 // Prints the bits of what a GPU makes of fixed numbers: a line `name n bits` each, with the word
 // DIFFERS behind where the host makes others of them. Needs a GPU. Built by one compiler and by
 // another, it prints the same (docs/compilers.md). No function here adds what it has itself
-// multiplied
-// (../contraction/functions.hpp).
+// multiplied (../contraction/functions.hpp).
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 
 #include <tilefold/tilefold.cuh>
 
+#include "../contraction/bits.hpp"
 #include "../contraction/functions.hpp"
 
 namespace tilefold::test::unfused {
@@ -45,55 +45,23 @@ struct shared_array {
   ~shared_array() { cudaFree(items); }
 };
 
-/// Numbers of both signs within 12 binades of 1: a linear congruential sequence.
-struct numbers {
-  std::uint64_t state;
-  std::uint64_t next() {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return state >> 33;
-  }
-  double operator()() {
-    const std::uint64_t sign = next() & 1;
-    const std::uint64_t significand = next() << 31 | next();
-    const std::uint64_t bits = sign << 63 | (1011 + next() % 25) << 52 | (significand >> 10);
-    return __builtin_bit_cast(double, bits);
-  }
-};
+/// Of both signs, within 12 binades of 1.
+double item(numbers& source) {
+  const std::uint64_t sign = source.next() & 1;
+  const std::uint64_t significand = source.next() << 31 | source.next();
+  const std::uint64_t bits = sign << 63 | (1011 + source.next() % 25) << 52 | (significand >> 10);
+  return __builtin_bit_cast(double, bits);
+}
 template <class T>
 void fill(shared_array<T>& x, std::uint64_t seed) {
-  numbers source{seed};
-  for (std::int64_t i = 0; i < most; ++i) x.items[i] = static_cast<T>(static_cast<float>(source()));
+  numbers source(seed);
+  for (std::int64_t i = 0; i < most; ++i) {
+    x.items[i] = static_cast<T>(static_cast<float>(item(source)));
+  }
 }
 void fill(shared_array<double>& x, std::uint64_t seed) {
-  numbers source{seed};
-  for (std::int64_t i = 0; i < most; ++i) x.items[i] = source();
-}
-
-template <class T>
-std::string bits(const T& x) {
-  if constexpr (requires { x.template get<0>(); }) {
-    return bits(x.template get<0>()) + "," + bits(x.template get<1>());
-  } else if constexpr (requires { x.value, x.index; }) {
-    return bits(x.value) + "@" + bits(x.index);
-  } else if constexpr (requires { x.max, x.sum; }) {
-    return bits(x.max) + "," + bits(x.sum);
-  } else if constexpr (requires { x.mean, x.variance; }) {
-    return bits(x.mean) + "," + bits(x.variance);
-  } else if constexpr (requires { x[0], x.size(); }) {
-    std::string text;
-    for (std::int64_t i = 0; i < x.size(); ++i) text += (i > 0 ? "," : "") + bits(x[i]);
-    return text;
-  } else {
-    unsigned char bytes[sizeof(T)];
-    std::memcpy(bytes, &x, sizeof(T));
-    std::string text;
-    for (std::size_t i = sizeof(T); i-- > 0;) {
-      char two[3];
-      std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(bytes[i]));
-      text += two;
-    }
-    return text;
-  }
+  numbers source(seed);
+  for (std::int64_t i = 0; i < most; ++i) x.items[i] = item(source);
 }
 
 void line(const std::string& name, std::int64_t n, const std::string& gpu,
@@ -161,23 +129,18 @@ void narrow() {
             [&](auto& on, std::int64_t n) { return reduce(on, x.items, x.items + n, r::mean{}); });
 }
 
-/// As many results as there are, as one number that knows their order.
+/// Of results that a GPU may still be writing.
 template <class T>
-std::string digest(const T* results, std::int64_t n) {
+std::string digest_of(const shared_array<T>& results, std::int64_t n) {
   check(cudaDeviceSynchronize());
-  std::uint64_t hash = 14695981039346656037u;
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (const char c : bits(results[i]))
-      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  }
-  return bits(hash);
+  return bits(unfused::digest(results.items, n));
 }
 
 void many_results() {
   shared_array<float> x(most), out(most);
   shared_array<int> offsets(most), keys(most), unique(most);
   fill(x, 4);
-  numbers lengths{5};
+  numbers lengths(5);
   std::int64_t segments = 0;
   offsets.items[0] = 0;
   while (offsets.items[segments] < most - 5000) {
@@ -190,9 +153,9 @@ void many_results() {
   const int n = offsets.items[segments];
   const auto both = [&](const char* name, const auto& verb) {
     const std::int64_t count = verb(gpu());
-    const std::string by_gpu = digest(out.items, count);
+    const std::string by_gpu = digest_of(out, count);
     std::memset(out.items, 0, static_cast<std::size_t>(most) * sizeof(float));
-    line(name, count, by_gpu, digest(out.items, verb(host())));
+    line(name, count, by_gpu, digest_of(out, verb(host())));
   };
   both("segments.sum", [&](auto& on) {
     segmented_reduce(on, x.items, offsets.items, segments, out.items);
@@ -234,9 +197,9 @@ void axes() {
       const std::int64_t results = axis == 0 ? columns : rows;
       const view<float, 1> row{out.items, {results, 1}, {1, 1}};
       axis_reduce(gpu(), matrix, row, axis);
-      const std::string by_gpu = digest(out.items, results);
+      const std::string by_gpu = digest_of(out, results);
       axis_reduce(host(), matrix, row, axis);
-      line("axis " + std::to_string(axis), columns, by_gpu, digest(out.items, results));
+      line("axis " + std::to_string(axis), columns, by_gpu, digest_of(out, results));
     }
   }
 }

@@ -21,22 +21,29 @@
 
 namespace tilefold::test {
 
-template <class T>
-std::string hex_of(const T& value) {
-  unsigned char bytes[sizeof(T)];
-  std::memcpy(bytes, &value, sizeof(T));
+// One function for all types: each would be compiled a hundred times.
+inline std::string hex_of_bytes(const void* value, std::size_t size) {
+  const auto* const bytes = static_cast<const unsigned char*>(value);
   std::ostringstream out;
-  for (std::size_t i = sizeof(T); i-- > 0;) {
+  for (std::size_t i = size; i-- > 0;) {
     out << std::hex << std::setw(2) << std::setfill('0') << static_cast<int>(bytes[i]);
   }
   return out.str();
 }
+inline ::testing::AssertionResult same_bytes(const void* got, const void* expected,
+                                             std::size_t size) {
+  if (std::memcmp(got, expected, size) == 0) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
+         << "bits 0x" << hex_of_bytes(got, size) << ", expected 0x" << hex_of_bytes(expected, size);
+}
 
 template <class T>
+std::string hex_of(const T& value) {
+  return hex_of_bytes(&value, sizeof(T));
+}
+template <class T>
 ::testing::AssertionResult same_bits(const T& got, const T& expected) {
-  if (std::memcmp(&got, &expected, sizeof(T)) == 0) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure()
-         << "bits 0x" << hex_of(got) << ", expected 0x" << hex_of(expected);
+  return same_bytes(&got, &expected, sizeof(T));
 }
 
 /// Lengths at which something changes: odd ends on each level, around a warp's, a tile's and a

@@ -39,6 +39,15 @@ TEST(Oracle, SpellsTheTreeOfSevenItems) {
   EXPECT_EQ(neighbour_tree(expression{}, x), "(((0,1),(2,3)),((4,5),6))");
 }
 
+TEST(Oracle, IsTheSameWithoutAnArray) {
+  for (std::size_t n = 1; n <= 300; ++n) {
+    const auto leaf = [](std::size_t i) { return leaf_hash(static_cast<std::int64_t>(i)); };
+    EXPECT_EQ(tree_of_leaves<tree_hash>(node_hash{}, leaf, 0, n),
+              neighbour_tree(node_hash{}, leaf_hashes(n)))
+        << n;
+  }
+}
+
 TEST(Oracle, RunningFoldIsTheNeighbourTree) {
   const auto sizes = every_size_to(600);
   const auto texts = prefix_folds(expression{}, leaf_text, sizes);

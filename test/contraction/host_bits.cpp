@@ -25,6 +25,7 @@
 
 #include <tilefold/tilefold.hpp>
 
+#include "bits.hpp"
 #include "functions.hpp"
 
 namespace tilefold::test::unfused {
@@ -36,19 +37,7 @@ namespace r = tilefold::reducers;
 constexpr std::int64_t most = 300001;
 constexpr std::int64_t sizes[] = {1, 2, 3, 7, 8, 9, 31, 64, 100, 257, 1000, 4097, most};
 
-// Data: 31 bits at a time of a linear congruential sequence, as golden/make_golden.py has it.
-
-class numbers {
- public:
-  explicit numbers(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return state_ >> 33;
-  }
-
- private:
-  std::uint64_t state_;
-};
+// Data.
 
 template <class To, class From>
 To of_bits(From bits) {
@@ -118,41 +107,6 @@ std::vector<pack<T, N>> packs(std::uint64_t seed) {
   return items;
 }
 
-// Results as text.
-
-template <class T>
-std::string hex(const T& value) {
-  unsigned char bytes[sizeof(T)];
-  std::memcpy(bytes, &value, sizeof(T));
-  std::string text;
-  for (std::size_t i = sizeof(T); i-- > 0;) {
-    char two[3];
-    std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(bytes[i]));
-    text += two;
-  }
-  return text;
-}
-template <class T>
-std::string bits(const T& x) {
-  if constexpr (requires { x.template get<0>(); }) {
-    return bits(x.template get<0>()) + "," + bits(x.template get<1>());
-  } else if constexpr (requires { x.value, x.index; }) {
-    return bits(x.value) + "@" + bits(x.index);
-  } else if constexpr (requires { x.min, x.max; }) {
-    return bits(x.min) + "," + bits(x.max);
-  } else if constexpr (requires { x.max, x.sum; }) {
-    return bits(x.max) + "," + bits(x.sum);
-  } else if constexpr (requires { x.mean, x.variance; }) {
-    return bits(x.mean) + "," + bits(x.variance);
-  } else if constexpr (requires { x[0], x.size(); }) {
-    std::string text;
-    for (std::int64_t i = 0; i < x.size(); ++i) text += (i > 0 ? "," : "") + bits(x[i]);
-    return text;
-  } else {
-    return hex(x);
-  }
-}
-
 int threads = 1;
 // One set of threads for all calls.
 host_executor executor() {
@@ -168,16 +122,9 @@ void each_size(const std::string& name, const Make& make, std::int64_t least = 1
     std::printf("%s %lld %s\n", name.c_str(), static_cast<long long>(n), bits(make(n)).c_str());
   }
 }
-/// As many results as there are, folded into one number that knows their order.
 template <class T>
 std::uint64_t digest(const std::vector<T>& results, std::int64_t n) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (const char c : bits(results[static_cast<std::size_t>(i)])) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    }
-  }
-  return hash;
+  return unfused::digest(results.data(), n);
 }
 
 template <class Lift, class Combine, class Project>

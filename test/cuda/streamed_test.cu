@@ -116,7 +116,7 @@ TEST(Streamed, PiecesAndRanks) {
   const auto stream = tilefold::streamed(gpu, 4096);
   auto part = tilefold::reduce_piece(stream, x.data(), x.data() + 33333, 0);
   part.append(tilefold::host_executor(), x.data() + 33333, x.data() + 50000);
-  part.append(stream, x.data() + 50000, x.data() + 100000);
+  part.append(stream, x.data() + 50000, x.data() + 80000);
   EXPECT_TRUE(same(part.value(), expected));
   tilefold::thread_communicator::run(3, [&](tilefold::thread_communicator& comm) {
     tilefold::cuda_executor own;
@@ -230,7 +230,7 @@ TEST(Streamed, ErrorsLeaveItUsable) {
   EXPECT_EQ(tilefold::reduce(stream, x), 10000.0f);
 }
 
-// The first chunk has ten items, which need no workspace; the second one needs some.
+// The first chunk is one short block, which needs no workspace; the second one needs some.
 TEST(Streamed, MemoryThatRunsOutBetweenChunks) {
   tilefold::test::tracking_resource resource;
   {
@@ -239,17 +239,17 @@ TEST(Streamed, MemoryThatRunsOutBetweenChunks) {
     const auto stream = tilefold::streamed(gpu, chunk * static_cast<std::int64_t>(sizeof(float)));
     std::vector<float> x(3 * chunk);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1009) * 0.37f;
-    const std::int64_t position = chunk - 10;
+    const std::int64_t position = chunk - 8;
     const auto expected = tilefold::reduce_piece(tilefold::host_executor(), x, position);
     resource.fail_beyond(0);
     EXPECT_THROW((void)tilefold::reduce_piece(stream, x, position), tilefold::allocation_error);
     EXPECT_EQ(resource.bytes_in_use(), 0);
-    auto part = tilefold::reduce_piece(stream, x.data(), x.data() + 10, position);
-    EXPECT_THROW(part.append(stream, x.data() + 10, x.data() + x.size()),
+    auto part = tilefold::reduce_piece(stream, x.data(), x.data() + 8, position);
+    EXPECT_THROW(part.append(stream, x.data() + 8, x.data() + x.size()),
                  tilefold::allocation_error);
     EXPECT_EQ(part.end(), chunk);  // as it was
     resource.fail_beyond(std::int64_t{1} << 30);
-    part.append(stream, x.data() + 10, x.data() + x.size());
+    part.append(stream, x.data() + 8, x.data() + x.size());
     EXPECT_EQ(part.to_bytes(), expected.to_bytes());
     EXPECT_EQ(tilefold::reduce_piece(stream, x, position).to_bytes(), expected.to_bytes());
   }

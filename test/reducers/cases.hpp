@@ -85,16 +85,15 @@ template <class R, class... Values>
 auto by_definition(const R& reducer, const std::vector<Values>&... values) {
   const auto& first = std::get<0>(std::tie(values...));
   using acc = detail::reducer_accumulator_t<R, Values...>;
-  std::vector<acc> leaves;
-  for (std::size_t i = 0; i < first.size(); ++i) {
+  const auto leaf = [&](std::size_t i) -> acc {
     if constexpr (detail::is_indexed<R>) {
-      leaves.push_back(reducer.lift(Values(values[i])..., static_cast<std::int64_t>(i)));
+      return reducer.lift(Values(values[i])..., static_cast<std::int64_t>(i));
     } else {
-      leaves.push_back(reducer.lift(Values(values[i])...));
+      return reducer.lift(Values(values[i])...);
     }
-  }
-  return reducer.project(
-      neighbour_tree([&](const acc& a, const acc& b) { return reducer.combine(a, b); }, leaves));
+  };
+  const auto join = [&](const acc& a, const acc& b) { return reducer.combine(a, b); };
+  return reducer.project(tree_of_leaves<acc>(join, leaf, 0, first.size()));
 }
 
 struct positive {

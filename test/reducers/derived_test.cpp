@@ -19,14 +19,19 @@ class DerivedReducer : public ::testing::Test {};
 using values = ::testing::Types<float, std::int32_t>;
 TYPED_TEST_SUITE(DerivedReducer, values);
 
+/// One function for all reducers and types, as in definition_test.
+void expect_same(const std::string& got, const std::string& expected, const char* name,
+                 std::int64_t n) {
+  EXPECT_EQ(got, expected) << name << ", n = " << n;
+}
+
 std::vector<std::int64_t> sizes() { return {1, 2, 3, 8, 33, 255, 1000, 20011}; }
 
 template <class T, class R>
 void expect_its_definition(const char* name, const R& reducer) {
   for (const std::int64_t n : sizes()) {
     const auto x = make_items<T>(pattern::mixed, n, seed());
-    EXPECT_EQ(bits_of(tilefold::reduce(x, reducer)), bits_of(by_definition(reducer, x)))
-        << name << ", n = " << n;
+    expect_same(bits_of(tilefold::reduce(x, reducer)), bits_of(by_definition(reducer, x)), name, n);
   }
 }
 
@@ -35,9 +40,8 @@ void expect_its_definition_of_pairs(const char* name, const R& reducer) {
   for (const std::int64_t n : sizes()) {
     const auto x = make_items<T>(pattern::mixed, n, seed());
     const auto y = make_items<T>(pattern::mixed, n, seed() + 1);
-    EXPECT_EQ(bits_of(tilefold::transform_reduce(x.begin(), x.end(), y.begin(), reducer)),
-              bits_of(by_definition(reducer, x, y)))
-        << name << ", n = " << n;
+    expect_same(bits_of(tilefold::transform_reduce(x.begin(), x.end(), y.begin(), reducer)),
+                bits_of(by_definition(reducer, x, y)), name, n);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fused reducers: each part has the bits that it has alone, for all pairs, nested, over two ranges.
+// Fused reducers: each part has the bits that it has alone, in pairs of every kind, nested, over
+// two ranges.
 #include <tilefold/reducers/fuse.hpp>
 
 #include <cstdint>
@@ -18,8 +19,8 @@
 namespace tilefold::test {
 namespace {
 
-/// What a reducer makes of three elements; no more than lifts and combines, for there are a
-/// thousand pairs to compile.
+/// What a reducer makes of three elements; no more than lifts and combines, for there are hundreds
+/// of pairs to compile.
 template <class T, class R>
 std::string bits_of_three(const R& reducer) {
   const auto lifted = [&](double item, std::int64_t index) {
@@ -39,39 +40,49 @@ void expect_same(const std::string& fused, const std::string& alone, const char*
   EXPECT_EQ(fused, alone) << first << " with " << second;
 }
 
-template <class T, class First>
-struct fused_with {
-  const char* first_name;
-  const First& first;
-  std::string alone = bits_of_three<T>(first);
-
-  template <class Second>
-  void operator()(const char* name, const Second& second) const {
-    expect_same(bits_of_three<T>(r::fuse(first, second)), alone + bits_of_three<T>(second),
-                first_name, name);
-  }
-};
-
-template <class T>
-struct selections_with_selections {
-  template <class First>
-  void operator()(const char* name, const First& first) const {
-    visit_selections<T>(fused_with<T, First>{name, first});
-  }
-};
-template <class T>
-struct computations_with_all {
-  template <class First>
-  void operator()(const char* name, const First& first) const {
-    visit_reducers<T>(fused_with<T, First>{name, first});
-  }
-};
-
-TEST(FuseAllPairs, OfSelections) { visit_selections<int>(selections_with_selections<int>{}); }
-
-TEST(FuseAllPairs, OfComputationsWithAnything) {
-  visit_computations<float>(computations_with_all<float>{});
+template <class T, class First, class Second>
+void expect_parts(const char* first_name, const First& first, const char* second_name,
+                  const Second& second) {
+  expect_same(bits_of_three<T>(r::fuse(first, second)),
+              bits_of_three<T>(first) + bits_of_three<T>(second), first_name, second_name);
 }
+
+/// Whether fuse() may keep one accumulator for this reducer and another one.
+template <class R>
+constexpr bool may_share = detail::statistic_of<R> != detail::block_statistic::none;
+
+template <class T>
+struct before_what_may_share {
+  template <class First>
+  void operator()(const char* first_name, const First& first) const {
+    if constexpr (may_share<First>) {
+      visit_reducers<T>([&](const char* second_name, const auto& second) {
+        if constexpr (may_share<std::remove_cvref_t<decltype(second)>>) {
+          expect_parts<T>(first_name, first, second_name, second);
+        }
+      });
+    }
+  }
+};
+
+/// With itself; before and behind a sum, and a reducer that takes indices.
+template <class T>
+struct with_others {
+  template <class R>
+  void operator()(const char* name, const R& reducer) const {
+    expect_parts<T>(name, reducer, name, reducer);
+    expect_parts<T>(name, reducer, "sum", r::sum{});
+    expect_parts<T>("sum", r::sum{}, name, reducer);
+    expect_parts<T>(name, reducer, "arg_max", r::arg_max{});
+    expect_parts<T>("arg_max", r::arg_max{}, name, reducer);
+  }
+};
+
+TEST(FusePairs, OfAllThatMayShareAnAccumulator) {
+  visit_reducers<float>(before_what_may_share<float>{});
+}
+TEST(FusePairs, OfAnyReducerWithOthers) { visit_reducers<float>(with_others<float>{}); }
+TEST(FusePairs, OfIntegersWithOthers) { visit_selections<int>(with_others<int>{}); }
 
 TEST(Fuse, GivesNamesToItsParts) {
   const std::vector<float> x{3, 1, 2, 6};

@@ -5,6 +5,7 @@
 // nothing of the library but TILEFOLD_HD, so that the hash can also be folded on a GPU.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -28,6 +29,16 @@ T neighbour_tree(Op op, std::vector<T> x) {
     x = std::move(pairs);
   }
   return x.front();
+}
+
+/// The same tree of leaf(first), ..., leaf(first + n - 1), n >= 1, the left operand of a node being
+/// the largest power of two below n. Needs no array, whose functions would be compiled for every T.
+template <class T, class Op, class Leaf>
+T tree_of_leaves(const Op& op, const Leaf& leaf, std::size_t first, std::size_t n) {
+  if (n == 1) return leaf(first);
+  const std::size_t left = std::bit_floor(n - 1);
+  return op(tree_of_leaves<T>(op, leaf, first, left),
+            tree_of_leaves<T>(op, leaf, first + left, n - left));
 }
 
 /// Writes the expression down: "(a,b)". Two results are equal exactly if the trees are.

@@ -181,6 +181,28 @@ struct harmonic_mean : detail::transformed_mean {
 namespace detail {
 
 struct exponential_ways : commutative_ways {
+  /// A node of up to 2^14 elements of which the greatest is `max` can be a tree of plain doubles in
+  /// units of 2^(exponent of max), if is_near(max), for the reason that lift_packet() gives: 2^861
+  /// is B(14). -infinity may stand where an element is missing.
+  struct near {
+    TILEFOLD_HD static bool is_near(float max) { return magnitude(max) <= 0x1p16f; }
+    TILEFOLD_HD static std::int32_t exponent(float max) {
+      return detail::reduce_near(max).exponent;
+    }
+    /// Of numbers; of N a power of two.
+    template <int N>
+    TILEFOLD_HD static float greatest(const float (&x)[N]) {
+      return exponential_ways::greatest<0, N>(x);
+    }
+    template <int N>
+    TILEFOLD_HD static double sum(const float (&x)[N], float max, std::int32_t exponent) {
+      return detail::sum_of_exponentials(x, max, exponent);
+    }
+    TILEFOLD_HD static scaled_sum node(float max, std::int32_t exponent, double sum) {
+      return {rounded_sum(max, 0.0f), exponent, sum};
+    }
+  };
+
   template <class Acc>
   static constexpr bool long_combine = std::is_same_v<Acc, reducers::max_and_sum>;
 

@@ -10,6 +10,7 @@
 #include <tilefold/error.hpp>
 
 #include "../executor.hpp"
+#include "../log_softmax.hpp"
 #include "by_key.cuh"
 
 namespace tilefold::capi {
@@ -82,6 +83,13 @@ class gpu final : public tilefold_executor {
     for (const dot_kernel& row : all) {
       if (row.items == type) row.fold(lent.executor(), x, y, n, result);
     }
+  }
+
+  void log_softmax(const rows_call& call) override {
+    auto lent = lender_.lend();
+    reach(lent.executor(), call.items, "items");
+    reach(lent.executor(), call.results, "results");
+    capi::run_log_softmax(lent.executor(), call);
   }
 
   void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,

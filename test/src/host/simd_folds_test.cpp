@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,8 +39,7 @@ class target_scope {
   target_scope& operator=(const target_scope&) = delete;
 };
 
-template <class Body>
-void for_each_target(Body body) {
+void for_each_target(const std::function<void(const char*)>& body) {
   ASSERT_NE(host::simd_target(0), nullptr);
   for (int i = 0; const char* name = host::simd_target(i); ++i) {
     SCOPED_TRACE(name);

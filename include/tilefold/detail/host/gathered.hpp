@@ -13,6 +13,7 @@
 
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>

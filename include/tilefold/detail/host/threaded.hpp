@@ -25,9 +25,8 @@
 
 namespace tilefold::detail::host {
 
-/// The values of blocks, which threads make in any order and a fold then takes. (Standard
-/// containers would do; their headers would make up a good part of the time to compile a
-/// reduction.)
+/// The values of blocks, which threads make in any order. (Standard containers would do; their
+/// headers would make up a good part of the time to compile a reduction.)
 template <class T>
 class block_values {
  public:
@@ -41,9 +40,24 @@ class block_values {
     slots_[i].made = true;
   }
 
+  const T& operator[](std::int64_t i) const { return slots_[i].value; }
+
+  /// The neighbour tree over the first `count` values, count >= 1, which it uses up: level by
+  /// level, in their place. (The fold of items is faster for each; values are few, and every
+  /// reduction would compile it once more for them.)
   template <class Reducer>
-  T lift(const Reducer&, std::int64_t i) const {
-    return std::move(slots_[i].value);
+  T fold(const Reducer& reducer, std::int64_t count) const {
+    const closed_steps<Reducer> steps{reducer};
+    for (; count > 1; count = (count + 1) / 2) {
+      for (std::int64_t i = 0; i < count / 2; ++i) {
+        detail::replace(slots_[i].value,
+                        steps.combine(slots_[2 * i].value, slots_[2 * i + 1].value));
+      }
+      if (count % 2 != 0) {
+        detail::replace(slots_[count / 2].value, std::move(slots_[count - 1].value));
+      }
+    }
+    return std::move(slots_[0].value);
   }
 
  private:
@@ -109,9 +123,7 @@ class threaded {
     if (threads() == 1 || count == 1) {
       for (std::int64_t i = 0; i < count; ++i) body(i);
     } else {
-      arena_.for_each(
-          count, [](void* context, std::int64_t i) { (*static_cast<const Body*>(context))(i); },
-          const_cast<Body*>(&body));
+      arena_.for_each(count, &call<Body>, const_cast<Body*>(&body));
     }
   }
 
@@ -195,7 +207,7 @@ class threaded {
     };
     for_each(count, one_block);
     for (std::int64_t b = 0; b < count; ++b) {
-      if (!has_long.lift(reducer, b)) continue;
+      if (!has_long[b]) continue;
       for (std::int64_t i = b * block; i < trees && i < (b + 1) * block; ++i) {
         const std::int64_t n = forest.count(i);
         if (is_long<elements>(n)) keep(i, fold(forest.tree(i), reducer, n));
@@ -257,7 +269,7 @@ class threaded {
       has_shared.make(c, found);
     });
     for (std::int64_t c = 0; c < heads.num_chunks(); ++c) {
-      if (!has_shared.lift(reducer, c)) continue;
+      if (!has_shared[c]) continue;
       heads.visit(c, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
         if (is_shared(c, begin, end)) keep(run, fold(items.run(begin), reducer, end - begin));
       });
@@ -266,6 +278,11 @@ class threaded {
   }
 
  private:
+  template <class Body>
+  static void call(void* body, std::int64_t i) {
+    (*static_cast<const Body*>(body))(i);
+  }
+
   // So that what is read of a chunk twice is still in a cache of its core, unless keys are large.
   static constexpr std::int64_t keys_per_chunk = std::int64_t{1} << 14;
 
@@ -396,11 +413,8 @@ class threaded {
       }
       values.make(i, std::move(value));
     };
-    using body = decltype(one_block);
-    arena_.for_each(
-        count, [](void* context, std::int64_t i) { (*static_cast<body*>(context))(i); },
-        &one_block);
-    return host::fold(values, reducer, 0, count);
+    arena_.for_each(count, &call<decltype(one_block)>, &one_block);
+    return values.fold(reducer, count);
   }
 
   arena_handle arena_;

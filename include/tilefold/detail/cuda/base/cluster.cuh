@@ -75,7 +75,8 @@ struct cluster_exchange {
   }
 
   /// The same of a value in shared memory, which all lanes send.
-  __device__ __forceinline__ void hand_in_by_warp(const Acc& value, int lane) {
+  __device__ __forceinline__ void hand_in_by_warp([[maybe_unused]] const Acc& value,
+                                                  [[maybe_unused]] int lane) {
 #if __CUDA_ARCH__ >= 900
     const auto* const word = reinterpret_cast<const unsigned*>(&value);
     const unsigned target = of_first(&values[blockIdx.x]);

@@ -418,6 +418,21 @@ inline constexpr int lane_nodes_bytes = 128;
 /// registers than blocks of 1024 threads may have, two to a multiprocessor.
 inline constexpr int run_bytes_at_once = 64;
 
+// Rows whose items go out again, joined with the row's value (rows_kernel.cuh).
+
+/// Threads of a block whose warps have rows, and warps that an SM shall hold.
+inline constexpr int rows_nt = 128;
+inline constexpr int min_resident_rows_warps = 24;
+/// Packets that a lane has at once: with 32 narrow items they leave registers.
+constexpr int row_packets_of_lane(std::size_t item_bytes) { return item_bytes <= 2 ? 2 : 4; }
+/// Of a row by a block: packets of a lane at once, how often, and warps at most.
+inline constexpr int row_packets = 4;
+inline constexpr int row_chunks = 2;
+inline constexpr int most_row_warps = 32;
+/// A block has so many warps of a row before a cluster takes it; of few rows, fewer.
+inline constexpr int most_warps_of_one_block = 16;
+inline constexpr int least_warps_of_slices = 4;
+
 // Launches, by GPU.
 
 /// What host code decides at a launch.

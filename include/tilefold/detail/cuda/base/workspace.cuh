@@ -119,8 +119,6 @@ class workspace {
   workspace& operator=(workspace&&) = delete;
 
   std::int64_t bytes() const { return bytes_; }
-  /// Whether it is not the caller's.
-  bool is_owned_or_none() const { return owned_ || memory_ == nullptr; }
   template <class Counter = unsigned>
   Counter* arrivals() const {
     return reinterpret_cast<Counter*>(memory_);

@@ -392,8 +392,7 @@ class stretch_fold {
 
 /// Writes the results of the trees of a plan, the long way: for exact sums that are not narrow.
 /// `tree` and `out` are those of this lane's tree; if it may be empty, `empty` says what it gives.
-/// Apart, because what is rare must not take the
-/// registers of what is not.
+/// Apart, because what is rare must not take the registers of what is not.
 template <class Source, class Reducer, class Init, class Empty, class Out>
 __device__ __noinline__ void write_wide_sums(Source tree, Reducer reducer, Init init, Empty empty,
                                              Out out, lane_plan<stretch_items<Source>> plan,

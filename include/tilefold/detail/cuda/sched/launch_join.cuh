@@ -40,7 +40,7 @@ void launch_join(const Messages& all, const Reducer& reducer, const Init& init, 
                  const Out& out, const device_info& gpu, cudaStream_t stream) {
   cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu).launch(
       1, stream, all.first, all.bytes, all.ranks, all.most_blocks, all.signature,
-      unfused<Reducer>{reducer, 0u}, init, empty, out, all.status);
+      unfused<Reducer>{reducer, {0u}}, init, empty, out, all.status);
 }
 
 }  // namespace tilefold::detail::cuda

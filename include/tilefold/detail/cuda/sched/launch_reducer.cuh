@@ -113,7 +113,7 @@ bool launch_short_exact(const range_job<Source, Reducer, Init, Out>& job) {
   if (!alone && !kernel.clusters) return false;
   const int nt = threads_for(alone ? job.n : tree::num_blocks(job.n, cluster_blocks), policy.vt);
   kernel.launch(grid_shape{alone ? 1 : cluster_blocks, detail::smaller(nt, policy.nt), !alone},
-                job.stream, job.source, job.reducer, summands{job.reducer.of_summands(), 0u},
+                job.stream, job.source, job.reducer, summands{job.reducer.of_summands(), {0u}},
                 job.init, job.out, static_cast<int>(job.n));
   return true;
 }

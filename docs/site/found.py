@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What strangers look for is two clicks from the first page of the built site, and in the search.
+
+    python3 docs/site/found.py build/docs/html
+"""
+import html.parser
+import json
+import pathlib
+import sys
+
+# Words in a row of the first page's table; the page that the row leads to; a heading there, which its list of
+# contents shows; words that the search finds it by.
+WANTED = [
+    ("softmax rows", "cookbook", "Softmax of rows", "softmax rows"),
+    ("RMSNorm", "cookbook", "RMSNorm of rows", "rmsnorm"),
+    ("histogram", "cookbook", "Histogram of sorted keys", "histogram"),
+    ("k best", "cookbook", "The k best", "k best"),
+    ("norms", "cookbook", "Norms", "norms"),
+    ("statistics of a file", "cookbook", "Statistics of a file", "statistics file"),
+    ("MPI", "cookbook", "MPI: the same sum on any number of ranks", "mpi ranks"),
+    ("operator", "own_operator", "Custom operators: write your own", "custom operator"),
+    ("empty range", "empty", "Empty ranges: what they give", "empty range"),
+    ("NaN", "numerics", "NaN", "nan"),
+    ("thrust", "migration", "From thrust and CUB", "thrust cub"),
+    ("PyTorch", "migration", "From PyTorch", "pytorch"),
+    ("std", "migration", "From std", "std"),
+    ("cuda.compute", "migration", "From cuda.compute", "cuda.compute"),
+    ("Python", "first_steps", "Python", "python"),
+    ("P4016R0", "order", "The paper P4016R0", "p4016r0"),
+    ("figures", "performance", "In pictures", "pictures"),
+]
+
+
+class Page(html.parser.HTMLParser):
+    """Its rows (their text, the links in them) and its headings."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.rows, self.headings, self.open = [], [], None
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "tr":
+            self.rows.append(["", []])
+            self.open = "tr"
+        elif tag in ("h1", "h2", "h3"):
+            self.headings.append("")
+            self.open = tag
+        elif tag == "a" and self.open == "tr":
+            self.rows[-1][1].append(dict(attributes).get("href", ""))
+        elif tag == "a" and "headerlink" in dict(attributes).get("class", ""):
+            self.open = None
+
+    def handle_endtag(self, tag):
+        if tag == self.open:
+            self.open = None
+
+    def handle_data(self, data):
+        if self.open == "tr":
+            self.rows[-1][0] += data
+        elif self.open:
+            self.headings[-1] += data
+
+
+def complaints(site):
+    first = Page(site / "docs/index.html")
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    titles = json.loads(index[index.index("(") + 1:index.rindex(")")])["alltitles"]
+    for words, name, heading, search in WANTED:
+        leading = [links for text, links in first.rows if words in text]
+        if not any(link.split("#")[0] == f"{name}.html" for links in leading for link in links):
+            yield f"the first page has no row '{words}' that leads to {name}.md"
+        if heading not in Page(site / f"docs/{name}.html").headings:
+            yield f"{name}.md has no heading '{heading}'"
+        if not any(all(word in title.lower() for word in search.split()) for title in titles):
+            yield f"no title has the words '{search}', so the search shows another page first"
+
+
+if __name__ == "__main__":
+    wrong = list(complaints(pathlib.Path(sys.argv[1])))
+    if wrong:
+        sys.exit("\n".join(wrong))

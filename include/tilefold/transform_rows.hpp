@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// transform_rows: every item of a row, joined with the value of its row. log_softmax is one of
+// these: x - logsumexp(row). Backend-neutral; the executor folds.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/forest_verb.hpp>
+#include <tilefold/dispatch.hpp>
+#include <tilefold/half.hpp>
+#include <tilefold/reducers/log_sum_exp.hpp>
+
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/sched/launch_rows.cuh>
+#endif
+
+namespace tilefold {
+
+namespace detail {
+
+/// An output of rows' values, which writes the rows' items instead. For the host: trees are written
+/// by the threads that fold them.
+template <class T, class Function, class Out>
+struct row_writer {
+  using difference_type = std::int64_t;
+
+  const T* items;
+  std::int64_t length;
+  Function function;
+  Out* out;
+
+  const row_writer& operator*() const { return *this; }
+  friend row_writer operator+(const row_writer& it, std::int64_t n) {
+    return {it.items + n * it.length, it.length, it.function, it.out + n * it.length};
+  }
+  template <class Value>
+  const row_writer& operator=(const Value& value) const {
+    for (std::int64_t j = 0; j < length; ++j) out[j] = function(items[j], value);
+    return *this;
+  }
+};
+
+/// An executor with a way of its own.
+template <class Base, class T, class Reducer, class Function, class Out>
+concept transforms_rows = requires(Base& base, const T* first, const Reducer& reducer,
+                                   const Function& function, Out* out, std::int64_t n) {
+  base.template transform_rows<default_policy>(first, n, n, reducer, function, out);
+};
+
+/// x rounded to Out, by a GPU's own instruction where there is one: a NaN is the same.
+template <class Out>
+TILEFOLD_HD Out rounded_to(float x) {
+#if defined(__CUDA_ARCH__)
+  std::uint16_t bits = 0;
+  if constexpr (std::same_as<Out, half>) {
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return __builtin_bit_cast(half, x == x ? bits : std::uint16_t{0x7e00});
+  }
+#if __CUDA_ARCH__ >= 800
+  if constexpr (std::same_as<Out, bfloat16>) {
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return __builtin_bit_cast(bfloat16, x == x ? bits : std::uint16_t{0x7fc0});
+  }
+#endif
+#endif
+  return detail::canonical(detail::convert<Out>(x));
+}
+
+/// x - value in double, rounded to float and, if Out is narrower, once more.
+template <class Out>
+struct less_value {
+  template <class T>
+  TILEFOLD_HD Out operator()(const T& x, double value) const {
+    const double difference = rounded_sum(detail::convert<double>(x), -value);
+    if constexpr (std::same_as<Out, double>) {
+      return detail::canonical(difference);
+    } else {
+      return detail::rounded_to<Out>(static_cast<float>(difference));
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Writes out[i] = function(first[i], v) for every item of `num_rows` rows of `row_size` items
+/// each, which lie one after the other; v is the value of the item's row.
+///
+///     transform_rows_into(exec, first, num_rows, row_size, out, reducer, function)
+///
+/// - Value: v has the bits of reduce(row, reducer), whatever its neighbours and the number of rows.
+/// - Parameters: `first` and `out` are pointers to memory that the executor reads and writes; out
+///   may be `first`, or must not overlap it. `reducer` is one of reducers.hpp or of the caller's
+///   own; `function` is called with an item and the reducer's result, and returns what goes to
+///   `out`.
+/// - No rows, or rows without items: nothing is written.
+/// - On a CUDA executor the call is asynchronous in its stream: one launch and no workspace, and
+///   each item is read once, up to rows of 2^18 floats (2^15 on GPUs without clusters; longer rows
+///   are read twice, each by a block or a cluster). Rows that begin at multiples of 16 bytes, in
+///   `first` and `out`, are the fast ones.
+/// - Work: as many combines as segmented_reduce() needs, and a call of the function an item.
+/// - Throws as segmented_reduce() does.
+template <executor Exec, class T, std::integral Count, std::integral Size, class Out, reducer R,
+          class Function>
+void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_size, Out* out,
+                         R reducer, Function function) {
+  constexpr const char* verb = "transform_rows";
+  const std::int64_t rows = detail::count_of(verb, "the number of rows", num_rows);
+  const std::int64_t size = detail::count_of(verb, "the row size", row_size);
+  if (size > 0 && rows > std::numeric_limits<std::int64_t>::max() / size) {
+    throw invalid_range_error("tilefold::transform_rows: " + std::to_string(rows) + " rows of " +
+                              std::to_string(size) + " items are more than a range can hold");
+  }
+  using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
+  const auto bound = detail::bind<void, const T*>(detail::init_and_op{detail::no_init{}, reducer},
+                                                  detail::as_is{});
+  auto&& base = parts::base(exec);
+  if (rows == 0 || size == 0) return;
+  const auto items = bound.source(base, first);
+  using fold = std::remove_cvref_t<decltype(bound.reducer)>;
+  if constexpr (detail::transforms_rows<decltype(base), T, fold, Function, Out>) {
+    base.template transform_rows<typename parts::policy>(first, rows, size, bound.reducer, function,
+                                                         out);
+  } else {
+    base.readable(out, "out");
+    base.template fold_forest<typename parts::policy>(
+        detail::make_equal_forest(items, rows, size), rows, bound.reducer, bound.start,
+        detail::no_empty_tree{}, detail::row_writer<T, Function, Out>{first, size, function, out});
+  }
+}
+
+/// Writes x - logsumexp(row) of every item x: the logarithm of its softmax. `out` holds what the
+/// items are, or float, or double; the difference is one of doubles, rounded to float, and of
+/// narrower types from there. T is float, double, half or bfloat16. The rest:
+/// transform_rows_into().
+template <executor Exec, class T, std::integral Count, std::integral Size, class Out>
+void log_softmax_into(Exec&& exec, const T* first, Count num_rows, Size row_size, Out* out) {
+  tilefold::transform_rows_into(exec, first, num_rows, row_size, out, reducers::logsumexp{},
+                                detail::less_value<Out>{});
+}
+
+/// The same two, done when the call returns.
+template <executor Exec, class... Arguments>
+void transform_rows(Exec&& exec, Arguments... arguments) {
+  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
+  base.require_waiting("transform_rows");
+  tilefold::transform_rows_into(exec, arguments...);
+  base.synchronize();
+}
+template <executor Exec, class... Arguments>
+void log_softmax(Exec&& exec, Arguments... arguments) {
+  auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
+  base.require_waiting("log_softmax");
+  tilefold::log_softmax_into(exec, arguments...);
+  base.synchronize();
+}
+
+}  // namespace tilefold

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// transform_rows and log_softmax on a GPU: the host's bits, for rows of every way that there is
+// (rows_kernel.cuh), in aligned memory and beside it.
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/cuda.cuh>
+#include <tilefold/error.hpp>
+#include <tilefold/half.hpp>
+#include <tilefold/reducers/norms.hpp>
+#include <tilefold/transform_rows.hpp>
+
+#include "support/device.cuh"
+#include "support/row_items.hpp"
+
+namespace tilefold::test {
+namespace {
+
+// Lengths around the ends of what lanes, a warp, a block, a cluster have, and of packets.
+const std::vector<std::int64_t> lengths{
+    1,    2,    3,    5,     8,     31,    32,    33,     63,     64,     65,
+    127,  128,  129,  255,   257,   512,   513,   1000,   1024,   1025,   2048,
+    2049, 4096, 5000, 16384, 16385, 32768, 50257, 131072, 151936, 262144, 600001};
+
+template <class T, class Out>
+void expect_the_hosts_bits(std::int64_t rows, std::int64_t n, std::int64_t shift) {
+  const std::vector<T> items = row_items<T>(rows * n + shift);
+  const gpu_array<T> x(items);
+  gpu_array<Out> out(std::vector<Out>(static_cast<std::size_t>(rows * n + shift + 1), Out(7.0f)));
+  cuda_executor exec;
+  log_softmax(exec, static_cast<const T*>(x.data()) + shift, rows, n, out.data() + shift);
+  const std::vector<Out> got = out.to_host();
+  const std::vector<T> used(items.begin() + shift, items.end());
+  expect_log_softmax_of(used, std::vector<Out>(got.begin() + shift, got.end() - 1), rows, n);
+  EXPECT_TRUE(same_bits(got.back(), Out(7.0f))) << "written behind the last row";
+  if (shift > 0) {
+    EXPECT_TRUE(same_bits(got[0], Out(7.0f))) << "written before the first row";
+  }
+}
+
+template <class T, class Out = T>
+void expect_all_lengths() {
+  for (const std::int64_t n : lengths) {
+    for (const std::int64_t rows : {std::int64_t{1}, 3 + 3000 / n}) {
+      for (const std::int64_t shift : {0, 1}) expect_the_hosts_bits<T, Out>(rows, n, shift);
+    }
+  }
+}
+
+TEST(CudaTransformRows, LogSoftmaxOfFloats) { expect_all_lengths<float>(); }
+TEST(CudaTransformRows, LogSoftmaxOfBfloat16) { expect_all_lengths<bfloat16>(); }
+TEST(CudaTransformRows, LogSoftmaxOfHalvesAsFloats) { expect_all_lengths<half, float>(); }
+
+TEST(CudaTransformRows, ManyRows) {
+  expect_the_hosts_bits<float, float>(70001, 64, 0);
+  expect_the_hosts_bits<bfloat16, bfloat16>(3001, 1024, 0);
+  expect_the_hosts_bits<float, float>(301, 5000, 0);
+}
+
+struct quotient {
+  TILEFOLD_HD float operator()(float item, double value) const {
+    return static_cast<float>(static_cast<double>(item) / value);
+  }
+};
+
+// A reducer without a way of its own for rows, and rows written over themselves.
+TEST(CudaTransformRows, TakesAnyReducerAndMayWriteOverItsItems) {
+  for (const std::int64_t n : {3, 64, 100, 1000, 5000, 300001}) {
+    const std::vector<float> items = row_items<float>(5 * n);
+    std::vector<float> expected(items.size());
+    transform_rows(host_executor(), items.data(), 5, n, expected.data(), reducers::l1{},
+                   quotient{});
+    gpu_array<float> x(items);
+    cuda_executor exec;
+    transform_rows(exec, static_cast<const float*>(x.data()), 5, n, x.data(), reducers::l1{},
+                   quotient{});
+    const std::vector<float> got = x.to_host();
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_TRUE(same_bits(got[i], expected[i])) << "item " << i << ", rows of " << n;
+    }
+  }
+}
+
+TEST(CudaTransformRows, RefusesMemoryThatTheGpuCannotReach) {
+  const gpu_array<float> x(std::vector<float>(4, 1.0f));
+  float on_host[4] = {1, 2, 3, 4};
+  cuda_executor exec;
+  EXPECT_THROW(log_softmax(exec, static_cast<const float*>(x.data()), 1, 4, on_host),
+               memory_space_error);
+  EXPECT_THROW(log_softmax(exec, static_cast<const float*>(on_host), 1, 4, x.data()),
+               memory_space_error);
+  log_softmax(exec, static_cast<const float*>(x.data()), 0, 4, x.data());
+  EXPECT_EQ(x.to_host(), std::vector<float>(4, 1.0f));
+}
+
+}  // namespace
+}  // namespace tilefold::test
