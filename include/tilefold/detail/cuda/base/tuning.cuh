@@ -400,6 +400,8 @@ inline constexpr int reach_items = 1024;
 inline constexpr int least_open_items = reach_items + 1;
 /// Patches that a warp looks for heads in at most, one after the other.
 inline constexpr int most_head_rounds = 4;
+/// Patches of a group at least: a block adds up so many counts sooner than two levels meet.
+inline constexpr int least_group_patches = 512;
 
 // Folds in kernels of the user's.
 
