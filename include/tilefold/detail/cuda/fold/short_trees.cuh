@@ -64,15 +64,17 @@ class tree_of_lane {
   lane_stretches<Source, Items, true> items_;
 };
 
-/// Whether most trees of a forest of 1024 or more are short. Every warp that asks gets the same
-/// answer: each lane looks at 32 neighbours, in 32 places that are spread over the forest.
+/// Whether most trees of a forest of 1024 or more are short, or all may fit a lane, as those of one
+/// length do. Every warp that asks gets the same answer: each lane looks at 32 neighbours, in 32
+/// places that are spread over the forest.
 template <class Forest>
 __device__ __forceinline__ bool has_short_trees(const Forest& forest) {
   const std::int64_t lane = static_cast<int>(threadIdx.x) % warp_size;
   const std::int64_t t = forest.size() / warp_size * lane;
   const std::int64_t items = forest.first(t + warp_size) - forest.first(t);
   const unsigned places = __ballot_sync(full_warp, items <= most_short_mean * warp_size);
-  return __popc(places) >= least_short_places;
+  return __popc(places) >= least_short_places ||
+         __all_sync(full_warp, items <= short_items * warp_size);
 }
 
 /// A tree that waits to be dealt.

@@ -323,10 +323,17 @@ __global__ void __launch_bounds__(by_key_nt)
   __syncthreads();
   const std::int64_t groups =
       tree::num_blocks(tables.num_patches, std::int64_t{1} << tables.group_bits);
-  if (!cuda::arrive(tables.arrivals + groups, 1u, static_cast<unsigned>(groups), completed)) return;
-  const head_count all = cuda::scan_counts(
-      groups, [&](std::int64_t i) { return tables.of_groups[i]; },
-      [&](std::int64_t i, const head_count& before) { tables.of_groups[i] = before; });
+  head_count all = of_group;
+  if (groups == 1) {
+    if (threadIdx.x == 0) tables.of_groups[0] = {0, 0};
+  } else {
+    if (!cuda::arrive(tables.arrivals + groups, 1u, static_cast<unsigned>(groups), completed)) {
+      return;
+    }
+    all = cuda::scan_counts(
+        groups, [&](std::int64_t i) { return tables.of_groups[i]; },
+        [&](std::int64_t i, const head_count& before) { tables.of_groups[i] = before; });
+  }
   if (threadIdx.x != 0) return;
   cuda::write(num_runs_out, all.runs);
   const bool open = tables.list_if_open(all, input.size, [] { return 0; });

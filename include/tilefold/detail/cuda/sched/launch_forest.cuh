@@ -174,6 +174,18 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
   }
 }
 
+/// A thread takes a tree of up to Items items.
+template <class Build, int Items, class Forest, class Reducer, class Init, class Out, class Empty>
+void launch_bounded_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
+                          std::int64_t most_trees) {
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu, &bounded_trees_kernel<Build, Items, Forest, unfused<Reducer>, Init, Empty, Out>,
+      "bounded_trees_kernel", bounded_nt, starts::early);
+  kernel.launch(tree::num_blocks(most_trees, bounded_nt), job.stream, job.forest, job.reducer,
+                job.init, job.empty, job.out);
+}
+
 /// A forest of which no tree is longer than was promised: in one launch, if all can be dealt.
 template <class Build, tile_policy Policy, class Source, class Offsets, class Reducer, class Init,
           class Out, class Empty, class Provide>
@@ -184,14 +196,13 @@ void launch_forest(
   const std::int64_t most_items = job.forest.most_items;
   if constexpr (takes_trees<offsets_forest<Source, Offsets>, Reducer>) {
     if (most_items <= short_items && most_trees <= most_short_trees) {
-      static known_kernel known;
-      const auto taken =
-          known.on(job.gpu,
-                   &bounded_trees_kernel<Build, short_items, bounded_forest<Source, Offsets>,
-                                         unfused<Reducer>, Init, Empty, Out>,
-                   "bounded_trees_kernel", bounded_nt, starts::early);
-      taken.launch(tree::num_blocks(most_trees, bounded_nt), job.stream, job.forest, job.reducer,
-                   job.init, job.empty, job.out);
+      if (most_items <= 4) {
+        cuda::launch_bounded_trees<Build, 4>(job, most_trees);
+      } else if (most_items <= 8) {
+        cuda::launch_bounded_trees<Build, 8>(job, most_trees);
+      } else {
+        cuda::launch_bounded_trees<Build, short_items>(job, most_trees);
+      }
       return;
     }
   }

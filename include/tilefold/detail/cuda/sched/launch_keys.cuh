@@ -67,6 +67,16 @@ void launch_short_runs(const Input& input, const Reducer& reducer, std::int64_t 
       .launch(1, stream, input, reducer, arguments..., origin);
 }
 
+/// The kernel that folds runs, a patch a warp or a span a warp.
+template <class Build, bool BySpans, class Input, class Reducer, class Init, class KeysOut,
+          class Out>
+auto ready_runs(const Input&, const Reducer&, const Init&, const KeysOut&, const Out&,
+                const device_info& gpu) {
+  static known_kernel known;
+  return known.on(gpu, &runs_kernel<Build, BySpans, Input, Reducer, Init, KeysOut, Out>,
+                  "runs_kernel", by_key_nt, starts::early);
+}
+
 /// Folds the runs of input.size >= 1 items. `provide(demand)` returns the workspace.
 template <class Build, class Policy, class Input, class Reducer, class Init, class KeysOut,
           class Out, class CountOut, class Provide>
@@ -106,15 +116,18 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   const int rounds = few_patches ? 1 : most_head_rounds;
   const std::int64_t blocks = tables.num_patches / by_key_warps;
   static known_kernel known_heads;
-  static known_kernel known_runs;
   const auto heads = known_heads.on(gpu, &heads_kernel<Build, Input, CountOut>, "heads_kernel",
                                     by_key_nt, starts::early);
-  const auto runs =
-      known_runs.on(gpu, &runs_kernel<Build, Input, unfused<Reducer>, Init, KeysOut, Out>,
-                    "runs_kernel", by_key_nt, starts::early);
+  const auto runs = cuda::ready_runs<Build, false>(input, device_reducer, init, keys_out, out, gpu);
+  const auto spans = cuda::ready_runs<Build, true>(input, device_reducer, init, keys_out, out, gpu);
   cuda::ready_forest_by<Build, Policy>(job, most_open);
   heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
-  runs.launch(blocks, stream, input, device_reducer, init, keys_out, out, tables);
+  // So few that the GPU holds a warp for every span.
+  if (tables.num_patches * patch_spans <= spans.resident * by_key_warps) {
+    spans.launch(blocks * patch_spans, stream, input, device_reducer, init, keys_out, out, tables);
+  } else {
+    runs.launch(blocks, stream, input, device_reducer, init, keys_out, out, tables);
+  }
   cuda::launch_forest_by<Build, Policy>(job, most_open, provide);
 }
 

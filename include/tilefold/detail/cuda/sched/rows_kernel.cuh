@@ -324,7 +324,8 @@ __global__ void __launch_bounds__(rows_nt, min_resident_rows_warps* warp_size / 
 
 /// A value of another block of the cluster, at the same place of its shared memory as mine.
 template <class Acc>
-__device__ __forceinline__ Acc value_of_block(const Acc& mine, int block) {
+__device__ __forceinline__ Acc value_of_block([[maybe_unused]] const Acc& mine,
+                                              [[maybe_unused]] int block) {
   words<Acc> w{};
 #if __CUDA_ARCH__ >= 900
   unsigned place;

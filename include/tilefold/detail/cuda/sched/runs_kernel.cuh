@@ -34,12 +34,17 @@ namespace tilefold::detail::cuda {
 /// What a lane knows of a patch.
 struct patch_heads {
   head_bits mine;
-  unsigned reach;  // of the reach_items after it
+  unsigned reach;       // of the reach_items after it
+  head_bits later = 0;  // of the patch's items behind them, which are another warp's
 };
 static_assert(reach_items == 2 * part_items && 2 * part_bits == 32);
 
-/// One warp's work: the runs that begin in one patch, span by span, the last span first.
-template <class Input, class Reducer, class Init, class KeysOut, class Out>
+inline constexpr int patch_spans = patch_items / span_items;
+inline constexpr int span_bits = 64 / patch_spans;
+
+/// One warp's work: the runs that begin in one patch, span by span, the last span first. `Shares`:
+/// other spans of the patch may be another warp's.
+template <bool Shares, class Input, class Reducer, class Init, class KeysOut, class Out>
 class patch_work {
   using key_type = typename Input::key_type;
   using acc = typename Reducer::accumulator;
@@ -78,8 +83,7 @@ class patch_work {
         begin(begin),
         heads_(heads) {}
 
-  /// Writes keys and values of the runs, of which there are `runs` >= 1, and `before` in earlier
-  /// patches.
+  /// Writes keys and values of the runs, of which there are `runs` >= 1, and `before` earlier ones.
   __device__ __forceinline__ void fold_all(std::int64_t before, int runs) {
     std::int64_t rank = before + runs;
     end_ = end_of_last_run();
@@ -101,13 +105,14 @@ class patch_work {
 
   // From the patch's start; negative if the end is out of reach.
   __device__ __forceinline__ int end_of_last_run() const {
-    const int here = heads_.reach == 0
-                         ? reach_items
-                         : cuda::item_of_bit(__ffs(static_cast<int>(heads_.reach)) - 1);
-    int first = here;
+    const bool is_here = Shares && __any_sync(full_warp, heads_.later != 0);
+    const int none = is_here ? patch_items : reach_items;
+    const head_bits heads = is_here ? heads_.later : heads_.reach;
+    int first = heads == 0 ? none : cuda::item_of_bit(__ffsll(static_cast<long long>(heads)) - 1);
     for (int mask = 1; mask < warp_size; mask *= 2) {
       first = detail::smaller(first, __shfl_xor_sync(full_warp, first, mask));
     }
+    if (is_here) return first;
     const std::int64_t left = input.size - (begin + patch_items);
     if (left < first) first = static_cast<int>(left);
     return first < reach_items ? patch_items + first : -1;
@@ -342,24 +347,35 @@ __device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::i
   return {mine[0], patch + 1 < num ? static_cast<unsigned>(mine[warp_size]) : 0u};
 }
 
-/// Folds the runs of a range whose heads stand in `tables`, a patch a warp.
-template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out>
+/// Folds the runs of a range whose heads stand in `tables`, a patch a warp, or a span a warp.
+template <class Build, bool BySpans, class Input, class Reducer, class Init, class KeysOut,
+          class Out>
 __global__ void __launch_bounds__(by_key_nt,
                                   min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
     runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                 run_tables tables) {
-  using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;
+  using work_type = patch_work<BySpans, Input, Reducer, Init, KeysOut, Out>;
   __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
   cuda::wait_for_previous_launch();
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  const std::int64_t patch = std::int64_t{blockIdx.x} * by_key_warps + warp;
-  const patch_heads heads = cuda::load_heads(tables.heads, patch, tables.num_patches);
+  const std::int64_t share = std::int64_t{blockIdx.x} * by_key_warps + warp;
+  const std::int64_t patch = BySpans ? share / patch_spans : share;
+  patch_heads heads = cuda::load_heads(tables.heads, patch, tables.num_patches);
   const head_count before = tables.before(patch);
+  int earlier = 0;  // runs of the patch
+  if constexpr (BySpans) {
+    const int bit = static_cast<int>(share % patch_spans) * span_bits;
+    const head_bits all = heads.mine;
+    const head_bits before_span = all & ((head_bits{1} << bit) - 1);
+    heads.mine = all & (~head_bits{0} >> (64 - span_bits) << bit);
+    heads.later = all & ~(before_span | heads.mine);
+    earlier = count_heads(before_span).runs;
+  }
   if (__all_sync(full_warp, heads.mine == 0)) return;
   work_type work(input, reducer, init, keys_out, out, memory[warp].value, tables.begin(patch),
                  heads);
-  work.fold_all(before.runs, count_heads(heads.mine).runs);
-  if (lane_of_thread() == 0) {
+  work.fold_all(before.runs + earlier, count_heads(heads.mine).runs);
+  if (lane_of_thread() == 0 && earlier == 0) {
     tables.list_if_open(before, work.first_head(), [&] {
       return atomicAdd(reinterpret_cast<unsigned long long*>(tables.num_open), 1ull);
     });
@@ -373,7 +389,7 @@ __global__ void __launch_bounds__(by_key_nt,
                                   min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
     short_runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                       CountOut num_runs_out, std::int64_t origin) {
-  using work_type = patch_work<Input, Reducer, Init, KeysOut, Out>;
+  using work_type = patch_work<false, Input, Reducer, Init, KeysOut, Out>;
   __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
   __shared__ head_bits heads[by_key_warps * warp_size];
   __shared__ int runs_of_warp[by_key_warps];

@@ -114,7 +114,8 @@ constexpr std::int64_t most_patches(std::int64_t n) {
 /// patches of a block in one group. It does not fall with n.
 constexpr int patch_group_bits(std::int64_t n) {
   return detail::larger((tree::ceil_log2(most_patches(n)) + 1) / 2,
-                        tree::floor_log2(most_head_rounds * by_key_warps));
+                        tree::floor_log2(most_head_rounds * by_key_warps),
+                        tree::floor_log2(least_group_patches));
 }
 /// An upper bound that does not fall with n, so that what is enough for n keys is enough for fewer.
 constexpr std::int64_t most_patch_groups(std::int64_t n) {
