@@ -116,7 +116,7 @@ TEST(Streamed, PiecesAndRanks) {
   const auto stream = tilefold::streamed(gpu, 4096);
   auto part = tilefold::reduce_piece(stream, x.data(), x.data() + 33333, 0);
   part.append(tilefold::host_executor(), x.data() + 33333, x.data() + 50000);
-  part.append(stream, x.data() + 50000, x.data() + 80000);
+  part.append(stream, x.data() + 50000, x.data() + 100000);
   EXPECT_TRUE(same(part.value(), expected));
   tilefold::thread_communicator::run(3, [&](tilefold::thread_communicator& comm) {
     tilefold::cuda_executor own;
