@@ -140,6 +140,14 @@ void segments_of_equal_length(const arguments<T>& with, sum_of<T>* out) {
   segmented_reduce_into(with.gpu, with.items, with.segments, with.n, out);
 }
 template <class T>
+void segments_of_bounded_length(const arguments<T>& with, sum_of<T>* out) {
+  segmented_reduce_into(with.gpu, with.items, with.offsets, with.segments, segment_bound(16), out);
+}
+template <class T>
+void log_softmax_of_rows(const arguments<T>& with, T* out) {
+  log_softmax_into(with.gpu, with.items, with.segments, with.n, out);
+}
+template <class T>
 auto matrix_of(const arguments<T>& with) {
   using extents = cuda::std::dextents<std::int64_t, 2>;
   return cuda::std::mdspan<const T, extents>(with.items, with.segments, with.n);

@@ -29,13 +29,14 @@ TYPES = {"float": "float", "double": "double", "int32": "std::int32_t", "half": 
 RETURNING = ["sum", "sum_of_user", "non_commutative", "structs", "transform", "dot", "fused_statistics", "arg_min",
              "log_sum_exp", "top_8", "exact_sum"]
 WRITING = {"segments_by_offsets": "sum_of<{0}>*", "segments_of_equal_length": "sum_of<{0}>*",
+           "segments_of_bounded_length": "sum_of<{0}>*", "log_softmax_of_rows": "{0}*",
            "statistics_of_rows": "statistics_of<{0}>*",
            "columns": "sum_of<{0}>*", "by_key": "sum_of<{0}>*", "batched": "sum_of<{0}>*",
            "in_kernel": "sum_of<{0}>*"}
 COLUMNS = ["call", "type", "kernel", "registers", "stack", "spill_stores", "spill_loads", "shared",
            "instructions", "main_loop"]
 # CUDA's half has no operators that device and host share, so a user's plus is in float there as well.
-LEFT_OUT = {("non_commutative", "half")}
+LEFT_OUT = {("non_commutative", "half"), ("log_softmax_of_rows", "int32")}
 
 
 def source_of(call, item):

@@ -373,18 +373,11 @@ class stretch_fold {
   // no lane more than `most` do.
   template <int N>
   __device__ __forceinline__ acc node(int first, int most) const {
-    slot<acc> value;
-    if constexpr (N == 1) {
-      if (first < available_) value.put(items_.lift(*reducer_, first));
-    } else {
-      value.put(node<N / 2>(first, most));
-      const int right = first + N / 2;
-      if (N <= 4 || right < most) {
-        value.put(cuda::combine<false>(*reducer_, value.value, node<N / 2>(right, most), right,
-                                       available_));
-      }
-    }
-    return value.value;
+    return lane_tree<acc>::template within<N>(
+        first, available_, most, [&](int i) { return items_.lift(*reducer_, i); },
+        [&](const acc& a, const acc& b, int right) {
+          return cuda::combine<false>(*reducer_, a, b, right, available_);
+        });
   }
 
   const Reducer* reducer_;

@@ -65,6 +65,25 @@ struct lane_tree {
       return join(left, first<N / 2>(at + N / 2, n - N / 2, get, join));
     }
   }
+
+  /// The node of N items from `at` on, of which those below `end` exist, which alone are asked for.
+  /// In no lane of the warp do any from `most` on. join(left, right, first item of the right half).
+  template <int N, class Get, class Join>
+  __device__ __forceinline__ static Acc within(int at, int end, int most, const Get& get,
+                                               const Join& join) {
+    static_assert(tree::is_power_of_two(N));
+    slot<Acc> value;
+    if constexpr (N == 1) {
+      if (at < end) value.put(get(at));
+    } else {
+      value.put(within<N / 2>(at, end, most, get, join));
+      const int right = at + N / 2;
+      if (N <= 4 || right < most) {
+        value.put(join(value.value, within<N / 2>(right, end, most, get, join), right));
+      }
+    }
+    return value.value;
+  }
 };
 
 }  // namespace tilefold::detail::cuda

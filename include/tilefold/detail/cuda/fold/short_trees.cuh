@@ -17,6 +17,7 @@
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
@@ -39,27 +40,14 @@ class tree_of_lane {
   /// Its value, if it has items. All lanes of the warp take part.
   __device__ __forceinline__ acc fold(const Reducer& reducer) {
     items_.settle();
-    return node<Items>(reducer, 0, cuda::warp_max(count_)).value;
+    return lane_tree<acc>::template within<Items>(
+        0, count_, cuda::warp_max(count_), [&](int i) { return items_.lift(reducer, i); },
+        [&](const acc& a, const acc& b, int right) {
+          return cuda::combine<false>(reducer, a, b, right, count_);
+        });
   }
 
  private:
-  // In no lane more than `most` items exist.
-  template <int N>
-  __device__ __forceinline__ slot<acc> node(const Reducer& reducer, int first, int most) const {
-    slot<acc> value;
-    if constexpr (N == 1) {
-      if (first < count_) value.put(items_.lift(reducer, first));
-    } else {
-      value.put(node<N / 2>(reducer, first, most).value);
-      const int right = first + N / 2;
-      if (N <= 4 || right < most) {
-        value.put(cuda::combine<false>(reducer, value.value,
-                                       node<N / 2>(reducer, right, most).value, right, count_));
-      }
-    }
-    return value;
-  }
-
   int count_;
   lane_stretches<Source, Items, true> items_;
 };
