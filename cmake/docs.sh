@@ -7,6 +7,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
+[ $# = 0 ] || give_up "usage: sh cmake/docs.sh"
 
 need doxygen g++ python3 python3-venv
 python=build/docs/python/bin/python3

@@ -8,6 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
+[ $# = 0 ] || give_up "usage: sh packaging/bare_debian.sh"
 
 [ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/bare_debian.sh"
 need mmdebstrap lintian python3 python3-venv patchelf

@@ -7,6 +7,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . cmake/setup.sh
+[ $# = 0 ] || give_up "usage: sh packaging/deb/test.sh"
 
 need pkg-config
 step sh packaging/deb/build.sh
