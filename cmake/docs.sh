@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The site in one command: installs what is missing, compiles every snippet of the pages, looks whether
-# the plots are those of the tables and each compiler that is named has its step, and builds the site. A warning is an error. The first page is
-# build/docs/html/index.html.
+# the plots are those of the tables and each compiler that is named has its step, and builds the site. A
+# warning is an error. The first page is build/docs/html/index.html.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
