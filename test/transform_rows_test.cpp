@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/checked.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/basic.hpp>
@@ -61,8 +62,14 @@ TEST(TransformRows, RefusesWhatIsNoNumberOfItems) {
   EXPECT_THROW(log_softmax(host_executor(), x, 1, -2, x), invalid_range_error);
   EXPECT_THROW(log_softmax(host_executor(), x, std::int64_t{1} << 40, std::int64_t{1} << 40, x),
                invalid_range_error);
+  host_executor host;
+  EXPECT_THROW(log_softmax(checked(host, 2), x, 3, 1, x), segment_error);
+  EXPECT_THROW(log_softmax(checked(host, 1), x, 1, 2, x), segment_error);
   EXPECT_EQ(x[0], 1);
   EXPECT_EQ(x[1], 2);
+  log_softmax(checked(host, 2), x, 2, 1, x);
+  EXPECT_EQ(x[0], 0);
+  EXPECT_EQ(x[1], 0);
 }
 
 }  // namespace

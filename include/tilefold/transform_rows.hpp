@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/forest_checks.hpp>
 #include <tilefold/detail/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/half.hpp>
@@ -122,6 +123,10 @@ void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_s
   auto&& base = parts::base(exec);
   if (rows == 0 || size == 0) return;
   const auto items = bound.source(base, first);
+  if constexpr (parts::checks) {
+    detail::require_sound(base, detail::make_equal_forest(items, rows, size),
+                          parts::num_items(exec));
+  }
   using fold = std::remove_cvref_t<decltype(bound.reducer)>;
   if constexpr (detail::transforms_rows<decltype(base), T, fold, Function, Out>) {
     base.template transform_rows<typename parts::policy>(first, rows, size, bound.reducer, function,

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <iostream>
 #include <utility>
 
 #include <tilefold/detail/byte_format.hpp>
@@ -159,6 +160,7 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
     progress bar("reducing", file, (range.end - range.begin) * item_bytes);
     task.advanced = [&](std::int64_t done, const auto& piece) {
       bar.advance_to((done - range.begin) * item_bytes);
+      input.file.require_whole();  // or zeros would get into the checkpoint
       kept.advanced(piece);
     };
     fold_job job{op, input.type, input.data, input.count, 1, false, options.k, file};
@@ -171,7 +173,6 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
     part.piece = std::move(task.piece);
     write_part(options.part, part);
   }
-  kept.remove();
   if (options.slice.empty() && options.part.empty()) {
     const reduction_report report{file, input, op, runs.name(), result};
     options.json ? print_json(report) : print_text(report);
@@ -181,6 +182,8 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
         range.begin, range.end,    input.count, task.has_value ? &result : nullptr};
     options.json ? print_json(report) : print_text(report);
   }
+  // Only what has been said may be forgotten.
+  if (std::cout.flush()) kept.remove();
 }
 
 void reduce_on_ranks(const std::string& file, const reduce_options& options, op_kind op,

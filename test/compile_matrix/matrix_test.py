@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# Compiles combinations of verb, item, accumulator, key, iterator, executor, operator and GPU architecture,
-# each as a program of its own: an error, or a warning, is a failure that names its combination.
+# Compiles combinations of verb, item, accumulator, key, iterator, executor, operator and GPU architecture: an
+# error, or a warning, is a failure that names its combination. A few of one architecture share a program, which
+# reads the headers once; where one of them fails, each is compiled by itself.
 #
 #     python3 matrix_test.py NVCC INCLUDE_DIR --full           a list that has every pair of choices (568)
 #     python3 matrix_test.py NVCC INCLUDE_DIR                  30 of the list, by a new seed
@@ -279,6 +280,7 @@ def program_of(c):
 # What a compiler says of a program that is wrong, or slow for a reason that nobody asked for.
 COMPLAINT = re.compile(r"error|warning|fatal|spill", re.IGNORECASE)
 THE_LIST = 1  # the seed of the list that samples are taken of
+GROUP = 6  # combinations of a program
 TIME_LIMIT_S = 480  # of a processor, for each of a compiler's programs
 
 
@@ -299,18 +301,48 @@ def compile_program(options, text, sm, directory, stem):
     return None
 
 
+def shared_program_of(combinations):
+    """All of them, each in a namespace of its own."""
+    programs = [program_of(c).splitlines() for c in combinations]
+    includes = dict.fromkeys(line for program in programs for line in program if line.startswith("#include"))
+    lines = list(includes)
+    for i, program in enumerate(programs):
+        lines += [f"namespace combination{i} {{", *(line for line in program if line not in includes), "}"]
+    return "\n".join(lines) + "\n"
+
+
+def groups_of(combinations):
+    """Lists of at most GROUP of one architecture."""
+    groups = []
+    for sm in ARCHITECTURES:
+        mine = [c for c in combinations if c["sm"] == sm]
+        groups += [mine[i:i + GROUP] for i in range(0, len(mine), GROUP)]
+    return groups
+
+
+def compile_group(options, group, directory, stem):
+    """{name: complaint} of those that fail."""
+    sm = group[0]["sm"]
+    complaint = compile_program(options, shared_program_of(group), sm, directory, stem)
+    if complaint is None or len(group) == 1:
+        return {name_of(c): complaint for c in group if complaint is not None}
+    faults = {}
+    for i, c in enumerate(group):
+        faults.update(compile_group(options, [c], directory, f"{stem}_{i}"))
+    return faults or {" and ".join(map(name_of, group)): f"only in one program: {complaint}"}
+
+
 def compile_all(options, combinations, directory):
     """{name: complaint} of those that fail."""
     faults = {}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = {pool.submit(compile_program, options, program_of(c), c["sm"], directory, f"program{i}"): c for i, c in enumerate(combinations)}
+        runs = [pool.submit(compile_group, options, group, directory, f"program{i}")
+                for i, group in enumerate(groups_of(combinations))]
         for run in concurrent.futures.as_completed(runs):
-            if run.result() is None:
-                continue
-            name = name_of(runs[run])
-            faults[name] = run.result()
-            print(f"FAILED: {name}\n  {run.result()}\n  again: python3 {sys.argv[0]} {options.nvcc} "
-                  f"{options.include} --only '{name}'", flush=True)
+            for name, complaint in run.result().items():
+                print(f"FAILED: {name}\n  {complaint}\n  again: python3 {sys.argv[0]} {options.nvcc} "
+                      f"{options.include} --only '{name}'", flush=True)
+            faults.update(run.result())
     return faults
 
 
@@ -334,6 +366,9 @@ def blind_spots(options, directory):
         complaint = compile_program(options, text, "90", directory, f"plant{i}")
         if (complaint is not None) != is_wrong:
             blind.append(f"{what}: {complaint or 'nothing was seen'}")
+    wrong = {**PLAIN, "item": "pack12", "op": "sum"}
+    if list(compile_group(options, [PLAIN, wrong], directory, "group")) != [name_of(wrong)]:
+        blind.append("one of a group that is wrong is not named alone")
     listed = covering_list(1, 10)
     if listed != covering_list(1, 10) or listed == covering_list(2, 10):
         blind.append("a seed does not decide the list")

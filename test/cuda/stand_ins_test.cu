@@ -101,7 +101,8 @@ TEST(CudaStandIns, MayEndWhileTheirWorkGoesOn) {
   }
   must(cudaDeviceSynchronize());
   const auto sums = out.to_host();
-  for (int i = 0; i < rounds; ++i) EXPECT_TRUE(same_bits(sums[i], folded(items))) << i;
+  const float expected = folded(items);
+  for (int i = 0; i < rounds; ++i) EXPECT_TRUE(same_bits(sums[i], expected)) << i;
   release_kept_memory();
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
@@ -129,16 +130,16 @@ TEST(CudaStandIns, AreRecordedIntoGraphs) {
     must(cudaGraphDestroy(recorded));
   }
   release_kept_memory();
-  const std::vector<float> but_one(items.begin(), items.end() - 1);
+  const float expected = folded(items);
+  const float expected_but_one = folded({items.begin(), items.end() - 1});
   const scoped_stream other(cudaStreamNonBlocking);
   for (int replay = 0; replay < 3; ++replay) {
     must(cudaMemset(out.data(), 0xee, 2 * sizeof(float)));
     must(cudaGraphLaunch(graph, other));
-    EXPECT_TRUE(
-        same_bits(tilefold::reduce(thrust::device, array.begin(), array.end()), folded(items)));
+    EXPECT_TRUE(same_bits(tilefold::reduce(thrust::device, array.begin(), array.end()), expected));
     must(cudaDeviceSynchronize());
-    EXPECT_TRUE(same_bits(out.to_host()[0], folded(items))) << replay;
-    EXPECT_TRUE(same_bits(out.to_host()[1], folded(but_one))) << replay;
+    EXPECT_TRUE(same_bits(out.to_host()[0], expected)) << replay;
+    EXPECT_TRUE(same_bits(out.to_host()[1], expected_but_one)) << replay;
     const auto sums = rows.to_host();
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const std::vector<float> row(items.begin() + static_cast<std::ptrdiff_t>(5000 * i),
@@ -208,8 +209,9 @@ TEST(CudaStandIns, ThrustsCallsChangeTheirNamespace) {
   EXPECT_TRUE(same_bits(
       thrust_compat::transform_reduce(thrust::device, x.begin(), x.end(), negated{}, 0.0f, plus{}),
       tilefold::transform_reduce(items.begin(), items.end(), 0.0f, plus{}, negated{})));
-  thrust::device_vector<int> keys(items.size());
-  for (std::size_t i = 0; i < items.size(); ++i) keys[i] = static_cast<int>(i / 30001);
+  std::vector<int> of_30001(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) of_30001[i] = static_cast<int>(i / 30001);
+  const thrust::device_vector<int> keys(of_30001);
   thrust::device_vector<int> keys_out(4);
   thrust::device_vector<float> sums(4);
   const auto ends = thrust_compat::reduce_by_key(thrust::device, keys.begin(), keys.end(),
@@ -258,11 +260,12 @@ TEST(CudaStandIns, ResourcesOfOthersGiveWorkspace) {
   const auto items = make_items<float>(pattern::mixed, 5000001);
   const gpu_array<float> array(items);
   const scoped_stream stream;
+  const float expected = folded(items);
   const auto check = [&](auto&& resource, const resource_calls& calls) {
     {
       cuda_executor exec(stream, resource);
-      EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.end()), folded(items)));
-      EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.end()), folded(items)));
+      EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.end()), expected));
+      EXPECT_TRUE(same_bits(reduce(exec, array.begin(), array.end()), expected));
     }
     EXPECT_EQ(calls.allocated, 1);
     EXPECT_EQ(calls.freed, 1);

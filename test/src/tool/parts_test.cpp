@@ -126,6 +126,16 @@ TEST(parts, what_does_not_fit_is_refused) {
   expect_in(complaint({"reduce", "--on", "cuda", "--part", files.path("x"), file}), "--on cuda: ");
   expect_in(complaint({"reduce", "--part", files.path("x"), file, longer}), "one file at a time");
   EXPECT_FALSE(std::filesystem::exists(files.path("x")));
+  // What is written takes the place of nothing that is read or written besides.
+  const std::string before = files.contents("f.npy");
+  std::filesystem::create_symlink(file, files.path("link"));
+  expect_in(complaint({"reduce", "--part", file, file}), "one file");
+  expect_in(complaint({"reduce", "--part", files.path("link"), file}), "one file");
+  expect_in(complaint({"reduce", "--checkpoint", file, file}), "one file");
+  expect_in(complaint({"reduce", "--part", files.path("x"), "--checkpoint", files.path("x"), file}),
+            "one file");
+  EXPECT_FALSE(std::filesystem::exists(files.path("x")));
+  EXPECT_EQ(files.contents("f.npy"), before);
 }
 
 TEST(parts, killed_and_gone_on_with) {

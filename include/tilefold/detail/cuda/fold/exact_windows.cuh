@@ -4,9 +4,8 @@
 // exponents lie within 40 of each other, and a lane just adds. By fields of exponents, `top` that
 // of the chunk's largest:
 //
-//     top - 39 and more   a lane adds its items in a double, once a chunk to its bins: the
-//     multiples
-//                         of its unit to that of `top`, what is left to one below it
+//     top - 39 and more   a lane adds its items in a double, and this once a chunk to its bins:
+//                         multiples of its unit to that of `top`, what is left to one below it
 //     less                an item at a time to its bin, as floats go (exact_bins.cuh)
 //
 // Bins read and write 16 bytes of shared memory for an item of 2 bytes. Device code.

@@ -6,8 +6,7 @@
 //     blocks         b         b'        b''      b'''      each folds a slice
 //     slots     [    v0        v1        v2       v3    ]   in the workspace; one counter a tree
 //                    `---------+----.----+--------'
-//     result                       out                      the last block to arrive folds the
-//     slots
+//     result                       out                      who arrives last folds the slots
 //
 //     a slice   tile after tile, by all warps together; the tiles' values wait on a warp_stack.
 //               Large accumulators: an aligned part a warp, whose lanes fold stretches; the warps'

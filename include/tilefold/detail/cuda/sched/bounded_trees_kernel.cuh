@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A forest of which every tree is short, as was promised (segment_bound.hpp): nobody looks, and
-// nothing is left to others. A thread folds the tree of its number by itself (short_trees.cuh).
+// nothing is left to others. A thread folds the tree of its number by itself (short_trees.cuh):
+//
+//     trees     0     1    2   3      4   ...       of up to Items items, here 5
+//     items     012   34       5      6 to 10
+//     thread    0     1    2   3      4   ...       block b has trees 256 b to 256 b + 255
+//     load      each thread at once, up to Items places
+//     write     each thread its result; thread 2 that of no items
+//
 // Blocks come and go: the loads of those that come hide the latency of those that are there.
 // Device code.
 #pragma once

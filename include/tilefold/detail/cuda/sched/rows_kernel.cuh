@@ -7,13 +7,12 @@
 //     packet     16 bytes of neighbours, lifted at once where the reducer can
 //     chunk      rows of packets, here 4 of 4 lanes:  | p0 p1 p2 p3 | p4 .. p7 | p8 .. | p12 .. |
 //
-//     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk or two each; a warp has up to 8
-//     rows rows_by_blocks_kernel    a block has a row, a warp two chunks of it; or the blocks of a
-//     cluster
-//                              have one, each an aligned slice, and read each other's values
-//     rows_in_tiles_kernel     longer rows in the same way; a slice is many such tiles, and its
-//     items
-//                              are loaded again to go out
+//     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk or two each; so a warp has up to
+//                              8 rows
+//     rows_by_blocks_kernel    a block has a row, a warp two chunks of it; or a cluster has one,
+//                              each block an aligned slice, and blocks read each other's values
+//     rows_in_tiles_kernel     longer rows in the same way; a slice is many such tiles, which are
+//                              loaded again to go out
 //
 // Nodes are those of every other fold (row_merge.cuh, block_tree.cuh), so the value has its bits.
 #pragma once
