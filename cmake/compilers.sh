@@ -13,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
 all=${1:-}
-[ "$all" = "" ] || [ "$all" = --all ] || give_up "usage: sh cmake/compilers.sh [--all]"
+[ $# = 0 ] || { [ $# = 1 ] && [ "$all" = --all ]; } || give_up "usage: sh cmake/compilers.sh [--all]"
 root=build/compilers
 mkdir -p $root
 began=$(date +%s)
@@ -43,8 +43,9 @@ wheels() {
 cuda_12_9() {
   wheels $root/cuda12 nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79 \
     nvidia-cuda-cccl-cu12==12.9.27 nvidia-cuda-nvrtc-cu12==12.9.86
+  rm -rf $root/cuda-12.9 # links name the place of the checkout, which may have moved
+  mkdir -p $root/cuda-12.9
   for part in nvcc runtime cccl nvrtc; do
-    mkdir -p $root/cuda-12.9
     cp -rsn "$PWD/$root/cuda12/nvidia/cuda_$part/." $root/cuda-12.9/
   done
   chmod +x $root/cuda12/nvidia/cuda_nvcc/bin/ptxas
@@ -58,7 +59,10 @@ cuda_13_5() {
 }
 
 as_root=
-[ "$(id -u)" = 0 ] || as_root=sudo
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null || give_up "as root, run: sh cmake/compilers.sh"
+  as_root=sudo
+fi
 
 # root_of SUITE COMPILER...: they and what they need, unpacked under build/compilers, once. The lists of a
 # Debian in the making may be older than they say.
@@ -67,6 +71,7 @@ root_of() {
   shift
   [ "$(cat $root/"$suite".complete 2>/dev/null)" != "$*" ] || return 0
   echo "tilefold: fetching $*, from Debian $suite"
+  : >$root/"$suite".log
   $as_root rm -rf --one-file-system "${root:?}/$suite"
   packages=$(echo "$*" | sed 's/clang++/clang/g; s/ /,/g')
   $as_root mmdebstrap --quiet --variant=extract --aptopt='Acquire::Check-Valid-Until "false"' \
@@ -123,6 +128,8 @@ trixie="g++-13 g++-14 clang++-17 clang++-18"
 sid="g++-15 g++-16 clang++-21 clang++-23"
 need python3 mmdebstrap clang-14 clang-15 clang-16 clang-19 clang-22
 # Beside what follows: they wait for the network.
+# A failure does not leave them behind, for the next run to meet.
+trap wait EXIT
 # shellcheck disable=SC2086 # lists of words
 {
   root_of trixie $trixie &

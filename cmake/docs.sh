@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The site in one command: installs what is missing, compiles every snippet of the pages, looks whether
-# the plots are those of the tables, and builds the site. A warning is an error. The first page is
-# build/docs/html/index.html.
+# the plots are those of the tables and each compiler that is named has its step, and builds the site. A
+# warning is an error. The first page is build/docs/html/index.html.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
+[ $# = 0 ] || give_up "usage: sh cmake/docs.sh"
 
 need doxygen g++ python3 python3-venv
 python=build/docs/python/bin/python3
@@ -27,6 +28,7 @@ library=build/test/src/capi/libtilefold.so
 step $python docs/site/snippets.py ${TILEFOLD_NO_SKIPS:+--no-skips} $library
 
 step $python docs/site/plots.py --check
+step $python docs/site/compilers.py
 
 mkdir -p build/docs/doxygen
 step doxygen docs/site/Doxyfile

@@ -8,6 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
+[ $# = 0 ] || give_up "usage: sh packaging/bare_debian.sh"
 
 [ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/bare_debian.sh"
 need mmdebstrap lintian python3 python3-venv patchelf
@@ -21,10 +22,10 @@ mkdir -p "$bare"
 
 rm -rf "$bare/wheels"
 [ -d "$bare/maker" ] || step python3 -m venv "$bare/maker"
-step "$bare/maker/bin/pip" wheel --quiet --no-deps --wheel-dir "$bare/wheels" ./python \
+step "$bare/maker/bin/python3" -m pip wheel --quiet --no-deps --wheel-dir "$bare/wheels" ./python \
   "--config-settings=cmake.define.TILEFOLD_BUILT_LIBRARY=$PWD/build/deb/src/capi/libtilefold.so"
 # What the wheel asks for, for Debian 12's Python.
-step "$bare/maker/bin/pip" download --quiet --only-binary :all: --python-version 3.11 --dest "$bare/wheels" numpy
+step "$bare/maker/bin/python3" -m pip download --quiet --only-binary :all: --python-version 3.11 --dest "$bare/wheels" numpy
 
 if [ ! -f "$bare/debian.tar" ]; then
   step mmdebstrap --quiet --variant=minbase bookworm "$bare/debian.tar"

@@ -12,19 +12,20 @@ set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
 all=${1:-}
-[ "$all" = "" ] || [ "$all" = --all ] || give_up "usage: sh packaging/recipes.sh [--all]"
+[ $# = 0 ] || { [ $# = 1 ] && [ "$all" = --all ]; } || give_up "usage: sh packaging/recipes.sh [--all]"
 
 need cmake ninja-build g++ python3 python3-venv libtbb-dev libhwy-dev
 work=$PWD/build/recipes
 bin=$work/python/bin
 tools="conan==2.34.0 cffconvert==2.0.0 py-rattler-build==0.73.0 flake8==7.3.0"
 mkdir -p "$work"
-if [ "$(cat "$work/tools" 2>/dev/null)" != "$tools" ]; then
+# Programs of a virtual environment name the place that it was made in.
+if [ "$(cat "$work/tools" 2>/dev/null)" != "$tools of $PWD" ]; then
   echo "tilefold: fetching $tools"
   # shellcheck disable=SC2086 # a list of words
   { python3 -m venv --clear "$work/python" && "$bin/pip" install --quiet $tools; } >"$work/pip.log" 2>&1 ||
     give_up "pip could not fetch them: see $work/pip.log"
-  echo "$tools" >"$work/tools"
+  echo "$tools of $PWD" >"$work/tools"
 fi
 
 # said WHAT COMMAND...: one line that it passed, or the whole output.
@@ -73,8 +74,9 @@ packages:
   tbb: {require: intel-tbb}
 EOF
   spack() { "$SPACK" -C "$work/spack" "$@"; }
+  version=$(sed -n 's/^#define TILEFOLD_VERSION_[A-Z]* //p' include/tilefold/config.hpp | paste -sd .)
   said "Spack, audit" spack audit packages tilefold
-  said "Spack, it concretizes" spack spec "tilefold@0.2.0~c"
+  said "Spack, it concretizes" spack spec "tilefold@$version~c"
 else
   echo "Spack: only flake8, for SPACK names no program"
 fi
@@ -100,5 +102,5 @@ if [ -n "${VCPKG:-}" ]; then
   said "vcpkg, its consumer runs" "$work/vcpkg/use/use_host"
 fi
 if [ -n "${SPACK:-}" ]; then
-  said "Spack, dev-build" spack dev-build --source-path "$PWD" "tilefold@0.2.0~c" generator=ninja
+  said "Spack, dev-build" spack dev-build --source-path "$PWD" "tilefold@$version~c" generator=ninja
 fi

@@ -14,13 +14,13 @@ WHOLE = {
     "CITATION.cff": r"^version: (\S+)$",
     "docs/versions.md": r"^\| file \| `libtilefold\.so\.([\d.]+)`",
     "packaging/conda/recipe.yaml": r'^  version: "(.+)"$',
-    "packaging/README.md": r"`REF v([\d.]+)`",
-    "packaging/spack/repo/packages/tilefold/package.py": r'version\("\d[^"]*", tag="v(.+)"\)',
+    "packaging/README.md": r"version (\d[\d.]*\d)|`(?:REF )?v([\d.]+)`|tilefold@([\d.]+)",
+    "packaging/spack/repo/packages/tilefold/package.py": r'version\("(\d[^"]*)"|tag="v(.+)"|tilefold@([\d.]+)',
     "packaging/vcpkg/ports/tilefold/vcpkg.json": r'^  "version": "(.+)",$',
 }
 MINOR = {
     "docs/c.md": r"`libtilefold\.so\.([\d.]+)`",
-    "docs/versions.md": r"find_package\(tilefold ([\d.]+)\)|asks for \| `libtilefold\.so\.([\d.]+)`"
+    "docs/versions.md": r"find_package\(tilefold ([\d.]+)\)|takes ([\d.]+)\.x|asks for \| `libtilefold\.so\.([\d.]+)`"
                         r"|package \| `libtilefold(\d[\d.]*)`",
     "packaging/deb/build.sh": r"libtilefold(\d[\d.]*)",
     "packaging/README.md": r"libtilefold(\d[\d.]*)",

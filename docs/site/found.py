@@ -13,6 +13,7 @@ import sys
 # contents shows; words that the search finds it by.
 WANTED = [
     ("softmax rows", "cookbook", "Softmax of rows", "softmax rows"),
+    ("softmax rows", "cookbook", "Softmax and log_softmax of rows in one call", "log_softmax"),
     ("RMSNorm", "cookbook", "RMSNorm of rows", "rmsnorm"),
     ("histogram", "cookbook", "Histogram of sorted keys", "histogram"),
     ("k best", "cookbook", "The k best", "k best"),

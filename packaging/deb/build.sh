@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 . cmake/setup.sh
 
 all=OFF
-case ${1:-} in
+case $* in
   '') ;;
   --all) all=ON ;;
   *) give_up "usage: sh packaging/deb/build.sh [--all]" ;;

@@ -7,6 +7,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . cmake/setup.sh
+[ $# = 0 ] || give_up "usage: sh packaging/deb/test.sh"
 
 need pkg-config
 step sh packaging/deb/build.sh
@@ -44,23 +45,23 @@ step cmake --build "$work/consumer"
 step "$work/consumer/use_core"
 step "$work/consumer/use_host"
 
-# flags PACKAGE: what pkg-config says of the package in the root.
+# flags PACKAGE: what pkg-config says of the package in the root, as words of a shell.
 PKG_CONFIG_PATH=$(echo "$root"/usr/lib/*/pkgconfig)
 export PKG_CONFIG_PATH
 flags() {
   pkg-config --cflags --libs "$1" || give_up "pkg-config does not know $1"
 }
-# shellcheck disable=SC2046 # flags are words
-step c++ -std=c++20 test/consumer/host.cpp -o "$work/use_pkg_config" $(flags tilefold-host)
+host_flags=$(flags tilefold-host)
+eval "set -- $host_flags"
+step c++ -std=c++20 test/consumer/host.cpp -o "$work/use_pkg_config" "$@"
 step "$work/use_pkg_config"
 cuda_flags=$(flags tilefold-cuda)
-cuda_include=${cuda_flags#-I}
-[ -f "${cuda_include%% *}/tilefold/tilefold.cuh" ] ||
+eval "set -- $cuda_flags"
+[ -f "${1#-I}/tilefold/tilefold.cuh" ] ||
   give_up "tilefold-cuda.pc says '$cuda_flags', where there are no headers"
 if [ -n "$nvcc" ]; then
-  # shellcheck disable=SC2046
   step "$nvcc" -std=c++20 -O0 -fdevice-syntax-only test/consumer/cuda.cu test/consumer/plain.cpp \
-    -o "$work/use_cuda" $(flags tilefold-cuda)
+    -o "$work/use_cuda" "$@"
 else
   echo "tilefold: no nvcc here, so tilefold-cuda.pc was only read: $cuda_flags"
 fi
