@@ -22,7 +22,9 @@ began=$(date +%s)
 said() {
   what=$1
   shift
-  "$@" >$root/log 2>&1 || { cat $root/log && give_up "$what: failed: $*"; }
+  said_log=$(mktemp $root/log.XXXXXX)
+  "$@" >"$said_log" 2>&1 || { cat "$said_log" && give_up "$what: failed: $*"; }
+  rm "$said_log"
   echo "$what: passed, $(($(date +%s) - began)) s"
 }
 
@@ -89,17 +91,22 @@ in_root() {
   $as_root chroot $root/"$1" sh -c "cd /tilefold && $2"
 }
 
-# by_every_compiler WHAT COMMAND: where the command says CXX, the compiler stands.
+# by_every_compiler WHAT COMMAND: where the command says CXX, the compiler stands. Those of this Debian beside
+# those of newer ones.
 by_every_compiler() {
+  {
+    for compiler in $trixie; do
+      said "$compiler, $1" in_root trixie "$(echo "$2" | sed "s/CXX/$compiler/")"
+    done
+    for compiler in $sid; do
+      said "$compiler, $1" in_root sid "$(echo "$2" | sed "s/CXX/$compiler/")"
+    done
+  } &
+  of_newer_debians=$!
   for compiler in $bookworm; do
     said "$compiler, $1" sh -c "$(echo "$2" | sed "s/CXX/$compiler/")"
   done
-  for compiler in $trixie; do
-    said "$compiler, $1" in_root trixie "$(echo "$2" | sed "s/CXX/$compiler/")"
-  done
-  for compiler in $sid; do
-    said "$compiler, $1" in_root sid "$(echo "$2" | sed "s/CXX/$compiler/")"
-  done
+  wait $of_newer_debians
 }
 
 clang_cuda() {
