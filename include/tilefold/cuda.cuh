@@ -553,7 +553,12 @@ class basic_cuda_executor {
       detail::cuda::check(cudaStreamSynchronize(stream_), "reduce_piece");
     }
     is_busy_ = false;
-    for (int i = 0; i < blocks.count(); ++i) keep(places.values[i], blocks.size(i));
+    std::int64_t item = position;
+    for (const accumulator* value = places.values; item < blocks.end; ++value) {
+      const std::int64_t size = blocks.size_at(item);
+      keep(*value, size);
+      item += size;
+    }
   }
 
   /// The same, written to an array that the GPU can write, in the order of the stream.

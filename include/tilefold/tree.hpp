@@ -90,6 +90,15 @@ struct aligned_blocks {
 
   TILEFOLD_HD constexpr std::int64_t size(int i) const { return first(i + 1) - first(i); }
 
+  /// The size of the block that begins at `item`.
+  TILEFOLD_HD constexpr std::int64_t size_at(std::int64_t item) const {
+    const std::int64_t middle = top();
+    if (item < middle) return (middle - item) & (item - middle);
+    std::int64_t left = end - item;
+    while ((left & (left - 1)) != 0) left &= left - 1;
+    return left;
+  }
+
   /// The number of the block that begins at `item`.
   TILEFOLD_HD constexpr int number_of(std::int64_t item) const {
     const std::int64_t middle = top();

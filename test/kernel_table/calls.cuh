@@ -132,6 +132,14 @@ auto exact_sum(const arguments<T>& with) {
   return reduce(with.gpu, with.items, with.items + with.n, r::exact_sum{});
 }
 template <class T>
+auto piece_of_sum(const arguments<T>& with) {
+  return reduce_piece(with.gpu, with.items, with.items + with.n, with.segments);
+}
+template <class T>
+auto piece_of_statistics(const arguments<T>& with) {
+  return reduce_piece(with.gpu, with.items, with.items + with.n, with.segments, statistics());
+}
+template <class T>
 void segments_by_offsets(const arguments<T>& with, sum_of<T>* out) {
   segmented_reduce_into(with.gpu, with.items, with.offsets, with.segments, out);
 }
