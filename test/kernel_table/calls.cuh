@@ -12,6 +12,7 @@
 
 #include <cuda/std/mdspan>
 
+#include <tilefold/piece.hpp>
 #include <tilefold/tilefold.cuh>
 
 namespace tilefold::kernel_table {
