@@ -38,11 +38,14 @@ struct reducer_tag {};
 /// - `identity<Acc>()`: combine(identity, x) has the bits of x; its projection is the value of an
 ///   empty range;
 /// - `static constexpr bool commutative`, `order_free`, `separately_rounded`: as in op_traits;
-///   false unless it says so; who is order_free is commutative;
+///   false unless it says so; an order-free reducer is commutative, too;
 /// - `settled(acc)`, if it is order_free: combine(acc, x) has the bits of acc for every x, so that
 ///   the rest of the range need not be read.
 ///
 /// What runs on a GPU is marked TILEFOLD_HD. A reducer goes wherever reduce() takes an operator.
+///
+/// The concept asks for the tag. Whether lift, combine and project can be called is asked where a
+/// verb gets the reducer, and what is missing is said in one sentence.
 ///
 /// From a reducer of the library others can be derived. They inherit its lift, combine, project,
 /// identity and `indexed`, and nothing else that is known of it: what holds of their own lift and

@@ -183,8 +183,13 @@ std::vector<gpu::workspace_demand> demands_of(std::int64_t n, int item_bytes,
     // As launch_short() asks.
     for (const bool clusters : {false, true}) {
       for (const int nt : {32, 256, 1024}) {
-        const gpu::grid_shape grid = gpu::short_shape_for(short_tile, n, clusters, nt);
-        if (grid.blocks > 1 && !grid.cluster) all.push_back(gpu::short_demand(acc_bytes));
+        for (const int parts : {1, 2, 16}) {
+          gpu::launch_tuning tuning = gpu::h200;
+          tuning.short_nt = nt;
+          tuning.short_tile_parts = parts;
+          const gpu::grid_shape grid = gpu::short_shape_for(short_tile, n, clusters, tuning);
+          if (grid.blocks > 1 && !grid.cluster) all.push_back(gpu::short_demand(acc_bytes));
+        }
       }
     }
     return all;

@@ -19,10 +19,27 @@ namespace tilefold::kernel_table {
 
 namespace r = tilefold::reducers;
 
+// Which item type a kernel belongs to is a part of its name, so that one translation unit may have
+// a call's kernels for all of them: the executor's build has this number behind its architectures.
+template <class T>
+inline constexpr int number_of = -1;
+template <>
+inline constexpr int number_of<float> = 1;
+template <>
+inline constexpr int number_of<double> = 2;
+template <>
+inline constexpr int number_of<std::int32_t> = 3;
+template <>
+inline constexpr int number_of<__half> = 4;
+template <class T>
+using build_for = detail::cuda::build<false, TILEFOLD_CUDA_ARCHS, number_of<T>>;
+template <class T>
+using executor_for = basic_cuda_executor<build_for<T>>;
+
 /// What every call may read and write; device memory.
 template <class T>
 struct arguments {
-  cuda_executor& gpu;
+  executor_for<T>& gpu;
   const T* items;
   std::int64_t n;
   const int* keys;
@@ -82,7 +99,7 @@ inline auto statistics() {
 }
 
 template <class T>
-using statistics_of = decltype(reduce(std::declval<cuda_executor&>(), std::declval<const T*>(),
+using statistics_of = decltype(reduce(std::declval<executor_for<T>&>(), std::declval<const T*>(),
                                       std::declval<const T*>(), statistics()));
 
 template <class T>
@@ -183,13 +200,13 @@ void batched(const arguments<T>& with, sum_of<T>* out) {
   batched_reduce_into(with.gpu, with.arrays, with.offsets, with.segments, out);
 }
 
-template <class T>
+template <class Build, class T>
 __global__ void in_kernel_warps(const T* items, sum_of<T>* out) {
   const auto i = blockIdx.x * blockDim.x + threadIdx.x;
   const auto sum = warp_fold(items[i], plus{});
   if (threadIdx.x % 32 == 0) out[i / 32] = sum;
 }
-template <class T>
+template <class Build, class T>
 __global__ void in_kernel_blocks(const T* items, sum_of<T>* out) {
   __shared__ block_storage<256, sum_of<T>> storage;
   const auto sum = block_fold(storage, items[blockIdx.x * 256 + threadIdx.x], plus{});
@@ -197,8 +214,8 @@ __global__ void in_kernel_blocks(const T* items, sum_of<T>* out) {
 }
 template <class T>
 void in_kernel(const arguments<T>& with, sum_of<T>* out) {
-  in_kernel_warps<T><<<1, 256>>>(with.items, out);
-  in_kernel_blocks<T><<<1, 256>>>(with.items, out);
+  in_kernel_warps<build_for<T>><<<1, 256>>>(with.items, out);
+  in_kernel_blocks<build_for<T>><<<1, 256>>>(with.items, out);
 }
 
 }  // namespace tilefold::kernel_table

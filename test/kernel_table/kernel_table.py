@@ -8,7 +8,7 @@
 #     python3 kernel_table.py NVCC INCLUDE_DIR --write kernel_table.csv   # the table as it is now
 #     ... --check kernel_table.csv --calls sum,columns --types float      # some of the calls
 #
-# It takes 3 minutes of two cores. nvdisasm is looked for beside nvcc, on PATH, and in --nvdisasm-dir.
+# It takes 2 minutes of two cores. nvdisasm is looked for beside nvcc, on PATH, and in --nvdisasm-dir.
 import argparse
 import collections
 import concurrent.futures
@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 from machine_code import demangled, find_disassembler, miscompiled
 
+# In the order of number_of in calls.cuh.
 TYPES = {"float": "float", "double": "double", "int32": "std::int32_t", "half": "__half"}
 # Calls whose results are returned, and calls that write them through an argument.
 RETURNING = ["sum", "sum_of_user", "non_commutative", "structs", "transform", "dot", "fused_statistics", "arg_min",
@@ -39,14 +40,23 @@ COLUMNS = ["call", "type", "kernel", "registers", "stack", "spill_stores", "spil
 LEFT_OUT = {("non_commutative", "half"), ("log_softmax_of_rows", "int32")}
 
 
-def source_of(call, item):
-    """A translation unit that makes the compiler instantiate the call."""
+def source_of(call, items):
+    """A translation unit that makes the compiler instantiate the call for these item types."""
     head = '#include "calls.cuh"\n\nnamespace tilefold::kernel_table {\n'
     if call in RETURNING:
-        body = f"template auto {call}<{item}>(const arguments<{item}>&);\n"
+        bodies = [f"template auto {call}<{item}>(const arguments<{item}>&);\n" for item in items]
     else:
-        body = f"template void {call}<{item}>(const arguments<{item}>&, {WRITING[call].format(item)});\n"
-    return head + body + "}\n"
+        bodies = [f"template void {call}<{item}>(const arguments<{item}>&, {WRITING[call].format(item)});\n"
+                  for item in items]
+    return head + "".join(bodies) + "}\n"
+
+
+def type_of(name):
+    """The item type that a kernel was made for: the last number of its build."""
+    match = re.search(r"cuda::build<[^>]*\b(\d+)>", name)
+    if not match or not 1 <= int(match[1]) <= len(TYPES):
+        raise RuntimeError(f"no item type in {name}")
+    return list(TYPES)[int(match[1]) - 1]
 
 
 def short_name(name):
@@ -118,31 +128,32 @@ def run(command):
     return done.stdout + done.stderr
 
 
-def rows_of(tools, call, type_name):
-    """The rows of one call on one type."""
+def rows_of(tools, call, type_names):
+    """The rows of one call on these types, in their order. One compilation for all takes half the time of
+    one each: most of it is reading the library."""
     nvcc, nvdisasm, include_dir = tools
     with tempfile.TemporaryDirectory() as directory:
         source = pathlib.Path(directory) / "call.cu"
         cubin = source.with_suffix(".cubin")
-        source.write_text(source_of(call, TYPES[type_name]))
+        source.write_text(source_of(call, [TYPES[name] for name in type_names]))
         log = run([nvcc, "-std=c++20", "-arch=sm_90", "-O3", f"-I{include_dir}", f"-I{HERE}", "-Xptxas", "-v",
                    "-cubin", source, "-o", cubin])
         code = kernels_of(run([nvdisasm, "-c", cubin]))
     for name, lines in code.items():
         if wrong := miscompiled("\n".join(lines)):
-            raise RuntimeError(f"{call}, {type_name}: in {demangled([name])[0]} the compiler has made wrong code "
+            raise RuntimeError(f"{call}: in {demangled([name])[0]} the compiler has made wrong code "
                                f"(test/support/machine_code.py): {wrong[0]}")
     found = resources(log)
     if not found or set(found) != set(code):
-        raise RuntimeError(f"{call}, {type_name}: ptxas reports {len(found)} kernels, nvdisasm {len(code)}")
+        raise RuntimeError(f"{call}: ptxas reports {len(found)} kernels, nvdisasm {len(code)}")
     names = dict(zip(found, demangled(found)))
-    rows = []
+    rows = {type_name: [] for type_name in type_names}
     for name, (registers, stack, stores, loads, shared) in found.items():
         in_kernel, instructions = loops(code[name])
-        rows.append([call, type_name, short_name(names[name]), registers, stack, stores, loads, shared,
-                     instructions, main_loop(in_kernel)])
-    rows.sort(key=lambda row: row[2:])
-    return number_twins(rows)
+        type_name = type_of(names[name])
+        rows[type_name].append([call, type_name, short_name(names[name]), registers, stack, stores, loads, shared,
+                                instructions, main_loop(in_kernel)])
+    return [row for of_type in rows.values() for row in number_twins(sorted(of_type, key=lambda row: row[2:]))]
 
 
 def number_twins(rows):
@@ -161,8 +172,11 @@ def all_calls():
 
 
 def make_table(tools, jobs, calls):
+    types = collections.defaultdict(list)
+    for call, type_name in calls:
+        types[call].append(type_name)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        found = pool.map(lambda pair: rows_of(tools, *pair), calls)
+        found = pool.map(lambda call: rows_of(tools, call, types[call]), types)
         return [[str(cell) for cell in row] for rows in found for row in rows]
 
 

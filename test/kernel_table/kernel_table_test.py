@@ -66,6 +66,14 @@ class KernelTable(unittest.TestCase):
         twins = [["sum", "float", "a", 1], ["sum", "float", "b", 2], ["sum", "float", "a", 3]]
         self.assertEqual([row[2] for row in kernel_table.number_twins(twins)], ["a #1", "b", "a #2"])
 
+    def test_reads_the_item_type_out_of_the_build(self):
+        name = "void tilefold::detail::cuda::lanes_kernel<tilefold::detail::cuda::build<false, 900{}>, float>(int)"
+        self.assertEqual([kernel_table.type_of(name.format(f", {i}")) for i in (1, 2, 3, 4)],
+                         ["float", "double", "int32", "half"])
+        for unknown in ["void f<int>(int)", name.format(""), name.format(", 5")]:
+            with self.assertRaises(RuntimeError):
+                kernel_table.type_of(unknown)
+
     def test_tells_what_moved(self):
         row = ["sum", "float", "tile_kernel<512, 16>", "56", "0", "0", "0", "132", "1276", "817"]
         moved = [*row[:5], "40", *row[6:]]

@@ -178,7 +178,7 @@ class bound_reducer {
       typename std::conditional_t<of_items, lifted_types<Values...>, lifted_by_function>::type;
   static_assert(combines<R, accumulator>,
                 "tilefold: a reducer's combine must be callable with two of what its lift returns, "
-                "and return the same type");
+                "and return what converts to it");
   static_assert(projects<R, accumulator>,
                 "tilefold: a reducer's project must be callable with what its lift returns");
   using result =

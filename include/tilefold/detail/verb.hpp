@@ -84,7 +84,9 @@ constexpr third_argument third_argument_is() {
       if constexpr (detail::is_const<X, T, T>()) {
         static_assert(init,
                       "tilefold: the argument after the range must be an operator callable with "
-                      "two values of the range, or an initial value that converts to or from them");
+                      "two values of the range, or an initial value that converts to or from them "
+                      "(a reducer of your own says 'using reducer_concept = "
+                      "tilefold::reducer_tag;')");
       }
       return third_argument::neither;
     }

@@ -437,7 +437,9 @@ inline constexpr int least_warps_of_slices = 4;
 
 /// What host code decides at a launch.
 struct launch_tuning {
-  // Threads of a block, where many blocks share a short range.
+  // Of a short range: one block folds up to a tile by itself, or up to this part of one where
+  // blocks form clusters. Threads of a block, where many blocks share the range.
+  int short_tile_parts;
   int short_nt;
   // Below these numbers of trees there are too few warps to fill the GPU with one tree each; the
   // longer the trees, the more the last ones are waited for.
@@ -460,7 +462,8 @@ struct launch_tuning {
   }
 };
 
-inline constexpr launch_tuning h200{.short_nt = 256,
+inline constexpr launch_tuning h200{.short_tile_parts = 2,
+                                    .short_nt = 256,
                                     .some_trees = 512,
                                     .many_trees = 4096,
                                     .most_warp_items = {1024, 4096, 16384},

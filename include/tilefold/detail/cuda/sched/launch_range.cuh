@@ -43,19 +43,20 @@ constexpr int threads_for(std::int64_t n, int vt) {
   return warp_size << tree::ceil_log2(tree::num_blocks(n, warp_size * vt));
 }
 
-/// Blocks and threads for a short range. One tile while few threads are enough, because exchange
+/// Blocks and threads for a short range. One block while few threads are enough, because exchange
 /// between blocks would cost more than further threads gain. For longer ranges a cluster; then
-/// small tiles, of `short_nt` threads, to spread over the GPU.
+/// small tiles, of `tuning.short_nt` threads, to spread over the GPU. (Without clusters one block
+/// takes a whole tile on every GPU: size queries ask for no workspace up to there.)
 constexpr grid_shape short_shape_for(tile_policy short_tile, std::int64_t n, bool clusters,
-                                     int short_nt) {
-  if (n <= short_tile.tile() / (clusters ? 2 : 1)) {
+                                     const launch_tuning& tuning) {
+  if (n <= short_tile.tile() / (clusters ? tuning.short_tile_parts : 1)) {
     return {1, threads_for(n, short_tile.vt), false};
   }
   if (clusters && n <= std::int64_t{cluster_blocks} * short_tile.tile()) {
     return {cluster_blocks, threads_for(tree::num_blocks(n, cluster_blocks), short_tile.vt), true};
   }
-  const bool small = n <= most_short_blocks * short_nt * short_tile.vt;
-  const int nt = small ? detail::smaller(short_nt, short_tile.nt) : short_tile.nt;
+  const bool small = n <= most_short_blocks * tuning.short_nt * short_tile.vt;
+  const int nt = small ? detail::smaller(tuning.short_nt, short_tile.nt) : short_tile.nt;
   return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
 }
 
@@ -111,7 +112,7 @@ void launch_short(const range_job<Source, Reducer, Init, Out>& job, const Provid
       "short_kernel", Policy.nt, starts::in_clusters);
   // What blocks of a cluster tell each other lies in shared memory.
   const bool clusters = kernel.clusters && sizeof(acc) <= most_shared_bytes;
-  const grid_shape grid = cuda::short_shape_for(Policy, job.n, clusters, job.gpu.tuning().short_nt);
+  const grid_shape grid = cuda::short_shape_for(Policy, job.n, clusters, job.gpu.tuning());
   scratch<acc> memory{};
   if (grid.blocks > 1 && !grid.cluster) {
     memory = scratch_in<acc>(provide(cuda::short_demand(sizeof(acc))));
