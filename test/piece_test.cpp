@@ -58,6 +58,9 @@ TEST(AlignedBlocks, AreTheMaximalOnesOfEveryShortRange) {
       ASSERT_EQ(blocks.count(), static_cast<int>(expected.size()) - 1) << begin << " " << end;
       for (int i = 0; i <= blocks.count(); ++i) {
         ASSERT_EQ(blocks.first(i), expected[static_cast<std::size_t>(i)]) << begin << " " << end;
+        ASSERT_EQ(blocks.number_of(blocks.first(i)), i) << begin << " " << end;
+        if (i == blocks.count()) continue;
+        ASSERT_EQ(blocks.size_at(blocks.first(i)), blocks.size(i)) << begin << " " << end;
       }
     }
   }
@@ -80,6 +83,8 @@ TEST(AlignedBlocks, AreAtMostTwiceTheLogarithm) {
     for (int b = 0; b < blocks.count(); ++b) {
       ASSERT_TRUE(tilefold::tree::is_power_of_two(blocks.size(b)));
       ASSERT_EQ(blocks.first(b) % blocks.size(b), 0);
+      ASSERT_EQ(blocks.number_of(blocks.first(b)), b);
+      ASSERT_EQ(blocks.size_at(blocks.first(b)), blocks.size(b));
     }
   }
 }

@@ -43,6 +43,12 @@ namespace detail::cuda {
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
 
+// In launch_piece.cuh.
+template <class Build, class Policy, class Source, class Reducer, class Out, class Provide>
+void launch_piece(const Source& source, const Reducer& reducer, const tree::aligned_blocks& blocks,
+                  const Out& out, const device_info& gpu, cudaStream_t stream,
+                  const Provide& provide);
+
 // In launch_join.cuh.
 template <class Build, class Reducer, class Init, class Empty, class Out>
 auto ready_join(const device_info& gpu);
@@ -79,6 +85,16 @@ auto unwrap(const It& it) {
   }
 }
 
+/// The place of the first result of several, where it is the only one.
+template <class Out>
+Out only_place(const Out& out) {
+  return out;
+}
+template <class T>
+result_place<T> only_place(const result_places<T>& places) {
+  return places.only();
+}
+
 /// Pinned host memory for a result that a caller waits for, kept between calls.
 class awaited_result {
  public:
@@ -95,6 +111,19 @@ class awaited_result {
   T* reserve() {
     grow(detail::larger(sizeof(T), result_bytes));
     return static_cast<T*>(memory_);
+  }
+
+  /// The same for `count` results of one launch, each of which says that it is there.
+  template <class T>
+  result_places<T> next_array(int count) {
+    const std::size_t tickets_at =
+        (static_cast<std::size_t>(count) * sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned) *
+        sizeof(unsigned);
+    grow(detail::larger(tickets_at + static_cast<std::size_t>(count) * sizeof(unsigned),
+                        result_bytes));
+    auto* const tickets = reinterpret_cast<unsigned*>(static_cast<char*>(memory_) + tickets_at);
+    for (int i = 0; i < count; ++i) tickets[i] = ticket_;  // of an earlier launch
+    return {static_cast<T*>(memory_), tickets, ++ticket_};
   }
 
   /// Room for an array of T.
@@ -121,16 +150,31 @@ class awaited_result {
 
   /// Whether the result of the latest next() is there, after a wait of 50 us or so.
   bool is_there() const {
-    const std::atomic_ref<unsigned> seen(*ticket_at());
-    for (int i = 0; i < looks; ++i) {
-      if (seen.load(std::memory_order_acquire) == ticket_) return true;
+    int left = looks;
+    return is_there(*ticket_at(), left);
+  }
+
+  /// The same of all results of the latest next_array().
+  template <class T>
+  bool are_there(const result_places<T>& places, int count) const {
+    int left = looks;
+    for (int i = 0; i < count; ++i) {
+      if (!is_there(places.tickets[i], left)) return false;
     }
-    return false;
+    return true;
   }
 
  private:
   // About 50 us of reads from the cache.
   static constexpr int looks = 20000;
+
+  bool is_there(unsigned& ticket, int& left) const {
+    const std::atomic_ref<unsigned> seen(ticket);
+    for (; left > 0; --left) {
+      if (seen.load(std::memory_order_acquire) == ticket_) return true;
+    }
+    return false;
+  }
 
   unsigned* ticket_at() const {
     return reinterpret_cast<unsigned*>(static_cast<char*>(memory_) + bytes_);
@@ -340,6 +384,13 @@ class basic_cuda_executor {
     return detail::cuda::fold_workspace_bytes(n, item_bytes, accumulator_bytes);
   }
 
+  /// The same of a reduce_piece() of n items, wherever they stand in the whole. Of a reducer that
+  /// asks for indices, `item_bytes` are 8 more.
+  static std::int64_t piece_workspace_bytes(std::int64_t n, std::int64_t item_bytes,
+                                            std::int64_t accumulator_bytes) {
+    return detail::cuda::piece_workspace_bytes(n, item_bytes, accumulator_bytes);
+  }
+
   /// Bytes of workspace that a segmented_reduce() with offsets, or a batched_reduce(), needs, and
   /// any of fewer segments.
   static std::int64_t segments_workspace_bytes(std::int64_t num_segments,
@@ -496,10 +547,18 @@ class basic_cuda_executor {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     require_waiting("reduce_piece");
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    auto* const values = result_.template reserve_array<accumulator>(blocks.count());
-    fold_blocks_into<Policy>(source, reducer, position, n, values);
-    detail::cuda::check(cudaStreamSynchronize(stream_), "reduce_piece");
-    for (int i = 0; i < blocks.count(); ++i) keep(values[i], blocks.size(i));
+    const auto places = result_.template next_array<accumulator>(blocks.count());
+    fold_blocks_to<Policy>(source, reducer, position, n, places);
+    if (!gpu_.host_runs_along || !result_.are_there(places, blocks.count())) {
+      detail::cuda::check(cudaStreamSynchronize(stream_), "reduce_piece");
+    }
+    is_busy_ = false;
+    std::int64_t item = position;
+    for (const accumulator* value = places.values; item < blocks.end; ++value) {
+      const std::int64_t size = blocks.size_at(item);
+      keep(*value, size);
+      item += size;
+    }
   }
 
   /// The same, written to an array that the GPU can write, in the order of the stream.
@@ -516,26 +575,11 @@ class basic_cuda_executor {
                       std::int64_t n, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    const int count = blocks.count();
-    if (count == 1) {
-      launch<Policy>(source, reducer, detail::unfinished{}, n, out);
-      return;
-    }
-    if constexpr (!detail::blocks_of<Reducer>::one) {
-      // Blocks grow, and then they shrink. Those that are long enough are ranges by themselves, at
-      // the speed of ranges; those before and behind them are segments.
-      const std::int64_t long_enough = n < least_split_items ? n : least_range_items;
-      int first = 0;
-      while (first < count && blocks.size(first) < long_enough) ++first;
-      int last = count;
-      while (last > first && blocks.size(last - 1) < long_enough) --last;
-      const auto at = [&](int i) { return blocks.first(i) - position; };
-      for (int i = first; i < last; ++i) {
-        launch<Policy>(detail::starting_at(source, at(i)), reducer, detail::unfinished{},
-                       blocks.size(i), out + i);
-      }
-      fold_small_blocks<Policy>(source, reducer, blocks, 0, first, out);
-      fold_small_blocks<Policy>(source, reducer, blocks, last, count, out);
+    if (blocks.count() == 1) {
+      launch<Policy>(source, reducer, detail::unfinished{}, n, detail::cuda::only_place(out));
+    } else if constexpr (!detail::blocks_of<Reducer>::one) {
+      detail::cuda::launch_piece<Build, Policy>(source, reducer, blocks, out, gpu_, stream_,
+                                                provider());
     }
   }
 
@@ -639,23 +683,6 @@ class basic_cuda_executor {
   }
 
  private:
-  // A part of so many items is split; its blocks of so many are ranges by themselves.
-  static constexpr std::int64_t least_split_items = std::int64_t{1} << 26;
-  static constexpr std::int64_t least_range_items = std::int64_t{1} << 16;
-
-  // Blocks `first` to `last` - 1 of a part whose items are `source`'s, as segments.
-  template <class Policy, class Source, class Reducer, class Out>
-  void fold_small_blocks(const Source& source, const Reducer& reducer,
-                         const detail::blocks_of<Reducer>& blocks, int first, int last,
-                         const Out& out) {
-    if (first == last) return;
-    const auto forest =
-        detail::make_offsets_forest(source, detail::block_offsets{blocks, first}, last - first);
-    detail::cuda::launch_forest_by<Build, Policy>(
-        job_of(forest, reducer, detail::unfinished{}, detail::unfinished{}, out + first),
-        last - first, provider());
-  }
-
   auto provider() {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {

@@ -18,6 +18,7 @@
 #include <tilefold/cuda.cuh>
 #include <tilefold/detail/block_list.hpp>
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#include <tilefold/detail/cuda/sched/launch_piece.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/rank_segments.hpp>
 #include <tilefold/error.hpp>

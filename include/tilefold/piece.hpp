@@ -22,7 +22,7 @@
 #include <tilefold/error.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#include <tilefold/detail/cuda/sched/launch_piece.cuh>
 #endif
 
 namespace tilefold {
@@ -244,10 +244,8 @@ class piece {
 ///
 /// - Result: a piece<T, Op, Acc>, see there. Indices that a reducer yields count in the whole.
 /// - Parameters, order, errors: as for reduce(); a negative position throws invalid_range_error.
-/// - The call returns when the piece is there. On a GPU it takes one launch, from 2^26 items on one
-///   for each of its blocks of 2^16 items or more and two for the rest (three for one if the
-///   accumulator has more than 512 bytes), and cuda_executor::segments_workspace_bytes() of 126
-///   segments in addition to the workspace of reduce().
+/// - The call returns when the piece is there. On a GPU it takes one launch, and the workspace that
+///   cuda_executor::piece_workspace_bytes() tells.
 /// - Work: that of reduce(), in at most 2 log2(n) + 1 folds side by side.
 template <class Acc = void, executor Exec, detail::item_iterator It, std::integral Position,
           class Op = plus>

@@ -33,6 +33,7 @@
 #if defined(__CUDACC__)
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/launch_join.cuh>
+#include <tilefold/detail/cuda/sched/launch_piece.cuh>
 #include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
 #endif
 

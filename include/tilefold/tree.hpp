@@ -90,6 +90,24 @@ struct aligned_blocks {
 
   TILEFOLD_HD constexpr std::int64_t size(int i) const { return first(i + 1) - first(i); }
 
+  /// The size of the block that begins at `item`.
+  TILEFOLD_HD constexpr std::int64_t size_at(std::int64_t item) const {
+    const std::int64_t middle = top();
+    if (item < middle) return (middle - item) & (item - middle);
+    std::int64_t left = end - item;
+    while ((left & (left - 1)) != 0) left &= left - 1;
+    return left;
+  }
+
+  /// The number of the block that begins at `item`.
+  TILEFOLD_HD constexpr int number_of(std::int64_t item) const {
+    const std::int64_t middle = top();
+    // Sizes of this block and of those behind it, up to where they are the greatest.
+    if (item < middle)
+      return num_growing() - tree::count_ones(static_cast<std::uint64_t>(middle - item));
+    return count() - tree::count_ones(static_cast<std::uint64_t>(end - item));
+  }
+
  private:
   TILEFOLD_HD constexpr std::int64_t top() const {
     if (begin == 0 || begin == end) return begin;

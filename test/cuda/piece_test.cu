@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces that a GPU folds have the bits of those of the host, whatever their position, and merge
-// with them.
+// Pieces that a GPU folds have the values of their maximal aligned blocks, each as the neighbour
+// tree has it, and the bits of those of the host, whatever their position. They merge with those.
 #include <tilefold/piece.hpp>
 
 #include <cmath>
@@ -21,6 +21,9 @@
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/reducers/top_k.hpp>
 
+#include "../conformance/conformance.hpp"
+#include "../support/device.cuh"
+#include "../support/device_order.cuh"
 #include "../support/oracle.hpp"
 #include "../support/order.hpp"
 #include "../support/random.hpp"
@@ -54,6 +57,9 @@ void expect_pieces_of_the_host(const std::vector<T>& x, Op op) {
     ASSERT_EQ(got.num_blocks(), expected.num_blocks());
     ASSERT_EQ(got.begin(), expected.begin());
     ASSERT_EQ(got.end(), expected.end());
+    // Every block's value.
+    ASSERT_EQ(got.to_bytes(), expected.to_bytes())
+        << n << " items from " << first << " at " << position;
     if (position == 0) {
       const auto a = got.value();
       const auto b = expected.value();
@@ -97,7 +103,181 @@ TEST(CudaPiece, HashesOfExpressions) {
 TEST(CudaPiece, Sums) { expect_pieces_of_the_host(mixed_floats(items), tilefold::plus{}); }
 TEST(CudaPiece, Extremes) { expect_pieces_of_the_host(mixed_floats(items), tilefold::minimum{}); }
 TEST(CudaPiece, ExactSums) { expect_pieces_of_the_host(mixed_floats(items), r::exact_sum{}); }
-TEST(CudaPiece, Statistics) { expect_pieces_of_the_host(mixed_floats(items), r::variance{}); }
+TEST(CudaPiece, Statistics) {
+  expect_pieces_of_the_host(mixed_floats(items), r::variance{});
+  // Long enough for staged tiles.
+  expect_pieces_of_the_host(mixed_floats(5000000), r::variance{});
+}
+
+/// Pieces of one sequence, whose item i stands at position `far` + i, against its nodes.
+template <class T, class Op>
+class nodes_of {
+ public:
+  nodes_of(std::vector<T> x, Op op) : op_(op), levels_{std::move(x)} {
+    while (levels_.back().size() > 1) {
+      const std::vector<T>& below = levels_.back();
+      std::vector<T> level;
+      for (std::size_t i = 0; i + 1 < below.size(); i += 2) {
+        level.push_back(op(below[i], below[i + 1]));
+      }
+      levels_.push_back(std::move(level));
+    }
+  }
+  const std::vector<T>& items() const { return levels_.front(); }
+
+  /// `items` are those of the sequence, in memory of the GPU.
+  template <class Exec>
+  void expect_piece(Exec& exec, const T* items, std::int64_t begin, std::int64_t end,
+                    std::int64_t far) const {
+    const auto piece = tilefold::reduce_piece(exec, items + begin, items + end, far + begin, op_);
+    const std::vector<std::byte> bytes = piece.to_bytes();
+    const auto count = static_cast<std::size_t>(piece.num_blocks());
+    // In front of the checksum.
+    const std::byte* value = bytes.data() + bytes.size() - 8 - count * sizeof(T);
+    std::size_t found = 0;
+    for (std::int64_t first = begin; first < end; ++found, value += sizeof(T)) {
+      std::size_t level = 0;
+      std::int64_t size = 1;
+      for (; first % (2 * size) == 0 && first + 2 * size <= end; size *= 2) ++level;
+      ASSERT_LT(found, count);
+      const T& expected = levels_[level][static_cast<std::size_t>(first / size)];
+      ASSERT_EQ(0, std::memcmp(value, &expected, sizeof(T)))
+          << "[" << begin << ", " << end << ") at " << far << ": block of " << size << " from "
+          << first;
+      first += size;
+    }
+    ASSERT_EQ(found, count);
+  }
+
+  /// Pieces whose ends lie around borders of tiles and groups, and anywhere, of aligned memory and
+  /// of other.
+  template <class Exec>
+  void expect_pieces(Exec& exec, std::int64_t tile, int rounds) const {
+    SCOPED_TRACE(tilefold::test::seed());
+    shape_stream bits(tilefold::test::seed());
+    const auto all = static_cast<std::int64_t>(items().size());
+    for (const std::int64_t offset : {0, 1, 3}) {
+      // Memory ends where the items end.
+      tilefold::test::gpu_array<T> memory(all + offset);
+      memory.assign(items().data(), all, offset);
+      for (int i = 0; i < rounds; ++i) {
+        const auto any_end = [&] {
+          const std::int64_t unit = bits.one_in(2) ? tile : std::int64_t{1} << bits.below(20);
+          const std::int64_t near = bits.below(all / unit + 1) * unit + bits.below(9) - 4;
+          return bits.one_in(3) ? bits.below(all + 1)
+                                : tilefold::detail::bounded(near, std::int64_t{0}, all);
+        };
+        std::int64_t begin = any_end();
+        std::int64_t end = bits.one_in(4) ? begin + bits.below(100) : any_end();
+        if (begin > end) std::swap(begin, end);
+        if (end > all) end = all;
+        expect_piece(exec, memory.data() + offset, begin, end,
+                     bits.one_in(2) ? 0 : bits.below(1000) << 40);
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+
+ private:
+  Op op_;
+  std::vector<std::vector<T>> levels_;
+};
+
+TEST(CudaPiece, BlocksAreNodesOfTheWhole) {
+  const nodes_of hashes(tilefold::test::leaf_hashes(1 << 20), node_hash{});
+  tilefold::cuda_executor gpu;
+  hashes.expect_pieces(gpu, 8192, 150);
+  const nodes_of floats(mixed_floats(3000000), tilefold::plus{});
+  floats.expect_pieces(gpu, 8192, 150);
+}
+
+TEST(CudaPiece, EveryShortOneAroundATilesBorder) {
+  const nodes_of hashes(tilefold::test::leaf_hashes(1 << 14), node_hash{});
+  const tilefold::test::gpu_array<tilefold::test::tree_hash> memory(hashes.items());
+  tilefold::cuda_executor gpu;
+  for (std::int64_t begin = 8192 - 37; begin <= 8192 + 2; ++begin) {
+    for (std::int64_t n = 0; n <= 70; ++n) {
+      hashes.expect_piece(gpu, memory.data(), begin, begin + n, 0);
+    }
+  }
+}
+
+template <class Policy>
+class CudaPieceOf : public ::testing::Test {};
+using piece_policies =
+    ::testing::Types<tilefold::test::policy_case<32, 1>, tilefold::test::policy_case<64, 16>,
+                     tilefold::test::policy_case<128, 64>, tilefold::test::policy_case<1024, 4>>;
+TYPED_TEST_SUITE(CudaPieceOf, piece_policies);
+
+// Of the smallest tiles three levels of groups.
+TYPED_TEST(CudaPieceOf, AnyPolicy) {
+  constexpr tilefold::tile_policy policy = TypeParam::value;
+  const nodes_of hashes(tilefold::test::leaf_hashes(1 << 18), node_hash{});
+  tilefold::cuda_executor gpu;
+  auto exec = tilefold::with_policy<policy>(gpu);
+  hashes.expect_pieces(exec, policy.tile(), 100);
+}
+
+// Structs of which lanes fold runs, and such that are large.
+template <class Word, int N>
+void expect_pieces_of_structs(std::int64_t n, std::int64_t tile, int rounds) {
+  using item = tilefold::test::words<Word, N>;
+  const nodes_of structs(tilefold::test::make_items<item>(tilefold::test::pattern::mixed, n),
+                         tilefold::test::mix_words{});
+  tilefold::cuda_executor gpu;
+  structs.expect_pieces(gpu, tile, rounds);
+}
+TEST(CudaPiece, Structs) {
+  expect_pieces_of_structs<std::uint8_t, 3>(200000, 8192, 60);
+  expect_pieces_of_structs<std::uint32_t, 3>(900000, 4096, 60);
+  expect_pieces_of_structs<std::uint32_t, 4>(300000, 8192, 60);
+  expect_pieces_of_structs<std::uint64_t, 4>(1200000, 2048, 60);
+  expect_pieces_of_structs<std::uint32_t, 20>(100000, 512, 60);
+}
+
+struct SanitizePiece : ::testing::Test {};
+
+TEST_F(SanitizePiece, EndsOfMemory) {
+  const nodes_of hashes(tilefold::test::leaf_hashes(9000), node_hash{});
+  const nodes_of floats(mixed_floats(40000), tilefold::plus{});
+  tilefold::cuda_executor gpu;
+  auto small = tilefold::with_policy<tilefold::tile_policy{32, 1}>(gpu);
+  hashes.expect_pieces(small, 32, 4);
+  hashes.expect_pieces(gpu, 8192, 4);
+  floats.expect_pieces(gpu, 8192, 8);
+}
+
+// One kernel, whatever the piece, and no more workspace than the query says.
+TEST(CudaPiece, IsOneLaunch) {
+  const auto x = mixed_floats(items);
+  const tilefold::test::gpu_array<float> memory(x);
+  tilefold::test::gpu_array<float> out(tilefold::tree::aligned_blocks::most);
+  const tilefold::test::scoped_stream stream;
+  tilefold::cuda_executor gpu(stream);
+  const tilefold::detail::op_reducer<float, tilefold::plus> sums{};
+  const nodes_of floats(x, tilefold::plus{});
+  shape_stream bits(tilefold::test::seed());
+  for (int i = 0; i < 40; ++i) {
+    const std::int64_t begin = bits.below(items);
+    const std::int64_t n = 1 + bits.below(items - begin);
+    const tilefold::test::gpu_array<char> workspace(
+        tilefold::cuda_executor::piece_workspace_bytes(n, 4, 4) + 512);
+    gpu.use_workspace(workspace.data(), workspace.size() / 256 * 256);
+    floats.expect_piece(gpu, memory.data(), begin, begin + n, 0);
+    cudaGraph_t graph = nullptr;
+    tilefold::test::must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    gpu.fold_blocks_into<tilefold::detail::default_policy>(
+        tilefold::detail::source<const float*>{{memory.data() + begin}}, sums, begin, n,
+        out.data());
+    tilefold::test::must(cudaStreamEndCapture(stream, &graph));
+    std::size_t nodes = 0;
+    tilefold::test::must(cudaGraphGetNodes(graph, nullptr, &nodes));
+    EXPECT_EQ(nodes, 1u) << n << " items from " << begin;
+    tilefold::test::must(cudaGraphDestroy(graph));
+    EXPECT_EQ(gpu.workspace_bytes(), workspace.size() / 256 * 256);
+    gpu.synchronize();
+  }
+}
 
 TEST(CudaPiece, IndicesCountInTheWhole) {
   const auto x = mixed_floats(items);

@@ -43,6 +43,9 @@ std::optional<std::int64_t> answer(Query query, Sizes... sizes) {
 const auto of_fold = [](std::int64_t n, std::int64_t item_bytes, std::int64_t acc_bytes) {
   return cuda_executor::workspace_bytes(n, item_bytes, acc_bytes);
 };
+const auto of_piece = [](std::int64_t n, std::int64_t item_bytes, std::int64_t acc_bytes) {
+  return cuda_executor::piece_workspace_bytes(n, item_bytes, acc_bytes);
+};
 const auto of_segments = [](std::int64_t segments, std::int64_t acc_bytes) {
   return cuda_executor::segments_workspace_bytes(segments, acc_bytes);
 };
@@ -75,6 +78,7 @@ std::int64_t any_number(shape_stream& bits) {
 
 TEST(CudaSizes, OfNothing) {
   EXPECT_EQ(cuda_executor::workspace_bytes(0, 4, 4), 0);
+  EXPECT_EQ(cuda_executor::piece_workspace_bytes(0, 4, 4), 0);
   EXPECT_EQ(cuda_executor::segments_workspace_bytes(0, 8), 0);
   EXPECT_EQ(cuda_executor::equal_segments_workspace_bytes(0, 1 << 20, 4, 8), 0);
   EXPECT_EQ(cuda_executor::equal_segments_workspace_bytes(1000, 0, 4, 8), 0);
@@ -84,6 +88,7 @@ TEST(CudaSizes, OfNothing) {
 TEST(CudaSizes, ThatNobodyCanMeanAreNamed) {
   for (const std::int64_t bad : {least, std::int64_t{-7}, std::int64_t{-1}}) {
     EXPECT_EQ(answer(of_fold, bad, 4, 4), std::nullopt);
+    EXPECT_EQ(answer(of_piece, bad, 4, 4), std::nullopt);
     EXPECT_EQ(answer(of_segments, bad, 4), std::nullopt);
     EXPECT_EQ(answer(of_equal_segments, bad, 4, 4, 4), std::nullopt);
     EXPECT_EQ(answer(of_equal_segments, 4, bad, 4, 4), std::nullopt);
@@ -92,6 +97,8 @@ TEST(CudaSizes, ThatNobodyCanMeanAreNamed) {
   for (const std::int64_t bad : {least, std::int64_t{-3}, std::int64_t{0}}) {
     EXPECT_EQ(answer(of_fold, 1000, bad, 4), std::nullopt);
     EXPECT_EQ(answer(of_fold, 1000, 4, bad), std::nullopt);
+    EXPECT_EQ(answer(of_piece, 1000, bad, 4), std::nullopt);
+    EXPECT_EQ(answer(of_piece, 1000, 4, bad), std::nullopt);
     EXPECT_EQ(answer(of_segments, 1000, bad), std::nullopt);
     EXPECT_EQ(answer(of_equal_segments, 9, 1000, bad, 4), std::nullopt);
     EXPECT_EQ(answer(of_equal_segments, 9, 1000, 4, bad), std::nullopt);
@@ -100,7 +107,9 @@ TEST(CudaSizes, ThatNobodyCanMeanAreNamed) {
   EXPECT_EQ(answer(of_keys, (std::int64_t{1} << 35) + 1, 4), std::nullopt);
   // More partial results than memory, whose number is no size of the caller's.
   EXPECT_THROW(cuda_executor::workspace_bytes(most, 4, most), invalid_range_error);
+  EXPECT_THROW(cuda_executor::piece_workspace_bytes(most, 4, most), invalid_range_error);
   // But 2^63 - 1 items are a size.
+  EXPECT_GT(answer(of_piece, most, 4, 4), std::nullopt);
   EXPECT_GT(answer(of_fold, most, 4, 4), std::nullopt);
 }
 
@@ -113,6 +122,9 @@ TEST(CudaSizes, AnswerAtEveryEdge) {
       (void)answer(of_fold, x, 4, y);
       (void)answer(of_fold, x, y, 8);
       (void)answer(of_fold, 1 << 20, x, y);
+      (void)answer(of_piece, x, 4, y);
+      (void)answer(of_piece, x, y, 8);
+      (void)answer(of_piece, 1 << 20, x, y);
       (void)answer(of_segments, x, y);
       (void)answer(of_equal_segments, x, y, 4, 8);
       (void)answer(of_equal_segments, x, 1 << 20, y, 8);
@@ -137,12 +149,15 @@ TEST(CudaSizes, AnswerForAnyNumbersAndDoNotFall) {
              std::to_string(d);
     };
     const auto fold = answer(of_fold, a, c, d);
+    const auto piece = answer(of_piece, a, c, d);
     const auto segments = answer(of_segments, a, c);
     const auto equal = answer(of_equal_segments, a, b, c, d);
     const auto keys = answer(of_keys, a, c);
     if (a <= 0) continue;
     const auto fewer = static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(a));
     ASSERT_TRUE(rises(answer(of_fold, fewer, c, d), fold)) << text() << ": " << fewer;
+    ASSERT_TRUE(rises(answer(of_piece, fewer, c, d), piece)) << text() << ": " << fewer;
+    ASSERT_TRUE(!piece || (fold && *fold <= *piece)) << text();
     ASSERT_TRUE(rises(answer(of_segments, fewer, c), segments)) << text() << ": " << fewer;
     ASSERT_TRUE(rises(answer(of_keys, fewer, c), keys)) << text() << ": " << fewer;
     ASSERT_TRUE(rises(answer(of_equal_segments, fewer, b, c, d), equal)) << text() << ": " << fewer;
@@ -211,6 +226,40 @@ TEST(CudaSizes, AreEnoughForEveryFold) {
               << bytes << " bytes, not " << demand.bytes();
         }
       }
+    }
+  }
+}
+
+// The nodes of every level that lie in a piece, and the groups that they are of, counted.
+TEST(CudaSizes, AreEnoughForEveryPiece) {
+  shape_stream bits(seed());
+  for (int i = 0; i < 100000; ++i) {
+    const std::int64_t n = 1 + static_cast<std::int64_t>(bits() >> (24 + bits() % 40));
+    const std::int64_t begin = static_cast<std::int64_t>(bits() >> (1 + bits() % 60)) / 2;
+    const int item_bytes = 1 + static_cast<int>(bits() % 64);
+    const std::int64_t acc_bytes = 1 + static_cast<std::int64_t>(bits() % 100);
+    const std::int64_t bytes = cuda_executor::piece_workspace_bytes(n, item_bytes, acc_bytes);
+    std::vector<tile_policy> policies{gpu::policy_for(item_bytes, static_cast<int>(acc_bytes))};
+    if (gpu::pays_to_stage(item_bytes, acc_bytes)) {
+      policies.push_back(gpu::staged_shape_for(item_bytes, acc_bytes).policy());
+    }
+    for (const tile_policy policy : policies) {
+      std::int64_t first = begin / policy.tile() + (begin % policy.tile() != 0);
+      std::int64_t last = (begin + n) / policy.tile();
+      gpu::workspace_demand needed{0, 0};
+      while (first < last) {
+        const std::int64_t group = gpu::group_size(policy);
+        needed.partial_bytes += (last - first) * acc_bytes;
+        needed.arrival_bytes += ((last - 1) / group - first / group + 1) * 4;
+        first = first / group + (first % group != 0);
+        last /= group;
+      }
+      ASSERT_TRUE(needed.fits(bytes)) << n << " items of " << item_bytes << " from " << begin
+                                      << ", accumulators of " << acc_bytes << ": " << bytes;
+      const gpu::workspace_demand asked = gpu::piece_demand(policy, n, acc_bytes);
+      ASSERT_GE(asked.partial_bytes, needed.partial_bytes);
+      ASSERT_GE(asked.arrival_bytes, needed.arrival_bytes);
+      ASSERT_TRUE(asked.fits(bytes)) << n << ", " << acc_bytes;
     }
   }
 }

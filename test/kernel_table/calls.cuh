@@ -12,6 +12,7 @@
 
 #include <cuda/std/mdspan>
 
+#include <tilefold/piece.hpp>
 #include <tilefold/tilefold.cuh>
 
 namespace tilefold::kernel_table {
@@ -147,6 +148,14 @@ auto top_8(const arguments<T>& with) {
 template <class T>
 auto exact_sum(const arguments<T>& with) {
   return reduce(with.gpu, with.items, with.items + with.n, r::exact_sum{});
+}
+template <class T>
+auto piece_of_sum(const arguments<T>& with) {
+  return reduce_piece(with.gpu, with.items, with.items + with.n, with.segments);
+}
+template <class T>
+auto piece_of_statistics(const arguments<T>& with) {
+  return reduce_piece(with.gpu, with.items, with.items + with.n, with.segments, statistics());
 }
 template <class T>
 void segments_by_offsets(const arguments<T>& with, sum_of<T>* out) {

@@ -142,24 +142,6 @@ auto in_whole(const source_of<std::index_sequence<Index...>, Its...>& elements,
       {detail::in_whole(source_type::template iterator<Index>(elements), position)}...};
 }
 
-/// The offsets of the maximal aligned blocks of a part of a sequence, counted from the beginning of
-/// the part.
-struct block_offsets {
-  using value_type = std::int64_t;
-  using difference_type = std::int64_t;
-
-  tree::aligned_blocks blocks;
-  std::int64_t skipped = 0;
-
-  TILEFOLD_HD std::int64_t operator[](std::int64_t i) const {
-    return blocks.first(static_cast<int>(skipped + i)) - blocks.begin;
-  }
-  TILEFOLD_HD std::int64_t operator*() const { return (*this)[0]; }
-  TILEFOLD_HD friend block_offsets operator+(const block_offsets& it, std::int64_t n) {
-    return {it.blocks, it.skipped + n};
-  }
-};
-
 /// Trees of `length` elements each, one after the other.
 template <class Source>
 struct equal_forest {

@@ -13,9 +13,11 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <new>
 
 #include <tilefold/detail/closing.hpp>
+#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/reducer.hpp>
 
 // Answered by the compiler's last stage, as LLVM's guide to its NVPTX back end says; there is no
@@ -147,6 +149,37 @@ __device__ __forceinline__ void write(result_place<T> out, const Result& result)
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.ticket_at)),
                "r"(out.ticket)
                : "memory");
+}
+
+/// The places of several results of a launch, each with a word of its own: what is written is there
+/// once it is announced.
+template <class T>
+struct result_places {
+  using difference_type = std::int64_t;
+
+  T* values;
+  unsigned* tickets;
+  unsigned ticket;
+
+  /// The place of a result that is the only one.
+  result_place<T> only() const { return {values, tickets, ticket}; }
+  TILEFOLD_HD friend raw_output<T> operator+(const result_places& places, std::int64_t i) {
+    return {places.values + i};
+  }
+};
+
+/// Says that results [begin, end) are there; by a block, behind a barrier.
+template <class Out>
+__device__ __forceinline__ void announce(const Out&, int, int) {}
+template <class T>
+__device__ __forceinline__ void announce(const result_places<T>& out, int begin, int end) {
+  if (threadIdx.x >= warp_size) return;
+  for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += warp_size) {
+    asm volatile(
+        "st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.tickets + i)),
+        "r"(out.ticket)
+        : "memory");
+  }
 }
 
 /// The place of a result that is the last thing its launch writes: `flag` is set to zero before it.

@@ -33,6 +33,18 @@ constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64
   return cuda::partials_demand(policy, tree::num_blocks(n, policy.tile()), acc_bytes);
 }
 
+/// A piece of n items in tiles of a policy, wherever it stands: nodes of all levels that can lie in
+/// it, and counters of their groups, of which two may be cut.
+constexpr workspace_demand piece_demand(tile_policy policy, std::int64_t n,
+                                        std::int64_t acc_bytes) {
+  workspace_demand all{0, 0};
+  for (std::int64_t count = n / policy.tile(); count > 0; count /= group_size(policy)) {
+    all.partial_bytes += count * acc_bytes;
+    all.arrival_bytes += (count / group_size(policy) + 2) * arrival_bytes;
+  }
+  return all;
+}
+
 /// A short range, by several blocks that are no cluster.
 constexpr workspace_demand short_demand(std::int64_t acc_bytes) {
   return {most_short_blocks * acc_bytes, arrival_bytes};
@@ -74,6 +86,16 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   if (!pays_to_stage(item_bytes, acc_bytes)) return most;
   const tile_policy staged = staged_shape_for(item_bytes, acc_bytes).policy();
   return detail::larger(most, demand(staged, n, acc_bytes).bytes());
+}
+
+/// Bytes for a piece of n items or fewer under the default policy, wherever it stands.
+constexpr std::int64_t default_piece_bytes(std::int64_t n, int item_bytes, std::int64_t acc_bytes) {
+  const tile_policy tiles = policy_for(item_bytes, cuda::policy_bytes(acc_bytes));
+  const std::int64_t most = detail::larger(cuda::default_workspace_bytes(n, item_bytes, acc_bytes),
+                                           piece_demand(tiles, n, acc_bytes).bytes());
+  if (!pays_to_stage(item_bytes, acc_bytes)) return most;
+  const tile_policy staged = staged_shape_for(item_bytes, acc_bytes).policy();
+  return detail::larger(most, piece_demand(staged, n, acc_bytes).bytes());
 }
 
 constexpr std::int64_t queued_slot_bytes(std::int64_t acc_bytes) {
@@ -175,10 +197,9 @@ inline void require_answer(const char* query, std::int64_t count, std::int64_t a
   }
 }
 
-/// Of a fold of n items, and any of fewer, under the default policy.
-inline std::int64_t fold_workspace_bytes(std::int64_t n, std::int64_t item_bytes,
-                                         std::int64_t acc_bytes) {
-  const char* const query = "workspace_bytes";
+/// Throws unless there is an answer for a fold of n items, or for a piece of them.
+inline void require_fold(const char* query, std::int64_t n, std::int64_t item_bytes,
+                         std::int64_t acc_bytes) {
   cuda::require_size(query, "n", n, 0);
   cuda::require_size(query, "item_bytes", item_bytes, 1);
   cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
@@ -186,7 +207,20 @@ inline std::int64_t fold_workspace_bytes(std::int64_t n, std::int64_t item_bytes
   const tile_policy tiles = policy_for(bytes, cuda::policy_bytes(acc_bytes));
   cuda::require_answer(query, detail::larger(tree::num_blocks(n, tiles.tile()), most_short_blocks),
                        acc_bytes);
-  return n == 0 ? 0 : default_workspace_bytes(n, bytes, acc_bytes);
+}
+
+/// Of a fold of n items, and any of fewer, under the default policy.
+inline std::int64_t fold_workspace_bytes(std::int64_t n, std::int64_t item_bytes,
+                                         std::int64_t acc_bytes) {
+  cuda::require_fold("workspace_bytes", n, item_bytes, acc_bytes);
+  return n == 0 ? 0 : default_workspace_bytes(n, cuda::policy_bytes(item_bytes), acc_bytes);
+}
+
+/// The same of a piece, wherever it stands.
+inline std::int64_t piece_workspace_bytes(std::int64_t n, std::int64_t item_bytes,
+                                          std::int64_t acc_bytes) {
+  cuda::require_fold("piece_workspace_bytes", n, item_bytes, acc_bytes);
+  return n == 0 ? 0 : default_piece_bytes(n, cuda::policy_bytes(item_bytes), acc_bytes);
 }
 
 /// Of a forest of `trees` trees whose lengths only the GPU knows, and any of fewer.

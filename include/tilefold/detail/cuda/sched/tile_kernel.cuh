@@ -47,10 +47,10 @@ class tile_work {
     grid.climb_from(memory, begin, end, tiles);
   }
 
- private:
-  // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
-  __device__ __forceinline__ void fold_tiles(acc* partials, unsigned t, unsigned end,
-                                             unsigned tiles) const {
+  /// Folds tiles [t, end), as far as they are whole, each to its place among the partials of
+  /// `tiles`. Returns the first that is not.
+  __device__ __forceinline__ unsigned fold_whole_tiles(acc* partials, unsigned t, unsigned end,
+                                                       unsigned tiles) const {
     if constexpr (ahead::pays) {
       if (full_tile::overread_items(source) == 0) t = fold_tiles_ahead(partials, t, end, tiles);
     }
@@ -60,6 +60,14 @@ class tile_work {
           full_tile::fold(source, grid.reducer, first_item(t), Policy.tile(), grid.warp_values(t)),
           partials + t, tiles);
     }
+    return t;
+  }
+
+ private:
+  // Only the last tile of all lacks items, or the last two lack some that a full fold overreads.
+  __device__ __forceinline__ void fold_tiles(acc* partials, unsigned t, unsigned end,
+                                             unsigned tiles) const {
+    t = fold_whole_tiles(partials, t, end, tiles);
 #pragma unroll 1
     for (; t < end; ++t) {
       grid.keep(
