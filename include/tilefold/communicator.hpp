@@ -97,9 +97,7 @@ class thread_communicator {
 
   thread_communicator(thread_communicator&&) noexcept = default;
   thread_communicator& operator=(thread_communicator&&) = delete;  // it would leave its group
-  ~thread_communicator() {
-    if (group_ != nullptr) group_->leave(rank_);
-  }
+  ~thread_communicator() { abort(); }
 
   int rank() const { return rank_; }
   int size() const { return group_->size(); }
@@ -107,6 +105,11 @@ class thread_communicator {
   /// Throws communicator_error if a rank has left, or gives another number of bytes.
   void all_gather(const void* send, void* receive, std::size_t bytes) {
     group_->all_gather(rank_, send, receive, bytes);
+  }
+
+  /// Leaves the group, as one that is destroyed does.
+  void abort() noexcept {
+    if (group_ != nullptr) group_->leave(rank_);
   }
 
  private:

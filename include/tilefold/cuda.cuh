@@ -463,7 +463,7 @@ class basic_cuda_executor {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     require_waiting("reduce");
     const auto place = result_.template next<typename Reducer::result>();
-    launch<Policy>(source, reducer, init, n, place);
+    or_finish([&] { launch<Policy>(source, reducer, init, n, place); });
     // The kernel's own word comes sooner than the runtime's that the kernel has ended.
     if (!gpu_.host_runs_along || !result_.is_there()) {
       detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
@@ -497,7 +497,7 @@ class basic_cuda_executor {
     require_waiting("reduce_piece");
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
     auto* const values = result_.template reserve_array<accumulator>(blocks.count());
-    fold_blocks_into<Policy>(source, reducer, position, n, values);
+    or_finish([&] { fold_blocks_into<Policy>(source, reducer, position, n, values); });
     detail::cuda::check(cudaStreamSynchronize(stream_), "reduce_piece");
     for (int i = 0; i < blocks.count(); ++i) keep(values[i], blocks.size(i));
   }
@@ -510,6 +510,14 @@ class basic_cuda_executor {
                            detail::raw_output<typename Reducer::accumulator>{values});
   }
 
+  /// Of one block alone: `out` gets its accumulator, from one thread, as the last thing that is
+  /// done.
+  template <class Policy, class Source, detail::folding Reducer, class Out>
+  void fold_block_to(const Source& source, const Reducer& reducer, std::int64_t n, const Out& out) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    launch<Policy>(source, reducer, detail::unfinished{}, n, out);
+  }
+
   /// The same through an output of accumulators.
   template <class Policy, class Source, detail::folding Reducer, class Out>
   void fold_blocks_to(const Source& source, const Reducer& reducer, std::int64_t position,
@@ -518,7 +526,7 @@ class basic_cuda_executor {
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
     const int count = blocks.count();
     if (count == 1) {
-      launch<Policy>(source, reducer, detail::unfinished{}, n, out);
+      fold_block_to<Policy>(source, reducer, n, out);
       return;
     }
     if constexpr (!detail::blocks_of<Reducer>::one) {
@@ -561,8 +569,10 @@ class basic_cuda_executor {
   Result awaited(const Start& start, const Wait& wait) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     const auto place = result_.template next<Result>();
-    start(place);
-    if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
+    or_finish([&] {
+      start(place);
+      if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
+    });
     return *place.value;
   }
 
@@ -626,7 +636,9 @@ class basic_cuda_executor {
                            const KeysOut& keys_out, const ValuesOut& values_out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     auto* const num_runs = result_.template reserve<std::int64_t>();
-    fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs);
+    or_finish([&] {
+      fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs);
+    });
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold_by_key");
     return *num_runs;
   }
@@ -642,6 +654,18 @@ class basic_cuda_executor {
   // A part of so many items is split; its blocks of so many are ranges by themselves.
   static constexpr std::int64_t least_split_items = std::int64_t{1} << 26;
   static constexpr std::int64_t least_range_items = std::int64_t{1} << 16;
+
+  // Does work() of a call that waits. If it throws, what it has launched before may still read the
+  // caller's items, who may then give their memory back: so that is waited for first.
+  template <class Work>
+  void or_finish(const Work& work) const {
+    try {
+      work();
+    } catch (...) {
+      if (cudaStreamSynchronize(stream_) != cudaSuccess) (void)cudaGetLastError();
+      throw;
+    }
+  }
 
   // Blocks `first` to `last` - 1 of a part whose items are `source`'s, as segments.
   template <class Policy, class Source, class Reducer, class Out>

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,15 +46,16 @@ class peer_group {
 
   int size() const { return static_cast<int>(gpus_.size()); }
   int device(int rank) const { return gpus_[at(rank)].device; }
-  /// All inboxes, in memory of the rank's GPU.
-  const peer_inbox* inboxes(int rank) const {
-    return reinterpret_cast<const peer_inbox*>(gpus_[at(rank)].memory);
+  /// What launches of a rank find all that by.
+  peer_links links(int rank) const {
+    return {rank, size(), inboxes_[at(rank)], table(rank), capacity, left_};
   }
-  const unsigned* left() const { return left_; }
   bool has_left(int rank) const {
-    return static_cast<const volatile unsigned*>(left_)[at(rank)] != 0;
+    return std::atomic_ref(left_[at(rank)]).load(std::memory_order_acquire) != 0;
   }
-  void leave(int rank) noexcept { static_cast<volatile unsigned*>(left_)[at(rank)] = 1; }
+  void leave(int rank) noexcept {
+    std::atomic_ref(left_[at(rank)]).store(1, std::memory_order_release);
+  }
 
  private:
   struct gpu {
@@ -62,6 +64,11 @@ class peer_group {
   };
 
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+  // All inboxes, in memory of the rank's GPU.
+  const peer_inbox* table(int rank) const {
+    return reinterpret_cast<const peer_inbox*>(gpus_[at(rank)].memory);
+  }
 
   void reach_all(int device) const {
     const device_scope scope(device);
@@ -83,7 +90,7 @@ class peer_group {
     }
   }
 
-  // A GPU's memory: the table of all inboxes, its flags and turns, its places.
+  // A GPU's memory: the table of all inboxes, three words a rank, its places.
   void make_inboxes() {
     const auto ranks = static_cast<std::int64_t>(gpus_.size());
     void* left = nullptr;
@@ -93,8 +100,7 @@ class peer_group {
     for (std::size_t r = 0; r < gpus_.size(); ++r) left_[r] = 0;
     const auto table = ranks * static_cast<std::int64_t>(sizeof(peer_inbox));
     const auto words = ranks * static_cast<std::int64_t>(sizeof(unsigned));
-    const std::int64_t front = (table + 2 * words + 255) / 256 * 256;
-    std::vector<peer_inbox> inboxes;
+    const std::int64_t front = (table + 3 * words + 255) / 256 * 256;
     for (gpu& g : gpus_) {
       const device_scope scope(g.device);
       void* memory = nullptr;
@@ -103,11 +109,11 @@ class peer_group {
       g.memory = static_cast<char*>(memory);
       check(cudaMemset(memory, 0, static_cast<std::size_t>(front)), "cudaMemset");
       auto* const flags = reinterpret_cast<unsigned*>(g.memory + table);
-      inboxes.push_back({g.memory + front, flags, flags + ranks});
+      inboxes_.push_back({g.memory + front, flags, flags + ranks, flags + 2 * ranks});
     }
     for (const gpu& g : gpus_) {
       const device_scope scope(g.device);
-      check(cudaMemcpy(g.memory, inboxes.data(), static_cast<std::size_t>(table),
+      check(cudaMemcpy(g.memory, inboxes_.data(), static_cast<std::size_t>(table),
                        cudaMemcpyHostToDevice),
             "cudaMemcpy");
       check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -122,6 +128,7 @@ class peer_group {
   }
 
   std::vector<gpu> gpus_;
+  std::vector<peer_inbox> inboxes_;
   unsigned* left_ = nullptr;  // a word a rank
 };
 
@@ -140,8 +147,12 @@ class peer_group {
 ///   GPU for the other ranks. Other calls gather as thread_communicator does.
 /// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
 ///   communicator_error on all ranks.
-/// - A rank that is destroyed has left: whoever waits for it gets a communicator_error, from
-///   throw_errors() or a call that returns a value. Destroy it when its stream has been waited for.
+/// - Where each of at most eight ranks has one block of items (equal powers of two; any, if the
+///   order does not matter), a sum is one launch: the thread that has the part's value exchanges it.
+/// - A rank that is destroyed, or aborted, has left for good: whoever waits for it, or will, gets a
+///   communicator_error, from throw_errors() or a call that returns a value. Calls of its own that
+///   still wait for others end, with the same error. Destroying waits for what its GPU has been
+///   given. To see the results of its own calls, wait for its stream before.
 template <class Build>
 class basic_peer_communicator {
  public:
@@ -165,7 +176,13 @@ class basic_peer_communicator {
 
   basic_peer_communicator(basic_peer_communicator&&) noexcept = default;
   basic_peer_communicator& operator=(basic_peer_communicator&&) = delete;  // it would leave
-  ~basic_peer_communicator() { abort(); }
+  ~basic_peer_communicator() {
+    if (group_ == nullptr) return;
+    abort();
+    // Gathers that are under way now end by themselves. Their memory goes next, and with the last
+    // rank that of all inboxes.
+    finish();
+  }
 
   int rank() const { return threads_.rank(); }
   int size() const { return threads_.size(); }
@@ -180,16 +197,19 @@ class basic_peer_communicator {
   /// Between memory of the GPUs, in the order of a stream of this rank's; a multiple of 16 bytes.
   void all_gather(const void* send, void* receive, std::size_t bytes, cudaStream_t stream) {
     using namespace detail::cuda;
-    require_all();
-    require_fits(static_cast<std::int64_t>(bytes));
-    const ready_kernel<const char*, char*, std::int64_t, int, const peer_inbox*, std::int64_t,
-                       const volatile unsigned*>
-        kernel{
-            &peer_gather_kernel<Build>, "peer_gather_kernel", peer_gather_nt, size(), false, false};
+    const peer_links links = this->links(static_cast<std::int64_t>(bytes));
+    const ready_kernel<const char*, char*, std::int64_t, peer_links> kernel{
+        &peer_gather_kernel<Build>, "peer_gather_kernel", peer_gather_nt, size(), false, false};
     const device_scope scope(device());
     kernel.launch(size(), stream, static_cast<const char*>(send), static_cast<char*>(receive),
-                  static_cast<std::int64_t>(bytes), rank(), group_->inboxes(rank()),
-                  peer_group::capacity, group_->left());
+                  static_cast<std::int64_t>(bytes), links);
+  }
+
+  /// What a launch needs to exchange messages of `bytes` bytes by itself (peer_root.cuh).
+  detail::cuda::peer_links links(std::int64_t bytes) const {
+    require_all();
+    require_fits(bytes);
+    return group_->links(rank());
   }
 
   /// Waits for a stream in which gathers may be.
@@ -204,9 +224,12 @@ class basic_peer_communicator {
   /// What a call that waits throws, whose status that is.
   void throw_found(detail::cuda::rank_status& status) {
     const auto found = detail::cuda::rank_mailbox::taken(&status);
-    // Zeros stand where the message of a rank that has left would be.
-    if (found.what == detail::cuda::rank_status::other_call && group_->has_left(found.rank)) {
-      throw_left(found.rank);
+    // Zeros stand where the message of a rank would be that has left, or that this one has not
+    // waited for since it has left itself.
+    if (found.what == detail::cuda::rank_status::other_call) {
+      for (const int left : {found.rank, rank()}) {
+        if (group_->has_left(left)) throw_left(left);
+      }
     }
     detail::cuda::rank_mailbox::throw_found(found);
   }
@@ -219,9 +242,12 @@ class basic_peer_communicator {
     mailbox_->reserve(bytes);
   }
 
-  /// Leaves the group, as a rank that is destroyed does.
+  /// Leaves the group, as a rank that is destroyed does: ends what waits for it, on GPUs and in
+  /// threads, and what waits here for others. May be called from another thread.
   void abort() noexcept {
-    if (group_ != nullptr) group_->leave(rank());
+    if (group_ == nullptr) return;
+    group_->leave(rank());
+    threads_.abort();
   }
 
   /// The memory of calls in stream order.
@@ -233,6 +259,16 @@ class basic_peer_communicator {
       : group_(std::move(group)), threads_(std::move(thread)) {
     const detail::cuda::device_scope scope(device());
     mailbox_.emplace(size());
+  }
+
+  // Waits for all that the rank's GPU has been given.
+  void finish() noexcept {
+    try {
+      const detail::cuda::device_scope scope(device());
+      if (cudaDeviceSynchronize() != cudaSuccess) (void)cudaGetLastError();
+    } catch (...) {
+      // The GPU is gone, and with it what it was given.
+    }
   }
 
   static void require_fits(std::int64_t bytes) {

@@ -33,6 +33,7 @@
 #if defined(__CUDACC__)
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/launch_join.cuh>
+#include <tilefold/detail/cuda/sched/peer_root.cuh>
 #include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
 #endif
 
@@ -108,6 +109,10 @@ block_list<Reducer> gather_blocks(Call& call, const Parts& parts, const Reducer&
   }
   return whole;
 }
+
+/// One whose ranks write each other's memory, so that a kernel can exchange messages by itself.
+template <class Comm>
+concept links_peers = requires(Comm& comm, std::int64_t bytes) { comm.links(bytes).inboxes; };
 
 /// A communicator that also gathers between memory of GPUs, in the order of a stream.
 template <class Comm>
@@ -261,8 +266,10 @@ class ranks_executor {
     using forest_type = decltype(make_forest(*base_, bound));
     if constexpr (detail::is_offsets_forest<forest_type>) {
       auto call = this->template call<Bound>("segmented_reduce");
-      detail::fold_rank_segments<Policy_>(call, *base_, num_items_, bound, num_trees, make_forest,
-                                          out);
+      or_finish([&] {
+        detail::fold_rank_segments<Policy_>(call, *base_, num_items_, bound, num_trees, make_forest,
+                                            out);
+      });
     } else if constexpr (requires { typename forest_type::array_type; }) {
       if (num_trees == 0) return;
       base_->template fold_forest<Policy_>(make_forest(*base_, bound), num_trees, bound.reducer,
@@ -292,7 +299,7 @@ class ranks_executor {
                                    const detail::axis_plan& plan) const {
     const std::string verb = "axis_reduce to " + std::to_string(plan.results) + " results";
     auto call = this->template call<Bound, std::iter_value_t<InIt>>(verb.c_str());
-    detail::fold_rank_axes<Policy_>(call, *base_, bound, in, out, plan);
+    or_finish([&] { detail::fold_rank_axes<Policy_>(call, *base_, bound, in, out, plan); });
   }
 
   template <class It>
@@ -313,6 +320,23 @@ class ranks_executor {
     return detail::rank_call<Comm>(*comm_, detail::call_signature<Bound, op, Items...>(verb));
   }
 
+  // Does work(). If it throws, what this rank has enqueued may still read its items, whose owner
+  // may then give their memory back: so that is waited for first.
+  template <class Work>
+  void or_finish(const Work& work) const {
+    try {
+      work();
+    } catch (...) {
+      try {
+        base_->require_waiting("");  // nothing is under way in a capture
+        base_->synchronize();
+      } catch (...) {
+        // What was wrong first is what the caller is told.
+      }
+      throw;
+    }
+  }
+
   void require_lengths(std::int64_t n) const {
     if (!lengths_.has_value()) return;
     if ((*lengths_)[comm_->rank()] == n) return;
@@ -322,6 +346,9 @@ class ranks_executor {
   }
 
 #if defined(__CUDACC__)
+  // Of longer parts the launches that are saved are no time at all.
+  static constexpr std::int64_t most_root_items = std::int64_t{1} << 20;
+
   /// \cond
   // Whether calls with lengths work in the order of the executor's stream.
   template <class Reducer>
@@ -354,12 +381,25 @@ class ranks_executor {
     const int rank = comm_->rank();
     c::rank_header header{stream_signature<Bound, Its...>(verb), parts.begin(rank), parts.end(rank),
                           0};
-    std::optional<decltype(make_out())> out;
+    using out_type = decltype(make_out());
+    constexpr bool can_be_root = detail::links_peers<Comm> && sizeof(accumulator) <= 64;
+    [[maybe_unused]] const bool is_root = can_be_root && most == 1 && n > 0 && n <= most_root_items &&
+                         comm_->size() <= c::most_peers_of_root;
+    std::optional<out_type> out;
     std::exception_ptr failure;
     try {
       require_lengths(n);
       require_gpu_of_communicator();
       out.emplace(make_out());
+      if constexpr (can_be_root) {
+        if (is_root) {
+          const c::peer_root<reducer, decltype(bound.start), out_type> root{
+              comm_->links(bytes), header, {bound.reducer, {0u}}, bound.start, *out, status};
+          base_->template fold_block_to<Policy_>(
+              detail::in_whole(bound.source(*base_, its...), header.begin), bound.reducer, n, root);
+          return;
+        }
+      }
       base_->ready_to_join(bound.reducer, bound.start, empty, *out);
       if (n > 0) {
         auto* const values = reinterpret_cast<accumulator*>(mail.message() + c::rank_blocks_at);
@@ -436,6 +476,8 @@ class ranks_executor {
                  "cudaMemcpy");
       }
       comm_->all_gather(mail.message(), mail.messages(), static_cast<std::size_t>(bytes), stream);
+      // The next call works in another stream, with the same messages and turns.
+      if (!is_here) comm_->wait(stream);
     });
   }
 

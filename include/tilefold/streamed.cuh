@@ -187,8 +187,8 @@ class streamed_executor {
     const std::int64_t chunk = chunk_items(source);
     // The first chunk ends where an aligned one begins.
     const auto end_of = [&](std::int64_t first) {
-      const std::int64_t end = ((position + first) / chunk + 1) * chunk - position;
-      return end < n ? end : n;
+      const std::int64_t left = chunk - (position + first) % chunk;
+      return left < n - first ? first + left : n;
     };
     std::int64_t num_values = 0;
     for (std::int64_t first = 0; first < n; first = end_of(first)) {
@@ -388,15 +388,12 @@ class streamed_executor {
   }
 
   // Copies elements [first, first + count) to the slot. Returns where they are.
-  template <std::size_t... Index, class... Its>
-  auto begin_copy(detail::cuda::stream_slot& slot,
-                  const detail::source_of<std::index_sequence<Index...>, Its...>& source,
-                  std::int64_t first, std::int64_t count) const {
-    using source_type = detail::source<Its...>;
+  template <class Source>
+  auto begin_copy(detail::cuda::stream_slot& slot, const Source& source, std::int64_t first,
+                  std::int64_t count) const {
     return copied_in_turn(slot, [&](std::int64_t& used) {
-      return detail::source<decltype(place(slot, source_type::template iterator<Index>(source),
-                                           first, count, used))...>{
-          {place(slot, source_type::template iterator<Index>(source), first, count, used)}...};
+      return detail::placed(
+          source, [&](const auto& it) { return place(slot, it, first, count, used); });
     });
   }
 
@@ -425,15 +422,12 @@ class streamed_executor {
     });
   }
 
-  template <std::size_t... Index, class... Its>
-  auto place_segments(detail::cuda::stream_slot& slot,
-                      const detail::source_of<std::index_sequence<Index...>, Its...>& source,
-                      std::int64_t first, std::int64_t count, std::int64_t& used) const {
-    using source_type = detail::source<Its...>;
-    return detail::source<decltype(place_in_segments(
-        slot, source_type::template iterator<Index>(source), first, count, used))...>{
-        {place_in_segments(slot, source_type::template iterator<Index>(source), first, count,
-                           used)}...};
+  template <class Source>
+  auto place_segments(detail::cuda::stream_slot& slot, const Source& source, std::int64_t first,
+                      std::int64_t count, std::int64_t& used) const {
+    return detail::placed(source, [&](const auto& it) {
+      return place_in_segments(slot, it, first, count, used);
+    });
   }
   template <class T>
   const T* place_in_segments(detail::cuda::stream_slot& slot, const T* items, std::int64_t first,

@@ -7,9 +7,26 @@
 //     rank 1   block 0   its message -> inbox of rank 0   in its own inbox, and copies that to
 //              block 1   its message -> own inbox         where the caller wants it
 //
-// An inbox has two places for each rank, which turns take alternately. A rank that is at its next
-// turn cannot be at the one after it before all are at the next, so nothing is overwritten that
-// somebody still reads. Turns are counted on the GPU, so that launches can be replayed.
+// The protocol, of any two ranks a and b by themselves:
+//
+//     a   turn 1: writes place 1 of b, flag 1 | waits for b's flag 1 | turn 2: place 0, flag 2 | ...
+//     b   turn 1: writes place 1 of a, flag 1 | waits for a's flag 1 | turn 2: place 0, flag 2 | ...
+//
+//  1. Each has two places for the other's messages, a flag that the other raises, and its own count
+//     of turns. All are on its GPU and begin at 0, so launches can be replayed.
+//  2. In turn t a writes its message to place t % 2 of b and raises b's flag to t (release).
+//  3. Then it waits until its own flag is t or more (acquire), and reads place t % 2.
+//  4. Its turns are in the order of one stream. So whoever is in turn t + 1 has read that of turn t.
+//  5. b can be in turn t + 2 only when a has raised flag t + 1, which is after a has read turn t. So
+//     nothing is overwritten that is still read, and a flag is at most one ahead of its reader.
+//  6. A rank that leaves sets its word in memory of the host, once and for all. Turns that it has
+//     begun, or begins later, it takes none the less: messages of a rank that leaves may still come.
+//  7. Whoever waits looks at the words of both: its own, lest a rank that is destroyed wait for one
+//     that never comes. If one is set it looks at its flag once more, and then gives the other up.
+//  8. Who has given up writes nothing to the other and reads nothing of it, ever again. Rule 5 needs
+//     that: without waiting, later messages would be written over those that the other still reads.
+//  9. Then the other gives up as well, at its next turn at the latest, for it sees the same words.
+// 10. Zeros stand where a message would be that has been given up. No call's message begins so.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,12 +35,23 @@
 
 namespace tilefold::detail::cuda {
 
-/// Where a rank's inbox is: 2 * ranks places of `capacity` bytes; flags and counts of turns, one a
-/// rank.
+/// Where a rank's inbox is: 2 * ranks places of `capacity` bytes; and one word a rank each: flags,
+/// counts of turns, and whether it has been given up.
 struct peer_inbox {
   char* places;
   unsigned* flags;
   unsigned* turns;
+  unsigned* given_up;
+};
+
+/// A rank's way to the inboxes of its group.
+struct peer_links {
+  int rank;
+  int ranks;
+  peer_inbox own;
+  const peer_inbox* inboxes;  // of all ranks, in memory of this one's GPU
+  std::int64_t capacity;      // bytes of a place
+  const unsigned* left;       // a word a rank in memory of the host: not 0 if it has left
 };
 
 inline constexpr int peer_gather_nt = 64;
@@ -37,6 +65,19 @@ __device__ __forceinline__ void raise_flag(unsigned* flag, unsigned value) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
+/// Waits until `flag` is at `turn`, or one of two ranks has left; returns whether the flag is there.
+__device__ __forceinline__ bool await_turn(const unsigned* flag, unsigned turn,
+                                           const unsigned* left_own, const unsigned* left_other) {
+  const auto came = [&] { return static_cast<int>(cuda::read_flag(flag) - turn) >= 0; };
+  for (int looks = 1; !came(); ++looks) {
+    // Reading the host's memory takes a microsecond.
+    if (looks % 256 != 0) continue;
+    // The message may have come before its rank left.
+    if (cuda::read_flag(left_other) != 0 || cuda::read_flag(left_own) != 0) return came();
+  }
+  return true;
+}
+
 __device__ __forceinline__ void copy_message(char* to, const char* from, std::int64_t bytes) {
   constexpr auto step = static_cast<std::int64_t>(sizeof(uint4));
   for (std::int64_t i = threadIdx.x; i < bytes / step; i += peer_gather_nt) {
@@ -44,42 +85,72 @@ __device__ __forceinline__ void copy_message(char* to, const char* from, std::in
   }
 }
 
-/// Block p exchanges messages with rank p, `bytes` bytes each, a multiple of 16. If that rank has
-/// left (`left[p]` is not 0) before its message is there, zeros stand in its place.
+/// One rank's side of a turn with another one (rules above).
+struct peer_turn {
+  int peer;
+  unsigned number;
+  bool given_up;
+  char* places;     // of the other's inbox
+  unsigned* flag;   // that this rank raises there
+
+  __device__ __forceinline__ peer_turn() {}
+  __device__ __forceinline__ peer_turn(const peer_links& links, int with)
+      : peer(with),
+        number(links.own.turns[with] + 1),
+        given_up(links.own.given_up[with] != 0),
+        places(links.inboxes[with].places),
+        flag(links.inboxes[with].flags + links.rank) {}
+
+  /// Where this rank's message goes, and where the other's comes.
+  __device__ __forceinline__ char* to(const peer_links& links) const {
+    return places + place(links, links.rank);
+  }
+  __device__ __forceinline__ const char* from(const peer_links& links) const {
+    return links.own.places + place(links, peer);
+  }
+
+  /// Says that the message is there, which a fence has made visible. One thread.
+  __device__ __forceinline__ void raise(const peer_links& links) const {
+    if (given_up) return;
+    cuda::raise_flag(flag, number);
+    links.own.turns[peer] = number;
+  }
+
+  /// Waits for the other's message; whether it is there. One thread.
+  __device__ __forceinline__ bool await(const peer_links& links) const {
+    if (given_up) return false;
+    const bool came = cuda::await_turn(links.own.flags + peer, number, links.left + links.rank,
+                                       links.left + peer);
+    if (!came) links.own.given_up[peer] = 1;
+    return came;
+  }
+
+ private:
+  __device__ __forceinline__ std::int64_t place(const peer_links& links, int rank) const {
+    return (static_cast<std::int64_t>(number % 2) * links.ranks + rank) * links.capacity;
+  }
+};
+
+/// Block p exchanges messages with rank p, `bytes` bytes each, a multiple of 16. As many blocks as
+/// ranks.
 template <class Build>
 __global__ void __launch_bounds__(peer_gather_nt)
-    peer_gather_kernel(const char* send, char* receive, std::int64_t bytes, int rank,
-                       const peer_inbox* inboxes, std::int64_t capacity,
-                       const volatile unsigned* left) {
-  const auto peer = static_cast<int>(blockIdx.x);
-  const auto ranks = static_cast<int>(gridDim.x);
-  const peer_inbox own = inboxes[rank];
-  const peer_inbox other = inboxes[peer];
-  const unsigned turn = own.turns[peer] + 1;
-  const int first_place = static_cast<int>(turn % 2) * ranks;
-  cuda::copy_message(other.places + (first_place + rank) * capacity, send, bytes);
-  __threadfence_system();
+    peer_gather_kernel(const char* send, char* receive, std::int64_t bytes, peer_links links) {
+  const peer_turn turn(links, static_cast<int>(blockIdx.x));
+  if (!turn.given_up) {
+    cuda::copy_message(turn.to(links), send, bytes);
+    __threadfence_system();
+  }
   __syncthreads();
   __shared__ bool is_there;
   if (threadIdx.x == 0) {
-    cuda::raise_flag(other.flags + rank, turn);
-    own.turns[peer] = turn;
-    const auto came = [&] {
-      return static_cast<int>(cuda::read_flag(own.flags + peer) - turn) >= 0;
-    };
-    is_there = came();
-    for (int looks = 1; !is_there; ++looks) {
-      // Reading the host's memory takes a microsecond. The message may have come before its rank
-      // left.
-      const bool gone = looks % 256 == 0 && left[peer] != 0;
-      is_there = came();
-      if (gone) break;
-    }
+    turn.raise(links);
+    is_there = turn.await(links);
   }
   __syncthreads();
-  char* const to = receive + peer * bytes;
+  char* const to = receive + turn.peer * bytes;
   if (is_there) {
-    cuda::copy_message(to, own.places + (first_place + peer) * capacity, bytes);
+    cuda::copy_message(to, turn.from(links), bytes);
   } else {
     for (std::int64_t i = threadIdx.x; i < bytes; i += peer_gather_nt) to[i] = 0;
   }
