@@ -58,6 +58,8 @@ TEST(AlignedBlocks, AreTheMaximalOnesOfEveryShortRange) {
       ASSERT_EQ(blocks.count(), static_cast<int>(expected.size()) - 1) << begin << " " << end;
       for (int i = 0; i <= blocks.count(); ++i) {
         ASSERT_EQ(blocks.first(i), expected[static_cast<std::size_t>(i)]) << begin << " " << end;
+        if (i == blocks.count()) continue;
+        ASSERT_EQ(blocks.size_at(blocks.first(i)), blocks.size(i)) << begin << " " << end;
       }
     }
   }

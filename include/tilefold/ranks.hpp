@@ -24,6 +24,7 @@
 #include <tilefold/detail/rank_axes.hpp>
 #include <tilefold/detail/rank_call.hpp>
 #include <tilefold/detail/rank_keys.hpp>
+#include <tilefold/detail/rank_merges.hpp>
 #include <tilefold/detail/rank_segments.hpp>
 #include <tilefold/detail/signature.hpp>
 #include <tilefold/detail/verb.hpp>
@@ -89,16 +90,22 @@ int most_blocks(const rank_parts& parts) {
 }
 
 /// All ranks' blocks of one sequence, of which the part of rank r is [begin(r), end(r)): one list.
-template <class Reducer, class Call, class Parts>
-block_list<Reducer> gather_blocks(Call& call, const Parts& parts, const Reducer& reducer,
+template <class Reducer, class Call>
+block_list<Reducer> gather_blocks(Call& call, const rank_parts& parts, const Reducer& reducer,
                                   const block_list<Reducer>& own) {
   using list = block_list<Reducer>;
   using accumulator = typename list::accumulator;
   static_assert(std::is_trivially_copyable_v<accumulator>,
                 "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
-  const auto bytes =
-      static_cast<std::size_t>(detail::most_blocks<typename list::blocks_type>(parts)) *
-      sizeof(accumulator);
+  const int most = detail::most_blocks<typename list::blocks_type>(parts);
+  using comm_type = std::remove_cvref_t<decltype(call.comm())>;
+  if constexpr (sends_to_ranks<comm_type>) {
+    if (call.size() > 1 &&
+        std::int64_t{call.size()} * most >= detail::least_merged_blocks<comm_type>()) {
+      return detail::merge_blocks(call, parts, reducer, own);
+    }
+  }
+  const std::size_t bytes = static_cast<std::size_t>(most) * sizeof(accumulator);
   const gathered_bytes all = call.gather(bytes, [&](std::byte* place) {
     const auto values = own.values().bytes();
     if (!values.empty()) std::memcpy(place, values.data(), values.size());

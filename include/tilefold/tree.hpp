@@ -90,6 +90,14 @@ struct aligned_blocks {
 
   TILEFOLD_HD constexpr std::int64_t size(int i) const { return first(i + 1) - first(i); }
 
+  /// The size of the block that begins at `at`, where one does: the largest that is aligned there
+  /// and does not pass the end. (For walks over all blocks; size(i) takes i steps.)
+  TILEFOLD_HD constexpr std::int64_t size_at(std::int64_t at) const {
+    const std::int64_t rest = std::int64_t{1} << floor_log2(end - at);
+    const std::int64_t aligned = at & -at;
+    return aligned != 0 && aligned < rest ? aligned : rest;
+  }
+
  private:
   TILEFOLD_HD constexpr std::int64_t top() const {
     if (begin == 0 || begin == end) return begin;
