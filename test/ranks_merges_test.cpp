@@ -186,7 +186,9 @@ TEST(RanksThatMerge, ARankThatLeavesWakesTheOthers) {
   const auto body = [&](thread_communicator& comm) {
     const tilefold::host_executor exec(1);
     const std::vector<int> one{1};
-    const auto sum = [&](auto& ranks) { (void)tilefold::reduce(tilefold::ranks(ranks, exec), one); };
+    const auto sum = [&](auto& ranks) {
+      (void)tilefold::reduce(tilefold::ranks(ranks, exec), one);
+    };
     try {
       if (comm.rank() == 3) {
         leaving_ranks own(comm);

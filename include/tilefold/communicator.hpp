@@ -119,9 +119,7 @@ class thread_communicator {
 
   /// Waits for what another rank sends. Throws communicator_error if it is of another length, or if
   /// that rank has left without it.
-  void receive(int rank, void* to, std::size_t bytes) {
-    group_->receive(rank, rank_, to, bytes);
-  }
+  void receive(int rank, void* to, std::size_t bytes) { group_->receive(rank, rank_, to, bytes); }
 
   /// Leaves the group, as one that is destroyed does.
   void abort() noexcept {
@@ -174,9 +172,8 @@ class thread_communicator {
     void receive(int from, int to, void* data, std::size_t bytes) {
       std::unique_lock lock(mutex_);
       const auto own = [&] {
-        return std::find_if(letters_.begin(), letters_.end(), [&](const letter& sent) {
-          return sent.from == from && sent.to == to;
-        });
+        return std::find_if(letters_.begin(), letters_.end(),
+                            [&](const letter& sent) { return sent.from == from && sent.to == to; });
       };
       // Another one may have left because it has all that it wanted.
       const bool& has_left = sent_[static_cast<std::size_t>(from)].left;

@@ -636,9 +636,8 @@ class basic_cuda_executor {
                            const KeysOut& keys_out, const ValuesOut& values_out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     auto* const num_runs = result_.template reserve<std::int64_t>();
-    or_finish([&] {
-      fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs);
-    });
+    or_finish(
+        [&] { fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs); });
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold_by_key");
     return *num_runs;
   }

@@ -148,7 +148,8 @@ class peer_group {
 /// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
 ///   communicator_error on all ranks.
 /// - Where each of at most eight ranks has one block of items (equal powers of two; any, if the
-///   order does not matter), a sum is one launch: the thread that has the part's value exchanges it.
+///   order does not matter), a sum is one launch: the thread that has the part's value exchanges
+///   it.
 /// - A rank that is destroyed, or aborted, has left for good: whoever waits for it, or will, gets a
 ///   communicator_error, from throw_errors() or a call that returns a value. Calls of its own that
 ///   still wait for others end, with the same error. Destroying waits for what its GPU has been

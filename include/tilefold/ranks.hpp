@@ -390,8 +390,9 @@ class ranks_executor {
                           0};
     using out_type = decltype(make_out());
     constexpr bool can_be_root = detail::links_peers<Comm> && sizeof(accumulator) <= 64;
-    [[maybe_unused]] const bool is_root = can_be_root && most == 1 && n > 0 && n <= most_root_items &&
-                         comm_->size() <= c::most_peers_of_root;
+    [[maybe_unused]] const bool is_root = can_be_root && most == 1 && n > 0 &&
+                                          n <= most_root_items &&
+                                          comm_->size() <= c::most_peers_of_root;
     std::optional<out_type> out;
     std::exception_ptr failure;
     try {

@@ -392,8 +392,8 @@ class streamed_executor {
   auto begin_copy(detail::cuda::stream_slot& slot, const Source& source, std::int64_t first,
                   std::int64_t count) const {
     return copied_in_turn(slot, [&](std::int64_t& used) {
-      return detail::placed(
-          source, [&](const auto& it) { return place(slot, it, first, count, used); });
+      return detail::placed(source,
+                            [&](const auto& it) { return place(slot, it, first, count, used); });
     });
   }
 
@@ -425,9 +425,8 @@ class streamed_executor {
   template <class Source>
   auto place_segments(detail::cuda::stream_slot& slot, const Source& source, std::int64_t first,
                       std::int64_t count, std::int64_t& used) const {
-    return detail::placed(source, [&](const auto& it) {
-      return place_in_segments(slot, it, first, count, used);
-    });
+    return detail::placed(
+        source, [&](const auto& it) { return place_in_segments(slot, it, first, count, used); });
   }
   template <class T>
   const T* place_in_segments(detail::cuda::stream_slot& slot, const T* items, std::int64_t first,

@@ -40,8 +40,8 @@ class ranks_of_one_gpu {
     const auto at = static_cast<std::size_t>(r);
     const int turn = static_cast<int>(got_[at].size()) + 1;
     sent_.push_back(std::make_unique<items>(std::vector<int>(words, 1000 * turn + r)));
-    got_[at].push_back(std::make_unique<items>(
-        std::vector<int>(static_cast<std::size_t>(ranks_) * words, -1)));
+    got_[at].push_back(
+        std::make_unique<items>(std::vector<int>(static_cast<std::size_t>(ranks_) * words, -1)));
     tilefold::detail::cuda::peer_gather_kernel<tilefold::detail::cuda::this_build>
         <<<static_cast<unsigned>(ranks_), tilefold::detail::cuda::peer_gather_nt, 0,
            gpus_[at].stream()>>>(reinterpret_cast<const char*>(sent_.back()->get()),
@@ -63,10 +63,9 @@ class ranks_of_one_gpu {
   /// What rank r got of each rank in a turn: the message's value, 0 for none, -2 for a mixture.
   std::vector<int> got(int r, int turn) {
     std::vector<int> all(static_cast<std::size_t>(ranks_) * words);
-    must(cudaMemcpy(
-        all.data(),
-        got_[static_cast<std::size_t>(r)][static_cast<std::size_t>(turn) - 1]->get(),
-        all.size() * sizeof(int), cudaMemcpyDeviceToHost));
+    must(cudaMemcpy(all.data(),
+                    got_[static_cast<std::size_t>(r)][static_cast<std::size_t>(turn) - 1]->get(),
+                    all.size() * sizeof(int), cudaMemcpyDeviceToHost));
     std::vector<int> values;
     for (auto first = all.begin(); first != all.end(); first += words) {
       const bool one = std::count(first, first + words, *first) == words;

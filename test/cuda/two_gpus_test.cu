@@ -169,9 +169,8 @@ TEST(CudaGroup, Errors) {
   EXPECT_THROW((void)tilefold::reduce(gpus, two), tilefold::invalid_range_error);
   EXPECT_THROW(tilefold::shards<float>({null}, {1, 2}), tilefold::invalid_range_error);
   EXPECT_THROW(tilefold::shards<float>({null}, {-1}), tilefold::invalid_range_error);
-  EXPECT_THROW(
-      tilefold::shards<float>({null, null}, {std::numeric_limits<std::int64_t>::max(), 1}),
-      tilefold::invalid_range_error);
+  EXPECT_THROW(tilefold::shards<float>({null, null}, {std::numeric_limits<std::int64_t>::max(), 1}),
+               tilefold::invalid_range_error);
 }
 
 // Of a group of one GPU it alone could read them.
@@ -188,9 +187,9 @@ TEST(CudaGroup, OffsetsAndResultsThatTheHostCannotReach) {
   must(cudaMallocHost(&out, 2 * sizeof(float)));
   EXPECT_THROW(tilefold::segmented_reduce(gpus, items.get(), offsets.get(), 2, out),
                tilefold::memory_space_error);
-  EXPECT_THROW(tilefold::segmented_reduce(gpus, items.get(), pinned, 2,
-                                          const_cast<float*>(items.get())),
-               tilefold::memory_space_error);
+  EXPECT_THROW(
+      tilefold::segmented_reduce(gpus, items.get(), pinned, 2, const_cast<float*>(items.get())),
+      tilefold::memory_space_error);
   tilefold::segmented_reduce(gpus, items.get(), pinned, 2, out);
   EXPECT_EQ(out[0], 4.0f);
   EXPECT_EQ(out[1], 6.0f);

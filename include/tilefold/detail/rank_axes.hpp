@@ -62,8 +62,7 @@ inline index_iterator along(const index_iterator& indices, std::int64_t, const s
 template <std::size_t... Index, class... Its>
 auto along(const source_of<std::index_sequence<Index...>, Its...>& elements, std::int64_t first,
            const strided_axes& axes) {
-  return detail::placed(elements,
-                        [&](const auto& it) { return detail::along(it, first, axes); });
+  return detail::placed(elements, [&](const auto& it) { return detail::along(it, first, axes); });
 }
 
 /// The values of the blocks of all results of a rank: values(b)[k] of block b of result k.

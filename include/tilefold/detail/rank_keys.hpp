@@ -164,8 +164,8 @@ std::int64_t fold_rank_keys(Call& call, Executor& exec, std::int64_t n, const Bo
     if (n == mine.length) return;
     const items_type begun{detail::starting_at(items->keys, mine.length), items->equal,
                            detail::starting_at(items->source, mine.length), n - mine.length};
-    runs = exec.template fold_by_key<Policy>(begun, bound.reducer, bound.start, keys_out,
-                                             values_out);
+    runs =
+        exec.template fold_by_key<Policy>(begun, bound.reducer, bound.start, keys_out, values_out);
   });
   const gathered_bytes all = detail::gather_shares<reducer>(call, shares, sent);
 

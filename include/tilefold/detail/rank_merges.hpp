@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The blocks of very many ranks, put together by merges of neighbours: nobody receives those of all.
-// Parts that lie one after the other are one longer part, whose blocks are few again:
+// The blocks of very many ranks, put together by merges of neighbours: nobody receives those of
+// all. Parts that lie one after the other are one longer part, whose blocks are few again:
 //
 //     rank      0     1     2     3     4     5
 //     step 1    0 <-- 1     2 <-- 3     4 <-- 5        each sends the blocks of what it has
@@ -32,8 +32,8 @@ concept sends_to_ranks =
       comm.receive(rank, to, bytes);
     };
 
-/// From how many blocks of all ranks together on merges are faster than a gather of them. Counted by
-/// benchmark/ranks/scaling: 27 to 100 ranks with uneven parts, 1350 with a block each.
+/// From how many blocks of all ranks together on merges are faster than a gather of them. Counted
+/// by benchmark/ranks/scaling: 27 to 100 ranks with uneven parts, 1350 with a block each.
 template <class Comm>
 constexpr std::int64_t least_merged_blocks() {
   if constexpr (requires { Comm::least_merged_blocks; }) return Comm::least_merged_blocks;

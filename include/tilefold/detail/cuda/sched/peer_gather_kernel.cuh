@@ -9,21 +9,26 @@
 //
 // The protocol, of any two ranks a and b by themselves:
 //
-//     a   turn 1: writes place 1 of b, flag 1 | waits for b's flag 1 | turn 2: place 0, flag 2 | ...
-//     b   turn 1: writes place 1 of a, flag 1 | waits for a's flag 1 | turn 2: place 0, flag 2 | ...
+//     a   turn 1: writes place 1 of b, flag 1 | waits for b's flag 1 | turn 2: place 0, flag 2 |
+//     ... b   turn 1: writes place 1 of a, flag 1 | waits for a's flag 1 | turn 2: place 0, flag 2
+//     | ...
 //
 //  1. Each has two places for the other's messages, a flag that the other raises, and its own count
 //     of turns. All are on its GPU and begin at 0, so launches can be replayed.
 //  2. In turn t a writes its message to place t % 2 of b and raises b's flag to t (release).
 //  3. Then it waits until its own flag is t or more (acquire), and reads place t % 2.
-//  4. Its turns are in the order of one stream. So whoever is in turn t + 1 has read that of turn t.
-//  5. b can be in turn t + 2 only when a has raised flag t + 1, which is after a has read turn t. So
+//  4. Its turns are in the order of one stream. So whoever is in turn t + 1 has read that of turn
+//  t.
+//  5. b can be in turn t + 2 only when a has raised flag t + 1, which is after a has read turn t.
+//  So
 //     nothing is overwritten that is still read, and a flag is at most one ahead of its reader.
 //  6. A rank that leaves sets its word in memory of the host, once and for all. Turns that it has
-//     begun, or begins later, it takes none the less: messages of a rank that leaves may still come.
+//     begun, or begins later, it takes none the less: messages of a rank that leaves may still
+//     come.
 //  7. Whoever waits looks at the words of both: its own, lest a rank that is destroyed wait for one
 //     that never comes. If one is set it looks at its flag once more, and then gives the other up.
-//  8. Who has given up writes nothing to the other and reads nothing of it, ever again. Rule 5 needs
+//  8. Who has given up writes nothing to the other and reads nothing of it, ever again. Rule 5
+//  needs
 //     that: without waiting, later messages would be written over those that the other still reads.
 //  9. Then the other gives up as well, at its next turn at the latest, for it sees the same words.
 // 10. Zeros stand where a message would be that has been given up. No call's message begins so.
@@ -65,7 +70,8 @@ __device__ __forceinline__ void raise_flag(unsigned* flag, unsigned value) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
-/// Waits until `flag` is at `turn`, or one of two ranks has left; returns whether the flag is there.
+/// Waits until `flag` is at `turn`, or one of two ranks has left; returns whether the flag is
+/// there.
 __device__ __forceinline__ bool await_turn(const unsigned* flag, unsigned turn,
                                            const unsigned* left_own, const unsigned* left_other) {
   const auto came = [&] { return static_cast<int>(cuda::read_flag(flag) - turn) >= 0; };
@@ -90,8 +96,8 @@ struct peer_turn {
   int peer;
   unsigned number;
   bool given_up;
-  char* places;     // of the other's inbox
-  unsigned* flag;   // that this rank raises there
+  char* places;    // of the other's inbox
+  unsigned* flag;  // that this rank raises there
 
   __device__ __forceinline__ peer_turn() {}
   __device__ __forceinline__ peer_turn(const peer_links& links, int with)
