@@ -21,6 +21,7 @@
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/rank_segments.hpp>
+#include <tilefold/detail/waiting_executor.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/tree.hpp>
@@ -104,11 +105,8 @@ class shards {
 ///   memory_space_error for offsets or results that the host does not reach. After any error it can
 ///   be used again.
 template <class Build>
-class basic_cuda_group {
+class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>, Build> {
  public:
-  using executor_concept = executor_tag;
-  static constexpr bool cuts_items = true;  // by what the host knows
-
   explicit basic_cuda_group(const std::vector<int>& devices) {
     if (devices.empty()) throw invalid_range_error("tilefold::cuda_group: no GPU is named");
     for (const int device : devices) {
@@ -120,19 +118,6 @@ class basic_cuda_group {
   int size() const { return static_cast<int>(gpus_.size()); }
   /// The executor of GPU number d of the group.
   basic_cuda_executor<Build>& gpu(int d) const { return *gpus_[static_cast<std::size_t>(d)]; }
-
-  template <class Accumulator, class Result, class... Functions>
-  static constexpr bool takes() {
-    return basic_cuda_executor<Build>::template takes<Accumulator, Result, Functions...>();
-  }
-  template <class... Functions>
-  static constexpr bool takes_functions() {
-    return basic_cuda_executor<Build>::template takes_functions<Functions...>();
-  }
-  template <class... Items>
-  static constexpr bool takes_items() {
-    return basic_cuda_executor<Build>::template takes_items<Items...>();
-  }
 
   template <class It>
   auto readable(const It& first, const char* what, bool reads = true) const {
@@ -151,18 +136,6 @@ class basic_cuda_group {
       for (const auto& gpu : gpus_) (void)gpu->readable(items, what, reads);
       return items;
     }
-  }
-
-  template <class Policy, class Source, detail::folding Reducer, class Init>
-  typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
-                                std::int64_t n) const {
-    return detail::fold_of_blocks<Policy>(*this, source, reducer, init, n);
-  }
-
-  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
-  void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
-                 const Out& out) const {
-    store(fold<Policy>(source, reducer, init, n), out);
   }
 
   /// Calls keep(accumulator, number of items) for blocks that make up the items, in their order;
@@ -261,20 +234,13 @@ class basic_cuda_group {
     }
     for (const auto [s, count] : crossing) {
       const auto items = detail::starting_at(forest.source, forest.first(s));
-      detail::write_through(detail::starting_at(out, s),
-                            detail::output_value<Out>(fold<Policy>(items, reducer, init, count)));
+      detail::write_through(
+          detail::starting_at(out, s),
+          detail::output_value<Out>(this->template fold<Policy>(items, reducer, init, count)));
     }
   }
 
-  /// Writes `value` through `out`, in host memory.
-  template <class T, class Out>
-  void store(const T& value, Out out) const {
-    detail::require_host_access(out, "out");
-    detail::write_through(out, detail::output_value<Out>(value));
-  }
-
   void require_waiting(const char* verb) const { gpus_.front()->require_waiting(verb); }
-  void synchronize() const {}
 
  private:
   // After an error nobody may read the caller's items any more.

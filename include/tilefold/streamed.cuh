@@ -27,6 +27,7 @@
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/rank_segments.hpp>
+#include <tilefold/detail/waiting_executor.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/tree.hpp>
@@ -119,11 +120,8 @@ struct stream_slot {
 /// stream, workspace and policy rules it uses, and keeps its slots between calls. One serves one
 /// thread at a time.
 template <class Build>
-class streamed_executor {
+class streamed_executor : public detail::waiting_executor<streamed_executor<Build>, Build> {
  public:
-  using executor_concept = executor_tag;
-  static constexpr bool cuts_items = true;  // by what the host knows
-
   streamed_executor(basic_cuda_executor<Build>& gpu, std::int64_t chunk_bytes)
       : gpu_(&gpu), chunk_bytes_(chunk_bytes) {
     if (chunk_bytes < least_chunk_bytes) {
@@ -133,19 +131,6 @@ class streamed_executor {
   }
 
   std::int64_t chunk_bytes() const { return chunk_bytes_; }
-
-  template <class Accumulator, class Result, class... Functions>
-  static constexpr bool takes() {
-    return basic_cuda_executor<Build>::template takes<Accumulator, Result, Functions...>();
-  }
-  template <class... Functions>
-  static constexpr bool takes_functions() {
-    return basic_cuda_executor<Build>::template takes_functions<Functions...>();
-  }
-  template <class... Items>
-  static constexpr bool takes_items() {
-    return basic_cuda_executor<Build>::template takes_items<Items...>();
-  }
 
   /// Items lie in a row in memory that the host reads: pageable, pinned, managed, or a mapped file.
   template <class It>
@@ -158,20 +143,6 @@ class streamed_executor {
                   "tilefold: streamed items must be trivially copyable");
     if (reads) detail::require_host_access(items, what);
     return items;
-  }
-
-  /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
-  template <class Policy, class Source, detail::folding Reducer, class Init>
-  typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
-                                std::int64_t n) const {
-    return detail::fold_of_blocks<Policy>(*this, source, reducer, init, n);
-  }
-
-  /// The same, written through `out`, in host memory, before the call returns.
-  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
-  void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
-                 const Out& out) const {
-    store(fold<Policy>(source, reducer, init, n), out);
   }
 
   /// Calls keep(accumulator, number of items) for blocks that make up the items, in their order;
@@ -243,8 +214,8 @@ class streamed_executor {
       for (std::int64_t s = 0; s < num_segments;) {
         const std::int64_t count = segments_in(forest, s, num_segments, chunk);
         if (count == 0) {
-          write(fold<Policy>(detail::starting_at(forest.source, forest.first(s)), reducer, init,
-                             forest.count(s)),
+          write(this->template fold<Policy>(detail::starting_at(forest.source, forest.first(s)),
+                                            reducer, init, forest.count(s)),
                 detail::starting_at(out, s));
           ++s;
           continue;
@@ -271,15 +242,7 @@ class streamed_executor {
     }
   }
 
-  /// Writes `value` through `out`, in host memory.
-  template <class T, class Out>
-  void store(const T& value, Out out) const {
-    detail::require_host_access(out, "out");
-    write(value, out);
-  }
-
   void require_waiting(const char* verb) const { gpu_->require_waiting(verb); }
-  void synchronize() const {}
 
  private:
   template <class T, class Out>

@@ -9,28 +9,23 @@
 //
 // The protocol, of any two ranks a and b by themselves:
 //
-//     a   turn 1: writes place 1 of b, flag 1 | waits for b's flag 1 | turn 2: place 0, flag 2 |
-//     ... b   turn 1: writes place 1 of a, flag 1 | waits for a's flag 1 | turn 2: place 0, flag 2
-//     | ...
+//     a   place 1 of b, flag 1 | waits for own flag 1 | place 0 of b, flag 2 | waits for 2 | ...
+//     b   place 1 of a, flag 1 | waits for own flag 1 | place 0 of a, flag 2 | waits for 2 | ...
 //
-//  1. Each has two places for the other's messages, a flag that the other raises, and its own count
-//     of turns. All are on its GPU and begin at 0, so launches can be replayed.
-//  2. In turn t a writes its message to place t % 2 of b and raises b's flag to t (release).
-//  3. Then it waits until its own flag is t or more (acquire), and reads place t % 2.
-//  4. Its turns are in the order of one stream. So whoever is in turn t + 1 has read that of turn
-//  t.
-//  5. b can be in turn t + 2 only when a has raised flag t + 1, which is after a has read turn t.
-//  So
-//     nothing is overwritten that is still read, and a flag is at most one ahead of its reader.
-//  6. A rank that leaves sets its word in memory of the host, once and for all. Turns that it has
-//     begun, or begins later, it takes none the less: messages of a rank that leaves may still
-//     come.
-//  7. Whoever waits looks at the words of both: its own, lest a rank that is destroyed wait for one
-//     that never comes. If one is set it looks at its flag once more, and then gives the other up.
-//  8. Who has given up writes nothing to the other and reads nothing of it, ever again. Rule 5
-//  needs
-//     that: without waiting, later messages would be written over those that the other still reads.
-//  9. Then the other gives up as well, at its next turn at the latest, for it sees the same words.
+//  1. Each has two places for messages, a flag that the other raises, and a count of its turns.
+//     All lie on its GPU and begin at 0: launches can be replayed.
+//  2. In turn t a rank writes the other's place t % 2, and raises the other's flag to t (release).
+//  3. Then it waits until its own flag is t or more (acquire), and reads its own place t % 2.
+//  4. Its turns come in the order of one stream: in turn t + 1 it has read what came in turn t.
+//  5. It is in turn t + 2 only when the other has raised t + 1, thus has read what came in turn t.
+//     So nothing is overwritten that is still read, and a flag is at most one turn ahead.
+//  6. A rank that leaves sets its word in the host's memory, for good. Its turns go on all the
+//     same: messages of a rank that has left may still come.
+//  7. Who waits looks at both words: at its own, lest a rank that is destroyed wait in vain. If
+//     one is set it looks at its flag a last time, and if that is not raised gives the other up.
+//  8. Who has given up writes nothing to the other and reads nothing of it, ever again: it no
+//     longer waits, so by rule 5 it could overwrite what the other still reads.
+//  9. The other gives up as well, in a turn for which no message comes: it sees the same words.
 // 10. Zeros stand where a message would be that has been given up. No call's message begins so.
 #pragma once
 
