@@ -33,7 +33,7 @@ concept sends_to_ranks =
     };
 
 /// From how many blocks of all ranks together on merges are faster than a gather of them. Counted
-/// by benchmark/ranks/scaling: 27 to 100 ranks with uneven parts, 1350 with a block each.
+/// by benchmark/ranks/scaling: 27 to 100 ranks with uneven parts, 1290 with a block each.
 template <class Comm>
 constexpr std::int64_t least_merged_blocks() {
   if constexpr (requires { Comm::least_merged_blocks; }) return Comm::least_merged_blocks;
