@@ -510,14 +510,6 @@ class basic_cuda_executor {
                            detail::raw_output<typename Reducer::accumulator>{values});
   }
 
-  /// Of one block alone: `out` gets its accumulator, from one thread, as the last thing that is
-  /// done.
-  template <class Policy, class Source, detail::folding Reducer, class Out>
-  void fold_block_to(const Source& source, const Reducer& reducer, std::int64_t n, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    launch<Policy>(source, reducer, detail::unfinished{}, n, out);
-  }
-
   /// The same through an output of accumulators.
   template <class Policy, class Source, detail::folding Reducer, class Out>
   void fold_blocks_to(const Source& source, const Reducer& reducer, std::int64_t position,
@@ -526,7 +518,7 @@ class basic_cuda_executor {
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
     const int count = blocks.count();
     if (count == 1) {
-      fold_block_to<Policy>(source, reducer, n, out);
+      launch<Policy>(source, reducer, detail::unfinished{}, n, out);
       return;
     }
     if constexpr (!detail::blocks_of<Reducer>::one) {

@@ -46,10 +46,11 @@ class peer_group {
 
   int size() const { return static_cast<int>(gpus_.size()); }
   int device(int rank) const { return gpus_[at(rank)].device; }
-  /// What launches of a rank find all that by.
-  peer_links links(int rank) const {
-    return {rank, size(), inboxes_[at(rank)], table(rank), capacity, left_};
+  /// All inboxes, in memory of the rank's GPU.
+  const peer_inbox* inboxes(int rank) const {
+    return reinterpret_cast<const peer_inbox*>(gpus_[at(rank)].memory);
   }
+  const unsigned* left() const { return left_; }
   bool has_left(int rank) const {
     return std::atomic_ref(left_[at(rank)]).load(std::memory_order_acquire) != 0;
   }
@@ -64,11 +65,6 @@ class peer_group {
   };
 
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
-
-  // All inboxes, in memory of the rank's GPU.
-  const peer_inbox* table(int rank) const {
-    return reinterpret_cast<const peer_inbox*>(gpus_[at(rank)].memory);
-  }
 
   void reach_all(int device) const {
     const device_scope scope(device);
@@ -101,6 +97,7 @@ class peer_group {
     const auto table = ranks * static_cast<std::int64_t>(sizeof(peer_inbox));
     const auto words = ranks * static_cast<std::int64_t>(sizeof(unsigned));
     const std::int64_t front = (table + 3 * words + 255) / 256 * 256;
+    std::vector<peer_inbox> inboxes;
     for (gpu& g : gpus_) {
       const device_scope scope(g.device);
       void* memory = nullptr;
@@ -109,11 +106,11 @@ class peer_group {
       g.memory = static_cast<char*>(memory);
       check(cudaMemset(memory, 0, static_cast<std::size_t>(front)), "cudaMemset");
       auto* const flags = reinterpret_cast<unsigned*>(g.memory + table);
-      inboxes_.push_back({g.memory + front, flags, flags + ranks, flags + 2 * ranks});
+      inboxes.push_back({g.memory + front, flags, flags + ranks, flags + 2 * ranks});
     }
     for (const gpu& g : gpus_) {
       const device_scope scope(g.device);
-      check(cudaMemcpy(g.memory, inboxes_.data(), static_cast<std::size_t>(table),
+      check(cudaMemcpy(g.memory, inboxes.data(), static_cast<std::size_t>(table),
                        cudaMemcpyHostToDevice),
             "cudaMemcpy");
       check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -128,7 +125,6 @@ class peer_group {
   }
 
   std::vector<gpu> gpus_;
-  std::vector<peer_inbox> inboxes_;
   unsigned* left_ = nullptr;  // a word a rank
 };
 
@@ -147,9 +143,6 @@ class peer_group {
 ///   GPU for the other ranks. Other calls gather as thread_communicator does.
 /// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
 ///   communicator_error on all ranks.
-/// - Where each of at most eight ranks has one block of items (equal powers of two; any, if the
-///   order does not matter), a sum is one launch: the thread that has the part's value exchanges
-///   it.
 /// - A rank that is destroyed, or aborted, has left for good: whoever waits for it, or will, gets a
 ///   communicator_error, from throw_errors() or a call that returns a value. Calls of its own that
 ///   still wait for others end, with the same error. Destroying waits for what its GPU has been
@@ -198,19 +191,16 @@ class basic_peer_communicator {
   /// Between memory of the GPUs, in the order of a stream of this rank's; a multiple of 16 bytes.
   void all_gather(const void* send, void* receive, std::size_t bytes, cudaStream_t stream) {
     using namespace detail::cuda;
-    const peer_links links = this->links(static_cast<std::int64_t>(bytes));
-    const ready_kernel<const char*, char*, std::int64_t, peer_links> kernel{
-        &peer_gather_kernel<Build>, "peer_gather_kernel", peer_gather_nt, size(), false, false};
+    require_all();
+    require_fits(static_cast<std::int64_t>(bytes));
+    const ready_kernel<const char*, char*, std::int64_t, int, const peer_inbox*, std::int64_t,
+                       const unsigned*>
+        kernel{
+            &peer_gather_kernel<Build>, "peer_gather_kernel", peer_gather_nt, size(), false, false};
     const device_scope scope(device());
     kernel.launch(size(), stream, static_cast<const char*>(send), static_cast<char*>(receive),
-                  static_cast<std::int64_t>(bytes), links);
-  }
-
-  /// What a launch needs to exchange messages of `bytes` bytes by itself (peer_root.cuh).
-  detail::cuda::peer_links links(std::int64_t bytes) const {
-    require_all();
-    require_fits(bytes);
-    return group_->links(rank());
+                  static_cast<std::int64_t>(bytes), rank(), group_->inboxes(rank()),
+                  peer_group::capacity, group_->left());
   }
 
   /// Waits for a stream in which gathers may be.

@@ -34,7 +34,6 @@
 #if defined(__CUDACC__)
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/launch_join.cuh>
-#include <tilefold/detail/cuda/sched/peer_root.cuh>
 #include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
 #endif
 
@@ -116,10 +115,6 @@ block_list<Reducer> gather_blocks(Call& call, const rank_parts& parts, const Red
   }
   return whole;
 }
-
-/// One whose ranks write each other's memory, so that a kernel can exchange messages by itself.
-template <class Comm>
-concept links_peers = requires(Comm& comm, std::int64_t bytes) { comm.links(bytes).inboxes; };
 
 /// A communicator that also gathers between memory of GPUs, in the order of a stream.
 template <class Comm>
@@ -353,9 +348,6 @@ class ranks_executor {
   }
 
 #if defined(__CUDACC__)
-  // Of longer parts the launches that are saved are no time at all.
-  static constexpr std::int64_t most_root_items = std::int64_t{1} << 20;
-
   /// \cond
   // Whether calls with lengths work in the order of the executor's stream.
   template <class Reducer>
@@ -388,26 +380,12 @@ class ranks_executor {
     const int rank = comm_->rank();
     c::rank_header header{stream_signature<Bound, Its...>(verb), parts.begin(rank), parts.end(rank),
                           0};
-    using out_type = decltype(make_out());
-    constexpr bool can_be_root = detail::links_peers<Comm> && sizeof(accumulator) <= 64;
-    [[maybe_unused]] const bool is_root = can_be_root && most == 1 && n > 0 &&
-                                          n <= most_root_items &&
-                                          comm_->size() <= c::most_peers_of_root;
-    std::optional<out_type> out;
+    std::optional<decltype(make_out())> out;
     std::exception_ptr failure;
     try {
       require_lengths(n);
       require_gpu_of_communicator();
       out.emplace(make_out());
-      if constexpr (can_be_root) {
-        if (is_root) {
-          const c::peer_root<reducer, decltype(bound.start), out_type> root{
-              comm_->links(bytes), header, {bound.reducer, {0u}}, bound.start, *out, status};
-          base_->template fold_block_to<Policy_>(
-              detail::in_whole(bound.source(*base_, its...), header.begin), bound.reducer, n, root);
-          return;
-        }
-      }
       base_->ready_to_join(bound.reducer, bound.start, empty, *out);
       if (n > 0) {
         auto* const values = reinterpret_cast<accumulator*>(mail.message() + c::rank_blocks_at);

@@ -46,7 +46,8 @@ class ranks_of_one_gpu {
         <<<static_cast<unsigned>(ranks_), tilefold::detail::cuda::peer_gather_nt, 0,
            gpus_[at].stream()>>>(reinterpret_cast<const char*>(sent_.back()->get()),
                                  reinterpret_cast<char*>(got_[at].back()->get()),
-                                 words * sizeof(int), group_.links(r));
+                                 words * sizeof(int), r, group_.inboxes(r),
+                                 tilefold::detail::cuda::peer_group::capacity, group_.left());
     must(cudaGetLastError());
   }
 

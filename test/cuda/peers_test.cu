@@ -116,8 +116,7 @@ TEST(PeerRanks, ARankThatLeavesIsTold) {
                tilefold::communicator_error);
 }
 
-// Parts of one block: the fold's own thread exchanges. An operator that does not commute; and
-// beside ranks that have no items, or come by the other way since their call is another one.
+// Parts of one block each, of an operator that does not commute.
 TEST(PeerRanks, PartsOfOneBlock) {
   for (const std::int64_t block : {1, 1024, 65536}) {
     const auto ranks = static_cast<std::int64_t>(all_gpus().size());
@@ -154,11 +153,10 @@ TEST(PeerRanks, CallsOfOneBlockAndOfManyMeet) {
     const std::int64_t own = lengths[comm.rank()];
     const auto all = tilefold::ranks(comm, gpu, lengths);
     for (int round = 0; round < 50; ++round) {
-      // One block, on one rank alone: the others take part with nothing.
+      // One block, on one rank alone.
       EXPECT_EQ(tilefold::reduce(all, first, first + own, tilefold::maximum{}), 1.0f);
       // Several.
       EXPECT_EQ(tilefold::reduce(all, first, first + own), 100.0f);
-      // Of different calls both ways are told.
       const auto odd = [&] {
         if (comm.rank() == 1) {
           (void)tilefold::reduce(all, first, first + own);
@@ -184,7 +182,6 @@ TEST(PeerRanks, DestroyedInAnyOrderWithCallsUnderWay) {
     const tilefold::test::device_items<float> items(std::vector<float>(100, 1.0f));
     const tilefold::test::device_items<float> out(std::vector<float>(1, 5.0f));
     const tilefold::rank_lengths lengths(std::vector<std::int64_t>(devices.size(), 100));
-    // A gather of its own, then one in the end of the fold's kernel.
     tilefold::reduce_into(tilefold::ranks(*comms[0], gpu, lengths), items.get(), items.get() + 100,
                           out.get());
     tilefold::reduce_into(tilefold::ranks(*comms[0], gpu, lengths), items.get(), items.get() + 100,

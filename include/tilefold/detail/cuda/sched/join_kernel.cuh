@@ -36,13 +36,6 @@ struct rank_status {
   int rank;
 };
 
-/// Keeps what a call has found out.
-__device__ __forceinline__ void say(rank_status* status, rank_status::kind what, int rank) {
-  status->rank = rank;
-  __threadfence_system();
-  status->what = what;
-}
-
 /// Where blocks begin in a message.
 inline constexpr std::int64_t rank_blocks_at = sizeof(rank_header);
 
@@ -157,8 +150,9 @@ __global__ void __launch_bounds__(warp_size)
   }
   if (other < ranks || failed < ranks) {
     if (lane == 0) {
-      cuda::say(status, other < ranks ? rank_status::other_call : rank_status::failed,
-                other < ranks ? other : failed);
+      status->rank = other < ranks ? other : failed;
+      __threadfence_system();
+      status->what = other < ranks ? rank_status::other_call : rank_status::failed;
     }
     return;
   }

@@ -44,16 +44,6 @@ struct peer_inbox {
   unsigned* given_up;
 };
 
-/// A rank's way to the inboxes of its group.
-struct peer_links {
-  int rank;
-  int ranks;
-  peer_inbox own;
-  const peer_inbox* inboxes;  // of all ranks, in memory of this one's GPU
-  std::int64_t capacity;      // bytes of a place
-  const unsigned* left;       // a word a rank in memory of the host: not 0 if it has left
-};
-
 inline constexpr int peer_gather_nt = 64;
 
 __device__ __forceinline__ unsigned read_flag(const unsigned* flag) {
@@ -86,72 +76,38 @@ __device__ __forceinline__ void copy_message(char* to, const char* from, std::in
   }
 }
 
-/// One rank's side of a turn with another one (rules above).
-struct peer_turn {
-  int peer;
-  unsigned number;
-  bool given_up;
-  char* places;    // of the other's inbox
-  unsigned* flag;  // that this rank raises there
-
-  __device__ __forceinline__ peer_turn() {}
-  __device__ __forceinline__ peer_turn(const peer_links& links, int with)
-      : peer(with),
-        number(links.own.turns[with] + 1),
-        given_up(links.own.given_up[with] != 0),
-        places(links.inboxes[with].places),
-        flag(links.inboxes[with].flags + links.rank) {}
-
-  /// Where this rank's message goes, and where the other's comes.
-  __device__ __forceinline__ char* to(const peer_links& links) const {
-    return places + place(links, links.rank);
-  }
-  __device__ __forceinline__ const char* from(const peer_links& links) const {
-    return links.own.places + place(links, peer);
-  }
-
-  /// Says that the message is there, which a fence has made visible. One thread.
-  __device__ __forceinline__ void raise(const peer_links& links) const {
-    if (given_up) return;
-    cuda::raise_flag(flag, number);
-    links.own.turns[peer] = number;
-  }
-
-  /// Waits for the other's message; whether it is there. One thread.
-  __device__ __forceinline__ bool await(const peer_links& links) const {
-    if (given_up) return false;
-    const bool came = cuda::await_turn(links.own.flags + peer, number, links.left + links.rank,
-                                       links.left + peer);
-    if (!came) links.own.given_up[peer] = 1;
-    return came;
-  }
-
- private:
-  __device__ __forceinline__ std::int64_t place(const peer_links& links, int rank) const {
-    return (static_cast<std::int64_t>(number % 2) * links.ranks + rank) * links.capacity;
-  }
-};
-
-/// Block p exchanges messages with rank p, `bytes` bytes each, a multiple of 16. As many blocks as
-/// ranks.
+/// Block p exchanges messages with rank p, `bytes` bytes each, a multiple of 16. `left`: a word a
+/// rank, not 0 if it has left.
 template <class Build>
 __global__ void __launch_bounds__(peer_gather_nt)
-    peer_gather_kernel(const char* send, char* receive, std::int64_t bytes, peer_links links) {
-  const peer_turn turn(links, static_cast<int>(blockIdx.x));
-  if (!turn.given_up) {
-    cuda::copy_message(turn.to(links), send, bytes);
+    peer_gather_kernel(const char* send, char* receive, std::int64_t bytes, int rank,
+                       const peer_inbox* inboxes, std::int64_t capacity, const unsigned* left) {
+  const auto peer = static_cast<int>(blockIdx.x);
+  const auto ranks = static_cast<int>(gridDim.x);
+  const peer_inbox own = inboxes[rank];
+  const peer_inbox other = inboxes[peer];
+  const unsigned turn = own.turns[peer] + 1;
+  const bool given_up = own.given_up[peer] != 0;
+  const int first_place = static_cast<int>(turn % 2) * ranks;
+  if (!given_up) {
+    cuda::copy_message(other.places + (first_place + rank) * capacity, send, bytes);
     __threadfence_system();
   }
   __syncthreads();
   __shared__ bool is_there;
   if (threadIdx.x == 0) {
-    turn.raise(links);
-    is_there = turn.await(links);
+    is_there = false;
+    if (!given_up) {
+      cuda::raise_flag(other.flags + rank, turn);
+      own.turns[peer] = turn;
+      is_there = cuda::await_turn(own.flags + peer, turn, left + rank, left + peer);
+      if (!is_there) own.given_up[peer] = 1;
+    }
   }
   __syncthreads();
-  char* const to = receive + turn.peer * bytes;
+  char* const to = receive + peer * bytes;
   if (is_there) {
-    cuda::copy_message(to, turn.from(links), bytes);
+    cuda::copy_message(to, own.places + (first_place + peer) * capacity, bytes);
   } else {
     for (std::int64_t i = threadIdx.x; i < bytes; i += peer_gather_nt) to[i] = 0;
   }
