@@ -55,8 +55,7 @@ __device__ __forceinline__ void raise_flag(unsigned* flag, unsigned value) {
   asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
-/// Waits until `flag` is at `turn`, or one of two ranks has left; returns whether the flag is
-/// there.
+/// Waits until `flag` is at `turn`, or one of two ranks has left; whether the flag is there.
 __device__ __forceinline__ bool await_turn(const unsigned* flag, unsigned turn,
                                            const unsigned* left_own, const unsigned* left_other) {
   const auto came = [&] { return static_cast<int>(cuda::read_flag(flag) - turn) >= 0; };
