@@ -561,8 +561,8 @@ class basic_cuda_executor {
   Result awaited(const Start& start, const Wait& wait) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     const auto place = result_.template next<Result>();
+    start(place);
     or_finish([&] {
-      start(place);
       if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
     });
     return *place.value;

@@ -329,13 +329,16 @@ class ranks_executor {
     try {
       work();
     } catch (...) {
-      try {
-        base_->require_waiting("");  // nothing is under way in a capture
-        base_->synchronize();
-      } catch (...) {
-        // What was wrong first is what the caller is told.
-      }
+      finish_own_part();
       throw;
+    }
+  }
+  void finish_own_part() const noexcept {
+    try {
+      base_->require_waiting("");  // nothing is under way in a capture
+      base_->synchronize();
+    } catch (...) {
+      // What was wrong first is what the caller is told.
     }
   }
 
@@ -382,6 +385,7 @@ class ranks_executor {
                           0};
     std::optional<decltype(make_out())> out;
     std::exception_ptr failure;
+    bool has_begun = false;
     try {
       require_lengths(n);
       require_gpu_of_communicator();
@@ -389,6 +393,7 @@ class ranks_executor {
       base_->ready_to_join(bound.reducer, bound.start, empty, *out);
       if (n > 0) {
         auto* const values = reinterpret_cast<accumulator*>(mail.message() + c::rank_blocks_at);
+        has_begun = true;
         base_->template fold_blocks_to<Policy_>(
             detail::in_whole(bound.source(*base_, its...), header.begin), bound.reducer,
             header.begin, n, c::rank_blocks<accumulator>{values, place, header});
@@ -399,6 +404,8 @@ class ranks_executor {
       failure = std::current_exception();
     }
     if (failure != nullptr) {
+      // Before the gather, which waits for others.
+      if (has_begun) finish_own_part();
       header.failed = 1;
       send_failure(header, bytes);
       std::rethrow_exception(failure);
