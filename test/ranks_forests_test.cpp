@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -285,6 +286,33 @@ TEST(RankForestErrors, OtherWidthsAreFoundOutByAll) {
     });
     EXPECT_NE(told.find("to 3 results"), told.npos) << told;
     EXPECT_NE(told.find("to 4 results"), told.npos) << told;
+  });
+}
+
+// Of a run that nobody else has a part of, so the ranks need not tell each other its value.
+TEST(RankForestErrors, WhatARunOfOneRankThrowsAllAreTold) {
+  const std::vector<int> keys{1, 1, 2, 2, 2, 3, 3, 4};
+  const std::vector<int> x{1, 1, 1, 1, 1, 1, -1, 1};
+  const auto op = [](int a, int b) {
+    if (b < 0) throw std::domain_error("a negative item");
+    return a + b;
+  };
+  thread_communicator::run(3, [&](thread_communicator& comm) {
+    const tilefold::host_executor one(1);
+    const std::int64_t cuts[]{0, 4, 8, 8};  // within the twos; nothing on the last rank
+    const std::int64_t begin = cuts[comm.rank()];
+    const std::int64_t end = cuts[comm.rank() + 1];
+    int keys_out[4], values_out[4];
+    const auto call = [&] {
+      (void)tilefold::reduce_by_key(tilefold::ranks(comm, one), keys.data() + begin,
+                                    keys.data() + end, x.data() + begin, keys_out, values_out, op);
+    };
+    if (comm.rank() == 1) {
+      EXPECT_EQ(message_of<std::domain_error>(call), "a negative item");
+    } else {
+      const std::string told = message_of<tilefold::rank_error>(call);
+      EXPECT_NE(told.find("rank 1 has failed: a negative item"), told.npos) << told;
+    }
   });
 }
 

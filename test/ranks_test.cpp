@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -403,6 +405,26 @@ TEST(RanksErrors, ARankThatLeavesWakesTheOthers) {
   // The cause, not what it caused.
   EXPECT_EQ(message_of<std::logic_error>(run), "before its call");
   EXPECT_EQ(told, 4);
+}
+
+TEST(RanksErrors, ARankThatAbortsWakesTheOthersAndItself) {
+  auto ranks = thread_communicator::make(3);
+  const auto wait_in_vain = [](thread_communicator& comm) {
+    return message_of<tilefold::communicator_error>([&] {
+      const int own = 1;
+      std::vector<int> all(3);
+      comm.all_gather(&own, all.data(), sizeof own);
+    });
+  };
+  std::string told;
+  std::thread other([&] { told = wait_in_vain(ranks[0]); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ranks[2].abort();
+  ranks[2].abort();  // once and for all
+  other.join();
+  expect_in(told, "rank 2 has left");
+  expect_in(wait_in_vain(ranks[2]), "rank 2 has left");
+  expect_in(wait_in_vain(ranks[1]), "rank 2 has left");
 }
 
 // Fails at its n-th gather, on all ranks, as a transport would.

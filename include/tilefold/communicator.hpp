@@ -4,6 +4,7 @@
 // threads of one process. Host only; link with the system's threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <concepts>
@@ -29,6 +30,10 @@ namespace tilefold {
 ///   others, and finds size() * bytes at `receive`, rank by rank. Both are host memory. The call
 ///   returns when they are there. It may throw what it likes if the ranks cannot be reached; on all
 ///   of them, if it can.
+/// - If there are `send(rank, from, bytes)` and `receive(rank, to, bytes)`, of host memory to and
+///   from one other rank, with as many bytes on both sides and in the order in which they were
+///   sent, then very many ranks merge what neighbours have in place of gathering all of it
+///   (docs/ranks.md).
 ///
 /// Any transport can be one: docs/ranks.md has thirty lines over another library.
 template <class Comm>
@@ -97,9 +102,7 @@ class thread_communicator {
 
   thread_communicator(thread_communicator&&) noexcept = default;
   thread_communicator& operator=(thread_communicator&&) = delete;  // it would leave its group
-  ~thread_communicator() {
-    if (group_ != nullptr) group_->leave(rank_);
-  }
+  ~thread_communicator() { abort(); }
 
   int rank() const { return rank_; }
   int size() const { return group_->size(); }
@@ -107,6 +110,20 @@ class thread_communicator {
   /// Throws communicator_error if a rank has left, or gives another number of bytes.
   void all_gather(const void* send, void* receive, std::size_t bytes) {
     group_->all_gather(rank_, send, receive, bytes);
+  }
+
+  /// Gives another rank a copy, and does not wait for it.
+  void send(int rank, const void* from, std::size_t bytes) {
+    group_->send(rank_, rank, from, bytes);
+  }
+
+  /// Waits for what another rank sends. Throws communicator_error if it is of another length, or if
+  /// that rank has left without it.
+  void receive(int rank, void* to, std::size_t bytes) { group_->receive(rank, rank_, to, bytes); }
+
+  /// Leaves the group, as one that is destroyed does.
+  void abort() noexcept {
+    if (group_ != nullptr) group_->leave(rank_);
   }
 
  private:
@@ -119,11 +136,16 @@ class thread_communicator {
     void leave(int rank) noexcept {
       const std::lock_guard lock(mutex_);
       if (left_ < 0) left_ = rank;
+      sent_[static_cast<std::size_t>(rank)].left = true;
       changed_.notify_all();
     }
 
     void all_gather(int rank, const void* send, void* receive, std::size_t bytes) {
-      meet([&] { sent_[static_cast<std::size_t>(rank)] = {send, bytes}; });
+      meet([&] {
+        message& own = sent_[static_cast<std::size_t>(rank)];
+        own.data = send;
+        own.bytes = bytes;
+      });
       bool alike = true;
       for (std::size_t r = 0; r < sent_.size(); ++r) {
         alike = alike && sent_[r].bytes == bytes;
@@ -139,10 +161,46 @@ class thread_communicator {
       }
     }
 
+    void send(int from, int to, const void* data, std::size_t bytes) {
+      const auto* const first = static_cast<const std::byte*>(data);
+      letter sent{from, to, {first, first + bytes}};
+      const std::lock_guard lock(mutex_);
+      letters_.push_back(std::move(sent));
+      changed_.notify_all();
+    }
+
+    void receive(int from, int to, void* data, std::size_t bytes) {
+      std::unique_lock lock(mutex_);
+      const auto own = [&] {
+        return std::find_if(letters_.begin(), letters_.end(),
+                            [&](const letter& sent) { return sent.from == from && sent.to == to; });
+      };
+      // Another one may have left because it has all that it wanted.
+      const bool& has_left = sent_[static_cast<std::size_t>(from)].left;
+      changed_.wait(lock, [&] { return own() != letters_.end() || has_left; });
+      const auto found = own();
+      if (found == letters_.end()) throw_left(from);
+      const letter got = std::move(*found);
+      letters_.erase(found);
+      if (got.bytes.size() != bytes) {
+        throw communicator_error("tilefold::thread_communicator: rank " + std::to_string(to) +
+                                 " waits for " + std::to_string(bytes) + " bytes of rank " +
+                                 std::to_string(from) + ", which has sent " +
+                                 std::to_string(got.bytes.size()));
+      }
+      if (bytes > 0) std::memcpy(data, got.bytes.data(), bytes);
+    }
+
    private:
+    struct letter {
+      int from;
+      int to;
+      std::vector<std::byte> bytes;
+    };
     struct message {
       const void* data = nullptr;
       std::size_t bytes = 0;
+      bool left = false;  // the rank has
     };
 
     // Returns when all ranks have called it.
@@ -188,14 +246,17 @@ class thread_communicator {
     }
 
     void require_all() const {
-      if (left_ < 0) return;
-      throw communicator_error("tilefold::thread_communicator: rank " + std::to_string(left_) +
+      if (left_ >= 0) throw_left(left_);
+    }
+    [[noreturn]] static void throw_left(int rank) {
+      throw communicator_error("tilefold::thread_communicator: rank " + std::to_string(rank) +
                                " has left the group");
     }
 
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<message> sent_;
+    std::vector<letter> letters_;  // on their way, the oldest first
     const bool looks_first_ = sent_.size() <= std::thread::hardware_concurrency();
     int arrived_ = 0;
     std::atomic<int> departed_ = 0;

@@ -514,7 +514,7 @@ class basic_cuda_executor {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     require_waiting("reduce");
     const auto place = result_.template next<typename Reducer::result>();
-    launch<Policy>(source, reducer, init, n, place);
+    or_finish([&] { launch<Policy>(source, reducer, init, n, place); });
     // The kernel's own word comes sooner than the runtime's that the kernel has ended.
     if (!gpu_.host_runs_along || !result_.is_there()) {
       detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
@@ -606,7 +606,9 @@ class basic_cuda_executor {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     const auto place = result_.template next<Result>();
     start(place);
-    if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
+    or_finish([&] {
+      if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
+    });
     return *place.value;
   }
 
@@ -670,7 +672,8 @@ class basic_cuda_executor {
                            const KeysOut& keys_out, const ValuesOut& values_out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     auto* const num_runs = result_.template reserve<std::int64_t>();
-    fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs);
+    or_finish(
+        [&] { fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs); });
     detail::cuda::check(cudaStreamSynchronize(stream_), "fold_by_key");
     return *num_runs;
   }
@@ -683,6 +686,18 @@ class basic_cuda_executor {
   }
 
  private:
+  // Does work() of a call that waits. If it throws, what it has launched before may still read the
+  // caller's items, who may then give their memory back: so that is waited for first.
+  template <class Work>
+  void or_finish(const Work& work) const {
+    try {
+      work();
+    } catch (...) {
+      if (cudaStreamSynchronize(stream_) != cudaSuccess) (void)cudaGetLastError();
+      throw;
+    }
+  }
+
   auto provider() {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@
 #include <tilefold/detail/cuda/sched/launch_piece.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/rank_segments.hpp>
+#include <tilefold/detail/waiting_executor.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/tree.hpp>
@@ -32,7 +34,8 @@ namespace tilefold {
 template <class T>
 class shards {
  public:
-  /// Throws invalid_range_error unless there are as many lengths as parts, none negative.
+  /// Throws invalid_range_error unless there are as many lengths as parts, none negative, and at
+  /// most 2^63 - 1 items in all.
   shards(std::vector<const T*> parts, const std::vector<std::int64_t>& lengths) {
     if (parts.size() != lengths.size()) {
       throw invalid_range_error("tilefold::shards: " + std::to_string(parts.size()) +
@@ -99,14 +102,12 @@ class shards {
 ///   pinned memory. Nothing goes from GPU to GPU.
 /// - Streams: one of its own for each GPU. Threads: one call at a time.
 /// - Throws as cuda_executor does; invalid_range_error for no GPU, for shards that are more than
-///   GPUs or cut unlike each other, and for offsets beyond them. After any error it can be used
-///   again.
+///   GPUs or cut unlike each other, and for items or offsets before or beyond them;
+///   memory_space_error for offsets or results that the host does not reach. After any error it can
+///   be used again.
 template <class Build>
-class basic_cuda_group {
+class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>, Build> {
  public:
-  using executor_concept = executor_tag;
-  static constexpr bool cuts_items = true;  // by what the host knows
-
   explicit basic_cuda_group(const std::vector<int>& devices) {
     if (devices.empty()) throw invalid_range_error("tilefold::cuda_group: no GPU is named");
     for (const int device : devices) {
@@ -118,19 +119,6 @@ class basic_cuda_group {
   int size() const { return static_cast<int>(gpus_.size()); }
   /// The executor of GPU number d of the group.
   basic_cuda_executor<Build>& gpu(int d) const { return *gpus_[static_cast<std::size_t>(d)]; }
-
-  template <class Accumulator, class Result, class... Functions>
-  static constexpr bool takes() {
-    return basic_cuda_executor<Build>::template takes<Accumulator, Result, Functions...>();
-  }
-  template <class... Functions>
-  static constexpr bool takes_functions() {
-    return basic_cuda_executor<Build>::template takes_functions<Functions...>();
-  }
-  template <class... Items>
-  static constexpr bool takes_items() {
-    return basic_cuda_executor<Build>::template takes_items<Items...>();
-  }
 
   template <class It>
   auto readable(const It& first, const char* what, bool reads = true) const {
@@ -149,18 +137,6 @@ class basic_cuda_group {
       for (const auto& gpu : gpus_) (void)gpu->readable(items, what, reads);
       return items;
     }
-  }
-
-  template <class Policy, class Source, detail::folding Reducer, class Init>
-  typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
-                                std::int64_t n) const {
-    return detail::fold_of_blocks<Policy>(*this, source, reducer, init, n);
-  }
-
-  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
-  void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
-                 const Out& out) const {
-    store(fold<Policy>(source, reducer, init, n), out);
   }
 
   /// Calls keep(accumulator, number of items) for blocks that make up the items, in their order;
@@ -210,6 +186,8 @@ class basic_cuda_group {
     (void)readable(out, "out");
     auto* const results = std::to_address(out);
     gpus_.front()->require_waiting("segmented_reduce");
+    require_offsets_of_host(forest);
+    detail::require_host_access(out, "out");
     const std::vector<std::int64_t> begins = cut(forest.source, forest.first(num_segments));
     // The first segment that ends behind `item`.
     const auto first_behind = [&](std::int64_t item) {
@@ -257,20 +235,13 @@ class basic_cuda_group {
     }
     for (const auto [s, count] : crossing) {
       const auto items = detail::starting_at(forest.source, forest.first(s));
-      detail::write_through(detail::starting_at(out, s),
-                            detail::output_value<Out>(fold<Policy>(items, reducer, init, count)));
+      detail::write_through(
+          detail::starting_at(out, s),
+          detail::output_value<Out>(this->template fold<Policy>(items, reducer, init, count)));
     }
   }
 
-  /// Writes `value` through `out`, in host memory.
-  template <class T, class Out>
-  void store(const T& value, Out out) const {
-    detail::require_host_access(out, "out");
-    detail::write_through(out, detail::output_value<Out>(value));
-  }
-
   void require_waiting(const char* verb) const { gpus_.front()->require_waiting(verb); }
-  void synchronize() const {}
 
  private:
   // After an error nobody may read the caller's items any more.
@@ -278,6 +249,14 @@ class basic_cuda_group {
     for (const auto& gpu : gpus_) (void)cudaStreamSynchronize(gpu->stream());
     (void)cudaGetLastError();
   }
+
+  // One GPU alone reads offsets that the host cannot.
+  template <class Source, class Offsets>
+  static void require_offsets_of_host(const detail::offsets_forest<Source, Offsets>& forest) {
+    detail::require_host_access(forest.offsets, "offsets");
+  }
+  template <class Source>
+  static void require_offsets_of_host(const detail::equal_forest<Source>&) {}
 
   // `count` segments from number s on, which lie in GPU d's part, which begins at `begin`.
   template <class Source, class Offsets>
@@ -296,14 +275,10 @@ class basic_cuda_group {
 
   // The elements from number `first` on, as GPU d reads them; indices count from the start of a
   // segment.
-  template <std::size_t... Index, class... Its>
-  auto segments_source(std::size_t d,
-                       const detail::source_of<std::index_sequence<Index...>, Its...>& source,
-                       std::int64_t first) const {
-    using source_type = detail::source<Its...>;
-    return detail::source<decltype(place_in_segments(
-        *gpus_[d], source_type::template iterator<Index>(source), d, first))...>{
-        {place_in_segments(*gpus_[d], source_type::template iterator<Index>(source), d, first)}...};
+  template <class Source>
+  auto segments_source(std::size_t d, const Source& source, std::int64_t first) const {
+    return detail::placed(
+        source, [&](const auto& it) { return place_in_segments(*gpus_[d], it, d, first); });
   }
   template <class It>
   static auto place_in_segments(const basic_cuda_executor<Build>& gpu, const It& it, std::size_t d,
@@ -340,6 +315,11 @@ class basic_cuda_group {
   void find_begins(const It& it, std::int64_t n, std::vector<std::int64_t>& begins) const {
     if constexpr (requires { it.table->parts; }) {
       const auto& of_shards = it.table->begins;
+      if (it.at < 0) {
+        throw invalid_range_error("tilefold::cuda_group: items from position " +
+                                  std::to_string(it.at) +
+                                  " on are wanted, but shards begin at position 0");
+      }
       if (n > of_shards.back() - it.at) {
         throw invalid_range_error("tilefold::cuda_group: " + std::to_string(n) +
                                   " items are wanted of shards that hold " +
@@ -359,14 +339,10 @@ class basic_cuda_group {
   }
 
   // The elements from number `first` on, as GPU d reads them.
-  template <std::size_t... Index, class... Its>
-  static auto on_gpu(const basic_cuda_executor<Build>& gpu,
-                     const detail::source_of<std::index_sequence<Index...>, Its...>& source,
-                     std::size_t d, std::int64_t first) {
-    using source_type = detail::source<Its...>;
-    return detail::source<decltype(place(gpu, source_type::template iterator<Index>(source), d,
-                                         first))...>{
-        {place(gpu, source_type::template iterator<Index>(source), d, first)}...};
+  template <class Source>
+  static auto on_gpu(const basic_cuda_executor<Build>& gpu, const Source& source, std::size_t d,
+                     std::int64_t first) {
+    return detail::placed(source, [&](const auto& it) { return place(gpu, it, d, first); });
   }
   template <class T>
   static const T* place(const basic_cuda_executor<Build>&, const T* items, std::size_t,
@@ -377,9 +353,12 @@ class basic_cuda_group {
     requires requires(const It& it) { it.table->parts; }
   static auto place(const basic_cuda_executor<Build>& gpu, const It& it, std::size_t d,
                     std::int64_t first) {
-    const auto* const part = it.table->parts[d];
-    const bool reads = it.table->begins[d] < it.table->begins[d + 1];
-    return gpu.readable(part, "a shard", reads) + (it.at + first - it.table->begins[d]);
+    using value_type = std::iter_value_t<It>;
+    const auto& [parts, begins] = *it.table;
+    if (d >= parts.size() || begins[d] == begins[d + 1]) {
+      return static_cast<const value_type*>(nullptr);  // none is read
+    }
+    return gpu.readable(parts[d], "a shard") + (it.at + first - begins[d]);
   }
   static detail::position_iterator place(const basic_cuda_executor<Build>&,
                                          const detail::index_iterator&, std::size_t,

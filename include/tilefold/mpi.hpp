@@ -68,17 +68,39 @@ class mpi_communicator {
     }
     // MPI counts in int, so more goes in turns, and is put together here.
     std::vector<std::byte> part(most_bytes * static_cast<std::size_t>(size_));
-    for (std::size_t done = 0; done < bytes; done += most_bytes) {
-      const std::size_t now = std::min(most_bytes, bytes - done);
+    for_turns(bytes, [&](std::size_t done, int count) {
+      const auto now = static_cast<std::size_t>(count);
       gather_some(static_cast<const std::byte*>(send) + done, part.data(), now);
       for (std::size_t r = 0; r < static_cast<std::size_t>(size_); ++r) {
         std::memcpy(static_cast<std::byte*>(receive) + r * bytes + done, part.data() + r * now,
                     now);
       }
-    }
+    });
+  }
+
+  void send(int rank, const void* from, std::size_t bytes) {
+    for_turns(bytes, [&](std::size_t done, int count) {
+      check(MPI_Send(static_cast<const std::byte*>(from) + done, count, MPI_BYTE, rank, 0, comm_),
+            "MPI_Send");
+    });
+  }
+  void receive(int rank, void* to, std::size_t bytes) {
+    for_turns(bytes, [&](std::size_t done, int count) {
+      check(MPI_Recv(static_cast<std::byte*>(to) + done, count, MPI_BYTE, rank, 0, comm_,
+                     MPI_STATUS_IGNORE),
+            "MPI_Recv");
+    });
   }
 
  private:
+  // Calls turn(bytes that are done, bytes of this turn).
+  template <class Turn>
+  static void for_turns(std::size_t bytes, const Turn& turn) {
+    for (std::size_t done = 0; done < bytes; done += most_bytes) {
+      turn(done, static_cast<int>(std::min(most_bytes, bytes - done)));
+    }
+  }
+
   static constexpr std::size_t most_bytes = std::size_t{1} << 24;
 
   void gather_some(const void* send, void* receive, std::size_t bytes) {

@@ -36,9 +36,10 @@ namespace tilefold {
 ///   of the communicator's device, in a stream of its own, for which they wait. The program's own
 ///   NCCL calls on the same communicator must not be under way meanwhile.
 /// - Errors of NCCL and CUDA become communicator_error; then the NCCL communicator is aborted, and
-/// is
-///   of no use any more. Whether the other ranks notice is NCCL's affair: between GPUs of one host
-///   (NCCL 2.28) they wait until they abort, too.
+///   is of no use any more. Whether the other ranks notice is NCCL's affair: between GPUs of one
+///   host (NCCL 2.28) they wait until they abort, too.
+/// - Destroy it when its streams have been waited for, or after abort(): its memory is given back
+///   when the GPU is done with it, which may wait for a rank that never comes.
 /// - Memory: size() + 1 times the longest message, on both sides; kept.
 class nccl_communicator {
  public:
@@ -49,8 +50,9 @@ class nccl_communicator {
     check(ncclCommCount(comm_, &size_), "ncclCommCount");
     check(ncclCommCuDevice(comm_, &device_), "ncclCommCuDevice");
     const detail::cuda::device_scope scope(device_);
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     mailbox_.emplace(size_);
+    // The last thing that can fail: nobody would give it back.
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
   }
   nccl_communicator(nccl_communicator&& other) noexcept
       : comm_(std::exchange(other.comm_, nullptr)),

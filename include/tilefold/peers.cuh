@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,9 +52,11 @@ class peer_group {
   }
   const unsigned* left() const { return left_; }
   bool has_left(int rank) const {
-    return static_cast<const volatile unsigned*>(left_)[at(rank)] != 0;
+    return std::atomic_ref(left_[at(rank)]).load(std::memory_order_acquire) != 0;
   }
-  void leave(int rank) noexcept { static_cast<volatile unsigned*>(left_)[at(rank)] = 1; }
+  void leave(int rank) noexcept {
+    std::atomic_ref(left_[at(rank)]).store(1, std::memory_order_release);
+  }
 
  private:
   struct gpu {
@@ -83,7 +86,7 @@ class peer_group {
     }
   }
 
-  // A GPU's memory: the table of all inboxes, its flags and turns, its places.
+  // A GPU's memory: the table of all inboxes, three words a rank, its places.
   void make_inboxes() {
     const auto ranks = static_cast<std::int64_t>(gpus_.size());
     void* left = nullptr;
@@ -93,7 +96,7 @@ class peer_group {
     for (std::size_t r = 0; r < gpus_.size(); ++r) left_[r] = 0;
     const auto table = ranks * static_cast<std::int64_t>(sizeof(peer_inbox));
     const auto words = ranks * static_cast<std::int64_t>(sizeof(unsigned));
-    const std::int64_t front = (table + 2 * words + 255) / 256 * 256;
+    const std::int64_t front = (table + 3 * words + 255) / 256 * 256;
     std::vector<peer_inbox> inboxes;
     for (gpu& g : gpus_) {
       const device_scope scope(g.device);
@@ -103,7 +106,7 @@ class peer_group {
       g.memory = static_cast<char*>(memory);
       check(cudaMemset(memory, 0, static_cast<std::size_t>(front)), "cudaMemset");
       auto* const flags = reinterpret_cast<unsigned*>(g.memory + table);
-      inboxes.push_back({g.memory + front, flags, flags + ranks});
+      inboxes.push_back({g.memory + front, flags, flags + ranks, flags + 2 * ranks});
     }
     for (const gpu& g : gpus_) {
       const device_scope scope(g.device);
@@ -140,8 +143,10 @@ class peer_group {
 ///   GPU for the other ranks. Other calls gather as thread_communicator does.
 /// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
 ///   communicator_error on all ranks.
-/// - A rank that is destroyed has left: whoever waits for it gets a communicator_error, from
-///   throw_errors() or a call that returns a value. Destroy it when its stream has been waited for.
+/// - A rank that is destroyed, or aborted, has left for good: whoever waits for it, or will, gets a
+///   communicator_error, from throw_errors() or a call that returns a value. Calls of its own that
+///   still wait for others end, with the same error. Destroying waits for what its GPU has been
+///   given. To see the results of its own calls, wait for its stream before.
 template <class Build>
 class basic_peer_communicator {
  public:
@@ -165,7 +170,13 @@ class basic_peer_communicator {
 
   basic_peer_communicator(basic_peer_communicator&&) noexcept = default;
   basic_peer_communicator& operator=(basic_peer_communicator&&) = delete;  // it would leave
-  ~basic_peer_communicator() { abort(); }
+  ~basic_peer_communicator() {
+    if (group_ == nullptr) return;
+    abort();
+    // Gathers that are under way now end by themselves. Their memory goes next, and with the last
+    // rank that of all inboxes.
+    finish();
+  }
 
   int rank() const { return threads_.rank(); }
   int size() const { return threads_.size(); }
@@ -183,7 +194,7 @@ class basic_peer_communicator {
     require_all();
     require_fits(static_cast<std::int64_t>(bytes));
     const ready_kernel<const char*, char*, std::int64_t, int, const peer_inbox*, std::int64_t,
-                       const volatile unsigned*>
+                       const unsigned*>
         kernel{
             &peer_gather_kernel<Build>, "peer_gather_kernel", peer_gather_nt, size(), false, false};
     const device_scope scope(device());
@@ -204,9 +215,12 @@ class basic_peer_communicator {
   /// What a call that waits throws, whose status that is.
   void throw_found(detail::cuda::rank_status& status) {
     const auto found = detail::cuda::rank_mailbox::taken(&status);
-    // Zeros stand where the message of a rank that has left would be.
-    if (found.what == detail::cuda::rank_status::other_call && group_->has_left(found.rank)) {
-      throw_left(found.rank);
+    // Zeros stand where the message of a rank would be that has left, or that this one has not
+    // waited for since it has left itself.
+    if (found.what == detail::cuda::rank_status::other_call) {
+      for (const int left : {found.rank, rank()}) {
+        if (group_->has_left(left)) throw_left(left);
+      }
     }
     detail::cuda::rank_mailbox::throw_found(found);
   }
@@ -219,9 +233,12 @@ class basic_peer_communicator {
     mailbox_->reserve(bytes);
   }
 
-  /// Leaves the group, as a rank that is destroyed does.
+  /// Leaves the group, as a rank that is destroyed does: ends what waits for it, on GPUs and in
+  /// threads, and what waits here for others. May be called from another thread.
   void abort() noexcept {
-    if (group_ != nullptr) group_->leave(rank());
+    if (group_ == nullptr) return;
+    group_->leave(rank());
+    threads_.abort();
   }
 
   /// The memory of calls in stream order.
@@ -233,6 +250,16 @@ class basic_peer_communicator {
       : group_(std::move(group)), threads_(std::move(thread)) {
     const detail::cuda::device_scope scope(device());
     mailbox_.emplace(size());
+  }
+
+  // Waits for all that the rank's GPU has been given.
+  void finish() noexcept {
+    try {
+      const detail::cuda::device_scope scope(device());
+      if (cudaDeviceSynchronize() != cudaSuccess) (void)cudaGetLastError();
+    } catch (...) {
+      // The GPU is gone, and with it what it was given.
+    }
   }
 
   static void require_fits(std::int64_t bytes) {

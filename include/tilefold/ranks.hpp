@@ -24,6 +24,7 @@
 #include <tilefold/detail/rank_axes.hpp>
 #include <tilefold/detail/rank_call.hpp>
 #include <tilefold/detail/rank_keys.hpp>
+#include <tilefold/detail/rank_merges.hpp>
 #include <tilefold/detail/rank_segments.hpp>
 #include <tilefold/detail/signature.hpp>
 #include <tilefold/detail/verb.hpp>
@@ -89,16 +90,22 @@ int most_blocks(const rank_parts& parts) {
 }
 
 /// All ranks' blocks of one sequence, of which the part of rank r is [begin(r), end(r)): one list.
-template <class Reducer, class Call, class Parts>
-block_list<Reducer> gather_blocks(Call& call, const Parts& parts, const Reducer& reducer,
+template <class Reducer, class Call>
+block_list<Reducer> gather_blocks(Call& call, const rank_parts& parts, const Reducer& reducer,
                                   const block_list<Reducer>& own) {
   using list = block_list<Reducer>;
   using accumulator = typename list::accumulator;
   static_assert(std::is_trivially_copyable_v<accumulator>,
                 "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
-  const auto bytes =
-      static_cast<std::size_t>(detail::most_blocks<typename list::blocks_type>(parts)) *
-      sizeof(accumulator);
+  const int most = detail::most_blocks<typename list::blocks_type>(parts);
+  using comm_type = std::remove_cvref_t<decltype(call.comm())>;
+  if constexpr (sends_to_ranks<comm_type>) {
+    if (call.size() > 1 &&
+        std::int64_t{call.size()} * most >= detail::least_merged_blocks<comm_type>()) {
+      return detail::merge_blocks(call, parts, reducer, own);
+    }
+  }
+  const std::size_t bytes = static_cast<std::size_t>(most) * sizeof(accumulator);
   const gathered_bytes all = call.gather(bytes, [&](std::byte* place) {
     const auto values = own.values().bytes();
     if (!values.empty()) std::memcpy(place, values.data(), values.size());
@@ -262,8 +269,10 @@ class ranks_executor {
     using forest_type = decltype(make_forest(*base_, bound));
     if constexpr (detail::is_offsets_forest<forest_type>) {
       auto call = this->template call<Bound>("segmented_reduce");
-      detail::fold_rank_segments<Policy_>(call, *base_, num_items_, bound, num_trees, make_forest,
-                                          out);
+      or_finish([&] {
+        detail::fold_rank_segments<Policy_>(call, *base_, num_items_, bound, num_trees, make_forest,
+                                            out);
+      });
     } else if constexpr (requires { typename forest_type::array_type; }) {
       if (num_trees == 0) return;
       base_->template fold_forest<Policy_>(make_forest(*base_, bound), num_trees, bound.reducer,
@@ -293,7 +302,7 @@ class ranks_executor {
                                    const detail::axis_plan& plan) const {
     const std::string verb = "axis_reduce to " + std::to_string(plan.results) + " results";
     auto call = this->template call<Bound, std::iter_value_t<InIt>>(verb.c_str());
-    detail::fold_rank_axes<Policy_>(call, *base_, bound, in, out, plan);
+    or_finish([&] { detail::fold_rank_axes<Policy_>(call, *base_, bound, in, out, plan); });
   }
 
   template <class It>
@@ -312,6 +321,26 @@ class ranks_executor {
   auto call(const char* verb) const {
     using op = typename detail::op_of_bound<Bound>::type;
     return detail::rank_call<Comm>(*comm_, detail::call_signature<Bound, op, Items...>(verb));
+  }
+
+  // Does work(). If it throws, what this rank has enqueued may still read its items, whose owner
+  // may then give their memory back: so that is waited for first.
+  template <class Work>
+  void or_finish(const Work& work) const {
+    try {
+      work();
+    } catch (...) {
+      finish_own_part();
+      throw;
+    }
+  }
+  void finish_own_part() const noexcept {
+    try {
+      base_->require_waiting("");  // nothing is under way in a capture
+      base_->synchronize();
+    } catch (...) {
+      // What was wrong first is what the caller is told.
+    }
   }
 
   void require_lengths(std::int64_t n) const {
@@ -357,6 +386,7 @@ class ranks_executor {
                           0};
     std::optional<decltype(make_out())> out;
     std::exception_ptr failure;
+    bool has_begun = false;
     try {
       require_lengths(n);
       require_gpu_of_communicator();
@@ -364,6 +394,7 @@ class ranks_executor {
       base_->ready_to_join(bound.reducer, bound.start, empty, *out);
       if (n > 0) {
         auto* const values = reinterpret_cast<accumulator*>(mail.message() + c::rank_blocks_at);
+        has_begun = true;
         base_->template fold_blocks_to<Policy_>(
             detail::in_whole(bound.source(*base_, its...), header.begin), bound.reducer,
             header.begin, n, c::rank_blocks<accumulator>{values, place, header});
@@ -374,6 +405,8 @@ class ranks_executor {
       failure = std::current_exception();
     }
     if (failure != nullptr) {
+      // Before the gather, which waits for others.
+      if (has_begun) finish_own_part();
       header.failed = 1;
       send_failure(header, bytes);
       std::rethrow_exception(failure);
@@ -437,6 +470,8 @@ class ranks_executor {
                  "cudaMemcpy");
       }
       comm_->all_gather(mail.message(), mail.messages(), static_cast<std::size_t>(bytes), stream);
+      // The next call works in another stream, with the same messages and turns.
+      if (!is_here) comm_->wait(stream);
     });
   }
 

@@ -420,4 +420,12 @@ struct source_of<std::index_sequence<Index...>, Its...> : source_leaf<Index, Its
 template <class... Its>
 using source = source_of<std::index_sequence_for<Its...>, Its...>;
 
+/// The source of what place(iterator) makes of each iterator of a source, the first one first.
+template <class Place, std::size_t... Index, class... Its>
+auto placed(const source_of<std::index_sequence<Index...>, Its...>& items, const Place& place) {
+  using source_type = source<Its...>;
+  return source<decltype(place(source_type::template iterator<Index>(items)))...>{
+      {place(source_type::template iterator<Index>(items))}...};
+}
+
 }  // namespace tilefold::detail

@@ -28,6 +28,7 @@
 #include <tilefold/detail/cuda/sched/launch_piece.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/rank_segments.hpp>
+#include <tilefold/detail/waiting_executor.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/tree.hpp>
@@ -120,11 +121,8 @@ struct stream_slot {
 /// stream, workspace and policy rules it uses, and keeps its slots between calls. One serves one
 /// thread at a time.
 template <class Build>
-class streamed_executor {
+class streamed_executor : public detail::waiting_executor<streamed_executor<Build>, Build> {
  public:
-  using executor_concept = executor_tag;
-  static constexpr bool cuts_items = true;  // by what the host knows
-
   streamed_executor(basic_cuda_executor<Build>& gpu, std::int64_t chunk_bytes)
       : gpu_(&gpu), chunk_bytes_(chunk_bytes) {
     if (chunk_bytes < least_chunk_bytes) {
@@ -134,19 +132,6 @@ class streamed_executor {
   }
 
   std::int64_t chunk_bytes() const { return chunk_bytes_; }
-
-  template <class Accumulator, class Result, class... Functions>
-  static constexpr bool takes() {
-    return basic_cuda_executor<Build>::template takes<Accumulator, Result, Functions...>();
-  }
-  template <class... Functions>
-  static constexpr bool takes_functions() {
-    return basic_cuda_executor<Build>::template takes_functions<Functions...>();
-  }
-  template <class... Items>
-  static constexpr bool takes_items() {
-    return basic_cuda_executor<Build>::template takes_items<Items...>();
-  }
 
   /// Items lie in a row in memory that the host reads: pageable, pinned, managed, or a mapped file.
   template <class It>
@@ -159,20 +144,6 @@ class streamed_executor {
                   "tilefold: streamed items must be trivially copyable");
     if (reads) detail::require_host_access(items, what);
     return items;
-  }
-
-  /// The projected fold of elements [0, n) of `source`, n >= 1. Blocks until it is there.
-  template <class Policy, class Source, detail::folding Reducer, class Init>
-  typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
-                                std::int64_t n) const {
-    return detail::fold_of_blocks<Policy>(*this, source, reducer, init, n);
-  }
-
-  /// The same, written through `out`, in host memory, before the call returns.
-  template <class Policy, class Source, detail::folding Reducer, class Init, class Out>
-  void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
-                 const Out& out) const {
-    store(fold<Policy>(source, reducer, init, n), out);
   }
 
   /// Calls keep(accumulator, number of items) for blocks that make up the items, in their order;
@@ -188,8 +159,8 @@ class streamed_executor {
     const std::int64_t chunk = chunk_items(source);
     // The first chunk ends where an aligned one begins.
     const auto end_of = [&](std::int64_t first) {
-      const std::int64_t end = ((position + first) / chunk + 1) * chunk - position;
-      return end < n ? end : n;
+      const std::int64_t left = chunk - (position + first) % chunk;
+      return left < n - first ? first + left : n;
     };
     std::int64_t num_values = 0;
     for (std::int64_t first = 0; first < n; first = end_of(first)) {
@@ -244,8 +215,8 @@ class streamed_executor {
       for (std::int64_t s = 0; s < num_segments;) {
         const std::int64_t count = segments_in(forest, s, num_segments, chunk);
         if (count == 0) {
-          write(fold<Policy>(detail::starting_at(forest.source, forest.first(s)), reducer, init,
-                             forest.count(s)),
+          write(this->template fold<Policy>(detail::starting_at(forest.source, forest.first(s)),
+                                            reducer, init, forest.count(s)),
                 detail::starting_at(out, s));
           ++s;
           continue;
@@ -272,15 +243,7 @@ class streamed_executor {
     }
   }
 
-  /// Writes `value` through `out`, in host memory.
-  template <class T, class Out>
-  void store(const T& value, Out out) const {
-    detail::require_host_access(out, "out");
-    write(value, out);
-  }
-
   void require_waiting(const char* verb) const { gpu_->require_waiting(verb); }
-  void synchronize() const {}
 
  private:
   template <class T, class Out>
@@ -389,15 +352,12 @@ class streamed_executor {
   }
 
   // Copies elements [first, first + count) to the slot. Returns where they are.
-  template <std::size_t... Index, class... Its>
-  auto begin_copy(detail::cuda::stream_slot& slot,
-                  const detail::source_of<std::index_sequence<Index...>, Its...>& source,
-                  std::int64_t first, std::int64_t count) const {
-    using source_type = detail::source<Its...>;
+  template <class Source>
+  auto begin_copy(detail::cuda::stream_slot& slot, const Source& source, std::int64_t first,
+                  std::int64_t count) const {
     return copied_in_turn(slot, [&](std::int64_t& used) {
-      return detail::source<decltype(place(slot, source_type::template iterator<Index>(source),
-                                           first, count, used))...>{
-          {place(slot, source_type::template iterator<Index>(source), first, count, used)}...};
+      return detail::placed(source,
+                            [&](const auto& it) { return place(slot, it, first, count, used); });
     });
   }
 
@@ -426,15 +386,11 @@ class streamed_executor {
     });
   }
 
-  template <std::size_t... Index, class... Its>
-  auto place_segments(detail::cuda::stream_slot& slot,
-                      const detail::source_of<std::index_sequence<Index...>, Its...>& source,
-                      std::int64_t first, std::int64_t count, std::int64_t& used) const {
-    using source_type = detail::source<Its...>;
-    return detail::source<decltype(place_in_segments(
-        slot, source_type::template iterator<Index>(source), first, count, used))...>{
-        {place_in_segments(slot, source_type::template iterator<Index>(source), first, count,
-                           used)}...};
+  template <class Source>
+  auto place_segments(detail::cuda::stream_slot& slot, const Source& source, std::int64_t first,
+                      std::int64_t count, std::int64_t& used) const {
+    return detail::placed(
+        source, [&](const auto& it) { return place_in_segments(slot, it, first, count, used); });
   }
   template <class T>
   const T* place_in_segments(detail::cuda::stream_slot& slot, const T* items, std::int64_t first,

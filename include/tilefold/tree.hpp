@@ -90,13 +90,12 @@ struct aligned_blocks {
 
   TILEFOLD_HD constexpr std::int64_t size(int i) const { return first(i + 1) - first(i); }
 
-  /// The size of the block that begins at `item`.
-  TILEFOLD_HD constexpr std::int64_t size_at(std::int64_t item) const {
-    const std::int64_t middle = top();
-    if (item < middle) return (middle - item) & (item - middle);
-    std::int64_t left = end - item;
-    while ((left & (left - 1)) != 0) left &= left - 1;
-    return left;
+  /// The size of the block that begins at `at`, where one does: the largest that is aligned there
+  /// and does not pass the end. (For walks over all blocks; size(i) takes i steps.)
+  TILEFOLD_HD constexpr std::int64_t size_at(std::int64_t at) const {
+    const std::int64_t rest = std::int64_t{1} << floor_log2(end - at);
+    const std::int64_t aligned = at & -at;
+    return aligned != 0 && aligned < rest ? aligned : rest;
   }
 
   /// The number of the block that begins at `item`.

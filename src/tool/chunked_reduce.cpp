@@ -11,6 +11,7 @@
 #include <charconv>
 #include <chrono>
 #include <iostream>
+#include <optional>
 #include <utility>
 
 #include <tilefold/detail/byte_format.hpp>
@@ -22,6 +23,7 @@
 #include "piece_task.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "run_lock.hpp"
 
 namespace tilefold::tool {
 
@@ -73,8 +75,18 @@ file_state state_of(const std::string& file) {
 // Keeps the piece of what is done in a file, every few seconds.
 class checkpoint {
  public:
+  /// Throws input_error if another run keeps it.
   checkpoint(const reduce_options& options, part_file what)
-      : path_(options.checkpoint), seconds_(options.checkpoint_seconds), what_(std::move(what)) {}
+      : path_(options.checkpoint), seconds_(options.checkpoint_seconds), what_(std::move(what)) {
+    if (path_.empty()) return;
+    try {
+      lock_.emplace(path_ + checkpoint_lock);
+    } catch (const input_error& error) {
+      throw input_error("checkpoint " + in_quotes(path_) + ": " + error.what());
+    }
+    // Only who held the lock wrote that.
+    if (lock_->was_left_behind()) unlink((path_ + unfinished_part).c_str());
+  }
 
   /// The piece to go on from, if an earlier run has left one. Throws input_error if it is of
   /// something else.
@@ -114,6 +126,7 @@ class checkpoint {
   using clock = std::chrono::steady_clock;
 
   std::string path_;
+  std::optional<run_lock> lock_;
   double seconds_;
   part_file what_;
   clock::time_point last_ = clock::now();

@@ -14,6 +14,9 @@
 
 namespace tilefold::tool {
 
+/// While a run keeps a checkpoint it holds a lock of that name and this behind it.
+inline constexpr const char* checkpoint_lock = ".lock";
+
 /// Whether the options ask for more than the value of whole files.
 bool asks_for_parts(const reduce_options& options);
 

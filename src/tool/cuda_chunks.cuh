@@ -111,11 +111,9 @@ class chunk_executor {
   void synchronize() const {}
 
  private:
-  template <std::size_t... Index, class... Its>
-  static auto on_the_gpu(const detail::source_of<std::index_sequence<Index...>, Its...>& source,
-                         const std::byte* items) {
-    using source_type = detail::source<Its...>;
-    return detail::source<Its...>{{place(source_type::template iterator<Index>(source), items)}...};
+  template <class Source>
+  static auto on_the_gpu(const Source& source, const std::byte* items) {
+    return detail::placed(source, [&](const auto& it) { return place(it, items); });
   }
   template <class Item>
   static const Item* place(const Item* const&, const std::byte* items) {

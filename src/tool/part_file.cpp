@@ -72,7 +72,7 @@ void write_part(const std::string& path, const part_file& part) {
   }
   out.raw(part.piece);
   const std::vector<std::byte> bytes = out.finish();
-  replacement_file file(path, ".new");
+  replacement_file file(path, unfinished_part);
   file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   file.commit();
 }

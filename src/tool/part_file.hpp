@@ -28,7 +28,10 @@ struct part_file {
 /// Throws input_error: no such file, not a part, altered, of another version.
 part_file read_part(const std::string& path);
 
-/// Writes it whole or not at all. Throws input_error.
+/// What write_part() writes has this behind its name, until it is whole.
+inline constexpr const char* unfinished_part = ".new";
+
+/// Writes it whole or not at all. Throws input_error, also if there is an unfinished one.
 void write_part(const std::string& path, const part_file& part);
 
 }  // namespace tilefold::tool

@@ -16,6 +16,7 @@
 #include "input.hpp"
 #include "input_error.hpp"
 #include "op_names.hpp"
+#include "part_file.hpp"
 #include "report.hpp"
 
 namespace tilefold::tool {
@@ -69,8 +70,12 @@ void require_parts_to_make_sense(const reduce_options& options) {
     throw input_error("--slice makes a part: say where it goes, --part FILE");
   }
   require_other_file("--part", options.part, options.files.front());
-  require_other_file("--checkpoint", options.checkpoint, options.files.front());
-  require_other_file("--checkpoint", options.checkpoint, options.part);
+  if (options.checkpoint.empty()) return;
+  for (const char* const beside : {"", unfinished_part, checkpoint_lock}) {
+    const std::string own = options.checkpoint + beside;
+    require_other_file("--checkpoint", own, options.files.front());
+    require_other_file("--checkpoint", own, options.part);
+  }
 }
 
 // Of several ranks the first alone speaks.

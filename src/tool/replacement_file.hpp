@@ -43,7 +43,8 @@ class signals_deferred {
 // Writes beside `path` and takes its place only when complete.
 class replacement_file {
  public:
-  /// Throws input_error if there is something else than a file in its place.
+  /// Throws input_error if there is something else than a file in its place, or anything at all
+  /// where it is written: a link would lead elsewhere, and another run may be writing there.
   explicit replacement_file(const std::string& path, const std::string& suffix = ".part")
       : path_(path), part_(path + suffix) {
     struct stat status;
@@ -51,7 +52,12 @@ class replacement_file {
     if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
       throw input_error(S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
     }
-    fd_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    fd_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd_ < 0 && errno == EEXIST) {
+      throw input_error(in_quotes(part_) +
+                        " is there already: another run is writing it, or one was killed; if none "
+                        "is, remove it");
+    }
     if (fd_ < 0) fail_with_errno("cannot create " + in_quotes(part_));
   }
   replacement_file(const replacement_file&) = delete;

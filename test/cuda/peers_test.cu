@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -115,46 +116,111 @@ TEST(PeerRanks, ARankThatLeavesIsTold) {
                tilefold::communicator_error);
 }
 
-// Three ranks on one GPU. The last leaves before rank 1 has come, whose message must arrive still.
-TEST(PeerGather, ARankThatLeavesKeepsNobodyFromTheOthers) {
-  constexpr int ranks = 3;
-  constexpr std::int64_t bytes = 1024;
-  tilefold::detail::cuda::peer_group group({0, 0, 0});
-  std::vector<tilefold::cuda_executor> gpus(ranks);
-  std::vector<std::vector<int>> sent;
-  std::vector<std::unique_ptr<tilefold::test::device_items<int>>> own;
-  std::vector<std::unique_ptr<tilefold::test::device_items<int>>> all;
-  for (int r = 0; r < ranks; ++r) {
-    sent.emplace_back(bytes / sizeof(int), 1000 + r);
-    own.push_back(std::make_unique<tilefold::test::device_items<int>>(sent.back()));
-    all.push_back(std::make_unique<tilefold::test::device_items<int>>(
-        std::vector<int>(ranks * bytes / sizeof(int), -1)));
+// Parts of one block each, of an operator that does not commute.
+TEST(PeerRanks, PartsOfOneBlock) {
+  for (const std::int64_t block : {1, 1024, 65536}) {
+    const auto ranks = static_cast<std::int64_t>(all_gpus().size());
+    const auto leaves = tilefold::test::leaf_hashes(block * ranks);
+    const auto expected =
+        tilefold::reduce(tilefold::host_executor(), leaves, tilefold::test::node_hash{});
+    on_all([&](tilefold::peer_communicator& comm) {
+      tilefold::cuda_executor gpu;
+      gpu.reserve(1 << 20);
+      const tilefold::test::device_items<tilefold::test::tree_hash> items(leaves);
+      const tilefold::rank_lengths lengths(
+          std::vector<std::int64_t>(static_cast<std::size_t>(comm.size()), block));
+      const auto all = tilefold::ranks(comm, gpu, lengths);
+      const auto* const first = items.get() + lengths.begin(comm.rank());
+      for (int round = 0; round < 100; ++round) {
+        ASSERT_EQ(tilefold::reduce(all, first, first + block, tilefold::test::node_hash{}),
+                  expected)
+            << block << ", round " << round;
+      }
+    });
   }
-  const auto gather = [&](int r) {
-    const auto at = static_cast<std::size_t>(r);
-    tilefold::detail::cuda::peer_gather_kernel<tilefold::detail::cuda::this_build>
-        <<<ranks, tilefold::detail::cuda::peer_gather_nt, 0, gpus[at].stream()>>>(
-            reinterpret_cast<const char*>(own[at]->get()), reinterpret_cast<char*>(all[at]->get()),
-            bytes, r, group.inboxes(r), tilefold::detail::cuda::peer_group::capacity, group.left());
-    must(cudaGetLastError());
-  };
-  gather(0);
-  group.leave(2);
-  // By then block 2 of rank 0 has found out, and block 1 would have, if it asked for any rank.
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  gather(1);
-  for (int r = 0; r < 2; ++r) {
-    gpus[static_cast<std::size_t>(r)].synchronize();
-    std::vector<int> got(ranks * bytes / sizeof(int));
-    must(cudaMemcpy(got.data(), all[static_cast<std::size_t>(r)]->get(), ranks * bytes,
-                    cudaMemcpyDeviceToHost));
-    std::vector<int> expected = sent[0];
-    expected.insert(expected.end(), sent[1].begin(), sent[1].end());
-    expected.resize(got.size(), 0);
-    EXPECT_EQ(got, expected) << "rank " << r;
+}
+
+TEST(PeerRanks, CallsOfOneBlockAndOfManyMeet) {
+  on_all([](tilefold::peer_communicator& comm) {
+    if (comm.size() == 1) return;
+    tilefold::cuda_executor gpu;
+    const tilefold::test::device_items<float> items(std::vector<float>(100, 1.0f));
+    const float* const first = items.get();
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    std::vector<std::int64_t> last_has_all(ranks, 0);
+    last_has_all.back() = 100;
+    const tilefold::rank_lengths lengths(last_has_all);
+    const std::int64_t own = lengths[comm.rank()];
+    const auto all = tilefold::ranks(comm, gpu, lengths);
+    for (int round = 0; round < 50; ++round) {
+      // One block, on one rank alone.
+      EXPECT_EQ(tilefold::reduce(all, first, first + own, tilefold::maximum{}), 1.0f);
+      // Several.
+      EXPECT_EQ(tilefold::reduce(all, first, first + own), 100.0f);
+      const auto odd = [&] {
+        if (comm.rank() == 1) {
+          (void)tilefold::reduce(all, first, first + own);
+        } else {
+          (void)tilefold::reduce(all, first, first + own, tilefold::maximum{});
+        }
+      };
+      EXPECT_THROW(odd(), tilefold::rank_mismatch_error);
+    }
+  });
+}
+
+// One thread destroys them in their order, each with a call under way.
+TEST(PeerRanks, DestroyedInAnyOrderWithCallsUnderWay) {
+  const auto devices = all_gpus();
+  for (const bool forwards : {true, false}) {
+    std::vector<std::unique_ptr<tilefold::peer_communicator>> comms;
+    for (auto& comm : tilefold::peer_communicator::make(devices)) {
+      comms.push_back(std::make_unique<tilefold::peer_communicator>(std::move(comm)));
+    }
+    must(cudaSetDevice(0));
+    tilefold::cuda_executor gpu;
+    const tilefold::test::device_items<float> items(std::vector<float>(100, 1.0f));
+    const tilefold::test::device_items<float> out(std::vector<float>(1, 5.0f));
+    const tilefold::rank_lengths lengths(std::vector<std::int64_t>(devices.size(), 100));
+    tilefold::reduce_into(tilefold::ranks(*comms[0], gpu, lengths), items.get(), items.get() + 100,
+                          out.get());
+    tilefold::reduce_into(tilefold::ranks(*comms[0], gpu, lengths), items.get(), items.get() + 100,
+                          out.get(), tilefold::maximum{});
+    if (!forwards) std::reverse(comms.begin(), comms.end());
+    for (auto& comm : comms) comm = nullptr;
+    gpu.synchronize();
+    EXPECT_EQ(tilefold::test::fetched(gpu, out.get()), devices.size() == 1 ? 1.0f : 5.0f);
   }
-  EXPECT_TRUE(group.has_left(2));
-  EXPECT_FALSE(group.has_left(1));
+}
+
+// A rank that waits, on its GPU or in its thread, is woken by its own abort as by another's.
+TEST(PeerRanks, AbortEndsWhatWaits) {
+  const auto devices = all_gpus();
+  if (devices.size() == 1) GTEST_SKIP() << "nobody waits for anybody on one GPU";
+  for (const std::size_t who : {std::size_t{0}, std::size_t{1}}) {
+    for (const bool with_lengths : {true, false}) {
+      auto comms = tilefold::peer_communicator::make(devices);
+      std::thread waits([&] {
+        must(cudaSetDevice(0));
+        tilefold::cuda_executor gpu;
+        const tilefold::test::device_items<float> items(std::vector<float>(100, 1.0f));
+        const tilefold::rank_lengths lengths(std::vector<std::int64_t>(devices.size(), 100));
+        const float* const first = items.get();
+        EXPECT_THROW(
+            {
+              if (with_lengths) {
+                (void)tilefold::reduce(tilefold::ranks(comms[0], gpu, lengths), first, first + 100);
+              } else {
+                (void)tilefold::reduce(tilefold::ranks(comms[0], gpu), first, first + 100);
+              }
+            },
+            tilefold::communicator_error);
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      comms[who].abort();
+      waits.join();
+    }
+  }
 }
 
 TEST(PeerRanks, Errors) {

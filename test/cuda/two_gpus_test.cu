@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -168,6 +169,36 @@ TEST(CudaGroup, Errors) {
   EXPECT_THROW((void)tilefold::reduce(gpus, two), tilefold::invalid_range_error);
   EXPECT_THROW(tilefold::shards<float>({null}, {1, 2}), tilefold::invalid_range_error);
   EXPECT_THROW(tilefold::shards<float>({null}, {-1}), tilefold::invalid_range_error);
+  EXPECT_THROW(tilefold::shards<float>({null, null}, {std::numeric_limits<std::int64_t>::max(), 1}),
+               tilefold::invalid_range_error);
+}
+
+// Of a group of one GPU it alone could read them.
+TEST(CudaGroup, OffsetsAndResultsThatTheHostCannotReach) {
+  const tilefold::cuda_group gpus({0});
+  const std::vector<float> x(10, 1.0f);
+  const std::vector<std::int64_t> ends{0, 4, 10};
+  const on_device<float> items(0, x.data(), 10);
+  const on_device<std::int64_t> offsets(0, ends.data(), 3);
+  std::int64_t* pinned = nullptr;
+  must(cudaMallocHost(&pinned, 3 * sizeof(std::int64_t)));
+  std::copy(ends.begin(), ends.end(), pinned);
+  float* out = nullptr;
+  must(cudaMallocHost(&out, 2 * sizeof(float)));
+  EXPECT_THROW(tilefold::segmented_reduce(gpus, items.get(), offsets.get(), 2, out),
+               tilefold::memory_space_error);
+  EXPECT_THROW(
+      tilefold::segmented_reduce(gpus, items.get(), pinned, 2, const_cast<float*>(items.get())),
+      tilefold::memory_space_error);
+  tilefold::segmented_reduce(gpus, items.get(), pinned, 2, out);
+  EXPECT_EQ(out[0], 4.0f);
+  EXPECT_EQ(out[1], 6.0f);
+  // No shard at all.
+  std::copy_n(std::vector<std::int64_t>{0, 0, 0}.data(), 3, pinned);
+  tilefold::segmented_reduce(gpus, tilefold::shards<float>({}, {}).begin(), pinned, 2, out);
+  EXPECT_EQ(out[0], 0.0f);
+  must(cudaFreeHost(pinned));
+  must(cudaFreeHost(out));
 }
 
 // Offsets and ranges that lead behind the last shard; shards that are not cut alike.
@@ -187,6 +218,12 @@ TEST(CudaGroup, ItemsBeyondTheShards) {
   EXPECT_THROW(tilefold::segmented_reduce(gpus, whole.begin(), offsets, 2, out),
                tilefold::invalid_range_error);
   EXPECT_THROW((void)tilefold::reduce(gpus, whole.begin(), whole.end() + 1),
+               tilefold::invalid_range_error);
+  EXPECT_EQ(out[0], -1.0f);
+  // Before the first.
+  EXPECT_THROW((void)tilefold::reduce(gpus, whole.begin() + -2, whole.end()),
+               tilefold::invalid_range_error);
+  EXPECT_THROW(tilefold::segmented_reduce(gpus, whole.begin() + -2, offsets, 1, out),
                tilefold::invalid_range_error);
   EXPECT_EQ(out[0], -1.0f);
   offsets[2] = 10;

@@ -126,6 +126,39 @@ void test_errors(tilefold::mpi_communicator& comm) {
          "a sum after errors", 8);
 }
 
+// Ranks that merge as very many do, of which there are few here.
+class merging_ranks : public tilefold::mpi_communicator {
+ public:
+  static constexpr std::int64_t least_merged_blocks = 0;
+};
+
+void test_merges() {
+  merging_ranks comm;
+  const tilefold::host_executor one(1);
+  const auto all = tilefold::ranks(comm, one);
+  tilefold::test::shape_stream bits(2027);
+  for (int round = 0; round < 20; ++round) {
+    const std::int64_t n = 1 + bits.below(5000);
+    const auto leaves = tilefold::test::leaf_hashes(n);
+    const std::int64_t begin = n * comm.rank() / comm.size();
+    const std::int64_t end = n * (comm.rank() + 1) / comm.size();
+    expect(tilefold::reduce(all, leaves.data() + begin, leaves.data() + end, node_hash{}) ==
+               tilefold::reduce(one, leaves, node_hash{}),
+           comm.rank(), "merges", n);
+  }
+  const bool last = comm.rank() == comm.size() - 1;
+  const std::vector<int> x(4, 1);
+  const auto broken = [&] {
+    (void)tilefold::reduce(all, x, [&](int a, int b) {
+      if (last) throw std::runtime_error("the operator's own");
+      return a + b;
+    });
+  };
+  expect(last ? throws<std::runtime_error>(broken) : throws<tilefold::rank_error>(broken),
+         comm.rank(), "an error among merges", 0);
+  expect(tilefold::reduce(all, x) == 4 * comm.size(), comm.rank(), "merges after an error", 0);
+}
+
 // More than a turn of the transport.
 void test_long_messages(tilefold::mpi_communicator& comm) {
   const std::size_t bytes = (std::size_t{1} << 24) + 5;
@@ -152,6 +185,7 @@ int main(int argc, char** argv) {
     tilefold::mpi_communicator comm;
     test_folds(comm);
     test_errors(comm);
+    test_merges();
     test_long_messages(comm);
     int worst = failures;
     MPI_Allreduce(&failures, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -4,9 +4,11 @@
 // calls body(communicator) on a thread for each GPU.
 #pragma once
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -261,6 +263,9 @@ void expect_an_executor_of_another_gpu_is_told(const OnGpus& on_gpus) {
           (void)tilefold::reduce(tilefold::ranks(comm, others, lengths), first, first + 100),
           tilefold::invalid_range_error);
     } else if (comm.size() > 1) {
+      // Rank 0 would be in its next call by now, with this one's gather under way in another
+      // stream.
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
       try {
         (void)tilefold::reduce(tilefold::ranks(comm, own, lengths), first, first + 100);
         ADD_FAILURE() << "rank 0 has failed, but nobody told";

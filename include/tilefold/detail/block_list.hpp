@@ -106,7 +106,7 @@ class block_list {
   /// Adds what begins at end().
   void append(const Reducer& reducer, const block_list& next) {
     const blocks_type blocks{{next.begin_, next.end_}};
-    for (int i = 0; i < next.count(); ++i) push(reducer, next.value(i), blocks.size(i));
+    for (int i = 0; i < next.count(); ++i) push(reducer, next.value(i), blocks.size_at(end_));
   }
 
   /// The fold of all items, which begin at 0 and are not none.

@@ -71,8 +71,8 @@ struct blocks_of : tree::aligned_blocks {
     return one ? (i == 0 ? begin : end) : tree::aligned_blocks::first(i);
   }
   TILEFOLD_HD constexpr std::int64_t size(int i) const { return first(i + 1) - first(i); }
-  TILEFOLD_HD constexpr std::int64_t size_at(std::int64_t item) const {
-    return one ? end - begin : tree::aligned_blocks::size_at(item);
+  TILEFOLD_HD constexpr std::int64_t size_at(std::int64_t at) const {
+    return one ? end - at : tree::aligned_blocks::size_at(at);
   }
 };
 

@@ -62,10 +62,7 @@ inline index_iterator along(const index_iterator& indices, std::int64_t, const s
 template <std::size_t... Index, class... Its>
 auto along(const source_of<std::index_sequence<Index...>, Its...>& elements, std::int64_t first,
            const strided_axes& axes) {
-  using source_type = source<Its...>;
-  return source<decltype(detail::along(source_type::template iterator<Index>(elements), first,
-                                       axes))...>{
-      {detail::along(source_type::template iterator<Index>(elements), first, axes)}...};
+  return detail::placed(elements, [&](const auto& it) { return detail::along(it, first, axes); });
 }
 
 /// The values of the blocks of all results of a rank: values(b)[k] of block b of result k.

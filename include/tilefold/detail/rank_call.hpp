@@ -91,6 +91,9 @@ class rank_call {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  Comm& comm() const { return comm_; }
+  /// Whether this rank's own part has thrown.
+  bool has_failed() const { return failure_ != nullptr; }
 
   /// Does this rank's own part. If it throws, all ranks are told in the next round, and what
   /// follows here is left out.
@@ -141,6 +144,13 @@ class rank_call {
     for (int r = 0; r < size_; ++r) who.push_back(all.has_failed(r));
     if (std::find(who.begin(), who.end(), true) != who.end()) throw_failure(who);
     return all;
+  }
+
+  /// Throws what all ranks throw if the first of them that has failed is `rank`, as all know.
+  [[noreturn]] void throw_failure_of(int rank) {
+    std::vector<bool> who(static_cast<std::size_t>(size_));
+    who[static_cast<std::size_t>(rank)] = true;
+    throw_failure(who);
   }
 
  private:

@@ -152,6 +152,7 @@ std::int64_t fold_rank_keys(Call& call, Executor& exec, std::int64_t n, const Bo
 
   std::optional<list> sent;
   list tail(0);
+  std::int64_t runs = 0;
   call.try_to([&] {
     if (n == 0) return;
     sent =
@@ -160,14 +161,14 @@ std::int64_t fold_rank_keys(Call& call, Executor& exec, std::int64_t n, const Bo
       tail = detail::blocks_at<Policy>(exec, detail::starting_at(items->source, own.edges.last),
                                        bound.reducer, 0, n - own.edges.last);
     }
+    if (n == mine.length) return;
+    const items_type begun{detail::starting_at(items->keys, mine.length), items->equal,
+                           detail::starting_at(items->source, mine.length), n - mine.length};
+    runs =
+        exec.template fold_by_key<Policy>(begun, bound.reducer, bound.start, keys_out, values_out);
   });
   const gathered_bytes all = detail::gather_shares<reducer>(call, shares, sent);
 
-  if (n == mine.length) return 0;
-  const items_type begun{detail::starting_at(items->keys, mine.length), items->equal,
-                         detail::starting_at(items->source, mine.length), n - mine.length};
-  const std::int64_t runs =
-      exec.template fold_by_key<Policy>(begun, bound.reducer, bound.start, keys_out, values_out);
   if (crosses) {
     detail::append_shares(tail, bound.reducer, call.rank(), shares, all);
     exec.store(detail::finish(closed_steps{bound.reducer}, bound.start, tail.fold(bound.reducer)),

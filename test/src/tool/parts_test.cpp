@@ -2,8 +2,11 @@
 //
 // Parts of reductions as the tool's users make them: sliced, merged, killed and gone on with, they
 // give the bits of one reduction. GPUs are hidden.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -166,9 +169,60 @@ TEST(parts, killed_and_gone_on_with) {
       if (!report["notes"].empty()) ++went_on;
       break;
     }
-    EXPECT_FALSE(std::filesystem::exists(checkpoint));
+    for (const char* const beside : {"", ".new", ".lock"}) {
+      EXPECT_FALSE(std::filesystem::exists(checkpoint + beside)) << beside;
+    }
   }
   EXPECT_GT(went_on, 0);
+}
+
+// Nothing but what a run has made itself is written over, wherever it lies.
+TEST(parts, what_lies_beside_a_part_is_left_alone) {
+  const scratch files;
+  const std::string file =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 1000)));
+  const std::string victim = files.file("victim", "precious");
+  std::filesystem::create_symlink(victim, files.path("a.part.new"));
+  expect_in(complaint({"reduce", "--part", files.path("a.part"), file}), "is there already");
+  EXPECT_EQ(files.contents("victim"), "precious");
+  files.file("b.part.new", "of another run");
+  expect_in(complaint({"reduce", "--part", files.path("b.part"), file}), "is there already");
+  EXPECT_EQ(files.contents("b.part.new"), "of another run");
+  EXPECT_FALSE(std::filesystem::exists(files.path("b.part")));
+  std::filesystem::create_symlink(victim, files.path("g.npy.part"));
+  expect_in(complaint({"generate", "--bytes", "80", files.path("g.npy")}), "is there already");
+  EXPECT_EQ(files.contents("victim"), "precious");
+  // Likewise a checkpoint, whose input lies where it would write.
+  const std::string input = files.file("c.new", files.contents("f.npy"));
+  expect_in(complaint({"reduce", "--checkpoint", files.path("c"), input}), "one file");
+  const std::string other = files.file("d.lock", files.contents("f.npy"));
+  expect_in(complaint({"reduce", "--checkpoint", files.path("d"), other}), "one file");
+  expect_in(complaint({"reduce", "--checkpoint", files.path("d"), file}), "no lock of tilefold's");
+  std::filesystem::create_symlink(victim, files.path("e.lock"));
+  expect_in(complaint({"reduce", "--checkpoint", files.path("e"), file}), "cannot create");
+  EXPECT_EQ(files.contents("victim"), "precious");
+  EXPECT_EQ(files.contents("d.lock"), files.contents("f.npy"));
+}
+
+TEST(parts, a_checkpoint_is_of_one_run_at_a_time) {
+  const scratch files;
+  const std::string file =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 1000)));
+  const std::string checkpoint = files.path("check");
+  const std::vector<std::string> arguments{
+      "reduce",  "--op", "sum", "--checkpoint", checkpoint, "--checkpoint-seconds", "0",
+      "--chunk", "64",   file};
+  const int lock = open((checkpoint + ".lock").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(lock, 0);
+  ASSERT_EQ(flock(lock, LOCK_EX), 0);
+  expect_in(complaint(arguments), "another run of tilefold uses it");
+  // A run that was killed leaves both files, but no lock.
+  close(lock);
+  files.file("check.new", "half a piece");
+  run_json(arguments);
+  for (const char* const beside : {"", ".new", ".lock"}) {
+    EXPECT_FALSE(std::filesystem::exists(checkpoint + beside)) << beside;
+  }
 }
 
 TEST(parts, a_checkpoint_of_something_else_is_refused) {
