@@ -50,9 +50,14 @@ void verbs(tilefold::cuda_executor& exec, float* x, long long* count) {
 
 # Kernels that call functions of their own.
 LINKED_PROGRAM = """
+#include <cuda/std/mdspan>
 #include <tilefold/tilefold.cuh>
+namespace mds = cuda::std;
 void verbs(tilefold::cuda_executor& exec, float* x) {
   tilefold::segmented_reduce_into(exec, x, 10L, 64L, x, tilefold::reducers::exact_sum{});
+  tilefold::axis_reduce(exec, mds::mdspan<const float, mds::dextents<long, 2>>(x, 9, 9),
+                        mds::mdspan<float, mds::dextents<long, 1>>(x, 9), 0, tilefold::reducers::variance{});
+  tilefold::log_softmax(exec, x, 10L, 64L, x);
 }
 """
 
