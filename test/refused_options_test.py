@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Compiler options that would move a bit are refused, with one sentence that names the option.
+# Compiler options that would move a bit are refused, with one sentence that names the option; code
+# that is linked on the device compiles.
 #
 #     python3 refused_options_test.py INCLUDE_DIR CXX [NVCC]
 import pathlib
@@ -44,6 +45,19 @@ __global__ void own(float* x) { *x = tilefold::warp_fold(*x, tilefold::plus{}); 
 void verbs(tilefold::cuda_executor& exec, float* x, long long* count) {
   tilefold::reduce_into(exec, x, x + 9, x);
   tilefold::reduce_into(exec, x, x + 9, count, tilefold::reducers::count());
+}
+"""
+
+# Kernels that call functions of their own.
+LINKED_PROGRAM = """
+#include <cuda/std/mdspan>
+#include <tilefold/tilefold.cuh>
+namespace mds = cuda::std;
+void verbs(tilefold::cuda_executor& exec, float* x) {
+  tilefold::segmented_reduce_into(exec, x, 10L, 64L, x, tilefold::reducers::exact_sum{});
+  tilefold::axis_reduce(exec, mds::mdspan<const float, mds::dextents<long, 2>>(x, 9, 9),
+                        mds::mdspan<float, mds::dextents<long, 1>>(x, 9), 0, tilefold::reducers::variance{});
+  tilefold::log_softmax(exec, x, 10L, 64L, x);
 }
 """
 
@@ -131,6 +145,10 @@ class DeviceOptions(unittest.TestCase):
             self.assertGreater(len(folds), 3)
             for kernel in folds:
                 self.assertEqual(REFUSAL in kernel, refuses, kernel.split("(")[0])
+
+    def test_units_that_are_linked_on_the_device_compile(self):
+        self.source.write_text(LINKED_PROGRAM)
+        self.assertEqual(self.compile("-arch=sm_90", "-rdc=true", "-c", "-o", self.output), [])
 
     def test_an_older_language_is_refused_before_anything_else(self):
         found = self.compile("-std=c++17", "-cubin", "-o", self.output)

@@ -305,6 +305,52 @@ TYPED_TEST_P(CudaExact, ManySumsAreThoseOfTheHost) {
   }
 }
 
+// With the three other types a million: each on the host, on the GPU, and shuffled.
+TYPED_TEST_P(CudaExact, AQuarterOfAMillionMultisets) {
+  using T = TypeParam;
+  if constexpr (!std::is_integral_v<T>) {
+    std::mt19937_64 random(test::seed());
+    cuda_executor gpu;
+    constexpr int count = 250'000;
+    std::vector<T> items;
+    std::vector<int> bounds{0};
+    std::vector<int> keys;
+    for (int m = 0; m < count; ++m) {
+      const auto kind = static_cast<test::exact_kind>(m % test::num_exact_kinds);
+      const auto more = test::random_multiset<T>(kind, 1 + static_cast<int>(random() % 6), random);
+      items.insert(items.end(), more.begin(), more.end());
+      keys.resize(items.size(), m);
+      bounds.push_back(static_cast<int>(items.size()));
+    }
+    std::vector<T> expected(count);
+    for (std::size_t m = 0; m < expected.size(); ++m) {
+      expected[m] = sum_of(items, static_cast<std::size_t>(bounds[m]),
+                           static_cast<std::size_t>(bounds[m + 1]))
+                        .value();
+      std::shuffle(items.begin() + bounds[m], items.begin() + bounds[m + 1], random);
+    }
+    const thrust::device_vector<T> x(items);
+    const thrust::device_vector<int> offsets(bounds);
+    const thrust::device_vector<int> k(keys);
+    thrust::device_vector<int> keys_out(count);
+    thrust::device_vector<T> sums(count);
+    const auto expect_sums = [&](const char* verb) {
+      std::vector<T> got(count);
+      thrust::copy(sums.begin(), sums.end(), got.begin());
+      for (std::size_t m = 0; m < got.size(); ++m) {
+        ASSERT_EQ(bytes_of(got[m]), bytes_of(expected[m])) << m << ", " << verb;
+      }
+    };
+    segmented_reduce_into(gpu, x.data().get(), offsets.data().get(), std::int64_t{count},
+                          sums.data().get(), r::exact_sum{});
+    ASSERT_NO_FATAL_FAILURE(expect_sums("by segment"));
+    ASSERT_EQ(reduce_by_key(gpu, k.data().get(), k.data().get() + k.size(), x.data().get(),
+                            keys_out.data().get(), sums.data().get(), r::exact_sum{}),
+              count);
+    ASSERT_NO_FATAL_FAILURE(expect_sums("by key"));
+  }
+}
+
 // Among numbers, and alone: chunks of nothing else are noted in another way.
 TYPED_TEST_P(CudaExact, OfWhatIsNotFinite) {
   using T = TypeParam;
@@ -329,7 +375,7 @@ TYPED_TEST_P(CudaExact, OfWhatIsNotFinite) {
 
 REGISTER_TYPED_TEST_SUITE_P(CudaExact, SumsAreThoseOfTheHost, ProductsAreThoseOfTheHost,
                             LongRangesOfEverySpread, InEveryVerb, ManySumsAreThoseOfTheHost,
-                            OfWhatIsNotFinite);
+                            AQuarterOfAMillionMultisets, OfWhatIsNotFinite);
 
 }  // namespace
 }  // namespace tilefold

@@ -392,9 +392,9 @@ class stretch_fold {
 /// `tree` and `out` are those of this lane's tree; if it may be empty, `empty` says what it gives.
 /// Apart, because what is rare must not take the registers of what is not.
 template <class Source, class Reducer, class Init, class Empty, class Out>
-__device__ __noinline__ void write_wide_sums(Source tree, Reducer reducer, Init init, Empty empty,
-                                             Out out, lane_plan<stretch_items<Source>> plan,
-                                             bool inner) {
+__device__ TILEFOLD_APART void write_wide_sums(Source tree, Reducer reducer, Init init, Empty empty,
+                                               Out out, lane_plan<stretch_items<Source>> plan,
+                                               bool inner) {
   stretch_fold<Source, Reducer> fold(reducer, plan);
   fold.load(tree, 0, inner);
   const auto value = fold.fold();

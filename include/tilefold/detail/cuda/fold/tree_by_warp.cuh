@@ -252,8 +252,8 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
 /// Writes the result of a tree to `out`, the long way: for exact sums that are not narrow. Apart,
 /// because what is rare must not take the registers of what is not.
 template <class Source, class Reducer, class Init, class Out>
-__device__ __noinline__ void write_wide_sum(Source tree, Reducer reducer, Init init, Out out,
-                                            std::int64_t count) {
+__device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init init, Out out,
+                                              std::int64_t count) {
   const auto value = cuda::fold_by_warp(tree, reducer, count);
   if (threadIdx.x % warp_size == 0) cuda::write(out, detail::finish(reducer, init, value));
 }

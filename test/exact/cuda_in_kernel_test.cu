@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact reducers in warp_fold and block_fold, alone and fused, on data on which sums go wrong, and
+// of complex numbers on a GPU, against accumulators on the host.
+#include <thrust/complex.h>
+#include <thrust/device_vector.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/block_fold.cuh>
+#include <tilefold/tilefold.cuh>
+
+#include "../support/seed.hpp"
+#include "many_items.hpp"
+
+namespace tilefold {
+namespace {
+
+namespace r = reducers;
+
+template <class T>
+std::string bytes_of(const T& x) {
+  return {reinterpret_cast<const char*>(&x), sizeof(T)};
+}
+
+/// What an exact sum and a mean are of some of the items.
+template <class T>
+struct sum_and_mean {
+  typename detail::exact_result<T>::type sum;
+  detail::exact_real<T> mean;
+};
+
+template <class T>
+sum_and_mean<T> expected_of(const std::vector<T>& items, std::size_t begin, std::size_t count) {
+  exact_accumulator<T> sum;
+  for (std::size_t i = begin; i < begin + count; ++i) sum.add(items[i]);
+  return {sum.value(), sum.mean(static_cast<std::int64_t>(count))};
+}
+
+/// Block b folds `counts[b]` of its items; all of them without a count.
+template <int Nt, class T>
+__global__ void __launch_bounds__(Nt)
+    fold_blocks(const T* items, const int* counts, sum_and_mean<T>* out) {
+  using both = decltype(r::fuse(r::exact_sum{}, r::exact_mean{}));
+  __shared__ block_storage<Nt, accumulated_t<T, both>> storage;
+  const T mine = items[static_cast<int>(blockIdx.x) * Nt + static_cast<int>(threadIdx.x)];
+  const int count = counts[blockIdx.x];
+  const auto result =
+      count == Nt ? block_fold(storage, mine, both{}) : block_fold(storage, mine, count, both{});
+  if (threadIdx.x == 0) {
+    out[blockIdx.x] = {result.template get<0>(), result.template get<1>()};
+  }
+}
+
+/// Warp w folds `counts[w]` of its items, two a lane.
+template <class T>
+__global__ void fold_warps(const T* items, const int* counts, sum_and_mean<T>* out) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  const T mine[2] = {items[64 * warp + 2 * lane], items[64 * warp + 2 * lane + 1]};
+  const int count = counts[warp];
+  const auto sum =
+      count == 64 ? warp_fold(mine, r::exact_sum{}) : warp_fold(mine, count, r::exact_sum{});
+  const auto mean = warp_fold(mine, count, r::exact_mean{});
+  // Each lane has it: another one for every warp.
+  if (lane == warp % 32) out[warp] = {sum, mean};
+}
+
+template <class T>
+class CudaExactInKernels : public testing::Test {};
+using item_types = testing::Types<float, double, half, std::int32_t>;
+TYPED_TEST_SUITE(CudaExactInKernels, item_types);
+
+template <class T, class Launch>
+void expect_folds(int nt, int folds, std::mt19937_64& random, const Launch& launch) {
+  for (int kind = 0; kind <= test::num_exact_kinds; ++kind) {
+    const auto items = test::any_items<T>(kind, static_cast<std::size_t>(nt * folds), random);
+    std::vector<int> counts;
+    for (int f = 0; f < folds; ++f) {
+      counts.push_back(f % 3 == 0 ? nt
+                                  : 1 + static_cast<int>(random() % static_cast<unsigned>(nt)));
+    }
+    const thrust::device_vector<T> x(items);
+    const thrust::device_vector<int> c(counts);
+    thrust::device_vector<sum_and_mean<T>> out(static_cast<std::size_t>(folds));
+    launch(x.data().get(), c.data().get(), out.data().get());
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    std::vector<sum_and_mean<T>> got(out.size());
+    thrust::copy(out.begin(), out.end(), got.begin());
+    for (std::size_t f = 0; f < got.size(); ++f) {
+      const auto expected =
+          expected_of(items, f * static_cast<std::size_t>(nt), static_cast<std::size_t>(counts[f]));
+      ASSERT_EQ(bytes_of(got[f].sum), bytes_of(expected.sum))
+          << "kind " << kind << ", fold " << f << " of " << counts[f];
+      ASSERT_EQ(bytes_of(got[f].mean), bytes_of(expected.mean))
+          << "kind " << kind << ", fold " << f << " of " << counts[f];
+    }
+  }
+}
+
+TYPED_TEST(CudaExactInKernels, OfBlocks) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  expect_folds<T>(96, 40, random, [](const T* items, const int* counts, sum_and_mean<T>* out) {
+    fold_blocks<96><<<40, 96>>>(items, counts, out);
+  });
+}
+
+TYPED_TEST(CudaExactInKernels, OfWarps) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  expect_folds<T>(64, 40, random, [](const T* items, const int* counts, sum_and_mean<T>* out) {
+    fold_warps<<<10, 128>>>(items, counts, out);
+  });
+}
+
+// Small, for tools that watch each access.
+TEST(CudaExactInKernelsOfDoubles, SanitizeFolds) {
+  std::mt19937_64 random(test::seed());
+  expect_folds<double>(96, 3, random,
+                       [](const double* items, const int* counts, sum_and_mean<double>* out) {
+                         fold_blocks<96><<<3, 96>>>(items, counts, out);
+                       });
+}
+
+TEST(CudaExactOfComplexNumbers, AreThoseOfTheirParts) {
+  using complex = thrust::complex<float>;
+  std::mt19937_64 random(test::seed());
+  cuda_executor gpu;
+  for (int kind = 0; kind <= test::num_exact_kinds; ++kind) {
+    SCOPED_TRACE(kind);
+    const std::size_t n = 20'000;
+    const auto re = test::any_items<float>(kind, n, random);
+    const auto im = test::any_items<float>(kind, n, random);
+    std::vector<complex> items;
+    for (std::size_t i = 0; i < n; ++i) items.emplace_back(re[i], im[i]);
+    const thrust::device_vector<complex> x(items);
+    const complex* const first = x.data().get();
+    const auto expect = [&](complex sum, complex mean, std::size_t begin, std::size_t count) {
+      const auto of_re = expected_of(re, begin, count);
+      const auto of_im = expected_of(im, begin, count);
+      ASSERT_EQ(bytes_of(sum.real()), bytes_of(of_re.sum)) << begin;
+      ASSERT_EQ(bytes_of(sum.imag()), bytes_of(of_im.sum)) << begin;
+      ASSERT_EQ(bytes_of(mean.real()), bytes_of(of_re.mean)) << begin;
+      ASSERT_EQ(bytes_of(mean.imag()), bytes_of(of_im.mean)) << begin;
+    };
+    ASSERT_NO_FATAL_FAILURE(expect(reduce(gpu, first, first + n, r::exact_sum{}),
+                                   reduce(gpu, first, first + n, r::exact_mean{}), 0, n));
+    thrust::device_vector<complex> sums(200), means(200);
+    segmented_reduce_into(gpu, first, 200, 100, sums.data().get(), r::exact_sum{});
+    segmented_reduce_into(gpu, first, 200, 100, means.data().get(),
+                          if_empty(r::exact_mean{}, complex{}));
+    for (std::size_t s = 0; s < 200; ++s) {
+      ASSERT_NO_FATAL_FAILURE(expect(sums[s], means[s], 100 * s, 100));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilefold
