@@ -10,6 +10,8 @@ import contextlib
 import ctypes
 import functools
 import math
+import os
+import threading
 from typing import Any, Callable, ContextManager, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -45,24 +47,43 @@ def plan_of(op: str, code: Code) -> Plan:
     return Plan(op.encode(), items, (result.code, result.bits), (count.value,) if count.value > 1 else ())
 
 
-_executors: Dict[Tuple[int, int], ctypes.c_void_p] = {}
+class _Own(ctypes.c_void_p):
+    """An executor of one thread; destroyed with it."""
+    process = -1
+
+    def __del__(self, destroy: Callable[..., None] = _library.destroy, process: Callable[[], int] = os.getpid) -> None:
+        # As a thread's host executor: modules can be gone, and after a fork it is the parent's.
+        if self and process() == self.process:
+            destroy(self)
+
+
+class _OfThread(threading.local):
+    """The calling thread's executors by device and stream."""
+
+    def __init__(self) -> None:
+        self.executors: Dict[Tuple[int, int], ctypes.c_void_p] = {}
+
+
+_thread = _OfThread()
 
 
 def executor_of(device: int, stream: int) -> ctypes.c_void_p:
-    """For any thread, and a stream that may end at any time: libtilefold keeps what calls need (tilefold.h). The
-    host's for device -1."""
+    """For a stream that may end at any time: libtilefold keeps what calls need (tilefold.h). The default stream never
+    ends, so each thread has an executor of its own for it, which is faster. The host's for device -1."""
     if device < 0:
         return _threads.executor()
-    found = _executors.get((device, stream))
+    found = _thread.executors.get((device, stream))
     if found is None:
         if not _library.has_cuda:
             raise _errors.UnsupportedError(
                 _errors.UNSUPPORTED, "tilefold: the array is on a GPU, and this libtilefold was built without CUDA. "
                 "Build one with -DTILEFOLD_C_CUDA=ON and name it in the environment variable TILEFOLD_LIBRARY, or copy "
                 "the array to the host")
-        found = ctypes.c_void_p()
-        _library.call("tilefold_stream_executor", device, stream, ctypes.byref(found))
-        _executors[device, stream] = found
+        made = _Own()
+        made.process = os.getpid()
+        _library.call("tilefold_stream_executor" if stream else "tilefold_cuda_executor", device, stream or None,
+                      ctypes.byref(made))
+        found = _thread.executors[device, stream] = made
     return found
 
 
@@ -105,7 +126,7 @@ def whole(library: GpuLibrary, x: Any, op: str, widens: bool = False) -> Any:
         found = _whole_plans[key] = (plan.name, plan.items, library.empty(x, plan.tail, plan.result))
     name, items, like = found
     results = library.empty_like(like)
-    status = _library.tilefold_reduce(_executors.get(place) or executor_of(*place), name, address, items, size,
+    status = _library.tilefold_reduce(_thread.executors.get(place) or executor_of(*place), name, address, items, size,
                                       library.address(results))
     if status != 0:
         _library.raise_refusal(status)
@@ -256,6 +277,31 @@ def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str) -> Any:
                   plan.items, n, begins.address, _library.Dtype(*begins.code, 1), many - 1,
                   library.address(results))
     return library.done(results)
+
+
+@in_stream
+def batched(library: GpuLibrary, x: Any, arrays: Sequence[Any], op: str) -> Any:
+    """x is the first of them."""
+    code = library.items(x).code
+    plan = plan_of(op, code)
+    results = library.empty(x, (len(arrays),) + plan.tail, plan.result)
+    step = plan.result[1] // 8 * math.prod(plan.tail)
+    for i, one in enumerate(arrays):
+        require_together(library, x, one, f"array {i}")
+        one, items = row_of(library, one)
+        if items.code != code:
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: array {i} is of {name_of(items.code)}, and "
+                                        f"array 0 of {name_of(code)}")
+        _library.call("tilefold_reduce", executor_of(items.device, items.stream), plan.name, items.address, plan.items,
+                      math.prod(items.shape), library.address(results) + i * step)
+    return library.done(results)
+
+
+def release_memory() -> None:
+    """Gives back the GPU memory that the calling thread keeps for its next calls: for each default stream and the last
+    eight others the workspace of its largest call. Waits for work that uses it. Nothing is kept on the host."""
+    for handle in _thread.executors.values():
+        _library.call("tilefold_release", handle)
 
 
 @in_stream

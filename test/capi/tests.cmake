@@ -5,7 +5,7 @@ if(NOT TILEFOLD_C_LIBRARY)
   return()
 endif()
 
-tilefold_add_test(c_tests PREFIX c. SOURCES capi/c_test.cpp LIBS tilefold::precompiled)
+tilefold_add_test(c_tests PREFIX c. SOURCES capi/c_test.cpp capi/pieces_test.cpp LIBS tilefold::precompiled)
 target_compile_options(c_tests PRIVATE -O0)
 
 if(TILEFOLD_C_CUDA)

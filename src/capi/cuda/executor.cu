@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The CUDA executor of the C interface.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +14,9 @@
 
 #include "../executor.hpp"
 #include "../log_softmax.hpp"
+#include "../pieces.hpp"
 #include "by_key.cuh"
+#include "exact_blocks.cuh"
 
 namespace tilefold::capi {
 
@@ -32,13 +37,19 @@ const basic_table<cuda_executor>& cuda_kernels() {
 
 /// Calls go to one executor, which keeps its workspace.
 struct own_executor {
-  cuda_executor exec;
+  std::optional<cuda_executor> exec;
 
   struct lent {
     cuda_executor& exec;
     cuda_executor& executor() const { return exec; }
   };
-  lent lend() { return {exec}; }
+  lent lend() { return {*exec}; }
+  void release() {
+    const detail::cuda::device_scope scope(exec->device());
+    exec->synchronize();
+    cuda_executor fresh(exec->stream());
+    exec.emplace(std::move(fresh));
+  }
 };
 
 /// Each call borrows what its thread keeps for a stream, so the stream may end at any time.
@@ -54,7 +65,57 @@ struct kept_by_thread {
     detail::lent_executor<detail::cuda::this_build> one;
   };
   lent lend() const { return {device, stream}; }
+  void release() const {
+    const detail::cuda::device_scope scope(device);
+    detail::kept_executors<detail::cuda::this_build>::release();
+  }
 };
+
+/// Adds n items to a piece, by kernels whose results are values of blocks: long blocks as ranges,
+/// those before and behind them as segments.
+void append_by_results(cuda_executor& exec, const basic_kernel<cuda_executor>& kernel,
+                       tilefold_piece& piece, const void* items, std::int64_t n) {
+  constexpr std::int64_t long_enough = std::int64_t{1} << 20;
+  exec.require_waiting("tilefold_piece_append");
+  const std::int64_t begin = piece.state->end();
+  const auto count = static_cast<int>(piece.kind->num_values(begin, begin + n));
+  const auto size = [&](int i) { return piece.kind->block_size(begin, begin + n, i); };
+  // Where blocks begin, and behind a multiple of 16 bytes their values, in memory that both reach.
+  const std::int64_t begins = (count + 2) / 2 * 2;
+  auto* const offsets = exec.template pinned_array<std::int64_t>(
+      begins + count * ((piece.kind->value_bytes + 7) / 8));
+  auto* const values = reinterpret_cast<char*>(offsets + begins);
+  offsets[0] = 0;
+  for (int i = 0; i < count; ++i) offsets[i + 1] = offsets[i] + size(i);
+
+  const auto fold = [&](int first, int last) {
+    job call;
+    call.items = items;
+    call.type = piece.type;
+    call.segments = last - first;
+    call.offsets = {offsets, 0, 64, first};
+    if (last - first == 1) {
+      call.items = static_cast<const char*>(items) + offsets[first] * bytes_of(piece.type);
+      call.offsets = {nullptr, size(first), 0};
+      call.is_range = true;
+    }
+    call.results = values + first * piece.kind->value_bytes;
+    call.plan.out = {1, {call.segments}, {1}};
+    kernel.fold(exec, call);
+  };
+  int done = 0;
+  for (int i = 0; i < count; ++i) {
+    if (size(i) < long_enough) continue;
+    if (done < i) fold(done, i);
+    fold(i, i + 1);
+    done = i + 1;
+  }
+  if (done < count) fold(done, count);
+  exec.synchronize();
+  for (int i = 0; i < count; ++i) {
+    piece.state->append_value(values + i * piece.kind->value_bytes, size(i));
+  }
+}
 
 template <class Lender>
 class gpu final : public tilefold_executor {
@@ -68,7 +129,10 @@ class gpu final : public tilefold_executor {
                         std::string(name_of(call.type)) + " on a GPU");
     }
     auto lent = lender_.lend();
-    look_at(lent.executor(), call);
+    // Of a range the fold itself looks at pointers; asking CUDA twice would take half a
+    // microsecond.
+    const bool is_looked_at = call.is_range && call.offsets.step > 0 && found->reads_memory;
+    if (!is_looked_at) look_at(lent.executor(), call);
     if (call.offsets.bits != 0) reach(lent.executor(), call.offsets.data, "offsets");
     found->fold(lent.executor(), call);
   }
@@ -103,18 +167,50 @@ class gpu final : public tilefold_executor {
     capi::fold_by_key({exec, which, {keys, keys_type}, n, {keys_out, keys_type}, call, num_runs});
   }
 
+  void append(tilefold_piece& piece, const void* items, std::int64_t n) override {
+    auto lent = lender_.lend();
+    cuda_executor& exec = lent.executor();
+    reach(exec, items, "items");
+    const auto* const found = cuda_kernels().find(piece.which, piece.type);
+    if (piece.which == op::exact_sum && has_exact_blocks(piece.type)) {
+      capi::exact_block(exec, items, piece.type, n,
+                        [&](const void* sum) { piece.state->append_value(sum, n); });
+    } else if (found != nullptr && piece.kind->value_is_result) {
+      capi::append_by_results(exec, *found, piece, items, n);
+    } else {
+      throw unsupported("tilefold_piece_append: on a GPU there is no piece of " +
+                        std::string(name_of(piece.which)) + " of " +
+                        std::string(name_of(piece.type)) + "; copy the items to the host");
+    }
+  }
+  void add(tilefold_accumulator& sum, const void* items, std::int64_t n) override {
+    if (!has_exact_blocks(sum.type)) {
+      throw unsupported(
+          "tilefold_accumulator_add: on a GPU there are accumulators of floats, not of " +
+          std::string(name_of(sum.type)) + "; copy the items to the host");
+    }
+    auto lent = lender_.lend();
+    reach(lent.executor(), items, "items");
+    capi::exact_block(lent.executor(), items, sum.type, n,
+                      [&](const void* block) { sum.state->add_accumulator(block); });
+  }
+
   // Offsets lie where only the GPU reads: a call that is asynchronous believes them.
   void check(const any_offsets&, std::int64_t, std::int64_t) override {}
 
   std::int64_t workspace(op which, dtype type, std::int64_t n,
                          std::int64_t segments) const override {
     const std::int64_t accumulator = kernels().find(which, type)->accumulator_bytes;
+    const int item = bytes_of(type);
     return detail::larger(
-        detail::larger(cuda_executor::workspace_bytes(n, bytes_of(type), accumulator),
+        detail::larger(cuda_executor::workspace_bytes(n, item, accumulator),
                        cuda_executor::segments_workspace_bytes(segments, accumulator)),
-        cuda_executor::by_key_workspace_bytes(n, accumulator));
+        detail::larger(
+            cuda_executor::equal_segments_workspace_bytes(segments, n, item, accumulator),
+            cuda_executor::by_key_workspace_bytes(n, accumulator)));
   }
   void reserve(std::int64_t bytes) override { lender_.lend().executor().reserve(bytes); }
+  void release() override { lender_.release(); }
   void synchronize() override { lender_.lend().executor().synchronize(); }
 
  private:
