@@ -103,7 +103,7 @@ def nearest(dtype, real):
     if dtype == np.float64:
         return np.float64(float(real))  # as Python rounds
     near = np.array(float(real), dtype)
-    word = near.view(f"u{dtype.itemsize}")
+    word = near.view(f"i{dtype.itemsize}")
     around = [(word + step).astype(word.dtype).view(dtype) for step in (-1, 0, 1)]
     around = [x for x in around if np.isfinite(x.astype("f8"))]
     return min(around, key=lambda x: (abs(Fraction(float(x)) - real), int(x.view(word.dtype)) & 1))
