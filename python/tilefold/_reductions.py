@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import ctypes
-from typing import Any, NamedTuple, Optional, Sequence, Tuple
+import threading
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -56,6 +57,56 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
     return results[()] if results.ndim == 0 else results
 
 
+class _Results(threading.local):
+    """Memory of the calling thread for one result, and its views by dtype."""
+
+    def __init__(self) -> None:
+        memory = np.empty(16, np.uint8)
+        self.address: int = memory.ctypes.data
+        self.views = _Views(memory)
+
+
+class _Views(Dict[Any, Any]):
+    def __init__(self, memory: np.ndarray[Any, Any]) -> None:
+        super().__init__()
+        self.memory = memory
+
+    def __missing__(self, dtype: Any) -> Any:
+        found = self[dtype] = self.memory[:dtype.itemsize].view(dtype)
+        return found
+
+
+_results = _Results()
+#: What _whole() needs of an operation and items: its name, their type, the dtype of the result. None if it takes longer.
+_whole_plans: Dict[Tuple[str, bool, Any], Optional[Tuple[bytes, Any, Any]]] = {}
+
+
+def _whole_plan(op: str, widens: bool, x: np.ndarray[Any, Any]) -> Optional[Tuple[bytes, Any, Any]]:
+    if widens and x.dtype.kind in "iub" and x.dtype.itemsize < 8:
+        op += "64"
+    operation = Operation(op, x)
+    is_plain = not operation.tail and operation.items is x and x.dtype.isnative
+    return (operation.name, operation.code, operation.dtype) if is_plain else None
+
+
+def _whole(x: Any, op: str, widens: bool = False) -> Any:
+    """_fold() of all items of an array whose items stand one after the other; None if it is no such array. It does as
+    little as a call of a few items can."""
+    if type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned:
+        return None
+    key = (op, widens, x.dtype)
+    try:
+        found = _whole_plans[key]
+    except KeyError:
+        found = _whole_plans[key] = _whole_plan(op, widens, x)
+    if found is None:
+        return None
+    status = _library.tilefold_reduce(_threads.executor(), found[0], x.ctypes.data, found[1], x.size, _results.address)
+    if status != 0:
+        _library.raise_refusal(status)
+    return _results.views[found[2]][0]
+
+
 def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
            stream: Any = None) -> Any:
     """Folds the items of x along axes with the operation of the name `op`.
@@ -98,6 +149,10 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
                 return found
         return _gpu.fold(library, x, op, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
+    if axis is None and out is None and not keepdims:
+        found = _whole(x, op)
+        if found is not None:
+            return found
     return _fold(items_of(x), op, axis, keepdims, out)
 
 
@@ -142,6 +197,10 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
                 return found
         return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
+    if axis is None and dtype is None and out is None and not keepdims:
+        found = _whole(x, op, widens=True)
+        if found is not None:
+            return found
     array = items_of(x)
     wanted = None if dtype is None else np.dtype(dtype).newbyteorder("=")
     if wanted is not None and wanted != array.dtype:
