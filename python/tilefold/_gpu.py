@@ -10,8 +10,6 @@ import contextlib
 import ctypes
 import functools
 import math
-import os
-import threading
 from typing import Any, Callable, ContextManager, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -47,43 +45,24 @@ def plan_of(op: str, code: Code) -> Plan:
     return Plan(op.encode(), items, (result.code, result.bits), (count.value,) if count.value > 1 else ())
 
 
-class _Own(ctypes.c_void_p):
-    """An executor of one thread; destroyed with it."""
-    process = -1
-
-    def __del__(self, destroy: Callable[..., None] = _library.destroy, process: Callable[[], int] = os.getpid) -> None:
-        # As a thread's host executor: modules can be gone, and after a fork it is the parent's.
-        if self and process() == self.process:
-            destroy(self)
-
-
-class _OfThread(threading.local):
-    """The calling thread's executors by device and stream."""
-
-    def __init__(self) -> None:
-        self.executors: Dict[Tuple[int, int], ctypes.c_void_p] = {}
-
-
-_thread = _OfThread()
+_executors: Dict[Tuple[int, int], ctypes.c_void_p] = {}
 
 
 def executor_of(device: int, stream: int) -> ctypes.c_void_p:
-    """For a stream that may end at any time: libtilefold keeps what calls need (tilefold.h). The default stream never
-    ends, so each thread has an executor of its own for it, which is faster. The host's for device -1."""
+    """For any thread, and a stream that may end at any time: libtilefold keeps what calls need (tilefold.h). The
+    host's for device -1."""
     if device < 0:
         return _threads.executor()
-    found = _thread.executors.get((device, stream))
+    found = _executors.get((device, stream))
     if found is None:
         if not _library.has_cuda:
             raise _errors.UnsupportedError(
                 _errors.UNSUPPORTED, "tilefold: the array is on a GPU, and this libtilefold was built without CUDA. "
                 "Build one with -DTILEFOLD_C_CUDA=ON and name it in the environment variable TILEFOLD_LIBRARY, or copy "
                 "the array to the host")
-        made = _Own()
-        made.process = os.getpid()
-        _library.call("tilefold_stream_executor" if stream else "tilefold_cuda_executor", device, stream or None,
-                      ctypes.byref(made))
-        found = _thread.executors[device, stream] = made
+        found = ctypes.c_void_p()
+        _library.call("tilefold_stream_executor", device, stream, ctypes.byref(found))
+        _executors[device, stream] = found
     return found
 
 
@@ -126,7 +105,7 @@ def whole(library: GpuLibrary, x: Any, op: str, widens: bool = False) -> Any:
         found = _whole_plans[key] = (plan.name, plan.items, library.empty(x, plan.tail, plan.result))
     name, items, like = found
     results = library.empty_like(like)
-    status = _library.tilefold_reduce(_thread.executors.get(place) or executor_of(*place), name, address, items, size,
+    status = _library.tilefold_reduce(_executors.get(place) or executor_of(*place), name, address, items, size,
                                       library.address(results))
     if status != 0:
         _library.raise_refusal(status)
@@ -298,9 +277,10 @@ def batched(library: GpuLibrary, x: Any, arrays: Sequence[Any], op: str) -> Any:
 
 
 def release_memory() -> None:
-    """Gives back the GPU memory that the calling thread keeps for its next calls: for each default stream and the last
-    eight others the workspace of its largest call. Waits for work that uses it. Nothing is kept on the host."""
-    for handle in _thread.executors.values():
+    """Gives back the GPU memory that the calling thread keeps for its next calls: for each of the last eight streams
+    and each default stream the workspace of its largest call. Waits for work that uses it. Nothing is kept on the
+    host."""
+    for handle in list(_executors.values())[:1]:  # any of them stands for all of a thread
         _library.call("tilefold_release", handle)
 
 

@@ -43,7 +43,6 @@ class Statistics(ctypes.Structure):
 _pointer, _int64, _int32 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
 _signatures: dict[str, list[Any]] = {
     "tilefold_host_executor": [_int32, ctypes.POINTER(_pointer)],
-    "tilefold_cuda_executor": [_int32, _pointer, ctypes.POINTER(_pointer)],
     "tilefold_stream_executor": [_int32, _pointer, ctypes.POINTER(_pointer)],
     "tilefold_has_cuda": [],
     "tilefold_synchronize": [_pointer],

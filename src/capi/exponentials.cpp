@@ -14,7 +14,7 @@ struct result_traits<r::max_and_sum> {
 };
 
 void add_exponentials(table& all) {
-  all.add_real<op::logsumexp, plain_with_rows<r::logsumexp>, double>(true);
+  all.add_real<op::logsumexp, plain<r::logsumexp>, double>(true);
   all.add_real<op::softmax_pair, plain<r::softmax_pair>, r::max_and_sum>(true);
 }
 

@@ -48,16 +48,6 @@ template <class R>
 struct plain {
   R operator()() const { return R{}; }
 };
-/// The same, where rows of one length have kernels of their own on a GPU, for floats.
-template <class R>
-struct plain_with_rows : plain<R> {
-  static constexpr bool has_rows = true;
-};
-template <class It, class Make>
-inline constexpr bool has_rows = false;
-template <class T, class Make>
-  requires(Make::has_rows && (is_narrow_float<T> || std::is_floating_point_v<T>))
-inline constexpr bool has_rows<const T*, Make> = true;
 
 /// Folds a job with what Make makes; its results are of type Out.
 template <class It, class Out, class Make, class Exec>
@@ -74,15 +64,6 @@ void fold_job(Exec& exec, const job& call) {
     exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step,
                                     static_cast<Out*>(call.results));
     return;
-  }
-  if constexpr (has_rows<It, Make>) {
-    if (!call.by_columns && call.offsets.bits == 0 && call.offsets.step > 0) {
-      exec.template fold_forest<policy>(
-          detail::make_equal_forest(items, call.segments, call.offsets.step), call.segments,
-          bound.reducer, bound.start, empty,
-          detail::strided_output<Out*>{static_cast<Out*>(call.results), call.plan.out});
-      return;
-    }
   }
 #endif
   const detail::strided_output<Out*> out{static_cast<Out*>(call.results), call.plan.out};
@@ -105,7 +86,6 @@ struct basic_kernel {
   dtype result;
   std::int8_t count;  // of numbers that a result has
   bool has_empty;     // whether a range of nothing has a result; a segment always has
-  bool reads_memory;  // items, by a pointer that the executor looks at itself
   std::int64_t accumulator_bytes;
   void (*fold)(Exec&, const job&);
   const piece_kind* pieces;  // of the host's kernels
@@ -147,7 +127,6 @@ class basic_table {
     row.result = result;
     row.count = result_traits<Out>::count;
     row.has_empty = has_empty;
-    row.reads_memory = std::is_pointer_v<It>;
     row.accumulator_bytes = static_cast<std::int64_t>(sizeof(accumulator));
     row.fold = &fold_job<It, Out, Make, Exec>;
     if constexpr (on_host && Which != op::statistics) row.pieces = &piece_of<It, Out, Make>::kind();

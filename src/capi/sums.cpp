@@ -30,9 +30,9 @@ using accumulated = detail::accumulator_t<void, plus, T, detail::no_init>;
 }  // namespace
 
 void add_sums(table& all) {
-  all.add_typed<op::sum, plain_with_rows<r::sum>, accumulated, std::int8_t, std::int16_t,
-                std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
-                std::uint64_t, half, bfloat16, float, double>();
+  all.add_typed<op::sum, plain<r::sum>, accumulated, std::int8_t, std::int16_t, std::int32_t,
+                std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, half,
+                bfloat16, float, double>();
   all.add_typed<op::sum, plain<r::sum>, itself, complex<float>, complex<double>>();
   // Bools are counted.
   all.add_any<op::sum, plain<r::sum>, std::int64_t, std::int64_t>({dtype::boolean});

@@ -8,6 +8,9 @@ endif()
 tilefold_add_test(c_tests PREFIX c. SOURCES capi/c_test.cpp capi/pieces_test.cpp LIBS tilefold::precompiled)
 target_compile_options(c_tests PRIVATE -O0)
 
+# What no program sees of it.
+tilefold_add_test(c_blocks_tests PREFIX c. SOURCES capi/piece_blocks_test.cpp LIBS tilefold::c_static tilefold_host)
+
 if(TILEFOLD_C_CUDA)
   # nvcc never sees it.
   tilefold_add_test(gpu.capi.c_cuda_test GPU SOURCES capi/c_cuda_test.cpp

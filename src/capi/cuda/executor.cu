@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The CUDA executor of the C interface.
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "../executor.hpp"
 #include "../log_softmax.hpp"
+#include "../piece_blocks.hpp"
 #include "../pieces.hpp"
 #include "by_key.cuh"
 #include "exact_blocks.cuh"
@@ -71,52 +71,6 @@ struct kept_by_thread {
   }
 };
 
-/// Adds n items to a piece, by kernels whose results are values of blocks: long blocks as ranges,
-/// those before and behind them as segments.
-void append_by_results(cuda_executor& exec, const basic_kernel<cuda_executor>& kernel,
-                       tilefold_piece& piece, const void* items, std::int64_t n) {
-  constexpr std::int64_t long_enough = std::int64_t{1} << 20;
-  exec.require_waiting("tilefold_piece_append");
-  const std::int64_t begin = piece.state->end();
-  const auto count = static_cast<int>(piece.kind->num_values(begin, begin + n));
-  const auto size = [&](int i) { return piece.kind->block_size(begin, begin + n, i); };
-  // Where blocks begin, and behind a multiple of 16 bytes their values, in memory that both reach.
-  const std::int64_t begins = (count + 2) / 2 * 2;
-  auto* const offsets = exec.template pinned_array<std::int64_t>(
-      begins + count * ((piece.kind->value_bytes + 7) / 8));
-  auto* const values = reinterpret_cast<char*>(offsets + begins);
-  offsets[0] = 0;
-  for (int i = 0; i < count; ++i) offsets[i + 1] = offsets[i] + size(i);
-
-  const auto fold = [&](int first, int last) {
-    job call;
-    call.items = items;
-    call.type = piece.type;
-    call.segments = last - first;
-    call.offsets = {offsets, 0, 64, first};
-    if (last - first == 1) {
-      call.items = static_cast<const char*>(items) + offsets[first] * bytes_of(piece.type);
-      call.offsets = {nullptr, size(first), 0};
-      call.is_range = true;
-    }
-    call.results = values + first * piece.kind->value_bytes;
-    call.plan.out = {1, {call.segments}, {1}};
-    kernel.fold(exec, call);
-  };
-  int done = 0;
-  for (int i = 0; i < count; ++i) {
-    if (size(i) < long_enough) continue;
-    if (done < i) fold(done, i);
-    fold(i, i + 1);
-    done = i + 1;
-  }
-  if (done < count) fold(done, count);
-  exec.synchronize();
-  for (int i = 0; i < count; ++i) {
-    piece.state->append_value(values + i * piece.kind->value_bytes, size(i));
-  }
-}
-
 template <class Lender>
 class gpu final : public tilefold_executor {
  public:
@@ -129,10 +83,7 @@ class gpu final : public tilefold_executor {
                         std::string(name_of(call.type)) + " on a GPU");
     }
     auto lent = lender_.lend();
-    // Of a range the fold itself looks at pointers; asking CUDA twice would take half a
-    // microsecond.
-    const bool is_looked_at = call.is_range && call.offsets.step > 0 && found->reads_memory;
-    if (!is_looked_at) look_at(lent.executor(), call);
+    look_at(lent.executor(), call);
     if (call.offsets.bits != 0) reach(lent.executor(), call.offsets.data, "offsets");
     found->fold(lent.executor(), call);
   }
@@ -201,13 +152,10 @@ class gpu final : public tilefold_executor {
   std::int64_t workspace(op which, dtype type, std::int64_t n,
                          std::int64_t segments) const override {
     const std::int64_t accumulator = kernels().find(which, type)->accumulator_bytes;
-    const int item = bytes_of(type);
     return detail::larger(
-        detail::larger(cuda_executor::workspace_bytes(n, item, accumulator),
+        detail::larger(cuda_executor::workspace_bytes(n, bytes_of(type), accumulator),
                        cuda_executor::segments_workspace_bytes(segments, accumulator)),
-        detail::larger(
-            cuda_executor::equal_segments_workspace_bytes(segments, n, item, accumulator),
-            cuda_executor::by_key_workspace_bytes(n, accumulator)));
+        cuda_executor::by_key_workspace_bytes(n, accumulator));
   }
   void reserve(std::int64_t bytes) override { lender_.lend().executor().reserve(bytes); }
   void release() override { lender_.release(); }
