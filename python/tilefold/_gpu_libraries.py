@@ -437,7 +437,7 @@ def of_name_in_numpy(code: Code) -> np.dtype[Any]:
 
 
 @functools.lru_cache(maxsize=None)
-def _library_of(name: str) -> Optional[GpuLibrary]:
+def _library_of(name: str) -> GpuLibrary:
     if name == "torch":
         return Torch(sys.modules["torch"])
     if name == "cupy":

@@ -92,7 +92,7 @@ def _whole_plan(op: str, widens: bool, x: np.ndarray[Any, Any]) -> Optional[Tupl
 def _whole(x: Any, op: str, widens: bool = False) -> Any:
     """_fold() of all items of an array whose items stand one after the other; None if it is no such array. It does as
     little as a call of a few items can."""
-    if type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned:
+    if type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned or x.ndim > 8:
         return None
     key = (op, widens, x.dtype)
     try:
