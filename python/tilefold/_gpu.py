@@ -269,8 +269,8 @@ def batched(library: GpuLibrary, x: Any, arrays: Sequence[Any], op: str) -> Any:
         require_together(library, x, one, f"array {i}")
         one, items = row_of(library, one)
         if items.code != code:
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: array {i} is of {name_of(items.code)}, and "
-                                        f"array 0 of {name_of(code)}")
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: array {i} is of {name_of(items.code)}, "
+                                        f"and array 0 of {name_of(code)}")
         _library.call("tilefold_reduce", executor_of(items.device, items.stream), plan.name, items.address, plan.items,
                       math.prod(items.shape), library.address(results) + i * step)
     return library.done(results)

@@ -143,7 +143,8 @@ class GpuLibrary:
 
     def require_mask(self, x: Any, mask: Any) -> None:
         if not self.owns(mask) or self.code_of(mask) != BOOL:
-            raise unsupported(f"where is a {type(mask).__name__}, and must be an array of bool of {self.name} on the GPU")
+            raise unsupported(f"where is a {type(mask).__name__}, and must be an array of bool of {self.name} on the "
+                              "GPU")
 
     def size(self, x: Any) -> int:
         return math.prod(x.shape)

@@ -245,7 +245,7 @@ class ExactAccumulator(_Kept):
         return np.empty((), of_name_in_numpy(_gpu.plan_of(op, self._code).result))
 
     def value(self) -> Any:
-        """The sum as exact_sum() gives it: rounded once to the dtype; of integers and bool in 64 bits. Of nothing: 0."""
+        """The sum as exact_sum() gives it: rounded once to the dtype, of integers and bool in 64 bits. 0 of nothing."""
         result = self._result("exact_sum")
         self._call("tilefold_accumulator_value", result.ctypes.data)
         return result[()]

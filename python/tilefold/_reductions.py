@@ -77,7 +77,7 @@ class _Views(Dict[Any, Any]):
 
 
 _results = _Results()
-#: What _whole() needs of an operation and items: its name, their type, the dtype of the result. None if it takes longer.
+#: What _whole() needs of an operation and items: its name, their type, the result's dtype. None if it takes longer.
 _whole_plans: Dict[Tuple[str, bool, Any], Optional[Tuple[bytes, Any, Any]]] = {}
 
 
