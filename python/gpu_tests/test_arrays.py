@@ -134,7 +134,7 @@ def test_accumulators_of_host_and_gpu(dtype):
 
 
 def test_where():
-    for dtype in ("f4", "i4", "?"):
+    for dtype in ("f4", "i4", "u8", "?"):
         x, mask = items(dtype, (30, 70)), items("?", (30, 70), 5)
         for function in (tilefold.sum, tilefold.min, tilefold.any, tilefold.count_nonzero):
             for axis in (None, 1):

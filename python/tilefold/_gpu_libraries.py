@@ -241,6 +241,11 @@ class Torch(GpuLibrary):
 
     def masked(self, x: Any, mask: Any, value: Any) -> Any:
         self.require_mask(x, mask)
+        code, bits = self.code_of(x)
+        if code == 1 and bits > 8:  # torch fills no such tensors, but has their bits as signed ones
+            signed = x.view(self.dtypes[0, bits])
+            filled = signed.masked_fill(mask.logical_not(), value - (1 << bits if value >> (bits - 1) else 0))
+            return filled.view(x.dtype)
         return x.masked_fill(mask.logical_not(), value)
 
 
