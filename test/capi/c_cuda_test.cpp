@@ -570,6 +570,7 @@ TEST_F(CInterfaceOnGpu, GivesBackItsWorkspaceAndWorksOn) {
   const std::int64_t large = std::int64_t{1} << 26;
   for (tilefold_executor* gpu : {gpu_, stream_executor}) {
     must(tilefold_release(gpu));
+    must(cudaDeviceSynchronize());
     const std::uint64_t before = bytes_of_pool();
     must(tilefold_reserve(gpu, large));
     must(tilefold_reduce(gpu, "sum", on_gpu.data(), f32, n, result.data()));
