@@ -46,6 +46,8 @@ inline void check(tilefold_status status) {
       throw float_mode_error(what);
     case TILEFOLD_CUDA:
       throw cuda_error(what, 0);
+    case TILEFOLD_FORMAT:
+      throw format_error(what);
     default:
       throw error(what);
   }
@@ -100,6 +102,18 @@ struct in_64_bits {
       std::integral<T>,
       std::conditional_t<std::is_signed_v<T> || std::same_as<T, bool>, std::int64_t, std::uint64_t>,
       double>;
+};
+
+template <class T>
+struct exactly_summed : in_64_bits<T> {};
+template <class T>
+  requires(!std::integral<T>)
+struct exactly_summed<T> {
+  using type = T;
+};
+template <class T>
+struct exactly_divided {
+  using type = std::conditional_t<std::integral<T>, double, T>;
 };
 
 }  // namespace detail
@@ -181,7 +195,8 @@ inline constexpr detail::op<detail::itself> linf{"linf"};
 inline constexpr detail::op<detail::always<double>::of> logsumexp{"logsumexp"};
 inline constexpr detail::op<detail::always<max_and_sum>::of> softmax_pair{"softmax_pair"};
 inline constexpr detail::op<detail::itself> compensated_sum{"compensated_sum"};
-inline constexpr detail::op<detail::itself> exact_sum{"exact_sum"};
+inline constexpr detail::op<detail::exactly_summed> exact_sum{"exact_sum"};
+inline constexpr detail::op<detail::exactly_divided> exact_mean{"exact_mean"};
 inline constexpr detail::op<detail::always<summary_of_items>::of> summary{"summary"};
 
 /// An executor of libtilefold; host_executor and cuda_executor make one.
@@ -193,6 +208,8 @@ class executor {
   void synchronize() { detail::check(tilefold_synchronize(get())); }
   /// Allocates workspace ahead.
   void reserve(std::int64_t bytes) { detail::check(tilefold_reserve(get(), bytes)); }
+  /// Gives back workspace, after all work that uses it.
+  void release() { detail::check(tilefold_release(get())); }
 
  protected:
   explicit executor(tilefold_executor* handle) : handle_(handle) {}

@@ -42,7 +42,8 @@ enum {
   TILEFOLD_CAPTURE = 9,     /* not while the stream is being captured into a graph */
   TILEFOLD_FLOAT_MODE = 10, /* the processor does not round as IEEE 754 asks */
   TILEFOLD_CUDA = 11,       /* the CUDA runtime refused */
-  TILEFOLD_INTERNAL = 12
+  TILEFOLD_INTERNAL = 12,
+  TILEFOLD_FORMAT = 13 /* bytes that are not what they were taken for */
 };
 
 /* A DLDataType of DLPack: code, bits, lanes (1). */
@@ -100,6 +101,11 @@ TILEFOLD_API tilefold_status tilefold_workspace(const tilefold_executor* executo
                                                 int64_t* bytes);
 /* Allocates workspace ahead: calls that need no more then allocate nothing, and can be captured. */
 TILEFOLD_API tilefold_status tilefold_reserve(tilefold_executor* executor, int64_t bytes);
+
+/* Gives back what is kept for later calls: the executor's workspace; of one from
+ * tilefold_stream_executor() what the calling thread keeps for all its streams. Waits for work that
+ * uses it. Later calls allocate again; graphs that were captured with the executor must not run. */
+TILEFOLD_API tilefold_status tilefold_release(tilefold_executor* executor);
 
 /* Names of operations, index 0 and on; null after the last. */
 TILEFOLD_API const char* tilefold_op_name(int32_t index);
@@ -173,6 +179,75 @@ TILEFOLD_API tilefold_status tilefold_stats(tilefold_executor* executor, const v
 /* The dot product of two arrays of n items; the result has the type of a sum of them. */
 TILEFOLD_API tilefold_status tilefold_dot(tilefold_executor* executor, const void* x, const void* y,
                                           tilefold_dtype dtype, int64_t n, void* result);
+
+/* What items [begin, end) of a sequence bring to its fold: the values of their aligned blocks, on
+ * the host. In whatever parts a sequence is cut, wherever they are folded and in whatever groups
+ * they are merged, the value of the whole has the bits of tilefold_reduce(). One piece serves one
+ * thread at a time. After a status other than TILEFOLD_OK a piece is as it was. */
+typedef struct tilefold_piece tilefold_piece;
+
+/* The piece of no items, at `position` of a sequence of items of `dtype`. */
+TILEFOLD_API tilefold_status tilefold_piece_create(const char* op, tilefold_dtype dtype,
+                                                   int64_t position, tilefold_piece** piece);
+/* Adds n items that follow; returns when they are folded. On a GPU: "exact_sum", and operations
+ * whose values of blocks are results (sums, products, min, max, bit_and and its kin, any, all,
+ * count_nonzero); others are TILEFOLD_UNSUPPORTED there. */
+TILEFOLD_API tilefold_status tilefold_piece_append(tilefold_piece* piece,
+                                                   tilefold_executor* executor, const void* items,
+                                                   int64_t n);
+/* Adds the items of `next`, a piece of the same operation and dtype that begins where `piece` ends.
+ */
+TILEFOLD_API tilefold_status tilefold_piece_merge(tilefold_piece* piece,
+                                                  const tilefold_piece* next);
+/* What it is of. `op` lives as long as the library. Null outputs are passed over. */
+TILEFOLD_API tilefold_status tilefold_piece_info(const tilefold_piece* piece, const char** op,
+                                                 tilefold_dtype* dtype, int64_t* begin,
+                                                 int64_t* end);
+/* The fold of the whole, as tilefold_reduce() writes it. The piece has to begin at 0. */
+TILEFOLD_API tilefold_status tilefold_piece_value(const tilefold_piece* piece, void* result);
+/* Writes the piece to `bytes`, and how many they are to *size; null `bytes` asks for the size.
+ * Accumulators stand in them as they lie in memory, the least byte first. */
+TILEFOLD_API tilefold_status tilefold_piece_bytes(const tilefold_piece* piece, void* bytes,
+                                                  int64_t capacity, int64_t* size);
+/* The piece that gave these bytes. TILEFOLD_FORMAT says what is wrong with others. */
+TILEFOLD_API tilefold_status tilefold_piece_from_bytes(const void* bytes, int64_t size,
+                                                       tilefold_piece** piece);
+/* Null is fine. */
+TILEFOLD_API void tilefold_piece_destroy(tilefold_piece* piece);
+
+/* A sum without rounding, of items in any order (tilefold/exact_accumulator.hpp), on the host. One
+ * accumulator serves one thread at a time. */
+typedef struct tilefold_accumulator tilefold_accumulator;
+
+/* The sum of nothing, for items of `dtype`: floats, integers or bool. */
+TILEFOLD_API tilefold_status tilefold_accumulator_create(tilefold_dtype dtype,
+                                                         tilefold_accumulator** sum);
+/* Adds n items; returns when they are added. On a GPU: floats. */
+TILEFOLD_API tilefold_status tilefold_accumulator_add(tilefold_accumulator* sum,
+                                                      tilefold_executor* executor,
+                                                      const void* items, int64_t n);
+/* Adds all that `other`, of the same dtype, was given. */
+TILEFOLD_API tilefold_status tilefold_accumulator_merge(tilefold_accumulator* sum,
+                                                        const tilefold_accumulator* other);
+/* The sum, as "exact_sum" gives it: rounded once to the dtype; of integers modulo 2^64 in int64 or
+ * uint64, of bool in int64. */
+TILEFOLD_API tilefold_status tilefold_accumulator_value(const tilefold_accumulator* sum,
+                                                        void* result);
+/* The sum divided by n > 0, as "exact_mean" gives it: rounded once to the dtype; of integers and
+ * bool to float64. */
+TILEFOLD_API tilefold_status tilefold_accumulator_mean(const tilefold_accumulator* sum, int64_t n,
+                                                       void* result);
+/* Those of exact_accumulator::to_bytes(): accumulators that were given equal items have equal
+ * bytes. Null `bytes` asks for the size. */
+TILEFOLD_API tilefold_status tilefold_accumulator_bytes(const tilefold_accumulator* sum,
+                                                        void* bytes, int64_t capacity,
+                                                        int64_t* size);
+/* The accumulator for items of `dtype` that gave these bytes; else TILEFOLD_FORMAT. */
+TILEFOLD_API tilefold_status tilefold_accumulator_from_bytes(tilefold_dtype dtype,
+                                                             const void* bytes, int64_t size,
+                                                             tilefold_accumulator** sum);
+/* Null is fine. */
+TILEFOLD_API void tilefold_accumulator_destroy(tilefold_accumulator* sum);
 
 #ifdef __cplusplus
 }

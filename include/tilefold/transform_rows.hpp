@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/forest_checks.hpp>
@@ -54,6 +55,41 @@ concept transforms_rows = requires(Base& base, const T* first, const Reducer& re
   base.template transform_rows<default_policy>(first, n, n, reducer, function, out);
 };
 
+template <class Base>
+inline constexpr bool is_host_executor = false;
+template <class Mode>
+inline constexpr bool is_host_executor<basic_host_executor<Mode>> = true;
+
+/// Whether the executor joins rows of such items with their values; says in one sentence why not.
+template <class Exec, class T, class R, class Function, class Out>
+constexpr bool joins_rows() {
+  using arguments = init_and_op<no_init, R>;
+  if constexpr (!detail::folds<void, Exec, arguments, as_is, const T*>()) {
+    return false;
+  } else if constexpr (!executor_base_t<Exec>::template takes_items<T>()) {
+    return false;
+  } else {
+    using base = executor_base_t<Exec>;
+    using bound = decltype(detail::bind<void, const T*>(std::declval<const arguments&>(), as_is{}));
+    using fold = std::remove_cvref_t<decltype(std::declval<const bound&>().reducer)>;
+    constexpr bool on_gpu = transforms_rows<base&, T, fold, Function, Out>;
+    constexpr bool one_place = on_gpu || is_host_executor<base>;
+    static_assert(
+        one_place,
+        "tilefold: transform_rows takes a host_executor, a cuda_executor or a view of one: "
+        "of a group, of streamed items and of ranks call it for the rows of each");
+    constexpr bool in_packets = !on_gpu || 16 % sizeof(T) == 0;
+    static_assert(in_packets,
+                  "tilefold: on a GPU transform_rows takes items of 1, 2, 4, 8 or 16 bytes, which "
+                  "it loads 16 bytes at a time");
+    constexpr bool no_places = !on_gpu || !bound::indexed;
+    static_assert(no_places,
+                  "tilefold: on a GPU transform_rows takes no reducer that asks for indices, such "
+                  "as arg_min: find the places by segmented_reduce first");
+    return one_place && in_packets && no_places;
+  }
+}
+
 /// x rounded to Out, by a GPU's own instruction where there is one: a NaN is the same.
 template <class Out>
 TILEFOLD_HD Out rounded_to(float x) {
@@ -95,10 +131,11 @@ struct less_value {
 ///     transform_rows_into(exec, first, num_rows, row_size, out, reducer, function)
 ///
 /// - Value: v has the bits of reduce(row, reducer), whatever its neighbours and the number of rows.
+/// - Executors: host_executor, cuda_executor and views of them.
 /// - Parameters: `first` and `out` are pointers to memory that the executor reads and writes; out
 ///   may be `first`, or must not overlap it. `reducer` is one of reducers.hpp or of the caller's
-///   own; `function` is called with an item and the reducer's result, and returns what goes to
-///   `out`.
+///   own; on a GPU one that asks for no indices, and items have 1, 2, 4, 8 or 16 bytes there.
+///   `function` is called with an item and the reducer's result, and returns what goes to `out`.
 /// - No rows, or rows without items: nothing is written.
 /// - On a CUDA executor the call is asynchronous in its stream: one launch and no workspace, and
 ///   each item is read once, up to rows of 2^18 floats (2^15 on GPUs without clusters; longer rows
@@ -117,25 +154,28 @@ void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_s
     throw invalid_range_error("tilefold::transform_rows: " + std::to_string(rows) + " rows of " +
                               std::to_string(size) + " items are more than a range can hold");
   }
-  using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
-  const auto bound = detail::bind<void, const T*>(detail::init_and_op{detail::no_init{}, reducer},
-                                                  detail::as_is{});
-  auto&& base = parts::base(exec);
-  if (rows == 0 || size == 0) return;
-  const auto items = bound.source(base, first);
-  if constexpr (parts::checks) {
-    detail::require_sound(base, detail::make_equal_forest(items, rows, size),
-                          parts::num_items(exec));
-  }
-  using fold = std::remove_cvref_t<decltype(bound.reducer)>;
-  if constexpr (detail::transforms_rows<decltype(base), T, fold, Function, Out>) {
-    base.template transform_rows<typename parts::policy>(first, rows, size, bound.reducer, function,
-                                                         out);
-  } else {
-    base.readable(out, "out");
-    base.template fold_forest<typename parts::policy>(
-        detail::make_equal_forest(items, rows, size), rows, bound.reducer, bound.start,
-        detail::no_empty_tree{}, detail::row_writer<T, Function, Out>{first, size, function, out});
+  if constexpr (detail::joins_rows<Exec, T, R, Function, Out>()) {
+    using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
+    const auto bound = detail::bind<void, const T*>(detail::init_and_op{detail::no_init{}, reducer},
+                                                    detail::as_is{});
+    auto&& base = parts::base(exec);
+    if (rows == 0 || size == 0) return;
+    const auto items = bound.source(base, first);
+    if constexpr (parts::checks) {
+      detail::require_sound(base, detail::make_equal_forest(items, rows, size),
+                            parts::num_items(exec));
+    }
+    using fold = std::remove_cvref_t<decltype(bound.reducer)>;
+    if constexpr (detail::transforms_rows<decltype(base), T, fold, Function, Out>) {
+      base.template transform_rows<typename parts::policy>(first, rows, size, bound.reducer,
+                                                           function, out);
+    } else {
+      base.readable(out, "out");
+      base.template fold_forest<typename parts::policy>(
+          detail::make_equal_forest(items, rows, size), rows, bound.reducer, bound.start,
+          detail::no_empty_tree{},
+          detail::row_writer<T, Function, Out>{first, size, function, out});
+    }
   }
 }
 

@@ -98,6 +98,31 @@ def exponentials(row):
     return float(greatest), math.fsum(math.exp(float(x - greatest)) for x in row)
 
 
+def nearest(dtype, real):
+    """The float of a type that is nearest to a fraction; of two, the even one."""
+    if dtype == np.float64:
+        return np.float64(float(real))  # as Python rounds
+    near = np.array(float(real), dtype)
+    word = near.view(f"i{dtype.itemsize}")
+    around = [(word + step).astype(word.dtype).view(dtype) for step in (-1, 0, 1)]
+    around = [x for x in around if np.isfinite(x.astype("f8"))]
+    return min(around, key=lambda x: (abs(Fraction(float(x)) - real), int(x.view(word.dtype)) & 1))
+
+
+def exactly(rows, divisor=1, of_integers=None):
+    """The real sum of each row, divided, and rounded once; an integer modulo 2**64 if it is not divided."""
+    def one(row):
+        real = sum(fractions_of(row)) / divisor
+        if is_float(row.dtype):
+            return nearest(row.dtype, real)
+        if of_integers is not None:
+            return np.array(float(real), of_integers)
+        whole = int(real) % 2 ** 64
+        return np.array(whole, "u8").view(wide(row.dtype))
+
+    return np.stack([one(row) for row in rows])
+
+
 def rounded_once(rows):
     """The float of rows' own type that is nearest to the real sum; of two, the even one."""
     def one(row):
@@ -148,7 +173,8 @@ TABLE = {
     "logsumexp": (REAL, each(lambda row: exponentials(row)[0] + math.log(exponentials(row)[1])), 1e-13),
     "softmax_pair": (REAL, each(exponentials), 1e-13),
     "compensated_sum": (["f4", "f8"], rounded_once, 2e-7),
-    "exact_sum": (["f4", "f8"], rounded_once, 0),
+    "exact_sum": (REAL, exactly, 0),
+    "exact_mean": (REAL, lambda r: exactly(r, r.shape[1], "f8"), 0),
 }
 
 

@@ -39,6 +39,28 @@ def test_threads_at_once():
     assert all(sums == {tuple(one.tobytes() for one in expected[i])} for (_, i), sums in found.items())
 
 
+def test_many_threads_of_short_calls():
+    arrays = [items(dtype, n, n) for n, dtype in enumerate(["f4", "f8", "i2", "u8", "?", "f2"], 1000)]
+    calls = [(function, x) for x in arrays for function in (tilefold.sum, tilefold.mean, tilefold.max, tilefold.argmin,
+                                                            tilefold.count_nonzero, lambda x: tilefold.piece(x).value())]
+    expected = [np.asarray(function(x)).tobytes() for function, x in calls]
+    wrong, start = [], threading.Barrier(24)
+
+    def work(number):
+        start.wait()
+        for i in range(number, number + 300):  # each thread another call at a time
+            function, x = calls[i % len(calls)]
+            if np.asarray(function(x)).tobytes() != expected[i % len(calls)]:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
 def in_child(body):
     """Whether body() is true in a forked process; it has a minute."""
     child = os.fork()

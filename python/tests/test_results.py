@@ -60,7 +60,8 @@ def test_functions_are_their_operations():
     for function, op in [("min", "min"), ("max", "max"), ("minmax", "minmax"), ("mean", "mean"),
                          ("argmin", "arg_min"), ("argmax", "arg_max"), ("any", "any"), ("all", "all"),
                          ("count_nonzero", "count_nonzero"), ("logsumexp", "logsumexp"), ("norm", "l2"),
-                         ("exact_sum", "exact_sum"), ("compensated_sum", "compensated_sum"), ("sum", "sum"),
+                         ("exact_sum", "exact_sum"), ("exact_mean", "exact_mean"),
+                         ("compensated_sum", "compensated_sum"), ("sum", "sum"),
                          ("prod", "product"), ("var", "population_variance"),
                          ("std", "population_standard_deviation")]:
         for axis in (None, 0, -1):

@@ -7,21 +7,23 @@ help(tilefold.reduce) says what is common to all: shapes, dtypes, order, empty i
 """
 from typing import Any
 
-from ._errors import ArgumentError, EmptyError, TilefoldError, UnsupportedError
+from ._errors import ArgumentError, EmptyError, FormatError, TilefoldError, UnsupportedError
 from ._fuse import fuse
+from ._gpu import release_memory
 from ._library import version as __version__
-from ._reductions import (Stats, all, any, argmax, argmin, compensated_sum, count_nonzero, exact_sum, logsumexp, max,
-                          mean, min, minmax, norm, prod, reduce, stats, std, sum, var, vdot)
-from ._segments import reduce_by_key, segment_reduce
+from ._pieces import ExactAccumulator, Piece, exact_accumulator, piece
+from ._reductions import (Stats, all, any, argmax, argmin, compensated_sum, count_nonzero, exact_mean, exact_sum,
+                          logsumexp, max, mean, min, minmax, norm, prod, reduce, stats, std, sum, var, vdot)
+from ._segments import batched, reduce_by_key, segment_reduce
 from ._threads import get_num_threads, set_num_threads
 
 __all__ = [
     "reduce", "sum", "prod", "min", "max", "minmax", "mean", "var", "std", "argmin", "argmax", "any", "all",
-    "count_nonzero", "logsumexp", "norm", "exact_sum", "compensated_sum", "stats", "Stats", "fuse", "vdot",
-    "segment_reduce", "reduce_by_key", "set_num_threads", "get_num_threads", "TilefoldError", "ArgumentError",
-    "EmptyError", "UnsupportedError", "__version__",
+    "count_nonzero", "logsumexp", "norm", "exact_sum", "exact_mean", "compensated_sum", "stats", "Stats", "fuse", "vdot",
+    "segment_reduce", "reduce_by_key", "batched", "piece", "Piece", "exact_accumulator", "ExactAccumulator",
+    "set_num_threads", "get_num_threads", "release_memory", "TilefoldError", "ArgumentError", "EmptyError",
+    "FormatError", "UnsupportedError", "__version__",
 ]
-
 
 def __getattr__(name: str) -> Any:
     # tilefold.torch is imported when it is asked for, and torch with it.

@@ -29,11 +29,16 @@ class ArgumentError(TilefoldError, ValueError):
     """A shape, an axis, an offset, a count or an operation that is wrong."""
 
 
-INVALID_ARGUMENT, UNKNOWN_OP, UNSUPPORTED, EMPTY, BAD_SHAPE = 1, 3, 4, 5, 6
+class FormatError(TilefoldError, ValueError):
+    """Bytes that are not what they were taken for: truncated, altered, of another version or operation."""
+
+
+INVALID_ARGUMENT, UNKNOWN_OP, UNSUPPORTED, EMPTY, BAD_SHAPE, FORMAT = 1, 3, 4, 5, 6, 13
 CLASSES: Dict[int, Type[TilefoldError]] = {
     INVALID_ARGUMENT: ArgumentError,
     UNKNOWN_OP: ArgumentError,
     UNSUPPORTED: UnsupportedError,
     EMPTY: EmptyError,
     BAD_SHAPE: ArgumentError,
+    FORMAT: FormatError,
 }

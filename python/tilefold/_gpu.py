@@ -259,6 +259,32 @@ def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str) -> Any:
 
 
 @in_stream
+def batched(library: GpuLibrary, x: Any, arrays: Sequence[Any], op: str) -> Any:
+    """x is the first of them."""
+    code = library.items(x).code
+    plan = plan_of(op, code)
+    results = library.empty(x, (len(arrays),) + plan.tail, plan.result)
+    step = plan.result[1] // 8 * math.prod(plan.tail)
+    for i, one in enumerate(arrays):
+        require_together(library, x, one, f"array {i}")
+        one, items = row_of(library, one)
+        if items.code != code:
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: array {i} is of {name_of(items.code)}, "
+                                        f"and array 0 of {name_of(code)}")
+        _library.call("tilefold_reduce", executor_of(items.device, items.stream), plan.name, items.address, plan.items,
+                      math.prod(items.shape), library.address(results) + i * step)
+    return library.done(results)
+
+
+def release_memory() -> None:
+    """Gives back the GPU memory that the calling thread keeps for its next calls: for each of the last eight streams
+    and each default stream the workspace of its largest call. Waits for work that uses it. Nothing is kept on the
+    host."""
+    for handle in list(_executors.values())[:1]:  # any of them stands for all of a thread
+        _library.call("tilefold_release", handle)
+
+
+@in_stream
 def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str) -> Tuple[Any, Any]:
     """Waits for the number of runs."""
     require_together(library, values, keys, "keys")

@@ -137,6 +137,15 @@ class GpuLibrary:
         """An array whose row 0 is `initial` throughout, and whose row 1 is x."""
         raise NotImplementedError
 
+    def masked(self, x: Any, mask: Any, value: Any) -> Any:
+        """x with `value` in the places where `mask`, an array of bool that spreads over it, is false."""
+        raise unsupported(f"where= is not there for arrays of {self.name}")
+
+    def require_mask(self, x: Any, mask: Any) -> None:
+        if not self.owns(mask) or self.code_of(mask) != BOOL:
+            raise unsupported(f"where is a {type(mask).__name__}, and must be an array of bool of {self.name} on the "
+                              "GPU")
+
     def size(self, x: Any) -> int:
         return math.prod(x.shape)
 
@@ -162,6 +171,10 @@ class Torch(GpuLibrary):
             if dtype is not None:
                 self.codes[dtype], self.dtypes[code] = code, dtype
         self.strided = torch.strided
+        self.tensor = torch.Tensor
+        # Functions of torch's own, without a frame of Python around them.
+        self.empty_like = torch.empty_like  # type: ignore[method-assign]
+        self.address = torch.Tensor.data_ptr  # type: ignore[method-assign]
         raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
         #: Of a device's number. The runtime's own function where there is one, for it is faster.
         self.current_stream: Callable[[int], int] = (lambda device: 0) if on_host else raw or self._stream_of_torch
@@ -170,7 +183,7 @@ class Torch(GpuLibrary):
         return int(self.torch.cuda.current_stream(device).cuda_stream)
 
     def owns(self, x: Any) -> bool:
-        return isinstance(x, self.torch.Tensor) and bool(x.is_cuda)
+        return isinstance(x, self.tensor) and bool(x.is_cuda)
 
     def items(self, x: Any) -> Items:
         if self.of_user and x.requires_grad and self.torch.is_grad_enabled():
@@ -188,9 +201,6 @@ class Torch(GpuLibrary):
             return None
         device = x.get_device()
         return x.data_ptr(), x.dtype, x.numel(), (device, self.current_stream(device))
-
-    def empty_like(self, x: Any) -> Any:
-        return self.torch.empty_like(x)
 
     def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
         cuda = self.torch.cuda
@@ -214,9 +224,6 @@ class Torch(GpuLibrary):
     def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
         return like.new_empty(shape, dtype=self.dtypes[code])
 
-    def address(self, x: Any) -> int:
-        return int(x.data_ptr())
-
     def cast(self, x: Any, code: Code) -> Any:
         return x.to(self.dtypes[code])
 
@@ -231,6 +238,15 @@ class Torch(GpuLibrary):
 
     def stacked(self, initial: Any, x: Any) -> Any:
         return self.torch.stack([self.torch.full_like(x, initial), x])
+
+    def masked(self, x: Any, mask: Any, value: Any) -> Any:
+        self.require_mask(x, mask)
+        code, bits = self.code_of(x)
+        if code == 1 and bits > 8:  # torch fills no such tensors, but has their bits as signed ones
+            signed = x.view(self.dtypes[0, bits])
+            filled = signed.masked_fill(mask.logical_not(), value - (1 << bits if value >> (bits - 1) else 0))
+            return filled.view(x.dtype)
+        return x.masked_fill(mask.logical_not(), value)
 
 
 class _OfCudaArrays(GpuLibrary):
@@ -313,6 +329,11 @@ class Cupy(_OfCudaArrays):
     def stacked(self, initial: Any, x: Any) -> Any:
         with x.device:
             return self.cupy.stack([self.cupy.full_like(x, initial), x])
+
+    def masked(self, x: Any, mask: Any, value: Any) -> Any:
+        self.require_mask(x, mask)
+        with x.device:
+            return self.cupy.where(self.cupy.broadcast_to(mask, x.shape), x, self.cupy.asarray(value, x.dtype))
 
 
 class Numba(_OfCudaArrays):
@@ -402,6 +423,11 @@ class Jax(GpuLibrary):
     def stacked(self, initial: Any, x: Any) -> Any:
         return self.jax.numpy.stack([self.jax.numpy.full_like(x, initial), x])
 
+    def masked(self, x: Any, mask: Any, value: Any) -> Any:
+        self.require_mask(x, mask)
+        numpy = self.jax.numpy
+        return numpy.where(numpy.broadcast_to(mask, x.shape), x, numpy.asarray(value, x.dtype))
+
     def done(self, x: Any) -> Any:
         from . import _gpu, _library
         _library.call("tilefold_synchronize", _gpu.executor_of(int(x.__dlpack_device__()[1]), 1))
@@ -417,7 +443,7 @@ def of_name_in_numpy(code: Code) -> np.dtype[Any]:
 
 
 @functools.lru_cache(maxsize=None)
-def _library_of(name: str) -> Optional[GpuLibrary]:
+def _library_of(name: str) -> GpuLibrary:
     if name == "torch":
         return Torch(sys.modules["torch"])
     if name == "cupy":
@@ -432,24 +458,32 @@ _MODULES = {"torch": "torch", "cupy": "cupy", "numba": "numba.cuda", "numba_cuda
             "jaxlib": "jax"}
 
 
-@functools.lru_cache(maxsize=256)
+#: The libraries of types that have been seen. What a short call does first.
+_by_type: Dict[Any, GpuLibrary] = {}
+
+
 def _library_of_type(kind: Any) -> Optional[GpuLibrary]:
     for base in kind.__mro__:
         top = base.__module__.partition(".")[0]
         if top in _MODULES and _MODULES[top] in sys.modules:
-            return _library_of(_MODULES[top].partition(".")[0])
+            found = _by_type[kind] = _library_of(_MODULES[top].partition(".")[0])
+            return found
     return None
 
 
 def library_of(x: Any) -> Optional[GpuLibrary]:
     """The library of an array that is on a GPU; None of all else. UnsupportedError of arrays of a GPU whose library
     is not known."""
-    if isinstance(x, (np.ndarray, np.generic)):
-        return None
     kind: Any = type(x)
-    found = _library_of_type(kind)
+    found = _by_type.get(kind)
     if found is not None and found.owns(x):
         return found
+    if isinstance(x, (np.ndarray, np.generic)):
+        return None
+    if found is None:
+        found = _library_of_type(kind)
+        if found is not None and found.owns(x):
+            return found
     shows_itself = hasattr(x, "__cuda_array_interface__") and not isinstance(x, type)
     if hasattr(x, "__dlpack_device__"):
         device, number = x.__dlpack_device__()

@@ -57,6 +57,22 @@ _signatures: dict[str, list[Any]] = {
                              _pointer, _pointer, _pointer],
     "tilefold_stats": [_pointer, _pointer, Dtype, _int64, ctypes.POINTER(Statistics)],
     "tilefold_dot": [_pointer, _pointer, _pointer, Dtype, _int64, _pointer],
+    "tilefold_release": [_pointer],
+    "tilefold_piece_create": [ctypes.c_char_p, Dtype, _int64, ctypes.POINTER(_pointer)],
+    "tilefold_piece_append": [_pointer, _pointer, _pointer, _int64],
+    "tilefold_piece_merge": [_pointer, _pointer],
+    "tilefold_piece_info": [_pointer, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(Dtype),
+                            ctypes.POINTER(_int64), ctypes.POINTER(_int64)],
+    "tilefold_piece_value": [_pointer, _pointer],
+    "tilefold_piece_bytes": [_pointer, _pointer, _int64, ctypes.POINTER(_int64)],
+    "tilefold_piece_from_bytes": [_pointer, _int64, ctypes.POINTER(_pointer)],
+    "tilefold_accumulator_create": [Dtype, ctypes.POINTER(_pointer)],
+    "tilefold_accumulator_add": [_pointer, _pointer, _pointer, _int64],
+    "tilefold_accumulator_merge": [_pointer, _pointer],
+    "tilefold_accumulator_value": [_pointer, _pointer],
+    "tilefold_accumulator_mean": [_pointer, _int64, _pointer],
+    "tilefold_accumulator_bytes": [_pointer, _pointer, _int64, ctypes.POINTER(_int64)],
+    "tilefold_accumulator_from_bytes": [Dtype, _pointer, _int64, ctypes.POINTER(_pointer)],
 }
 try:
     for _name, _arguments in _signatures.items():
@@ -64,8 +80,9 @@ try:
         getattr(_lib, _name).restype = _int32
     _lib.tilefold_last_error.restype = ctypes.c_char_p
     _lib.tilefold_version_text.restype = ctypes.c_char_p
-    _lib.tilefold_destroy.argtypes = [_pointer]
-    _lib.tilefold_destroy.restype = None
+    for _name in ("tilefold_destroy", "tilefold_piece_destroy", "tilefold_accumulator_destroy"):
+        getattr(_lib, _name).argtypes = [_pointer]
+        getattr(_lib, _name).restype = None
 except AttributeError as _error:
     raise ImportError(f"tilefold: {_path} is not the libtilefold of this package: {_error}") from _error
 
@@ -93,6 +110,8 @@ def call(name: str, *arguments: Any) -> None:
 
 
 destroy = _lib.tilefold_destroy
+piece_destroy = _lib.tilefold_piece_destroy
+accumulator_destroy = _lib.tilefold_accumulator_destroy
 
 
 _codes = {"i": 0, "u": 1, "f": 2, "b": 6, "c": 5}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import ctypes
-from typing import Any, NamedTuple, Optional, Sequence, Tuple
+import threading
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _errors, _gpu, _library, _threads
-from ._arrays import Axis, Items, axes_of, items_of, require_no_stream, row_of, unsupported
-from ._gpu_libraries import library_of, name_of
+from ._arrays import Axis, Items, array_of, axes_of, items_of, require_no_stream, row_of, unsupported
+from ._gpu_libraries import BOOL, Code, library_of, name_of, of_dtype
 from ._operations import Operation
 
 Out = Any  # an array of the result's kind, or None
@@ -56,6 +57,56 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
     return results[()] if results.ndim == 0 else results
 
 
+class _Results(threading.local):
+    """Memory of the calling thread for one result, and its views by dtype."""
+
+    def __init__(self) -> None:
+        memory = np.empty(16, np.uint8)
+        self.address: int = memory.ctypes.data
+        self.views = _Views(memory)
+
+
+class _Views(Dict[Any, Any]):
+    def __init__(self, memory: np.ndarray[Any, Any]) -> None:
+        super().__init__()
+        self.memory = memory
+
+    def __missing__(self, dtype: Any) -> Any:
+        found = self[dtype] = self.memory[:dtype.itemsize].view(dtype)
+        return found
+
+
+_results = _Results()
+#: What _whole() needs of an operation and items: its name, their type, the result's dtype. None if it takes longer.
+_whole_plans: Dict[Tuple[str, bool, Any], Optional[Tuple[bytes, Any, Any]]] = {}
+
+
+def _whole_plan(op: str, widens: bool, x: np.ndarray[Any, Any]) -> Optional[Tuple[bytes, Any, Any]]:
+    if widens and x.dtype.kind in "iub" and x.dtype.itemsize < 8:
+        op += "64"
+    operation = Operation(op, x)
+    is_plain = not operation.tail and operation.items is x and x.dtype.isnative
+    return (operation.name, operation.code, operation.dtype) if is_plain else None
+
+
+def _whole(x: Any, op: str, widens: bool = False) -> Any:
+    """_fold() of all items of an array whose items stand one after the other; None if it is no such array. It does as
+    little as a call of a few items can."""
+    if type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned or x.ndim > 8:
+        return None
+    key = (op, widens, x.dtype)
+    try:
+        found = _whole_plans[key]
+    except KeyError:
+        found = _whole_plans[key] = _whole_plan(op, widens, x)
+    if found is None:
+        return None
+    status = _library.tilefold_reduce(_threads.executor(), found[0], x.ctypes.data, found[1], x.size, _results.address)
+    if status != 0:
+        _library.raise_refusal(status)
+    return _results.views[found[2]][0]
+
+
 def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
            stream: Any = None) -> Any:
     """Folds the items of x along axes with the operation of the name `op`.
@@ -67,7 +118,7 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
     op        "sum", "sum64", "product", "product64", "min", "max", "minmax", "arg_min", "arg_max", "any", "all",
               "count_nonzero", "bit_and", "bit_or", "bit_xor", "mean", "variance", "population_variance",
               "standard_deviation", "population_standard_deviation", "l1", "l2", "linf", "logsumexp",
-              "softmax_pair", "summary", "compensated_sum" or "exact_sum".
+              "softmax_pair", "summary", "compensated_sum", "exact_sum" or "exact_mean".
     axis      the axes that are folded away: None for all, a number, a tuple of numbers; negative ones count from
               the end. () folds each item alone.
     keepdims  keeps folded axes with the extent 1.
@@ -98,6 +149,10 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
                 return found
         return _gpu.fold(library, x, op, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
+    if axis is None and out is None and not keepdims:
+        found = _whole(x, op)
+        if found is not None:
+            return found
     return _fold(items_of(x), op, axis, keepdims, out)
 
 
@@ -142,6 +197,10 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
                 return found
         return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
+    if axis is None and dtype is None and out is None and not keepdims:
+        found = _whole(x, op, widens=True)
+        if found is not None:
+            return found
     array = items_of(x)
     wanted = None if dtype is None else np.dtype(dtype).newbyteorder("=")
     if wanted is not None and wanted != array.dtype:
@@ -157,38 +216,91 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
     return _fold(array, op, axis, keepdims, out, wanted)
 
 
+#: What stands for items that where= leaves out, where it is not the other end of the dtype: of floats, of others.
+_IDENTITIES = {"sum": (-0.0, 0), "exact_sum": (-0.0, 0), "product": (1.0, 1), "any": (0.0, 0), "all": (1.0, 1),
+               "count_nonzero": (0.0, 0), "norm": (0.0, 0), "logsumexp": (-float("inf"), None)}
+
+
+def _identity(op: str, code: Code) -> Any:
+    """The number that changes no fold with `op` of items of a type."""
+    is_integer, bits = code[0] in (0, 1, 6), code[1]
+    if op in _IDENTITIES:
+        found = _IDENTITIES[op][1 if is_integer else 0]
+        if found is None:
+            raise unsupported(f"where= of {op} is for floats, not for {name_of(code)}")
+        return complex(found, found) if code[0] == 5 and op == "sum" else found
+    if code[0] == 5:
+        raise unsupported(f"there is no {op} of {name_of(code)}")
+    if not is_integer:
+        return float("inf") if op == "min" else -float("inf")
+    if code == BOOL:
+        return op == "min"
+    least, most = (0, 2 ** bits - 1) if code[0] == 1 else (-2 ** (bits - 1), 2 ** (bits - 1) - 1)
+    return most if op == "min" else least
+
+
+def _where(fold: Any, x: Items, where: Any, op: str, stream: Any) -> Any:
+    """fold() of x with the identity of `op` in the places where `where` is false. All in one stream."""
+    library = library_of(x)
+    with _gpu.current(library, x, stream):
+        if library is not None:
+            return fold(library.masked(x, where, _identity(op, library.code_of(x))))
+    array, mask = items_of(x), array_of(where)
+    if mask.dtype != bool:
+        raise unsupported(f"where is {mask.dtype}, and must be bool")
+    try:
+        mask = np.broadcast_to(mask, array.shape)
+    except ValueError:
+        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: where has the shape {mask.shape}, which does not "
+                                    f"spread over {array.shape}") from None
+    return fold(np.where(mask, array, np.array(_identity(op, of_dtype(array.dtype))).astype(array.dtype)))
+
+
 def sum(x: Items, axis: Axis = None, dtype: Any = None, keepdims: bool = False, out: Out = None, *,
-        initial: Any = None, stream: Any = None) -> Any:
+        initial: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The sum.
 
     Of integers and bool in 64 bits (int64, uint64; they wrap), of float16, bfloat16 and float32 in float32, of
     float64 and complex numbers in their own type. With `dtype` items are converted to it first, and the result is
     of it; float64 sums floats in double. Of nothing: 0, and -0.0 of floats.
 
+    initial  a number that stands before all items.
+    where    an array of bool that spreads over x: items where it is false are left out. In their places stands what
+             changes no sum (-0.0, 0), so the bits are those of sum(np.where(where, x, -0.0)). It costs a copy of x.
+             prod, min, max, any, all, count_nonzero, logsumexp, norm and exact_sum take it in the same way.
+
     x, axis, keepdims, out, order, bits and errors: see reduce().
     """
+    if where is not None:
+        return _where(lambda y: sum(y, axis, dtype, keepdims, out, initial=initial), x, where, "sum", stream)
     return _in_dtype("sum", x, dtype, axis, keepdims, out, initial, stream)
 
 
 def prod(x: Items, axis: Axis = None, dtype: Any = None, keepdims: bool = False, out: Out = None, *,
-         initial: Any = None, stream: Any = None) -> Any:
+         initial: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The product of real items, in the types of sum(). Of nothing: 1. The rest: see reduce()."""
+    if where is not None:
+        return _where(lambda y: prod(y, axis, dtype, keepdims, out, initial=initial), x, where, "product", stream)
     return _in_dtype("product", x, dtype, axis, keepdims, out, initial, stream)
 
 
 def min(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
-        initial: Any = None, stream: Any = None) -> Any:
+        initial: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The least item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the greatest value of the
     dtype, infinity of floats. The rest: see reduce()."""
+    if where is not None:
+        return _where(lambda y: min(y, axis, keepdims, out, initial=initial), x, where, "min", stream)
     if initial is None:
         return reduce(x, "min", axis, keepdims, out, stream=stream)
     return _joined("min", initial, lambda: reduce(x, "min", axis, keepdims), x, out, stream)
 
 
 def max(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
-        initial: Any = None, stream: Any = None) -> Any:
+        initial: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The greatest item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the least value of the
     dtype, -infinity of floats. The rest: see reduce()."""
+    if where is not None:
+        return _where(lambda y: max(y, axis, keepdims, out, initial=initial), x, where, "max", stream)
     if initial is None:
         return reduce(x, "max", axis, keepdims, out, stream=stream)
     return _joined("max", initial, lambda: reduce(x, "max", axis, keepdims), x, out, stream)
@@ -241,43 +353,64 @@ def argmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None,
 
 
 def any(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
-        stream: Any = None) -> Any:
+        where: Any = None, stream: Any = None) -> Any:
     """Whether an item is not zero, as bool. Of nothing: False. The rest: see reduce()."""
+    if where is not None:
+        return _where(lambda y: any(y, axis, keepdims, out), x, where, "any", stream)
     return reduce(x, "any", axis, keepdims, out, stream=stream)
 
 
 def all(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
-        stream: Any = None) -> Any:
+        where: Any = None, stream: Any = None) -> Any:
     """Whether no item is zero, as bool. Of nothing: True. The rest: see reduce()."""
+    if where is not None:
+        return _where(lambda y: all(y, axis, keepdims, out), x, where, "all", stream)
     return reduce(x, "all", axis, keepdims, out, stream=stream)
 
 
 def count_nonzero(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
-                  stream: Any = None) -> Any:
+                  where: Any = None, stream: Any = None) -> Any:
     """How many items are not zero, as int64. Of nothing: 0. The rest: see reduce()."""
+    if where is not None:
+        return _where(lambda y: count_nonzero(y, axis, keepdims, out), x, where, "count_nonzero", stream)
     return reduce(x, "count_nonzero", axis, keepdims, out, stream=stream)
 
 
 def logsumexp(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
-              stream: Any = None) -> Any:
+              where: Any = None, stream: Any = None) -> Any:
     """log(sum(exp(x))) of real items without overflow, in float64. Of nothing: -infinity. The rest: see reduce()."""
+    if where is not None:
+        return _where(lambda y: logsumexp(y, axis, keepdims, out), x, where, "logsumexp", stream)
     return reduce(x, "logsumexp", axis, keepdims, out, stream=stream)
 
 
 def norm(x: Items, ord: float = 2, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
-         stream: Any = None) -> Any:
+         where: Any = None, stream: Any = None) -> Any:
     """The norm of the items as a vector: of order 1 or 2 of real items in float64, where squares cannot overflow;
     or infinity, of float32 and float64 in their own type. Of nothing: 0. The rest: see reduce()."""
     names = {1: "l1", 2: "l2", float("inf"): "linf"}
     if ord not in names:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ord is {ord!r}, and must be 1, 2 or inf")
+    if where is not None:
+        return _where(lambda y: norm(y, ord, axis, keepdims, out), x, where, "norm", stream)
     return reduce(x, names[ord], axis, keepdims, out, stream=stream)
 
 
+def exact_mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+               stream: Any = None) -> Any:
+    """The real mean of real items on the host, rounded once to their dtype; of integers and bool to float64. Of
+    nothing: EmptyError. The rest: see reduce(); docs/exact.md."""
+    return reduce(x, "exact_mean", axis, keepdims, out, stream=stream)
+
+
 def exact_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
-              stream: Any = None) -> Any:
-    """The real sum of float32 or float64 items, rounded once to that type: the same in whatever order items stand.
+              where: Any = None, stream: Any = None) -> Any:
+    """The real sum of real items, rounded once to their dtype: the same in whatever order items stand. Of integers and
+    bool in 64 bits. On a GPU: of float32 and float64.
+
     Of nothing: 0.0. The rest: see reduce(); docs/exact.md."""
+    if where is not None:
+        return _where(lambda y: exact_sum(y, axis, keepdims, out), x, where, "exact_sum", stream)
     return reduce(x, "exact_sum", axis, keepdims, out, stream=stream)
 
 

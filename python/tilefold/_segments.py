@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Tuple
+from typing import Any, Sequence, Tuple
 
 import numpy as np
 
@@ -70,6 +70,40 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, stream: Any = N
                   operation.code, items.size, checked.ctypes.data, _library.code_of(checked.dtype), segments,
                   results.ctypes.data)
     return operation.results(results)
+
+
+def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> Any:
+    """Folds each of many arrays, which need not lie together nor be of one length.
+
+    arrays  arrays as reduce() takes them, of one dtype, of any shape: all on the host, or all of one library on one
+            GPU. Those whose items do not stand one after the other are copied.
+    op      a name of reduce(), as in segment_reduce().
+    stream  as for reduce().
+
+    The result has the shape (len(arrays),), or (len(arrays), 2) of a pair. Each has the bits of reduce() over its
+    array alone. The calls go one after the other.
+
+    Raises: ArgumentError for no arrays, and for two dtypes or devices; EmptyError for an array of no items where
+    reduce() raises it; and as reduce().
+    """
+    arrays = list(arrays)
+    if not arrays:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: there are no arrays, so no dtype of results")
+    library = library_of(arrays[0])
+    if library is not None:
+        return _gpu.batched(library, arrays[0], arrays, op, stream=stream)
+    require_no_stream(stream)
+    rows = [row_of(x) for x in arrays]
+    for i, row in enumerate(rows):
+        if row.dtype != rows[0].dtype:
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: array {i} is of {row.dtype}, and array 0 "
+                                        f"of {rows[0].dtype}")
+    operations = [Operation(op, row) for row in rows]
+    results = operations[0].memory((len(rows),))
+    for row, operation, result in zip(rows, operations, results.reshape(len(rows), -1)):
+        _library.call("tilefold_reduce", _threads.executor(), operation.name, operation.address, operation.code,
+                      row.size, result.ctypes.data)
+    return operations[0].results(results)
 
 
 def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, stream: Any = None) -> Tuple[Any, Any]:

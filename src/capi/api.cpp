@@ -6,7 +6,6 @@
 #include <limits>
 #include <new>
 #include <string>
-#include <type_traits>
 
 #include <tilefold/tilefold.h>
 #include <tilefold/config.hpp>
@@ -15,6 +14,7 @@
 
 #include "executor.hpp"
 #include "log_softmax.hpp"
+#include "reader.hpp"
 #include "types.hpp"
 
 namespace tilefold::capi {
@@ -28,15 +28,7 @@ static_assert(TILEFOLD_C_VERSION_MAJOR == TILEFOLD_VERSION_MAJOR &&
 
 thread_local std::string last_error;
 
-/// The same error with its code.
-class coded_error : public error {
- public:
-  coded_error(tilefold_status code, const std::string& what) : error(what), code_(code) {}
-  tilefold_status code() const noexcept { return code_; }
-
- private:
-  tilefold_status code_;
-};
+}  // namespace
 
 tilefold_status code_of_current_exception() {
   try {
@@ -68,6 +60,9 @@ tilefold_status code_of_current_exception() {
   } catch (const capture_error& e) {
     last_error = e.what();
     return TILEFOLD_CAPTURE;
+  } catch (const format_error& e) {
+    last_error = e.what();
+    return TILEFOLD_FORMAT;
   } catch (const float_mode_error& e) {
     last_error = e.what();
     return TILEFOLD_FLOAT_MODE;
@@ -86,87 +81,7 @@ tilefold_status code_of_current_exception() {
   }
 }
 
-template <class Body>
-tilefold_status guarded(const Body& body) noexcept {
-  try {
-    body();
-    return TILEFOLD_OK;
-  } catch (...) {
-    try {
-      return code_of_current_exception();
-    } catch (...) {
-      return TILEFOLD_NO_MEMORY;  // not even for the sentence
-    }
-  }
-}
-
-/// What a call is told, checked under the name of its function.
-class reader {
- public:
-  explicit reader(const char* function) : function_(function) {}
-
-  [[noreturn]] void fail(tilefold_status code, const std::string& what) const {
-    throw coded_error(code, std::string(function_) + ": " + what);
-  }
-
-  template <class T>
-  T& there(T* pointer, const char* name) const {
-    require(pointer, name, true);
-    return *pointer;
-  }
-  void require(const void* pointer, const char* name, bool is_used) const {
-    if (is_used && pointer == nullptr) fail(TILEFOLD_NULL_POINTER, std::string(name) + " is null");
-  }
-
-  std::int64_t count(std::int64_t n, const char* name) const {
-    if (n < 0) {
-      fail(TILEFOLD_INVALID_ARGUMENT, std::string(name) + " is " + std::to_string(n));
-    }
-    return n;
-  }
-
-  op operation(const char* name) const {
-    require(name, "op", true);
-    std::string known;
-    for (int i = 0; i < num_named_ops; ++i) {
-      if (op_names[i] == name) return static_cast<op>(i);
-      known += (i == 0 ? "" : ", ") + std::string(op_names[i]);
-    }
-    fail(TILEFOLD_UNKNOWN_OP,
-         "there is no operation '" + std::string(name) + "'; there are " + known);
-  }
-
-  dtype type(tilefold_dtype code, const char* name) const {
-    for (int i = 0; i < num_dtypes; ++i) {
-      const tilefold_dtype known = dtype_rows[i].code;
-      if (known.code == code.code && known.bits == code.bits && known.lanes == code.lanes) {
-        return static_cast<dtype>(i);
-      }
-    }
-    fail(TILEFOLD_UNSUPPORTED, std::string(name) + " has code " + std::to_string(code.code) + ", " +
-                                   std::to_string(code.bits) + " bits and " +
-                                   std::to_string(code.lanes) + " lanes, which no type here has");
-  }
-
-  const basic_kernel<host_executor>& kernel_of(op which, dtype type) const {
-    const basic_kernel<host_executor>* const found = kernels().find(which, type);
-    if (found == nullptr) {
-      fail(TILEFOLD_UNSUPPORTED,
-           "there is no " + std::string(name_of(which)) + " of " + std::string(name_of(type)));
-    }
-    return *found;
-  }
-
-  void require_result_of_nothing(const basic_kernel<host_executor>& found) const {
-    if (!found.has_empty) {
-      fail(TILEFOLD_EMPTY, "there is nothing to fold, and " + std::string(name_of(found.which)) +
-                               " has no result for that");
-    }
-  }
-
- private:
-  const char* function_;
-};
+namespace {
 
 /// A job over items one after the other, whose results lie so.
 job plain_job(const void* items, dtype type, bool reads_items, std::int64_t segments,
@@ -282,13 +197,14 @@ const char* tilefold_version_text(void) {
 const char* tilefold_last_error(void) { return last_error.c_str(); }
 
 const char* tilefold_status_name(tilefold_status status) {
-  static constexpr const char* names[] = {
-      "TILEFOLD_OK",         "TILEFOLD_INVALID_ARGUMENT", "TILEFOLD_NULL_POINTER",
-      "TILEFOLD_UNKNOWN_OP", "TILEFOLD_UNSUPPORTED",      "TILEFOLD_EMPTY",
-      "TILEFOLD_BAD_SHAPE",  "TILEFOLD_MEMORY_SPACE",     "TILEFOLD_NO_MEMORY",
-      "TILEFOLD_CAPTURE",    "TILEFOLD_FLOAT_MODE",       "TILEFOLD_CUDA",
-      "TILEFOLD_INTERNAL"};
-  return status >= 0 && status <= TILEFOLD_INTERNAL ? names[status] : "an unknown status";
+  static constexpr const char* names[] = {"TILEFOLD_OK",           "TILEFOLD_INVALID_ARGUMENT",
+                                          "TILEFOLD_NULL_POINTER", "TILEFOLD_UNKNOWN_OP",
+                                          "TILEFOLD_UNSUPPORTED",  "TILEFOLD_EMPTY",
+                                          "TILEFOLD_BAD_SHAPE",    "TILEFOLD_MEMORY_SPACE",
+                                          "TILEFOLD_NO_MEMORY",    "TILEFOLD_CAPTURE",
+                                          "TILEFOLD_FLOAT_MODE",   "TILEFOLD_CUDA",
+                                          "TILEFOLD_INTERNAL",     "TILEFOLD_FORMAT"};
+  return status >= 0 && status <= TILEFOLD_FORMAT ? names[status] : "an unknown status";
 }
 
 tilefold_status tilefold_host_executor(int32_t threads, tilefold_executor** executor) {
@@ -347,6 +263,10 @@ tilefold_status tilefold_reserve(tilefold_executor* executor, int64_t bytes) {
     const reader read("tilefold_reserve");
     read.there(executor, "executor").reserve(read.count(bytes, "bytes"));
   });
+}
+
+tilefold_status tilefold_release(tilefold_executor* executor) {
+  return guarded([&] { reader("tilefold_release").there(executor, "executor").release(); });
 }
 
 const char* tilefold_op_name(int32_t index) {

@@ -31,12 +31,17 @@ struct tilefold_executor {
   /// n >= 1. `call` has the items and where results go.
   virtual void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,
                       const job& call, std::int64_t* num_runs) = 0;
+  /// Adds n >= 1 items to a piece or an accumulator; they are folded when this returns.
+  virtual void append(tilefold_piece& piece, const void* items, std::int64_t n) = 0;
+  virtual void add(tilefold_accumulator& sum, const void* items, std::int64_t n) = 0;
   /// Throws segment_error for the first segment that is not one of [0, num_items), if it can look.
   virtual void check(const tilefold::capi::any_offsets& offsets, std::int64_t segments,
                      std::int64_t num_items) = 0;
   virtual std::int64_t workspace(op which, dtype type, std::int64_t n,
                                  std::int64_t segments) const = 0;
   virtual void reserve(std::int64_t bytes) = 0;
+  /// Gives back what is kept between calls.
+  virtual void release() = 0;
   virtual void synchronize() = 0;
 };
 

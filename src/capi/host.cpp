@@ -9,6 +9,7 @@
 
 #include "executor.hpp"
 #include "log_softmax.hpp"
+#include "pieces.hpp"
 
 namespace tilefold::capi {
 
@@ -102,6 +103,13 @@ class host final : public tilefold_executor {
     *num_runs = runs_call.segments;
   }
 
+  void append(tilefold_piece& piece, const void* items, std::int64_t n) override {
+    piece.state->append(exec_, items, piece.type, n);
+  }
+  void add(tilefold_accumulator& sum, const void* items, std::int64_t n) override {
+    sum.state->add(exec_, items, sum.type, n);
+  }
+
   void check(const any_offsets& offsets, std::int64_t segments, std::int64_t num_items) override {
     for (std::int64_t i = 0; i < segments; ++i) {
       const std::int64_t begin = offsets[i];
@@ -116,6 +124,7 @@ class host final : public tilefold_executor {
 
   std::int64_t workspace(op, dtype, std::int64_t, std::int64_t) const override { return 0; }
   void reserve(std::int64_t) override {}
+  void release() override {}
   void synchronize() override {}
 
  private:

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums: in the accumulator of docs/numerics.md, and in 64 bits.
+#if defined(__CUDACC__)
+#include <cuda/std/complex>
+#endif
+
 #include "kernels.hpp"
 
 namespace tilefold::capi {
+
+// Device code cannot make a std::complex.
+#if defined(__CUDACC__)
+template <class Real>
+using complex = cuda::std::complex<Real>;
+template <>
+inline constexpr dtype dtype_of<complex<float>> = dtype::complex64;
+template <>
+inline constexpr dtype dtype_of<complex<double>> = dtype::complex128;
+#else
+template <class Real>
+using complex = std::complex<Real>;
+#endif
 
 namespace {
 
@@ -16,9 +33,7 @@ void add_sums(table& all) {
   all.add_typed<op::sum, plain<r::sum>, accumulated, std::int8_t, std::int16_t, std::int32_t,
                 std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, half,
                 bfloat16, float, double>();
-  if constexpr (table::on_host) {
-    all.add_typed<op::sum, plain<r::sum>, itself, std::complex<float>, std::complex<double>>();
-  }
+  all.add_typed<op::sum, plain<r::sum>, itself, complex<float>, complex<double>>();
   // Bools are counted.
   all.add_any<op::sum, plain<r::sum>, std::int64_t, std::int64_t>({dtype::boolean});
   all.add_any<op::sum64, plain<r::sum>, std::int64_t, std::int64_t>(

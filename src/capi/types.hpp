@@ -61,6 +61,7 @@ enum class op : std::uint8_t {
   softmax_pair,
   compensated_sum,
   exact_sum,
+  exact_mean,
   summary,
   statistics,  // not by name: tilefold_stats()
 };
@@ -95,6 +96,7 @@ inline constexpr std::string_view op_names[num_ops] = {
     "softmax_pair",
     "compensated_sum",
     "exact_sum",
+    "exact_mean",
     "summary",
     "statistics",
 };

@@ -1,12 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # libtilefold: what it computes, what it shows of itself, and the examples in other languages.
+
+# The CUDA half of libtilefold takes half an hour to compile. Where compilers only check (preset no-gpu) they check its
+# own sources, and the operations of one.
+if(TILEFOLD_HAS_NVCC AND NOT TILEFOLD_C_LIBRARY)
+  set(capi ${PROJECT_SOURCE_DIR}/src/capi)
+  set_source_files_properties(${capi}/sums.cpp PROPERTIES LANGUAGE CUDA)
+  add_library(capi_cuda_part OBJECT EXCLUDE_FROM_ALL ${capi}/sums.cpp ${capi}/cuda/executor.cu ${capi}/cuda/by_key.cu
+                                                     ${capi}/cuda/by_key_float32.cu ${capi}/cuda/exact_blocks.cu)
+  tilefold_own_target(capi_cuda_part)
+  target_link_libraries(capi_cuda_part PRIVATE tilefold::cuda tilefold::host)
+  target_compile_options(capi_cuda_part
+                         PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-diag-suppress=177>)
+endif()
+
 if(NOT TILEFOLD_C_LIBRARY)
   return()
 endif()
 
-tilefold_add_test(c_tests PREFIX c. SOURCES capi/c_test.cpp LIBS tilefold::precompiled)
+tilefold_add_test(c_tests PREFIX c. SOURCES capi/c_test.cpp capi/pieces_test.cpp LIBS tilefold::precompiled)
 target_compile_options(c_tests PRIVATE -O0)
+
+# What no program sees of it.
+tilefold_add_test(c_blocks_tests PREFIX c. SOURCES capi/piece_blocks_test.cpp LIBS tilefold::c_static tilefold_host)
 
 if(TILEFOLD_C_CUDA)
   # nvcc never sees it.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The CUDA executor of the C interface.
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +13,10 @@
 
 #include "../executor.hpp"
 #include "../log_softmax.hpp"
+#include "../piece_blocks.hpp"
+#include "../pieces.hpp"
 #include "by_key.cuh"
+#include "exact_blocks.cuh"
 
 namespace tilefold::capi {
 
@@ -32,13 +37,19 @@ const basic_table<cuda_executor>& cuda_kernels() {
 
 /// Calls go to one executor, which keeps its workspace.
 struct own_executor {
-  cuda_executor exec;
+  std::optional<cuda_executor> exec;
 
   struct lent {
     cuda_executor& exec;
     cuda_executor& executor() const { return exec; }
   };
-  lent lend() { return {exec}; }
+  lent lend() { return {*exec}; }
+  void release() {
+    const detail::cuda::device_scope scope(exec->device());
+    exec->synchronize();
+    cuda_executor fresh(exec->stream());
+    exec.emplace(std::move(fresh));
+  }
 };
 
 /// Each call borrows what its thread keeps for a stream, so the stream may end at any time.
@@ -54,6 +65,10 @@ struct kept_by_thread {
     detail::lent_executor<detail::cuda::this_build> one;
   };
   lent lend() const { return {device, stream}; }
+  void release() const {
+    const detail::cuda::device_scope scope(device);
+    detail::kept_executors<detail::cuda::this_build>::release();
+  }
 };
 
 template <class Lender>
@@ -103,6 +118,34 @@ class gpu final : public tilefold_executor {
     capi::fold_by_key({exec, which, {keys, keys_type}, n, {keys_out, keys_type}, call, num_runs});
   }
 
+  void append(tilefold_piece& piece, const void* items, std::int64_t n) override {
+    auto lent = lender_.lend();
+    cuda_executor& exec = lent.executor();
+    reach(exec, items, "items");
+    const auto* const found = cuda_kernels().find(piece.which, piece.type);
+    if (piece.which == op::exact_sum && has_exact_blocks(piece.type)) {
+      capi::exact_block(exec, items, piece.type, n,
+                        [&](const void* sum) { piece.state->append_value(sum, n); });
+    } else if (found != nullptr && piece.kind->value_is_result) {
+      capi::append_by_results(exec, *found, piece, items, n);
+    } else {
+      throw unsupported("tilefold_piece_append: on a GPU there is no piece of " +
+                        std::string(name_of(piece.which)) + " of " +
+                        std::string(name_of(piece.type)) + "; copy the items to the host");
+    }
+  }
+  void add(tilefold_accumulator& sum, const void* items, std::int64_t n) override {
+    if (!has_exact_blocks(sum.type)) {
+      throw unsupported(
+          "tilefold_accumulator_add: on a GPU there are accumulators of floats, not of " +
+          std::string(name_of(sum.type)) + "; copy the items to the host");
+    }
+    auto lent = lender_.lend();
+    reach(lent.executor(), items, "items");
+    capi::exact_block(lent.executor(), items, sum.type, n,
+                      [&](const void* block) { sum.state->add_accumulator(block); });
+  }
+
   // Offsets lie where only the GPU reads: a call that is asynchronous believes them.
   void check(const any_offsets&, std::int64_t, std::int64_t) override {}
 
@@ -115,6 +158,7 @@ class gpu final : public tilefold_executor {
         cuda_executor::by_key_workspace_bytes(n, accumulator));
   }
   void reserve(std::int64_t bytes) override { lender_.lend().executor().reserve(bytes); }
+  void release() override { lender_.release(); }
   void synchronize() override { lender_.lend().executor().synchronize(); }
 
  private:

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Pieces and exact accumulators: whatever cuts, orders, processes and threads, the bits of one call.
+import copy
+import functools
+import math
+import multiprocessing
+import pickle
+import threading
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import oracle
+import pytest
+from oracle import items, same_bits
+
+import tilefold
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value",
+                                        "ignore:This process:DeprecationWarning")
+COMBINATIONS = [(op, dtype) for op, (dtypes, _, _) in oracle.TABLE.items() for dtype in dtypes]
+
+
+def merged(parts):
+    return functools.reduce(lambda a, b: a.merge(b), parts)
+
+
+@hypothesis.given(st.sampled_from(COMBINATIONS), st.lists(st.integers(0, 300), max_size=5), st.integers(0, 300),
+                  st.randoms())
+def test_any_cuts_have_the_bits_of_one_call(combination, cuts, n, random):
+    op, dtype = combination
+    x = items(dtype, n, n + 1)
+    ends = sorted(min(cut, n) for cut in cuts)
+    parts = [tilefold.piece(x[begin:end], begin, op) for begin, end in zip([0, *ends], [*ends, n])]
+    while len(parts) > 1:  # in any groups
+        i = random.randrange(len(parts) - 1)
+        following = parts.pop(i + 1)
+        parts[i].merge(pickle.loads(pickle.dumps(following)) if random.random() < 0.5 else following)
+    whole = parts[0]
+    assert (whole.begin, whole.end, whole.op) == (0, n, op)
+    try:
+        expected = tilefold.reduce(x, op)
+    except tilefold.EmptyError:
+        with pytest.raises(tilefold.EmptyError, match="nothing to fold"):
+            whole.value()
+        return
+    got = whole.value()
+    assert same_bits(got, expected) and type(got) is type(expected)
+
+
+def test_pieces_of_any_shape_and_library():
+    x = items("f4", (40, 50, 3))
+    expected = tilefold.sum(x.transpose(1, 0, 2))
+    part = tilefold.piece(x.transpose(1, 0, 2)[:30])
+    assert part.append(x.transpose(1, 0, 2)[30:]) is part
+    assert same_bits(part.value(), expected)
+    assert same_bits(tilefold.piece([1, 2, 3], op="mean").value(), tilefold.mean([1, 2, 3]))
+    assert same_bits(tilefold.piece(5.0).value(), np.float64(5))
+    swapped = tilefold.piece(x.astype(">f4"))
+    assert same_bits(swapped.value(), tilefold.sum(x)) and swapped.dtype == "float32"
+    flags = np.array([True, False, True])
+    assert tilefold.piece(flags, op="min").value() == False and tilefold.piece(flags, op="max").value() == True  # noqa
+
+
+def test_places_count_in_the_whole():
+    x = items("f8", 1000)
+    parts = [tilefold.piece(x[i:i + 100], i, "arg_max") for i in range(0, 1000, 100)]
+    assert merged(parts).value() == np.argmax(x)
+
+
+def test_what_pieces_say_of_themselves():
+    part = tilefold.piece(items("bfloat16", 9), 7, "mean")
+    assert (part.op, part.dtype, part.begin, part.end) == ("mean", "bfloat16", 7, 16)
+    assert repr(part) == "tilefold.Piece('mean' of bfloat16, items [7, 16))"
+    for again in (copy.copy(part), copy.deepcopy(part), tilefold.Piece.from_bytes(bytearray(part.to_bytes()))):
+        assert repr(again) == repr(part) and again.to_bytes() == part.to_bytes() and again is not part
+    with pytest.raises(TypeError, match="use piece"):
+        tilefold.Piece()
+
+
+def test_what_is_refused():
+    x = items("f4", 10)
+    part = tilefold.piece(x)
+    for wrong, match in ((tilefold.piece(x, 11), "ends at 10 cannot be merged with one that begins at 11"),
+                         (tilefold.piece(x, 10, "max"), "sum of float32 .* max of float32"),
+                         (tilefold.piece(x.astype("f8"), 10), "sum of float64"), ("text", "with a str")):
+        with pytest.raises(tilefold.ArgumentError, match=match):
+            part.merge(wrong)
+    with pytest.raises(tilefold.ArgumentError, match="float64, and must be float32"):
+        part.append(x.astype("f8"))
+    with pytest.raises(tilefold.ArgumentError, match="begins at 3 has no value"):
+        tilefold.piece(x, 3).value()
+    for position in (-1, 2 ** 63, 2 ** 64):
+        with pytest.raises(tilefold.ArgumentError, match=f"position is {position}"):
+            tilefold.piece(x, position)
+    with pytest.raises(tilefold.ArgumentError, match="would pass"):
+        tilefold.piece(x, 2 ** 63 - 5)
+    with pytest.raises(tilefold.ArgumentError, match="'some'"):
+        tilefold.piece(x, 0, "some")
+    with pytest.raises(tilefold.ArgumentError, match="must be a name"):
+        tilefold.piece(x, 0, sum)
+    with pytest.raises(tilefold.UnsupportedError, match="object"):
+        tilefold.piece(np.array([None]))
+    with pytest.raises(tilefold.ArgumentError, match="stream is for arrays of a GPU"):
+        tilefold.piece(x, stream=1)
+    assert part.end == 10 and same_bits(part.value(), tilefold.sum(x)), "it is as it was"
+
+
+def test_bytes_that_are_wrong():
+    data = tilefold.piece(items("f4", 100), 3, "variance").to_bytes()
+    for bad in (b"", b"x", data[:-1], data + b"\0", data[:20] + bytes([data[20] ^ 1]) + data[21:]):
+        with pytest.raises(tilefold.FormatError, match="tilefold") as found:
+            tilefold.Piece.from_bytes(bad)
+        assert isinstance(found.value, ValueError) and found.value.status == 13
+        assert str(pickle.loads(pickle.dumps(found.value))) == str(found.value)
+    with pytest.raises(tilefold.ArgumentError, match="bytes are a str"):
+        tilefold.Piece.from_bytes("text")
+
+
+def part_of(cut):
+    begin, end = cut
+    return tilefold.piece(items("f8", 200_000)[begin:end], begin, "logsumexp")
+
+
+def test_pieces_of_other_processes():
+    cuts = [(0, 1), (1, 70_000), (70_000, 70_001), (70_001, 200_000)]
+    for way in ("fork", "spawn"):
+        with multiprocessing.get_context(way).Pool(2) as pool:
+            parts = pool.map_async(part_of, cuts).get(60)
+        assert same_bits(merged(parts).value(), tilefold.logsumexp(items("f8", 200_000)))
+
+
+def test_threads_may_share_accumulators_and_pieces():
+    x = items("f8", 200_000)
+    total, start = tilefold.exact_accumulator("f8"), threading.Barrier(8)
+    piece, other = tilefold.piece(x, 0, "sum"), tilefold.piece(x[:0], 0, "sum")
+    expected, failures = piece.value(), []
+
+    def work(number):
+        start.wait()
+        for i in range(number, 1000, 8):
+            total.add(x[i * 200:(i + 1) * 200])
+            one, two = (piece, other) if number % 2 else (other, piece)  # merged with each other, in both orders
+            try:
+                one.merge(two)
+                failures.append("merged")
+            except tilefold.ArgumentError:
+                pass
+            if not same_bits(piece.value(), expected) or piece.to_bytes()[:4] != b"TFPC":
+                failures.append("changed")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+#An empty piece at 0 takes the other one in, once.
+    assert failures.count("merged") <= 1 and "changed" not in failures
+    assert total.value() == math.fsum(x)
+
+#-- -- exact accumulators
+
+
+@pytest.mark.parametrize("dtype", oracle.REAL)
+def test_accumulators_need_no_order(dtype):
+    x = items(dtype, 999)
+    order = np.random.default_rng(3).permutation(999)
+    a = tilefold.exact_accumulator(x.dtype if dtype != "bfloat16" else "bfloat16")
+    b = tilefold.ExactAccumulator(a.dtype)
+    assert a == b and a.add(x) is a
+    b.add(x[order][:500])
+    assert a != b and a != 3
+    b.merge(tilefold.exact_accumulator(a.dtype).add(x[order][500:].reshape(1, -1)))
+    assert a == b and a.to_bytes() == b.to_bytes()
+    assert same_bits(b.value(), oracle.exactly(x[None])[0]) and same_bits(b.value(), tilefold.exact_sum(x))
+    assert same_bits(b.mean(999), oracle.exactly(x[None], 999, "f8")[0])
+    from_bytes = tilefold.ExactAccumulator.from_bytes(a.dtype, a.to_bytes())
+    for again in (pickle.loads(pickle.dumps(b)), copy.copy(b), from_bytes):
+        assert again == a and again is not b and again.dtype == a.dtype
+    with pytest.raises(TypeError):
+        hash(a)
+
+
+def test_accumulators_refuse():
+    a = tilefold.exact_accumulator(np.float32)
+    assert a.value() == 0 and repr(a).startswith("tilefold.ExactAccumulator('float32'")
+    with pytest.raises(tilefold.ArgumentError, match="float32 cannot be merged with one of float64"):
+        a.merge(tilefold.exact_accumulator("f8"))
+    with pytest.raises(tilefold.ArgumentError, match="with a int"):
+        a.merge(3)
+    with pytest.raises(tilefold.ArgumentError, match="float64, and must be float32"):
+        a.add(np.zeros(3))
+    for n in (0, -1, 2 ** 63):
+        with pytest.raises(tilefold.ArgumentError, match=f"n is {n}"):
+            a.mean(n)
+    with pytest.raises(tilefold.UnsupportedError, match="complex64"):
+        tilefold.exact_accumulator("c8")
+    with pytest.raises(tilefold.FormatError, match="bytes"):
+        tilefold.ExactAccumulator.from_bytes("f8", a.to_bytes())
+
+#-- -- many arrays
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "minmax", "arg_min", "any", "summary"])
+@pytest.mark.parametrize("dtype", ["f4", "i2", "?"])
+def test_batched_folds_each_array_alone(dtype, op):
+    if dtype == "?" and op == "summary":
+        op = "count_nonzero"
+    arrays = [items(dtype, n, n) for n in (1, 7, 1000, 33)] + [items(dtype, (9, 20)).T]
+    got = tilefold.batched(arrays, op)
+    assert same_bits(got, np.stack([tilefold.reduce(x, op) for x in arrays]))
+
+
+def test_batched_refuses():
+    with pytest.raises(tilefold.ArgumentError, match="no arrays"):
+        tilefold.batched([])
+    with pytest.raises(tilefold.ArgumentError, match="array 1 is of float64, and array 0 of float32"):
+        tilefold.batched([np.zeros(3, "f4"), np.zeros(3)])
+    with pytest.raises(tilefold.EmptyError):
+        tilefold.batched([np.zeros(3), np.zeros(0)], "mean")
+    assert same_bits(tilefold.batched([np.zeros(0), [1.0]]), np.array([-0.0, 1.0]))
+
+#-- -- where
+
+
+@pytest.mark.parametrize("dtype", oracle.DTYPES)
+def test_where_puts_what_changes_nothing_in_the_places_of_others(dtype):
+    x = items(dtype, (13, 21))
+    mask = np.random.default_rng(1).random((13, 21)) < 0.6
+    mask[3], mask[4] = False, True
+    is_float = oracle.is_float(x.dtype)
+    least, most = (-np.inf, np.inf) if is_float else (False, True) if dtype == "?" else (0, 0)
+    if x.dtype.kind in "iu":
+        least, most = np.iinfo(x.dtype).min, np.iinfo(x.dtype).max
+    zero = -0.0 if is_float else complex(-0.0, -0.0) if x.dtype.kind == "c" else 0
+    cases = [("sum", zero), ("prod", 1), ("min", most), ("max", least), ("any", 0), ("all", 1), ("count_nonzero", 0),
+             ("norm", 0), ("exact_sum", zero), ("logsumexp", -np.inf)]
+    for name, neutral in cases:
+        function = getattr(tilefold, name)
+        if x.dtype.kind == "c" and name not in ("sum", "any", "all", "count_nonzero") or (
+                name == "logsumexp" and not is_float):
+            with pytest.raises(tilefold.UnsupportedError):
+                function(x, where=mask)
+            continue
+        replaced = np.where(mask, x, np.array(neutral).astype(x.dtype))
+        for axis in (None, 0, 1):
+            got = function(x, axis=axis, where=mask)
+            assert same_bits(got, function(replaced, axis=axis)), name
+            out = np.empty_like(got)
+            assert function(x, axis=axis, where=mask, out=out) is out and same_bits(out, got), name
+        rows = function(x, axis=1, where=mask, keepdims=True)
+        assert same_bits(rows[4], function(x[4], keepdims=True)), "nothing is left out"
+        assert same_bits(function(x, where=mask[0]), function(x, where=np.broadcast_to(mask[0], x.shape))), name
+#Behind the last item nothing changes : rows that are filled up have the bits of shorter ones.
+        assert same_bits(function(x, axis=1, where=np.arange(21) < 8), function(x[:, :8], axis=1)), name
+
+
+def test_where_agrees_with_numpy():
+    x, mask = items("i4", (50, 7)), np.random.default_rng(2).random((50, 7)) < 0.5
+    for axis in (None, 0, 1):
+        for name in ("sum", "prod", "any", "all"):
+            expected = getattr(np, name)(x, axis=axis, where=mask)
+            assert np.array_equal(getattr(tilefold, name)(x, axis=axis, where=mask), expected)
+        for name in ("min", "max"):
+            assert np.array_equal(getattr(tilefold, name)(x, axis=axis, where=mask, initial=5),
+                                  getattr(np, name)(x, axis=axis, where=mask, initial=5))
+
+
+def test_where_refuses():
+    x = np.ones((3, 4))
+    with pytest.raises(tilefold.UnsupportedError, match="where is int64"):
+        tilefold.sum(x, where=np.ones(4, "i8"))
+    with pytest.raises(tilefold.ArgumentError, match=r"shape \(3,\), which does not spread over \(3, 4\)"):
+        tilefold.sum(x, where=np.ones(3, bool))
+    with pytest.raises(tilefold.ArgumentError, match="does not spread"):
+        tilefold.sum(x, where=np.ones((2, 3, 4), bool))
+    with pytest.raises(tilefold.ArgumentError, match="stream is for arrays of a GPU"):
+        tilefold.sum(x, where=True, stream=3)
+    assert tilefold.sum(x, where=True) == 12
+
+
+def test_gpu_memory_can_be_given_back():
+    tilefold.release_memory()

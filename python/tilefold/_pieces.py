@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of a sequence as values, and sums that need no order: what is kept, sent, and put together later."""
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+import threading
+from typing import Any, Callable, Tuple, Type
+
+import numpy as np
+
+from . import _errors, _gpu, _library, _threads
+from ._arrays import Items, require_no_stream, row_of
+from ._gpu_libraries import BOOL, Code, library_of, name_of, of_dtype, of_name, of_name_in_numpy
+
+
+class _Kept:
+    """What libtilefold keeps behind a handle. Any thread may use it, one at a time: others wait."""
+    _destroy: Callable[..., None]
+
+    def __init__(self) -> None:
+        self._handle = ctypes.c_void_p()
+        self._lock = threading.Lock()
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle:
+            type(self)._destroy(handle)
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        with self._lock:
+            _library.call(name, self._handle, *arguments)
+
+    def _call_with(self, name: str, other: _Kept) -> None:
+        """Of two, held in an order that all threads have in common."""
+        first, second = sorted((self, other), key=id)
+        with first._lock:
+            if first is second:
+                _library.call(name, self._handle, other._handle)
+                return
+            with second._lock:
+                _library.call(name, self._handle, other._handle)
+
+    def _bytes(self, name: str) -> bytes:
+        size = ctypes.c_int64()
+        with self._lock:
+            _library.call(name, self._handle, None, 0, ctypes.byref(size))
+            found = ctypes.create_string_buffer(size.value)
+            _library.call(name, self._handle, found, size.value, ctypes.byref(size))
+        return found.raw
+
+    def _add(self, name: str, x: Items, code: Code, stream: Any) -> None:
+        """Calls a function that adds the items of x, of this type, in row-major order."""
+        library = library_of(x)
+        if library is None:
+            require_no_stream(stream)
+            row = row_of(x)
+            self._require(of_dtype(row.dtype), code)
+            self._call(name, _threads.executor(), row.ctypes.data, row.size)
+            return
+        with _gpu.current(library, x, stream):
+            kept, items = _gpu.row_of(library, x)
+            self._require(items.code, code)
+            self._call(name, _gpu.executor_of(items.device, items.stream), items.address, math.prod(items.shape))
+            del kept  # its memory was read until here
+
+    def _require(self, given: Code, code: Code) -> None:
+        if given != code:
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: items are {name_of(given)}, and "
+                                        f"must be {name_of(code)}, as those before them")
+
+
+def _code_of_items(x: Items) -> Code:
+    library = library_of(x)
+    return of_dtype(row_of(x).dtype) if library is None else library.code_of(x)
+
+
+def _as_bytes(data: Any) -> bytes:
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: bytes are a {type(data).__name__}")
+    return bytes(data)
+
+
+class Piece(_Kept):
+    """What items [begin, end) of a sequence bring to its fold: piece() makes one.
+
+    In whatever parts a sequence is cut, wherever those are folded and in whatever groups they are merged, value() has
+    the bits of reduce() over the whole. A piece is small (at most 126 accumulators), lies on the host, and goes
+    through pickle and to_bytes() to other processes and machines.
+    """
+    _destroy = _library.piece_destroy
+
+    def __init__(self) -> None:
+        raise TypeError("tilefold: use piece(x, position, op), or Piece.from_bytes(data)")
+
+    @classmethod
+    def _new(cls) -> Piece:
+        made = cls.__new__(cls)
+        _Kept.__init__(made)
+        return made
+
+    def _look(self) -> Tuple[str, Code, int, int]:
+        op, dtype = ctypes.c_char_p(), _library.Dtype()
+        begin, end = ctypes.c_int64(), ctypes.c_int64()
+        self._call("tilefold_piece_info", ctypes.byref(op), ctypes.byref(dtype), ctypes.byref(begin),
+                   ctypes.byref(end))
+        assert op.value is not None
+        return op.value.decode(), (dtype.code, dtype.bits), begin.value, end.value
+
+    @property
+    def op(self) -> str:
+        """The operation's name."""
+        return self._look()[0]
+
+    @property
+    def dtype(self) -> str:
+        """The name of the items' dtype: "float32", "bfloat16"."""
+        return name_of(self._look()[1])
+
+    @property
+    def begin(self) -> int:
+        """The position of its first item."""
+        return self._look()[2]
+
+    @property
+    def end(self) -> int:
+        """The position behind its last item."""
+        return self._look()[3]
+
+    def append(self, x: Items, *, stream: Any = None) -> Piece:
+        """Adds the items of x, in row-major order, which follow those that are there; waits for them. Returns itself.
+
+        x is an array as piece() takes it, of this piece's dtype.
+        """
+        self._add("tilefold_piece_append", x, self._look()[1], stream)
+        return self
+
+    def merge(self, following: Piece) -> Piece:
+        """Adds the items of a piece of the same operation and dtype that begins where this one ends. Returns itself.
+
+        Raises: ArgumentError, which names both positions, or both operations and dtypes.
+        """
+        if not isinstance(following, Piece):
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                        f"tilefold: a piece cannot be merged with a {type(following).__name__}")
+        self._call_with("tilefold_piece_merge", following)
+        return self
+
+    def value(self) -> Any:
+        """The fold of items [0, end): a NumPy scalar, or an array of "minmax", "softmax_pair" and "summary".
+
+        Raises: ArgumentError if the piece does not begin at 0; EmptyError of no items, where reduce() raises it.
+        """
+        op, code, _, _ = self._look()
+        plan = _gpu.plan_of(op, code)
+        result = np.empty(plan.tail, of_name_in_numpy(plan.result))
+        self._call("tilefold_piece_value", result.ctypes.data)
+        return result[()]
+
+    def to_bytes(self) -> bytes:
+        """The piece for another process, of any machine that stores the least byte of a number first."""
+        return self._bytes("tilefold_piece_bytes")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Piece:
+        """The piece that gave these bytes. Raises: FormatError, which says what is wrong with others."""
+        data, made = _as_bytes(data), cls._new()
+        _library.call("tilefold_piece_from_bytes", data, len(data), ctypes.byref(made._handle))
+        return made
+
+    def __reduce__(self) -> Tuple[Callable[..., Piece], Tuple[bytes]]:
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        op, code, begin, end = self._look()
+        return f"tilefold.Piece({op!r} of {name_of(code)}, items [{begin}, {end}))"
+
+
+def piece(x: Items, position: int = 0, op: str = "sum", *, stream: Any = None) -> Piece:
+    """What items x bring to the fold of a longer sequence, in which they stand from `position` on.
+
+        parts = [piece(x[:1000]), piece(x[1000:], 1000)]
+        parts[0].merge(parts[1]).value()          # the bits of reduce(x, "sum")
+
+    x         an array as reduce() takes it, of any shape; its items are taken in row-major order. Of a GPU: for
+              "exact_sum" of floats, "sum", "sum64", "product", "product64", "min", "max", "any", "all",
+              "count_nonzero" and "bit_and" and its kin; the call waits for the result. Copied if its items do not
+              stand one after the other.
+    position  of the first item, 0 or more. Places that "arg_min" finds count from 0.
+    op        a name of reduce(). min and max of bool are all and any.
+    stream    as for reduce().
+
+    Work: that of reduce(x, op), in at most 2 log2(n) + 1 folds.
+
+    Raises: ArgumentError for a position or an operation that is wrong; UnsupportedError, also for operations that a
+    GPU has no pieces of.
+    """
+    position = operator.index(position)
+    if not 0 <= position < 2 ** 63:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: position is {position}")
+    code = _code_of_items(x)
+    if not isinstance(op, str):
+        raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: op is {op!r}, and must be a name")
+    if code == BOOL:
+        op = {"min": "all", "max": "any"}.get(op, op)
+    made = Piece._new()
+    _library.call("tilefold_piece_create", op.encode(), _library.Dtype(*code, 1), position,
+                  ctypes.byref(made._handle))
+    return made.append(x, stream=stream)
+
+
+class ExactAccumulator(_Kept):
+    """A sum without rounding, to which items come in any order: exact_accumulator() makes one.
+
+    Its value depends on the items alone, not on their order nor on how they were split among accumulators; so do its
+    bytes. It has 24 to 280 bytes, lies on the host, and goes through pickle. docs/exact.md has NaN, infinities, zeros.
+    """
+    _destroy = _library.accumulator_destroy
+
+    def __init__(self, dtype: Any) -> None:
+        super().__init__()
+        self._code = of_name(dtype)
+        _library.call("tilefold_accumulator_create", _library.Dtype(*self._code, 1), ctypes.byref(self._handle))
+
+    @property
+    def dtype(self) -> str:
+        """The name of the items' dtype."""
+        return name_of(self._code)
+
+    def add(self, x: Items, *, stream: Any = None) -> ExactAccumulator:
+        """Adds all items of x, an array of this dtype (of a GPU: floats); waits for them. Returns itself."""
+        self._add("tilefold_accumulator_add", x, self._code, stream)
+        return self
+
+    def merge(self, other: ExactAccumulator) -> ExactAccumulator:
+        """Adds all that `other`, of the same dtype, was given. Returns itself."""
+        if not isinstance(other, ExactAccumulator):
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: an accumulator cannot be merged with a "
+                                        f"{type(other).__name__}")
+        self._call_with("tilefold_accumulator_merge", other)
+        return self
+
+    def _result(self, op: str) -> np.ndarray[Any, Any]:
+        return np.empty((), of_name_in_numpy(_gpu.plan_of(op, self._code).result))
+
+    def value(self) -> Any:
+        """The sum as exact_sum() gives it: rounded once to the dtype, of integers and bool in 64 bits. 0 of nothing."""
+        result = self._result("exact_sum")
+        self._call("tilefold_accumulator_value", result.ctypes.data)
+        return result[()]
+
+    def mean(self, n: int) -> Any:
+        """The sum divided by n > 0, rounded once to the dtype; of integers and bool to float64."""
+        n = operator.index(n)
+        if not 0 < n < 2 ** 63:
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: n is {n}")
+        result = self._result("exact_mean")
+        self._call("tilefold_accumulator_mean", n, result.ctypes.data)
+        return result[()]
+
+    def to_bytes(self) -> bytes:
+        """Those of tilefold::exact_accumulator::to_bytes() in C++: equal for equal items."""
+        return self._bytes("tilefold_accumulator_bytes")
+
+    @classmethod
+    def from_bytes(cls: Type[ExactAccumulator], dtype: Any, data: bytes) -> ExactAccumulator:
+        """The accumulator for items of `dtype` that gave these bytes. Raises: FormatError of others."""
+        data, made = _as_bytes(data), cls.__new__(cls)
+        _Kept.__init__(made)
+        made._code = of_name(dtype)
+        _library.call("tilefold_accumulator_from_bytes", _library.Dtype(*made._code, 1), data, len(data),
+                      ctypes.byref(made._handle))
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ExactAccumulator):
+            return NotImplemented
+        return self._code == other._code and self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __reduce__(self) -> Tuple[Callable[..., ExactAccumulator], Tuple[str, bytes]]:
+        return type(self).from_bytes, (self.dtype, self.to_bytes())
+
+    def __repr__(self) -> str:
+        return f"tilefold.ExactAccumulator({self.dtype!r}, value={self.value()!r})"
+
+
+def exact_accumulator(dtype: Any) -> ExactAccumulator:
+    """A sum without rounding for items of `dtype`: floats (bfloat16 by name, too), integers or bool.
+
+        total = exact_accumulator("float32").add(x).add(y)
+        total.value()                             # the real sum, rounded once, in whatever order items came
+
+    Raises: UnsupportedError for other dtypes.
+    """
+    return ExactAccumulator(dtype)

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How every function of tilefold.h begins and ends: what it is told is read and checked under its
+// name, and exceptions become codes and a sentence.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <tilefold/error.hpp>
+
+#include "executor.hpp"
+#include "types.hpp"
+
+namespace tilefold::capi {
+
+/// The same error with its code.
+class coded_error : public error {
+ public:
+  coded_error(tilefold_status code, const std::string& what) : error(what), code_(code) {}
+  tilefold_status code() const noexcept { return code_; }
+
+ private:
+  tilefold_status code_;
+};
+
+/// The code of the exception that is being handled; its sentence is what tilefold_last_error()
+/// says.
+tilefold_status code_of_current_exception();
+
+template <class Body>
+tilefold_status guarded(const Body& body) noexcept {
+  try {
+    body();
+    return TILEFOLD_OK;
+  } catch (...) {
+    try {
+      return code_of_current_exception();
+    } catch (...) {
+      return TILEFOLD_NO_MEMORY;  // not even for the sentence
+    }
+  }
+}
+
+/// What a call is told, checked under the name of its function.
+class reader {
+ public:
+  explicit reader(const char* function) : function_(function) {}
+
+  [[noreturn]] void fail(tilefold_status code, const std::string& what) const {
+    throw coded_error(code, std::string(function_) + ": " + what);
+  }
+
+  template <class T>
+  T& there(T* pointer, const char* name) const {
+    require(pointer, name, true);
+    return *pointer;
+  }
+  void require(const void* pointer, const char* name, bool is_used) const {
+    if (is_used && pointer == nullptr) fail(TILEFOLD_NULL_POINTER, std::string(name) + " is null");
+  }
+
+  std::int64_t count(std::int64_t n, const char* name) const {
+    if (n < 0) {
+      fail(TILEFOLD_INVALID_ARGUMENT, std::string(name) + " is " + std::to_string(n));
+    }
+    return n;
+  }
+
+  op operation(const char* name) const {
+    require(name, "op", true);
+    for (int i = 0; i < num_named_ops; ++i) {
+      if (op_names[i] == name) return static_cast<op>(i);
+    }
+    std::string known(op_names[0]);
+    for (int i = 1; i < num_named_ops; ++i) known += ", " + std::string(op_names[i]);
+    fail(TILEFOLD_UNKNOWN_OP,
+         "there is no operation '" + std::string(name) + "'; there are " + known);
+  }
+
+  dtype type(tilefold_dtype code, const char* name) const {
+    for (int i = 0; i < num_dtypes; ++i) {
+      const tilefold_dtype known = dtype_rows[i].code;
+      if (known.code == code.code && known.bits == code.bits && known.lanes == code.lanes) {
+        return static_cast<dtype>(i);
+      }
+    }
+    fail(TILEFOLD_UNSUPPORTED, std::string(name) + " has code " + std::to_string(code.code) + ", " +
+                                   std::to_string(code.bits) + " bits and " +
+                                   std::to_string(code.lanes) + " lanes, which no type here has");
+  }
+
+  const basic_kernel<host_executor>& kernel_of(op which, dtype type) const {
+    const basic_kernel<host_executor>* const found = kernels().find(which, type);
+    if (found == nullptr) {
+      fail(TILEFOLD_UNSUPPORTED,
+           "there is no " + std::string(name_of(which)) + " of " + std::string(name_of(type)));
+    }
+    return *found;
+  }
+
+  void require_result_of_nothing(const basic_kernel<host_executor>& found) const {
+    if (!found.has_empty) {
+      fail(TILEFOLD_EMPTY, "there is nothing to fold, and " + std::string(name_of(found.which)) +
+                               " has no result for that");
+    }
+  }
+
+ private:
+  const char* function_;
+};
+
+}  // namespace tilefold::capi
