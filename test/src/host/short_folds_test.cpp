@@ -209,6 +209,52 @@ TEST(ShortFolds, ServeSegmentsAmongOthers) {
   });
 }
 
+// Lengths that are all alike, which offsets tell; and those of which a part has another one.
+TEST(ShortFolds, ServeOffsetsOfOneLength) {
+  const auto items = make_items<float>(pattern::mixed, 200000, seed());
+  const host_executor one(1);
+  for_each_target([&] {
+    for (const std::int32_t n : {1, 2, 3, 4, 7, 8, 16, 32, 64, 100, 128}) {
+      for (const std::int32_t segments : {1, 15, 16, 17, 511, 512, 513, 1500}) {
+        for (const bool broken : {false, true}) {
+          std::vector<std::int32_t> offsets;
+          for (std::int32_t i = 0; i <= segments; ++i) offsets.push_back(5 + i * n);
+          if (broken) offsets[static_cast<std::size_t>(segments / 2)] -= 1;
+          std::vector<float> sums(static_cast<std::size_t>(segments));
+          tilefold::segmented_reduce(one, items.data(), offsets.data(), segments, sums.data());
+          for (std::size_t i = 0; i < sums.size(); ++i) {
+            const float alone =
+                tilefold::reduce(one, items.begin() + offsets[i], items.begin() + offsets[i + 1]);
+            ASSERT_TRUE(same_bits(sums[i], alone)) << "segment " << i << " of " << n << " items";
+          }
+        }
+      }
+    }
+  });
+}
+
+// The same arrays at every other place, or from behind: one length, but not in a row.
+TEST(ShortFolds, OfOneLengthNeedNotLieInARow) {
+  const auto items = make_items<float>(pattern::mixed, 40000, seed());
+  const host_executor one(1);
+  for_each_target([&] {
+    for (const std::int64_t step : {-16, 8, 17, 32}) {
+      std::vector<std::int64_t> begins, ends;
+      for (std::int64_t i = 0; i < 600; ++i) {
+        begins.push_back(step < 0 ? 39000 + i * step : i * step);
+        ends.push_back(begins.back() + 16);
+      }
+      std::vector<float> sums(begins.size());
+      tilefold::segmented_reduce(one, items.data(), begins.data(), ends.data(), 600, sums.data());
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        const float alone =
+            tilefold::reduce(one, items.begin() + begins[i], items.begin() + ends[i]);
+        ASSERT_TRUE(same_bits(sums[i], alone)) << "segment " << i << ", step " << step;
+      }
+    }
+  });
+}
+
 // Equal lengths of items that do not lie in a row, and of such as are made of something.
 TEST(ShortFolds, AreNotForEverything) {
   struct no_default {
