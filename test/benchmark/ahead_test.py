@@ -76,6 +76,12 @@ class Ahead(unittest.TestCase):
     def test_a_row_without_figures_stays(self):
         self.assertTrue(self.page()["one of 32M and 4M of 8"].endswith("| not measured |"))
 
+    def test_causes_name_rows_that_there_are(self):
+        path = HERE.parents[1] / "benchmark" / "results" / "ahead_causes.json"
+        lines = [row.line for row in [*ahead.GPU, *ahead.HOST]]
+        for name in json.loads(path.read_text(encoding="utf-8")):
+            self.assertTrue(any(line.startswith(name) for line in lines), name)
+
     def test_a_file_that_is_none(self):
         with contextlib.redirect_stderr(io.StringIO()) as told:
             self.assertEqual(ahead.main(["/nowhere.json"]), 2)
