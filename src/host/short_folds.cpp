@@ -194,6 +194,14 @@ class short_fold {
                                std::int64_t listed) {
     constexpr int items = lanes << Vectors;
     constexpr int fewer = Vectors == 0 ? 0 : items / 2;
+    if constexpr (Vectors == 0) {
+      if (most <= items || are_few_longer(items)) {
+        // Without a list; what this makes of longer ones is replaced.
+        fold_all<Vectors>();
+        if (most > items) fold_sizes<Vectors + 1>(least, most, list, 0);
+        return;
+      }
+    }
     if (least > fewer && most <= items) {
       fold_all<Vectors>();
       return;
@@ -221,6 +229,14 @@ class short_fold {
     std::int32_t rest[lanes];
     for (int k = 0; k < lanes; ++k) rest[k] = static_cast<std::int32_t>(i + k);
     fold_some<Vectors>(rest, n_ - i);
+  }
+
+  // Whether few enough arrays have more items that it costs less to fold these twice than to list
+  // the others.
+  bool are_few_longer(std::int32_t items) const {
+    std::int32_t longer = 0;
+    for (std::int64_t i = 0; i < n_; ++i) longer += counts_[i] > items ? 1 : 0;
+    return longer * 8 <= n_;
   }
 
   // The numbers of the arrays with more than `above` and up to `most` items.

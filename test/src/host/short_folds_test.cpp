@@ -155,6 +155,15 @@ void expect_oracle_of_all_kinds() {
       for (const std::int64_t longest : {3, 20, 70, 200}) {
         arrays.expect_oracle(random_lengths(bits, count, longest));
       }
+      // Most of them of a vector at most or of no item, some longer.
+      for (const std::uint64_t one_in : {5, 9, 40}) {
+        std::vector<std::int64_t> lengths;
+        for (std::int64_t i = 0; i < count; ++i) {
+          const auto n = static_cast<std::int64_t>(bits() % (bits() % one_in == 0 ? 130 : 9));
+          lengths.push_back(n);
+        }
+        arrays.expect_oracle(lengths);
+      }
     }
     if (::testing::Test::HasFatalFailure()) return;
   }
