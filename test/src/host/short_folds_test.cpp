@@ -3,13 +3,9 @@
 // Short arrays folded many at once, on every instruction set of this machine: each has the bits of
 // the oracle, whatever its length, its place, its neighbours and their number, and nothing beyond
 // it is read. The same through segmented_reduce, where long and empty segments stand between.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <string>
@@ -21,6 +17,7 @@
 
 #include "conformance/conformance.hpp"
 #include "conformance/reference.hpp"
+#include "support/guarded_memory.hpp"
 #include "support/items.hpp"
 #include "support/oracle.hpp"
 #include "support/order.hpp"
@@ -43,34 +40,6 @@ void for_each_target(Body body) {
   }
   host::use_simd_target(nullptr);
 }
-
-/// Memory behind whose last byte nothing may be read.
-class guarded_memory {
- public:
-  explicit guarded_memory(std::size_t bytes)
-      : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-        size_((bytes + page_ - 1) / page_ * page_),
-        first_(static_cast<std::byte*>(mmap(nullptr, size_ + page_, PROT_READ | PROT_WRITE,
-                                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
-    mprotect(first_ + size_, page_, PROT_NONE);
-  }
-  ~guarded_memory() { munmap(first_, size_ + page_); }
-  guarded_memory(const guarded_memory&) = delete;
-  guarded_memory& operator=(const guarded_memory&) = delete;
-
-  /// A copy of the items that ends where the memory does.
-  template <class T>
-  T* at_the_end(const std::vector<T>& items) {
-    const std::size_t bytes = items.size() * sizeof(T);
-    std::byte* const first = first_ + size_ - bytes;
-    std::memcpy(first, items.data(), bytes);
-    return reinterpret_cast<T*>(first);
-  }
-
- private:
-  std::size_t page_, size_;
-  std::byte* first_;
-};
 
 template <class T, class Op, class Reference>
 class short_arrays {
