@@ -98,11 +98,13 @@ struct float16_to_float {
   }
 };
 
+// Loads that read nothing where their mask says so, and wait for nothing.
+inline constexpr bool masks_loads = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2;
+
 /// Vector of the `n` items from `p` on, 0 <= n <= lanes, and then anything that a load may give.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_first(D d, const T* p, std::int64_t n) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-  // Reads nothing where the mask says so, and waits for nothing.
   if constexpr (sizeof(T) >= 4)
     return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(n)), d, p);
 #endif
@@ -119,6 +121,8 @@ class array_items {
   using vector = hn::Vec<tag>;
 
   static constexpr std::int64_t step = hn::MaxLanes(tag());
+  /// Whether load_some() is as fast as load(), also of no item and of a whole vector.
+  static constexpr bool masks = masks_loads && sizeof(Raw) >= 4;
 
   array_items(const void* first, const void*) : first_(static_cast<const Raw*>(first)) {}
 
@@ -152,6 +156,7 @@ class product_items {
   using vector = hn::Vec<tag>;
 
   static constexpr std::int64_t step = hn::MaxLanes(tag());
+  static constexpr bool masks = array_items<T, T>::masks;
 
   product_items(const void* first, const void* second)
       : first_(first, nullptr), second_(second, nullptr) {}

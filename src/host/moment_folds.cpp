@@ -53,7 +53,12 @@ class extremes {
   HWY_INLINE void store(std::int64_t n, T* least, T* greatest) const {
     *least = hn::GetLane(hn::MinOfLanes(tag(), least_));
     *greatest = hn::GetLane(hn::MaxOfLanes(tag(), greatest_));
-    if (*least == 0 || *greatest == 0) set_signs(n, least, greatest);
+    set_signs(n, least, greatest);
+  }
+
+  /// Of extremes of the first n items that are zeros.
+  HWY_INLINE void set_signs(std::int64_t n, T* least, T* greatest) const {
+    if (*least == 0 || *greatest == 0) look_up_signs(n, least, greatest);
   }
 
  private:
@@ -62,7 +67,7 @@ class extremes {
   }
 
   // All items are on the same side of a zero that is an extreme, or zeros.
-  void set_signs(std::int64_t n, T* least, T* greatest) const {
+  void look_up_signs(std::int64_t n, T* least, T* greatest) const {
     vector any = first_;
     vector all = first_;
     for (std::int64_t i = 0; i < n; i += lanes) {
@@ -79,6 +84,78 @@ class extremes {
 
   array_items<T, T> items_;
   vector first_, least_, greatest_;
+};
+
+/// The same of many arrays of 2^Level items, one after the other: a vector of arrays at once.
+template <class T, int Level>
+class row_extremes {
+  using tag = hn::ScalableTag<T>;
+  using vector = hn::Vec<tag>;
+  static constexpr std::int64_t lanes = hn::MaxLanes(tag());
+  static constexpr int lane_levels = tree::floor_log2(lanes);
+
+  struct node {
+    vector least, greatest;
+  };
+
+ public:
+  /// Of as many arrays as lanes.
+  HWY_INLINE static void store(const T* items, T* least, T* greatest) {
+    const tag d;
+    const node all = fold<Level>(items);
+    hn::StoreU(all.least, d, least);
+    hn::StoreU(all.greatest, d, greatest);
+    const auto zero = hn::Zero(d);
+    if (hn::AllFalse(d, hn::Or(hn::Eq(all.least, zero), hn::Eq(all.greatest, zero)))) return;
+    for (std::int64_t k = 0; k < lanes; ++k) {
+      extremes<T>(items + (k << Level))
+          .set_signs(std::int64_t{1} << Level, least + k, greatest + k);
+    }
+  }
+
+ private:
+  template <int Up>
+  HWY_INLINE static node fold(const T* items) {
+    const tag d;
+    if constexpr (Up == 0) {
+      const vector v = read_once(hn::LoadU(d, items));
+      return {v, v};
+    } else if constexpr (Up > lane_levels) {
+      // Whole vectors of one array come first.
+      constexpr int vectors = 1 << (Up - lane_levels);
+      vector least[lanes];
+      vector greatest[lanes];
+      for (std::int64_t k = 0; k < lanes; ++k) {
+        least[k] = greatest[k] = hn::LoadU(d, items + k * vectors * lanes);
+        for (std::int64_t i = 1; i < vectors; ++i) {
+          const vector v = hn::LoadU(d, items + (k * vectors + i) * lanes);
+          least[k] = hn::Min(least[k], v);
+          greatest[k] = hn::Max(greatest[k], v);
+        }
+      }
+      return merge_all<lane_levels>(least, greatest);
+    } else {
+      return merge(fold<Up - 1>(items), fold<Up - 1>(items + (lanes << (Up - 1))));
+    }
+  }
+
+  template <int Up>
+  HWY_INLINE static node merge_all(const vector* least, const vector* greatest) {
+    if constexpr (Up == 0) {
+      return {*least, *greatest};
+    } else {
+      constexpr int half = 1 << (Up - 1);
+      return merge(merge_all<Up - 1>(least, greatest),
+                   merge_all<Up - 1>(least + half, greatest + half));
+    }
+  }
+
+  HWY_INLINE static node merge(const node& a, const node& b) {
+    const tag d;
+    return {hn::Min(hn::ConcatEven(d, b.least, a.least), hn::ConcatOdd(d, b.least, a.least)),
+            hn::Max(hn::ConcatEven(d, b.greatest, a.greatest),
+                    hn::ConcatOdd(d, b.greatest, a.greatest))};
+  }
 };
 
 /// For those who do not ask.
@@ -189,6 +266,40 @@ class moment_fold {
     return result;
   }
 
+  /// Arrays of 2^Level items, one after the other, that are folded together: each becomes a lane.
+  template <int Level>
+  static constexpr std::int64_t rows_at_once =
+      lanes << (Level < group_level ? group_level - Level : 0);
+
+  /// The moments of so many. Array k is in lane lane_of_row[k] of all vectors.
+  template <int Level>
+  HWY_INLINE static void run_rows(const Raw* first, const std::int32_t* lane_of_row,
+                                  Extremes& extremes, block_moments* results) {
+    constexpr std::int64_t rows = rows_at_once<Level>;
+    constexpr int groups = Level < group_level ? 1 : 1 << (Level - group_level);
+    constexpr int vectors = static_cast<int>(rows / lanes);
+    // What is read of a group at first has two levels, or one.
+    constexpr int most = Level < group_level ? 1 << (group_level - (widened ? 2 : 1)) : groups;
+    moment_fold fold(first, extremes);
+    node v[most];
+    if constexpr (Level < group_level) {
+      fold.template fold_group_to<Level>(0, v);
+    } else {
+      for (int k = 0; k < groups; ++k) v[k] = fold.fold_group<group_level>(k * group_items);
+      v[0] = merge_all<group_level, Level>(v);
+    }
+    HWY_ALIGN double sums[rows];
+    HWY_ALIGN double deviations[rows];
+    for (int k = 0; k < vectors; ++k) {
+      const auto unit = hn::Set(tag(), node::unit_of(std::int64_t{1} << Level));
+      hn::Store(v[k].sum, tag(), sums + k * lanes);
+      hn::Store(hn::Mul(v[k].deviations, unit), tag(), deviations + k * lanes);
+    }
+    for (std::int64_t k = 0; k < rows; ++k) {
+      results[k] = {sums[lane_of_row[k]], deviations[lane_of_row[k]]};
+    }
+  }
+
  private:
   moment_fold(const Raw* first, const Extremes& extremes)
       : items_(first, nullptr), extremes_(extremes) {}
@@ -204,8 +315,28 @@ class moment_fold {
     }
   }
 
+  // A group as nodes of 2^Level items, in more than one vector.
+  template <int Level>
+  HWY_INLINE void fold_group_to(std::int64_t first, node* v) {
+    items_.template prefetch<(lanes << group_level) / raw_lanes>(first);
+    if constexpr (widened) {
+      fold_fours<group_level>(first, v);
+      merge_levels<2, Level, 1 << (group_level - 2)>(v);
+    } else {
+      fold_pairs<group_level>(first, v);
+      merge_levels<1, Level, 1 << (group_level - 1)>(v);
+    }
+  }
+
   template <int Level>
   HWY_INLINE node fold_floats(std::int64_t first) {
+    node four[1 << (Level - 2)];
+    fold_fours<Level>(first, four);
+    return merge_all<2, Level>(four);
+  }
+
+  template <int Level>
+  HWY_INLINE void fold_fours(std::int64_t first, node* four) {
     constexpr int columns = 1 << Level;
     vector column[columns];
     HWY_UNROLL(2) for (int k = 0; k < columns; k += 8) load_columns(first + k * lanes, column + k);
@@ -213,11 +344,9 @@ class moment_fold {
     HWY_UNROLL(8) for (int k = 0; k < columns / 2; ++k) {
       pair[k] = node::of_pair(column[2 * k], column[2 * k + 1]);
     }
-    node four[columns / 4];
     HWY_UNROLL(4) for (int k = 0; k < columns / 4; ++k) {
       four[k] = node::template of_two<1>(pair[2 * k], pair[2 * k + 1]);
     }
-    return merge_all<2, Level>(four);
   }
 
   // The next 8 vectors of doubles, neighbours in the same lane of 4 vectors.
@@ -248,15 +377,29 @@ class moment_fold {
 
   template <int Level>
   HWY_INLINE node fold_doubles(std::int64_t first) {
+    node pair[1 << (Level - 1)];
+    fold_pairs<Level>(first, pair);
+    return merge_all<1, Level>(pair);
+  }
+
+  template <int Level>
+  HWY_INLINE void fold_pairs(std::int64_t first, node* pair) {
     constexpr int pairs = 1 << (Level - 1);
-    node pair[pairs];
     HWY_UNROLL(8) for (int k = 0; k < pairs; ++k) {
       const vector a = items_.load(first + 2 * k * lanes);
       const vector b = items_.load(first + (2 * k + 1) * lanes);
       extremes_.see(a, b);
       pair[k] = node::of_pair(even_lanes<0>(tag(), a, b), odd_lanes<0>(tag(), a, b));
     }
-    return merge_all<1, Level>(pair);
+  }
+
+  // The same level by level in the place of `Count` vectors, which need not end in one.
+  template <int Level, int End, int Count>
+  HWY_INLINE static void merge_levels(node* v) {
+    if constexpr (Level < End) {
+      HWY_UNROLL(4) for (int k = 0; k < Count / 2; ++k) v[k] = merge<Level>(v[2 * k], v[2 * k + 1]);
+      merge_levels<Level + 1, End, Count / 2>(v);
+    }
   }
 
   template <int Level, int End>
@@ -319,6 +462,75 @@ class moment_fold {
   Extremes extremes_;
 };
 
+/// Many arrays of 8 to 64 items at once.
+template <class Raw>
+class moments_of_rows {
+  using vectors = moment_fold<Raw, no_extremes>;
+  static constexpr int least_level = 3;
+  static constexpr int most_level = 6;
+
+ public:
+  static std::int64_t run(const void* first, std::int64_t length, std::int64_t n,
+                          block_moments* results, void* least, void* greatest) {
+    return of_length<least_level>(static_cast<const Raw*>(first), length, n, results,
+                                  static_cast<Raw*>(least), static_cast<Raw*>(greatest));
+  }
+
+ private:
+  template <int Level>
+  static std::int64_t of_length(const Raw* first, std::int64_t length, std::int64_t n,
+                                block_moments* results, Raw* least, Raw* greatest) {
+    if (length == std::int64_t{1} << Level) return fold<Level>(first, n, results, least, greatest);
+    if constexpr (Level < most_level) {
+      return of_length<Level + 1>(first, length, n, results, least, greatest);
+    } else {
+      return 0;
+    }
+  }
+
+  template <int Level>
+  HWY_NOINLINE static std::int64_t fold(const Raw* first, std::int64_t n, block_moments* results,
+                                        Raw* least, Raw* greatest) {
+    constexpr std::int64_t at_once = vectors::template rows_at_once<Level>;
+    constexpr std::int64_t raw_lanes = hn::MaxLanes(hn::ScalableTag<Raw>());
+    constexpr std::int64_t step = at_once > raw_lanes ? at_once : raw_lanes;
+    static const lanes_of_rows<Level> lanes;
+    no_extremes none;
+    std::int64_t i = 0;
+    for (; i + step <= n; i += step) {
+      for (std::int64_t k = i; k < i + step; k += at_once) {
+        vectors::template run_rows<Level>(first + (k << Level), lanes.of_row, none, results + k);
+      }
+      for (std::int64_t k = i; k < i + step; k += raw_lanes) {
+        row_extremes<Raw, Level>::store(first + (k << Level), least + k, greatest + k);
+      }
+    }
+    return i;
+  }
+
+  // Which lane has a row depends on how many levels there have been. So rows are folded whose
+  // items are their numbers.
+  template <int Level>
+  struct lanes_of_rows {
+    static constexpr std::int64_t rows = vectors::template rows_at_once<Level>;
+    std::int32_t of_row[rows];
+
+    lanes_of_rows() {
+      Raw numbers[rows << Level];
+      for (std::int64_t i = 0; i < rows << Level; ++i) numbers[i] = static_cast<Raw>(i >> Level);
+      std::int32_t in_order[rows];
+      for (std::int64_t k = 0; k < rows; ++k) in_order[k] = static_cast<std::int32_t>(k);
+      block_moments in_lanes[rows];
+      no_extremes none;
+      vectors::template run_rows<Level>(numbers, in_order, none, in_lanes);
+      for (std::int64_t k = 0; k < rows; ++k) {
+        const auto row = static_cast<std::int64_t>(in_lanes[k].sum) >> Level;
+        of_row[row] = static_cast<std::int32_t>(k);
+      }
+    }
+  };
+};
+
 /// Any power of two items up to a block.
 template <class Raw>
 class moments_of_block {
@@ -364,10 +576,12 @@ class moments_of_block {
 
 block_functions find_block_folds(simd_type value) {
   if (value == simd_type::float32) {
-    return {moments_of_block<float>::run, moments_of_block<float>::run_with_extremes};
+    return {moments_of_block<float>::run, moments_of_block<float>::run_with_extremes,
+            moments_of_rows<float>::run};
   }
   if (value == simd_type::float64) {
-    return {moments_of_block<double>::run, moments_of_block<double>::run_with_extremes};
+    return {moments_of_block<double>::run, moments_of_block<double>::run_with_extremes,
+            moments_of_rows<double>::run};
   }
   return {};
 }

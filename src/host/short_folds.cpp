@@ -71,7 +71,10 @@ class short_fold {
       most = counts[i] > most ? counts[i] : most;
     }
     if (most == 0) return;
-    short_fold all{arrays, counts, n, static_cast<T*>(results)};
+    T* const out = static_cast<T*>(results);
+    const std::int64_t done = least == most ? fold_in_a_row(arrays, most, n, out) : 0;
+    if (done == n) return;
+    short_fold all{arrays + done, counts + done, n - done, out + done};
     // Besides what is left of a size: stores of whole vectors may reach beyond the end.
     std::int32_t list[most_short_arrays + 2 * hn::MaxLanes(hn::ScalableTag<std::int32_t>())];
     all.template fold_sizes<0>(least, most, list, 0);
@@ -101,6 +104,18 @@ class short_fold {
     ahead_ = last;
     end_ = last + (last - first);
     step_ = (last - first) * lanes / static_cast<std::uintptr_t>(n) + 64;
+  }
+
+  // Arrays of one length, if they lie one after the other; returns how many have been folded.
+  static std::int64_t fold_in_a_row(const void* const* arrays, std::int64_t length, std::int64_t n,
+                                    T* out) {
+    const auto bytes = static_cast<std::uintptr_t>(length) * sizeof(T);
+    bool all = true;
+    for (std::int64_t i = 1; i < n; ++i) {
+      all &= reinterpret_cast<std::uintptr_t>(arrays[i]) ==
+             reinterpret_cast<std::uintptr_t>(arrays[i - 1]) + bytes;
+    }
+    return all ? fold_powers<1>(static_cast<const T*>(arrays[0]), length, n, out) : 0;
   }
 
   // Arrays often lie one after the other, and so do those of the next call: asks for as many bytes
@@ -179,6 +194,14 @@ class short_fold {
                                std::int64_t listed) {
     constexpr int items = lanes << Vectors;
     constexpr int fewer = Vectors == 0 ? 0 : items / 2;
+    if constexpr (Vectors == 0) {
+      if (most <= items || are_few_longer(items)) {
+        // Without a list; what this makes of longer ones is replaced.
+        fold_all<Vectors>();
+        if (most > items) fold_sizes<Vectors + 1>(least, most, list, 0);
+        return;
+      }
+    }
     if (least > fewer && most <= items) {
       fold_all<Vectors>();
       return;
@@ -206,6 +229,14 @@ class short_fold {
     std::int32_t rest[lanes];
     for (int k = 0; k < lanes; ++k) rest[k] = static_cast<std::int32_t>(i + k);
     fold_some<Vectors>(rest, n_ - i);
+  }
+
+  // Whether few enough arrays have more items that it costs less to fold these twice than to list
+  // the others.
+  bool are_few_longer(std::int32_t items) const {
+    std::int32_t longer = 0;
+    for (std::int64_t i = 0; i < n_; ++i) longer += counts_[i] > items ? 1 : 0;
+    return longer * 8 <= n_;
   }
 
   // The numbers of the arrays with more than `above` and up to `most` items.

@@ -96,21 +96,52 @@ class tree_fold {
     }
   }
 
-  // The node of level End over `count` nodes of `Level`. For an absent right operand stands a
-  // vector of identities: op(x, identity) has the bits of x.
+  // The same of n items, of which more may be missing than are there. No branch depends on n.
+  template <int Level>
+  HWY_INLINE vector fold_some_vectors(std::int64_t i, std::int64_t n) const {
+    if constexpr (Level == 0) {
+      return items_.load_some(i, n < 0 ? 0 : n < lanes ? n : lanes, identity());
+    } else {
+      constexpr std::int64_t half = lanes << (Level - 1);
+      const vector left = fold_some_vectors<Level - 1>(i, n);
+      const vector right = fold_some_vectors<Level - 1>(i + half, n - half);
+      return merge<Level - 1>(left, right);
+    }
+  }
+
+  // The next level over `count` nodes of `Level`, in their place; returns how many there are. For
+  // an absent right operand stands a vector of identities: op(x, identity) has the bits of x.
+  template <int Level>
+  HWY_INLINE static int merge_nodes(vector* v, int count) {
+    if (count % 2 != 0) v[count++] = identity();
+    for (int i = 0; i < count / 2; ++i) v[i] = merge<Level>(v[2 * i], v[2 * i + 1]);
+    return count / 2;
+  }
   template <int Level, int End>
   HWY_INLINE static vector fold_nodes(vector* v, int count) {
     if constexpr (Level == End) {
       return v[0];
     } else {
-      if (count % 2 != 0) v[count++] = identity();
-      for (int i = 0; i < count / 2; ++i) v[i] = merge<Level>(v[2 * i], v[2 * i + 1]);
-      return fold_nodes<Level + 1, End>(v, count / 2);
+      return fold_nodes<Level + 1, End>(v, merge_nodes<Level>(v, count));
     }
+  }
+
+  // The value of `count` nodes of `Level` that are all of a tree.
+  template <int Level>
+  HWY_INLINE static lane fold_tree(vector* v, int count) {
+    if constexpr (Level < block_level) {
+      if (count > 1) return fold_tree<Level + 1>(v, merge_nodes<Level>(v, count));
+    }
+    return fold_lanes<Level, Level + lane_levels>(v[0]);
   }
 
   // Fewer items than a group, at least one.
   HWY_NOINLINE vector fold_partial_group(std::int64_t first, std::int64_t n) const {
+    if constexpr (Items::masks) {
+      constexpr int half_level = group_level - 1;
+      if (n > group_items / 2) return fold_some_vectors<group_level>(first, n);
+      return merge<half_level>(fold_some_vectors<half_level>(first, n), identity());
+    }
     vector v[group + 1];
     int count = 0;
     for (; n >= lanes; n -= lanes, first += lanes) v[count++] = items_.load(first);
@@ -118,12 +149,13 @@ class tree_fold {
     return fold_nodes<0, group_level>(v, count);
   }
 
-  template <int Levels>
+  // Of a vector of nodes of `Level`, beside itself; so in the end every lane has all of it.
+  template <int Level, int End>
   HWY_INLINE static lane fold_lanes(vector v) {
-    if constexpr (Levels == 0) {
+    if constexpr (Level == End) {
       return hn::GetLane(v);
     } else {
-      return fold_lanes<Levels - 1>(merge<lane_levels - Levels>(v, v));
+      return fold_lanes<Level + 1, End>(merge<Level>(v, v));
     }
   }
 
@@ -136,7 +168,7 @@ class tree_fold {
       v[count++] = fold_vectors<group_level>(first);
     }
     if (n > 0) v[count++] = fold_partial_group(first, n);
-    return fold_lanes<lane_levels>(fold_nodes<group_level, block_level>(v, count));
+    return fold_tree<group_level>(v, count);
   }
 
   lane fold(std::int64_t n) const {

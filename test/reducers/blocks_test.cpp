@@ -162,5 +162,63 @@ TEST(StatisticsByBlocks, OfRowsAreThoseOfEachRow) {
   }
 }
 
+template <class R, class T>
+void expect_definition_of_rows(const R& reducer, const std::vector<T>& items, std::int64_t n,
+                               bool every_target = true) {
+  const auto rows = static_cast<std::int64_t>(items.size()) / n;
+  std::vector<std::string> expected;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const auto first = items.begin() + i * n;
+    expected.push_back(bits_of(by_definition(reducer, std::vector<T>(first, first + n))));
+  }
+  for (int t = 0; const char* target = detail::host::simd_target(t); ++t) {
+    if (!every_target && t > 0) break;
+    if (every_target) detail::host::use_simd_target(target);
+    std::vector<decltype(tilefold::reduce(items, reducer))> out(static_cast<std::size_t>(rows));
+    tilefold::axis_reduce(host_executor(1), test_view{items.data(), right_layout({rows, n})},
+                          test_view{out.data(), right_layout({rows})}, 1, reducer);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      ASSERT_EQ(bits_of(out[i]), expected[i]) << target << ", row " << i << " of " << n;
+    }
+  }
+  detail::host::use_simd_target(nullptr);
+}
+
+template <class T>
+void expect_definition_of_short_rows() {
+  using limits = std::numeric_limits<T>;
+  const T special[] = {
+      T{0},          -T{0},          limits::infinity(),  -limits::infinity(), limits::quiet_NaN(),
+      limits::max(), -limits::max(), limits::denorm_min()};
+  for (const std::int64_t n : {4, 8, 16, 32, 64, 128}) {
+    // Whole vectors of rows, several calls of them, and what is left over.
+    for (const std::int64_t rows : {1, 7, 16, 35, 128, 301}) {
+      auto items = make_items<T>(pattern::mixed, n * rows, seed());
+      expect_definition_of_rows(five, items, n);
+      expect_definition_of_rows(r::fuse(r::mean{}, r::variance{}), items, n);
+      // Rows that are left over keep to the instructions that they were first folded with.
+      expect_definition_of_rows(r::fuse(r::max<nan_rule::ignore>{}, r::sum{}), items, n, false);
+      // In one row of four.
+      for (std::size_t k = 0; k < items.size(); k += static_cast<std::size_t>(4 * n)) {
+        items[k + k / 4 % static_cast<std::size_t>(n)] =
+            special[k / static_cast<std::size_t>(4 * n) % 8];
+      }
+      expect_definition_of_rows(five, items, n);
+      // Only zeros, of both signs, and what is beside them.
+      for (std::size_t k = 0; k < items.size(); ++k) {
+        items[k] = k % 5 == 0 ? -T{0} : k % 64 == 33 ? T{-1} : k % 128 == 90 ? T{1} : T{0};
+      }
+      expect_definition_of_rows(five, items, n);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+// Rows that are folded side by side, under every instruction set.
+TEST(StatisticsByBlocks, OfShortRows) {
+  expect_definition_of_short_rows<float>();
+  expect_definition_of_short_rows<double>();
+}
+
 }  // namespace
 }  // namespace tilefold::test

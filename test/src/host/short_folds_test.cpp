@@ -3,13 +3,9 @@
 // Short arrays folded many at once, on every instruction set of this machine: each has the bits of
 // the oracle, whatever its length, its place, its neighbours and their number, and nothing beyond
 // it is read. The same through segmented_reduce, where long and empty segments stand between.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <string>
@@ -21,6 +17,7 @@
 
 #include "conformance/conformance.hpp"
 #include "conformance/reference.hpp"
+#include "support/guarded_memory.hpp"
 #include "support/items.hpp"
 #include "support/oracle.hpp"
 #include "support/order.hpp"
@@ -43,34 +40,6 @@ void for_each_target(Body body) {
   }
   host::use_simd_target(nullptr);
 }
-
-/// Memory behind whose last byte nothing may be read.
-class guarded_memory {
- public:
-  explicit guarded_memory(std::size_t bytes)
-      : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
-        size_((bytes + page_ - 1) / page_ * page_),
-        first_(static_cast<std::byte*>(mmap(nullptr, size_ + page_, PROT_READ | PROT_WRITE,
-                                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
-    mprotect(first_ + size_, page_, PROT_NONE);
-  }
-  ~guarded_memory() { munmap(first_, size_ + page_); }
-  guarded_memory(const guarded_memory&) = delete;
-  guarded_memory& operator=(const guarded_memory&) = delete;
-
-  /// A copy of the items that ends where the memory does.
-  template <class T>
-  T* at_the_end(const std::vector<T>& items) {
-    const std::size_t bytes = items.size() * sizeof(T);
-    std::byte* const first = first_ + size_ - bytes;
-    std::memcpy(first, items.data(), bytes);
-    return reinterpret_cast<T*>(first);
-  }
-
- private:
-  std::size_t page_, size_;
-  std::byte* first_;
-};
 
 template <class T, class Op, class Reference>
 class short_arrays {
@@ -155,6 +124,15 @@ void expect_oracle_of_all_kinds() {
       for (const std::int64_t longest : {3, 20, 70, 200}) {
         arrays.expect_oracle(random_lengths(bits, count, longest));
       }
+      // Most of them of a vector at most or of no item, some longer.
+      for (const std::uint64_t one_in : {5, 9, 40}) {
+        std::vector<std::int64_t> lengths;
+        for (std::int64_t i = 0; i < count; ++i) {
+          const auto n = static_cast<std::int64_t>(bits() % (bits() % one_in == 0 ? 130 : 9));
+          lengths.push_back(n);
+        }
+        arrays.expect_oracle(lengths);
+      }
     }
     if (::testing::Test::HasFatalFailure()) return;
   }
@@ -204,6 +182,52 @@ TEST(ShortFolds, ServeSegmentsAmongOthers) {
             tilefold::reduce(one, items.begin() + offsets[i], items.begin() + offsets[i + 1]);
         ASSERT_TRUE(same_bits(by_one[i], alone)) << "segment " << i << " of round " << round;
         ASSERT_TRUE(same_bits(by_eight[i], alone)) << "segment " << i << " of round " << round;
+      }
+    }
+  });
+}
+
+// Lengths that are all alike, which offsets tell; and those of which a part has another one.
+TEST(ShortFolds, ServeOffsetsOfOneLength) {
+  const auto items = make_items<float>(pattern::mixed, 200000, seed());
+  const host_executor one(1);
+  for_each_target([&] {
+    for (const std::int32_t n : {1, 2, 3, 4, 7, 8, 16, 32, 64, 100, 128}) {
+      for (const std::int32_t segments : {1, 15, 16, 17, 511, 512, 513, 1500}) {
+        for (const bool broken : {false, true}) {
+          std::vector<std::int32_t> offsets;
+          for (std::int32_t i = 0; i <= segments; ++i) offsets.push_back(5 + i * n);
+          if (broken) offsets[static_cast<std::size_t>(segments / 2)] -= 1;
+          std::vector<float> sums(static_cast<std::size_t>(segments));
+          tilefold::segmented_reduce(one, items.data(), offsets.data(), segments, sums.data());
+          for (std::size_t i = 0; i < sums.size(); ++i) {
+            const float alone =
+                tilefold::reduce(one, items.begin() + offsets[i], items.begin() + offsets[i + 1]);
+            ASSERT_TRUE(same_bits(sums[i], alone)) << "segment " << i << " of " << n << " items";
+          }
+        }
+      }
+    }
+  });
+}
+
+// The same arrays at every other place, or from behind: one length, but not in a row.
+TEST(ShortFolds, OfOneLengthNeedNotLieInARow) {
+  const auto items = make_items<float>(pattern::mixed, 40000, seed());
+  const host_executor one(1);
+  for_each_target([&] {
+    for (const std::int64_t step : {-16, 8, 17, 32}) {
+      std::vector<std::int64_t> begins, ends;
+      for (std::int64_t i = 0; i < 600; ++i) {
+        begins.push_back(step < 0 ? 39000 + i * step : i * step);
+        ends.push_back(begins.back() + 16);
+      }
+      std::vector<float> sums(begins.size());
+      tilefold::segmented_reduce(one, items.data(), begins.data(), ends.data(), 600, sums.data());
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        const float alone =
+            tilefold::reduce(one, items.begin() + begins[i], items.begin() + ends[i]);
+        ASSERT_TRUE(same_bits(sums[i], alone)) << "segment " << i << ", step " << step;
       }
     }
   });

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "conformance/conformance.hpp"
 #include "conformance/host_backend.hpp"
 #include "conformance/reference.hpp"
+#include "support/guarded_memory.hpp"
 #include "support/items.hpp"
 #include "support/oracle.hpp"
 #include "support/order.hpp"
@@ -211,6 +213,31 @@ TEST(SimdFolds, DoubleSumsOfEveryLength) {
 
 TEST(SimdFolds, ByteSumsOfEveryLength) {
   every_length(simd_case<std::int8_t, std::int32_t, plus, r::plus>());
+}
+
+// The last n items before memory ends.
+template <class Value, class Acc>
+void nothing_beyond_is_read() {
+  const auto items = make_items<Value>(pattern::mixed, 5000, seed());
+  guarded_memory memory(items.size() * sizeof(Value));
+  const Value* const end = memory.at_the_end(items) + items.size();
+  for_each_target([&](const std::string&) {
+    for (const std::int64_t n : every_size_to(700)) {
+      const Acc got = tilefold::reduce<Acc>(host_executor(1), end - n, end);
+      const Acc wanted = tilefold::reduce<Acc>(host_executor(1), items.end() - n, items.end());
+      ASSERT_TRUE(same_bits(got, wanted)) << "n = " << n;
+      if constexpr (std::is_same_v<Value, Acc>) {
+        tilefold::transform_reduce(host_executor(1), end - n, end, end - n, Acc{});
+      }
+    }
+  });
+}
+
+TEST(SimdFolds, ReadNothingBeyondTheItems) {
+  nothing_beyond_is_read<float, float>();
+  nothing_beyond_is_read<double, double>();
+  nothing_beyond_is_read<float, double>();
+  nothing_beyond_is_read<half, float>();
 }
 
 // Widening an item is the only thing that a sum of one does: every bit pattern, one by one and, so

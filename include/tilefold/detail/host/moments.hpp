@@ -15,6 +15,8 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/detail/pack.hpp>
@@ -43,6 +45,10 @@ struct block_functions {
   void (*moments)(const void* first, std::int64_t n, block_moments* result) = nullptr;
   void (*moments_and_extremes)(const void* first, std::int64_t n, block_moments* result,
                                void* least, void* greatest) = nullptr;
+  /// The same of each of n arrays of `length` items, one after the other, as far as whole vectors
+  /// of arrays go; returns how many these are. 0 where `length` is not a power of two from 8 to 64.
+  std::int64_t (*rows)(const void* first, std::int64_t length, std::int64_t n,
+                       block_moments* results, void* least, void* greatest) = nullptr;
 };
 
 /// The precompiled ones for the vector instructions of this machine, or null if there are none.
@@ -183,5 +189,45 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
   scalar_fold<source<It>, reducer_type> scalar_;
   const reducer_type& reducer_;
 };
+
+/// If the trees of a forest are short rows, one after the other, of which many are folded at once:
+/// calls keep(i, fold of tree i) for trees from `first` on. Returns the first one that is left.
+template <class Forest, class Reducer, class Keep>
+std::int64_t fold_short_rows(const Forest&, const Reducer&, std::int64_t first, std::int64_t,
+                             const Keep&) {
+  return first;
+}
+template <class It, class R, class T, class Keep>
+  requires(has_block_parts<bound_reducer<R, as_is, T>, It>)
+std::int64_t fold_short_rows(const equal_forest<source<It>>& forest,
+                             const bound_reducer<R, as_is, T>& reducer, std::int64_t first,
+                             std::int64_t last, const Keep& keep) {
+  using part = block_part<R, T>;
+  // What is found of them stays in the first-level cache.
+  constexpr std::int64_t at_once = 128;
+  if (!part::available()) return first;
+  const block_functions functions = find_block_functions(simd_type_of<T>());
+  if (functions.rows == nullptr) return first;
+  const Keep own = keep;
+  const std::int64_t length = forest.length;
+  block_moments moments[at_once];
+  T least[at_once];
+  T greatest[at_once];
+  while (first < last) {
+    const auto elements = forest.tree(first);
+    const T* const items = std::to_address(elements.template iterator<0>(elements));
+    const std::int64_t n = detail::smaller(last - first, at_once);
+    const std::int64_t done = functions.rows(items, length, n, moments, least, greatest);
+    for (std::int64_t k = 0; k < done; ++k) {
+      const bool all_finite = moments[k].sum - moments[k].sum == 0.0;
+      own(first + k, all_finite
+                         ? part::of({items + k * length, length, moments[k], least[k], greatest[k]})
+                         : host::fold(elements, reducer, k * length, length));
+    }
+    first += done;
+    if (done < n) break;
+  }
+  return first;
+}
 
 }  // namespace tilefold::detail::host

@@ -76,12 +76,12 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
     const Keep keep = keep_;
     accumulator values[room];
     if (fold_.run != nullptr) fold_.run(arrays_, counts_, count, values);
-    for (std::int64_t k = 0; k < count; ++k) {
-      if (counts_[k] != 0) {
-        keep(first_ + k, values[k]);
-      } else {
-        other_(first_ + k);
-      }
+    std::int64_t folded = 0;
+    for (std::int64_t k = 0; k < count; ++k) folded += counts_[k] != 0;
+    if (folded == count) {
+      for (std::int64_t k = 0; k < count; ++k) keep(first_ + k, values[k]);
+    } else {
+      keep_some(keep, values, count);
     }
     first_ = last;
   }
@@ -103,11 +103,29 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
   }
 
  private:
+  // Lists both kinds first, without a branch for each tree, which a processor would foretell wrong.
+  void keep_some(const Keep& keep, const accumulator* values, std::int64_t count) {
+    std::int32_t folded[room];
+    std::int32_t others[room];
+    std::int64_t num_folded = 0;
+    std::int64_t num_others = 0;
+    for (std::int64_t k = 0; k < count; ++k) {
+      folded[num_folded] = others[num_others] = static_cast<std::int32_t>(k);
+      const auto is_folded = static_cast<std::int64_t>(counts_[k] != 0);
+      num_folded += is_folded;
+      num_others += 1 - is_folded;
+    }
+    for (std::int64_t i = 0; i < num_folded; ++i) keep(first_ + folded[i], values[folded[i]]);
+    for (std::int64_t i = 0; i < num_others; ++i) other_(first_ + others[i]);
+  }
+
   void put(std::int64_t k, const source<It>& elements, std::int64_t n) {
     arrays_[k] = std::to_address(elements.template iterator<0>(elements));
     // 0 is for others, all of them if there is no fold. Without a branch, which lengths would make
     // hard to foretell.
-    counts_[k] = static_cast<std::int32_t>(n > 0 && n <= fold_.most_items ? n : 0);
+    const bool is_short =
+        static_cast<std::uint64_t>(n) <= static_cast<std::uint64_t>(fold_.most_items);
+    counts_[k] = static_cast<std::int32_t>(n) & -static_cast<std::int32_t>(is_short);
   }
 
   // Enough that a call costs nothing, few enough that these stay in the first-level cache, and what

@@ -194,12 +194,13 @@ class threaded {
           keep(i, fold_tree(forest.tree(i), reducer, n));
         }
       };
-      const std::int64_t first = b * block;
+      std::int64_t first = b * block;
       const std::int64_t last = first + block < trees ? first + block : trees;
       if (host::fold_equal_short_trees<Reducer>(short_fold, forest, first, last, keep)) {
         has_long.make(b, false);
         return;
       }
+      first = host::fold_short_rows(forest, reducer, first, last, keep);
       short_trees_of<tree_elements, Reducer, Keep, decltype(not_short)> gathered(short_fold, keep,
                                                                                  not_short, first);
       gathered.fold_all(forest, first, last);
