@@ -363,7 +363,7 @@ class column_work {
   // Arrives at group `g` of a stripe's partials with `arrived` of them, and climbs. Apart, because
   // the kernel's registers are for the rows.
   __device__ TILEFOLD_APART void climb(unsigned stripe, unsigned g, unsigned arrived,
-                                     scratch<acc> memory) const {
+                                       scratch<acc> memory) const {
     const std::int64_t packet = (std::int64_t{stripe} << plan.packet_bits) + packet_in_stripe();
     const bool exists = packet < plan.packets;
     const bool keeps = exists && run_in_block() == 0;

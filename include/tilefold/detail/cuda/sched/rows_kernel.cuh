@@ -67,7 +67,8 @@ struct near_sum {
 /// The first `available` items from `at` on, which may be none, and `missing` for others. In code
 /// of its own, as what follows: it would take registers of rows that begin at whole packets.
 template <class T, int Width>
-__device__ TILEFOLD_APART packet_of<T, Width> packet_of_items(const T* at, int available, T missing) {
+__device__ TILEFOLD_APART packet_of<T, Width> packet_of_items(const T* at, int available,
+                                                              T missing) {
   packet_of<T, Width> built{};
 #pragma unroll
   for (int j = 0; j < Width; ++j) {
@@ -171,8 +172,8 @@ class row_part {
   // Neighbours by neighbouring lanes, and from memory again.
   template <class Function, class Value, class Out>
   __device__ TILEFOLD_APART static void write_one_by_one(const T* row, int first, int length,
-                                                       int lane, const Function& function,
-                                                       Value value, Out* out) {
+                                                         int lane, const Function& function,
+                                                         Value value, Out* out) {
     const int end = detail::smaller(first + items, length);
 #pragma unroll 4
     for (int i = first + lane; i < end; i += Lanes) out[i] = function(row[i], value);
@@ -252,7 +253,7 @@ class row_part {
   // What is left, in code of its own that reads the items again: it would take the others'
   // registers.
   __device__ TILEFOLD_APART static acc fold_again(const Reducer& reducer, const T* row, int first,
-                                                int length, int lane) {
+                                                  int length, int lane) {
     return row_part(reducer, row, first, length, lane, false).fold_nodes();
   }
 
