@@ -142,6 +142,9 @@ class array_items {
   HWY_INLINE void prefetch(std::int64_t i) const {
     prefetch_lines(first_ + i, Vectors * step * sizeof(Raw));
   }
+  HWY_INLINE void prefetch_some(std::int64_t i, std::int64_t n) const {
+    prefetch_lines(first_ + i, static_cast<std::size_t>(n) * sizeof(Raw));
+  }
 
  private:
   using raw_tag = hn::Rebind<Raw, tag>;
@@ -171,6 +174,7 @@ class product_items {
   // Two streams at once are better left to the hardware (docs/host.md).
   template <int Vectors>
   HWY_INLINE void prefetch(std::int64_t) const {}
+  HWY_INLINE void prefetch_some(std::int64_t, std::int64_t) const {}
 
  private:
   array_items<T, T> first_, second_;

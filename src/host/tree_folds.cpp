@@ -137,6 +137,7 @@ class tree_fold {
 
   // Fewer items than a group, at least one.
   HWY_NOINLINE vector fold_partial_group(std::int64_t first, std::int64_t n) const {
+    items_.prefetch_some(first, n);
     if constexpr (Items::masks) {
       constexpr int half_level = group_level - 1;
       if (n > group_items / 2) return fold_some_vectors<group_level>(first, n);

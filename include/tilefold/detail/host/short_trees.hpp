@@ -98,7 +98,12 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
         put(k, forest.tree(first + k), n);
         items += n;
       }
-      finish(first += k);
+      if (items > k * most_mean_items) {
+        for (std::int64_t i = first; i < first + k; ++i) other_(i);
+        first_ = first += k;
+      } else {
+        finish(first += k);
+      }
     }
   }
 
@@ -132,6 +137,8 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
   // they and the next ones hold in the second.
   static constexpr std::int64_t room = most_short_arrays;
   static constexpr std::int64_t most_bytes = 65536;
+  // Of longer ones on the average short ones do not pay for memory that is read out of turn.
+  static constexpr std::int64_t most_mean_items = 128;
   static constexpr std::int64_t item_bytes = sizeof(std::iter_value_t<It>);
 
   const simd_short_fold fold_;
