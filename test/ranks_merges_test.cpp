@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -204,6 +206,49 @@ TEST(RanksThatMerge, ARankThatLeavesWakesTheOthers) {
   };
   EXPECT_EQ(message_of<std::logic_error>([&] { thread_communicator::run(5, body); }), "leaves");
   EXPECT_EQ(told, 4);
+}
+
+// Rank 2 leaves instead of sending what it has. Rank 0 waits for it, and rank 1 for rank 0; all
+// communicators outlive the calls, so nobody is woken by the end of another's.
+class leaves_instead : public merging_ranks {
+ public:
+  explicit leaves_instead(thread_communicator& comm) : merging_ranks(comm), own_(comm) {}
+  void send(int rank, const void* from, std::size_t bytes) {
+    if (own_.rank() == 2) {
+      own_.abort();
+      throw tilefold::communicator_error("rank 2 leaves");
+    }
+    merging_ranks::send(rank, from, bytes);
+  }
+
+ private:
+  thread_communicator& own_;
+};
+
+TEST(RanksThatMerge, ARankThatLeavesOnTheWayKeepsNobodyWaiting) {
+  const auto leaves = leaf_hashes(100);
+  auto comms = thread_communicator::make(5);
+  std::vector<std::future<bool>> told;
+  for (auto& comm : comms) {
+    told.push_back(std::async(std::launch::async, [&comm, &leaves] {
+      leaves_instead merging(comm);
+      const tilefold::host_executor exec(1);
+      const auto* const mine = leaves.data() + 20 * comm.rank();
+      try {
+        (void)tilefold::reduce(tilefold::ranks(merging, exec), mine, mine + 20, node_hash{});
+      } catch (const tilefold::communicator_error&) {
+        return true;
+      }
+      return false;
+    }));
+  }
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    const auto state = told[rank].wait_for(std::chrono::seconds(20));
+    EXPECT_EQ(state, std::future_status::ready) << "rank " << rank << " waits";
+    // Wakes who waits, so that the test ends.
+    if (state != std::future_status::ready) comms[rank].abort();
+    EXPECT_TRUE(told[rank].get()) << "rank " << rank;
+  }
 }
 
 TEST(RanksThatMerge, LettersOfOtherLengthsAreRefused) {

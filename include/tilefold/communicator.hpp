@@ -177,9 +177,10 @@ class thread_communicator {
       };
       // Another one may have left because it has all that it wanted.
       const bool& has_left = sent_[static_cast<std::size_t>(from)].left;
-      changed_.wait(lock, [&] { return own() != letters_.end() || has_left; });
+      const bool& own_left = sent_[static_cast<std::size_t>(to)].left;
+      changed_.wait(lock, [&] { return own() != letters_.end() || has_left || own_left; });
       const auto found = own();
-      if (found == letters_.end()) throw_left(from);
+      if (found == letters_.end()) throw_left(has_left ? from : to);
       const letter got = std::move(*found);
       letters_.erase(found);
       if (got.bytes.size() != bytes) {

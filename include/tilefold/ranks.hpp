@@ -482,6 +482,8 @@ class ranks_executor {
       send();
     } catch (...) {
       comm_->abort();
+      // What has been launched reads the caller's items.
+      finish_own_part();
       throw;
     }
   }

@@ -76,6 +76,9 @@ void require_parts_to_make_sense(const reduce_options& options) {
     require_other_file("--checkpoint", own, options.files.front());
     require_other_file("--checkpoint", own, options.part);
   }
+  if (!options.part.empty()) {
+    require_other_file("--checkpoint", options.checkpoint, options.part + unfinished_part);
+  }
 }
 
 // Of several ranks the first alone speaks.

@@ -97,12 +97,24 @@ block_list<Reducer> merge_blocks(Call& call, const rank_parts& parts, const Redu
   const auto end_of = [&](int behind) { return parts.begin(std::min(behind, ranks)); };
   block_list<Reducer> all = own;
   int failed = call.has_failed() ? rank : ranks;
+  // If another rank has left, those that wait for this one are told before this one throws.
+  std::exception_ptr broken;
+  const auto reach = [&](const auto& talk) {
+    try {
+      talk();
+    } catch (...) {
+      if (broken == nullptr) broken = std::current_exception();
+      failed = std::min(failed, rank);
+    }
+  };
   int step = 1;
   for (; step < ranks && rank % (2 * step) == 0; step *= 2) {
     if (rank + step >= ranks) continue;
     message next(parts.begin(rank + step), end_of(rank + 2 * step));
-    call.comm().receive(rank + step, next.data(), next.size());
-    failed = std::min(failed, next.failed());
+    reach([&] {
+      call.comm().receive(rank + step, next.data(), next.size());
+      failed = std::min(failed, next.failed());
+    });
     if (failed < ranks) continue;
     call.try_to([&] { all.append(reducer, next.blocks()); });
     if (call.has_failed()) failed = rank;
@@ -111,14 +123,17 @@ block_list<Reducer> merge_blocks(Call& call, const rank_parts& parts, const Redu
   if (rank > 0) {
     message mine(parts.begin(rank), end_of(rank + step));
     mine.write(failed, all);
-    call.comm().send(rank - step, mine.data(), mine.size());
-    call.comm().receive(rank - step, whole.data(), whole.size());
-  } else {
-    whole.write(failed, all);
+    reach([&] {
+      call.comm().send(rank - step, mine.data(), mine.size());
+      call.comm().receive(rank - step, whole.data(), whole.size());
+    });
   }
+  if (rank == 0 || broken != nullptr) whole.write(failed, all);
   for (step /= 2; step > 0; step /= 2) {
-    if (rank + step < ranks) call.comm().send(rank + step, whole.data(), whole.size());
+    if (rank + step >= ranks) continue;
+    reach([&] { call.comm().send(rank + step, whole.data(), whole.size()); });
   }
+  if (broken != nullptr) std::rethrow_exception(broken);
   if (whole.failed() < ranks) call.throw_failure_of(whole.failed());
   return whole.blocks();
 }

@@ -137,6 +137,9 @@ TEST(parts, what_does_not_fit_is_refused) {
   expect_in(complaint({"reduce", "--checkpoint", file, file}), "one file");
   expect_in(complaint({"reduce", "--part", files.path("x"), "--checkpoint", files.path("x"), file}),
             "one file");
+  expect_in(
+      complaint({"reduce", "--part", files.path("x"), "--checkpoint", files.path("x.new"), file}),
+      "one file");
   EXPECT_FALSE(std::filesystem::exists(files.path("x")));
   EXPECT_EQ(files.contents("f.npy"), before);
 }
