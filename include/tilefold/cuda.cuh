@@ -545,7 +545,11 @@ class basic_cuda_executor {
                    std::int64_t n, const Keep& keep) {
     using accumulator = typename Reducer::accumulator;
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    require_waiting("reduce_piece");
+    if (detail::cuda::is_capturing(stream_)) {
+      throw capture_error(
+          "tilefold: the stream is being captured, and a piece waits for its values; make it after "
+          "the capture");
+    }
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
     const auto places = result_.template next_array<accumulator>(blocks.count());
     fold_blocks_to<Policy>(source, reducer, position, n, places);

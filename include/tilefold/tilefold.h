@@ -206,7 +206,8 @@ TILEFOLD_API tilefold_status tilefold_piece_info(const tilefold_piece* piece, co
 /* The fold of the whole, as tilefold_reduce() writes it. The piece has to begin at 0. */
 TILEFOLD_API tilefold_status tilefold_piece_value(const tilefold_piece* piece, void* result);
 /* Writes the piece to `bytes`, and how many they are to *size; null `bytes` asks for the size.
- * Accumulators stand in them as they lie in memory, the least byte first. */
+ * Accumulators stand in them as they lie in memory, the least byte first; those of a value and its
+ * index have bytes that mean nothing, so equal pieces need not have equal bytes. */
 TILEFOLD_API tilefold_status tilefold_piece_bytes(const tilefold_piece* piece, void* bytes,
                                                   int64_t capacity, int64_t* size);
 /* The piece that gave these bytes. TILEFOLD_FORMAT says what is wrong with others. */
@@ -242,7 +243,9 @@ TILEFOLD_API tilefold_status tilefold_accumulator_mean(const tilefold_accumulato
 TILEFOLD_API tilefold_status tilefold_accumulator_bytes(const tilefold_accumulator* sum,
                                                         void* bytes, int64_t capacity,
                                                         int64_t* size);
-/* The accumulator for items of `dtype` that gave these bytes; else TILEFOLD_FORMAT. */
+/* The accumulator for items of `dtype` that gave these bytes; else TILEFOLD_FORMAT. Types whose
+ * sums have one form are of one kind here: float and bfloat16; signed integers and bool; the
+ * unsigned. */
 TILEFOLD_API tilefold_status tilefold_accumulator_from_bytes(tilefold_dtype dtype,
                                                              const void* bytes, int64_t size,
                                                              tilefold_accumulator** sum);

@@ -144,6 +144,10 @@ def test_where():
     for wrong in (gpu, np.ones(1000, bool), torch.ones(1000, dtype=torch.bool)):
         with pytest.raises(tilefold.UnsupportedError, match="where is a"):
             tilefold.sum(gpu, where=wrong)
+    rows = on_gpu(items("f4", (1, 4)))
+    for shape in ((2, 4), (4, 1), (3,), (1, 1, 4)):
+        with pytest.raises(tilefold.ArgumentError, match="does not spread over"):
+            tilefold.sum(rows, where=on_gpu(np.ones(shape, bool)))
 
 
 def test_batched():

@@ -155,11 +155,11 @@ def test_threads_may_share_accumulators_and_pieces():
         thread.start()
     for thread in threads:
         thread.join()
-#An empty piece at 0 takes the other one in, once.
+    # An empty piece at 0 takes the other one in, once.
     assert failures.count("merged") <= 1 and "changed" not in failures
     assert total.value() == math.fsum(x)
 
-#-- -- exact accumulators
+# ---- exact accumulators
 
 
 @pytest.mark.parametrize("dtype", oracle.REAL)
@@ -199,7 +199,7 @@ def test_accumulators_refuse():
     with pytest.raises(tilefold.FormatError, match="bytes"):
         tilefold.ExactAccumulator.from_bytes("f8", a.to_bytes())
 
-#-- -- many arrays
+# ---- many arrays
 
 
 @pytest.mark.parametrize("op", ["sum", "mean", "minmax", "arg_min", "any", "summary"])
@@ -221,7 +221,7 @@ def test_batched_refuses():
         tilefold.batched([np.zeros(3), np.zeros(0)], "mean")
     assert same_bits(tilefold.batched([np.zeros(0), [1.0]]), np.array([-0.0, 1.0]))
 
-#-- -- where
+# ---- where
 
 
 @pytest.mark.parametrize("dtype", oracle.DTYPES)
@@ -252,7 +252,7 @@ def test_where_puts_what_changes_nothing_in_the_places_of_others(dtype):
         rows = function(x, axis=1, where=mask, keepdims=True)
         assert same_bits(rows[4], function(x[4], keepdims=True)), "nothing is left out"
         assert same_bits(function(x, where=mask[0]), function(x, where=np.broadcast_to(mask[0], x.shape))), name
-#Behind the last item nothing changes : rows that are filled up have the bits of shorter ones.
+# Behind the last item nothing changes: rows that are filled up have the bits of shorter ones.
         assert same_bits(function(x, axis=1, where=np.arange(21) < 8), function(x[:, :8], axis=1)), name
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "FormatError", "UnsupportedError", "__version__",
 ]
 
+
 def __getattr__(name: str) -> Any:
     # tilefold.torch is imported when it is asked for, and torch with it.
     if name == "torch":

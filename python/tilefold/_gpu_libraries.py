@@ -145,6 +145,10 @@ class GpuLibrary:
         if not self.owns(mask) or self.code_of(mask) != BOOL:
             raise unsupported(f"where is a {type(mask).__name__}, and must be an array of bool of {self.name} on the "
                               "GPU")
+        shape, of_x = tuple(mask.shape), tuple(x.shape)
+        if len(shape) > len(of_x) or any(m not in (1, n) for m, n in zip(shape[::-1], of_x[::-1])):
+            raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: where has the shape {shape}, which does not "
+                                        f"spread over {of_x}")
 
     def size(self, x: Any) -> int:
         return math.prod(x.shape)

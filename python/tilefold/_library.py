@@ -99,7 +99,7 @@ tilefold_reduce = _functions["tilefold_reduce"]
 
 def raise_refusal(status: int) -> None:
     """Raises what the calling thread's last call was refused for."""
-    raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, _lib.tilefold_last_error().decode())
+    raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, _lib.tilefold_last_error().decode(errors="replace"))
 
 
 def call(name: str, *arguments: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Tuple, Type
 import numpy as np
 
 from . import _errors, _gpu, _library, _threads
-from ._arrays import Items, require_no_stream, row_of
+from ._arrays import Items, items_of, require_no_stream, row_of
 from ._gpu_libraries import BOOL, Code, library_of, name_of, of_dtype, of_name, of_name_in_numpy
 
 
@@ -73,7 +73,7 @@ class _Kept:
 
 def _code_of_items(x: Items) -> Code:
     library = library_of(x)
-    return of_dtype(row_of(x).dtype) if library is None else library.code_of(x)
+    return of_dtype(items_of(x).dtype) if library is None else library.code_of(x)
 
 
 def _as_bytes(data: Any) -> bytes:
@@ -214,7 +214,7 @@ class ExactAccumulator(_Kept):
     """A sum without rounding, to which items come in any order: exact_accumulator() makes one.
 
     Its value depends on the items alone, not on their order nor on how they were split among accumulators; so do its
-    bytes. It has 24 to 280 bytes, lies on the host, and goes through pickle. docs/exact.md has NaN, infinities, zeros.
+    bytes. It has 40 to 300 bytes, lies on the host, and goes through pickle. docs/exact.md has NaN, infinities, zeros.
     """
     _destroy = _library.accumulator_destroy
 

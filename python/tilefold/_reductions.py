@@ -113,7 +113,7 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
 
     x         an array of up to 8 axes, of any layout; what has __dlpack__ on the host; an array of torch, CuPy or JAX
               on a GPU; or what NumPy makes an array of. Items are bool, integers, float16, float32, float64,
-              bfloat16 (of ml_dtypes on the host), complex64 and complex128 on the host, as the operation takes them
+              bfloat16 (of ml_dtypes on the host), complex64 and complex128, as the operation takes them
               (docs/c.md has the table).
     op        "sum", "sum64", "product", "product64", "min", "max", "minmax", "arg_min", "arg_max", "any", "all",
               "count_nonzero", "bit_and", "bit_or", "bit_xor", "mean", "variance", "population_variance",

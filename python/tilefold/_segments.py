@@ -46,7 +46,7 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, stream: Any = N
              those on a GPU are believed.
     op       a name of reduce(). "sum" is that of libtilefold: of narrow integers in 32 bits ("sum64": in 64).
 
-    The result has the shape (s,), or (s, 2) of a pair, and the operation's dtype. Each has the bits of reduce()
+    The result has the shape (s,), or (s, 2) of a pair ("summary": 6), and the operation's dtype. Each has the bits of reduce()
     over its segment alone. An empty segment gives the operation's result of nothing; NaN for means and deviations,
     -1 for places.
 
@@ -80,7 +80,7 @@ def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> 
     op      a name of reduce(), as in segment_reduce().
     stream  as for reduce().
 
-    The result has the shape (len(arrays),), or (len(arrays), 2) of a pair. Each has the bits of reduce() over its
+    The result has the shape (len(arrays),), or (len(arrays), 2) of a pair ("summary": 6). Each has the bits of reduce() over its
     array alone. The calls go one after the other.
 
     Raises: ArgumentError for no arrays, and for two dtypes or devices; EmptyError for an array of no items where

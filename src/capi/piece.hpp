@@ -131,6 +131,15 @@ class piece_of final : public piece_state {
   }
 
   void assign(std::int64_t begin, std::int64_t end, const std::byte* values) override {
+    if constexpr (std::is_same_v<accumulator, bool>) {
+      const auto count = static_cast<std::size_t>(kind().num_values(begin, end));
+      for (std::size_t i = 0; i < count; ++i) {
+        if (values[i] > std::byte{1}) {
+          throw format_error("tilefold_piece_from_bytes: a value of bool is " +
+                             std::to_string(std::to_integer<int>(values[i])));
+        }
+      }
+    }
     blocks_ = list::from(begin, end, values);
   }
 

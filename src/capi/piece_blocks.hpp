@@ -20,7 +20,6 @@ template <class Exec>
 void append_by_results(Exec& exec, const basic_kernel<Exec>& kernel, tilefold_piece& piece,
                        const void* items, std::int64_t n,
                        std::int64_t least_range = least_range_of_piece) {
-  exec.require_waiting("tilefold_piece_append");
   const std::int64_t begin = piece.state->end();
   const auto count = static_cast<int>(piece.kind->num_values(begin, begin + n));
   const auto size = [&](int i) { return piece.kind->block_size(begin, begin + n, i); };

@@ -57,7 +57,7 @@ std::unique_ptr<tilefold_piece> piece_called(const std::string& signature) {
           tilefold_piece{which, type, found->pieces, found->has_empty, found->pieces->make(0)});
     }
   }
-  throw format_error("tilefold_piece_from_bytes: a piece of " + signature +
+  throw format_error("tilefold_piece_from_bytes: a piece of " + signature.substr(0, 100) +
                      ", which this library does not know");
 }
 
@@ -84,7 +84,8 @@ std::unique_ptr<tilefold_piece> piece_of_bytes(std::span<const std::byte> bytes)
   if (in.left() != size + sizeof(std::uint64_t)) {
     throw format_error("tilefold_piece_from_bytes: a piece of items " + std::to_string(begin) +
                        " to " + std::to_string(end) + " has values of " + std::to_string(size) +
-                       " bytes; these bytes hold " + std::to_string(in.left() - 8));
+                       " bytes; these bytes hold " +
+                       std::to_string(in.left() < 8 ? 0 : in.left() - 8));
   }
   piece->state->assign(begin, end, in.raw(size).data());
   return piece;

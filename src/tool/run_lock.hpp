@@ -34,7 +34,7 @@ class run_lock {
   }
 
   /// Whether a run that held it before was killed.
-  bool was_left_behind() const { return was_there_; }
+  bool was_left_behind() const { return was_there_ && is_locked_; }
 
  private:
   // False if another run has removed the file meanwhile.
@@ -48,7 +48,9 @@ class run_lock {
       throw input_error("cannot create " + in_quotes(path_) + ": " +
                         std::generic_category().message(errno));
     }
-    if (flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    // Not all file systems know locks.
+    is_locked_ = flock(fd_, LOCK_EX | LOCK_NB) == 0;
+    if (!is_locked_ && errno == EWOULDBLOCK) {
       close(fd_);
       throw input_error("another run of tilefold uses it (and holds " + in_quotes(path_) + ")");
     }
@@ -74,6 +76,7 @@ class run_lock {
   std::string path_;
   int fd_ = -1;
   bool was_there_ = false;
+  bool is_locked_ = false;
 };
 
 }  // namespace tilefold::tool

@@ -121,6 +121,7 @@ class gpu final : public tilefold_executor {
   void append(tilefold_piece& piece, const void* items, std::int64_t n) override {
     auto lent = lender_.lend();
     cuda_executor& exec = lent.executor();
+    require_no_capture(exec, "tilefold_piece_append");
     reach(exec, items, "items");
     const auto* const found = cuda_kernels().find(piece.which, piece.type);
     if (piece.which == op::exact_sum && has_exact_blocks(piece.type)) {
@@ -141,6 +142,7 @@ class gpu final : public tilefold_executor {
           std::string(name_of(sum.type)) + "; copy the items to the host");
     }
     auto lent = lender_.lend();
+    require_no_capture(lent.executor(), "tilefold_accumulator_add");
     reach(lent.executor(), items, "items");
     capi::exact_block(lent.executor(), items, sum.type, n,
                       [&](const void* block) { sum.state->add_accumulator(block); });
@@ -162,6 +164,15 @@ class gpu final : public tilefold_executor {
   void synchronize() override { lender_.lend().executor().synchronize(); }
 
  private:
+  static void require_no_capture(const cuda_executor& exec, const char* function) {
+    try {
+      exec.require_waiting("");
+    } catch (const capture_error&) {
+      throw capture_error(std::string(function) +
+                          ": the stream is being captured, and this call waits for what it folds; "
+                          "call it after the capture");
+    }
+  }
   static void reach(const cuda_executor& exec, const void* pointer, const char* what) {
     (void)exec.readable(static_cast<const char*>(pointer), what);
   }
