@@ -157,8 +157,9 @@ class nodes_of {
     shape_stream bits(tilefold::test::seed());
     const auto all = static_cast<std::int64_t>(items().size());
     for (const std::int64_t offset : {0, 1, 3}) {
-      // Memory ends where the items end.
+      // Memory ends where the items end. Aligned loads also take what lies in front of them.
       tilefold::test::gpu_array<T> memory(all + offset);
+      memory.assign(items().data(), offset, 0);
       memory.assign(items().data(), all, offset);
       for (int i = 0; i < rounds; ++i) {
         const auto any_end = [&] {
