@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -16,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/detail/clear_padding.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/arg.hpp>
@@ -335,6 +337,42 @@ TEST(PieceBytes, AreTheSameOnEveryMachine) {
   EXPECT_EQ(hex.substr(0, 24), "54465043010000002f000000");
   EXPECT_EQ(hex.substr(24 + 94, 48), "020000000000000005000000000000000000404000004040");
 }
+
+#ifdef TILEFOLD_CLEARS_PADDING
+/// Large enough to be copied as a whole.
+struct with_gap {
+  char letter;
+  std::int64_t number;
+  std::int64_t others[30];
+};
+
+/// Adds numbers, and leaves `dirt` between the members.
+struct add_with_dirt {
+  with_gap operator()(const with_gap& a, const with_gap& b) const {
+    with_gap both;
+    std::memset(static_cast<void*>(&both), dirt, sizeof both);
+    both.letter = a.letter;
+    both.number = a.number + b.number;
+    std::copy(std::begin(a.others), std::end(a.others), both.others);
+    return both;
+  }
+  int dirt;
+};
+
+TEST(PieceBytes, OfEqualValuesAreEqual) {
+  std::vector<with_gap> x(100);
+  const auto bytes_with = [&](int dirt) {
+    std::memset(static_cast<void*>(x.data()), dirt, x.size() * sizeof(with_gap));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i].letter = 'a';
+      x[i].number = static_cast<std::int64_t>(i);
+      std::fill(std::begin(x[i].others), std::end(x[i].others), 7);
+    }
+    return tilefold::reduce_piece(tilefold::host_executor(1), x, 3, add_with_dirt{dirt}).to_bytes();
+  };
+  EXPECT_EQ(bytes_with(0xff), bytes_with(0xaa));
+}
+#endif
 
 TEST(PieceBytes, AlteredOnesAreRefused) {
   SCOPED_TRACE(tilefold::test::seed());

@@ -146,8 +146,8 @@ class piece {
 
   /// The piece in bytes, the least byte of each number first: "TFPC"; a version; the signature,
   /// which names operator, items and accumulator; begin and end; the accumulators as they lie in
-  /// memory; a checksum. For accumulators that are trivially copyable and do not hold pointers. An
-  /// operator's own data is not part of it.
+  /// memory (with zeros between members, if GCC compiled this); a checksum. For accumulators that
+  /// are trivially copyable and do not hold pointers. An operator's own data is not part of it.
   std::vector<std::byte> to_bytes() const
     requires std::is_trivially_copyable_v<accumulator>
   {

@@ -206,8 +206,9 @@ TILEFOLD_API tilefold_status tilefold_piece_info(const tilefold_piece* piece, co
 /* The fold of the whole, as tilefold_reduce() writes it. The piece has to begin at 0. */
 TILEFOLD_API tilefold_status tilefold_piece_value(const tilefold_piece* piece, void* result);
 /* Writes the piece to `bytes`, and how many they are to *size; null `bytes` asks for the size.
- * Accumulators stand in them as they lie in memory, the least byte first; those of a value and its
- * index have bytes that mean nothing, so equal pieces need not have equal bytes. */
+ * Accumulators stand in them as they lie in memory, the least byte first. Bytes between a value and
+ * its index are zeros in a library that GCC compiled, so there equal pieces have equal bytes; another
+ * compiler may leave anything in them. */
 TILEFOLD_API tilefold_status tilefold_piece_bytes(const tilefold_piece* piece, void* bytes,
                                                   int64_t capacity, int64_t* size);
 /* The piece that gave these bytes. TILEFOLD_FORMAT says what is wrong with others. */

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include <tilefold/detail/clear_padding.hpp>
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/reducer.hpp>
@@ -39,7 +40,9 @@ class value_stack {
   const T& operator[](int i) const {
     return *std::launder(reinterpret_cast<const T*>(bytes_.data() + place(i)));
   }
-  void push(T value) { ::new (static_cast<void*>(bytes_.data() + place(size_++))) T(value); }
+  void push(T value) {
+    detail::clear_padding(*::new (static_cast<void*>(bytes_.data() + place(size_++))) T(value));
+  }
   void pop() { --size_; }
 
   /// The bytes of all values, one after the other.
