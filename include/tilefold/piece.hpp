@@ -31,11 +31,10 @@ namespace tilefold {
 /// reducer, as in reduce<Acc>(): the values of their maximal aligned blocks, which any operator
 /// that is associative needs, commutative or not. reduce_piece() makes one.
 ///
-///     auto part = tilefold::reduce_piece(exec, x, x + n, position, op);   // x is item `position`
-///     part.append(gpu, y, y + m);                                         // items that follow
-///     part.merge(next);                                                   // next.begin() ==
-///     part.end() float sum = part.value();                                           //
-///     part.begin() == 0
+///     auto part = tilefold::reduce_piece(exec, x, x + n, position, op);
+///     part.append(gpu, y, y + m);  // items that follow
+///     part.merge(next);            // next begins where part ends
+///     float sum = part.value();    // of what begins at 0
 ///
 /// - Bits: in whatever parts a sequence is cut, by whatever executors those are folded and in
 ///   whatever groups they are merged, value() has the bits of reduce() over the whole.
@@ -43,8 +42,7 @@ namespace tilefold {
 ///   copyable if the accumulator and the operator are; in a std::vector otherwise. One accumulator
 ///   if the operator's order does not matter (integer sums, extremes, exact sums).
 /// - Memory: the host's. The functions here run on the host; so an operator that only a GPU can
-/// call
-///   has no pieces. One piece serves one thread at a time.
+///   call has no pieces. One piece serves one thread at a time.
 /// - An exception leaves the piece as it was.
 template <class T, class Op = plus, class Acc = void>
 class piece {

@@ -14,6 +14,7 @@
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
 #include <tilefold/reducers/compensated.hpp>
+#include <tilefold/reducers/exact.hpp>
 #include <tilefold/reducers/log_sum_exp.hpp>
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/reducers/norms.hpp>
@@ -117,6 +118,14 @@ class reducer_fold {
       }
       case op_kind::compensated_sum:
         return compensated_sum();
+      case op_kind::exact_sum:
+        return exact(r::exact_sum<double>{});
+      case op_kind::exact_mean:
+        return exact(r::exact_mean<double>{});
+      case op_kind::exact_sum_of_squares:
+        return exact(r::exact_sum_of_squares<double>{});
+      case op_kind::exact_l2:
+        return exact(r::exact_l2<double>{});
       default:
         throw std::logic_error("an operator, not a reducer");
     }
@@ -136,6 +145,15 @@ class reducer_fold {
       return one(fold_(any_items<float>{items_, job_.type}, job_.count, reducer));
     } else {
       throw std::logic_error("a compensated sum of integers");
+    }
+  }
+
+  template <class Reducer>
+  std::vector<field> exact(const Reducer& reducer) {
+    if constexpr (Fold::on_host) {
+      return one(folded(reducer));
+    } else {
+      throw std::logic_error("runs on the host only");
     }
   }
 

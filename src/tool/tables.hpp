@@ -98,7 +98,13 @@ enum class domain { any, real, integral, floating };
   X(logsumexp, "logsumexp", domain::real, true, "log(sum exp(x)) without overflow")             \
   X(softmax_pair, "softmax_pair", domain::real, true, "max and sum exp(x - max)")               \
   X(compensated_sum, "compensated_sum", domain::floating, true,                                 \
-    "the sum in twice the precision of the items")
+    "the sum in twice the precision of the items")                                              \
+  X(exact_sum, "exact_sum", domain::real, true, "the real sum, rounded once, to a double")      \
+  X(exact_mean, "exact_mean", domain::real, false, "the real mean, rounded once, to a double")  \
+  X(exact_sum_of_squares, "exact_sum_of_squares", domain::real, true,                           \
+    "the real sum x^2, rounded once, to a double")                                              \
+  X(exact_l2, "exact_l2", domain::real, true,                                                   \
+    "the root of the real sum x^2, rounded once, to a double")
 
 // X(another name, the name that it stands for).
 #define TILEFOLD_TOOL_ALIASES(X) \
@@ -179,10 +185,12 @@ constexpr bool is_complex(dtype id) { return row_of(id).kind == 'c'; }
 
 constexpr bool is_integral(dtype id) { return !is_floating(id) && !is_complex(id); }
 
-/// Lists of the best values are too many instantiations for nvcc.
+/// Lists of the best values are too many instantiations for nvcc. Exact reducers are fast on a GPU
+/// over items in memory, not over items that are widened as they are read.
 constexpr bool runs_on_host_only(op_kind op) {
   return op == op_kind::top_k || op == op_kind::bottom_k || op == op_kind::top_k_number ||
-         op == op_kind::bottom_k_number;
+         op == op_kind::bottom_k_number || op == op_kind::exact_sum || op == op_kind::exact_mean ||
+         op == op_kind::exact_sum_of_squares || op == op_kind::exact_l2;
 }
 
 constexpr std::string_view name_of(domain needs) {

@@ -6,6 +6,7 @@
 //
 //     round 1   a hash of the call's signature, numbers, "I have failed"      agree()
 //     round 2   ...what the verb sends, and "I have failed"                   gather()
+//               before a long message: whether all have memory for it
 //     failed    why, as text: only if somebody has failed                     all of them throw
 //
 // A rank whose own part throws stays in the conversation to the end of its round, so nobody waits
@@ -19,6 +20,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -132,18 +134,30 @@ class rank_call {
   /// What a rank has said beside its number when they agreed.
   const details& more_of(int rank) const { return headers_[static_cast<std::size_t>(rank)].more; }
 
-  /// `bytes` bytes of all ranks; this rank's are what write(place) writes, unless it has failed.
+  /// `bytes` bytes of all ranks; this rank's are what write(place) writes, unless it has failed. A
+  /// rank that has no memory for long messages tells the others before they are sent.
   template <class Write>
   gathered_bytes gather(std::size_t bytes, const Write& write) {
-    gathered_bytes all(size_, bytes);
-    std::vector<std::byte> own(bytes + gathered_bytes::flag);
+    std::optional<gathered_bytes> all;
+    std::vector<std::byte> own;
+    try {
+      all.emplace(size_, bytes);
+      own.resize(bytes + gathered_bytes::flag);
+    } catch (...) {
+      if (failure_ == nullptr) failure_ = std::current_exception();
+    }
+    if (bytes > longest_untold / static_cast<std::size_t>(size_)) {
+      tell_whether_failed();
+    } else if (!all || own.empty()) {
+      std::rethrow_exception(failure_);
+    }
     try_to([&] { write(own.data() + gathered_bytes::flag); });
     own[0] = std::byte{failure_ != nullptr};
-    comm_.all_gather(own.data(), all.data(), own.size());
+    comm_.all_gather(own.data(), all->data(), own.size());
     std::vector<bool> who;
-    for (int r = 0; r < size_; ++r) who.push_back(all.has_failed(r));
+    for (int r = 0; r < size_; ++r) who.push_back(all->has_failed(r));
     if (std::find(who.begin(), who.end(), true) != who.end()) throw_failure(who);
-    return all;
+    return std::move(*all);
   }
 
   /// Throws what all ranks throw if the first of them that has failed is `rank`, as all know.
@@ -161,7 +175,17 @@ class rank_call {
     details more;
   };
   static constexpr std::size_t text_bytes = 512;
+  // Bytes of all ranks together for which a round more would be long.
+  static constexpr std::size_t longest_untold = std::size_t{1} << 20;
   using text = std::array<char, text_bytes>;
+
+  // A round for that alone. What the ranks said when they agreed stays.
+  void tell_whether_failed() {
+    std::vector<header> said(static_cast<std::size_t>(size_));
+    said.swap(headers_);
+    agree(0);
+    headers_.swap(said);
+  }
 
   // What every rank says of itself.
   std::vector<std::string> tell(const std::string& own) {

@@ -53,8 +53,8 @@ TEST(parts, any_slices_in_any_order_merge_to_the_whole) {
       files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, n)));
   const std::string i8 =
       files.file("i.npy", npy_file("|i1", make_items<std::int8_t>(pattern::mixed, n)));
-  for (const char* op :
-       {"sum", "max", "arg_min", "mean_variance", "top_k", "first", "last", "logsumexp"}) {
+  for (const char* op : {"sum", "max", "arg_min", "mean_variance", "top_k", "first", "last",
+                         "logsumexp", "exact_sum", "exact_l2"}) {
     for (const std::string& file : {f32, i8}) {
       const json whole = run_json({"reduce", "--op", op, "--on", "host", file});
       std::vector<std::int64_t> cuts{0, n};

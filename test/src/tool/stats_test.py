@@ -449,6 +449,31 @@ class Reducers(Files):
         self.expect("compensated_sum", self.file("c.npy", npy("f4", [2.0**24, 1.0, 1.0])), 2**24 + 2)
         self.assertEqual(self.reduced("compensated_sum", self.file("h.npy", npy("f2", [1.0])))["accumulator"], "float32")
 
+    def test_exact_reducers_round_once(self):
+        rng = random.Random(14)
+        for code in ("f2", "f4", "f8", "i4", "i8", "u8"):
+            if code[0] == "f":
+                top = {"f2": 6, "f4": 60, "f8": 400}[code]
+                items = rounded(code, [rng.gauss(0, 1) * 2.0 ** rng.randrange(-top, top) for _ in range(3000)])
+                items += [-x for x in items[:2900]]  # most cancels
+                rng.shuffle(items)
+            else:
+                top = 2 ** (8 * int(code[1]) - 1)
+                items = [rng.randrange(0 if code[0] == "u" else -top, top) for _ in range(3000)]
+            path = self.file("a.npy", npy(code, items))
+            real = sum(map(Fraction, items))
+            squares = sum(Fraction(x) ** 2 for x in items)
+            self.expect("exact_sum", path, float(real))
+            self.expect("exact_mean", path, float(real / len(items)))
+            self.expect("exact_sum_of_squares", path, float(squares))
+            # The double whose halfway neighbours have squares on either side.
+            root = self.reduced("exact_l2", path)["value"]
+            below, above = (Fraction(math.nextafter(root, to)) + Fraction(root) for to in (0, math.inf))
+            self.assertTrue(below**2 <= 4 * squares <= above**2, (code, root))
+        path = self.file("a.npy", npy("f8", [1e300, 1.0, -1e300, INF]))
+        self.expect("exact_sum", path, "inf")
+        self.assertEqual(run("reduce", "--op", "exact_mean", self.file("e.npy", npy("f8", [])))[0], 2)
+
     def test_nan(self):
         for where in (0, 500, 999):
             items = [float(i % 97) for i in range(1000)]
