@@ -24,7 +24,8 @@ namespace detail {
 struct equal_keys {
   TILEFOLD_NO_EXEC_CHECK
   template <class Key>
-  TILEFOLD_HD bool operator()(const Key& a, const Key& b) const {
+  TILEFOLD_HD bool operator()(const Key& a, const Key& b) const
+      noexcept(noexcept(static_cast<bool>(a == b))) {
     return static_cast<bool>(a == b);
   }
 };
@@ -32,7 +33,9 @@ struct equal_keys {
 // The same of keys as X.
 template <class X>
 struct equal_as {
-  TILEFOLD_HD bool operator()(const X& a, const X& b) const { return equal_keys{}(a, b); }
+  TILEFOLD_HD bool operator()(const X& a, const X& b) const noexcept(noexcept(equal_keys{}(a, b))) {
+    return equal_keys{}(a, b);
+  }
 };
 
 // std::equal_to is a constexpr host function, which a kernel cannot call.
