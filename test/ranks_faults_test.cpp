@@ -20,6 +20,8 @@
 #include <tilefold/reduce.hpp>
 #include <tilefold/reduce_by_key.hpp>
 #include <tilefold/segmented_reduce.hpp>
+#include <tilefold/statistics.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "support/views.hpp"
 
@@ -247,6 +249,42 @@ TEST(RanksFaults, WhatTheEqualityThrowsOnOneRankAllAreTold) {
                       });
                     }),
                     thrower, "keys", "the equality's own");
+  }
+}
+
+// A range on one rank that ends before it begins.
+TEST(RanksFaults, ARangeThatEndsBeforeItBeginsOnOneRankAllAreTold) {
+  for (int bad = 0; bad < num_ranks; ++bad) {
+    const auto expect_told = [&](const std::string& name, const auto& call) {
+      expect_all_told(words_of_ranks([&](thread_communicator& comm) {
+                        return told_and_sound(comm, [&](thread_communicator& own) {
+                          const tilefold::host_executor one(1);
+                          const std::vector<int> x(6, 1);
+                          const int* const first = x.data() + 3;
+                          call(tilefold::ranks(own, one), first,
+                               own.rank() == bad ? first - 3 : first + 3);
+                        });
+                      }),
+                      bad, name.c_str(), "tilefold::" + name + ": last lies 3 items before first");
+    };
+    const auto twice = [](int v) { return 2 * v; };
+    expect_told("reduce", [](const auto& all, const int* first, const int* last) {
+      (void)tilefold::reduce(all, first, last);
+    });
+    expect_told("reduce_into", [](const auto& all, const int* first, const int* last) {
+      int sum = 0;
+      tilefold::reduce_into(all, first, last, &sum);
+    });
+    expect_told("transform_reduce", [&](const auto& all, const int* first, const int* last) {
+      (void)tilefold::transform_reduce(all, first, last, 0, tilefold::plus{}, twice);
+    });
+    expect_told("mean", [](const auto& all, const int* first, const int* last) {
+      (void)tilefold::mean(all, first, last);
+    });
+    expect_told("reduce_by_key", [&](const auto& all, const int* first, const int* last) {
+      int own_keys[3], own_sums[3];
+      (void)tilefold::reduce_by_key(all, first, last, first, own_keys, own_sums);
+    });
   }
 }
 

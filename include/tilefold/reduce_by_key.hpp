@@ -190,7 +190,7 @@ template <class Acc = void, executor Exec, detail::item_iterator Keys, detail::i
 void reduce_by_key_into(Exec&& exec, Keys keys_first, Keys keys_last, Values values,
                         KeysOut keys_out, ValuesOut values_out, CountOut num_runs_out,
                         Rest... rest) {
-  const std::int64_t n = detail::count_items("reduce_by_key_into", keys_first, keys_last);
+  const std::int64_t n = detail::count_items<Exec>("reduce_by_key_into", keys_first, keys_last);
   const auto last =
       detail::read_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(rest...);
   constexpr const decltype(last)* types = nullptr;
@@ -224,7 +224,7 @@ template <class Acc = void, executor Exec, detail::item_iterator Keys, detail::i
   requires(sizeof...(Rest) <= 3)
 std::int64_t reduce_by_key(Exec&& exec, Keys keys_first, Keys keys_last, Values values,
                            KeysOut keys_out, ValuesOut values_out, Rest... rest) {
-  const std::int64_t n = detail::count_items("reduce_by_key", keys_first, keys_last);
+  const std::int64_t n = detail::count_items<Exec>("reduce_by_key", keys_first, keys_last);
   const auto last =
       detail::read_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(rest...);
   constexpr const decltype(last)* types = nullptr;

@@ -20,6 +20,7 @@
 #include <tilefold/detail/keyed_items.hpp>
 #include <tilefold/detail/rank_call.hpp>
 #include <tilefold/detail/rank_segments.hpp>
+#include <tilefold/detail/verb.hpp>
 #include <tilefold/op.hpp>
 
 namespace tilefold::detail {
@@ -123,6 +124,7 @@ std::int64_t fold_rank_keys(Call& call, Executor& exec, std::int64_t n, const Bo
   std::optional<items_type> items;
   ends own{};
   call.try_to([&] {
+    detail::require_count("reduce_by_key", n);
     if (n == 0) return;
     items.emplace(read_items());
     const key first = detail::read_item<key, Policy>(exec, items->keys, 0);
