@@ -224,6 +224,7 @@ class ranks_executor {
     auto call = this->template call<Bound, std::iter_value_t<Its>...>(verb);
     std::optional<decltype(bound.source(*base_, its...))> source;
     call.try_to([&] {
+      detail::require_count(verb, n);
       require_lengths(n);
       if (n > 0) source.emplace(bound.source(*base_, its...));
     });
@@ -388,6 +389,7 @@ class ranks_executor {
     std::exception_ptr failure;
     bool has_begun = false;
     try {
+      detail::require_count(verb, n);
       require_lengths(n);
       require_gpu_of_communicator();
       out.emplace(make_out());

@@ -38,7 +38,7 @@ namespace tilefold {
 template <class Acc = void, executor Exec, detail::item_iterator It, class... InitOp>
   requires(sizeof...(InitOp) <= 2)
 auto reduce(Exec&& exec, It first, It last, InitOp... init_op) {
-  const auto n = detail::count_items("reduce", first, last);
+  const auto n = detail::count_items<Exec>("reduce", first, last);
   return detail::fold_value<Acc>("reduce", exec, n,
                                  detail::read_arguments<std::iter_value_t<It>>(init_op...),
                                  detail::as_is{}, first);
@@ -83,7 +83,7 @@ template <class Acc = void, executor Exec, detail::item_iterator It, detail::out
           class... InitOp>
   requires(sizeof...(InitOp) <= 2)
 void reduce_into(Exec&& exec, It first, It last, Out out, InitOp... init_op) {
-  const auto n = detail::count_items("reduce_into", first, last);
+  const auto n = detail::count_items<Exec>("reduce_into", first, last);
   detail::fold_to<Acc>("reduce_into", exec, n, out,
                        detail::read_arguments<std::iter_value_t<It>>(init_op...), detail::as_is{},
                        first);

@@ -24,7 +24,8 @@ namespace detail {
 struct equal_keys {
   TILEFOLD_NO_EXEC_CHECK
   template <class Key>
-  TILEFOLD_HD bool operator()(const Key& a, const Key& b) const {
+  TILEFOLD_HD bool operator()(const Key& a, const Key& b) const
+      noexcept(noexcept(static_cast<bool>(a == b))) {
     return static_cast<bool>(a == b);
   }
 };
@@ -32,7 +33,9 @@ struct equal_keys {
 // The same of keys as X.
 template <class X>
 struct equal_as {
-  TILEFOLD_HD bool operator()(const X& a, const X& b) const { return equal_keys{}(a, b); }
+  TILEFOLD_HD bool operator()(const X& a, const X& b) const noexcept(noexcept(equal_keys{}(a, b))) {
+    return equal_keys{}(a, b);
+  }
 };
 
 // std::equal_to is a constexpr host function, which a kernel cannot call.
@@ -187,7 +190,7 @@ template <class Acc = void, executor Exec, detail::item_iterator Keys, detail::i
 void reduce_by_key_into(Exec&& exec, Keys keys_first, Keys keys_last, Values values,
                         KeysOut keys_out, ValuesOut values_out, CountOut num_runs_out,
                         Rest... rest) {
-  const std::int64_t n = detail::count_items("reduce_by_key_into", keys_first, keys_last);
+  const std::int64_t n = detail::count_items<Exec>("reduce_by_key_into", keys_first, keys_last);
   const auto last =
       detail::read_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(rest...);
   constexpr const decltype(last)* types = nullptr;
@@ -221,7 +224,7 @@ template <class Acc = void, executor Exec, detail::item_iterator Keys, detail::i
   requires(sizeof...(Rest) <= 3)
 std::int64_t reduce_by_key(Exec&& exec, Keys keys_first, Keys keys_last, Values values,
                            KeysOut keys_out, ValuesOut values_out, Rest... rest) {
-  const std::int64_t n = detail::count_items("reduce_by_key", keys_first, keys_last);
+  const std::int64_t n = detail::count_items<Exec>("reduce_by_key", keys_first, keys_last);
   const auto last =
       detail::read_key_arguments<std::iter_value_t<Keys>, std::iter_value_t<Values>>(rest...);
   constexpr const decltype(last)* types = nullptr;

@@ -30,7 +30,7 @@ namespace tilefold {
 /// included, as for reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op, class F>
 auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
-  const auto n = detail::count_items("transform_reduce", first, last);
+  const auto n = detail::count_items<Exec>("transform_reduce", first, last);
   return detail::fold_value<Acc>("transform_reduce", exec, n, detail::init_and_op{init, op}, f,
                                  first);
 }
@@ -38,7 +38,7 @@ auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           class Init, class Op, class F>
 auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init, Op op, F f) {
-  const auto n = detail::count_items("transform_reduce", first1, last1);
+  const auto n = detail::count_items<Exec>("transform_reduce", first1, last1);
   return detail::fold_value<Acc>("transform_reduce", exec, n, detail::init_and_op{init, op},
                                  detail::pair_function_of<F, It1, It2>(f), first1, first2);
 }
@@ -47,7 +47,7 @@ template <class Acc = void, executor Exec, detail::item_iterator It1, detail::it
           class InitOrReducer>
 auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrReducer last_argument) {
   if constexpr (reducer<InitOrReducer>) {
-    const auto n = detail::count_items("transform_reduce", first1, last1);
+    const auto n = detail::count_items<Exec>("transform_reduce", first1, last1);
     return detail::fold_value<Acc>("transform_reduce", exec, n,
                                    detail::init_and_op{detail::no_init{}, last_argument},
                                    detail::as_is{}, first1, first2);
@@ -60,7 +60,7 @@ auto transform_reduce(Exec&& exec, It1 first1, It1 last1, It2 first2, InitOrRedu
 template <class Acc = void, executor Exec, detail::item_iterator It, class Op, class F>
   requires detail::function_or_needs_const<F, std::iter_value_t<It>>
 auto transform_reduce(Exec&& exec, It first, It last, Op op, F f) {
-  const auto n = detail::count_items("transform_reduce", first, last);
+  const auto n = detail::count_items<Exec>("transform_reduce", first, last);
   return detail::fold_value<Acc>("transform_reduce", exec, n,
                                  detail::init_and_op{detail::no_init{}, op}, f, first);
 }
@@ -114,7 +114,7 @@ auto transform_reduce(Range&& range, Op op, F f) {
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Init,
           class Op, class F>
 void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op, F f) {
-  const auto n = detail::count_items("transform_reduce_into", first, last);
+  const auto n = detail::count_items<Exec>("transform_reduce_into", first, last);
   detail::fold_to<Acc>("transform_reduce_into", exec, n, out, detail::init_and_op{init, op}, f,
                        first);
 }
@@ -123,7 +123,7 @@ template <class Acc = void, executor Exec, detail::item_iterator It1, detail::it
           detail::output Out, class Init, class Op, class F>
 void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init,
                            Op op, F f) {
-  const auto n = detail::count_items("transform_reduce_into", first1, last1);
+  const auto n = detail::count_items<Exec>("transform_reduce_into", first1, last1);
   detail::fold_to<Acc>("transform_reduce_into", exec, n, out, detail::init_and_op{init, op},
                        detail::pair_function_of<F, It1, It2>(f), first1, first2);
 }
@@ -146,7 +146,7 @@ void transform_reduce_into(Exec&& exec, Range&& range, Out out, Init init, Op op
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           detail::output Out, reducer R>
 void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, R r) {
-  const auto n = detail::count_items("transform_reduce_into", first1, last1);
+  const auto n = detail::count_items<Exec>("transform_reduce_into", first1, last1);
   detail::fold_to<Acc>("transform_reduce_into", exec, n, out,
                        detail::init_and_op{detail::no_init{}, r}, detail::as_is{}, first1, first2);
 }
@@ -155,7 +155,7 @@ template <class Acc = void, executor Exec, detail::item_iterator It, detail::out
           class F>
   requires detail::function_or_needs_const<F, std::iter_value_t<It>>
 void transform_reduce_into(Exec&& exec, It first, It last, Out out, Op op, F f) {
-  const auto n = detail::count_items("transform_reduce_into", first, last);
+  const auto n = detail::count_items<Exec>("transform_reduce_into", first, last);
   detail::fold_to<Acc>("transform_reduce_into", exec, n, out,
                        detail::init_and_op{detail::no_init{}, op}, f, first);
 }

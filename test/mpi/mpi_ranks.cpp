@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@
 
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
+#include "../support/views.hpp"
 
 namespace {
 
@@ -79,10 +82,119 @@ void test_folds(tilefold::mpi_communicator& comm) {
     const std::int64_t own =
         tilefold::reduce_by_key(all, keys.data() + begin, keys.data() + end, x.data() + begin,
                                 keys_out.data(), sums.data());
-    std::int64_t runs = 0;
-    MPI_Allreduce(&own, &runs, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    expect(runs == keys.back() + 1, comm.rank(), "runs", n);
+    std::vector<int> expected_keys(keys.size());
+    std::vector<float> expected_sums(keys.size());
+    const std::int64_t runs = tilefold::reduce_by_key(one, keys.data(), keys.data() + n, x.data(),
+                                                      expected_keys.data(), expected_sums.data());
+    std::int64_t behind = 0;  // this rank's last run
+    std::int64_t all_runs = 0;
+    MPI_Scan(&own, &behind, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&own, &all_runs, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    expect(all_runs == runs, comm.rank(), "runs", n);
+    const auto num = static_cast<std::size_t>(own);
+    const auto before = static_cast<std::size_t>(behind - own);
+    expect(all_runs == runs &&
+               std::memcmp(keys_out.data(), expected_keys.data() + before, num * sizeof(int)) == 0,
+           comm.rank(), "keys", n);
+    expect(all_runs == runs &&
+               std::memcmp(sums.data(), expected_sums.data() + before, num * sizeof(float)) == 0,
+           comm.rank(), "sums of runs", n);
   }
+}
+
+// Segments of chance lengths, a view of three columns, given lengths, and results that are written.
+void test_more_verbs(tilefold::mpi_communicator& comm) {
+  const tilefold::host_executor one(1);
+  tilefold::test::shape_stream bits(2028);
+  std::vector<float> x(3000);
+  for (float& v : x) {
+    v = std::ldexp(static_cast<float>(static_cast<int>(bits.below(2001)) - 1000),
+                   static_cast<int>(bits.below(40)) - 20);
+  }
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  for (int round = 0; round < 20; ++round) {
+    const std::int64_t n = 1 + bits.below(round % 2 == 0 ? 30 : 1000);
+    const auto cuts = random_cuts(bits, n, comm.size());
+    const std::int64_t begin = cuts[rank];
+    const std::int64_t end = cuts[rank + 1];
+    const float* const first = x.data() + begin;
+    const float* const last = x.data() + end;
+
+    // A segment belongs to the last rank that may have its first item.
+    const auto offsets = random_cuts(bits, n, 9);
+    std::vector<float> expected(9);
+    tilefold::segmented_reduce(one, x.data(), offsets.data(), 9, expected.data());
+    const auto owner_of = [&](std::int64_t item) {
+      std::size_t owner = 0;
+      while (owner + 2 < cuts.size() && cuts[owner + 1] <= item) ++owner;
+      return owner;
+    };
+    std::size_t from = 0;
+    while (from < 9 && owner_of(offsets[from]) < rank) ++from;
+    std::size_t to = from;
+    while (to < 9 && owner_of(offsets[to]) == rank) ++to;
+    std::vector<float> got(9);
+    tilefold::segmented_reduce(tilefold::ranks(comm, one, end - begin), first,
+                               offsets.data() + from, static_cast<std::int64_t>(to - from),
+                               got.data());
+    expect(std::memcmp(got.data(), expected.data() + from, (to - from) * sizeof(float)) == 0,
+           comm.rank(), "segments", n);
+
+    float columns[3];
+    float expected_columns[3];
+    const auto rows = [](const float* items, std::int64_t count) {
+      return tilefold::test::test_view{
+          items, tilefold::test::right_layout(std::vector<std::int64_t>{count, 3})};
+    };
+    const auto row = [](float* items) {
+      return tilefold::test::test_view{items,
+                                       tilefold::test::right_layout(std::vector<std::int64_t>{3})};
+    };
+    tilefold::axis_reduce(one, rows(x.data(), n), row(expected_columns), 0);
+    tilefold::axis_reduce(tilefold::ranks(comm, one), rows(x.data() + 3 * begin, end - begin),
+                          row(columns), 0);
+    expect(same(columns, expected_columns), comm.rank(), "columns", n);
+
+    const auto lengths = tilefold::rank_lengths::of(comm, end - begin);
+    const auto all = tilefold::ranks(comm, one, lengths);
+    float sum = 0;
+    tilefold::reduce_into(all, first, last, &sum);
+    expect(same(sum, tilefold::reduce(one, x.data(), x.data() + n)), comm.rank(),
+           "a sum of given lengths", n);
+    const auto square = [](float v) { return v * v; };
+    expect(same(tilefold::transform_reduce(all, first, last, 1.0f, tilefold::plus{}, square),
+                tilefold::transform_reduce(one, x.data(), x.data() + n, 1.0f, tilefold::plus{},
+                                           square)),
+           comm.rank(), "squares", n);
+  }
+}
+
+// Items are dealt to ranks one by one, at random; their accumulators are gathered as bytes.
+void test_exact_accumulators(tilefold::mpi_communicator& comm) {
+  using accumulator = tilefold::exact_accumulator<double>;
+  tilefold::test::shape_stream bits(2029);
+  accumulator own;
+  accumulator whole;
+  const auto deal = [&](double v) {
+    whole.add(v);
+    if (bits.below(comm.size()) == comm.rank()) own.add(v);
+  };
+  for (int i = 0; i < 1000; ++i) {
+    const double v = std::ldexp(static_cast<double>(bits.below(1 << 20)),
+                                static_cast<int>(bits.below(200)) - 100);
+    deal(v);
+    deal(-v);
+  }
+  deal(0x1p-120);
+  const auto bytes = own.to_bytes();
+  std::vector<std::byte> gathered(bytes.size() * static_cast<std::size_t>(comm.size()));
+  comm.all_gather(bytes.data(), gathered.data(), bytes.size());
+  accumulator all;
+  for (std::size_t at = 0; at < gathered.size(); at += bytes.size()) {
+    all.merge(accumulator::from_bytes(std::span(gathered).subspan(at, bytes.size())));
+  }
+  expect(all.to_bytes() == whole.to_bytes(), comm.rank(), "bytes of exact accumulators", 2001);
+  expect(all.value() == 0x1p-120, comm.rank(), "an exact sum", 2001);
 }
 
 template <class Error, class Call>
@@ -184,6 +296,8 @@ int main(int argc, char** argv) {
   {
     tilefold::mpi_communicator comm;
     test_folds(comm);
+    test_more_verbs(comm);
+    test_exact_accumulators(comm);
     test_errors(comm);
     test_merges();
     test_long_messages(comm);

@@ -160,6 +160,14 @@ class rank_call {
     return std::move(*all);
   }
 
+  /// A round for that alone: throws if a rank has failed. What they said when they agreed stays.
+  void tell_whether_failed() {
+    std::vector<header> said(static_cast<std::size_t>(size_));
+    said.swap(headers_);
+    agree(0);
+    headers_.swap(said);
+  }
+
   /// Throws what all ranks throw if the first of them that has failed is `rank`, as all know.
   [[noreturn]] void throw_failure_of(int rank) {
     std::vector<bool> who(static_cast<std::size_t>(size_));
@@ -178,14 +186,6 @@ class rank_call {
   // Bytes of all ranks together for which a round more would be long.
   static constexpr std::size_t longest_untold = std::size_t{1} << 20;
   using text = std::array<char, text_bytes>;
-
-  // A round for that alone. What the ranks said when they agreed stays.
-  void tell_whether_failed() {
-    std::vector<header> said(static_cast<std::size_t>(size_));
-    said.swap(headers_);
-    agree(0);
-    headers_.swap(said);
-  }
 
   // What every rank says of itself.
   std::vector<std::string> tell(const std::string& own) {

@@ -14,11 +14,13 @@
 #include <cstring>
 #include <optional>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tilefold/detail/keyed_items.hpp>
 #include <tilefold/detail/rank_call.hpp>
 #include <tilefold/detail/rank_segments.hpp>
+#include <tilefold/detail/verb.hpp>
 #include <tilefold/op.hpp>
 
 namespace tilefold::detail {
@@ -122,6 +124,7 @@ std::int64_t fold_rank_keys(Call& call, Executor& exec, std::int64_t n, const Bo
   std::optional<items_type> items;
   ends own{};
   call.try_to([&] {
+    detail::require_count("reduce_by_key", n);
     if (n == 0) return;
     items.emplace(read_items());
     const key first = detail::read_item<key, Policy>(exec, items->keys, 0);
@@ -140,12 +143,19 @@ std::int64_t fold_rank_keys(Call& call, Executor& exec, std::int64_t n, const Bo
     std::memcpy(&other, told.of(r), sizeof other);
     edges.push_back(other.edges);
   }
-  const auto shares = detail::shares_of_runs(parts, edges, [&](int before, int rank) {
-    const auto& a = of_ranks[static_cast<std::size_t>(before)];
-    const auto& b = of_ranks[static_cast<std::size_t>(rank)];
-    return static_cast<bool>(
-        equal(*reinterpret_cast<const key*>(a.last), *reinterpret_cast<const key*>(b.first)));
+  std::vector<rank_share> shares;
+  call.try_to([&] {
+    shares = detail::shares_of_runs(parts, edges, [&](int before, int rank) {
+      const auto& a = of_ranks[static_cast<std::size_t>(before)];
+      const auto& b = of_ranks[static_cast<std::size_t>(rank)];
+      return static_cast<bool>(
+          equal(*reinterpret_cast<const key*>(a.last), *reinterpret_cast<const key*>(b.first)));
+    });
   });
+  // Who does not know the shares does not know how long the next messages are.
+  if constexpr (!noexcept(equal(std::declval<const key&>(), std::declval<const key&>()))) {
+    call.tell_whether_failed();
+  }
   const rank_share& mine = shares[static_cast<std::size_t>(call.rank())];
   bool crosses = false;
   for (const rank_share& share : shares) crosses |= share.owner == call.rank() && share.length > 0;

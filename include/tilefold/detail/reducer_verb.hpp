@@ -32,7 +32,7 @@ struct value_verb {
   template <executor Exec, item_iterator It, class... Args>
     requires std::invocable<Make, Args...>
   auto operator()(Exec&& exec, It first, It last, Args... args) const {
-    const auto n = detail::count_items(name, first, last);
+    const auto n = detail::count_items<Exec>(name, first, last);
     static_assert(!spans_ranks<Exec> || !std::invocable<Yield, It>,
                   "tilefold: an item may lie on another rank, where no iterator leads: take its "
                   "index in the whole, reduce(ranks(...), ..., reducers::arg_min{})");
@@ -78,7 +78,7 @@ struct value_verb_into {
   template <executor Exec, item_iterator It, class Out, class... Args>
     requires std::invocable<Make, Args...>
   void operator()(Exec&& exec, It first, It last, Out out, Args... args) const {
-    const auto n = detail::count_items(name, first, last);
+    const auto n = detail::count_items<Exec>(name, first, last);
     detail::fold_to<void>(name, exec, n, out, init_and_op{no_init{}, Make{}(args...)}, as_is{},
                           first);
   }

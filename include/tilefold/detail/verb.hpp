@@ -93,13 +93,18 @@ constexpr third_argument third_argument_is() {
   }
 }
 
-template <class It>
+inline void require_count(const char* verb, std::int64_t n) {
+  if (n >= 0) return;
+  throw invalid_range_error("tilefold::" + std::string(verb) + ": last lies " + std::to_string(-n) +
+                            " items before first");
+}
+
+/// How many items an executor is given. On ranks a number below 0 is refused later, where all of
+/// them are told.
+template <class Exec = void, class It>
 std::int64_t count_items(const char* verb, const It& first, const It& last) {
   const auto n = static_cast<std::int64_t>(last - first);
-  if (n < 0) {
-    throw invalid_range_error("tilefold::" + std::string(verb) + ": last lies " +
-                              std::to_string(-n) + " items before first");
-  }
+  if constexpr (!spans_ranks<Exec>) detail::require_count(verb, n);
   return n;
 }
 
