@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Flush-to-zero, denormals-are-zero and rounding modes in the processor's control register: a build
-// without NDEBUG refuses to fold anything but integers, one with NDEBUG does not look. The program
-// debug_tests compiles this file without NDEBUG, whatever the build type is.
+// without NDEBUG refuses to fold anything but integers, one with NDEBUG does not look. Exact
+// accumulators take items in any mode. The program debug_tests compiles this file without NDEBUG,
+// whatever the build type is.
 #include <complex>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <list>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -15,7 +18,9 @@
 
 #include <tilefold/tilefold.hpp>
 
+#include "exact/random_items.hpp"
 #include "support/float_mode.hpp"
+#include "support/seed.hpp"
 #include "support/views.hpp"
 
 #if defined(TILEFOLD_TEST_FLOAT_MODES)
@@ -169,6 +174,49 @@ TEST(HostFloatMode, DoesNotMatterToIntegers) {
                           EXPECT_EQ(tilefold::count(fives.begin(), fives.end(), 5), 9);
                         }),
               "");
+  }
+}
+
+template <class T>
+class HostFloatModeOfAccumulators : public testing::Test {};
+using accumulated = testing::Types<float, double, half, bfloat16>;
+TYPED_TEST_SUITE(HostFloatModeOfAccumulators, accumulated);
+
+// Equal items make equal bytes, however they are added: subnormal numbers, beside others and alone,
+// and numbers far below the largest.
+TYPED_TEST(HostFloatModeOfAccumulators, IsOfNoAccount) {
+  using T = TypeParam;
+  std::mt19937_64 random(seed());
+  for (const int exponents : {1, 2, 20, float_layout<T>::exponents}) {
+    std::vector<T> items;
+    for (int i = 0; i < 1000; ++i) {
+      const int exponent = static_cast<int>(random() % static_cast<unsigned>(exponents));
+      items.push_back(float_of<T>(random() % 2 == 0, exponent, random()));
+    }
+    exact_accumulator<T> expected;
+    for (const T x : items) expected.add(x);
+    const auto value = expected.value();
+    const auto bytes_of = [](const auto& x) {
+      return std::string(reinterpret_cast<const char*>(&x), sizeof x);
+    };
+    ASSERT_NE(bytes_of(value), bytes_of(T{}));
+    for (const named_mode& mode : refused) {
+      exact_accumulator<T> at_once, of_range, one_by_one, of_others;
+      std::string of_value;
+      {
+        const float_mode set(mode.bits);
+        at_once.add(items.begin(), items.end());
+        of_range.add(items);
+        for (const T x : items) one_by_one.add(x);
+        of_others.add(std::list<T>(items.begin(), items.end()));
+        of_value = bytes_of(at_once.value());
+      }
+      EXPECT_EQ(at_once.to_bytes(), expected.to_bytes()) << exponents << ", " << mode.bits;
+      EXPECT_EQ(of_range.to_bytes(), expected.to_bytes()) << exponents << ", " << mode.bits;
+      EXPECT_EQ(one_by_one.to_bytes(), expected.to_bytes()) << exponents << ", " << mode.bits;
+      EXPECT_EQ(of_others.to_bytes(), expected.to_bytes()) << exponents << ", " << mode.bits;
+      EXPECT_EQ(of_value, bytes_of(value)) << exponents << ", " << mode.bits;
+    }
   }
 }
 

@@ -13,11 +13,13 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/balanced_state.hpp>
 #include <tilefold/detail/exact_blocks.hpp>
 #include <tilefold/detail/exact_state.hpp>
+#include <tilefold/detail/float_control.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold {
@@ -62,7 +64,7 @@ class exact_accumulator {
     state_.add(detail::exact_item(x));
   }
 
-  /// Every item of a range, on the host.
+  /// Every item of a range, on the host, in any mode of the processor.
   template <std::input_iterator It, std::sentinel_for<It> End>
   void add(It first, End last) {
     for (; first != last; ++first) add(static_cast<std::iter_value_t<It>>(*first));
@@ -70,13 +72,18 @@ class exact_accumulator {
   template <std::contiguous_iterator It, std::sized_sentinel_for<It> End>
     requires(std::same_as<std::iter_value_t<It>, T> && !std::integral<T>)
   void add(It first, End last) {
+    const T* const items = std::to_address(first);
+    const auto n = static_cast<std::int64_t>(last - first);
+    if (!detail::host::has_default_float_mode()) {
+      // Running sums would lose bits. One by one, items are integers.
+      for (std::int64_t i = 0; i < n; ++i) add(items[i]);
+      return;
+    }
     constexpr detail::exact_cutter cutter =
         detail::plain_cuts<T, detail::exact_term::item>::cutter();
     using sum_type = typename state_type::state_type;
     sum_type sum = sum_type::nothing();
     detail::exact_blocks<sum_type> blocks(cutter, sum);
-    const T* const items = std::to_address(first);
-    const auto n = static_cast<std::int64_t>(last - first);
     for (std::int64_t i = 0; i < n; i += cutter.block) {
       const std::int64_t size = n - i < cutter.block ? n - i : cutter.block;
       blocks.add(items + i, nullptr, size, [&](auto& to, std::int64_t k) {
@@ -84,6 +91,12 @@ class exact_accumulator {
       });
     }
     state_.add(state_type::of(sum));
+  }
+  template <class Range>
+    requires detail::adds_exactly<std::iter_value_t<decltype(std::begin(std::declval<Range&>()))>,
+                                  T>
+  void add(Range&& range) {
+    add(std::begin(range), std::end(range));
   }
 
   /// All that `other` was given.

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <list>
 #include <random>
 #include <span>
 #include <string>
@@ -109,23 +110,73 @@ TYPED_TEST(ExactAccumulator, OfWhatIsNotFinite) {
   };
   const float infinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const auto largest = static_cast<float>(test::as_double(
-      test::float_of<T>(false, test::float_layout<T>::exponents - 1, ~std::uint64_t{0})));
+  const auto of_these = [](std::initializer_list<T> items) {
+    exact_accumulator<T> sum;
+    for (const T x : items) sum.add(x);
+    return test::as_double(sum.value());
+  };
+  const T largest =
+      test::float_of<T>(false, test::float_layout<T>::exponents - 1, ~std::uint64_t{0});
+  const T least = test::negated(largest);
+  const T minus_infinity = static_cast<T>(-infinity);
   EXPECT_EQ(of({infinity, 1.0f}), infinity);
   EXPECT_EQ(of({1.0f, -infinity, -infinity}), -infinity);
   EXPECT_NE(of({infinity, -infinity}), of({infinity, -infinity}));
   EXPECT_NE(of({nan, infinity}), of({nan, infinity}));
   EXPECT_EQ(bytes_of(of({-nan})), bytes_of(of({nan, 1.0f})));  // one pattern for all of them
   // Overflow on the way is none, and an infinity wins over it.
-  if constexpr (!std::is_same_v<T, double>) {
-    EXPECT_EQ(of({largest, largest, -largest}), largest);
-    EXPECT_EQ(of({largest, largest}), infinity);
-    EXPECT_EQ(of({largest, largest, -infinity}), -infinity);
-  }
+  EXPECT_EQ(of_these({largest, largest, least}), test::as_double(largest));
+  EXPECT_EQ(of_these({largest, largest}), infinity);
+  EXPECT_EQ(of_these({least, least}), -infinity);
+  EXPECT_EQ(of_these({largest, largest, minus_infinity}), -infinity);
+  EXPECT_EQ(of_these({minus_infinity, largest, largest}), -infinity);
   EXPECT_EQ(bytes_of(of({})), bytes_of(0.0));
   EXPECT_EQ(bytes_of(of({-0.0f, -0.0f})), bytes_of(-0.0));
   EXPECT_EQ(bytes_of(of({-0.0f, 0.0f})), bytes_of(0.0));
   EXPECT_EQ(bytes_of(of({1.0f, -1.0f})), bytes_of(0.0));
+}
+
+TYPED_TEST(ExactAccumulator, TakesRanges) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  double zero;
+  const auto items = multiset_of<T>(1, random, zero);
+  exact_accumulator<T> expected;
+  for (const T x : items) expected.add(x);
+  const auto sum_of = [](const auto& range) {
+    exact_accumulator<T> sum;
+    sum.add(range);
+    return sum;
+  };
+  EXPECT_EQ(sum_of(items), expected);
+  EXPECT_EQ(sum_of(std::span<const T>(items)), expected);
+  EXPECT_EQ(sum_of(std::list<T>(items.begin(), items.end())), expected);
+  EXPECT_EQ(sum_of(std::vector<T>()), exact_accumulator<T>());
+  const T pair[] = {items[0], items[0]};
+  exact_accumulator<T> twice(items[0]);
+  twice.merge(twice);
+  EXPECT_EQ(sum_of(pair), twice);
+  exact_accumulator<T> of_a_temporary;
+  of_a_temporary.add(std::vector<T>(items));
+  EXPECT_EQ(of_a_temporary, expected);
+}
+
+template <class Sum, class Range>
+concept takes_range = requires(Sum sum, Range range) { sum.add(range); };
+
+TEST(ExactAccumulatorOfRanges, TakesOnlyWhatIsExact) {
+  static_assert(takes_range<exact_accumulator<double>, std::vector<float>>);
+  static_assert(!takes_range<exact_accumulator<float>, std::vector<double>>);
+  static_assert(!takes_range<exact_accumulator<float>, std::vector<int>>);
+  static_assert(takes_range<exact_accumulator<std::int64_t>, std::vector<bool>>);
+  exact_accumulator<double> sum;
+  sum.add(std::vector<float>{1.5f, 0x1p-149f});
+  EXPECT_EQ(sum.value(), 1.5 + 0.0);
+  sum.add(-1.5);
+  EXPECT_EQ(sum.value(), 0x1p-149);
+  exact_accumulator<std::int64_t> count;
+  count.add(std::vector<bool>{true, false, true});
+  EXPECT_EQ(count.value(), 2);
 }
 
 TEST(ExactAccumulatorOfDoubles, IsRightWhereOthersAreNot) {

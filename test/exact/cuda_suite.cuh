@@ -2,7 +2,7 @@
 //
 // The suite of exact reducers on a GPU, for each type in a program of its own: reducers against
 // accumulators on the host, which others compare with MPFR: kinds of data on which sums go wrong,
-// sizes around chunks and blocks, alignments, verbs, policies.
+// sizes around chunks and blocks, alignments, verbs, orders. (cuda_policies_test.cu has policies.)
 #pragma once
 
 #include <thrust/device_vector.h>
@@ -373,9 +373,111 @@ TYPED_TEST_P(CudaExact, OfWhatIsNotFinite) {
   }
 }
 
+// An infinity wins over a sum that overflows, and over one that did on the way.
+TYPED_TEST_P(CudaExact, InfinitiesBesideTheLargestNumbers) {
+  using T = TypeParam;
+  if constexpr (!std::is_integral_v<T>) {
+    cuda_executor gpu;
+    const T largest =
+        test::float_of<T>(false, test::float_layout<T>::exponents - 1, ~std::uint64_t{0});
+    const T infinity = static_cast<T>(std::numeric_limits<float>::infinity());
+    for (const T size : {largest, test::negated(largest)}) {
+      for (const std::size_t n : {3u, 1000u, 5000u, 100000u}) {
+        for (const T one : {test::negated(size), infinity, test::negated(infinity)}) {
+          std::vector<T> items(n, size);
+          items[n / 2] = one;
+          const thrust::device_vector<T> x(items);
+          ASSERT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, r::exact_sum{})),
+                    bytes_of(sum_of(items, 0, n).value()))
+              << n;
+        }
+      }
+    }
+  }
+}
+
+// Equal items in any order, in short ranges and long ones.
+TYPED_TEST_P(CudaExact, RangesInAnyOrder) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  cuda_executor gpu;
+  for (const std::size_t n : {200u, 5000u, 20000u, 100000u, (1u << 22) + 77}) {
+    auto items = any_items<T>(test::num_exact_kinds, n, random);
+    const auto expected = bytes_of(sum_of(items, 0, n).value());
+    for (int round = 0; round < 3; ++round) {
+      std::shuffle(items.begin(), items.end(), random);
+      const thrust::device_vector<T> x(items);
+      ASSERT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, r::exact_sum{})), expected)
+          << n << ", " << round;
+    }
+  }
+}
+
+// For compute-sanitizer, which takes its time: each kernel once or twice, at the ends of memory. A
+// block's range, a cluster's, a grid's, a long one; segments for lanes, warps and blocks; runs and
+// columns.
+TYPED_TEST_P(CudaExact, SanitizeVerbs) {
+  using T = TypeParam;
+  using result = typename detail::exact_result<T>::type;
+  std::mt19937_64 random(test::seed());
+  cuda_executor gpu;
+  for (const std::size_t n : {1001u, 20001u, 140001u, (1u << 22) + 77}) {
+    const auto items = any_items<T>(test::num_exact_kinds, n, random);
+    const thrust::device_vector<T> x(items);
+    EXPECT_EQ(bytes_of(reduce(gpu, x.data().get() + 1, x.data().get() + n, r::exact_sum{})),
+              bytes_of(sum_of(items, 1, n).value()))
+        << n;
+    EXPECT_EQ(bytes_of(reduce(gpu, x.data().get(), x.data().get() + n, r::exact_l2{})),
+              bytes_of(tilefold::reduce(items, r::exact_l2{})))
+        << n;
+  }
+  const std::size_t n = 30000;
+  const auto items = any_items<T>(test::num_exact_kinds, n, random);
+  const thrust::device_vector<T> x(items);
+  thrust::device_vector<result> out(n);
+  const auto expect = [&](const std::vector<int>& bounds, const char* what) {
+    for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
+      const result got = out[s];
+      ASSERT_EQ(bytes_of(got), bytes_of(sum_of(items, static_cast<std::size_t>(bounds[s]),
+                                               static_cast<std::size_t>(bounds[s + 1]))
+                                            .value()))
+          << what << ", " << s;
+    }
+  };
+  for (const int length : {50, 1500, 29999}) {
+    std::vector<int> bounds{0};
+    while (bounds.back() + length <= static_cast<int>(n)) bounds.push_back(bounds.back() + length);
+    segmented_reduce_into(gpu, x.data().get(), static_cast<std::int64_t>(bounds.size()) - 1,
+                          static_cast<std::int64_t>(length), out.data().get(), r::exact_sum{});
+    expect(bounds, "of one length");
+  }
+  std::vector<int> bounds{0, 0};
+  for (int i = 0; bounds.back() < static_cast<int>(n); ++i) {
+    const int length = i % 40 == 7 ? 9000 : i % 10 == 3 ? 700 : static_cast<int>(random() % 90);
+    bounds.push_back(std::min(static_cast<int>(n), bounds.back() + length));
+  }
+  const thrust::device_vector<int> offsets(bounds);
+  segmented_reduce_into(gpu, x.data().get(), offsets.data().get(),
+                        static_cast<std::int64_t>(bounds.size()) - 1, out.data().get(),
+                        r::exact_sum{});
+  expect(bounds, "by offsets");
+  bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+  std::vector<int> keys(n);
+  for (std::size_t s = 0; s + 1 < bounds.size(); ++s) {
+    std::fill(keys.begin() + bounds[s], keys.begin() + bounds[s + 1], static_cast<int>(s));
+  }
+  const thrust::device_vector<int> k(keys);
+  thrust::device_vector<int> keys_out(n);
+  ASSERT_EQ(reduce_by_key(gpu, k.data().get(), k.data().get() + n, x.data().get(),
+                          keys_out.data().get(), out.data().get(), r::exact_sum{}),
+            static_cast<std::int64_t>(bounds.size()) - 1);
+  expect(bounds, "by key");
+}
+
 REGISTER_TYPED_TEST_SUITE_P(CudaExact, SumsAreThoseOfTheHost, ProductsAreThoseOfTheHost,
                             LongRangesOfEverySpread, InEveryVerb, ManySumsAreThoseOfTheHost,
-                            AQuarterOfAMillionMultisets, OfWhatIsNotFinite);
+                            AQuarterOfAMillionMultisets, OfWhatIsNotFinite,
+                            InfinitiesBesideTheLargestNumbers, RangesInAnyOrder, SanitizeVerbs);
 
 }  // namespace
 }  // namespace tilefold

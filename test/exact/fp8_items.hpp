@@ -66,8 +66,8 @@ std::int64_t units_of(T x) {
   return (x.__x & 0x80) != 0 ? -(digits << shift) : digits << shift;
 }
 
-/// The number next to units / (2^16 count); of two the even one. What is beyond the largest is the
-/// largest: conversions to these types saturate.
+/// The number next to units / (2^16 count); of two the even one. What is beyond the largest is
+/// infinity, from half a step on; where there is none, the largest.
 template <class T>
 T nearest(std::int64_t units, std::int64_t count = 1) {
   const std::int64_t size = std::abs(units);
@@ -78,6 +78,13 @@ T nearest(std::int64_t units, std::int64_t count = 1) {
     const bool is_nearer =
         2 * size > middle * count || (2 * size == middle * count && bits % 2 == 0);
     if (is_nearer) best = bits;
+  }
+  if constexpr (fp8_layout<T>::has_infinity) {
+    // The largest is odd, so that the tie goes to infinity. Its neighbours are as far apart as it
+    // would be from the next number.
+    const std::int64_t largest = units_of(fp8_of<T>(fp8_layout<T>::most));
+    const std::int64_t step = largest - units_of(fp8_of<T>(fp8_layout<T>::most - 1));
+    if (2 * size >= (2 * largest + step) * count) best = fp8_layout<T>::most + 1;
   }
   return fp8_of<T>(units < 0 ? best | 0x80 : best);
 }
@@ -101,9 +108,8 @@ T sum_of_fp8(const std::vector<T>& items) {
   }
   // The library's NaN of e5m2, which has six of them.
   if (nan || (infinite[0] && infinite[1])) return fp8_of<T>(fp8_layout<T>::nan);
-  // Infinities saturate, too.
-  if (infinite[0]) return fp8_of<T>(fp8_layout<T>::most);
-  if (infinite[1]) return fp8_of<T>(fp8_layout<T>::most | 0x80);
+  if (infinite[0]) return fp8_of<T>(fp8_layout<T>::most + 1);
+  if (infinite[1]) return fp8_of<T>((fp8_layout<T>::most + 1) | 0x80);
   return all_minus_zero ? fp8_of<T>(0x80) : nearest<T>(units);
 }
 

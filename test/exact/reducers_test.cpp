@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -72,6 +74,80 @@ TYPED_TEST(ExactReducers, AreRoundedOnce) {
   }
 }
 
+/// Dot products that cancel, made as Ogita, Rump and Oishi do: one half of the products have
+/// exponents from 0 to `spread`; each of the others takes away what there is so far, as well as its
+/// type can, down to small ones.
+template <class T>
+struct two_lists {
+  std::vector<T> x, y;
+};
+template <class T>
+two_lists<T> ill_conditioned(int n, int spread, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> unit(-1, 1);
+  const auto of_size = [&](int exponent) {
+    return static_cast<T>(std::ldexp(unit(random), exponent));
+  };
+  two_lists<T> lists;
+  test::real sum;
+  const auto push = [&](T x, T y) {
+    lists.x.push_back(x);
+    lists.y.push_back(y);
+    sum.add_product(x, y);
+  };
+  const int half = n / 2;
+  push(of_size(spread / 2), of_size(spread / 2));
+  while (static_cast<int>(lists.x.size()) < half) {
+    const int exponent = static_cast<int>(random() % static_cast<unsigned>(spread / 2 + 1));
+    push(of_size(exponent), of_size(exponent));
+  }
+  for (int left = n - half; left > 0; --left) {
+    const int exponent = spread / 2 * (left - 1) / (n - half);
+    T x = of_size(exponent);
+    while (x == T{0}) x = of_size(exponent);
+    const double wanted = std::ldexp(unit(random), exponent) - sum.template rounded<double>();
+    push(x, static_cast<T>(wanted / static_cast<double>(x)));
+  }
+  // In any order.
+  for (std::size_t i = lists.x.size(); i > 1; --i) {
+    const std::size_t j = random() % i;
+    std::swap(lists.x[i - 1], lists.x[j]);
+    std::swap(lists.y[i - 1], lists.y[j]);
+  }
+  return lists;
+}
+
+TYPED_TEST(ExactReducers, OfDotsThatCancel) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  constexpr int most_spread = std::is_same_v<T, float> ? 100 : 900;
+  constexpr int rounds = 3000;
+  int wrong = 0;
+  for (int m = 0; m < rounds && !testing::Test::HasFailure(); ++m) {
+    SCOPED_TRACE(m);
+    const int spread = 10 + static_cast<int>(random() % (most_spread - 10));
+    const int n = 6 + static_cast<int>(random() % (m % 10 == 0 ? 2000 : 60));
+    const auto [x, y] = ill_conditioned<T>(n, spread, random);
+    test::real dot;
+    double plain = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      dot.add_product(x[i], y[i]);
+      plain += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+    }
+    const auto expected = dot.rounded<double>();
+    EXPECT_EQ(bits(tilefold::transform_reduce(x.begin(), x.end(), y.begin(), r::exact_dot{})),
+              bits(dot.rounded<T>()));
+    EXPECT_EQ(
+        bits(tilefold::transform_reduce(x.begin(), x.end(), y.begin(), r::exact_dot<double>{})),
+        bits(expected));
+    EXPECT_EQ(bits(tilefold::transform_reduce(host_executor(2), x.begin(), x.end(), y.begin(),
+                                              r::exact_dot<float>{})),
+              bits(dot.rounded<float>()));
+    wrong += std::abs(plain - expected) > 1e-3 * std::abs(expected) ? 1 : 0;
+  }
+  // They do cancel: doubles have lost all of many of them.
+  EXPECT_GT(wrong, rounds / 3);
+}
+
 TEST(ExactDot, HasNoOverflowOnTheWayAndNoUnderflow) {
   const std::vector<double> x{1e200, 1.0, 1e200, 1e-200};
   const std::vector<double> y{1e200, 3.0, -1e200, 1e-200};
@@ -107,6 +183,11 @@ TEST(ExactReducers, OfComplexNumbersByParts) {
   const std::vector<std::complex<double>> z{{1e100, 1.0}, {1.0, -1e100}, {-1e100, 1e100}};
   EXPECT_EQ(tilefold::reduce(z, r::exact_sum{}), (std::complex<double>(1.0, 1.0)));
   EXPECT_EQ(tilefold::reduce(z, r::exact_mean{}), (std::complex<double>(1.0 / 3, 1.0 / 3)));
+  const std::vector<std::complex<float>> narrow{{1.0f, 0x1p-30f}, {0x1p-40f, -1.0f}};
+  EXPECT_EQ(tilefold::reduce(narrow, r::exact_sum<std::complex<double>>{}),
+            (std::complex<double>(1.0 + 0x1p-40, 0x1p-30 - 1.0)));
+  EXPECT_EQ(tilefold::reduce(narrow, r::exact_mean<std::complex<double>>{}),
+            (std::complex<double>(0.5 + 0x1p-41, 0x1p-31 - 0.5)));
 }
 
 TEST(ExactReducers, OfNothing) {

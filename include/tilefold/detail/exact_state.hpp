@@ -251,7 +251,13 @@ struct exact_window {
   TILEFOLD_HD T special() const {
     constexpr std::uint64_t infinities = seen::plus_infinity | seen::minus_infinity;
     if ((marks & seen::nan) != 0 || (marks & infinities) == infinities) return quiet_nan<T>();
-    const auto as = [](float x) { return static_cast<T>(x); };
+    const auto as = [](float x) {
+      if constexpr (is_narrow_float<T>) {
+        return detail::narrowed<T>(x);
+      } else {
+        return static_cast<T>(x);
+      }
+    };
     if ((marks & seen::plus_infinity) != 0) return as(__builtin_inff());
     if ((marks & seen::minus_infinity) != 0) return as(-__builtin_inff());
     const bool all_minus_zero = marks == seen::minus_zero;

@@ -240,12 +240,24 @@ TILEFOLD_HD T rounded(const leading_bits& x, rounding how) {
   return __builtin_bit_cast(T, static_cast<bits_type>(bits < infinity ? bits : most));
 }
 
+/// A float rounded to T, to nearest. CUDA's own conversions to e5m2 saturate, although it has
+/// infinities; e4m3 has none.
+template <class T>
+TILEFOLD_HD T narrowed(float x) {
+  if constexpr (std::is_same_v<T, ::__nv_fp8_e5m2>) {
+    // Half a step beyond the largest number, 57344; a tie goes to the even one.
+    if (x >= 61440.0f) return __builtin_bit_cast(T, std::uint8_t{0x7c});
+    if (x <= -61440.0f) return __builtin_bit_cast(T, std::uint8_t{0xfc});
+  }
+  return static_cast<T>(x);
+}
+
 /// The same for any floating type of ours, with a sign.
 template <class T>
 TILEFOLD_HD T rounded_real(const leading_bits& x, bool negative) {
   if constexpr (is_narrow_float<T>) {
     const auto size = detail::rounded<float>(x, rounding::to_odd);
-    return static_cast<T>(negative ? -size : size);
+    return detail::narrowed<T>(negative ? -size : size);
   } else {
     const auto size = detail::rounded<T>(x, rounding::to_nearest);
     return negative ? -size : size;

@@ -11,10 +11,11 @@
 #include <iterator>
 #include <utility>
 
+#include <tilefold/detail/float_control.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/reducer.hpp>
 
-#if !defined(NDEBUG) && (defined(__SSE__) || defined(__aarch64__))
+#if !defined(NDEBUG) && defined(TILEFOLD_KNOWS_FLOAT_CONTROL)
 #define TILEFOLD_LOOKS_AT_FLOAT_MODE
 #include <cstdint>
 #include <cstdio>
@@ -24,38 +25,6 @@
 namespace tilefold::detail::host {
 
 #if defined(TILEFOLD_LOOKS_AT_FLOAT_MODE)
-
-#if defined(__SSE__)
-struct control_register {
-  static constexpr const char* name = "MXCSR";
-  static constexpr std::uint32_t no_subnormals = 1u << 15 | 1u << 6;
-  static constexpr const char* no_subnormals_text =
-      "flush-to-zero (bit 15) or denormals-are-zero (bit 6)";
-  static constexpr std::uint32_t rounding = 3u << 13;
-  static constexpr const char* rounding_text = "bits 13 and 14";
-
-  static std::uint32_t read() {
-    std::uint32_t value;
-    asm volatile("stmxcsr %0" : "=m"(value));
-    return value;
-  }
-};
-#else
-struct control_register {
-  static constexpr const char* name = "FPCR";
-  static constexpr std::uint32_t no_subnormals = 1u << 24 | 1u;
-  static constexpr const char* no_subnormals_text =
-      "flush-to-zero (bit 24) or flush-inputs-to-zero (bit 0)";
-  static constexpr std::uint32_t rounding = 3u << 22;
-  static constexpr const char* rounding_text = "bits 22 and 23";
-
-  static std::uint32_t read() {
-    std::uint64_t value;
-    asm volatile("mrs %0, fpcr" : "=r"(value));
-    return static_cast<std::uint32_t>(value);
-  }
-};
-#endif
 
 [[noreturn]] inline void throw_float_mode(std::uint32_t value, const std::string& trouble) {
   char digits[16];
@@ -69,7 +38,7 @@ struct control_register {
 inline void require_default_float_mode() {
   using reg = control_register;
   const std::uint32_t value = reg::read();
-  if ((value & (reg::no_subnormals | reg::rounding)) == 0) return;
+  if (reg::is_default(value)) return;
   if ((value & reg::no_subnormals) != 0) {
     host::throw_float_mode(value, std::string(reg::no_subnormals_text) +
                                       " is set, by a library built with -ffast-math, say, so that "
