@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times of the installed package beside NumPy's: the import, a sum of 10**8 float64, a call of 1000.
+"""Times of the installed package beside NumPy's: the import, a sum of 10**8 float64, other folds, a call of 1000.
 
 The two take turns, so that both meet the machine's swings; ratios are the median of the rounds'. Run it on a machine
 that has nothing else to do: two busy threads cannot beat one where other programs hold a core.
@@ -42,5 +42,13 @@ print(f"import: NumPy {seconds_of_import('numpy', '') * 1e3:.0f} ms, and then ti
       f"{seconds_of_import('tilefold', ', numpy') * 1e3:.0f} ms")
 big = np.random.default_rng(0).standard_normal(10**8)
 compare("sum of 10**8 float64", lambda: tilefold.sum(big), lambda: np.sum(big), 25)
+square = big[:9 * 10**6].reshape(3000, 3000)
+for dtype in ("float64", "float32"):
+    x = square.astype(dtype)
+    for name in ("sum", "mean", "var", "max", "argmax"):
+        ours, theirs = getattr(tilefold, name), getattr(np, name)
+        for axis in (None, 0, 1):
+            along = "all axes" if axis is None else f"axis {axis}"
+            compare(f"{name} of 3000 x 3000 {dtype}, {along}", lambda: ours(x, axis), lambda: theirs(x, axis), 15)
 few = big[:1000].copy()
 compare("sum of 1000 float64", lambda: tilefold.sum(few), lambda: np.sum(few), 25, 1000)

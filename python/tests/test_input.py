@@ -175,6 +175,8 @@ def test_bad_out_is_refused_and_stays_as_it_was():
     (lambda x: tilefold.reduce(x, "bit_or"), TypeError, "no bit_or of float32"),
     (lambda x: tilefold.min(x.astype("c8")), TypeError, "no min of complex64"),
     (lambda x: tilefold.var(x, ddof=2), ValueError, "ddof is 2"),
+    (lambda x: tilefold.std(x, correction=2), ValueError, "correction is 2"),
+    (lambda x: tilefold.var(x, ddof=1, correction=1), ValueError, "two names of one thing"),
     (lambda x: tilefold.norm(x, 3), ValueError, "ord is 3"),
     (lambda x: tilefold.sum(np.zeros((1,) * 9)), ValueError, "rank is 9"),
     (lambda x: tilefold.mean(x[:0]), ValueError, "nothing to fold, and mean has no result"),
@@ -252,3 +254,14 @@ def test_bad_fuse_is_named():
         tilefold.fuse("mean")([])
     with pytest.raises(tilefold.UnsupportedError, match="no summary of complex64"):
         tilefold.fuse("mean")(np.ones(3, "c8"))
+
+
+def test_correction_is_ddof():
+    x = np.random.default_rng(5).standard_normal((7, 9))
+    for correction in (0, 1):
+        for axis in (None, 0):
+            for name in ("var", "std"):
+                function = getattr(tilefold, name)
+                found = function(x, axis, correction=correction)
+                assert same_bits(found, function(x, axis, correction))
+                assert np.allclose(found, getattr(np, name)(x, axis, ddof=correction), rtol=1e-13, atol=0)

@@ -319,23 +319,31 @@ def mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *
     return reduce(x, "mean", axis, keepdims, out, stream=stream)
 
 
-def _of_divisor(name: str, ddof: int) -> str:
+def _of_divisor(name: str, ddof: int, correction: Optional[int]) -> str:
+    if correction is not None:
+        if ddof != 0:
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ddof is {ddof!r} and correction "
+                                        f"{correction!r}, which are two names of one thing")
+        if correction not in (0, 1):
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                        f"tilefold: correction is {correction!r}, and must be 0 or 1")
+        ddof = correction
     if ddof not in (0, 1):
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ddof is {ddof!r}, and must be 0 or 1")
     return name if ddof == 1 else "population_" + name
 
 
 def var(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None, *,
-        stream: Any = None) -> Any:
-    """The variance of real items, in float64, in one read; of a sample with ddof=1. Of nothing: EmptyError; of one
-    item with ddof=1: NaN. The rest: see reduce()."""
-    return reduce(x, _of_divisor("variance", ddof), axis, keepdims, out, stream=stream)
+        correction: Optional[int] = None, stream: Any = None) -> Any:
+    """The variance of real items, in float64, in one read; of a sample with ddof=1, which the Array API calls
+    correction=1. Of nothing: EmptyError; of one item with ddof=1: NaN. The rest: see reduce()."""
+    return reduce(x, _of_divisor("variance", ddof, correction), axis, keepdims, out, stream=stream)
 
 
 def std(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None, *,
-        stream: Any = None) -> Any:
-    """The standard deviation: the square root of var(). The rest: see reduce()."""
-    return reduce(x, _of_divisor("standard_deviation", ddof), axis, keepdims, out, stream=stream)
+        correction: Optional[int] = None, stream: Any = None) -> Any:
+    """The standard deviation: the square root of var(), with its arguments. The rest: see reduce()."""
+    return reduce(x, _of_divisor("standard_deviation", ddof, correction), axis, keepdims, out, stream=stream)
 
 
 def argmin(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,

@@ -12,6 +12,11 @@ compiled in: any PyTorch from 2.4 on will do.
 Results are of the tensor's dtype (a reduction computes in float32 or float64 and is rounded once). sum, mean, var_mean
 and norm have the same bits on CPU and GPU; what has an exponential, a root or a product in it has torch's own of that
 device. Backward of a backward is there for sum and mean alone, and else refused.
+
+Shapes: reductions (sum, mean, var_mean, logsumexp, norm) have x's shape without `dim` (a number, several, or None for
+all), or with the extent 1 there (keepdim); log_softmax, softmax and rms_norm have x's. All are contiguous and new.
+Order: the items of a result are taken in row-major order of the dims, and joined as neighbours (docs/order.md),
+whatever the strides of x. Dtypes: floating ones, and integers and bool for sum; others are an UnsupportedError.
 """
 from __future__ import annotations
 
@@ -375,7 +380,7 @@ def _require_float(x: Tensor, name: str) -> None:
 
 def sum(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Optional[torch.dtype] = None) -> Tensor:
     """The sum over dims (None: all) of items converted to `dtype`: of float16 and bfloat16 in float32, of float32 and
-    float64 in their own type, of integers and bool in int64; of x's dtype, or int64."""
+    float64 in their own type, of integers and bool in int64; of x's dtype, or int64. -0.0 of no floats."""
     x = _as(x, dtype)
     result: Tensor = _sum(x, _dims(x, dim), keepdim)
     return result if dtype is None or result.dtype == dtype else result.to(dtype)
@@ -390,7 +395,8 @@ def mean(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Optional[t
 
 
 def var_mean(x: Tensor, dim: Dim = None, *, correction: int = 1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
-    """Variance and mean over dims (None: all) in one read, computed in float64; correction is 0 or 1 (of a sample)."""
+    """(variance, mean) over dims (None: all) in one read, computed in float64; correction is 0 or 1 (of a sample). NaN
+    of nothing, and a sample's variance of one item."""
     _require_float(x, "var_mean")
     if correction not in (0, 1):
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
@@ -400,7 +406,7 @@ def var_mean(x: Tensor, dim: Dim = None, *, correction: int = 1, keepdim: bool =
 
 
 def logsumexp(x: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
-    """log(sum(exp(x))) over dims without overflow; -infinity of nothing."""
+    """log(sum(exp(x))) over dims without overflow, in double and rounded once; -infinity of nothing."""
     _require_float(x, "logsumexp")
     result: Tensor = _logsumexp(x, _dims(x, dim), keepdim)
     return result
@@ -422,7 +428,7 @@ def log_softmax(x: Tensor, dim: int, dtype: Optional[torch.dtype] = None) -> Ten
 
 
 def softmax(x: Tensor, dim: int, dtype: Optional[torch.dtype] = None) -> Tensor:
-    """exp(x) / sum(exp(x)) along dim, without overflow."""
+    """exp(x) / sum(exp(x)) along dim, without overflow: exp(x - logsumexp(x)), in float32 or float64."""
     x = _as(x, dtype)
     _require_float(x, "softmax")
     result: Tensor = _softmax(x if x.dim() else x.reshape(1), _one_dim(x, dim))
