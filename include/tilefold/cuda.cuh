@@ -56,6 +56,13 @@ template <class Build, class Messages, class Reducer, class Init, class Empty, c
 void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
                  const Out& out, const device_info& gpu, cudaStream_t stream);
 
+// In peer_fold_kernel.cuh.
+template <class Build, class Source, class Reducer, class Init, class Empty, class Out,
+          class Header, class Links, class Status>
+void launch_peer_fold(const Source& source, const Reducer& reducer, const Header& header,
+                      const Links& links, int most, const Init& init, const Empty& empty,
+                      const Out& out, Status* status, const device_info& gpu, cudaStream_t stream);
+
 // In launch_rows.cuh.
 template <class Build, class T, class Out, class Reducer, class Function>
 void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* out,
@@ -126,6 +133,16 @@ class awaited_result {
     return {static_cast<T*>(memory_), tickets, ++ticket_};
   }
 
+  /// The same for results that are one word with their tickets.
+  template <class T>
+  packed_places<T> next_packed(int count) {
+    auto* const words = reserve_array<unsigned long long>(count);
+    for (int i = 0; i < count; ++i) {
+      words[i] = static_cast<unsigned long long>(ticket_) << ticket_bit;  // of an earlier launch
+    }
+    return {words, ++ticket_};
+  }
+
   /// Room for an array of T.
   template <class T>
   T* reserve_array(std::int64_t count) {
@@ -164,9 +181,33 @@ class awaited_result {
     return true;
   }
 
+  /// The same of all results of the latest next_packed().
+  template <class T>
+  bool are_there(const packed_places<T>& places, int count) const {
+    int left = looks;
+    for (int i = 0; i < count; ++i) {
+      const std::atomic_ref<unsigned long long> seen(places.words[i]);
+      while (seen.load(std::memory_order_acquire) >> ticket_bit != ticket_) {
+        if (--left <= 0) return false;
+      }
+    }
+    return true;
+  }
+
+  /// A result that is there.
+  template <class T>
+  static T value_of(const result_places<T>& places, int i) {
+    return places.values[i];
+  }
+  template <class T>
+  static T value_of(const packed_places<T>& places, int i) {
+    return __builtin_bit_cast(T, static_cast<unsigned>(places.words[i]));
+  }
+
  private:
   // About 50 us of reads from the cache.
   static constexpr int looks = 20000;
+  static constexpr int ticket_bit = 32;  // of a word that is a result, too
 
   bool is_there(unsigned& ticket, int& left) const {
     const std::atomic_ref<unsigned> seen(ticket);
@@ -539,10 +580,12 @@ class basic_cuda_executor {
 
   /// Calls keep(accumulator, number of items) for the aligned blocks that items [0, n) of `source`
   /// are in a sequence where they stand at `position`, in their order (block_list.hpp); n >= 1.
-  /// Blocks until they are there.
-  template <class Policy, class Source, detail::folding Reducer, class Keep>
+  /// Blocks until they are there. Before it waits it calls meanwhile(), which may have other work
+  /// done in the stream that returns nothing.
+  template <class Policy, class Source, detail::folding Reducer, class Keep,
+            class Meanwhile = detail::nothing_meanwhile>
   void fold_blocks(const Source& source, const Reducer& reducer, std::int64_t position,
-                   std::int64_t n, const Keep& keep) {
+                   std::int64_t n, const Keep& keep, const Meanwhile& meanwhile = {}) {
     using accumulator = typename Reducer::accumulator;
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     if (detail::cuda::is_capturing(stream_)) {
@@ -551,17 +594,35 @@ class basic_cuda_executor {
           "the capture");
     }
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    const auto places = result_.template next_array<accumulator>(blocks.count());
-    fold_blocks_to<Policy>(source, reducer, position, n, places);
-    if (!gpu_.host_runs_along || !result_.are_there(places, blocks.count())) {
-      detail::cuda::check(cudaStreamSynchronize(stream_), "reduce_piece");
-    }
-    is_busy_ = false;
-    std::int64_t item = position;
-    for (const accumulator* value = places.values; item < blocks.end; ++value) {
-      const std::int64_t size = blocks.size_at(item);
-      keep(*value, size);
-      item += size;
+    const auto fold_to = [&](const auto& places, const auto& launch_to) {
+      launch_to();
+      meanwhile();
+      if (!gpu_.host_runs_along || !result_.are_there(places, blocks.count())) {
+        detail::cuda::check(cudaStreamSynchronize(stream_), "reduce_piece");
+      }
+      if (std::is_same_v<Meanwhile, detail::nothing_meanwhile>) is_busy_ = false;
+      std::int64_t item = position;
+      for (int i = 0; item < blocks.end; ++i) {
+        const std::int64_t size = blocks.size_at(item);
+        keep(result_.value_of(places, i), size);
+        item += size;
+      }
+    };
+    if constexpr (detail::cuda::packs_with_ticket<accumulator> &&
+                  !detail::blocks_of<Reducer>::one) {
+      if (blocks.count() > 1) {
+        const auto places = result_.template next_packed<accumulator>(blocks.count());
+        return fold_to(places, [&] {
+          detail::cuda::launch_piece<Build, Policy>(source, reducer, blocks, places, gpu_, stream_,
+                                                    provider());
+        });
+      }
+      const auto places = result_.template next_array<accumulator>(1);
+      return fold_to(
+          places, [&] { launch<Policy>(source, reducer, detail::unfinished{}, n, places.only()); });
+    } else {
+      const auto places = result_.template next_array<accumulator>(blocks.count());
+      return fold_to(places, [&] { fold_blocks_to<Policy>(source, reducer, position, n, places); });
     }
   }
 
@@ -596,6 +657,18 @@ class basic_cuda_executor {
     detail::cuda::launch_join<Build>(all, reducer, init, empty, out, gpu_, stream_);
   }
 
+  /// Folds this rank's items, exchanges messages with all others and joins them, in one launch in
+  /// the order of the stream (peer_fold_kernel.cuh).
+  template <class Source, detail::folding Reducer, class Header, class Links, class Init,
+            class Empty, class Out, class Status>
+  void fold_with_peers(const Source& source, const Reducer& reducer, const Header& header,
+                       const Links& links, int most, const Init& init, const Empty& empty,
+                       const Out& out, Status* status) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    detail::cuda::launch_peer_fold<Build>(source, reducer, header, links, most, init, empty, out,
+                                          status, gpu_, stream_);
+  }
+
   /// Loads what join_ranks() launches.
   template <detail::folding Reducer, class Init, class Empty, class Out>
   void ready_to_join(const Reducer&, const Init&, const Empty&, const Out&) {
@@ -608,12 +681,21 @@ class basic_cuda_executor {
   template <class Result, class Start, class Wait>
   Result awaited(const Start& start, const Wait& wait) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    const auto place = result_.template next<Result>();
-    start(place);
-    or_finish([&] {
-      if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
-    });
-    return *place.value;
+    if constexpr (detail::cuda::packs_with_ticket<Result>) {
+      const auto places = result_.template next_packed<Result>(1);
+      start(places + 0);
+      or_finish([&] {
+        if (!gpu_.host_runs_along || !result_.are_there(places, 1)) wait(stream_);
+      });
+      return result_.value_of(places, 0);
+    } else {
+      const auto place = result_.template next<Result>();
+      start(place);
+      or_finish([&] {
+        if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
+      });
+      return *place.value;
+    }
   }
 
   /// Pinned memory for `count` values, which folds can write and the host read; valid until the

@@ -16,6 +16,7 @@
 
 #include <tilefold/communicator.hpp>
 #include <tilefold/cuda.cuh>
+#include <tilefold/detail/cuda/sched/peer_fold_kernel.cuh>
 #include <tilefold/detail/cuda/sched/peer_gather_kernel.cuh>
 #include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
 #include <tilefold/error.hpp>
@@ -51,6 +52,13 @@ class peer_group {
     return reinterpret_cast<const peer_inbox*>(gpus_[at(rank)].memory);
   }
   const unsigned* left() const { return left_; }
+  /// The same, and all else that a launch needs which exchanges messages by itself. Of at most
+  /// most_linked_ranks ranks.
+  peer_links links(int rank) const {
+    peer_links all{{}, rank, size(), capacity, left_};
+    for (std::size_t r = 0; r < tables_.size(); ++r) all.inboxes[r] = tables_[r];
+    return all;
+  }
   bool has_left(int rank) const {
     return std::atomic_ref(left_[at(rank)]).load(std::memory_order_acquire) != 0;
   }
@@ -97,20 +105,20 @@ class peer_group {
     const auto table = ranks * static_cast<std::int64_t>(sizeof(peer_inbox));
     const auto words = ranks * static_cast<std::int64_t>(sizeof(unsigned));
     const std::int64_t front = (table + 3 * words + 255) / 256 * 256;
-    std::vector<peer_inbox> inboxes;
     for (gpu& g : gpus_) {
       const device_scope scope(g.device);
       void* memory = nullptr;
       check(cudaMalloc(&memory, static_cast<std::size_t>(front + 2 * ranks * capacity)),
             "cudaMalloc");
       g.memory = static_cast<char*>(memory);
-      check(cudaMemset(memory, 0, static_cast<std::size_t>(front)), "cudaMemset");
+      check(cudaMemset(memory, 0, static_cast<std::size_t>(front + 2 * ranks * capacity)),
+            "cudaMemset");
       auto* const flags = reinterpret_cast<unsigned*>(g.memory + table);
-      inboxes.push_back({g.memory + front, flags, flags + ranks, flags + 2 * ranks});
+      tables_.push_back({g.memory + front, flags, flags + ranks, flags + 2 * ranks});
     }
     for (const gpu& g : gpus_) {
       const device_scope scope(g.device);
-      check(cudaMemcpy(g.memory, inboxes.data(), static_cast<std::size_t>(table),
+      check(cudaMemcpy(g.memory, tables_.data(), static_cast<std::size_t>(table),
                        cudaMemcpyHostToDevice),
             "cudaMemcpy");
       check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -125,7 +133,8 @@ class peer_group {
   }
 
   std::vector<gpu> gpus_;
-  unsigned* left_ = nullptr;  // a word a rank
+  std::vector<peer_inbox> tables_;  // of all ranks
+  unsigned* left_ = nullptr;        // a word a rank
 };
 
 }  // namespace detail::cuda
@@ -140,7 +149,8 @@ class peer_group {
 ///
 /// - Calls with rank_lengths work in the order of the executor's stream, as with
 ///   nccl_communicator, but the gather is a launch of ours of a block a rank, which waits on the
-///   GPU for the other ranks. Other calls gather as thread_communicator does.
+///   GPU for the other ranks; of a rank with 4096 items or fewer all is one launch. Other calls
+///   gather as thread_communicator does.
 /// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
 ///   communicator_error on all ranks.
 /// - A rank that is destroyed, or aborted, has left for good: whoever waits for it, or will, gets a
@@ -201,6 +211,14 @@ class basic_peer_communicator {
     kernel.launch(size(), stream, static_cast<const char*>(send), static_cast<char*>(receive),
                   static_cast<std::int64_t>(bytes), rank(), group_->inboxes(rank()),
                   peer_group::capacity, group_->left());
+  }
+
+  /// What a launch needs that exchanges messages by itself, and so stands for a gather of `bytes`
+  /// bytes. Of at most most_linked_ranks ranks.
+  detail::cuda::peer_links links(std::int64_t bytes) const {
+    require_all();
+    require_fits(bytes);
+    return group_->links(rank());
   }
 
   /// Waits for a stream in which gathers may be.

@@ -35,6 +35,7 @@
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/launch_join.cuh>
 #include <tilefold/detail/cuda/sched/launch_piece.cuh>
+#include <tilefold/detail/cuda/sched/peer_fold_kernel.cuh>
 #include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
 #endif
 
@@ -124,6 +125,10 @@ concept gathers_in_stream = requires(Comm& comm) {
   comm.device();
   comm.abort();
 };
+
+/// One whose exchange can be part of another launch.
+template <class Comm>
+concept links_gpus = gathers_in_stream<Comm> && requires(Comm& comm) { comm.links(1); };
 
 }  // namespace detail
 
@@ -391,6 +396,15 @@ class ranks_executor {
       require_lengths(n);
       require_gpu_of_communicator();
       out.emplace(make_out());
+      if constexpr (detail::links_gpus<Comm> && c::folds_with_peers<reducer> &&
+                    std::same_as<Policy_, detail::default_policy>) {
+        if (n > 0 && n <= c::peer_fold_items && comm_->size() <= c::most_linked_ranks) {
+          base_->fold_with_peers(detail::in_whole(bound.source(*base_, its...), header.begin),
+                                 bound.reducer, header, comm_->links(bytes), most, bound.start,
+                                 empty, *out, status);
+          return;
+        }
+      }
       base_->ready_to_join(bound.reducer, bound.start, empty, *out);
       if (n > 0) {
         auto* const values = reinterpret_cast<accumulator*>(mail.message() + c::rank_blocks_at);

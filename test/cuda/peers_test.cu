@@ -140,6 +140,32 @@ TEST(PeerRanks, PartsOfOneBlock) {
   }
 }
 
+// Parts that are one launch, and such that are one item too long for it.
+TEST(PeerRanks, PartsAtTheLimitOfOneLaunch) {
+  constexpr std::int64_t most = tilefold::detail::cuda::peer_fold_items;
+  const auto ranks = static_cast<std::int64_t>(all_gpus().size());
+  for (const std::int64_t first : {std::int64_t{1}, most - 1, most, most + 1}) {
+    for (const std::int64_t last : {std::int64_t{1}, most - 1, most, most + 1}) {
+      std::vector<std::int64_t> parts(static_cast<std::size_t>(ranks), most / 2 + 1);
+      parts.back() = last;
+      parts.front() = first;
+      const tilefold::rank_lengths lengths(parts);
+      const auto leaves = tilefold::test::leaf_hashes(static_cast<std::size_t>(lengths.total()));
+      const auto expected =
+          tilefold::reduce(tilefold::host_executor(), leaves, tilefold::test::node_hash{});
+      on_all([&](tilefold::peer_communicator& comm) {
+        tilefold::cuda_executor gpu;
+        const tilefold::test::device_items<tilefold::test::tree_hash> items(leaves);
+        const auto* const own = items.get() + lengths.begin(comm.rank());
+        EXPECT_EQ(tilefold::reduce(tilefold::ranks(comm, gpu, lengths), own,
+                                   own + lengths[comm.rank()], tilefold::test::node_hash{}),
+                  expected)
+            << first << " and " << last;
+      });
+    }
+  }
+}
+
 TEST(PeerRanks, CallsOfOneBlockAndOfManyMeet) {
   on_all([](tilefold::peer_communicator& comm) {
     if (comm.size() == 1) return;

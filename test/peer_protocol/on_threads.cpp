@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernel of peer_gather_kernel.cuh on threads of the host, as peer_protocol_test.py has adapted
-// it (ADAPTED): four threads a block, its words as atomics. Ranks that are late, that leave while
-// others wait, that leave with their own gathers under way, and that one thread destroys one after
-// the other. A message is right if it is that of its rank and turn, or zeros for good.
+// it (ADAPTED): four threads a block, its words as atomics. In some turns a rank exchanges messages
+// as peer_fold_kernel.cuh does, a warp a rank. Ranks that are late, that leave while others wait,
+// that leave with their own gathers under way, and that one thread destroys one after the other. A
+// message is right if it is that of its rank and turn, or zeros for good.
 //
 //     on_threads TRIALS SEED
 //
@@ -31,6 +32,7 @@ thread_local place_in_grid threadIdx, blockIdx, gridDim;
 thread_local std::barrier<>* block_barrier;
 thread_local bool* shared_flag;  // of the block
 inline void __syncthreads() { block_barrier->arrive_and_wait(); }
+inline void __syncwarp() { block_barrier->arrive_and_wait(); }
 inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 #define __device__
 #define __global__
@@ -72,8 +74,8 @@ class world {
   int ranks() const { return static_cast<int>(left_.size()); }
   void leave(int rank) { std::atomic_ref(left_[static_cast<std::size_t>(rank)]).store(1); }
 
-  // One launch; returns when it has ended.
-  std::vector<int> gather(int rank, const std::vector<int>& message) {
+  // One launch, of a block a rank or of a warp a rank; returns when it has ended.
+  std::vector<int> gather(int rank, const std::vector<int>& message, bool by_warps) {
     std::vector<int> received(static_cast<std::size_t>(ranks() * message_words), -1);
     const auto blocks = static_cast<std::size_t>(ranks());
     std::vector<std::unique_ptr<std::barrier<>>> barriers;
@@ -90,6 +92,10 @@ class world {
           gridDim.x = static_cast<unsigned>(blocks);
           block_barrier = barriers[b].get();
           shared_flag = &flags[b];
+          if (by_warps) {
+            exchange_by_warp(rank, static_cast<int>(b), static_cast<int>(t), message, received);
+            return;
+          }
           cuda::peer_gather_kernel<no_build>(reinterpret_cast<const char*>(message.data()),
                                              reinterpret_cast<char*>(received.data()),
                                              message_bytes, rank, inboxes_.data(), message_bytes,
@@ -102,6 +108,26 @@ class world {
   }
 
  private:
+  void exchange_by_warp(int rank, int peer, int thread, const std::vector<int>& message,
+                        std::vector<int>& received) {
+    const char* from = reinterpret_cast<const char*>(message.data());
+    bool came = thread == 0;
+    if (peer != rank) {
+      const cuda::peer_turn turn(inboxes_[static_cast<std::size_t>(rank)],
+                                 inboxes_[static_cast<std::size_t>(peer)], rank, peer, ranks(),
+                                 message_bytes);
+      came = turn.exchange<threads_of_block>(from, message_bytes, left_.data(), thread);
+      from = turn.place_here();
+    }
+    if (thread > 0) return;
+    char* const to = reinterpret_cast<char*>(received.data() + peer * message_words);
+    if (came) {
+      std::memcpy(to, from, message_bytes);
+    } else {
+      std::memset(to, 0, message_bytes);
+    }
+  }
+
   std::vector<std::vector<int>> places_;
   std::vector<std::vector<unsigned>> words_;
   std::vector<cuda::peer_inbox> inboxes_;
@@ -150,7 +176,8 @@ void try_once(std::mt19937& bits, counts& found) {
       std::mt19937 own(seed);
       if (own() % 4 == 0) pause(own, 3000);
       for (int turn = 1; turn <= turns; ++turn) {
-        received[static_cast<std::size_t>(r)].push_back(all.gather(r, message_of(r, turn)));
+        received[static_cast<std::size_t>(r)].push_back(
+            all.gather(r, message_of(r, turn), own() % 2 == 0));
         ++launches_ended;
         if (own() % 5 == 0) pause(own, 500);
       }

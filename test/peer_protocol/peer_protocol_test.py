@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the kernel by which peers exchange messages on threads of the host (on_threads.cpp): no rank waits for good, and
-# nobody gets a message of another turn. With a rule of the protocol left out, that is found.
+# Runs the kernel by which peers exchange messages on threads of the host (on_threads.cpp), and the exchange that is part
+# of another kernel: no rank waits for good, and nobody gets a message of another turn. With a rule of the protocol left
+# out, that is found.
 #
 #     python3 peer_protocol_test.py CXX INCLUDE_DIR
 import pathlib
@@ -28,6 +29,7 @@ FOR_THE_HOST = [
     (r"__shared__ bool is_there;", "bool& is_there = *shared_flag;"),
 ]
 ONLY_THE_OTHERS_WORD = (r" \|\| cuda::read_flag\(left_own\) != 0", "")  # rule 7
+TELLS_TOO_SOON = (r"    __syncwarp\(\);\n", "")  # rule 2, of a warp
 GOES_ON_WRITING = (r"if \(!is_there\) own\.given_up\[peer\] = 1;", "")  # rule 8
 
 
@@ -59,6 +61,10 @@ class PeerProtocol(unittest.TestCase):
 
     def test_who_goes_on_writing_is_found_out(self):
         code, said = self.run_with([GOES_ON_WRITING], 400, 1)
+        self.assertEqual(code, WRONG, said)
+
+    def test_a_warp_that_tells_before_all_have_written_is_found_out(self):
+        code, said = self.run_with([TELLS_TOO_SOON], 400, 1)
         self.assertEqual(code, WRONG, said)
 
 

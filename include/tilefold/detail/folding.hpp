@@ -76,6 +76,11 @@ struct blocks_of : tree::aligned_blocks {
   }
 };
 
+/// What a call that waits may do before it does.
+struct nothing_meanwhile {
+  void operator()() const {}
+};
+
 /// What verbs ask of an executor, shown for sums of floats. fold_forest and fold_columns write the
 /// results of many trees, fold_by_key of runs; `_into` writes what the other returns, in the
 /// executor's order of work.

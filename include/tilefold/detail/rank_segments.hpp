@@ -150,15 +150,26 @@ void append_shares(block_list<Reducer>& list, const Reducer& reducer, int owner,
   }
 }
 
-/// Folds `length` items of `source` that stand at `position` of a longer sequence.
-template <class Policy, class Executor, class Source, class Reducer>
+/// Folds `length` items of `source` that stand at `position` of a longer sequence. Calls
+/// meanwhile() once, on a GPU before it waits for the fold.
+template <class Policy, class Executor, class Source, class Reducer,
+          class Meanwhile = nothing_meanwhile>
 block_list<Reducer> blocks_at(Executor& exec, const Source& source, const Reducer& reducer,
-                              std::int64_t position, std::int64_t length) {
+                              std::int64_t position, std::int64_t length,
+                              const Meanwhile& meanwhile = {}) {
   block_list<Reducer> list(position);
-  if (length > 0) {
+  const auto push = [&](const typename Reducer::accumulator& value, std::int64_t size) {
+    list.push(reducer, value, size);
+  };
+  if (length == 0) {
+    meanwhile();
+  } else if constexpr (requires { exec.stream(); }) {
     exec.template fold_blocks<Policy>(detail::in_whole(source, position), reducer, position, length,
-                                      [&](const typename Reducer::accumulator& value,
-                                          std::int64_t size) { list.push(reducer, value, size); });
+                                      push, meanwhile);
+  } else {
+    exec.template fold_blocks<Policy>(detail::in_whole(source, position), reducer, position, length,
+                                      push);
+    meanwhile();
   }
   return list;
 }
@@ -244,22 +255,25 @@ void fold_rank_segments(Call& call, Executor& exec, std::int64_t num_items, cons
   const std::int64_t end = parts.end(call.rank());
   const bool crosses = own.count > 0 && own.end > end;
 
-  // First what others wait for; then, on a GPU while they are told, the segments that lie here.
+  // First what others wait for. The segments that lie here are behind it in the work of a GPU,
+  // which goes on with them while this rank reads what it has to tell, and tells it.
   const std::int64_t whole = num_segments - (crosses ? 1 : 0);
   std::optional<list> sent;
   list tail(0);
   call.try_to([&] {
-    sent =
-        detail::blocks_at<Policy>(exec, forest->source, bound.reducer, mine.position, mine.length);
-    if (crosses) {
-      tail = detail::blocks_at<Policy>(exec, detail::starting_at(forest->source, own.last - begin),
-                                       bound.reducer, 0, end - own.last);
-    }
-    if (whole > 0) {
+    const auto fold_whole = [&] {
+      if (whole == 0) return;
       const shifted_offsets<decltype(forest->offsets)> offsets{forest->offsets, begin};
       exec.template fold_forest<Policy>(detail::make_offsets_forest(forest->source, offsets, whole),
                                         whole, bound.reducer, bound.start, bound.empty(""), out);
-    }
+    };
+    sent = detail::blocks_at<Policy>(exec, forest->source, bound.reducer, mine.position,
+                                     mine.length, [&] {
+                                       if (!crosses) fold_whole();
+                                     });
+    if (!crosses) return;
+    tail = detail::blocks_at<Policy>(exec, detail::starting_at(forest->source, own.last - begin),
+                                     bound.reducer, 0, end - own.last, fold_whole);
   });
   const gathered_bytes all = detail::gather_shares<reducer>(call, shares, sent);
 

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
 
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
@@ -176,6 +177,41 @@ struct result_places {
     return {places.values + i};
   }
 };
+
+/// Whether a result and its ticket fit into one word of eight bytes.
+template <class T>
+inline constexpr bool packs_with_ticket = sizeof(T) == 4 && std::is_trivially_copyable_v<T>;
+
+/// The place of a result that is written as one word with its ticket. So the one store need not
+/// wait until the other has come to the host's memory.
+template <class T>
+struct packed_place {
+  unsigned long long* word;
+  unsigned ticket;
+};
+
+/// The places of several of them.
+template <class T>
+struct packed_places {
+  using difference_type = std::int64_t;
+
+  unsigned long long* words;
+  unsigned ticket;
+
+  TILEFOLD_HD friend packed_place<T> operator+(const packed_places& places, std::int64_t i) {
+    return {places.words + i, places.ticket};
+  }
+};
+
+template <class T, class Result>
+__device__ __forceinline__ void write(packed_place<T> out, const Result& result) {
+  const T value = detail::output_value<T*>(result);
+  const auto word =
+      static_cast<unsigned long long>(out.ticket) << 32 | __builtin_bit_cast(unsigned, value);
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(out.word)),
+               "l"(word)
+               : "memory");
+}
 
 /// Says that results [begin, end) are there; by a block, behind a barrier.
 template <class Out>

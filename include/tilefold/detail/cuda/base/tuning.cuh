@@ -433,6 +433,13 @@ inline constexpr int most_row_warps = 32;
 inline constexpr int most_warps_of_one_block = 16;
 inline constexpr int least_warps_of_slices = 4;
 
+// Ranks that write each other's memory.
+
+/// A part of a rank that one block folds, sends and joins; a warp has one other rank.
+inline constexpr tile_policy peer_fold_tile{256, 16};
+/// Accumulators that have such a kernel.
+inline constexpr int most_peer_fold_bytes = 64;
+
 // Launches, by GPU.
 
 /// What host code decides at a launch.

@@ -122,19 +122,27 @@ struct block_stack {
   }
 };
 
-/// Writes through `out` what the messages of all ranks make together. Where they are no messages of
-/// one call, it says so in `status` and leaves `out` alone. At most `most` blocks a message.
-/// `empty` stands for no items at all; no_empty_tree where there are some. One warp.
-template <class Build, class Reducer, class Init, class Empty, class Out>
-__global__ void __launch_bounds__(warp_size)
-    join_kernel(const char* messages, std::int64_t stride, int ranks, int most,
-                std::uint64_t signature, Reducer reducer, Init init, Empty empty, Out out,
-                rank_status* status) {
+template <class Reducer>
+struct join_memory {
   using acc = typename Reducer::accumulator;
-  cuda::wait_for_previous_launch();
+  slot<acc> stacked[block_stack<Reducer>::most];
+  slot<acc> fetched[warp_size];
+  std::int64_t sizes[warp_size];
+};
+
+/// Writes through `out` what the messages of all ranks make together, of which message_of(rank) is
+/// one. Where they are no messages of one call, it says so in `status` and leaves `out` alone. At
+/// most `most` blocks a message. `empty` stands for no items at all; no_empty_tree where there are
+/// some. By the first warp of a block.
+template <class MessageOf, class Reducer, class Init, class Empty, class Out>
+__device__ __forceinline__ void join_messages(const MessageOf& message_of, int ranks, int most,
+                                              std::uint64_t signature, const Reducer& reducer,
+                                              const Init& init, const Empty& empty, const Out& out,
+                                              rank_status* status, join_memory<Reducer>& shared) {
+  using acc = typename Reducer::accumulator;
   const int lane = static_cast<int>(threadIdx.x);
   const auto header_of = [&](int rank) {
-    return *reinterpret_cast<const rank_header*>(messages + rank * stride);
+    return *reinterpret_cast<const rank_header*>(message_of(rank));
   };
 
   int other = ranks;
@@ -157,28 +165,27 @@ __global__ void __launch_bounds__(warp_size)
     return;
   }
 
-  __shared__ slot<acc> stacked[block_stack<Reducer>::most];
-  __shared__ slot<acc> fetched[warp_size];
-  __shared__ std::int64_t sizes[warp_size];
-  block_stack<Reducer> stack{stacked};
+  block_stack<Reducer> stack{shared.stacked};
   for (int first = 0; first < ranks * most; first += warp_size) {
     const int rank = (first + lane) / most;
     const int i = (first + lane) % most;
-    sizes[lane] = 0;
+    shared.sizes[lane] = 0;
     if (rank < ranks) {
       const rank_header header = header_of(rank);
       const blocks_of<Reducer> blocks{{header.begin, header.end}};
       if (i < blocks.count()) {
-        sizes[lane] = blocks.size(i);
-        fetched[lane].put(
-            reinterpret_cast<const acc*>(messages + rank * stride + rank_blocks_at)[i]);
+        shared.sizes[lane] = blocks.size(i);
+        shared.fetched[lane].put(
+            reinterpret_cast<const acc*>(message_of(rank) + rank_blocks_at)[i]);
       }
     }
     __syncwarp();
     if (lane == 0) {
       const int fetched_blocks = min(warp_size, ranks * most - first);
       for (int k = 0; k < fetched_blocks; ++k) {
-        if (sizes[k] > 0) stack.push(reducer, fetched[k].value, sizes[k]);
+        if (shared.sizes[k] > 0) {
+          stack.push(reducer, shared.fetched[k].value, shared.sizes[k]);
+        }
       }
     }
     __syncwarp();
@@ -189,6 +196,17 @@ __global__ void __launch_bounds__(warp_size)
   } else {
     cuda::write(out, detail::result_of_nothing(reducer, empty));
   }
+}
+
+template <class Build, class Reducer, class Init, class Empty, class Out>
+__global__ void __launch_bounds__(warp_size)
+    join_kernel(const char* messages, std::int64_t stride, int ranks, int most,
+                std::uint64_t signature, Reducer reducer, Init init, Empty empty, Out out,
+                rank_status* status) {
+  __shared__ join_memory<Reducer> shared;
+  cuda::wait_for_previous_launch();
+  cuda::join_messages([&](int rank) { return messages + rank * stride; }, ranks, most, signature,
+                      reducer, init, empty, out, status, shared);
 }
 
 }  // namespace tilefold::detail::cuda

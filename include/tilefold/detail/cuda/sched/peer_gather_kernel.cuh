@@ -27,6 +27,9 @@
 //     longer waits, so by rule 5 it could overwrite what the other still reads.
 //  9. The other gives up as well, in a turn for which no message comes: it sees the same words.
 // 10. Zeros stand where a message would be that has been given up. No call's message begins so.
+//
+// A launch that does more than this exchange (peer_fold_kernel.cuh) keeps to the same rules, so the
+// two meet: which of them a rank takes is its own affair.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -68,12 +71,69 @@ __device__ __forceinline__ bool await_turn(const unsigned* flag, unsigned turn,
   return true;
 }
 
-__device__ __forceinline__ void copy_message(char* to, const char* from, std::int64_t bytes) {
+/// By thread number `thread` of `Threads`.
+template <int Threads>
+__device__ __forceinline__ void copy_message(char* to, const char* from, std::int64_t bytes,
+                                             int thread) {
   constexpr auto step = static_cast<std::int64_t>(sizeof(uint4));
-  for (std::int64_t i = threadIdx.x; i < bytes / step; i += peer_gather_nt) {
+  for (std::int64_t i = thread; i < bytes / step; i += Threads) {
     reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
   }
 }
+
+/// A rank's next turn with one other.
+struct peer_turn {
+  peer_inbox own;
+  peer_inbox other;
+  int rank;
+  int peer;
+  int ranks;
+  std::int64_t capacity;
+  unsigned number;
+  bool given_up;
+
+  __device__ __forceinline__ peer_turn(const peer_inbox& own_inbox, const peer_inbox& other_inbox,
+                                       int own_rank, int other_rank, int all_ranks,
+                                       std::int64_t place_bytes)
+      : own(own_inbox),
+        other(other_inbox),
+        rank(own_rank),
+        peer(other_rank),
+        ranks(all_ranks),
+        capacity(place_bytes),
+        number(own_inbox.turns[other_rank] + 1),
+        given_up(own_inbox.given_up[other_rank] != 0) {}
+
+  /// Where the message to the other goes, and where that of the other comes.
+  __device__ __forceinline__ char* place_there() const {
+    return other.places + (static_cast<int>(number % 2) * ranks + rank) * capacity;
+  }
+  __device__ __forceinline__ const char* place_here() const {
+    return own.places + (static_cast<int>(number % 2) * ranks + peer) * capacity;
+  }
+
+  /// Tells that the message is in its place, and waits for that of the other; whether it is there.
+  /// By one thread, behind a barrier of those that have written the message.
+  __device__ __forceinline__ bool meet(const unsigned* left) const {
+    if (given_up) return false;
+    cuda::raise_flag(other.flags + rank, number);
+    own.turns[peer] = number;
+    const bool is_there = cuda::await_turn(own.flags + peer, number, left + rank, left + peer);
+    if (!is_there) own.given_up[peer] = 1;
+    return is_there;
+  }
+
+  /// The whole turn, by a warp of `Threads` threads: sends `bytes` bytes, a multiple of 16. Returns
+  /// in its first thread whether the other's message is there. (The flag is raised by a release,
+  /// which takes with it what came before the warp's barrier.)
+  template <int Threads>
+  __device__ __forceinline__ bool exchange(const char* send, std::int64_t bytes,
+                                           const unsigned* left, int thread) const {
+    if (!given_up) cuda::copy_message<Threads>(place_there(), send, bytes, thread);
+    __syncwarp();
+    return thread == 0 && meet(left);
+  }
+};
 
 /// Block p exchanges messages with rank p, `bytes` bytes each, a multiple of 16. `left`: a word a
 /// rank, not 0 if it has left.
@@ -82,31 +142,20 @@ __global__ void __launch_bounds__(peer_gather_nt)
     peer_gather_kernel(const char* send, char* receive, std::int64_t bytes, int rank,
                        const peer_inbox* inboxes, std::int64_t capacity, const unsigned* left) {
   const auto peer = static_cast<int>(blockIdx.x);
-  const auto ranks = static_cast<int>(gridDim.x);
-  const peer_inbox own = inboxes[rank];
-  const peer_inbox other = inboxes[peer];
-  const unsigned turn = own.turns[peer] + 1;
-  const bool given_up = own.given_up[peer] != 0;
-  const int first_place = static_cast<int>(turn % 2) * ranks;
-  if (!given_up) {
-    cuda::copy_message(other.places + (first_place + rank) * capacity, send, bytes);
+  const auto thread = static_cast<int>(threadIdx.x);
+  const peer_turn turn(inboxes[rank], inboxes[peer], rank, peer, static_cast<int>(gridDim.x),
+                       capacity);
+  if (!turn.given_up) {
+    cuda::copy_message<peer_gather_nt>(turn.place_there(), send, bytes, thread);
     __threadfence_system();
   }
   __syncthreads();
   __shared__ bool is_there;
-  if (threadIdx.x == 0) {
-    is_there = false;
-    if (!given_up) {
-      cuda::raise_flag(other.flags + rank, turn);
-      own.turns[peer] = turn;
-      is_there = cuda::await_turn(own.flags + peer, turn, left + rank, left + peer);
-      if (!is_there) own.given_up[peer] = 1;
-    }
-  }
+  if (threadIdx.x == 0) is_there = turn.meet(left);
   __syncthreads();
   char* const to = receive + peer * bytes;
   if (is_there) {
-    cuda::copy_message(to, own.places + (first_place + peer) * capacity, bytes);
+    cuda::copy_message<peer_gather_nt>(to, turn.place_here(), bytes, thread);
   } else {
     for (std::int64_t i = threadIdx.x; i < bytes; i += peer_gather_nt) to[i] = 0;
   }
