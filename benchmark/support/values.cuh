@@ -24,8 +24,10 @@ struct content_of<vec<T, N>> {
 template <class Use>
 void with_structs(const Use& use) {
   use(vec<float, 4>{}, "struct16");
+  use(vec<double, 3>{}, "struct24");
   use(vec<double, 4>{}, "struct32");
   use(vec<double, 8>{}, "struct64");
+  use(vec<double, 16>{}, "struct128");
 }
 
 /// Items of both signs, made when they are first asked for, and bytes after them that the ceiling

@@ -37,8 +37,10 @@ bench::segments_peer peer(const char* name, bench::promise needs) {
           {{"half", Form<__half>{}},
            {"float", Form<float>{}},
            {"struct16", Form<vec<float, 4>>{}},
+           {"struct24", Form<vec<double, 3>>{}},
            {"struct32", Form<vec<double, 4>>{}},
-           {"struct64", Form<vec<double, 8>>{}}}};
+           {"struct64", Form<vec<double, 8>>{}},
+           {"struct128", Form<vec<double, 16>>{}}}};
 }
 
 template <class T>

@@ -30,8 +30,10 @@ bench::runs_peer peer(const char* name, bool waits) {
           waits,
           {{"float", Form<float>{}},
            {"struct16", Form<vec<float, 4>>{}},
+           {"struct24", Form<vec<double, 3>>{}},
            {"struct32", Form<vec<double, 4>>{}},
-           {"struct64", Form<vec<double, 8>>{}}}};
+           {"struct64", Form<vec<double, 8>>{}},
+           {"struct128", Form<vec<double, 16>>{}}}};
 }
 
 template <class T>
