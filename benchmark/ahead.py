@@ -55,7 +55,7 @@ def segments(line, before, shape, marks, **more):
             for (n, mark), b in zip(marks.items(), before)]
 
 
-STRUCTS = ((16, "16"), (32, "32"), (64, "64"))
+STRUCTS = ((16, "16"), (24, "24"), (32, "32"), (64, "64"), (128, "128"))
 
 GPU = [
     *segments("offsets, constant", ("0.60", "0.92"), "segments_constant", {4: 0.90, 16: 0.98}),
