@@ -8,11 +8,15 @@
 
 #include <complex>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <tilefold/tilefold.h>
 #include <tilefold/error.hpp>
@@ -299,5 +303,187 @@ void reduce_by_key_into(executor& exec, const Key* keys, std::int64_t n, const T
   detail::check(tilefold_reduce_by_key(exec.get(), op.name, keys, detail::dtype_of<Key>, items,
                                        detail::dtype_of<T>, n, keys_out, out, num_runs_out));
 }
+
+namespace detail {
+
+/// Deletes what the C interface made.
+template <class Handle, void (*Destroy)(Handle*)>
+struct destroys {
+  void operator()(Handle* handle) const { Destroy(handle); }
+};
+template <class Handle, void (*Destroy)(Handle*)>
+using held = std::unique_ptr<Handle, destroys<Handle, Destroy>>;
+
+/// What write(bytes, capacity, &size) writes.
+template <class Write>
+std::vector<std::byte> bytes_of(const Write& write) {
+  std::int64_t size = 0;
+  detail::check(write(nullptr, 0, &size));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+  detail::check(write(bytes.data(), size, &size));
+  return bytes;
+}
+
+}  // namespace detail
+
+/// What items [begin(), end()) of a sequence of T bring to its fold, as tilefold::piece:
+/// reduce_piece() makes one. In whatever parts a sequence is cut, by whatever executors those are
+/// folded and in whatever groups they are merged, value() has the bits of reduce() over the whole.
+///
+/// - Memory: the host's, wherever items lie. One piece serves one thread at a time. It can be
+///   moved; a copy comes from its bytes.
+/// - On a GPU there are pieces of the operations that docs/c.md names; else error.
+/// - An exception leaves the piece as it was. One that was moved from throws null_pointer_error.
+template <class T, template <class> class Result>
+class piece {
+ public:
+  using result_type = typename detail::op<Result>::template result<T>;
+
+  /// The piece of no items, at `position` of a sequence. Throws invalid_range_error if that is
+  /// negative, error if there is no such operation of T.
+  explicit piece(detail::op<Result> op, std::int64_t position = 0) : op_(op) {
+    tilefold_piece* made = nullptr;
+    detail::check(tilefold_piece_create(op.name, detail::dtype_of<T>, position, &made));
+    handle_.reset(made);
+  }
+
+  std::int64_t begin() const { return looked_at().begin; }
+  std::int64_t end() const { return looked_at().end; }
+  detail::op<Result> op() const { return op_; }
+
+  /// Adds n items that follow; returns when they are folded.
+  void append(executor& exec, const T* items, std::int64_t n) {
+    detail::check(tilefold_piece_append(handle_.get(), exec.get(), items, n));
+  }
+  /// Adds the items of `next`. Throws invalid_range_error unless it is of the same operation and
+  /// begins where this piece ends.
+  void merge(const piece& next) {
+    detail::check(tilefold_piece_merge(handle_.get(), next.handle_.get()));
+  }
+  /// What reduce() returns for items [0, end()). Throws invalid_range_error unless the piece begins
+  /// at 0, empty_range_error of no items if there is no result of those.
+  result_type value() const {
+    result_type found;
+    detail::check(tilefold_piece_value(handle_.get(), &found));
+    return found;
+  }
+
+  /// The piece in bytes, as those of C and Python (docs/c.md). tilefold::piece writes others.
+  std::vector<std::byte> to_bytes() const {
+    return detail::bytes_of([&](void* bytes, std::int64_t capacity, std::int64_t* size) {
+      return tilefold_piece_bytes(handle_.get(), bytes, capacity, size);
+    });
+  }
+  /// The piece that gave these bytes, of this piece's operation. Throws format_error, which says
+  /// what is wrong, if they are truncated, altered, of another version, operation or type.
+  piece from_bytes(std::span<const std::byte> bytes) const {
+    tilefold_piece* made = nullptr;
+    detail::check(
+        tilefold_piece_from_bytes(bytes.data(), static_cast<std::int64_t>(bytes.size()), &made));
+    piece found(made, op_);
+    const facts of = found.looked_at();
+    const tilefold_dtype own = detail::dtype_of<T>;
+    if (of.op != std::string_view(op_.name) || of.dtype.code != own.code ||
+        of.dtype.bits != own.bits) {
+      throw format_error("tilefold: these bytes are a piece of " + std::string(of.op) +
+                         " of other items or another operation than " + op_.name);
+    }
+    return found;
+  }
+
+  tilefold_piece* get() const { return handle_.get(); }
+
+ private:
+  struct facts {
+    std::string_view op;
+    tilefold_dtype dtype;
+    std::int64_t begin;
+    std::int64_t end;
+  };
+
+  piece(tilefold_piece* made, detail::op<Result> op) : op_(op), handle_(made) {}
+
+  facts looked_at() const {
+    const char* name = "";
+    facts found{};
+    detail::check(
+        tilefold_piece_info(handle_.get(), &name, &found.dtype, &found.begin, &found.end));
+    found.op = name;
+    return found;
+  }
+
+  detail::op<Result> op_;
+  detail::held<tilefold_piece, tilefold_piece_destroy> handle_;
+};
+
+/// What n items bring to the fold of a longer sequence in which they stand from `position` on.
+template <class T, template <class> class Result>
+piece<T, Result> reduce_piece(executor& exec, const T* items, std::int64_t n, std::int64_t position,
+                              detail::op<Result> op) {
+  piece<T, Result> made(op, position);
+  made.append(exec, items, n);
+  return made;
+}
+template <class T>
+auto reduce_piece(executor& exec, const T* items, std::int64_t n, std::int64_t position) {
+  return precompiled::reduce_piece(exec, items, n, position, sum);
+}
+
+/// A sum without rounding, of items in any order, as tilefold::exact_accumulator; so are its bytes.
+/// T is a floating type, an integer or bool. On the host, wherever items lie: on a GPU those of
+/// floating types, else error. One accumulator serves one thread at a time. It can be moved; a copy
+/// comes from its bytes. An exception leaves it as it was.
+template <class T>
+class exact_accumulator {
+ public:
+  /// The sum of nothing.
+  exact_accumulator() {
+    tilefold_accumulator* made = nullptr;
+    detail::check(tilefold_accumulator_create(detail::dtype_of<T>, &made));
+    handle_.reset(made);
+  }
+
+  /// Adds n items; returns when they are added.
+  void add(executor& exec, const T* items, std::int64_t n) {
+    detail::check(tilefold_accumulator_add(handle_.get(), exec.get(), items, n));
+  }
+  /// Adds all that `other` was given.
+  void merge(const exact_accumulator& other) {
+    detail::check(tilefold_accumulator_merge(handle_.get(), other.handle_.get()));
+  }
+  /// The sum, rounded once to T; of integers and bool in 64 bits.
+  auto value() const {
+    typename detail::exactly_summed<T>::type found;
+    detail::check(tilefold_accumulator_value(handle_.get(), &found));
+    return found;
+  }
+  /// The mean of n > 0 items, rounded once to T; of integers and bool to double.
+  auto mean(std::int64_t n) const {
+    typename detail::exactly_divided<T>::type found;
+    detail::check(tilefold_accumulator_mean(handle_.get(), n, &found));
+    return found;
+  }
+
+  /// Accumulators that were given equal items have equal bytes.
+  std::vector<std::byte> to_bytes() const {
+    return detail::bytes_of([&](void* bytes, std::int64_t capacity, std::int64_t* size) {
+      return tilefold_accumulator_bytes(handle_.get(), bytes, capacity, size);
+    });
+  }
+  /// The accumulator that gave these bytes; throws format_error for others.
+  static exact_accumulator from_bytes(std::span<const std::byte> bytes) {
+    tilefold_accumulator* made = nullptr;
+    detail::check(tilefold_accumulator_from_bytes(detail::dtype_of<T>, bytes.data(),
+                                                  static_cast<std::int64_t>(bytes.size()), &made));
+    return exact_accumulator(made);
+  }
+
+  tilefold_accumulator* get() const { return handle_.get(); }
+
+ private:
+  explicit exact_accumulator(tilefold_accumulator* made) : handle_(made) {}
+
+  detail::held<tilefold_accumulator, tilefold_accumulator_destroy> handle_;
+};
 
 }  // namespace tilefold::precompiled

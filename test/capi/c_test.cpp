@@ -3,6 +3,7 @@
 // The C interface, from a program that links libtilefold as anybody's would. What a range gives is
 // compared with the templates, which this program compiles for one thread; what segments, axes and
 // runs give, with ranges.
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -675,6 +677,72 @@ TEST(Precompiled, HasTheNamesBitsAndExceptionsOfTheTemplates) {
   EXPECT_THROW((void)p::reduce(exec, static_cast<const float*>(nullptr), 3), null_pointer_error);
   EXPECT_THROW((void)p::reduce(exec, x.data(), 3, p::bit_or), error);
   EXPECT_THROW(p::host_executor(-1), invalid_range_error);
+}
+
+TEST(Precompiled, PiecesAndAccumulatorsAreThoseOfTheTemplates) {
+  namespace p = tilefold::precompiled;
+  p::host_executor exec(2);
+  const auto x = items_of<float>(100003);
+  const auto n = static_cast<std::int64_t>(x.size());
+  const auto cut_in_three = [&](auto op) {
+    auto left = p::reduce_piece(exec, x.data(), 777, 0, op);
+    auto middle = p::reduce_piece(exec, x.data() + 777, 5000, 777, op);
+    auto right = p::reduce_piece(exec, x.data() + 5777, 10000, 5777, op);
+    right.append(exec, x.data() + 15777, n - 15777);
+    middle.merge(right.from_bytes(right.to_bytes()));
+    left.merge(std::move(middle));
+    EXPECT_EQ(left.begin(), 0);
+    EXPECT_EQ(left.end(), n);
+    return left.value();
+  };
+  EXPECT_TRUE(same_bits(cut_in_three(p::sum), tilefold::reduce(x)));
+  EXPECT_TRUE(same_bits(cut_in_three(p::mean), tilefold::reduce(x, r::mean{})));
+  EXPECT_TRUE(same_bits(cut_in_three(p::variance), tilefold::reduce(x, r::variance{})));
+  const p::extremes<float> ends = cut_in_three(p::minmax);
+  EXPECT_EQ(ends.min, tilefold::reduce(x, minimum{}));
+  EXPECT_EQ(ends.max, tilefold::reduce(x, maximum{}));
+  EXPECT_EQ(cut_in_three(p::arg_max), tilefold::max_element(x.begin(), x.end()) - x.begin());
+  EXPECT_EQ(cut_in_three(p::count_nonzero),
+            std::ranges::count_if(x, [](float v) { return v != 0; }));
+  static_assert(std::same_as<decltype(cut_in_three(p::any)), bool>);
+
+  auto sums = p::reduce_piece(exec, x.data(), 10, 5);
+  EXPECT_THROW((void)sums.value(), invalid_range_error);
+  EXPECT_THROW(sums.append(exec, nullptr, 1), null_pointer_error);
+  EXPECT_THROW(sums.merge(p::reduce_piece(exec, x.data(), 10, 16)), invalid_range_error);
+  EXPECT_EQ(sums.end(), 15);
+  const p::piece<float, p::detail::accumulated> products(p::product);
+  EXPECT_THROW((void)products.from_bytes(sums.to_bytes()), format_error);
+  EXPECT_THROW((void)sums.from_bytes(std::vector<std::byte>(40)), format_error);
+  const p::piece<double, p::detail::accumulated> doubles(p::sum);
+  EXPECT_THROW((void)doubles.from_bytes(sums.to_bytes()), format_error);
+  EXPECT_THROW((p::piece<float, p::detail::accumulated>(p::sum, -1)), invalid_range_error);
+  EXPECT_THROW((void)(p::piece<float, p::detail::always<double>::of>(p::mean).value()),
+               empty_range_error);
+  const auto taken = std::move(sums);
+  EXPECT_THROW((void)sums.begin(), null_pointer_error);
+  EXPECT_EQ(taken.begin(), 5);
+
+  tilefold::exact_accumulator<float> expected;
+  expected.add(x.begin(), x.end());
+  p::exact_accumulator<float> total, half_of_it;
+  total.add(exec, x.data() + 5000, n - 5000);
+  half_of_it.add(exec, x.data(), 5000);
+  total.merge(half_of_it);
+  EXPECT_TRUE(same_bits(total.value(), expected.value()));
+  EXPECT_TRUE(same_bits(total.mean(n), expected.mean(n)));
+  const auto bytes = total.to_bytes();
+  EXPECT_TRUE(std::ranges::equal(bytes, expected.to_bytes()));
+  const auto back = p::exact_accumulator<float>::from_bytes(bytes);
+  EXPECT_EQ(back.to_bytes(), bytes);
+  EXPECT_THROW((void)p::exact_accumulator<double>::from_bytes(bytes), format_error);
+  EXPECT_THROW((void)total.mean(0), invalid_range_error);
+  p::exact_accumulator<std::int32_t> whole;
+  const std::int32_t most[] = {2147483647, 2147483647};
+  whole.add(exec, most, 2);
+  static_assert(std::same_as<decltype(whole.value()), std::int64_t>);
+  EXPECT_EQ(whole.value(), 4294967294);
+  EXPECT_EQ(whole.mean(4), 1073741823.5);
 }
 
 }  // namespace

@@ -12,6 +12,10 @@ int main() {
   const std::vector<float> x{1, 2, 3.5f};
   const float sum = p::reduce(exec, x.data(), 3);
   const double mean = p::reduce(exec, x.data(), 2, p::mean);
-  std::printf("%g %g\n", sum, mean);
-  return sum == 6.5f && mean == 1.5 ? 0 : 1;
+  auto parts = p::reduce_piece(exec, x.data(), 1, 0, p::mean);
+  parts.merge(p::reduce_piece(exec, x.data() + 1, 1, 1, p::mean));
+  p::exact_accumulator<float> total;
+  total.add(exec, x.data(), 3);
+  std::printf("%g %g %g %g\n", sum, mean, parts.value(), total.value());
+  return sum == 6.5f && mean == 1.5 && parts.value() == 1.5 && total.value() == 6.5f ? 0 : 1;
 }
