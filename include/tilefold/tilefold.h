@@ -189,9 +189,10 @@ typedef struct tilefold_piece tilefold_piece;
 /* The piece of no items, at `position` of a sequence of items of `dtype`. */
 TILEFOLD_API tilefold_status tilefold_piece_create(const char* op, tilefold_dtype dtype,
                                                    int64_t position, tilefold_piece** piece);
-/* Adds n items that follow; returns when they are folded. On a GPU: "exact_sum", and operations
- * whose values of blocks are results (sums, products, min, max, bit_and and its kin, any, all,
- * count_nonzero); others are TILEFOLD_UNSUPPORTED there. */
+/* Adds n items that follow; returns when they are folded. On a GPU: operations of which the values
+ * of blocks follow from results (sums, products, min, max, minmax, bit_and and its kin, any, all,
+ * count_nonzero, l1, linf; mean, exact_sum and exact_mean of floats; logsumexp and softmax_pair of
+ * integers and doubles); others are TILEFOLD_UNSUPPORTED there. */
 TILEFOLD_API tilefold_status tilefold_piece_append(tilefold_piece* piece,
                                                    tilefold_executor* executor, const void* items,
                                                    int64_t n);

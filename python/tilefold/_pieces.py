@@ -184,9 +184,10 @@ def piece(x: Items, position: int = 0, op: str = "sum", *, stream: Any = None) -
         parts[0].merge(parts[1]).value()          # the bits of reduce(x, "sum")
 
     x         an array as reduce() takes it, of any shape; its items are taken in row-major order. Of a GPU: for
-              "exact_sum" of floats, "sum", "sum64", "product", "product64", "min", "max", "any", "all",
-              "count_nonzero" and "bit_and" and its kin; the call waits for the result. Copied if its items do not
-              stand one after the other.
+              "sum", "sum64", "product", "product64", "min", "max", "minmax", "any", "all", "count_nonzero",
+              "bit_and" and its kin, "l1", "linf"; "mean", "exact_sum" and "exact_mean" of floats; "logsumexp" and
+              "softmax_pair" of integers and float64. The call waits for the result. Copied if its items do not stand
+              one after the other.
     position  of the first item, 0 or more. Places that "arg_min" finds count from 0.
     op        a name of reduce(). min and max of bool are all and any.
     stream    as for reduce().

@@ -129,7 +129,9 @@ class basic_table {
     row.has_empty = has_empty;
     row.accumulator_bytes = static_cast<std::int64_t>(sizeof(accumulator));
     row.fold = &fold_job<It, Out, Make, Exec>;
-    if constexpr (on_host && Which != op::statistics) row.pieces = &piece_of<It, Out, Make>::kind();
+    if constexpr (on_host && Which != op::statistics) {
+      row.pieces = &piece_of<Which, It, Out, Make>::kind();
+    }
   }
 
   /// Of items of each type T, with results of type Out<T>.

@@ -49,11 +49,29 @@ class piece_state {
   virtual void assign(std::int64_t begin, std::int64_t end, const std::byte* values) = 0;
 };
 
+/// From which operation's results the values of blocks follow. So a GPU needs no kernels for pieces
+/// of their own.
+struct block_rule {
+  bool is_known;
+  op by;                      // exact_sum: accumulators of exact sums stand for its results
+  std::int64_t result_bytes;  // of `by`
+  /// Makes the value of a block of `size` items of its result; null: they are the same.
+  void (*make)(const void* result, std::int64_t size, void* value);
+
+  void write(const void* result, std::int64_t size, void* value) const {
+    if (make != nullptr) {
+      make(result, size, value);
+    } else {
+      std::memcpy(value, result, static_cast<std::size_t>(result_bytes));
+    }
+  }
+};
+
 /// What is the same of all pieces of an operation and a type of items.
 struct piece_kind {
   bool one_block;            // the order does not matter
-  bool value_is_result;      // of a block: what a fold of it writes
   std::int64_t value_bytes;  // of a block
+  block_rule blocks;
   std::unique_ptr<piece_state> (*make)(std::int64_t position);
 
   std::int64_t num_values(std::int64_t begin, std::int64_t end) const {
@@ -70,8 +88,22 @@ inline constexpr bool is_op_reducer = false;
 template <class Acc, class Op, class Lift>
 inline constexpr bool is_op_reducer<detail::op_reducer<Acc, Op, Lift>> = true;
 
-/// Of items that It reads, folded with what Make makes; the value is an Out.
-template <class It, class Out, class Make>
+template <class It>
+struct items_read {
+  using type = typename It::value_type;
+};
+template <class T>
+struct items_read<const T*> {
+  using type = T;
+};
+
+/// Operations that write the accumulator as it is, but for NaNs, which all become one.
+constexpr bool writes_accumulators(op which) {
+  return which == op::minmax || which == op::l1 || which == op::linf || which == op::softmax_pair;
+}
+
+/// Of items that It reads, folded with what Make makes for an operation; the value is an Out.
+template <op Which, class It, class Out, class Make>
 class piece_of final : public piece_state {
   static auto bound() {
     return detail::bind<void, It>(detail::init_and_op{detail::no_init{}, Make{}()},
@@ -84,9 +116,8 @@ class piece_of final : public piece_state {
 
  public:
   static const piece_kind& kind() {
-    static constexpr piece_kind what{detail::blocks_of<reducer>::one,
-                                     is_op_reducer<reducer> && std::is_same_v<accumulator, Out>,
-                                     sizeof(accumulator), &piece_of::make};
+    static constexpr piece_kind what{detail::blocks_of<reducer>::one, sizeof(accumulator),
+                                     piece_of::rule(), &piece_of::make};
     return what;
   }
 
@@ -144,6 +175,38 @@ class piece_of final : public piece_state {
   }
 
  private:
+  static constexpr block_rule rule() {
+    using item = typename items_read<It>::type;
+    constexpr bool is_float = std::is_floating_point_v<item> || is_narrow_float<item>;
+    constexpr std::int64_t bytes = sizeof(accumulator);
+    if constexpr (std::is_same_v<accumulator, Out> &&
+                  (is_op_reducer<reducer> || writes_accumulators(Which))) {
+      return {true, Which, bytes, nullptr};
+    } else if constexpr (Which == op::logsumexp && !exact_in_float<item>) {
+      return {true, op::softmax_pair, bytes, nullptr};
+    } else if constexpr (Which == op::mean && is_float) {
+      return {true, op::sum64, sizeof(double), &piece_of::counted};
+    } else if constexpr (Which == op::exact_sum && is_float) {
+      return {true, op::exact_sum, bytes, nullptr};
+    } else if constexpr (Which == op::exact_mean && is_float) {
+      return {true, op::exact_sum, sizeof(decltype(accumulator::sum)), &piece_of::counted};
+    } else {
+      return {false, Which, 0, nullptr};
+    }
+  }
+  template <class T>
+  static constexpr bool exact_in_float = std::is_same_v<T, float> || is_narrow_float<T>;
+
+  // The value is a sum and a count.
+  static void counted(const void* result, std::int64_t size, void* value)
+    requires requires(accumulator& sum) { sum.count; }
+  {
+    accumulator whole{};
+    std::memcpy(static_cast<void*>(&whole.sum), result, sizeof whole.sum);
+    whole.count = static_cast<decltype(whole.count)>(size);
+    std::memcpy(value, &whole, sizeof whole);
+  }
+
   static std::unique_ptr<piece_state> make(std::int64_t position) {
     return std::make_unique<piece_of>(position);
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of a piece by kernels whose results are values of blocks: so a GPU needs no kernels for
-// pieces of their own.
+// Blocks of a piece by kernels from whose results their values follow (block_rule in piece.hpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "kernels.hpp"
 #include "pieces.hpp"
@@ -14,8 +15,15 @@ namespace tilefold::capi {
 /// From here on a block is a range by itself, at the speed of ranges; shorter ones are segments.
 inline constexpr std::int64_t least_range_of_piece = std::int64_t{1} << 20;
 
-/// Adds n >= 1 items to a piece; they are folded when this returns. `exec` gives memory that it
-/// writes and the host reads (pinned_array).
+/// Adds a block of `size` items that follow, by its result.
+inline void append_result(tilefold_piece& piece, const void* result, std::int64_t size) {
+  std::vector<std::byte> value(static_cast<std::size_t>(piece.kind->value_bytes));
+  piece.kind->blocks.write(result, size, value.data());
+  piece.state->append_value(value.data(), size);
+}
+
+/// Adds n >= 1 items to a piece; they are folded when this returns. `kernel` is that of its rule.
+/// `exec` gives memory that it writes and the host reads (pinned_array).
 template <class Exec>
 void append_by_results(Exec& exec, const basic_kernel<Exec>& kernel, tilefold_piece& piece,
                        const void* items, std::int64_t n,
@@ -23,11 +31,12 @@ void append_by_results(Exec& exec, const basic_kernel<Exec>& kernel, tilefold_pi
   const std::int64_t begin = piece.state->end();
   const auto count = static_cast<int>(piece.kind->num_values(begin, begin + n));
   const auto size = [&](int i) { return piece.kind->block_size(begin, begin + n, i); };
-  // Where blocks begin, and behind a multiple of 16 bytes their values.
+  const std::int64_t bytes = piece.kind->blocks.result_bytes;
+  // Where blocks begin, and behind a multiple of 16 bytes their results.
   const std::int64_t begins = (count + 2) / 2 * 2;
-  auto* const offsets = exec.template pinned_array<std::int64_t>(
-      begins + count * ((piece.kind->value_bytes + 7) / 8));
-  auto* const values = reinterpret_cast<char*>(offsets + begins);
+  auto* const offsets =
+      exec.template pinned_array<std::int64_t>(begins + count * ((bytes + 7) / 8));
+  auto* const results = reinterpret_cast<char*>(offsets + begins);
   offsets[0] = 0;
   for (int i = 0; i < count; ++i) offsets[i + 1] = offsets[i] + size(i);
 
@@ -42,7 +51,7 @@ void append_by_results(Exec& exec, const basic_kernel<Exec>& kernel, tilefold_pi
       call.offsets = {nullptr, size(first), 0};
       call.is_range = true;
     }
-    call.results = values + first * piece.kind->value_bytes;
+    call.results = results + first * bytes;
     call.plan.out = {1, {call.segments}, {1}};
     kernel.fold(exec, call);
   };
@@ -56,7 +65,7 @@ void append_by_results(Exec& exec, const basic_kernel<Exec>& kernel, tilefold_pi
   if (done < count) fold(done, count);
   exec.synchronize();
   for (int i = 0; i < count; ++i) {
-    piece.state->append_value(values + i * piece.kind->value_bytes, size(i));
+    capi::append_result(piece, results + i * bytes, size(i));
   }
 }
 

@@ -477,9 +477,12 @@ bytes value_of_parts(tilefold_executor* gpu, tilefold_executor* host, const char
   return value;
 }
 
-bool has_pieces_on_gpu(const std::string& op) {
-  for (const char* known : {"sum", "sum64", "product", "product64", "min", "max", "any", "all",
-                            "count_nonzero", "bit_and", "bit_or", "bit_xor", "exact_sum"}) {
+bool has_pieces_on_gpu(const std::string& op, tilefold_dtype type) {
+  const bool is_float = type.code == TILEFOLD_FLOAT || type.code == TILEFOLD_BFLOAT;
+  if (op == "mean" || op == "exact_sum" || op == "exact_mean") return is_float;
+  if (op == "logsumexp" || op == "softmax_pair") return !is_float || type.bits == 64;
+  for (const char* known : {"sum", "sum64", "product", "product64", "min", "max", "minmax", "any",
+                            "all", "count_nonzero", "bit_and", "bit_or", "bit_xor", "l1", "linf"}) {
     if (op == known) return true;
   }
   return false;
@@ -490,7 +493,7 @@ TEST_F(CInterfaceOnGpu, PiecesHaveTheBitsOfOneCall) {
   must(tilefold_stream_executor(0, stream_, &stream_executor));
   for (const std::int64_t n : {1, 37, 100003, 3000001}) {
     for_each_op([&](const char* op, tilefold_dtype type, std::size_t size) {
-      if (!has_pieces_on_gpu(op)) return;
+      if (!has_pieces_on_gpu(op, type)) return;
       const bytes items = items_of(type, n);
       const gpu_bytes on_gpu(items);
       bytes expected(size, 0xee);
@@ -505,21 +508,21 @@ TEST_F(CInterfaceOnGpu, PiecesHaveTheBitsOfOneCall) {
     });
   }
   tilefold_destroy(stream_executor);
-  tilefold_piece* mean = nullptr;
+  tilefold_piece* variance = nullptr;
   const gpu_bytes some(64);
-  must(tilefold_piece_create("mean", types[9], 0, &mean));
-  EXPECT_EQ(tilefold_piece_append(mean, gpu_, some.data(), 2), TILEFOLD_UNSUPPORTED);
-  EXPECT_NE(std::string(tilefold_last_error()).find("no piece of mean of float32"),
+  must(tilefold_piece_create("variance", types[9], 0, &variance));
+  EXPECT_EQ(tilefold_piece_append(variance, gpu_, some.data(), 2), TILEFOLD_UNSUPPORTED);
+  EXPECT_NE(std::string(tilefold_last_error()).find("no piece of variance of float32"),
             std::string::npos);
   std::int64_t end = -1;
-  must(tilefold_piece_info(mean, nullptr, nullptr, nullptr, &end));
+  must(tilefold_piece_info(variance, nullptr, nullptr, nullptr, &end));
   EXPECT_EQ(end, 0);
   const float on_host[2] = {};
   tilefold_piece* sum = nullptr;
   must(tilefold_piece_create("sum", types[9], 0, &sum));
   EXPECT_EQ(tilefold_piece_append(sum, gpu_, on_host, 2), TILEFOLD_MEMORY_SPACE);
   tilefold_piece_destroy(sum);
-  tilefold_piece_destroy(mean);
+  tilefold_piece_destroy(variance);
 }
 
 TEST_F(CInterfaceOnGpu, AccumulatorsHaveTheHostsBytes) {

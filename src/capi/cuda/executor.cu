@@ -123,11 +123,12 @@ class gpu final : public tilefold_executor {
     cuda_executor& exec = lent.executor();
     require_no_capture(exec, "tilefold_piece_append");
     reach(exec, items, "items");
-    const auto* const found = cuda_kernels().find(piece.which, piece.type);
-    if (piece.which == op::exact_sum && has_exact_blocks(piece.type)) {
+    const block_rule& rule = piece.kind->blocks;
+    const auto* const found = rule.is_known ? cuda_kernels().find(rule.by, piece.type) : nullptr;
+    if (rule.is_known && rule.by == op::exact_sum) {
       capi::exact_block(exec, items, piece.type, n,
-                        [&](const void* sum) { piece.state->append_value(sum, n); });
-    } else if (found != nullptr && piece.kind->value_is_result) {
+                        [&](const void* sum) { capi::append_result(piece, sum, n); });
+    } else if (found != nullptr) {
       capi::append_by_results(exec, *found, piece, items, n);
     } else {
       throw unsupported("tilefold_piece_append: on a GPU there is no piece of " +
