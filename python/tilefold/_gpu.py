@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _errors, _library, _threads
 from ._arrays import axes_of, require_no_stream
-from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, name_of, of_dtype, of_name
+from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, Torch, name_of, of_dtype, of_name
 
 #: Operations that are one of another name for bool.
 _OF_BOOL = {"min": "all", "max": "any"}
@@ -44,6 +44,12 @@ def plan_of(op: str, code: Code) -> Plan:
     _library.call("tilefold_result", op.encode(), items, ctypes.byref(result), ctypes.byref(count))
     return Plan(op.encode(), items, (result.code, result.bits), (count.value,) if count.value > 1 else ())
 
+
+#: Folds all items of an array whose items stand one after the other, and lie where they can be read; with `widens`
+#: integers in 64 bits. None of any other array.
+ShortWay = Callable[[Any, str, bool], Any]
+#: By the types of arrays that have been seen. A call of few items looks here first.
+short_ways: Dict[Any, ShortWay] = {}
 
 _executors: Dict[Tuple[int, int], ctypes.c_void_p] = {}
 
@@ -86,30 +92,42 @@ def in_stream(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-#: What whole() needs: an operation's name, its type of items, and an array to make results like.
-_whole_plans: Dict[Tuple[str, bool, Any, int], Tuple[bytes, _library.Dtype, Any]] = {}
+def short_way_of(library: GpuLibrary) -> ShortWay:
+    """What `library` adds to short_ways. It does as little as a call of a few items can: one look at what was found
+    out by earlier ones."""
+    if not isinstance(library, Torch):
+        return lambda x, op, widens: None
+    torch = library.torch
+    strided, empty_like, current_stream = torch.strided, torch.empty_like, library.current_stream
+    reduce = _library.tilefold_reduce
+    # By operation, dtype, device and stream: the operation's name, its type of items, an array to make results like,
+    # and the executor.
+    plans: Dict[Tuple[str, bool, Any, int, int], Tuple[bytes, _library.Dtype, Any, ctypes.c_void_p]] = {}
 
-
-def whole(library: GpuLibrary, x: Any, op: str, widens: bool = False) -> Any:
-    """fold() of all items of an array whose items stand one after the other; None if it is no such array. With
-    `widens` integers are folded in 64 bits. It does as little as a call of a few items can."""
-    row = library.row(x)
-    if row is None:
-        return None
-    address, dtype, size, place = row
-    key = (op, widens, dtype, place[0])
-    found = _whole_plans.get(key)
-    if found is None:
+    def plan(x: Any, op: str, widens: bool, device: int, stream: int) -> Any:
         code = library.code_of(x)
-        plan = plan_of(op + "64" if widens and code[0] in _INTEGERS and code[1] < 64 else op, code)
-        found = _whole_plans[key] = (plan.name, plan.items, library.empty(x, plan.tail, plan.result))
-    name, items, like = found
-    results = library.empty_like(like)
-    status = _library.tilefold_reduce(_executors.get(place) or executor_of(*place), name, address, items, size,
-                                      library.address(results))
-    if status != 0:
-        _library.raise_refusal(status)
-    return results
+        made = plan_of(op + "64" if widens and code[0] in _INTEGERS and code[1] < 64 else op, code)
+        return made.name, made.items, library.empty(x, made.tail, made.result), executor_of(device, stream)
+
+    def whole(x: Any, op: str, widens: bool) -> Any:
+        if not x.is_cuda or x.requires_grad or x.layout is not strided or not x.is_contiguous() or x.is_neg():
+            return None
+        device, dtype = x.get_device(), x.dtype
+        if dtype.is_complex and x.is_conj():
+            return None
+        stream = current_stream(device)
+        key = (op, widens, dtype, device, stream)
+        try:
+            name, items, like, executor = plans[key]
+        except KeyError:
+            name, items, like, executor = plans[key] = plan(x, op, widens, device, stream)
+        results = empty_like(like)
+        status = reduce(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr())
+        if status != 0:
+            _library.raise_refusal(status)
+        return results
+
+    return whole
 
 
 def _check_out(library: GpuLibrary, out: Any, like: Items, code: Code, shape: Tuple[int, ...]) -> Items:

@@ -60,10 +60,6 @@ class Items(NamedTuple):
     read_only: bool = False
 
 
-#: Items that stand one after the other: address, dtype of the library, how many, device and stream.
-Row = Tuple[int, Any, int, Tuple[int, int]]
-
-
 def handle_of(stream: Any) -> int:
     """The cudaStream_t of a stream: an int, or a stream of torch, CuPy, numba or cuda.core."""
     if hasattr(stream, "__cuda_stream__"):
@@ -92,15 +88,6 @@ class GpuLibrary:
     def code_of(self, x: Any) -> Code:
         """That of items()."""
         return self.items(x).code
-
-    def row(self, x: Any) -> Optional[Row]:
-        """The items of x one after the other, if they lie so and nothing is to be refused or waited for; else None.
-        What a short call costs is mostly this."""
-        return None
-
-    def empty_like(self, x: Any) -> Any:
-        """A new array of x's shape and dtype on its device."""
-        raise NotImplementedError
 
     def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
         raise NotImplementedError
@@ -174,10 +161,8 @@ class Torch(GpuLibrary):
             dtype = getattr(torch, name, None)
             if dtype is not None:
                 self.codes[dtype], self.dtypes[code] = code, dtype
-        self.strided = torch.strided
         self.tensor = torch.Tensor
-        # Functions of torch's own, without a frame of Python around them.
-        self.empty_like = torch.empty_like  # type: ignore[method-assign]
+        # torch's own, without a frame of Python around it.
         self.address = torch.Tensor.data_ptr  # type: ignore[method-assign]
         raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
         #: Of a device's number. The runtime's own function where there is one, for it is faster.
@@ -199,12 +184,6 @@ class Torch(GpuLibrary):
             raise unsupported("this tensor is a conjugated or negated view: use x.resolve_conj().resolve_neg()")
         device = x.get_device()
         return Items(x.data_ptr(), self.code_of(x), x.shape, x.stride(), device, self.current_stream(device))
-
-    def row(self, x: Any) -> Optional[Row]:
-        if x.layout is not self.strided or x.requires_grad or not x.is_contiguous() or x.is_neg() or x.is_conj():
-            return None
-        device = x.get_device()
-        return x.data_ptr(), x.dtype, x.numel(), (device, self.current_stream(device))
 
     def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
         cuda = self.torch.cuda

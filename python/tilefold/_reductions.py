@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _errors, _gpu, _library, _threads
 from ._arrays import Axis, Items, array_of, axes_of, items_of, require_no_stream, row_of, unsupported
-from ._gpu_libraries import BOOL, Code, library_of, name_of, of_dtype
+from ._gpu_libraries import BOOL, Code, GpuLibrary, library_of, name_of, of_dtype
 from ._operations import Operation
 
 Out = Any  # an array of the result's kind, or None
@@ -89,10 +89,10 @@ def _whole_plan(op: str, widens: bool, x: np.ndarray[Any, Any]) -> Optional[Tupl
     return (operation.name, operation.code, operation.dtype) if is_plain else None
 
 
-def _whole(x: Any, op: str, widens: bool = False) -> Any:
-    """_fold() of all items of an array whose items stand one after the other; None if it is no such array. It does as
-    little as a call of a few items can."""
-    if type(x) is not np.ndarray or not x.flags.c_contiguous or not x.flags.aligned or x.ndim > 8:
+def _whole(x: Any, op: str, widens: bool) -> Any:
+    """The short way of NumPy's arrays."""
+    flags = x.flags
+    if not flags.c_contiguous or not flags.aligned or x.ndim > 8:
         return None
     key = (op, widens, x.dtype)
     try:
@@ -105,6 +105,10 @@ def _whole(x: Any, op: str, widens: bool = False) -> Any:
     if status != 0:
         _library.raise_refusal(status)
     return _results.views[found[2]][0]
+
+
+_short_ways = _gpu.short_ways
+_short_ways[np.ndarray] = _whole
 
 
 def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
@@ -141,19 +145,24 @@ def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Ou
     CUDA, and those of other libraries of GPUs; ArgumentError (a ValueError) for an operation, an axis, a rank, an out
     or a stream that is wrong; EmptyError (a ValueError). Then out is as it was.
     """
-    library = library_of(x)
-    if library is not None:
-        if axis is None and out is None and stream is None and not keepdims:
-            found = _gpu.whole(library, x, op)
+    if axis is None and out is None and stream is None and not keepdims:
+        short = _short_ways.get(type(x))
+        if short is not None:
+            found = short(x, op, False)
             if found is not None:
                 return found
+    library = library_of(x)
+    if library is not None:
+        _learn(x, library)
         return _gpu.fold(library, x, op, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
-    if axis is None and out is None and not keepdims:
-        found = _whole(x, op)
-        if found is not None:
-            return found
     return _fold(items_of(x), op, axis, keepdims, out)
+
+
+def _learn(x: Any, library: GpuLibrary) -> None:
+    """The next array of x's type finds its short way."""
+    if type(x) not in _short_ways:
+        _short_ways[type(x)] = _gpu.short_way_of(library)
 
 
 def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
@@ -189,18 +198,17 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
     if initial is not None:
         return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, None), x,
                        out, stream)
-    library = library_of(x)
-    if library is not None:
-        if axis is None and dtype is None and out is None and stream is None and not keepdims:
-            found = _gpu.whole(library, x, op, widens=True)
+    if axis is None and dtype is None and out is None and stream is None and not keepdims:
+        short = _short_ways.get(type(x))
+        if short is not None:
+            found = short(x, op, True)
             if found is not None:
                 return found
+    library = library_of(x)
+    if library is not None:
+        _learn(x, library)
         return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
-    if axis is None and dtype is None and out is None and not keepdims:
-        found = _whole(x, op, widens=True)
-        if found is not None:
-            return found
     array = items_of(x)
     wanted = None if dtype is None else np.dtype(dtype).newbyteorder("=")
     if wanted is not None and wanted != array.dtype:

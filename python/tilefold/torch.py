@@ -32,10 +32,15 @@ __all__ = ["sum", "mean", "var_mean", "logsumexp", "log_softmax", "softmax", "rm
 Dim = Union[None, int, Sequence[int]]
 _on_gpu = Torch(torch, of_user=False)
 _on_host = Torch(torch, of_user=False, on_host=True)
+_short_way = _gpu.short_way_of(_on_gpu)
 
 
 def _fold(x: Tensor, op: str, dim: Sequence[int], keepdim: bool) -> Tensor:
     """The operation `op` of libtilefold over dims, in its own type."""
+    if len(dim) == x.dim() and not keepdim:
+        of_all: Optional[Tensor] = _short_way(x, op, False)
+        if of_all is not None:
+            return of_all
     found: Tensor = _gpu.fold(_on_gpu if x.is_cuda else _on_host, x, op, tuple(dim), keepdim)
     return found
 

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The short way of torch's tensors, with tensors that pretend to be on a GPU: their memory is the host's, and so is
+the executor of device -1."""
+import types
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilefold
+from tilefold import _gpu, _gpu_libraries
+
+
+class Dtype:
+    def __init__(self, name):
+        self.name = name
+        self.numpy = np.dtype(ml_dtypes.bfloat16 if name == "bfloat16" else name)
+        self.is_complex = self.numpy.kind == "c"
+
+
+DTYPES = {name: Dtype(name) for name in _gpu_libraries._NAMES.values()}
+STRIDED = object()
+
+
+class Tensor:
+    def __init__(self, array, **differs):
+        self.array, self.shape = array, array.shape
+        self.dtype = DTYPES[array.dtype.name]
+        self.is_cuda, self.requires_grad, self.layout, self.neg, self.conj = True, False, STRIDED, False, False
+        self.__dict__.update(differs)
+
+    def is_contiguous(self):
+        return self.array.flags.c_contiguous
+
+    def is_neg(self):
+        return self.neg
+
+    def is_conj(self):
+        return self.conj
+
+    def get_device(self):
+        return -1
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def numel(self):
+        return self.array.size
+
+    def stride(self):
+        return [step // self.array.itemsize for step in self.array.strides]
+
+    def new_empty(self, shape, dtype):
+        return Tensor(np.full(shape, 77, dtype.numpy))
+
+
+STREAM = {"now": 0}
+
+
+@pytest.fixture
+def torch(monkeypatch):
+    """Stands for torch. `long` has the arrays that went another way."""
+    made = types.SimpleNamespace(
+        **DTYPES, strided=STRIDED, Tensor=Tensor, is_grad_enabled=lambda: True,
+        empty_like=lambda x: Tensor(np.full(x.shape, 77, x.array.dtype)),
+        _C=types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: STREAM["now"]))
+    monkeypatch.setattr(_gpu_libraries, "_by_type", {Tensor: _gpu_libraries.Torch(made)})
+    monkeypatch.setattr(_gpu, "short_ways", dict(_gpu.short_ways))
+    monkeypatch.setattr(tilefold._reductions, "_short_ways", _gpu.short_ways)
+    made.long = {}
+    for name in ("fold", "in_dtype"):
+        def other(library, x, *arguments, own=getattr(_gpu, name), **named):
+            made.long[id(x)] = x
+            return own(library, x, *arguments, **named)
+        monkeypatch.setattr(_gpu, name, other)
+    return made
+
+
+def same(got, expected):
+    expected = np.asarray(expected)
+    assert isinstance(got, Tensor) and got.array.dtype == expected.dtype
+    assert got.shape == expected.shape and got.array.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "float32", "float64", "bool", "complex64"])
+def test_the_second_tensor_goes_it_and_has_the_same_bits(torch, dtype):
+    random = np.random.default_rng(11)
+    x = (random.standard_normal((20, 50)) * 90).astype(dtype)
+    for op in ("sum",) if dtype == "complex64" else ("sum", "prod", "max", "mean", "argmin", "minmax", "any"):
+        if dtype == "bool" and op == "minmax":
+            continue
+        function = getattr(tilefold, op)
+        expected = function(x)
+        for items in (x, x[:7], x.copy()):
+            same(function(Tensor(items)), function(items))
+        same(function(Tensor(x)), expected)
+    same(tilefold.reduce(Tensor(x), "sum"), tilefold.reduce(x, "sum"))  # integers in 32 bits, where sum() has 64
+    assert len(torch.long) <= 1  # what showed the type
+
+
+def test_streams_have_executors_of_their_own(torch, monkeypatch):
+    x = Tensor(np.arange(10, dtype="f4"))
+    tilefold.sum(x)
+    asked = []
+    own = _gpu.executor_of
+    monkeypatch.setattr(_gpu, "executor_of", lambda *place: asked.append(place) or own(*place))
+    for stream in (5, 6, 5, 6):
+        monkeypatch.setitem(STREAM, "now", stream)
+        same(tilefold.sum(x), np.float32(45))
+    assert asked == [(-1, 5), (-1, 6)]
+
+
+def test_results_are_new(torch):
+    x = Tensor(np.arange(10, dtype="f4"))
+    first, second, third = (tilefold.sum(x) for _ in range(3))
+    third.array[...] = 0
+    assert second.array == 45 and second.array is not third.array
+    same(tilefold.sum(x), np.float32(45))
+
+
+def test_what_is_refused_or_lies_otherwise_does_not_go_it(torch):
+    x = np.arange(12, dtype="f4").reshape(3, 4)
+    tilefold.sum(Tensor(x))
+    for differs, part in (({"requires_grad": True}, "gradient"), ({"layout": "sparse"}, "layout"),
+                          ({"neg": True}, "negated")):
+        with pytest.raises(tilefold.UnsupportedError, match=part):
+            tilefold.sum(Tensor(x, **differs))
+        with pytest.raises(tilefold.UnsupportedError, match=part):
+            tilefold.max(Tensor(x, **differs))
+    z = np.ones(3, "c8")
+    same(tilefold.sum(Tensor(z)), np.complex64(3))
+    with pytest.raises(tilefold.UnsupportedError, match="conjugated"):
+        tilefold.sum(Tensor(z, conj=True))
+    torch.long.clear()
+    same(tilefold.sum(Tensor(x.T)), tilefold.sum(x.T))
+    same(tilefold.sum(Tensor(x[:, ::2])), tilefold.sum(x[:, ::2]))
+    same(tilefold.sum(Tensor(x), 0), tilefold.sum(x, 0))
+    same(tilefold.sum(Tensor(x), keepdims=True), tilefold.sum(x, keepdims=True))
+    assert len(torch.long) == 4
+
+
+def test_errors_come_through(torch):
+    nothing = Tensor(np.zeros(0, "f4"))
+    tilefold.sum(nothing)
+    with pytest.raises(tilefold.EmptyError):
+        tilefold.mean(nothing)
+    with pytest.raises(tilefold.ArgumentError, match="no operation 'mad'"):
+        tilefold.reduce(nothing, "mad")
