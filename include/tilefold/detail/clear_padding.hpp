@@ -5,6 +5,8 @@
 // only.
 #pragma once
 
+#include <tilefold/config.hpp>
+
 // GCC has a builtin for it from 11 on. What nvcc passes on to clang may not know it.
 #if defined(__has_builtin) && !(defined(__clang__) && defined(__CUDACC__))
 #if __has_builtin(__builtin_clear_padding)

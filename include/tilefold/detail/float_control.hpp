@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include <tilefold/config.hpp>
+
 namespace tilefold::detail::host {
 
 #if defined(__SSE__)
