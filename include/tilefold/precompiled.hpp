@@ -429,6 +429,18 @@ auto reduce_piece(executor& exec, const T* items, std::int64_t n, std::int64_t p
   return precompiled::reduce_piece(exec, items, n, position, sum);
 }
 
+/// Folds n items in memory of a GPU, in the order of the stream, and returns the value on the host,
+/// once it is there. For the operations that have pieces on a GPU (docs/c.md); else error, and
+/// reduce_into() folds there. Throws empty_range_error of no items if there is no result of those.
+template <class T, template <class> class Result>
+auto reduce(cuda_executor& exec, const T* items, std::int64_t n, detail::op<Result> op) {
+  return precompiled::reduce_piece(exec, items, n, 0, op).value();
+}
+template <class T>
+auto reduce(cuda_executor& exec, const T* items, std::int64_t n) {
+  return precompiled::reduce(exec, items, n, sum);
+}
+
 /// A sum without rounding, of items in any order, as tilefold::exact_accumulator; so are its bytes.
 /// T is a floating type, an integer or bool. On the host, wherever items lie: on a GPU those of
 /// floating types, else error. One accumulator serves one thread at a time. It can be moved; a copy

@@ -2,6 +2,7 @@
 //
 // libtilefold on a GPU, from a program that nvcc never sees: every operation of every type has the
 // host's bits, in every shape.
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
@@ -601,6 +602,32 @@ TEST(PrecompiledOnGpu, FoldsFromPlainCpp) {
   float sum = 0;
   std::memcpy(&sum, result.to_host().data(), 4);
   EXPECT_EQ(sum, 6.5f);
+}
+
+// Magnitudes and signs are mixed, so that another order would have other bits.
+TEST(PrecompiledOnGpu, ReturnsTheHostsBits) {
+  namespace p = tilefold::precompiled;
+  p::cuda_executor gpu;
+  p::host_executor host;
+  std::vector<float> x(100003);
+  std::uint64_t state = 1;
+  for (float& item : x) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    item = std::ldexp(static_cast<float>(static_cast<int>(state >> 40 & 0xffff) - 0x8000),
+                      static_cast<int>(state >> 59));
+  }
+  const gpu_bytes memory(4 * x.size());
+  must(cudaMemcpy(memory.data(), x.data(), 4 * x.size(), cudaMemcpyDefault));
+  const auto* items = static_cast<const float*>(memory.data());
+  for (const std::int64_t n : {1, 2, 1000, 8193, 100003}) {
+    const auto expect_equal = [n](const auto& got, const auto& expected) {
+      EXPECT_EQ(std::memcmp(&got, &expected, sizeof got), 0) << n << " items";
+    };
+    expect_equal(p::reduce(gpu, items, n), p::reduce(host, x.data(), n));
+    expect_equal(p::reduce(gpu, items, n, p::mean), p::reduce(host, x.data(), n, p::mean));
+    expect_equal(p::reduce(gpu, items, n, p::minmax), p::reduce(host, x.data(), n, p::minmax));
+  }
+  EXPECT_EQ(p::reduce(gpu, items, 0), p::reduce(host, x.data(), 0));
 }
 
 }  // namespace

@@ -6,8 +6,14 @@
 
 #include <tilefold/precompiled.hpp>
 
+namespace p = tilefold::precompiled;
+
+// Compiles without nvcc; there may be no GPU.
+double sum_and_mean(p::cuda_executor& gpu, const float* x, int n) {
+  return p::reduce(gpu, x, n) + p::reduce(gpu, x, n, p::mean);
+}
+
 int main() {
-  namespace p = tilefold::precompiled;
   p::host_executor exec;
   const std::vector<float> x{1, 2, 3.5f};
   const float sum = p::reduce(exec, x.data(), 3);
