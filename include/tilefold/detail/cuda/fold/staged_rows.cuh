@@ -68,16 +68,15 @@ struct among_equals {
   }
 };
 
-/// Rows of the runs of staged_shape_of; all lanes of a warp together.
-template <class Source, class Reducer>
+/// Rows of runs of `Run` items; all lanes of a warp together.
+template <class Source, class Reducer, int Run = staged_shape_of<Source, Reducer>.run>
 class staged_rows {
   using acc = typename Reducer::accumulator;
-  static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
-  static constexpr int packet = detail::smaller(shape.run, staged_packet(Reducer::long_combine));
+  static constexpr int packet = detail::smaller(Run, staged_packet(Reducer::long_combine));
   static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
 
  public:
-  static constexpr int run = shape.run;
+  static constexpr int run = Run;
   static constexpr int items = warp_size * run;
   using stage = lane_stage<Source, run>;
 
@@ -94,6 +93,22 @@ class staged_rows {
   __device__ __forceinline__ acc node_of(const stage& from, const Source& source,
                                          std::int64_t first) const {
     return lane_node(from, source, first + lane_ * run);
+  }
+
+  /// The same of a row of which only `count` items exist, in lanes that have any of them.
+  __device__ __forceinline__ void put_node(registers<acc, 1>& node, const stage& from,
+                                           const Source& source, std::int64_t first,
+                                           int count) const {
+    static_assert(packet == run);
+    const int mine = detail::smaller(count - lane_ * run, run);
+    if (mine <= 0) return;
+    node.put(0, from.template packets<run>(
+                    [&](const auto&... items) {
+                      return lane_tree<acc>::template first<run>(
+                          0, mine, [&](int i) { return reducer_.lift(items[i]...); },
+                          [&](const acc& a, const acc& b) { return reducer_.combine(a, b); });
+                    },
+                    source, 0, first + lane_ * run));
   }
 
   /// Items behind a row that may be read with it.

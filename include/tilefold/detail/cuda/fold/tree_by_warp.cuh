@@ -146,16 +146,29 @@ inline constexpr bool stages_trees =
     folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
     !fold_traits<Reducer>::folds_in_any_order;
 
+/// The same of structs, if a tree is one warp's.
+template <class Source, class Reducer>
+inline constexpr bool stages_trees_of_structs =
+    holds_structs<Source> && !folds_stretches<Source, Reducer> &&
+    pays_to_stage_trees_of_structs(staged_bytes<Source>, sizeof(typename Reducer::accumulator)) &&
+    !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order;
+
+/// Items of a lane's run.
+template <class Source, class Reducer>
+inline constexpr int tree_run =
+    stages_trees_of_structs<Source, Reducer> ? tree_run_of_structs(staged_bytes<Source>)
+                                             : staged_shape_of<Source, Reducer>.run;
+
 /// A tree, or an aligned block of it, by a warp: whole rows, of which the next is always on its
-/// way, then stretches:
+/// way, then stretches. Of small structs what is left is staged, too:
 ///
 ///     block     | row | row | row | row | what is left |
-///     stages       0     1     0     1
+///     stages       0     1     0     1    (0)
 ///
 template <class Source, class Reducer>
 class staged_tree {
   using acc = typename Reducer::accumulator;
-  using rows_type = staged_rows<Source, Reducer>;
+  using rows_type = staged_rows<Source, Reducer, tree_run<Source, Reducer>>;
   using stage = typename rows_type::stage;
   static constexpr int row_items = rows_type::items;
 
@@ -174,32 +187,67 @@ class staged_tree {
     warp_stack<Reducer> stack(reducer);
     const std::int64_t whole = detail::smaller(count, total - begin - rows.overread_items());
     std::int64_t done = 0;
-    if (whole >= row_items) memory.stages[0].fill(detail::starting_at(tree, begin));
+    fill(memory.stages[0], detail::starting_at(tree, begin), whole);
     int turn = 0;
 #pragma unroll 1
     for (; whole - done >= row_items; done += row_items) {
       const std::int64_t first = begin + done;
-      if (whole - done >= 2 * row_items) {
-        memory.stages[turn ^ 1].fill(detail::starting_at(tree, first + row_items));
-      } else {
-        cuda::commit_stage();  // of nothing
-      }
+      fill(memory.stages[turn ^ 1], detail::starting_at(tree, first + row_items),
+           whole - done - row_items);
       cuda::finish_stage<1>();
       registers<acc, 1> node;
       node.put(0, rows.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
       stack.push(row_fold<1, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
       turn ^= 1;
     }
-    // More than a row, if that would overread.
+    if constexpr (stages_rest) {
+      cuda::finish_stage<0>();
+      const auto left = static_cast<int>(count - done);
+      if (left > 0) {
+        registers<acc, 1> node;
+        rows.put_node(node, memory.stages[turn], detail::starting_at(tree, begin + done),
+                      begin + done, left);
+        stack.push(row_fold<1, rows_type::run, false, Reducer>(reducer, 0, left).fold(node));
+      }
+    } else if constexpr (stages_trees_of_structs<Source, Reducer>) {
+      constexpr tile_policy row{warp_size, rows_type::run};
+      if (done < count) {
+        stack.push(tile_fold<row, false, Source, Reducer>::fold(
+            tree, reducer, begin + done, static_cast<int>(count - done), nullptr));
+      }
+    } else {
+      // More than a row, if that would overread.
 #pragma unroll 1
-    for (; done < count; done += row_items) {
-      stack.push(cuda::fold_stretches_by_warp(
-          tree, reducer, begin + done, detail::smaller(count - done, std::int64_t{row_items}),
-          total));
+      for (; done < count; done += row_items) {
+        stack.push(cuda::fold_stretches_by_warp(
+            tree, reducer, begin + done, detail::smaller(count - done, std::int64_t{row_items}),
+            total));
+      }
     }
     return stack.value();
   }
+
+ private:
+  static constexpr bool stages_rest =
+      stages_trees_of_structs<Source, Reducer> && staged_bytes<Source> <= most_cut_struct_bytes;
+
+  // The next row, of which `left` items or more exist.
+  __device__ __forceinline__ static void fill(stage& next, const Source& source,
+                                              std::int64_t left) {
+    if (left >= row_items) {
+      next.fill(source);
+    } else if (stages_rest && left > 0) {
+      if constexpr (stages_rest) next.fill(source, static_cast<int>(left));
+    } else {
+      cuda::commit_stage();  // of nothing
+    }
+  }
 };
+
+/// Whether a warp stages the trees that are its own.
+template <class Source, class Reducer>
+inline constexpr bool stages_trees_by_warp =
+    stages_trees<Source, Reducer> || stages_trees_of_structs<Source, Reducer>;
 
 /// Shared memory with which the warps of a block fold trees, if they need any.
 template <class Source, class Reducer, int Warps, bool = stages_trees<Source, Reducer>>
@@ -241,7 +289,7 @@ template <class Source, class Reducer, class Memory>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t count,
     [[maybe_unused]] Memory& memory) {
-  if constexpr (stages_trees<Source, Reducer>) {
+  if constexpr (requires { memory.of_warps; }) {
     return staged_tree<Source, Reducer>::fold(
         tree, reducer, memory.of_warps[threadIdx.x / warp_size], 0, count, count);
   } else {
