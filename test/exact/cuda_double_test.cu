@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The suite of exact reducers on a GPU, of double.
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
 
+#include <thrust/device_vector.h>
 #include <thrust/iterator/constant_iterator.h>
 
 #include "cuda_suite.cuh"
@@ -25,6 +31,37 @@ TEST(CudaExactDoubles, ThatRoundUpWhenTheyAreCut) {
       ASSERT_EQ(tilefold::reduce(exec, first, first + n, reducers::exact_sum{}),
                 std::ldexp(item, 28))
           << "2^" << exponent;
+    }
+  }
+}
+
+// Short ranges are added in running sums if their exponents are near each other: what is farther
+// below must not be lost. All but the smallest item cancels.
+TEST(CudaExactDoubles, ShortRangesOfEverySpread) {
+  std::mt19937_64 random(test::seed());
+  cuda_executor exec;
+  for (const int top : {-1021, -897, -896, -300, 0, 1016, 1017, 1018, 1022}) {
+    for (int spread = 40; spread <= 50; ++spread) {
+      const int bottom = std::max(top - spread, -1022);
+      // The lowest bit is set, so that none may be lost.
+      const auto odd = [&](int exponent) {
+        return std::ldexp(1 + std::ldexp(static_cast<double>(random() >> 12 | 1), -52), exponent);
+      };
+      const double least = odd(bottom);
+      for (const double smallest : {least, -least, std::numeric_limits<double>::denorm_min()}) {
+        std::vector<double> items;
+        for (int i = 0; i < 60; ++i) {
+          items.push_back(odd(top));
+          items.push_back(-items.back());
+        }
+        items.insert(items.begin() + static_cast<std::ptrdiff_t>(random() % items.size()),
+                     smallest);
+        const thrust::device_vector<double> x(items);
+        const double* const first = x.data().get();
+        ASSERT_EQ(tilefold::reduce(exec, first, first + items.size(), reducers::exact_sum{}),
+                  smallest)
+            << "2^" << top << ", 2^" << bottom;
+      }
     }
   }
 }

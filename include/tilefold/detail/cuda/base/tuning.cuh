@@ -265,6 +265,11 @@ constexpr int stretch_items_for(int item_bytes) {
   return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
 }
 
+/// The same of exact sums, which cost most where lanes meet and round: of doubles 128 bytes.
+constexpr int exact_stretch_items_for(int item_bytes) {
+  return item_bytes == 8 ? 16 : stretch_items_for(item_bytes);
+}
+
 /// Whether lanes fold long stretches by themselves, one packet after the other: accumulators that
 /// are large, and larger than the items, cost more between lanes than the items' loads.
 constexpr bool pays_to_fold_stretches(int item_bytes, std::size_t acc_bytes) {

@@ -170,15 +170,24 @@ template <class Source, class Reducer>
 inline constexpr bool lifts_stretches =
     folds_stretches<Source, Reducer> && requires { requires Reducer::lifts_packets; };
 
+/// Items of a lane's stretch where trees are dealt to lanes.
+template <class Source, class Reducer, class Init>
+inline constexpr int dealt_items = stretch_items<Source>;
+template <class Source, class Reducer, class Init>
+  requires writes_exact_sums<Reducer, Init>
+inline constexpr int dealt_items<Source, Reducer, Init> =
+    exact_stretch_items_for(item_bytes<Source>);
+
 /// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
 /// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
 /// unrolled; `AtOnce` as of lifts_stretches.
 /// `Fresh`: the registers of a stretch are not in use before it (stretches.cuh).
 template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
-          bool Fresh = false, bool AtOnce = lifts_stretches<Source, Reducer>>
+          bool Fresh = false, bool AtOnce = lifts_stretches<Source, Reducer>,
+          int Items = stretch_items<Source>>
 class stretch_fold {
   using acc = typename Reducer::accumulator;
-  static constexpr int items = stretch_items<Source>;
+  static constexpr int items = Items;
 
  public:
   /// The trees of a plan.
@@ -390,12 +399,14 @@ class stretch_fold {
 
 /// Writes the results of the trees of a plan, the long way: for exact sums that are not narrow.
 /// `tree` and `out` are those of this lane's tree; if it may be empty, `empty` says what it gives.
-/// Apart, because what is rare must not take the registers of what is not.
-template <class Source, class Reducer, class Init, class Empty, class Out>
-__device__ TILEFOLD_APART void write_wide_sums(Source tree, Reducer reducer, Init init, Empty empty,
-                                               Out out, lane_plan<stretch_items<Source>> plan,
-                                               bool inner) {
-  stretch_fold<Source, Reducer> fold(reducer, plan);
+template <class Source, class Reducer, int Items, class Init, class Empty, class Out>
+__device__ __forceinline__ void write_wide_sums(const Source& tree, const Reducer& reducer,
+                                                const Init& init, const Empty& empty,
+                                                const Out& out, const lane_plan<Items>& plan,
+                                                bool inner) {
+  stretch_fold<Source, Reducer, folds_stretches<Source, Reducer>, false,
+               lifts_stretches<Source, Reducer>, Items>
+      fold(reducer, plan);
   fold.load(tree, 0, inner);
   const auto value = fold.fold();
   if (!plan.holds_result()) return;
@@ -404,6 +415,14 @@ __device__ TILEFOLD_APART void write_wide_sums(Source tree, Reducer reducer, Ini
   } else if constexpr (!std::is_same_v<Empty, unfinished>) {
     cuda::write(out, detail::result_of_nothing(reducer, empty));
   }
+}
+
+/// The same apart, because what is rare must not take the registers of what is not.
+template <class Source, class Reducer, int Items, class Init, class Empty, class Out>
+__device__ TILEFOLD_APART void write_wide_sums_apart(Source tree, Reducer reducer, Init init,
+                                                     Empty empty, Out out, lane_plan<Items> plan,
+                                                     bool inner) {
+  cuda::write_wide_sums(tree, reducer, init, empty, out, plan, inner);
 }
 
 /// Writes the results of the trees of a plan, which are exact sums. `tree` and the rest as above.
@@ -418,7 +437,7 @@ __device__ __forceinline__ void write_exact_sums(const Source& tree, const Reduc
   const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
     if (plan.holds_result()) cuda::write(out, reducer.result_of_exact_sum(sum, plan.count));
   });
-  if (!narrow) cuda::write_wide_sums(tree, reducer, init, empty, out, plan, inner);
+  if (!narrow) cuda::write_wide_sums_apart(tree, reducer, init, empty, out, plan, inner);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -249,13 +249,20 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
   }
 }
 
-/// Writes the result of a tree to `out`, the long way: for exact sums that are not narrow. Apart,
-/// because what is rare must not take the registers of what is not.
+/// Writes the result of a tree to `out`, the long way: for exact sums that are not narrow.
 template <class Source, class Reducer, class Init, class Out>
-__device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init init, Out out,
-                                              std::int64_t count) {
+__device__ __forceinline__ void write_wide_sum(const Source& tree, const Reducer& reducer,
+                                               const Init& init, const Out& out,
+                                               std::int64_t count) {
   const auto value = cuda::fold_by_warp(tree, reducer, count);
   if (threadIdx.x % warp_size == 0) cuda::write(out, detail::finish(reducer, init, value));
+}
+
+/// The same apart, because what is rare must not take the registers of what is not.
+template <class Source, class Reducer, class Init, class Out>
+__device__ TILEFOLD_APART void write_wide_sum_apart(Source tree, Reducer reducer, Init init,
+                                                    Out out, std::int64_t count) {
+  cuda::write_wide_sum(tree, reducer, init, out, count);
 }
 
 /// Writes the results of trees `t`, `t` + step... before `end`, which are exact sums, to `out` and
@@ -267,8 +274,10 @@ __device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init
 ///     write                            t
 ///
 /// A tree that needs more words than a few, or whose sum is zero, is folded once more, as a whole,
-/// and a stream begins behind it. `One`: there is one tree.
-template <bool One, class TreeOf, class Reducer, class Init, class Out>
+/// and a stream begins behind it. `One`: there is one tree. `Apart`: wide sums are made apart. A
+/// kernel that calls anything has few registers in all of its loops, so those that do nothing else
+/// call nothing.
+template <bool One, bool Apart, class TreeOf, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::int64_t step,
                                                          std::int64_t end, std::int64_t count,
                                                          const TreeOf& tree_of,
@@ -287,65 +296,69 @@ __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::in
     std::int64_t done;
   };
   if (t >= end) return;
-  if (count > most_narrow_items) {
-    for (; t < end; t += step) cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
-    return;
-  }
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   // What is rare stands outside of the stream, whose registers it would take.
   do {
     narrow_sum<number> sum;
-    bool fits = true;
-    cuda::stream_ahead<row>(
-        row_place{t, 0},
-        [&](row_place& next) {
-          next.done += row_items;
-          if constexpr (One) return fits && next.done < count;
-          if (next.done >= count) next = {next.tree + step, 0};
-          return fits && next.tree < end;
-        },
-        [&](const row_place& at) {
-          const std::int64_t left = count - at.done;
-          const std::int64_t first = at.done + lane * items_of_lane;
-          const bool inner =
-              first > 0 &&
-              (count - first - items_of_lane) * least_item_bytes<source_type> >= load_bytes;
-          row loaded(reducer, lane,
-                     static_cast<int>(detail::smaller(left, std::int64_t{row_items})));
-          loaded.load(tree_of(at.tree), at.done, inner);
-          return loaded;
-        },
-        [&](row& now, const row_place& at) {
-          if (!fits) return;
-          t = at.tree;
-          auto items = now.summands();
-          if (at.done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
-          fits = fits && sum.template add<false>(items);
-          if (!fits || at.done + row_items < count) return;
-          sum.visit([&](auto all, int least) {
+    bool fits = count <= most_narrow_items;
+    if (fits) {
+      cuda::stream_ahead<row>(
+          row_place{t, 0},
+          [&](row_place& next) {
+            next.done += row_items;
+            if constexpr (One) return fits && next.done < count;
+            if (next.done >= count) next = {next.tree + step, 0};
+            return fits && next.tree < end;
+          },
+          [&](const row_place& at) {
+            const std::int64_t left = count - at.done;
+            const std::int64_t first = at.done + lane * items_of_lane;
+            const bool inner =
+                first > 0 &&
+                (count - first - items_of_lane) * least_item_bytes<source_type> >= load_bytes;
+            row loaded(reducer, lane,
+                       static_cast<int>(detail::smaller(left, std::int64_t{row_items})));
+            loaded.load(tree_of(at.tree), at.done, inner);
+            return loaded;
+          },
+          [&](row& now, const row_place& at) {
+            if (!fits) return;
+            t = at.tree;
+            auto items = now.summands();
+            if (at.done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
+            fits = fits && sum.template add<false>(items);
+            if (!fits || at.done + row_items < count) return;
+            sum.visit([&](auto all, int least) {
 #pragma unroll
-            for (int mask = 1; mask < warp_size; mask *= 2) {
-              all = cuda::sum_of_narrow(all, cuda::shuffle_xor(all, mask));
-            }
-            narrow_window window = cuda::window_of_narrow(all, least);
-            window.marks = seen::other;
-            fits = !window.size.is_zero();
-            if (fits && lane == 0) {
-              cuda::write(out + at.tree, reducer.result_of_exact_sum(window, count));
-            }
+              for (int mask = 1; mask < warp_size; mask *= 2) {
+                all = cuda::sum_of_narrow(all, cuda::shuffle_xor(all, mask));
+              }
+              narrow_window window = cuda::window_of_narrow(all, least);
+              window.marks = seen::other;
+              fits = !window.size.is_zero();
+              if (fits && lane == 0) {
+                cuda::write(out + at.tree, reducer.result_of_exact_sum(window, count));
+              }
+            });
           });
-        });
-    if (!fits) cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
+    }
+    if (!fits) {
+      if constexpr (Apart) {
+        cuda::write_wide_sum_apart(tree_of(t), reducer, init, out + t, count);
+      } else {
+        cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
+      }
+    }
     t += step;
   } while (!One && t < end);
 }
 
 /// The same of one tree.
-template <class Source, class Reducer, class Init, class Out>
+template <bool Apart, class Source, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
                                                 const Init& init, const Out& out,
                                                 std::int64_t count) {
-  cuda::write_exact_sums_by_warp<true>(
+  cuda::write_exact_sums_by_warp<true, Apart>(
       0, 1, 1, count, [&](std::int64_t) { return tree; }, reducer, init, out);
 }
 

@@ -6,7 +6,7 @@
 //     batch       | trees that fit 32 lanes | those that fit next | ...
 //                    dealt to lanes, folded   lengths read meanwhile     (lane_plan.cuh)
 //     a tree of
-//       up to 32 * stretch_items items   the lane of its first stretch writes its result
+//       up to 32 * dealt_items items     the lane of its first stretch writes its result
 //       more, to plan.warp_items         counted; warps_kernel folds it
 //       more than that                   queued for blocks_kernel, after all batches; if the queue
 //                                        is full, this warp folds it
@@ -38,12 +38,13 @@ inline constexpr bool all_dealt<bounded_forest<Source, Offsets>> = true;
 struct left_over {
   int for_warps;    // how many
   bool for_blocks;  // any
+  unsigned wide;    // which of the warp's batches, modulo 32, have exact sums that are not narrow
 };
 
 /// One warp's work.
 template <class Forest, class Reducer, class Init, class Empty, class Out, bool Fresh = false>
 class batch_work {
-  static constexpr int items = stretch_items<typename Forest::source_type>;
+  static constexpr int items = dealt_items<typename Forest::source_type, Reducer, Init>;
   using plan_type = lane_plan<items>;
   using trees_type = lane_trees<Forest, items>;
 
@@ -63,7 +64,8 @@ class batch_work {
   /// Folds those trees of batches `b`, `b + step`... that are short enough to be dealt.
   __device__ __forceinline__ left_over fold_dealt(const tree_batches& batches, std::int64_t b,
                                                   std::int64_t step) const {
-    left_over others{0, false};
+    left_over others{0, false, 0};
+    unsigned turn = 0;
     if (b >= batches.num()) return others;
     // A user's iterators need not be assignable.
     slot<batch> current;
@@ -74,7 +76,7 @@ class batch_work {
       const trees_type trees = next;
       const plan_type dealt(trees.length);
       stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>,
-                   writes_exact_sums<Reducer, Init>>
+                   writes_exact_sums<Reducer, Init>, lifts_stretches<source_type, Reducer>, items>
           fold(reducer, dealt);
       const source_type tree = trees.tree(now.forest, t, dealt.owner);
       const bool inner = Forest::in_one_range ? now.inner : fold.is_inner();
@@ -84,9 +86,11 @@ class batch_work {
         others.for_blocks |= trees.length == plan_type::for_blocks;
       }
       const std::int64_t mine = now.first + t + dealt.owner;
+      [[maybe_unused]] const unsigned of_these = turn;
       t += dealt.trees;
       if (t == now.size && b + step < batches.num()) {
         b += step;
+        ++turn;
         current.put(batch(*this, batches, b));
         t = 0;
       }
@@ -95,15 +99,36 @@ class batch_work {
         const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
           if (dealt.holds_result()) keep_exact(mine, dealt.count, sum);
         });
-        if (!narrow) {
-          cuda::write_wide_sums(tree, reducer, init, empty, out + mine, dealt, inner);
-        }
+        if (!narrow) others.wide |= 1u << (of_these % 32);
       } else {
         const acc value = fold.fold();
         if (dealt.holds_result()) keep(mine, dealt.count, value);
       }
     }
-    return {cuda::warp_sum(others.for_warps), __any_sync(full_warp, others.for_blocks) != 0};
+    return {cuda::warp_sum(others.for_warps), __any_sync(full_warp, others.for_blocks) != 0,
+            others.wide};
+  }
+
+  /// Folds the dealt trees of those batches that are `wide` once more, the long way. What fits few
+  /// words as well: the exact sum is the same.
+  __device__ __forceinline__ void fold_wide(const tree_batches& batches, std::int64_t b,
+                                            std::int64_t step, unsigned wide) const {
+    for (unsigned turn = 0; b < batches.num(); b += step, ++turn) {
+      if ((wide >> (turn % 32) & 1) == 0) continue;
+      const batch now(*this, batches, b);
+#pragma unroll 1
+      for (int t = 0; t < now.size;) {
+        const trees_type trees(now.forest, t, now.size, plan.warp_items);
+        const plan_type dealt(trees.length);
+        const stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
+                           lifts_stretches<source_type, Reducer>, items>
+            fold(reducer, dealt);
+        cuda::write_wide_sums(trees.tree(now.forest, t, dealt.owner), reducer, init, empty,
+                              out + (now.first + t + dealt.owner), dealt,
+                              Forest::in_one_range ? now.inner : fold.is_inner());
+        t += dealt.trees;
+      }
+    }
   }
 
   /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
@@ -240,6 +265,10 @@ __global__ void __launch_bounds__(lanes_nt,
       std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
   const tree_batches batches(forest.size(), warps);
   const left_over others = work.fold_dealt(batches, warp, warps);
+  // Nothing is called: a kernel that calls a function has few registers in all of its loops.
+  if constexpr (writes_exact_sums<Reducer, Init>) {
+    if (others.wide != 0) work.fold_wide(batches, warp, warps, others.wide);
+  }
   if constexpr (!all_dealt<Forest>) cuda::leave(work, others, batches, warp, warps);
 }
 

@@ -32,7 +32,7 @@ struct equal_trees {
   __device__ __forceinline__ bool none() const { return false; }
 
   /// Calls fold(t, tree, its number of items) for the trees of warp `warp` of `warps`.
-  template <class Forest, class Fold>
+  template <int, class Forest, class Fold>
   __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
                                            std::int64_t warps, const Fold& fold) const {
     for (std::int64_t t = warp; t < forest.size(); t += warps) {
@@ -52,17 +52,16 @@ struct counted_trees {
 
   /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them:
   /// neighbouring warps then read neighbouring trees.
-  template <class Forest, class Fold>
+  template <int Items, class Forest, class Fold>
   __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
                                            std::int64_t warps, const Fold& fold) const {
-    constexpr int items = stretch_items<typename Forest::source_type>;
     const std::int64_t size = forest.size();
     const auto num = static_cast<std::int64_t>(queue.state->num_for_warps);
     const auto group =
         static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
     const std::int64_t groups = tree::num_blocks(size, group);
     if (warp >= groups) return;
-    using trees_type = lane_trees<Forest, items>;
+    using trees_type = lane_trees<Forest, Items>;
     cuda::stream_ahead<trees_type>(
         warp,
         [&](std::int64_t& next) {
@@ -76,7 +75,7 @@ struct counted_trees {
         },
         [&](const trees_type& trees, std::int64_t g) {
           const Forest part = forest.from(g * group);
-          unsigned found = __ballot_sync(full_warp, trees.length == lane_plan<items>::for_warps);
+          unsigned found = __ballot_sync(full_warp, trees.length == lane_plan<Items>::for_warps);
           for (; found != 0; found &= found - 1) {
             const int owner = __ffs(static_cast<int>(found)) - 1;
             fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));
@@ -97,21 +96,24 @@ __global__ void __launch_bounds__(
   const std::int64_t first = std::int64_t{blockIdx.x} * warps_per_block + warp;
   const std::int64_t step = std::int64_t{gridDim.x} * warps_per_block;
   if constexpr (writes_exact_sums<Reducer, Init> && std::is_same_v<Trees, equal_trees>) {
-    cuda::write_exact_sums_by_warp<false>(
+    cuda::write_exact_sums_by_warp<false, false>(
         first, step, forest.size(), forest.length, [&](std::int64_t t) { return forest.tree(t); },
         reducer, init, out);
   } else {
     __shared__ tree_memory<typename Forest::source_type, Reducer, warps_per_block> memory;
-    trees.for_each(forest, first, step, [&](std::int64_t t, const auto& tree, std::int64_t count) {
-      if constexpr (writes_exact_sums<Reducer, Init>) {
-        cuda::write_exact_sum(tree, reducer, init, out + t, count);
-      } else {
-        const auto value = cuda::fold_by_warp(tree, reducer, count, memory);
-        if (threadIdx.x % warp_size == 0) {
-          cuda::write(out + t, detail::finish(reducer, init, value));
-        }
-      }
-    });
+    // As many items as lanes_kernel deals.
+    constexpr int items = dealt_items<typename Forest::source_type, Reducer, Init>;
+    trees.template for_each<items>(
+        forest, first, step, [&](std::int64_t t, const auto& tree, std::int64_t count) {
+          if constexpr (writes_exact_sums<Reducer, Init>) {
+            cuda::write_exact_sum<false>(tree, reducer, init, out + t, count);
+          } else {
+            const auto value = cuda::fold_by_warp(tree, reducer, count, memory);
+            if (threadIdx.x % warp_size == 0) {
+              cuda::write(out + t, detail::finish(reducer, init, value));
+            }
+          }
+        });
   }
 }
 
