@@ -26,7 +26,7 @@ FLOORS = [
      ["reduce_by_key.hpp"], ["axis_reduce.hpp"],
      ["inner_product.hpp"],
      ["count.hpp", "extrema.hpp", "statistics.hpp"], ["block_fold.cuh"], ["deposit.cuh"], ["thrust_compat.hpp", "cub_compat.cuh"]],
-    [["piece.hpp"], ["ranks.hpp"], ["mpi.hpp"], ["detail/waiting_executor.cuh"], ["streamed.cuh"], ["cuda_group.cuh"], ["nccl.cuh", "peers.cuh"]],
+    [["piece.hpp"], ["ranks.hpp"], ["mpi.hpp"], ["detail/waiting_executor.cuh"], ["detail/pinned_ring.cuh"], ["streamed.cuh"], ["cuda_group.cuh"], ["nccl.cuh", "peers.cuh"]],
     [["tilefold.hpp"], ["tilefold.cuh"]],
 ]
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:tilefold/)([^>\"]+)[>\"]", re.MULTILINE)

@@ -7,15 +7,14 @@
 //     slot 1                     copy 1    fold 1    copy 3
 //
 // A slot is a piece of device memory. Items that are not pinned go by way of a ring of pinned
-// parts, short enough for the host's caches: threads fill one while the GPU copies those before.
-// Chunks are aligned blocks of the fold order, so each is one fold.
+// parts, which threads fill ahead of the GPU's copies (detail/pinned_ring.cuh). Chunks are aligned
+// blocks of the fold order, so each is one fold.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -27,6 +26,7 @@
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/launch_piece.cuh>
 #include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/pinned_ring.cuh>
 #include <tilefold/detail/rank_segments.hpp>
 #include <tilefold/detail/waiting_executor.cuh>
 #include <tilefold/error.hpp>
@@ -36,70 +36,6 @@
 namespace tilefold {
 
 namespace detail::cuda {
-
-/// A stream or an event of the current device, and memory of it.
-class stream_owner {
- public:
-  stream_owner() {
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  }
-  stream_owner(const stream_owner&) = delete;
-  stream_owner& operator=(const stream_owner&) = delete;
-  ~stream_owner() {
-    if (cudaStreamDestroy(stream) != cudaSuccess) (void)cudaGetLastError();
-  }
-  cudaStream_t stream = nullptr;
-};
-
-class event_owner {
- public:
-  event_owner() {
-    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
-  }
-  event_owner(const event_owner&) = delete;
-  event_owner& operator=(const event_owner&) = delete;
-  ~event_owner() {
-    if (cudaEventDestroy(event) != cudaSuccess) (void)cudaGetLastError();
-  }
-  cudaEvent_t event = nullptr;
-};
-
-/// Device memory, or pinned memory of the host.
-class slot_memory {
- public:
-  slot_memory(std::int64_t bytes, bool pinned) : pinned_(pinned) {
-    const auto size = static_cast<std::size_t>(bytes);
-    const cudaError_t code =
-        pinned ? cudaHostAlloc(&memory_, size, cudaHostAllocDefault) : cudaMalloc(&memory_, size);
-    if (code == cudaErrorMemoryAllocation) {
-      (void)cudaGetLastError();
-      throw allocation_error("tilefold::streamed: " + std::to_string(bytes) + " bytes of " +
-                                 (pinned ? "pinned" : "device") + " memory could not be had",
-                             bytes);
-    }
-    check(code, pinned ? "cudaHostAlloc" : "cudaMalloc");
-  }
-  slot_memory(const slot_memory&) = delete;
-  slot_memory& operator=(const slot_memory&) = delete;
-  ~slot_memory() {
-    if ((pinned_ ? cudaFreeHost(memory_) : cudaFree(memory_)) != cudaSuccess) {
-      (void)cudaGetLastError();
-    }
-  }
-  char* bytes() const { return static_cast<char*>(memory_); }
-
- private:
-  void* memory_ = nullptr;
-  bool pinned_;
-};
-
-/// A part of pinned memory that items pass through.
-struct pinned_part {
-  explicit pinned_part(std::int64_t bytes) : memory(bytes, true) {}
-
-  slot_memory memory;
-  event_owner copied;
-};
 
 /// One of the places that chunks take in turn.
 struct stream_slot {
@@ -167,10 +103,16 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
       num_values += blocks_type{{position + first, position + end_of(first)}}.count();
     }
     auto* const values = gpu_->template pinned_array<accumulator>(num_values);
-    try {
+    with_ring(pageable_bytes(source, 0, n), [&] {
       std::int64_t v = 0;
       std::int64_t turn = 0;
+      std::int64_t announced = 0;
       for (std::int64_t first = 0; first < n; first = end_of(first), ++turn) {
+        while (announced < n && looks_ahead()) {
+          const std::int64_t end = end_of(announced);
+          announce(source, announced, end - announced);
+          announced = end;
+        }
         const std::int64_t count = end_of(first) - first;
         detail::cuda::stream_slot& slot = *slots_[turn % num_slots];
         const auto items = begin_copy(slot, source, first, count);
@@ -180,13 +122,7 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
         v += blocks_type{{position + first, position + first + count}}.count();
       }
       gpu_->synchronize();
-    } catch (...) {
-      // Nobody may read the caller's items any more.
-      (void)cudaStreamSynchronize(copies_->stream);
-      (void)cudaStreamSynchronize(gpu_->stream());
-      (void)cudaGetLastError();
-      throw;
-    }
+    });
     std::int64_t v = 0;
     for (std::int64_t first = 0; first < n; first = end_of(first)) {
       const blocks_type blocks{{position + first, position + end_of(first)}};
@@ -211,33 +147,40 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
     prepare();
     const std::int64_t chunk = chunk_items(forest.source);
     try {
-      std::int64_t turn = 0;
-      for (std::int64_t s = 0; s < num_segments;) {
-        const std::int64_t count = segments_in(forest, s, num_segments, chunk);
-        if (count == 0) {
-          write(this->template fold<Policy>(detail::starting_at(forest.source, forest.first(s)),
-                                            reducer, init, forest.count(s)),
-                detail::starting_at(out, s));
-          ++s;
-          continue;
+      with_ring(pageable_bytes(forest, num_segments), [&] {
+        std::int64_t turn = 0;
+        std::int64_t announced = 0;
+        for (std::int64_t s = 0; s < num_segments;) {
+          if (announced < s) announced = s;
+          while (announced < num_segments && looks_ahead()) {
+            const std::int64_t count = segments_in(forest, announced, num_segments, chunk);
+            if (count == 0) break;  // its own fold announces it
+            announce_segments(forest, announced, count);
+            announced += count;
+          }
+          const std::int64_t count = segments_in(forest, s, num_segments, chunk);
+          if (count == 0) {
+            write(this->template fold<Policy>(detail::starting_at(forest.source, forest.first(s)),
+                                              reducer, init, forest.count(s)),
+                  detail::starting_at(out, s));
+            ++s;
+            continue;
+          }
+          detail::cuda::stream_slot& slot = *slots_[turn++ % num_slots];
+          write_results<result>(slot, out);
+          reserve_results(slot, count * static_cast<std::int64_t>(sizeof(result)));
+          gpu_->template fold_forest<Policy>(begin_copy_of_segments(slot, forest, s, count), count,
+                                             reducer, init, empty,
+                                             reinterpret_cast<result*>(slot.results->bytes()));
+          detail::cuda::check(cudaEventRecord(slot.folded.event, gpu_->stream()),
+                              "cudaEventRecord");
+          slot.first_segment = s;
+          slot.num_segments = count;
+          s += count;
         }
-        detail::cuda::stream_slot& slot = *slots_[turn++ % num_slots];
-        write_results<result>(slot, out);
-        reserve_results(slot, count * static_cast<std::int64_t>(sizeof(result)));
-        gpu_->template fold_forest<Policy>(begin_copy_of_segments(slot, forest, s, count), count,
-                                           reducer, init, empty,
-                                           reinterpret_cast<result*>(slot.results->bytes()));
-        detail::cuda::check(cudaEventRecord(slot.folded.event, gpu_->stream()), "cudaEventRecord");
-        slot.first_segment = s;
-        slot.num_segments = count;
-        s += count;
-      }
-      for (const auto& slot : slots_) write_results<result>(*slot, out);
+        for (const auto& slot : slots_) write_results<result>(*slot, out);
+      });
     } catch (...) {
-      // Nobody may read the caller's items any more.
-      (void)cudaStreamSynchronize(copies_->stream);
-      (void)cudaStreamSynchronize(gpu_->stream());
-      (void)cudaGetLastError();
       for (const auto& slot : slots_) slot->num_segments = 0;
       throw;
     }
@@ -253,10 +196,6 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
 
   static constexpr std::int64_t least_chunk_bytes = 4096;
   static constexpr int num_slots = 2;
-  // Of the ring that items pass through that are not pinned, and what a thread fills of a part.
-  static constexpr int num_parts = 3;
-  static constexpr std::int64_t part_bytes = std::int64_t{16} << 20;
-  static constexpr std::int64_t thread_bytes = std::int64_t{1} << 19;
 
   static constexpr std::int64_t align_up(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -335,6 +274,126 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
                                 " bytes does not fit a chunk of " + std::to_string(chunk_bytes_));
     }
     return std::int64_t{1} << tree::floor_log2(chunk_bytes_ / bytes);
+  }
+
+  // Calls drive(), which copies; threads help if `bytes` bytes of that are not pinned.
+  template <class Drive>
+  void with_ring(std::int64_t bytes, const Drive& drive) const {
+    const auto drive_on_device = [&] {
+      const detail::cuda::device_scope scope(gpu_->device());  // this may be another thread
+      try {
+        drive();
+      } catch (...) {
+        // Nobody may read the caller's items any more.
+        (void)cudaStreamSynchronize(copies_->stream);
+        (void)cudaStreamSynchronize(gpu_->stream());
+        (void)cudaGetLastError();
+        throw;
+      }
+    };
+    // A long segment is folded within the run of them all.
+    if (is_driven_ || bytes == 0) return drive_on_device();
+    if (ring_ == nullptr) ring_ = std::make_unique<detail::cuda::pinned_ring>();
+    ring_->reserve(bytes);
+    const driven_scope driven(is_driven_);
+    ring_->run(detail::host::mode(), drive_on_device);
+  }
+
+  class driven_scope {
+   public:
+    explicit driven_scope(bool& is_driven) : is_driven_(is_driven) { is_driven_ = true; }
+    driven_scope(const driven_scope&) = delete;
+    driven_scope& operator=(const driven_scope&) = delete;
+    ~driven_scope() { is_driven_ = false; }
+
+   private:
+    bool& is_driven_;
+  };
+
+  // A chunk and a ring ahead, threads always have something to fill.
+  bool looks_ahead() const {
+    return is_driven_ && ring_->ahead() < slot_bytes() + detail::cuda::pinned_ring::bytes();
+  }
+
+  static bool is_pageable(const void* items) {
+    using namespace detail::cuda;
+    return place_of(items).space == memory_space::host;
+  }
+
+  // How many bytes of items [first, first + n), and of what else segments need, are not pinned.
+  template <std::size_t... Index, class... Its>
+  static std::int64_t pageable_bytes(
+      const detail::source_of<std::index_sequence<Index...>, Its...>& source, std::int64_t first,
+      std::int64_t n) {
+    using source_type = detail::source<Its...>;
+    return (pageable_bytes(source_type::template iterator<Index>(source), first, n) + ...);
+  }
+  template <class Source, class Offsets>
+  static std::int64_t pageable_bytes(const detail::offsets_forest<Source, Offsets>& forest,
+                                     std::int64_t num_segments) {
+    const std::int64_t begin = forest.first(0);
+    return pageable_bytes(forest.source, begin, forest.first(num_segments) - begin) +
+           pageable_bytes(forest.offsets, 0, num_segments + 1);
+  }
+  template <class Source>
+  static std::int64_t pageable_bytes(const detail::equal_forest<Source>& forest,
+                                     std::int64_t num_segments) {
+    return pageable_bytes(forest.source, forest.first(0), num_segments * forest.length);
+  }
+  template <class T>
+  static std::int64_t pageable_bytes(const detail::shifted_offsets<const T*>& shifted,
+                                     std::int64_t first, std::int64_t n) {
+    return pageable_bytes(shifted.offsets, first, n);
+  }
+  template <class T>
+  static std::int64_t pageable_bytes(const T* const& items, std::int64_t first, std::int64_t n) {
+    return n > 0 && is_pageable(items + first) ? n * static_cast<std::int64_t>(sizeof(T)) : 0;
+  }
+  static std::int64_t pageable_bytes(const detail::index_iterator&, std::int64_t, std::int64_t) {
+    return 0;
+  }
+  static std::int64_t pageable_bytes(const detail::position_iterator&, std::int64_t, std::int64_t) {
+    return 0;
+  }
+
+  // Announces what place() will copy of the same items.
+  template <class T>
+  void announce_items(const T* items, std::int64_t first, std::int64_t count) const {
+    if (!is_pageable(items + first)) return;
+    ring_->announce(reinterpret_cast<const char*>(items + first),
+                    count * static_cast<std::int64_t>(sizeof(T)));
+  }
+  void announce_items(const detail::index_iterator&, std::int64_t, std::int64_t) const {}
+  void announce_items(const detail::position_iterator&, std::int64_t, std::int64_t) const {}
+
+  template <class Source>
+  void announce(const Source& source, std::int64_t first, std::int64_t count) const {
+    (void)detail::placed(source, [&](const auto& it) {
+      announce_items(it, first, count);
+      return it;
+    });
+  }
+
+  template <class Source, class Offsets>
+  void announce_segments(const detail::offsets_forest<Source, Offsets>& forest, std::int64_t s,
+                         std::int64_t count) const {
+    const std::int64_t begin = forest.first(s);
+    announce(forest.source, begin, forest.first(s + count) - begin);
+    announce_offsets(forest.offsets, s, count + 1);
+  }
+  template <class Source>
+  void announce_segments(const detail::equal_forest<Source>& forest, std::int64_t s,
+                         std::int64_t count) const {
+    announce(forest.source, forest.first(s), count * forest.length);
+  }
+  template <class T>
+  void announce_offsets(const T* offsets, std::int64_t s, std::int64_t count) const {
+    announce_items(offsets, s, count);
+  }
+  template <class T>
+  void announce_offsets(const detail::shifted_offsets<const T*>& shifted, std::int64_t s,
+                        std::int64_t count) const {
+    announce_items(shifted.offsets, s, count);
   }
 
   // Calls copy(used), which copies to the slot in the order of the copies' stream, and lets the
@@ -421,12 +480,11 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
   template <class T>
   const T* place(detail::cuda::stream_slot& slot, const T* items, std::int64_t first,
                  std::int64_t count, std::int64_t& used) const {
-    using namespace detail::cuda;
     const auto bytes = count * static_cast<std::int64_t>(sizeof(T));
     const char* const from = reinterpret_cast<const char*>(items + first);
     char* const to = slot.device.bytes() + used;
-    if (place_of(from).space == memory_space::host) {
-      copy_through_pinned(from, to, bytes);
+    if (is_driven_ && is_pageable(from)) {
+      ring_->copy(to, bytes, copies_->stream);
     } else {
       copy(from, to, bytes);
     }
@@ -438,28 +496,6 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
     detail::cuda::check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
                                         cudaMemcpyDefault, copies_->stream),
                         "cudaMemcpyAsync");
-  }
-
-  // The GPU copies a part while the host's threads fill the next.
-  void copy_through_pinned(const char* from, char* to, std::int64_t bytes) const {
-    using namespace detail::cuda;
-    for (std::int64_t first = 0; first < bytes; first += part_bytes) {
-      const std::int64_t left = bytes - first;
-      const std::int64_t now = left < part_bytes ? left : part_bytes;
-      auto& part = parts_[next_part_];
-      next_part_ = (next_part_ + 1) % num_parts;
-      if (part == nullptr) part = std::make_unique<pinned_part>(part_bytes);
-      check(cudaEventSynchronize(part->copied.event), "cudaEventSynchronize");
-      char* const pinned = part->memory.bytes();
-      detail::host::mode().for_each(tree::num_blocks(now, thread_bytes), [&](std::int64_t i) {
-        const std::int64_t begin = i * thread_bytes;
-        const std::int64_t rest = now - begin;
-        std::memcpy(pinned + begin, from + first + begin,
-                    static_cast<std::size_t>(rest < thread_bytes ? rest : thread_bytes));
-      });
-      copy(pinned, to + first, now);
-      check(cudaEventRecord(part->copied.event, copies_->stream), "cudaEventRecord");
-    }
   }
 
   static detail::position_iterator place(detail::cuda::stream_slot&, const detail::index_iterator&,
@@ -477,8 +513,8 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
   // Kept between calls; a call changes nothing that a caller sees.
   mutable std::unique_ptr<detail::cuda::stream_owner> copies_;
   mutable std::unique_ptr<detail::cuda::stream_slot> slots_[num_slots];
-  mutable std::unique_ptr<detail::cuda::pinned_part> parts_[num_parts];
-  mutable int next_part_ = 0;
+  mutable std::unique_ptr<detail::cuda::pinned_ring> ring_;
+  mutable bool is_driven_ = false;
 };
 
 /// An executor that folds items of host memory on a GPU, chunk by chunk: more than the GPU's memory
@@ -493,11 +529,11 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
 ///   reduce_piece(), piece::append() and ranks() with it. They are done when they return; offsets
 ///   and results are host memory.
 /// - Items: contiguous, trivially copyable; pageable, pinned, managed or a mapped file. The GPU
-///   itself copies pinned ones. Others go through pinned memory, copied by all cores if the program
-///   links tilefold::host, by the calling thread else.
+///   itself copies pinned ones. Others go through pinned memory, copied by up to 16 threads if the
+///   program links tilefold::host, by the calling thread else.
 /// - Memory: two chunks of `chunk_bytes` bytes on the GPU, each with room for 2^18 offsets at most,
-///   and 48 MiB of pinned memory for items that are not pinned, kept until the executor is gone;
-///   one accumulator a chunk; for segments the results of two chunks in pinned memory.
+///   and up to 48 MiB of pinned memory for items that are not pinned, kept until the executor is
+///   gone; one accumulator a chunk; for segments the results of two chunks in pinned memory.
 /// - Errors: those of `gpu`; invalid_range_error for a chunk of less than 4 KiB, or of less than an
 ///   item; allocation_error. After any of them it can be used again.
 template <class Build>

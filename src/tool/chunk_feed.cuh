@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chunks of a file on their way to the GPU. While one is copied there and folded, the host's
-// threads read the next one into pinned memory:
+// Chunks of a file on their way to the GPU. Threads read ahead into a ring of pinned parts; the
+// next chunk is copied while the GPU folds one and the host takes what came of it:
 //
-//     file         | chunk 0 | chunk 1 | chunk 2 | ...
-//     pinned 0       read 0              read 2
-//     pinned 1                 read 1              read 3
-//     GPU                      copy 0    copy 1    copy 2
-//                              fold 0    fold 1    fold 2
+//     file     | chunk 0 | chunk 1 | chunk 2 | ...    read part by part, a ring ahead of the copies
+//     bus        copy 0    copy 1    copy 2
+//     GPU                  fold 0    fold 1
+//     host                   piece of 0  piece of 1
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,6 +14,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+
+#include <tilefold/detail/pinned_ring.cuh>
 
 #include "cuda_support.cuh"
 
@@ -22,48 +25,58 @@ namespace tilefold::tool {
 
 class chunk_feed {
  public:
-  /// Of items of `item_bytes` bytes at `data`, at most `chunk` items at a time.
-  chunk_feed(const std::byte* data, std::int64_t item_bytes, std::int64_t chunk,
-             cudaStream_t stream)
-      : data_(data),
-        item_bytes_(item_bytes),
-        chunk_(chunk),
-        stream_(stream),
-        slots_{slot(chunk * item_bytes), slot(chunk * item_bytes)} {}
+  /// Of items of `item_bytes` bytes at `data` up to number `end`, `chunk` items at a time, for work
+  /// in `stream`.
+  chunk_feed(const std::byte* data, std::int64_t item_bytes, std::int64_t end, std::int64_t chunk,
+             cudaStream_t stream);
   chunk_feed(const chunk_feed&) = delete;
   chunk_feed& operator=(const chunk_feed&) = delete;
   // Nothing of it may be under way when its memory goes.
-  ~chunk_feed() { (void)cudaStreamSynchronize(stream_); }
+  ~chunk_feed();
 
-  std::int64_t chunk() const { return chunk_; }
+  /// Calls work(), which calls what follows, while other threads read.
+  void run(const std::function<void()>& work);
 
-  /// Copies `count` items from number `first` on to the GPU, in the order of the stream. Returns
-  /// where they are; valid for what the stream is given before the next call.
+  /// Brings items [first, first + count) to the GPU, the first of all or those after the chunk
+  /// before. Returns where they are for what the stream is given from now on; valid until the next
+  /// call, which the stream must have finished before.
   const std::byte* copy(std::int64_t first, std::int64_t count);
 
-  /// Reads the items that the next copy() will ask for.
-  void read_ahead(std::int64_t first, std::int64_t count);
+  /// Begins to copy what the next copy() will ask for.
+  void copy_ahead(std::int64_t first);
+
+  /// Pinned memory that is kept from call to call.
+  void* results(std::size_t bytes);
 
  private:
   struct slot {
-    explicit slot(std::int64_t bytes)
-        : pinned(static_cast<std::size_t>(bytes)), device(static_cast<std::size_t>(bytes)) {}
+    explicit slot(std::int64_t bytes) : device(static_cast<std::size_t>(bytes)) {}
 
-    pinned_buffer pinned;
     device_buffer device;
-    event copied;
+    detail::cuda::event_owner copied;
     std::int64_t first = 0;  // what it holds
     std::int64_t count = 0;
   };
 
-  void read(slot& to, std::int64_t first, std::int64_t count) const;
+  void begin_copy(slot& to, std::int64_t first, std::int64_t count);
 
   const std::byte* data_;
   std::int64_t item_bytes_;
+  std::int64_t end_;
   std::int64_t chunk_;
+  std::int64_t announced_ = -1;
   cudaStream_t stream_;
+  detail::cuda::stream_owner copies_;
+  detail::cuda::pinned_ring ring_;
   std::array<slot, 2> slots_;
   std::size_t next_ = 0;
+  std::unique_ptr<pinned_buffer> results_;
+  std::size_t results_bytes_ = 0;
 };
+
+/// Copies items that may be a mapped file to the GPU; tells `advance` how many bytes are on their
+/// way.
+void copy_to_gpu(const std::byte* from, std::int64_t bytes, void* to,
+                 const std::function<void(std::int64_t)>& advance);
 
 }  // namespace tilefold::tool

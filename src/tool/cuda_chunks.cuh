@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -61,8 +62,8 @@ class chunk_executor {
  public:
   using executor_concept = executor_tag;
 
-  chunk_executor(cuda_executor& executor, chunk_feed& feed, std::int64_t end, FoldBlock fold_block)
-      : executor_(&executor), feed_(&feed), end_(end), fold_block_(fold_block) {}
+  chunk_executor(cuda_executor& executor, chunk_feed& feed, FoldBlock fold_block)
+      : executor_(&executor), feed_(&feed), fold_block_(fold_block) {}
 
   template <class Accumulator, class Result, class... Functions>
   static constexpr bool takes() {
@@ -89,21 +90,16 @@ class chunk_executor {
                    std::int64_t n, const Keep& keep) const {
     using accumulator = typename Reducer::accumulator;
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    const device_buffer out(static_cast<std::size_t>(blocks.count()) * sizeof(accumulator));
-    auto* const values = static_cast<accumulator*>(out.get());
+    auto* const values = static_cast<accumulator*>(
+        feed_->results(static_cast<std::size_t>(blocks.count()) * sizeof(accumulator)));
     const auto on_gpu = on_the_gpu(source, feed_->copy(position, n));
     for (int i = 0; i < blocks.count(); ++i) {
       fold_block_(*executor_, detail::starting_at(on_gpu, blocks.first(i) - position), reducer,
                   blocks.size(i), values + i);
     }
-    const std::int64_t next = position + n;
-    if (next < end_) feed_->read_ahead(next, std::min(feed_->chunk(), end_ - next));
+    feed_->copy_ahead(position + n);
     executor_->synchronize();
-    std::vector<std::byte> found(static_cast<std::size_t>(blocks.count()) * sizeof(accumulator));
-    check_cuda(cudaMemcpy(found.data(), values, found.size(), cudaMemcpyDeviceToHost),
-               "cudaMemcpy");
-    const auto* const folded = reinterpret_cast<const accumulator*>(found.data());
-    for (int i = 0; i < blocks.count(); ++i) keep(folded[i], blocks.size(i));
+    for (int i = 0; i < blocks.count(); ++i) keep(values[i], blocks.size(i));
   }
 
   // What executors have beside; pieces alone are folded with this one.
@@ -129,7 +125,6 @@ class chunk_executor {
 
   cuda_executor* executor_;
   chunk_feed* feed_;
-  std::int64_t end_;
   FoldBlock fold_block_;
 };
 
@@ -141,8 +136,11 @@ auto run_on_gpu(cuda_executor& executor, const fold_job& job, const Items& first
   piece_task& task = *job.pieces;
   const std::int64_t most = std::max<std::int64_t>(task.end - task.begin, 1);
   task.chunk = std::min(task.chunk, most);
-  chunk_feed feed(job.data, row_of(job.type).bytes, task.chunk, executor.stream());
-  return run(task, chunk_executor<FoldBlock>(executor, feed, task.end, fold_block), first, op);
+  chunk_feed feed(job.data, row_of(job.type).bytes, task.end, task.chunk, executor.stream());
+  const chunk_executor<FoldBlock> in_chunks(executor, feed, fold_block);
+  std::optional<decltype(run(task, in_chunks, first, op))> value;
+  feed.run([&] { value.emplace(run(task, in_chunks, first, op)); });
+  return std::move(*value);
 }
 
 /// Folds with reducers, as reducer_fold asks for.

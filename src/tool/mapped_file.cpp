@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -34,6 +35,7 @@ struct watched_range {
   std::atomic<std::uintptr_t> begin{0};
   std::atomic<std::uintptr_t> end{0};
   std::atomic<bool> lost{false};
+  std::atomic<int> descriptor{-1};
 };
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -76,12 +78,13 @@ void handle_bus_errors() {
   if (!done) throw input_error("cannot be mapped: SIGBUS cannot be handled");
 }
 
-int watch(std::span<const std::byte> bytes) {
+int watch(std::span<const std::byte> bytes, int descriptor) {
   handle_bus_errors();
   for (int i = 0; i < most_files; ++i) {
     watched_range& range = watched_ranges[static_cast<std::size_t>(i)];
     if (range.taken.exchange(true)) continue;
     range.lost = false;
+    range.descriptor = descriptor;
     range.begin = reinterpret_cast<std::uintptr_t>(bytes.data());
     range.end = range.begin + bytes.size();
     return i;
@@ -117,13 +120,34 @@ void unmap(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+void copy_mapped(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(from);
+  for (watched_range& range : watched_ranges) {
+    const std::uintptr_t begin = range.begin;
+    if (address < begin || address >= range.end) continue;
+    for (std::size_t done = 0; done < bytes;) {
+      const ssize_t now = pread(range.descriptor, to + done, bytes - done,
+                                static_cast<off_t>(address - begin + done));
+      if (now > 0) {
+        done += static_cast<std::size_t>(now);
+      } else if (now == 0 || errno != EINTR) {
+        range.lost = true;
+        std::memset(to + done, 0, bytes - done);
+        return;
+      }
+    }
+    return;
+  }
+  std::memcpy(to, from, bytes);
+}
+
 mapped_file::mapped_file(const std::string& path)
     // Non-blocking, so that a FIFO without a writer is refused below and not waited for.
     : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) fail_with_errno("cannot open");
   try {
     bytes_ = map(descriptor_, regular_file_size(descriptor_));
-    watched_ = watch(bytes_);
+    watched_ = watch(bytes_, descriptor_);
   } catch (...) {
     unmap(bytes_);
     close(descriptor_);

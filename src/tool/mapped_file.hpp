@@ -31,6 +31,10 @@ class mapped_file {
   int watched_ = -1;  // place in the table of mapped ranges
 };
 
+/// Copies bytes from memory. If they are a mapped file's, reads them from the file, which is faster
+/// than to map every page first; what is gone reads as zeros, and require_whole() tells.
+void copy_mapped(std::byte* to, const std::byte* from, std::size_t bytes);
+
 /// use(), which reads the file. If the file has become shorter, that is the error, whatever else
 /// came of it.
 template <class Use>

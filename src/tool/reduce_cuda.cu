@@ -12,6 +12,7 @@
 #include <string>
 
 #include "backend_cuda.cuh"
+#include "chunk_feed.cuh"
 #include "cuda_chunks.cuh"
 #include "cuda_fold.cuh"
 #include "cuda_reference.cuh"
@@ -24,16 +25,9 @@ namespace tilefold::tool {
 namespace {
 
 void copy_to_gpu(const fold_job& job, std::size_t bytes, void* to) {
-  constexpr std::size_t chunk = std::size_t{64} << 20;
-  progress bar("copying to the GPU", job.name, static_cast<std::int64_t>(bytes));
-  for (std::size_t done = 0; done < bytes;) {
-    const std::size_t now = std::min(chunk, bytes - done);
-    check_cuda(cudaMemcpy(static_cast<std::byte*>(to) + done, job.data + done, now,
-                          cudaMemcpyHostToDevice),
-               "copying to the GPU");
-    done += now;
-    bar.advance_to(static_cast<std::int64_t>(done));
-  }
+  const auto all = static_cast<std::int64_t>(bytes);
+  progress bar("copying to the GPU", job.name, all);
+  tool::copy_to_gpu(job.data, all, to, [&](std::int64_t done) { bar.advance_to(done); });
 }
 
 // The type to read items of type Item as. Wrapping sums and products do not depend on the sign at

@@ -256,4 +256,76 @@ TEST(Streamed, MemoryThatRunsOutBetweenChunks) {
   EXPECT_EQ(resource.bytes_in_use(), 0);
 }
 
+// Threads fill the ring of pinned parts many times over, ahead of the copies.
+TEST(Streamed, PageableMemoryLongerThanTheRing) {
+  using tilefold::test::tree_hash;
+  SCOPED_TRACE(tilefold::test::seed());
+  shape_stream bits(tilefold::test::seed());
+  const auto leaves = tilefold::test::leaf_hashes(std::int64_t{10} << 20);
+  const auto n = static_cast<std::int64_t>(leaves.size());
+  const auto op = tilefold::if_empty(node_hash{}, tree_hash{1, 2});
+  const tilefold::host_executor host;
+  tilefold::cuda_executor gpu;
+  for (const std::int64_t chunk :
+       {std::int64_t{100000}, (std::int64_t{16} << 20) + 3, std::int64_t{256} << 20}) {
+    const auto stream = tilefold::streamed(gpu, chunk);
+    for (const std::int64_t first : {std::int64_t{0}, bits.below(n / 8)}) {
+      const auto* const items = leaves.data() + first;
+      ASSERT_EQ(tilefold::reduce(stream, items, items + (n - first), node_hash{}),
+                tilefold::reduce(host, items, items + (n - first), node_hash{}))
+          << "from " << first << " in chunks of " << chunk;
+    }
+    // Short segments, one that is longer than a chunk, short ones.
+    std::vector<std::int32_t> offsets;
+    for (std::int32_t at = 0; at < 1000; at += 10) offsets.push_back(at);
+    for (auto at = static_cast<std::int32_t>(n - 2000000); at <= n; at += 200) {
+      offsets.push_back(at);
+    }
+    const auto segments = static_cast<std::int64_t>(offsets.size()) - 1;
+    std::vector<tree_hash> expected(static_cast<std::size_t>(segments));
+    std::vector<tree_hash> got(expected.size());
+    tilefold::segmented_reduce(host, leaves.data(), offsets.data(), segments, expected.data(), op);
+    tilefold::segmented_reduce(stream, leaves.data(), offsets.data(), segments, got.data(), op);
+    ASSERT_EQ(got, expected) << "segments in chunks of " << chunk;
+  }
+}
+
+TEST(Streamed, PinnedAndPageableArraysTogether) {
+  const auto x = mixed_floats(std::int64_t{20} << 20);
+  const std::vector<float> y(x.rbegin(), x.rend());
+  const tilefold::host_executor host;
+  tilefold::cuda_executor gpu;
+  float* pinned = nullptr;
+  must(cudaMallocHost(&pinned, x.size() * sizeof(float)));
+  std::memcpy(pinned, x.data(), x.size() * sizeof(float));
+  for (const std::int64_t chunk : {std::int64_t{1} << 20, std::int64_t{40} << 20}) {
+    const auto stream = tilefold::streamed(gpu, chunk);
+    for (const bool pinned_first : {true, false}) {
+      const float* const a = pinned_first ? pinned : y.data();
+      const float* const b = pinned_first ? y.data() : pinned;
+      EXPECT_TRUE(same(tilefold::transform_reduce(stream, a, a + x.size(), b, r::dot{}),
+                       tilefold::transform_reduce(host, a, a + x.size(), b, r::dot{})))
+          << chunk;
+    }
+  }
+  must(cudaFreeHost(pinned));
+}
+
+// While threads are ahead with parts of chunks that will not be folded.
+TEST(Streamed, AFoldThatFailsStopsTheThreadsThatAreAhead) {
+  tilefold::test::tracking_resource resource;
+  tilefold::cuda_executor gpu(resource);
+  constexpr std::int64_t chunk = std::int64_t{1} << 18;
+  const auto stream = tilefold::streamed(gpu, chunk * static_cast<std::int64_t>(sizeof(float)));
+  const auto x = mixed_floats(std::int64_t{25} << 20);
+  const std::int64_t position = chunk - 8;
+  const auto expected = tilefold::reduce_piece(tilefold::host_executor(), x, position);
+  for (int round = 0; round < 5; ++round) {
+    resource.fail_beyond(0);
+    EXPECT_THROW((void)tilefold::reduce_piece(stream, x, position), tilefold::allocation_error);
+  }
+  resource.fail_beyond(std::int64_t{1} << 30);
+  EXPECT_EQ(tilefold::reduce_piece(stream, x, position).to_bytes(), expected.to_bytes());
+}
+
 }  // namespace

@@ -63,6 +63,52 @@ TEST(mapped_file, tells_that_it_became_shorter) {
   }
 }
 
+// No byte is that of its neighbours, or of the same place of another page.
+std::string numbered(std::size_t bytes) {
+  std::string all(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) all[i] = static_cast<char>(i * 131 % 251 + 1);
+  return all;
+}
+
+std::string copied(const std::byte* from, std::size_t bytes) {
+  std::string to(bytes, '?');
+  copy_mapped(reinterpret_cast<std::byte*>(to.data()), from, bytes);
+  return to;
+}
+
+TEST(mapped_file, copies_what_stands_in_the_file) {
+  const scratch files;
+  const std::string text = numbered(size);
+  const mapped_file first(files.file("a", text));
+  const mapped_file second(files.file("b", text.substr(7)));
+  for (const std::size_t begin : {std::size_t{0}, std::size_t{1}, std::size_t{70001}, size - 9}) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{9}, size - 70001}) {
+      if (begin + bytes > size - 7) continue;
+      EXPECT_TRUE(copied(&first.bytes()[begin], bytes) == text.substr(begin, bytes));
+      EXPECT_TRUE(copied(&second.bytes()[begin], bytes) == text.substr(begin + 7, bytes));
+    }
+  }
+  EXPECT_TRUE(copied(reinterpret_cast<const std::byte*>(text.data()) + 5, 1000) ==
+              text.substr(5, 1000));  // not of a file
+  EXPECT_EQ(complaint(first), "");
+  EXPECT_EQ(complaint(second), "");
+}
+
+TEST(mapped_file, copies_zeros_for_what_is_gone) {
+  constexpr std::size_t left = 5000;
+  const scratch files;
+  const std::string text = numbered(size);
+  const std::string path = files.file("a", text);
+  const mapped_file file(path);
+  std::filesystem::resize_file(path, left);
+  EXPECT_TRUE(copied(file.bytes().data(), size) ==
+              text.substr(0, left) + std::string(size - left, '\0'));
+  EXPECT_EQ(complaint(file), "became shorter while it was read");
+  std::filesystem::resize_file(path, size);
+  EXPECT_EQ(complaint(file),
+            "could not be read to its end (it was rewritten meanwhile, or a disk failed)");
+}
+
 TEST(mapped_file, tells_every_thread) {
   const scratch files;
   const std::string path = files.file("a", std::string(size, '\1'));
