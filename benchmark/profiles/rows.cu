@@ -3,6 +3,7 @@
 // Calls for a profiler: those whose kernels are farthest from the memory's limit, each once, in a
 // stream of its own, after one call that is not profiled. profile.py tells by the streams which
 // kernel is whose. Prints a name a line, in their order.
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_profiler_api.h>
 
@@ -16,6 +17,7 @@
 #include <tilefold/if_empty.hpp>
 #include <tilefold/tilefold.cuh>
 
+#include "../exact/contents.cuh"
 #include "../forests/shapes.hpp"
 #include "../support/device_array.hpp"
 #include "../support/structs.hpp"
@@ -125,6 +127,87 @@ void profile_structs(const memory& m) {
   });
 }
 
+template <class T, int N>
+void profile_forests_of_structs(const memory& m) {
+  using item = bench::vec<T, N>;
+  const auto n = static_cast<index>(items * sizeof(float) / sizeof(item));
+  const auto* x = reinterpret_cast<const item*>(m.x.data());
+  const std::string of = "structs of " + std::to_string(sizeof(item)) + " bytes, ";
+  const auto plus = tilefold::if_empty(bench::vec_plus{}, item{});
+  for (const bench::segment_shape& s : bench::struct_shapes("segments", n, false)) {
+    const auto all = s.offsets(s.mean, n);
+    const auto segments = static_cast<index>(all.size()) - 1;
+    if (s.equal || segments * static_cast<index>(sizeof(item)) > m.out.size()) continue;
+    const bench::device_array<index> offsets(all);
+    profile(of + "offsets/" + std::to_string(s.mean), [&](auto& gpu) {
+      tilefold::segmented_reduce_into(gpu, x, offsets.data(), segments, m.result<item>(), plus);
+    });
+  }
+  fill_keys<<<1024, 256>>>(m.keys.data(), n, 16);
+  bench::check(cudaDeviceSynchronize(), "keys");
+  profile(of + "by key, runs of 16", [&](auto& gpu) {
+    tilefold::reduce_by_key_into(gpu, m.keys.data(), m.keys.data() + n, x, m.keys_out.data(),
+                                 m.result<item>(), m.count.data(), bench::vec_plus{});
+  });
+}
+
+void profile_short_calls(const memory& m) {
+  const auto* halves = reinterpret_cast<const __half*>(m.x.data());
+  for (const index size : {64, 1024, 16384}) {
+    profile("halves, 1 row of " + std::to_string(size), [&](auto& gpu) {
+      tilefold::segmented_reduce_into<float>(gpu, halves, 1, size, m.result<float>());
+    });
+  }
+  std::vector<index> all(1001);
+  for (index s = 0; s <= 1000; ++s) all[static_cast<std::size_t>(s)] = 1000 * s;
+  const bench::device_array<index> offsets(all);
+  profile("1000 x 1000, equal", [&](auto& gpu) {
+    tilefold::segmented_reduce_into(gpu, m.x.data(), 1000, 1000, m.result<float>());
+  });
+  profile("1000 x 1000, offsets", [&](auto& gpu) {
+    tilefold::segmented_reduce_into(gpu, m.x.data(), offsets.data(), 1000, m.result<float>());
+  });
+  for (const index n : {index{1} << 16, index{1} << 22, items}) {
+    const bench::device_array<index> length(std::vector<index>{n});
+    profile("deferred sum of " + std::to_string(n), [&](auto& gpu) {
+      tilefold::reduce_into(gpu, m.x.data(), tilefold::deferred(length.data(), items),
+                            m.result<float>());
+    });
+  }
+}
+
+template <class Content>
+__global__ void fill_from(typename Content::item* x, index n) {
+  const index step = index{gridDim.x} * blockDim.x;
+  for (index i = index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
+    x[i] = Content::at(i);
+  }
+}
+
+/// Refills what all calls share: comes last.
+template <class Content>
+void profile_exact(const memory& m, const std::string& name) {
+  using T = typename Content::item;
+  auto* x = reinterpret_cast<T*>(m.x.data());
+  const auto n = static_cast<index>(items * sizeof(float) / sizeof(T));
+  fill_from<Content><<<1024, 256>>>(x, n);
+  bench::check(cudaDeviceSynchronize(), name.c_str());
+  profile("exact sum of " + name, [&](auto& gpu) {
+    tilefold::reduce_into(gpu, x, x + n, m.result<T>(), r::exact_sum<>{});
+  });
+  if constexpr (sizeof(T) >= 4) {
+    profile("exact sum of " + name + ", equal/64", [&](auto& gpu) {
+      tilefold::segmented_reduce_into(gpu, x, n / 64, 64, m.result<T>(),
+                                      tilefold::if_empty(r::exact_sum<>{}, T{}));
+    });
+  }
+  if constexpr (sizeof(T) == 4) {
+    profile("exact l2 of " + name, [&](auto& gpu) {
+      tilefold::reduce_into(gpu, x, x + n, m.result<T>(), r::exact_l2<>{});
+    });
+  }
+}
+
 void profile_keys(const memory& m) {
   for (const index run : {2, 16, 256, 65536}) {
     fill_keys<<<1024, 256>>>(m.keys.data(), items, run);
@@ -169,5 +252,16 @@ int main() {
   profile_structs<double, 8>(m);
   profile_structs<double, 16>(m);
   profile_keys(m);
+  profile_forests_of_structs<float, 4>(m);
+  profile_forests_of_structs<double, 3>(m);
+  profile_forests_of_structs<double, 4>(m);
+  profile_forests_of_structs<double, 8>(m);
+  profile_forests_of_structs<double, 16>(m);
+  profile_short_calls(m);
+  profile_exact<bench::normal_items<float>>(m, "normal floats");
+  profile_exact<bench::lognormal_items<float>>(m, "lognormal floats");
+  profile_exact<bench::normal_items<double>>(m, "normal doubles");
+  profile_exact<bench::lognormal_items<double>>(m, "lognormal doubles");
+  profile_exact<bench::log_uniform_items<__nv_bfloat16>>(m, "bfloat16 of all binades");
   return 0;
 }
