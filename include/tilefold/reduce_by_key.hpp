@@ -174,8 +174,8 @@ std::int64_t fold_keys_on_ranks(const Ranks& ranks, const Bound& bound, std::int
 /// - An empty range has no runs: 0 is written through num_runs_out and nothing else.
 /// - On a CUDA executor the call is asynchronous in its stream, num_runs_out is GPU memory, and
 ///   everything must live until the stream has passed it. At most 2^35 keys. It takes one launch up
-///   to 3056 keys, two up to a million, four up to three million, and otherwise five; the last one
-///   or three fold runs of more than 1024 items.
+///   to 3056 keys, three up to a million, and otherwise five; the last one or three fold runs of
+///   more than 1024 items.
 ///   Values are read once (some twice where short and longer runs stand side by side), keys once
 ///   and where runs begin a second time. Workspace:
 ///   cuda_executor::by_key_workspace_bytes(), about n / 6 bytes: a bit for each key, and

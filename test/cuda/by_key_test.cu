@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -125,7 +123,6 @@ TEST_F(CudaByKey, SanitizeOneOfEach) {
   EXPECT_TRUE(right({10000}));
   EXPECT_TRUE(right({2047, 30000, 1, 3, 8192, 4000}));
   EXPECT_TRUE(right(std::vector<std::int64_t>(900, 40)));
-  EXPECT_TRUE(right(std::vector<std::int64_t>(80000, 40)));  // more than one launch takes
 }
 
 TEST_F(CudaByKey, EveryLengthAlone) {
@@ -164,8 +161,8 @@ TEST_F(CudaByKey, BoundariesAroundEveryEdge) {
   }
 }
 
-// A patch is 2048 items, a block takes two of these. Runs begin and end around all their edges, the
-// next patch or many blocks later.
+// A patch is 2048 items, a block takes four, and of so few items 16 patches make a group. Runs
+// begin and end around all their edges, the next patch or many blocks later.
 TEST_F(CudaByKey, RunsFromOneBlockIntoAnother) {
   const std::int64_t n = 70001;
   std::vector<std::int64_t> places;
@@ -177,47 +174,6 @@ TEST_F(CudaByKey, RunsFromOneBlockIntoAnother) {
       if (second <= first) continue;
       ASSERT_TRUE(right({first, second - first, n - second})) << first << ", " << second;
     }
-  }
-}
-
-/// In every `period` keys two boundaries: all pairs of places around the edges of patches and their
-/// halves, until there are n keys or more.
-std::vector<std::int64_t> pairs_of_places(std::int64_t n, std::int64_t period) {
-  std::vector<std::int64_t> places;
-  for (std::int64_t edge = 1024; edge < period; edge += edge < 4096 ? 1024 : 2048) {
-    for (const std::int64_t near : {-1, 0, 1}) places.push_back(edge + near);
-  }
-  std::vector<std::int64_t> lengths;
-  for (std::int64_t keys = 0; keys < n;) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      for (std::size_t j = i + 1; j < places.size(); ++j) {
-        for (const std::int64_t length : {places[i], places[j] - places[i], period - places[j]}) {
-          lengths.push_back(length);
-        }
-        keys += period;
-      }
-    }
-  }
-  return lengths;
-}
-
-// Of many keys patches are found by one launch and folded by another, of few by one.
-TEST_F(CudaByKey, EveryPairOfEdgesAmongManyKeysAndFew) {
-  const std::int64_t most =
-      detail::cuda::most_few_patches * std::int64_t{detail::cuda::patch_items};
-  for (const std::int64_t period : {4096, 16384}) {
-    const auto lengths = pairs_of_places(most + 1, period);
-    EXPECT_TRUE(right(lengths)) << period;
-    EXPECT_TRUE(right({lengths.begin(), lengths.begin() + 3 * most / period / 2})) << period;
-  }
-}
-
-TEST_F(CudaByKey, AroundTheMostKeysOfOneLaunch) {
-  const std::int64_t most =
-      detail::cuda::most_few_patches * std::int64_t{detail::cuda::patch_items};
-  for (const std::int64_t near : {-17, -1, 0, 1}) {
-    EXPECT_TRUE(right(random_lengths(most + near, seed()))) << near;
-    EXPECT_TRUE(right({most + near})) << near;
   }
 }
 
@@ -509,47 +465,6 @@ TEST_F(CudaByKey, TheSameBitsEveryTime) {
     const auto bytes = static_cast<std::size_t>(first.runs) * 4;
     EXPECT_EQ(std::memcmp(next.values.data(), first.values.data(), bytes), 0);
     EXPECT_EQ(std::memcmp(next.keys.data(), first.keys.data(), bytes), 0);
-  }
-}
-
-// Blocks wait for earlier ones: here for those of several launches that share the GPU.
-TEST_F(CudaByKey, SeveralStreamsAtOnce) {
-  constexpr int streams = 4;
-  const auto host_keys = keys_of_runs(power_law_lengths(1000000, seed()), 1);
-  const auto n = static_cast<std::int64_t>(host_keys.size());
-  const auto items = mixed_floats(host_keys.size());
-  const auto expected = on_gpu<float>(exec_, host_keys, items, same_tens{}, plus{});
-  const gpu_array<int> keys(host_keys);
-  const gpu_array<float> values(items);
-  struct one {
-    explicit one(std::int64_t n) : keys_out(n), out(n), runs(1) {
-      must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-      exec.emplace(stream);
-    }
-    ~one() {
-      exec.reset();
-      (void)cudaStreamDestroy(stream);
-    }
-    gpu_array<int> keys_out;
-    gpu_array<float> out;
-    gpu_array<std::int64_t> runs;
-    cudaStream_t stream = nullptr;
-    std::optional<cuda_executor> exec;
-  };
-  std::vector<std::unique_ptr<one>> all;
-  for (int i = 0; i < streams; ++i) all.push_back(std::make_unique<one>(n));
-  for (int round = 0; round < 100; ++round) {
-    for (const auto& s : all) {
-      reduce_by_key_into(*s->exec, keys.begin(), keys.end(), values.data(), s->keys_out.data(),
-                         s->out.data(), s->runs.data(), same_tens{}, plus{});
-    }
-  }
-  must(cudaDeviceSynchronize());
-  for (const auto& s : all) {
-    ASSERT_EQ(s->runs.to_host()[0], expected.runs);
-    const auto got = first_items(s->out, expected.runs);
-    const auto bytes = static_cast<std::size_t>(expected.runs) * sizeof(float);
-    EXPECT_EQ(std::memcmp(got.data(), expected.values.data(), bytes), 0);
   }
 }
 

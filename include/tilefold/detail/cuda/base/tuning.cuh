@@ -407,10 +407,6 @@ inline constexpr int least_open_items = reach_items + 1;
 inline constexpr int most_head_rounds = 4;
 /// Patches of a group at least: a block adds up so many counts sooner than two levels meet.
 inline constexpr int least_group_patches = 512;
-/// Patches of few_runs_kernel at most: every block reads a word of each block before it. And those
-/// of one block, whose spans are a warp's each.
-inline constexpr int most_few_patches = 1536;
-inline constexpr int few_runs_patches = by_key_warps * span_items / patch_items;
 
 // Folds in kernels of the user's.
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where runs of equal neighbouring keys begin: a bit an item, found in one pass over the keys.
-// few_runs_kernel.cuh finds heads with the same code.
 //
 //     keys       a a b c c c d ...      heads   1 0 1 1 0 0 1 ...
 //     patch      | part 0 | part 1 | part 2 | part 3 |      2048 items, by one warp; 512 a part
@@ -91,8 +90,7 @@ struct run_tables {
   head_bits* heads;            // of each patch, a word a lane
   short_head_count* in_group;  // of each patch: in it, and then before it in its group
   head_count* of_groups;       // of each group: before it
-  unsigned* arrivals;          // of each group, and of groups; zero between launches. Or all words
-                               // of few_runs_kernel
+  unsigned* arrivals;          // of each group, and of groups; zero between launches
   // Of each open run: its items, and which of the runs it is.
   std::int64_t* begins;
   std::int64_t* ends;
@@ -108,12 +106,6 @@ struct run_tables {
   __device__ __forceinline__ head_count before(std::int64_t patch) const {
     const std::int64_t group = patch >> group_bits;
     return of_groups[group].then(in_group[patch].shifted((group << group_bits) * patch_items));
-  }
-
-  /// A place in the list of open runs. Asked once for each, by any thread.
-  __device__ __forceinline__ std::int64_t next_open() const {
-    return static_cast<std::int64_t>(
-        atomicAdd(reinterpret_cast<unsigned long long*>(num_open), 1ull));
   }
 
   /// Lists the last of the runs that `found` counts, if it is open. That run ends before item
@@ -194,21 +186,15 @@ struct head_finder {
 
   /// Of the patch that begins with item `begin`, which may be negative; this lane's.
   __device__ __forceinline__ head_bits of_patch(std::int64_t begin) const {
-    return of_parts<patch_parts>(begin);
-  }
-
-  /// The same of so many parts.
-  template <int Parts>
-  __device__ __forceinline__ head_bits of_parts(std::int64_t begin) const {
     head_bits heads = 0;
-    if (begin > 0 && begin + Parts * part_items <= input.size) {
+    if (begin > 0 && begin + patch_items <= input.size) {
 #pragma unroll
-      for (int p = 0; p < Parts; ++p) {
+      for (int p = 0; p < patch_parts; ++p) {
         heads |= head_bits{in_a_row(inside(begin + p * part_items))} << (p * part_bits);
       }
     } else {
 #pragma unroll 1
-      for (int p = 0; p < Parts; ++p) {
+      for (int p = 0; p < patch_parts; ++p) {
         heads |= head_bits{in_a_row(at_an_edge(begin + p * part_items))} << (p * part_bits);
       }
     }

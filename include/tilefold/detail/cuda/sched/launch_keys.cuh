@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From keys and values to the launches that fold runs: one that finds where they begin, one that
-// folds all but the long ones, and a forest of those. Of few keys the first two are one. Host code.
+// folds all but the long ones, and a forest of those. Host code.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,6 @@
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
-#include <tilefold/detail/cuda/sched/few_runs_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/runs_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
@@ -68,6 +67,16 @@ void launch_short_runs(const Input& input, const Reducer& reducer, std::int64_t 
       .launch(1, stream, input, reducer, arguments..., origin);
 }
 
+/// The kernel that folds runs, a patch a warp or a span a warp.
+template <class Build, bool BySpans, class Input, class Reducer, class Init, class KeysOut,
+          class Out>
+auto ready_runs(const Input&, const Reducer&, const Init&, const KeysOut&, const Out&,
+                const device_info& gpu) {
+  static known_kernel known;
+  return known.on(gpu, &runs_kernel<Build, BySpans, Input, Reducer, Init, KeysOut, Out>,
+                  "runs_kernel", by_key_nt, starts::early);
+}
+
 /// Folds the runs of input.size >= 1 items. `provide(demand)` returns the workspace.
 template <class Build, class Policy, class Input, class Reducer, class Init, class KeysOut,
           class Out, class CountOut, class Provide>
@@ -102,28 +111,21 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
       {out, tables.ranks},
       gpu,
       stream};
-  // All kernels that the call launches are ready before the first one writes.
+  // Few patches are spread over the GPU.
+  const bool few_patches = tables.num_patches < gpu.tuning().head_patches_per_sm * gpu.num_sms;
+  const int rounds = few_patches ? 1 : most_head_rounds;
+  const std::int64_t blocks = tables.num_patches / by_key_warps;
+  static known_kernel known_heads;
+  const auto heads = known_heads.on(gpu, &heads_kernel<Build, Input, CountOut>, "heads_kernel",
+                                    by_key_nt, starts::early);
+  const auto runs = cuda::ready_runs<Build, false>(input, device_reducer, init, keys_out, out, gpu);
+  const auto spans = cuda::ready_runs<Build, true>(input, device_reducer, init, keys_out, out, gpu);
   cuda::ready_forest_by<Build, Policy>(job, most_open);
-  if (tables.num_patches <= most_few_patches) {
-    static known_kernel known_few;
-    const auto few = known_few.on(
-        gpu, &few_runs_kernel<Build, Input, unfused<Reducer>, Init, KeysOut, Out, CountOut>,
-        "few_runs_kernel", few_runs_nt, starts::early);
-    few.launch(tables.num_patches / few_runs_patches, stream, input, device_reducer, init, keys_out,
-               out, num_runs_out, tables);
+  heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
+  // So few that the GPU holds a warp for every span.
+  if (tables.num_patches * patch_spans <= spans.resident * by_key_warps) {
+    spans.launch(blocks * patch_spans, stream, input, device_reducer, init, keys_out, out, tables);
   } else {
-    // Few patches are spread over the GPU.
-    const bool few_patches = tables.num_patches < gpu.tuning().head_patches_per_sm * gpu.num_sms;
-    const int rounds = few_patches ? 1 : most_head_rounds;
-    const std::int64_t blocks = tables.num_patches / by_key_warps;
-    static known_kernel known_heads;
-    const auto heads = known_heads.on(gpu, &heads_kernel<Build, Input, CountOut>, "heads_kernel",
-                                      by_key_nt, starts::early);
-    static known_kernel known_runs;
-    const auto runs =
-        known_runs.on(gpu, &runs_kernel<Build, Input, unfused<Reducer>, Init, KeysOut, Out>,
-                      "runs_kernel", by_key_nt, starts::early);
-    heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
     runs.launch(blocks, stream, input, device_reducer, init, keys_out, out, tables);
   }
   cuda::launch_forest_by<Build, Policy>(job, most_open, provide);

@@ -347,25 +347,38 @@ __device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::i
   return {mine[0], patch + 1 < num ? static_cast<unsigned>(mine[warp_size]) : 0u};
 }
 
-/// Folds the runs of a range whose heads stand in `tables`, a patch a warp.
-template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out>
+/// Folds the runs of a range whose heads stand in `tables`, a patch a warp, or a span a warp.
+template <class Build, bool BySpans, class Input, class Reducer, class Init, class KeysOut,
+          class Out>
 __global__ void __launch_bounds__(by_key_nt,
                                   min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
     runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                 run_tables tables) {
-  using work_type = patch_work<false, Input, Reducer, Init, KeysOut, Out>;
+  using work_type = patch_work<BySpans, Input, Reducer, Init, KeysOut, Out>;
   __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
   cuda::wait_for_previous_launch();
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  const std::int64_t patch = std::int64_t{blockIdx.x} * by_key_warps + warp;
-  const patch_heads heads = cuda::load_heads(tables.heads, patch, tables.num_patches);
+  const std::int64_t share = std::int64_t{blockIdx.x} * by_key_warps + warp;
+  const std::int64_t patch = BySpans ? share / patch_spans : share;
+  patch_heads heads = cuda::load_heads(tables.heads, patch, tables.num_patches);
   const head_count before = tables.before(patch);
+  int earlier = 0;  // runs of the patch
+  if constexpr (BySpans) {
+    const int bit = static_cast<int>(share % patch_spans) * span_bits;
+    const head_bits all = heads.mine;
+    const head_bits before_span = all & ((head_bits{1} << bit) - 1);
+    heads.mine = all & (~head_bits{0} >> (64 - span_bits) << bit);
+    heads.later = all & ~(before_span | heads.mine);
+    earlier = count_heads(before_span).runs;
+  }
   if (__all_sync(full_warp, heads.mine == 0)) return;
   work_type work(input, reducer, init, keys_out, out, memory[warp].value, tables.begin(patch),
                  heads);
-  work.fold_all(before.runs, count_heads(heads.mine).runs);
-  if (lane_of_thread() == 0) {
-    tables.list_if_open(before, work.first_head(), [&] { return tables.next_open(); });
+  work.fold_all(before.runs + earlier, count_heads(heads.mine).runs);
+  if (lane_of_thread() == 0 && earlier == 0) {
+    tables.list_if_open(before, work.first_head(), [&] {
+      return atomicAdd(reinterpret_cast<unsigned long long*>(tables.num_open), 1ull);
+    });
   }
 }
 

@@ -144,15 +144,6 @@ constexpr std::int64_t most_patch_groups(std::int64_t n) {
   return std::int64_t{1} << patch_group_bits(n);
 }
 
-/// Blocks of few_runs_kernel, at most.
-inline constexpr std::int64_t most_few_runs_blocks = most_few_patches / few_runs_patches;
-
-/// Words in which blocks of by-key launches meet, zero between launches: an arrival counter a group
-/// and one of groups, or what the blocks of few_runs_kernel tell and two counters.
-constexpr std::int64_t run_arrivals(std::int64_t n) {
-  return detail::larger(most_patch_groups(n) + 1, most_few_runs_blocks + 2);
-}
-
 // What counts can hold.
 inline constexpr std::int64_t most_keyed_items = std::int64_t{1} << 35;
 static_assert(std::int64_t{patch_items} << patch_group_bits(most_keyed_items) < std::int64_t{1}
@@ -183,7 +174,7 @@ constexpr workspace_demand by_key_demand(std::int64_t n, std::int64_t acc_bytes)
   if (most_open_runs(n) == 0) return {0, 0};
   const workspace_demand forest = queue_demand(most_open_runs(n), acc_bytes);
   return {align_up(forest.partial_bytes) + 8 * run_table_words(n),
-          forest.arrival_bytes + run_arrivals(n) * arrival_bytes};
+          forest.arrival_bytes + (most_patch_groups(n) + 1) * arrival_bytes};
 }
 
 // More than any memory has, and little enough that no sum on the way to it overflows.
