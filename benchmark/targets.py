@@ -296,7 +296,7 @@ EXACT = [
     Beside("exact sums of floats and doubles, any n from 2^10 on, from a graph", "<= 2 times the plain sum",
            "exact_sum_(float|double)_normal", 2.0, who="tilefold-plain"),
     Beside("exact sums by segment (64, 1024, equal lengths and offsets) and by key (runs of 16)",
-           "<= 1/0.60 of the plain sums' time", "exact_segments_.*|exact_by_key", 1 / 0.6,
+           "<= 1/0.60 of the plain sums' time", "exact_segments_(equal|offsets)(_double)?|exact_by_key(_double)?", 1 / 0.6,
            who="tilefold-plain"),
     Beside("deposits of floats into 1, 1024 and 2^20 accumulators", "within 4 times atomicAdd on floats",
            "deposit_float", 4.0, who="atomicAdd-float"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exact sums of floats and doubles by segment, by length and by offsets, and by key, beside the
-// plain sums of the same. The ceiling reads as many bytes as items, offsets, keys and results are.
-// Every result is checked once, before it is timed.
+// plain sums of the same; of items of few binades, and of many. The ceiling reads as many bytes as
+// items, offsets, keys and results are. Every result is checked once, before it is timed.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -89,15 +89,17 @@ __global__ void fill_keys(int* keys, index n, index run) {
 
 enum class contender { exact, plain, read };
 
-template <class T>
+template <class Content>
 class segments_contest {
+  using T = typename Content::item;
+
  public:
   explicit segments_contest(session& gpu) : gpu_(gpu), executor_(gpu.stream()) {}
 
   timed_work work(kind k, index n, contender who) {
     if (!items_) {
       items_.emplace(most_bytes / static_cast<index>(sizeof(T)));
-      fill<normal_items<T>>(items_->data(), most_bytes, gpu_.stream());
+      fill<Content>(items_->data(), most_bytes, gpu_.stream());
     }
     if (!laid_out_ || laid_out_->what != k || laid_out_->n != n) {
       laid_out_.reset();
@@ -186,11 +188,11 @@ class segments_contest {
   std::optional<layout> laid_out_;
 };
 
-template <class T>
-void enter_segments_of(roster& all, const std::string& type) {
-  const auto contest = std::make_shared<segments_contest<T>>(all.gpu());
+template <class Content>
+void enter_segments_of(roster& all, const std::string& content) {
+  const auto contest = std::make_shared<segments_contest<Content>>(all.gpu());
   const auto enter = [&](kind k, index n) {
-    const std::string shape = name_of(k) + type;
+    const std::string shape = name_of(k) + content;
     const auto one = [&](const std::string& who, contender c) {
       return measurement{shape,
                          "graph",
@@ -214,8 +216,10 @@ void enter_segments_of(roster& all, const std::string& type) {
 }  // namespace
 
 void enter_segments(roster& all) {
-  enter_segments_of<float>(all, "");
-  enter_segments_of<double>(all, "_double");
+  enter_segments_of<normal_items<float>>(all, "");
+  enter_segments_of<lognormal_items<float>>(all, "_lognormal");
+  enter_segments_of<normal_items<double>>(all, "_double");
+  enter_segments_of<lognormal_items<double>>(all, "_double_lognormal");
 }
 
 }  // namespace bench

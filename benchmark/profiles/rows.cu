@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls for a profiler: those whose kernels are farthest from the memory's limit, each once, in a
-// stream of its own, after one call that is not profiled. profile.py tells by the streams which
+// stream of its own, after one call that is not profiled. waits.py tells by the streams which
 // kernel is whose. Prints a name a line, in their order.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -29,15 +29,11 @@ TILEFOLD_HD inline std::uint64_t signed_carry(std::uint64_t a, std::uint64_t b, 
   return !overflows ? 0 : a >> 63 != 0 ? ~std::uint64_t{0} : 1;
 }
 
-/// What an item changes of balanced words: one, and the one above it.
-struct balanced_change {
-  std::uint64_t word;
-  std::uint64_t above;
-};
-
-/// What mantissa * 2^bit, added or taken off, changes of word bit / 64 and the next one; the
-/// mantissa of an item with fractions is below 2^63.
-TILEFOLD_HD inline balanced_change change_of(std::uint64_t mantissa, int bit, bool takes_off) {
+/// Adds mantissa * 2^bit to balanced words, or takes it off; the mantissa of an item with fractions
+/// is below 2^63. add_to(i, change) adds `change` to word i and returns what that was before.
+TILEFOLD_NO_EXEC_CHECK
+template <int Words, class AddTo>
+TILEFOLD_HD void add_to_balanced(std::uint64_t mantissa, int bit, bool takes_off, AddTo&& add_to) {
   const int shift = bit % 64;
   const std::uint64_t upper = mantissa >> 1 >> (63 - shift);
   // What changes, in two's complement: a word, and the rest above it.
@@ -46,15 +42,6 @@ TILEFOLD_HD inline balanced_change change_of(std::uint64_t mantissa, int bit, bo
   std::uint64_t rest = (upper ^ sign) + (takes_off && change == 0 ? 1 : 0);
   // With its sign the word is 2^64 less if its highest bit is set.
   rest += change >> 63;
-  return {change, rest};
-}
-
-/// Adds mantissa * 2^bit to balanced words, or takes it off, as change_of() says. add_to(i, change)
-/// adds `change` to word i and returns what that was before.
-TILEFOLD_NO_EXEC_CHECK
-template <int Words, class AddTo>
-TILEFOLD_HD void add_to_balanced(std::uint64_t mantissa, int bit, bool takes_off, AddTo&& add_to) {
-  auto [change, rest] = detail::change_of(mantissa, bit, takes_off);
   for (int i = bit / 64; i < Words; ++i) {
     const std::uint64_t before = add_to(i, change);
     rest += detail::signed_carry(before, change, before + change);

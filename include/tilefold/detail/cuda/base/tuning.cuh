@@ -136,21 +136,32 @@ constexpr staged_shape staged_reducer_shape(int item_bytes) {
   return {128, 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32)), 4, 4};
 }
 
-/// A run of structs is of whole 16 bytes, 128 if it can be, and 0 where that is too long for shared
-/// memory. Larger structs want more registers and a longer run, so fewer threads.
-constexpr staged_shape staged_structs_shape(int item_bytes) {
-  const bool large = item_bytes > 64;
-  const int bytes = large ? 256 : 128;
+/// A run of structs is of whole 16 bytes, `bytes` if it can be, and 0 where that is too long for
+/// shared memory.
+constexpr int run_of_structs(int item_bytes, int bytes) {
   int run = 1 << tree::floor_log2(detail::bounded(bytes / item_bytes, 1, 32));
   while (run * item_bytes % 16 != 0) run *= 2;
-  if (run * item_bytes > bytes * 11 / 8) run = 0;
-  return large ? staged_shape{64, run, 2, 6} : staged_shape{128, run, 4, 3};
+  return run * item_bytes > bytes * 11 / 8 ? 0 : run;
+}
+
+/// Larger structs want more registers and a longer run, so fewer threads.
+constexpr staged_shape staged_structs_shape(int item_bytes) {
+  return item_bytes > 64 ? staged_shape{64, cuda::run_of_structs(item_bytes, 256), 2, 6}
+                         : staged_shape{128, cuda::run_of_structs(item_bytes, 128), 4, 3};
 }
 
 /// Whether items are structs that a lane better folds a few of before any goes to another lane.
 constexpr bool pays_to_stage_structs(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes != 16 &&
          item_bytes <= 128 && staged_structs_shape(item_bytes).run > 0;
+}
+
+/// Whether a warp stages its trees of structs, and a run of theirs: rows of 4 KiB or so, so that
+/// four blocks of an SM have two for each warp.
+constexpr int tree_run_of_structs(int item_bytes) { return cuda::run_of_structs(item_bytes, 128); }
+constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_bytes) {
+  return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes <= 128 &&
+         cuda::tree_run_of_structs(item_bytes) > 0;
 }
 
 constexpr staged_shape staged_shape_for(int item_bytes, std::int64_t acc_bytes) {
@@ -317,6 +328,9 @@ inline constexpr int warps_nt = 128;
 constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
   return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
 }
+
+/// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.
+constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_bytes > 64 ? 8 : 12; }
 
 /// Trees of 2^k items as levels of one tree, and trees of whole chunks: threads of a block, blocks
 /// that an SM shall hold, and how often a chunk has a tile's items.

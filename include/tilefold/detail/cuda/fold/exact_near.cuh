@@ -22,11 +22,11 @@ namespace tilefold::detail::cuda {
 
 /// Adds N items of every lane to `places`, if they are finite and near each other; returns whether
 /// they are, and what they are in `seen_here`. All lanes.
-template <class State, class Number, int N>
+template <class State, int N>
 __device__ __forceinline__ bool add_near(wide_places<State>& places, unsigned& seen_here,
-                                         const registers<Number, N>& items, int lane) {
+                                         const registers<float, N>& items, int lane) {
   static_assert(N <= 8);
-  constexpr int digits = sizeof(Number) == 4 ? 23 : 52;  // below the first one
+  constexpr int digits = 23;  // below the first one
   constexpr int most_spread = 96 - digits;
   unsigned most = 0;
   unsigned least = ~0u;  // of those that are not 0, less 1
@@ -35,9 +35,7 @@ __device__ __forceinline__ bool add_near(wide_places<State>& places, unsigned& s
   for (int i = 0; i < N; ++i) {
     const auto x = static_cast<double>(items[i]);
     const int high = __double2hiint(x);
-    unsigned size = static_cast<unsigned>(high) & 0x7fffffffu;
-    // The smallest doubles lie in the lower word alone.
-    if constexpr (sizeof(Number) == 8) size |= __double2loint(x) != 0 ? 1u : 0u;
+    const unsigned size = static_cast<unsigned>(high) & 0x7fffffffu;
     most = max(most, size);
     least = min(least, size - 1);
     all &= high;

@@ -9,8 +9,8 @@
 //     result                       out                      who arrives last folds the slots
 //
 //     a slice   tile after tile, by all warps together; the tiles' values wait on a warp_stack.
-//               Large accumulators: an aligned part a warp, whose lanes fold stretches; the warps'
-//               values meet in shared memory.
+//               Large accumulators and structs: an aligned part a warp, whose lanes fold stretches
+//               or runs; the warps' values meet in shared memory.
 //
 // Device code.
 #pragma once
@@ -39,10 +39,21 @@ struct tree_slice {
   unsigned slot;  // of the tree's first slice
 };
 
+/// Whether the warps of a block of `nt` threads stage their parts of a slice: of structs, where
+/// that many rows fit shared memory.
+template <class Source, class Reducer>
+constexpr bool stages_slices(int nt) {
+  return stages_trees<Source, Reducer> ||
+         (stages_trees_of_structs<Source, Reducer> && nt <= warps_nt);
+}
+
 /// Blocks that one SM shall hold at least.
 template <class Source, class Reducer>
 constexpr int min_resident_slice_blocks(int nt) {
   if constexpr (stages_trees<Source, Reducer>) return staged_shape_of<Source, Reducer>.blocks;
+  if (cuda::stages_slices<Source, Reducer>(nt)) {
+    return min_resident_struct_warps(sizeof(typename Reducer::accumulator)) * warp_size / nt;
+  }
   return min_resident_blocks(nt, sizeof(typename Reducer::accumulator));
 }
 
@@ -53,9 +64,10 @@ class slice_work {
   using source_type = typename Forest::source_type;
   using full_tile = tile_fold<Policy, true, source_type, Reducer>;
   using cut_tile = tile_fold<Policy, false, source_type, Reducer>;
+  static constexpr bool staged = cuda::stages_slices<source_type, Reducer>(Policy.nt);
 
  public:
-  struct shared_memory : tree_memory<source_type, Reducer, Policy.nt / warp_size> {
+  struct shared_memory : tree_memory<source_type, Reducer, Policy.nt / warp_size, staged> {
     slot<acc> warp_values[2][Policy.nt / warp_size];
     bool completed;
   };
@@ -90,7 +102,7 @@ class slice_work {
  private:
   // In the first warp, `result` becomes the value of the slice.
   __device__ __forceinline__ void fold_slice(const tree_slice& slice, slot<acc>& result) {
-    if constexpr (folds_stretches<source_type, Reducer>) {
+    if constexpr (folds_stretches<source_type, Reducer> || staged) {
       fold_parts(slice, result);
     } else {
       fold_tiles(slice, result);
@@ -125,7 +137,7 @@ class slice_work {
   __device__ __forceinline__ acc fold_part(const tree_slice& slice, std::int64_t begin,
                                            std::int64_t count) const {
     const source_type tree = forest.tree(slice.tree);
-    if constexpr (stages_trees<source_type, Reducer>) {
+    if constexpr (staged) {
       return staged_tree<source_type, Reducer>::fold(
           tree, reducer, shared.of_warps[threadIdx.x / warp_size], begin, count, slice.count);
     } else {

@@ -68,16 +68,15 @@ struct among_equals {
   }
 };
 
-/// Rows of the runs of staged_shape_of; all lanes of a warp together.
-template <class Source, class Reducer>
+/// Rows of runs of `Run` items; all lanes of a warp together.
+template <class Source, class Reducer, int Run = staged_shape_of<Source, Reducer>.run>
 class staged_rows {
   using acc = typename Reducer::accumulator;
-  static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
-  static constexpr int packet = detail::smaller(shape.run, staged_packet(Reducer::long_combine));
+  static constexpr int packet = detail::smaller(Run, staged_packet(Reducer::long_combine));
   static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
 
  public:
-  static constexpr int run = shape.run;
+  static constexpr int run = Run;
   static constexpr int items = warp_size * run;
   using stage = lane_stage<Source, run>;
 

@@ -146,8 +146,21 @@ inline constexpr bool stages_trees =
     folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
     !fold_traits<Reducer>::folds_in_any_order;
 
+/// The same of structs, if a tree is one warp's.
+template <class Source, class Reducer>
+inline constexpr bool stages_trees_of_structs =
+    holds_structs<Source> && !folds_stretches<Source, Reducer> &&
+    pays_to_stage_trees_of_structs(staged_bytes<Source>, sizeof(typename Reducer::accumulator)) &&
+    !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order;
+
+/// Items of a lane's run.
+template <class Source, class Reducer>
+inline constexpr int tree_run =
+    stages_trees_of_structs<Source, Reducer> ? tree_run_of_structs(staged_bytes<Source>)
+                                             : staged_shape_of<Source, Reducer>.run;
+
 /// A tree, or an aligned block of it, by a warp: whole rows, of which the next is always on its
-/// way, then stretches:
+/// way, then stretches, or a tile of structs:
 ///
 ///     block     | row | row | row | row | what is left |
 ///     stages       0     1     0     1
@@ -155,7 +168,7 @@ inline constexpr bool stages_trees =
 template <class Source, class Reducer>
 class staged_tree {
   using acc = typename Reducer::accumulator;
-  using rows_type = staged_rows<Source, Reducer>;
+  using rows_type = staged_rows<Source, Reducer, tree_run<Source, Reducer>>;
   using stage = typename rows_type::stage;
   static constexpr int row_items = rows_type::items;
 
@@ -193,13 +206,31 @@ class staged_tree {
     // More than a row, if that would overread.
 #pragma unroll 1
     for (; done < count; done += row_items) {
-      stack.push(cuda::fold_stretches_by_warp(
-          tree, reducer, begin + done, detail::smaller(count - done, std::int64_t{row_items}),
-          total));
+      stack.push(rest(tree, reducer, begin + done,
+                      detail::smaller(count - done, std::int64_t{row_items}), total));
     }
     return stack.value();
   }
+
+ private:
+  // `count` items of a row's place, from item `begin` on.
+  __device__ __forceinline__ static acc rest(const Source& tree, const Reducer& reducer,
+                                             std::int64_t begin, std::int64_t count,
+                                             std::int64_t total) {
+    if constexpr (stages_trees_of_structs<Source, Reducer>) {
+      constexpr tile_policy row{warp_size, rows_type::run};
+      return tile_fold<row, false, Source, Reducer>::fold(tree, reducer, begin,
+                                                          static_cast<int>(count), nullptr);
+    } else {
+      return cuda::fold_stretches_by_warp(tree, reducer, begin, count, total);
+    }
+  }
 };
+
+/// Whether a warp stages the trees that are its own.
+template <class Source, class Reducer>
+inline constexpr bool stages_trees_by_warp =
+    stages_trees<Source, Reducer> || stages_trees_of_structs<Source, Reducer>;
 
 /// Shared memory with which the warps of a block fold trees, if they need any.
 template <class Source, class Reducer, int Warps, bool = stages_trees<Source, Reducer>>
@@ -241,7 +272,7 @@ template <class Source, class Reducer, class Memory>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t count,
     [[maybe_unused]] Memory& memory) {
-  if constexpr (stages_trees<Source, Reducer>) {
+  if constexpr (requires { memory.of_warps; }) {
     return staged_tree<Source, Reducer>::fold(
         tree, reducer, memory.of_warps[threadIdx.x / warp_size], 0, count, count);
   } else {
@@ -249,20 +280,13 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
   }
 }
 
-/// Writes the result of a tree to `out`, the long way: for exact sums that are not narrow.
+/// Writes the result of a tree to `out`, the long way: for exact sums that are not narrow. Apart,
+/// because what is rare must not take the registers of what is not.
 template <class Source, class Reducer, class Init, class Out>
-__device__ __forceinline__ void write_wide_sum(const Source& tree, const Reducer& reducer,
-                                               const Init& init, const Out& out,
-                                               std::int64_t count) {
+__device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init init, Out out,
+                                              std::int64_t count) {
   const auto value = cuda::fold_by_warp(tree, reducer, count);
   if (threadIdx.x % warp_size == 0) cuda::write(out, detail::finish(reducer, init, value));
-}
-
-/// The same apart, because what is rare must not take the registers of what is not.
-template <class Source, class Reducer, class Init, class Out>
-__device__ TILEFOLD_APART void write_wide_sum_apart(Source tree, Reducer reducer, Init init,
-                                                    Out out, std::int64_t count) {
-  cuda::write_wide_sum(tree, reducer, init, out, count);
 }
 
 /// Writes the results of trees `t`, `t` + step... before `end`, which are exact sums, to `out` and
@@ -274,10 +298,8 @@ __device__ TILEFOLD_APART void write_wide_sum_apart(Source tree, Reducer reducer
 ///     write                            t
 ///
 /// A tree that needs more words than a few, or whose sum is zero, is folded once more, as a whole,
-/// and a stream begins behind it. `One`: there is one tree. `Apart`: wide sums are made apart. A
-/// kernel that calls anything has few registers in all of its loops, so those that do nothing else
-/// call nothing.
-template <bool One, bool Apart, class TreeOf, class Reducer, class Init, class Out>
+/// and a stream begins behind it. `One`: there is one tree.
+template <bool One, class TreeOf, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::int64_t step,
                                                          std::int64_t end, std::int64_t count,
                                                          const TreeOf& tree_of,
@@ -296,69 +318,65 @@ __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::in
     std::int64_t done;
   };
   if (t >= end) return;
+  if (count > most_narrow_items) {
+    for (; t < end; t += step) cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
+    return;
+  }
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   // What is rare stands outside of the stream, whose registers it would take.
   do {
     narrow_sum<number> sum;
-    bool fits = count <= most_narrow_items;
-    if (fits) {
-      cuda::stream_ahead<row>(
-          row_place{t, 0},
-          [&](row_place& next) {
-            next.done += row_items;
-            if constexpr (One) return fits && next.done < count;
-            if (next.done >= count) next = {next.tree + step, 0};
-            return fits && next.tree < end;
-          },
-          [&](const row_place& at) {
-            const std::int64_t left = count - at.done;
-            const std::int64_t first = at.done + lane * items_of_lane;
-            const bool inner =
-                first > 0 &&
-                (count - first - items_of_lane) * least_item_bytes<source_type> >= load_bytes;
-            row loaded(reducer, lane,
-                       static_cast<int>(detail::smaller(left, std::int64_t{row_items})));
-            loaded.load(tree_of(at.tree), at.done, inner);
-            return loaded;
-          },
-          [&](row& now, const row_place& at) {
-            if (!fits) return;
-            t = at.tree;
-            auto items = now.summands();
-            if (at.done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
-            fits = fits && sum.template add<false>(items);
-            if (!fits || at.done + row_items < count) return;
-            sum.visit([&](auto all, int least) {
+    bool fits = true;
+    cuda::stream_ahead<row>(
+        row_place{t, 0},
+        [&](row_place& next) {
+          next.done += row_items;
+          if constexpr (One) return fits && next.done < count;
+          if (next.done >= count) next = {next.tree + step, 0};
+          return fits && next.tree < end;
+        },
+        [&](const row_place& at) {
+          const std::int64_t left = count - at.done;
+          const std::int64_t first = at.done + lane * items_of_lane;
+          const bool inner =
+              first > 0 &&
+              (count - first - items_of_lane) * least_item_bytes<source_type> >= load_bytes;
+          row loaded(reducer, lane,
+                     static_cast<int>(detail::smaller(left, std::int64_t{row_items})));
+          loaded.load(tree_of(at.tree), at.done, inner);
+          return loaded;
+        },
+        [&](row& now, const row_place& at) {
+          if (!fits) return;
+          t = at.tree;
+          auto items = now.summands();
+          if (at.done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
+          fits = fits && sum.template add<false>(items);
+          if (!fits || at.done + row_items < count) return;
+          sum.visit([&](auto all, int least) {
 #pragma unroll
-              for (int mask = 1; mask < warp_size; mask *= 2) {
-                all = cuda::sum_of_narrow(all, cuda::shuffle_xor(all, mask));
-              }
-              narrow_window window = cuda::window_of_narrow(all, least);
-              window.marks = seen::other;
-              fits = !window.size.is_zero();
-              if (fits && lane == 0) {
-                cuda::write(out + at.tree, reducer.result_of_exact_sum(window, count));
-              }
-            });
+            for (int mask = 1; mask < warp_size; mask *= 2) {
+              all = cuda::sum_of_narrow(all, cuda::shuffle_xor(all, mask));
+            }
+            narrow_window window = cuda::window_of_narrow(all, least);
+            window.marks = seen::other;
+            fits = !window.size.is_zero();
+            if (fits && lane == 0) {
+              cuda::write(out + at.tree, reducer.result_of_exact_sum(window, count));
+            }
           });
-    }
-    if (!fits) {
-      if constexpr (Apart) {
-        cuda::write_wide_sum_apart(tree_of(t), reducer, init, out + t, count);
-      } else {
-        cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
-      }
-    }
+        });
+    if (!fits) cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
     t += step;
   } while (!One && t < end);
 }
 
 /// The same of one tree.
-template <bool Apart, class Source, class Reducer, class Init, class Out>
+template <class Source, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
                                                 const Init& init, const Out& out,
                                                 std::int64_t count) {
-  cuda::write_exact_sums_by_warp<true, Apart>(
+  cuda::write_exact_sums_by_warp<true>(
       0, 1, 1, count, [&](std::int64_t) { return tree; }, reducer, init, out);
 }
 

@@ -46,8 +46,7 @@ __device__ __forceinline__ void note(std::uint64_t& seen_before, std::uint64_t m
   }
 }
 
-/// Adds mantissa * 2^bit, or takes it off, to a state. Both words at once: neither waits for the
-/// other.
+/// Adds mantissa * 2^bit, or takes it off, to a state.
 ///
 /// That there was an item is noted by those who find 0 in the first word that they add to. That is
 /// enough: a word that is not 0 was so from the beginning, in a state that says so, or was made so
@@ -55,22 +54,13 @@ __device__ __forceinline__ void note(std::uint64_t& seen_before, std::uint64_t m
 template <class State>
 __device__ __forceinline__ void add_atomically(State& state, std::uint64_t mantissa, int bit,
                                                bool negative) {
+  std::uint64_t met = 1;
   const int first = bit / 64;
-  const balanced_change change = detail::change_of(mantissa, bit, negative);
-  const std::uint64_t met = cuda::add_to_word(&state.sum.word[first], change.word);
-  const std::uint64_t met_above = change.above != 0 && first + 1 < State::words
-                                      ? cuda::add_to_word(&state.sum.word[first + 1], change.above)
-                                      : 0;
-  // A word that overflows is rare.
-  const auto carry = [&](int i, std::uint64_t before, std::uint64_t added) {
-    while (true) {
-      added = detail::signed_carry(before, added, before + added);
-      if (added == 0 || ++i == State::words) return;
-      before = cuda::add_to_word(&state.sum.word[i], added);
-    }
-  };
-  carry(first, met, change.word);
-  carry(first + 1, met_above, change.above);
+  detail::add_to_balanced<State::words>(mantissa, bit, negative, [&](int i, std::uint64_t change) {
+    const std::uint64_t before = cuda::add_to_word(&state.sum.word[i], change);
+    if (i == first) met = before;
+    return before;
+  });
   if (met == 0) cuda::note(state.marks, seen::other);
 }
 

@@ -52,6 +52,10 @@ class batch_work {
   using acc = typename Reducer::accumulator;
   using source_type = typename Forest::source_type;
   using reducer_type = Reducer;
+  /// Whether exact sums that are not narrow are noted, and folded behind all others. A kernel that
+  /// calls a function has few registers in all of its loops, which doubles suffer from.
+  static constexpr bool notes_wide =
+      writes_exact_sums<Reducer, Init> && item_bytes<source_type> == 8;
 
   const Forest& forest;
   const Reducer& reducer;
@@ -99,7 +103,13 @@ class batch_work {
         const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
           if (dealt.holds_result()) keep_exact(mine, dealt.count, sum);
         });
-        if (!narrow) others.wide |= 1u << (of_these % 32);
+        if (!narrow) {
+          if constexpr (notes_wide) {
+            others.wide |= 1u << (of_these % 32);
+          } else {
+            cuda::write_wide_sums_apart(tree, reducer, init, empty, out + mine, dealt, inner);
+          }
+        }
       } else {
         const acc value = fold.fold();
         if (dealt.holds_result()) keep(mine, dealt.count, value);
@@ -258,15 +268,14 @@ __global__ void __launch_bounds__(lanes_nt,
   cuda::wait_for_previous_launch();
   if (which.are_for_others(forest)) return;
   constexpr int warps_per_block = lanes_nt / warp_size;
-  const batch_work<Forest, Reducer, Init, Empty, Out> work{forest, reducer, init, empty,
-                                                           out,    plan,    queue};
+  using work_type = batch_work<Forest, Reducer, Init, Empty, Out>;
+  const work_type work{forest, reducer, init, empty, out, plan, queue};
   const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;
   const std::int64_t warp =
       std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
   const tree_batches batches(forest.size(), warps);
   const left_over others = work.fold_dealt(batches, warp, warps);
-  // Nothing is called: a kernel that calls a function has few registers in all of its loops.
-  if constexpr (writes_exact_sums<Reducer, Init>) {
+  if constexpr (work_type::notes_wide) {
     if (others.wide != 0) work.fold_wide(batches, warp, warps, others.wide);
   }
   if constexpr (!all_dealt<Forest>) cuda::leave(work, others, batches, warp, warps);

@@ -2,7 +2,7 @@
 //
 // From a range and a public reducer to one launch. Those have four more kernels than operators:
 //
-//     exact_kernel       exact sums of floats and doubles (exact_short_kernel: of a few)
+//     exact_kernel       exact sums of floats and doubles (exact_short_kernel: of a few floats)
 //     select_kernel      lists of the best k, at every length
 //     any_order_kernel   any order: an accumulator a thread
 //     staged_kernel      large accumulators: a run of neighbours a lane (structs, too)
@@ -144,8 +144,7 @@ void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provid
       return;
     }
   }
-  if constexpr (sizeof(number) == 4 ||
-                std::is_same_v<typename sum::state, typename exact_format<double>::sum>) {
+  if constexpr (sizeof(number) == 4) {
     if (cuda::launch_short_exact<Build, digits>(job)) return;
   }
   cuda::launch_exact_by<Build, digits>(job, provide);

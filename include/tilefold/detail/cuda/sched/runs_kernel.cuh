@@ -299,8 +299,8 @@ class patch_work {
       const int longest = __shfl_sync(full_warp, count, 0);
       if (longest > plan_type::most_items) {
         const int r = memory.long_runs[first];
-        cuda::write_exact_sum<true>(input.run(span_begin() + start(r)), reducer, init,
-                                    out + (rank + r), std::int64_t{longest});
+        cuda::write_exact_sum(input.run(span_begin() + start(r)), reducer, init, out + (rank + r),
+                              std::int64_t{longest});
         ++first;
         continue;
       }

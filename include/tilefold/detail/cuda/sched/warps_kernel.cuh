@@ -96,17 +96,20 @@ __global__ void __launch_bounds__(
   const std::int64_t first = std::int64_t{blockIdx.x} * warps_per_block + warp;
   const std::int64_t step = std::int64_t{gridDim.x} * warps_per_block;
   if constexpr (writes_exact_sums<Reducer, Init> && std::is_same_v<Trees, equal_trees>) {
-    cuda::write_exact_sums_by_warp<false, false>(
+    cuda::write_exact_sums_by_warp<false>(
         first, step, forest.size(), forest.length, [&](std::int64_t t) { return forest.tree(t); },
         reducer, init, out);
   } else {
-    __shared__ tree_memory<typename Forest::source_type, Reducer, warps_per_block> memory;
+    using source_type = typename Forest::source_type;
+    __shared__ tree_memory<source_type, Reducer, warps_per_block,
+                           stages_trees_by_warp<source_type, Reducer>>
+        memory;
     // As many items as lanes_kernel deals.
     constexpr int items = dealt_items<typename Forest::source_type, Reducer, Init>;
     trees.template for_each<items>(
         forest, first, step, [&](std::int64_t t, const auto& tree, std::int64_t count) {
           if constexpr (writes_exact_sums<Reducer, Init>) {
-            cuda::write_exact_sum<false>(tree, reducer, init, out + t, count);
+            cuda::write_exact_sum(tree, reducer, init, out + t, count);
           } else {
             const auto value = cuda::fold_by_warp(tree, reducer, count, memory);
             if (threadIdx.x % warp_size == 0) {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Structs by segment, whose longer trees are staged: the host's bits, under an operator whose
+// result shows every change of order, at the ends of runs, rows and slices, and at every alignment.
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/if_empty.hpp>
+#include <tilefold/tilefold.cuh>
+
+#include "conformance/cases.hpp"
+#include "support/device.cuh"
+#include "support/seed.hpp"
+
+namespace tilefold::test {
+namespace {
+
+namespace gpu = detail::cuda;
+
+template <class Item>
+std::vector<Item> mixed_structs(std::int64_t n) {
+  std::vector<Item> items(static_cast<std::size_t>(n));
+  std::uint64_t state = seed() + sizeof(Item);
+  for (Item& item : items) {
+    for (auto& word : item.word) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      word = static_cast<std::remove_reference_t<decltype(word)>>(state >> 33);
+    }
+  }
+  return items;
+}
+
+// Around the longest tree that lanes fold, around rows, and around the longest tree of a warp.
+template <class Item>
+std::vector<std::int64_t> short_lengths() {
+  constexpr int bytes = sizeof(Item);
+  const std::int64_t run = gpu::tree_run_of_structs(bytes);
+  const std::int64_t row = 32 * run;
+  const std::int64_t dealt = 32 * gpu::stretch_items_for(bytes);
+  return {1,           0,           2,       run,          run + 1, dealt,       dealt + 1,
+          row - 1,     row,         row + 1, 2 * row - 1,  2 * row, 2 * row + 1, 3 * row + run - 1,
+          7 * row + 5, 8 * row - 1, 0,       9 * row + run};
+}
+
+std::vector<std::int64_t> long_lengths() {
+  return {1023, 1024, 1025, 4095, 4096, 4097, 16383, 16384, 16385, 50001, 131072, 200003};
+}
+
+/// `trees` lengths, long ones among the first ones.
+template <class Item>
+std::vector<std::int64_t> offsets_of(std::size_t trees) {
+  const std::vector<std::int64_t> few = short_lengths<Item>();
+  const std::vector<std::int64_t> many = long_lengths();
+  std::vector<std::int64_t> offsets{0};
+  for (std::size_t t = 0; t < trees; ++t) {
+    const bool is_long = t % 7 == 3 && t / 7 < many.size();
+    offsets.push_back(offsets.back() + (is_long ? many[t / 7] : few[t % few.size()]));
+  }
+  return offsets;
+}
+
+template <class Item>
+bool same_bytes(const Item& a, const Item& b) {
+  return std::memcmp(&a, &b, sizeof(Item)) == 0;
+}
+
+template <class Item>
+void expect_the_hosts_bits(const std::vector<Item>& items, const Item* on_gpu,
+                           const std::vector<std::int64_t>& offsets) {
+  const auto trees = static_cast<std::int64_t>(offsets.size()) - 1;
+  const auto mix = if_empty(mix_words{}, Item{});
+  std::vector<Item> expected(static_cast<std::size_t>(trees));
+  tilefold::segmented_reduce_into(items.data(), offsets.data(), trees, expected.data(), mix);
+  cuda_executor exec;
+  const gpu_array<std::int64_t> bounds(offsets);
+  const gpu_array<Item> out(trees);
+  tilefold::segmented_reduce_into(exec, on_gpu, bounds.data(), trees, out.data(), mix);
+  const std::vector<Item> got = out.to_host();
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    ASSERT_TRUE(same_bytes(got[t], expected[t]))
+        << "tree " << t << " of " << trees << ", " << offsets[t + 1] - offsets[t] << " items";
+  }
+}
+
+template <class Item>
+class CudaStructTrees : public testing::Test {};
+
+using structs =
+    testing::Types<words<std::uint32_t, 3>, words<std::uint32_t, 4>, words<std::uint32_t, 5>,
+                   words<std::uint64_t, 8>, words<std::uint32_t, 18>, words<std::uint32_t, 32>>;
+TYPED_TEST_SUITE(CudaStructTrees, structs);
+
+TYPED_TEST(CudaStructTrees, HaveTheHostsBits) {
+  constexpr int bytes = sizeof(TypeParam);
+  static_assert(gpu::pays_to_stage_trees_of_structs(bytes, bytes));
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  // One launch folds up to 1024 trees; of more, lanes, warps and blocks take a launch each.
+  for (const std::size_t trees : {std::size_t{200}, std::size_t{1500}, std::size_t{5000}}) {
+    const std::vector<std::int64_t> offsets = offsets_of<TypeParam>(trees);
+    const auto items = mixed_structs<TypeParam>(offsets.back());
+    const gpu_array<unsigned char> memory((offsets.back() + 1) * bytes);
+    // Items begin at a multiple of 16 bytes, and as far off as their alignment allows.
+    for (const std::int64_t off : {std::int64_t{0}, std::int64_t{alignof(TypeParam)}}) {
+      auto* const first = reinterpret_cast<TypeParam*>(memory.data() + off);
+      must(cudaMemcpy(first, items.data(), items.size() * sizeof(TypeParam), cudaMemcpyDefault));
+      SCOPED_TRACE(std::to_string(off) + " bytes after a multiple of 16");
+      expect_the_hosts_bits(items, first, offsets);
+    }
+  }
+}
+
+// Trees of one length, by warps and by blocks.
+TEST(CudaEqualStructTrees, HaveTheHostsBits) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  using item = words<std::uint64_t, 3>;
+  cuda_executor exec;
+  for (const std::int64_t length : {65, 127, 129, 257, 1000, 1024, 4095, 16385, 100003}) {
+    const std::int64_t trees = length > 10000 ? 20 : 1100;
+    const auto items = mixed_structs<item>(trees * length);
+    const gpu_array<item> device(items);
+    const gpu_array<item> out(trees);
+    std::vector<item> expected(static_cast<std::size_t>(trees));
+    tilefold::segmented_reduce_into(items.data(), trees, length, expected.data(), mix_words{});
+    tilefold::segmented_reduce_into(exec, device.data(), trees, length, out.data(), mix_words{});
+    const std::vector<item> got = out.to_host();
+    for (std::size_t t = 0; t < expected.size(); ++t) {
+      ASSERT_TRUE(same_bytes(got[t], expected[t])) << "tree " << t << " of " << length << " items";
+    }
+  }
+}
+
+TEST(CudaEqualStructTrees, SanitizeStages) {
+  using item = words<std::uint32_t, 5>;
+  std::vector<std::int64_t> offsets{0};
+  const std::vector<std::int64_t> few = short_lengths<item>();
+  for (std::size_t t = 0; t < 1100; ++t) offsets.push_back(offsets.back() + few[t % few.size()]);
+  const auto items = mixed_structs<item>(offsets.back());
+  const gpu_array<item> device(items);
+  expect_the_hosts_bits(items, static_cast<const item*>(device.data()), offsets);
+}
+
+}  // namespace
+}  // namespace tilefold::test
