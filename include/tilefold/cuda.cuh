@@ -92,7 +92,7 @@ Out only_place(const Out& out) {
 }
 template <class T>
 result_place<T> only_place(const result_places<T>& places) {
-  return places.only();
+  return places[0];
 }
 
 /// Pinned host memory for a result that a caller waits for, kept between calls.
@@ -121,9 +121,17 @@ class awaited_result {
         sizeof(unsigned);
     grow(detail::larger(tickets_at + static_cast<std::size_t>(count) * sizeof(unsigned),
                         result_bytes));
-    auto* const tickets = reinterpret_cast<unsigned*>(static_cast<char*>(memory_) + tickets_at);
-    for (int i = 0; i < count; ++i) tickets[i] = ticket_;  // of an earlier launch
-    return {static_cast<T*>(memory_), tickets, ++ticket_};
+    const unsigned before = ticket_++;
+    auto* const values = static_cast<T*>(memory_);
+    result_places<T> places{};
+    if constexpr (shares_word_with_ticket<T>) {
+      places = {{values, reinterpret_cast<unsigned*>(memory_) + 1, ticket_}};
+    } else {
+      auto* const tickets = reinterpret_cast<unsigned*>(static_cast<char*>(memory_) + tickets_at);
+      places = {values, tickets, ticket_};
+    }
+    for (int i = 0; i < count; ++i) *places[i].ticket_at = before;
+    return places;
   }
 
   /// Room for an array of T.
@@ -133,11 +141,10 @@ class awaited_result {
     return static_cast<T*>(memory_);
   }
 
-  /// The same for one launch, which is_there() then asks about.
+  /// The same of one result.
   template <class T>
   result_place<T> next() {
-    T* const value = reserve<T>();
-    return {value, ticket_at(), ++ticket_};
+    return next_array<T>(1)[0];
   }
 
   const void* memory() const { return memory_; }
@@ -149,17 +156,18 @@ class awaited_result {
   }
 
   /// Whether the result of the latest next() is there, after a wait of 50 us or so.
-  bool is_there() const {
+  template <class T>
+  static bool is_there(const result_place<T>& place) {
     int left = looks;
-    return is_there(*ticket_at(), left);
+    return is_there(place, left);
   }
 
   /// The same of all results of the latest next_array().
   template <class T>
-  bool are_there(const result_places<T>& places, int count) const {
+  static bool are_there(const result_places<T>& places, int count) {
     int left = looks;
     for (int i = 0; i < count; ++i) {
-      if (!is_there(places.tickets[i], left)) return false;
+      if (!is_there(places[i], left)) return false;
     }
     return true;
   }
@@ -168,27 +176,23 @@ class awaited_result {
   // About 50 us of reads from the cache.
   static constexpr int looks = 20000;
 
-  bool is_there(unsigned& ticket, int& left) const {
-    const std::atomic_ref<unsigned> seen(ticket);
+  template <class T>
+  static bool is_there(const result_place<T>& place, int& left) {
+    const std::atomic_ref<unsigned> seen(*place.ticket_at);
     for (; left > 0; --left) {
-      if (seen.load(std::memory_order_acquire) == ticket_) return true;
+      if (seen.load(std::memory_order_acquire) == place.ticket) return true;
     }
     return false;
-  }
-
-  unsigned* ticket_at() const {
-    return reinterpret_cast<unsigned*>(static_cast<char*>(memory_) + bytes_);
   }
 
   void grow(std::size_t bytes) {
     if (bytes <= bytes_) return;
     bytes = static_cast<std::size_t>(align_up(static_cast<std::int64_t>(bytes)));
     void* memory = nullptr;
-    check(cudaHostAlloc(&memory, bytes + sizeof(unsigned), cudaHostAllocPortable), "cudaHostAlloc");
+    check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "cudaHostAlloc");
     release();
     memory_ = memory;
     bytes_ = bytes;
-    *ticket_at() = ticket_;
   }
 
   void release() noexcept {
@@ -516,7 +520,7 @@ class basic_cuda_executor {
     const auto place = result_.template next<typename Reducer::result>();
     or_finish([&] { launch<Policy>(source, reducer, init, n, place); });
     // The kernel's own word comes sooner than the runtime's that the kernel has ended.
-    if (!gpu_.host_runs_along || !result_.is_there()) {
+    if (!gpu_.host_runs_along || !result_.is_there(place)) {
       detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
     }
     is_busy_ = false;
@@ -558,9 +562,9 @@ class basic_cuda_executor {
     }
     is_busy_ = false;
     std::int64_t item = position;
-    for (const accumulator* value = places.values; item < blocks.end; ++value) {
+    for (int i = 0; item < blocks.end; ++i) {
       const std::int64_t size = blocks.size_at(item);
-      keep(*value, size);
+      keep(*places[i].value, size);
       item += size;
     }
   }
@@ -611,7 +615,7 @@ class basic_cuda_executor {
     const auto place = result_.template next<Result>();
     start(place);
     or_finish([&] {
-      if (!gpu_.host_runs_along || !result_.is_there()) wait(stream_);
+      if (!gpu_.host_runs_along || !result_.is_there(place)) wait(stream_);
     });
     return *place.value;
   }

@@ -76,7 +76,8 @@ void expect_the_hosts_bits(const std::vector<Item>& items, const Item* on_gpu,
   const auto trees = static_cast<std::int64_t>(offsets.size()) - 1;
   const auto mix = if_empty(mix_words{}, Item{});
   std::vector<Item> expected(static_cast<std::size_t>(trees));
-  tilefold::segmented_reduce_into(items.data(), offsets.data(), trees, expected.data(), mix);
+  tilefold::segmented_reduce_into(host_executor{}, items.data(), offsets.data(), trees,
+                                  expected.data(), mix);
   cuda_executor exec;
   const gpu_array<std::int64_t> bounds(offsets);
   const gpu_array<Item> out(trees);
@@ -119,6 +120,7 @@ TYPED_TEST(CudaStructTrees, HaveTheHostsBits) {
 TEST(CudaEqualStructTrees, HaveTheHostsBits) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   using item = words<std::uint64_t, 3>;
+  const auto mix = if_empty(mix_words{}, item{});
   cuda_executor exec;
   for (const std::int64_t length : {65, 127, 129, 257, 1000, 1024, 4095, 16385, 100003}) {
     const std::int64_t trees = length > 10000 ? 20 : 1100;
@@ -126,8 +128,9 @@ TEST(CudaEqualStructTrees, HaveTheHostsBits) {
     const gpu_array<item> device(items);
     const gpu_array<item> out(trees);
     std::vector<item> expected(static_cast<std::size_t>(trees));
-    tilefold::segmented_reduce_into(items.data(), trees, length, expected.data(), mix_words{});
-    tilefold::segmented_reduce_into(exec, device.data(), trees, length, out.data(), mix_words{});
+    tilefold::segmented_reduce_into(host_executor{}, items.data(), trees, length, expected.data(),
+                                    mix);
+    tilefold::segmented_reduce_into(exec, device.data(), trees, length, out.data(), mix);
     const std::vector<item> got = out.to_host();
     for (std::size_t t = 0; t < expected.size(); ++t) {
       ASSERT_TRUE(same_bytes(got[t], expected[t])) << "tree " << t << " of " << length << " items";

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <type_traits>
 
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
@@ -142,8 +143,14 @@ __device__ __forceinline__ void write(Out out, const T& result) {
   detail::write_through(out, detail::output_value<Out>(result));
 }
 
-/// The place of the only result of a launch. For a caller that waits for the result there is also a
-/// word of pinned memory, which becomes `ticket` when the result is there.
+/// Whether a result is written as one word of eight bytes with its ticket. Then no store has to wait
+/// until another one has come to the host's memory.
+template <class T>
+inline constexpr bool shares_word_with_ticket = sizeof(T) == 4 && std::is_trivially_copyable_v<T>;
+
+/// The place of a result of a launch. For a caller that waits for the result there is also a word of
+/// pinned memory, which becomes `ticket` when the result is there. If they share a word of eight
+/// bytes, `ticket_at` is its upper half.
 template <class T>
 struct result_place {
   T* value;
@@ -153,16 +160,27 @@ struct result_place {
 
 template <class T, class Result>
 __device__ __forceinline__ void write(result_place<T> out, const Result& result) {
-  cuda::write(out.value, result);
-  if (out.ticket_at == nullptr) return;
-  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.ticket_at)),
-               "r"(out.ticket)
-               : "memory");
+  if (out.ticket_at == nullptr) {
+    cuda::write(out.value, result);
+  } else if constexpr (shares_word_with_ticket<T>) {
+    const T value = detail::output_value<T*>(result);
+    const auto word = static_cast<unsigned long long>(out.ticket) << 32 |
+                      __builtin_bit_cast(unsigned, value);
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(out.value)),
+                 "l"(word)
+                 : "memory");
+  } else {
+    cuda::write(out.value, result);
+    asm volatile(
+        "st.release.sys.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(out.ticket_at)),
+        "r"(out.ticket)
+        : "memory");
+  }
 }
 
-/// The places of several results of a launch, each with a word of its own: what is written is there
+/// The places of several results of a launch, each with a ticket of its own: what is written is there
 /// once it is announced.
-template <class T>
+template <class T, bool = shares_word_with_ticket<T>>
 struct result_places {
   using difference_type = std::int64_t;
 
@@ -170,10 +188,26 @@ struct result_places {
   unsigned* tickets;
   unsigned ticket;
 
-  /// The place of a result that is the only one.
-  result_place<T> only() const { return {values, tickets, ticket}; }
+  TILEFOLD_HD result_place<T> operator[](std::int64_t i) const {
+    return {values + i, tickets + i, ticket};
+  }
   TILEFOLD_HD friend raw_output<T> operator+(const result_places& places, std::int64_t i) {
     return {places.values + i};
+  }
+};
+
+/// The same where each shares a word with its ticket: it is there once it is written.
+template <class T>
+struct result_places<T, true> {
+  using difference_type = std::int64_t;
+
+  result_place<T> first;
+
+  TILEFOLD_HD result_place<T> operator[](std::int64_t i) const {
+    return {first.value + 2 * i, first.ticket_at + 2 * i, first.ticket};
+  }
+  TILEFOLD_HD friend result_place<T> operator+(const result_places& places, std::int64_t i) {
+    return places[i];
   }
 };
 
@@ -181,7 +215,7 @@ struct result_places {
 template <class Out>
 __device__ __forceinline__ void announce(const Out&, int, int) {}
 template <class T>
-__device__ __forceinline__ void announce(const result_places<T>& out, int begin, int end) {
+__device__ __forceinline__ void announce(const result_places<T, false>& out, int begin, int end) {
   if (threadIdx.x >= warp_size) return;
   for (int i = begin + static_cast<int>(threadIdx.x); i < end; i += warp_size) {
     asm volatile(
