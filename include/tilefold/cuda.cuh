@@ -116,20 +116,9 @@ class awaited_result {
   /// The same for `count` results of one launch, each of which says that it is there.
   template <class T>
   result_places<T> next_array(int count) {
-    const std::size_t tickets_at =
-        (static_cast<std::size_t>(count) * sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned) *
-        sizeof(unsigned);
-    grow(detail::larger(tickets_at + static_cast<std::size_t>(count) * sizeof(unsigned),
-                        result_bytes));
+    grow(detail::larger(result_places<T>::bytes_of(count), result_bytes));
     const unsigned before = ticket_++;
-    auto* const values = static_cast<T*>(memory_);
-    result_places<T> places{};
-    if constexpr (shares_word_with_ticket<T>) {
-      places = {{values, reinterpret_cast<unsigned*>(memory_) + 1, ticket_}};
-    } else {
-      auto* const tickets = reinterpret_cast<unsigned*>(static_cast<char*>(memory_) + tickets_at);
-      places = {values, tickets, ticket_};
-    }
+    const auto places = result_places<T>::in(memory_, count, ticket_);
     for (int i = 0; i < count; ++i) *places[i].ticket_at = before;
     return places;
   }

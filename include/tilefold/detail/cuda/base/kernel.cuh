@@ -143,13 +143,13 @@ __device__ __forceinline__ void write(Out out, const T& result) {
   detail::write_through(out, detail::output_value<Out>(result));
 }
 
-/// Whether a result is written as one word of eight bytes with its ticket. Then no store has to wait
-/// until another one has come to the host's memory.
+/// Whether a result is written as one word of eight bytes with its ticket. Then no store has to
+/// wait until another one has come to the host's memory.
 template <class T>
 inline constexpr bool shares_word_with_ticket = sizeof(T) == 4 && std::is_trivially_copyable_v<T>;
 
-/// The place of a result of a launch. For a caller that waits for the result there is also a word of
-/// pinned memory, which becomes `ticket` when the result is there. If they share a word of eight
+/// The place of a result of a launch. For a caller that waits for the result there is also a word
+/// of pinned memory, which becomes `ticket` when the result is there. If they share a word of eight
 /// bytes, `ticket_at` is its upper half.
 template <class T>
 struct result_place {
@@ -164,8 +164,8 @@ __device__ __forceinline__ void write(result_place<T> out, const Result& result)
     cuda::write(out.value, result);
   } else if constexpr (shares_word_with_ticket<T>) {
     const T value = detail::output_value<T*>(result);
-    const auto word = static_cast<unsigned long long>(out.ticket) << 32 |
-                      __builtin_bit_cast(unsigned, value);
+    const auto word =
+        static_cast<unsigned long long>(out.ticket) << 32 | __builtin_bit_cast(unsigned, value);
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(out.value)),
                  "l"(word)
                  : "memory");
@@ -178,8 +178,8 @@ __device__ __forceinline__ void write(result_place<T> out, const Result& result)
   }
 }
 
-/// The places of several results of a launch, each with a ticket of its own: what is written is there
-/// once it is announced.
+/// The places of several results of a launch, each with a ticket of its own: what is written is
+/// there once it is announced.
 template <class T, bool = shares_word_with_ticket<T>>
 struct result_places {
   using difference_type = std::int64_t;
@@ -188,11 +188,25 @@ struct result_places {
   unsigned* tickets;
   unsigned ticket;
 
+  /// For `count` results in `memory`, of bytes_of(count) bytes.
+  static result_places in(void* memory, int count, unsigned ticket) {
+    auto* const words = static_cast<unsigned*>(memory);
+    return {static_cast<T*>(memory), words + words_of_values(count), ticket};
+  }
+  static std::size_t bytes_of(int count) {
+    return (words_of_values(count) + static_cast<std::size_t>(count)) * sizeof(unsigned);
+  }
+
   TILEFOLD_HD result_place<T> operator[](std::int64_t i) const {
     return {values + i, tickets + i, ticket};
   }
   TILEFOLD_HD friend raw_output<T> operator+(const result_places& places, std::int64_t i) {
     return {places.values + i};
+  }
+
+ private:
+  static std::size_t words_of_values(int count) {
+    return (static_cast<std::size_t>(count) * sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
   }
 };
 
@@ -202,6 +216,13 @@ struct result_places<T, true> {
   using difference_type = std::int64_t;
 
   result_place<T> first;
+
+  static result_places in(void* memory, int, unsigned ticket) {
+    return {{static_cast<T*>(memory), static_cast<unsigned*>(memory) + 1, ticket}};
+  }
+  static std::size_t bytes_of(int count) {
+    return static_cast<std::size_t>(count) * sizeof(unsigned long long);
+  }
 
   TILEFOLD_HD result_place<T> operator[](std::int64_t i) const {
     return {first.value + 2 * i, first.ticket_at + 2 * i, first.ticket};

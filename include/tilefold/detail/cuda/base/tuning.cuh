@@ -329,8 +329,11 @@ constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
   return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
 }
 
+/// Turns of a warp that folds trees of many lengths: the more, the sooner all have ended together.
+inline constexpr int turns_of_warp = 64;
+
 /// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.
-constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_bytes > 64 ? 8 : 12; }
+constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_bytes >= 64 ? 8 : 12; }
 
 /// Trees of 2^k items as levels of one tree, and trees of whole chunks: threads of a block, blocks
 /// that an SM shall hold, and how often a chunk has a tile's items.

@@ -95,6 +95,22 @@ class staged_rows {
     return lane_node(from, source, first + lane_ * run);
   }
 
+  /// The same of a row of which only `count` items exist, in lanes that have any of them.
+  __device__ __forceinline__ void put_node(registers<acc, 1>& node, const stage& from,
+                                           const Source& source, std::int64_t first,
+                                           int count) const {
+    static_assert(packet == run);
+    const int mine = detail::smaller(count - lane_ * run, run);
+    if (mine <= 0) return;
+    node.put(0, from.template packets<run>(
+                    [&](const auto&... items) {
+                      return lane_tree<acc>::template first<run>(
+                          0, mine, [&](int i) { return reducer_.lift(items[i]...); },
+                          [&](const acc& a, const acc& b) { return reducer_.combine(a, b); });
+                    },
+                    source, 0, first + lane_ * run));
+  }
+
   /// Items behind a row that may be read with it.
   __device__ int overread_items() const { return stage::overread_items(source_); }
 

@@ -160,10 +160,10 @@ inline constexpr int tree_run =
                                              : staged_shape_of<Source, Reducer>.run;
 
 /// A tree, or an aligned block of it, by a warp: whole rows, of which the next is always on its
-/// way, then stretches, or a tile of structs:
+/// way, then stretches. Of structs what is left is staged, too:
 ///
 ///     block     | row | row | row | row | what is left |
-///     stages       0     1     0     1
+///     stages       0     1     0     1    (0)
 ///
 template <class Source, class Reducer>
 class staged_tree {
@@ -187,42 +187,52 @@ class staged_tree {
     warp_stack<Reducer> stack(reducer);
     const std::int64_t whole = detail::smaller(count, total - begin - rows.overread_items());
     std::int64_t done = 0;
-    if (whole >= row_items) memory.stages[0].fill(detail::starting_at(tree, begin));
+    fill(memory.stages[0], detail::starting_at(tree, begin), whole);
     int turn = 0;
 #pragma unroll 1
     for (; whole - done >= row_items; done += row_items) {
       const std::int64_t first = begin + done;
-      if (whole - done >= 2 * row_items) {
-        memory.stages[turn ^ 1].fill(detail::starting_at(tree, first + row_items));
-      } else {
-        cuda::commit_stage();  // of nothing
-      }
+      fill(memory.stages[turn ^ 1], detail::starting_at(tree, first + row_items),
+           whole - done - row_items);
       cuda::finish_stage<1>();
       registers<acc, 1> node;
       node.put(0, rows.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
       stack.push(row_fold<1, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
       turn ^= 1;
     }
-    // More than a row, if that would overread.
+    if constexpr (stages_rest) {
+      cuda::finish_stage<0>();
+      const auto left = static_cast<int>(count - done);
+      if (left > 0) {
+        registers<acc, 1> node;
+        rows.put_node(node, memory.stages[turn], detail::starting_at(tree, begin + done),
+                      begin + done, left);
+        stack.push(row_fold<1, rows_type::run, false, Reducer>(reducer, 0, left).fold(node));
+      }
+    } else {
+      // More than a row, if that would overread.
 #pragma unroll 1
-    for (; done < count; done += row_items) {
-      stack.push(rest(tree, reducer, begin + done,
-                      detail::smaller(count - done, std::int64_t{row_items}), total));
+      for (; done < count; done += row_items) {
+        stack.push(cuda::fold_stretches_by_warp(
+            tree, reducer, begin + done, detail::smaller(count - done, std::int64_t{row_items}),
+            total));
+      }
     }
     return stack.value();
   }
 
  private:
-  // `count` items of a row's place, from item `begin` on.
-  __device__ __forceinline__ static acc rest(const Source& tree, const Reducer& reducer,
-                                             std::int64_t begin, std::int64_t count,
-                                             std::int64_t total) {
-    if constexpr (stages_trees_of_structs<Source, Reducer>) {
-      constexpr tile_policy row{warp_size, rows_type::run};
-      return tile_fold<row, false, Source, Reducer>::fold(tree, reducer, begin,
-                                                          static_cast<int>(count), nullptr);
+  static constexpr bool stages_rest = stages_trees_of_structs<Source, Reducer>;
+
+  // The next row, of which `left` items or more exist.
+  __device__ __forceinline__ static void fill(stage& next, const Source& source,
+                                              std::int64_t left) {
+    if (left >= row_items) {
+      next.fill(source);
+    } else if (stages_rest && left > 0) {
+      if constexpr (stages_rest) next.fill(source, static_cast<int>(left));
     } else {
-      return cuda::fold_stretches_by_warp(tree, reducer, begin, count, total);
+      cuda::commit_stage();  // of nothing
     }
   }
 };

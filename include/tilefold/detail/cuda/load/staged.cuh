@@ -318,6 +318,18 @@ class staged_runs {
     }
   }
 
+  /// The same of the first `count` items alone; what is behind them is not touched.
+  __device__ __forceinline__ void load(const It& first, int lane, int count)
+    requires by_words
+  {
+    const auto* const from = reinterpret_cast<const unsigned*>(first);
+    const int words = count * item_words;
+    if constexpr (item_words % 4 == 0) {
+      if (cuda::misalignment(from) == 0) return copy_parts<4>(from, lane, words);
+    }
+    copy_parts<alignof(value) % 8 == 0 ? 2 : 1>(from, lane, words);
+  }
+
   /// N items of this lane's run from item i on.
   template <int N>
   __device__ __forceinline__ registers<value, N> get_packet(const It&, int lane, int i,
@@ -367,11 +379,19 @@ class staged_runs {
   __device__ __forceinline__ void copy_parts(const unsigned* from, int lane) {
     constexpr int parts = run_words / Words;  // of a run
 #pragma unroll 8
-    for (int k = 0; k < parts; ++k) {
-      const int part = lane + k * warp_size;
-      cuda::copy_part<Words>(memory_ + places::word(part / parts, part % parts * Words),
-                             from + part * Words);
-    }
+    for (int k = 0; k < parts; ++k) copy_part_at<Words>(from, lane + k * warp_size);
+  }
+  // The same of the first `words` words.
+  template <int Words>
+  __device__ __forceinline__ void copy_parts(const unsigned* from, int lane, int words) {
+#pragma unroll 4
+    for (int part = lane; part * Words < words; part += warp_size) copy_part_at<Words>(from, part);
+  }
+  template <int Words>
+  __device__ __forceinline__ void copy_part_at(const unsigned* from, int part) {
+    constexpr int parts = run_words / Words;
+    cuda::copy_part<Words>(memory_ + places::word(part / parts, part % parts * Words),
+                           from + part * Words);
   }
   __device__ __forceinline__ void put(int q, int i, const value& item) {
     const words<value> w = cuda::to_words(value(item));

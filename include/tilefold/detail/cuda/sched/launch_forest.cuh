@@ -14,6 +14,7 @@
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
 #include <tilefold/detail/cuda/sched/bounded_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
+#include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
 #include <tilefold/detail/cuda/sched/row_stream_kernel.cuh>
 #include <tilefold/detail/cuda/sched/short_trees_kernel.cuh>
@@ -333,6 +334,27 @@ void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& jo
                 job.reducer, job.init, job.out);
 }
 
+/// One tree of a block's items is a range, whose kernel has less to set up ahead of its first load.
+/// False if it is none.
+template <class Build, class Source, class Reducer, class Init, class Out, class Empty,
+          class Provide>
+bool launch_as_range(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job,
+                     const Provide& provide) {
+  if constexpr (has_indices<Source> || sums_exactly<Reducer> ||
+                sizeof(typename Reducer::accumulator) > most_shared_bytes) {
+    return false;
+  } else {
+    constexpr tile_policy tile = short_policy_for(item_bytes<Source>);
+    const std::int64_t n = job.forest.length;
+    if (job.forest.num_trees != 1 || n < 1 || n > tile.tile()) return false;
+    cuda::launch_short<Build, tile>(
+        range_job<Source, Reducer, Init, Out>{job.forest.source, job.reducer, job.init, n, job.out,
+                                              job.gpu, job.stream},
+        provide);
+    return true;
+  }
+}
+
 /// A forest of trees of one length.
 template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
           class Empty, class Provide>
@@ -341,6 +363,7 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
   using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>;
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
+  if (cuda::launch_as_range<Build>(job, provide)) return;
   if constexpr (!has_indices<Source> && stages_trees<Source, Reducer>) {
     if (cuda::launch_staged_subtrees<Build>(job)) return;
   } else if constexpr (!has_indices<Source> && !folds_stretches<Source, Reducer>) {

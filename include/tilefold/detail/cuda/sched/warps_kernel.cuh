@@ -7,7 +7,10 @@
 //
 //     counted_trees   s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
 //                     | group | group | ...                 1 to 32 neighbouring trees a group
-//       warp w          groups w, w + warps...; a vote finds the W, the warp folds one by one
+//                     | turn          | turn ...            neighbouring groups
+//       warp w          turn w first, then the next that nobody has taken, so that no warp has
+//                       much more to do than the others; a vote finds the W, the warp folds one
+//                       by one
 //
 // The first launch (lanes_kernel.cuh) has counted the W. The L are for blocks_kernel; in one
 // kernel, each part would pay for the registers of the other (docs/tuning.md).
@@ -50,8 +53,7 @@ struct counted_trees {
 
   __device__ __forceinline__ bool none() const { return queue.state->num_for_warps == 0; }
 
-  /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them:
-  /// neighbouring warps then read neighbouring trees.
+  /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them.
   template <int Items, class Forest, class Fold>
   __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
                                            std::int64_t warps, const Fold& fold) const {
@@ -60,13 +62,22 @@ struct counted_trees {
     const auto group =
         static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
     const std::int64_t groups = tree::num_blocks(size, group);
-    if (warp >= groups) return;
+    const std::int64_t turn = detail::larger(groups / (warps * turns_of_warp), std::int64_t{1});
+    if (warp * turn >= groups) return;
+    std::int64_t left_of_turn = turn;
+    // Asked for a turn ahead, so that nobody waits for the answer.
+    unsigned next_turn = take_turn();
     using trees_type = lane_trees<Forest, Items>;
     cuda::stream_ahead<trees_type>(
-        warp,
-        [&](std::int64_t& next) {
-          next += warps;
-          return next < groups;
+        warp * turn,
+        [&](std::int64_t& g) {
+          ++g;
+          if (--left_of_turn == 0) {
+            g = (warps + __shfl_sync(full_warp, next_turn, 0)) * turn;
+            left_of_turn = turn;
+            next_turn = take_turn();
+          }
+          return g < groups;
         },
         [&](std::int64_t g) {
           const std::int64_t left = size - g * group;
@@ -81,6 +92,12 @@ struct counted_trees {
             fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));
           }
         });
+  }
+
+ private:
+  // The number of the next turn, in lane 0.
+  __device__ __forceinline__ unsigned take_turn() const {
+    return threadIdx.x % warp_size == 0 ? atomicAdd(&queue.state->turns, 1u) : 0;
   }
 };
 
