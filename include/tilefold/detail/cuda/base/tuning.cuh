@@ -329,8 +329,14 @@ constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
   return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
 }
 
-/// Turns of a warp that folds trees of many lengths: the more, the sooner all have ended together.
-inline constexpr int turns_of_warp = 64;
+/// Turns of a warp over the second half of trees of many lengths. With more, all warps end at more
+/// nearly the same time; but each is an atomic operation on one word, of which some 1.5 go in a
+/// nanosecond.
+inline constexpr int turns_of_warp = 16;
+
+/// Larger structs are not staged where a row is cut: what is left of a tree takes too many
+/// registers.
+inline constexpr int most_cut_struct_bytes = 64;
 
 /// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.
 constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_bytes >= 64 ? 8 : 12; }

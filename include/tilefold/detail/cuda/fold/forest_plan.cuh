@@ -63,7 +63,7 @@ struct long_queue {
     unsigned slots;
     unsigned blocks_done;
     unsigned long long num_for_warps;  // trees
-    unsigned turns;                    // that warps have taken in warps_kernel, but for their first
+    unsigned turns;                    // that warps have taken (warps_kernel.cuh)
   };
   static constexpr int slice_bits = 40;
   static constexpr unsigned long long slice_mask = (1ull << slice_bits) - 1;

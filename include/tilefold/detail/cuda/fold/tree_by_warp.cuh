@@ -160,7 +160,7 @@ inline constexpr int tree_run =
                                              : staged_shape_of<Source, Reducer>.run;
 
 /// A tree, or an aligned block of it, by a warp: whole rows, of which the next is always on its
-/// way, then stretches. Of structs what is left is staged, too:
+/// way, then stretches. Of small structs what is left is staged, too:
 ///
 ///     block     | row | row | row | row | what is left |
 ///     stages       0     1     0     1    (0)
@@ -209,6 +209,12 @@ class staged_tree {
                       begin + done, left);
         stack.push(row_fold<1, rows_type::run, false, Reducer>(reducer, 0, left).fold(node));
       }
+    } else if constexpr (stages_trees_of_structs<Source, Reducer>) {
+      constexpr tile_policy row{warp_size, rows_type::run};
+      if (done < count) {
+        stack.push(tile_fold<row, false, Source, Reducer>::fold(
+            tree, reducer, begin + done, static_cast<int>(count - done), nullptr));
+      }
     } else {
       // More than a row, if that would overread.
 #pragma unroll 1
@@ -222,7 +228,8 @@ class staged_tree {
   }
 
  private:
-  static constexpr bool stages_rest = stages_trees_of_structs<Source, Reducer>;
+  static constexpr bool stages_rest =
+      stages_trees_of_structs<Source, Reducer> && staged_bytes<Source> <= most_cut_struct_bytes;
 
   // The next row, of which `left` items or more exist.
   __device__ __forceinline__ static void fill(stage& next, const Source& source,

@@ -7,10 +7,10 @@
 //
 //     counted_trees   s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
 //                     | group | group | ...                 1 to 32 neighbouring trees a group
-//                     | turn          | turn ...            neighbouring groups
-//       warp w          turn w first, then the next that nobody has taken, so that no warp has
-//                       much more to do than the others; a vote finds the W, the warp folds one
-//                       by one
+//       warp w          groups w, w + warps... of the first half; then turns, as it comes to them:
+//                       a few neighbouring groups that no other warp has taken. So all warps end
+//                       together, however long their trees are. A vote finds the W, the warp folds
+//                       one by one.
 //
 // The first launch (lanes_kernel.cuh) has counted the W. The L are for blocks_kernel; in one
 // kernel, each part would pay for the registers of the other (docs/tuning.md).
@@ -62,18 +62,23 @@ struct counted_trees {
     const auto group =
         static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
     const std::int64_t groups = tree::num_blocks(size, group);
-    const std::int64_t turn = detail::larger(groups / (warps * turns_of_warp), std::int64_t{1});
-    if (warp * turn >= groups) return;
-    std::int64_t left_of_turn = turn;
+    if (warp >= groups) return;
+    const std::int64_t rounds = detail::larger(groups / (2 * warps), std::int64_t{1});
+    const std::int64_t turns_begin = rounds * warps;
+    const std::int64_t turn =
+        detail::larger((groups - turns_begin) / (warps * turns_of_warp), std::int64_t{1});
+    std::int64_t left_of_turn = rounds;
+    std::int64_t step = warps;
     // Asked for a turn ahead, so that nobody waits for the answer.
     unsigned next_turn = take_turn();
     using trees_type = lane_trees<Forest, Items>;
     cuda::stream_ahead<trees_type>(
-        warp * turn,
+        warp,
         [&](std::int64_t& g) {
-          ++g;
+          g += step;
           if (--left_of_turn == 0) {
-            g = (warps + __shfl_sync(full_warp, next_turn, 0)) * turn;
+            g = turns_begin + __shfl_sync(full_warp, next_turn, 0) * turn;
+            step = 1;
             left_of_turn = turn;
             next_turn = take_turn();
           }
