@@ -21,6 +21,7 @@
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/detail/float_control.hpp>
 #include <tilefold/error.hpp>
+#include <tilefold/policy.hpp>
 
 namespace tilefold {
 
@@ -98,6 +99,14 @@ class exact_accumulator {
   void add(Range&& range) {
     add(std::begin(range), std::end(range));
   }
+
+  /// The same, folded by an executor from memory that it reads: on a GPU one launch, for which the
+  /// call waits. Items are of type T. Throws as reduce() does; an exception leaves the accumulator
+  /// as it was. (In tilefold/reducers/exact.hpp.)
+  template <executor Exec, class It>
+  void add(Exec&& exec, It first, It last);
+  template <executor Exec, class Range>
+  void add(Exec&& exec, Range&& range);
 
   /// All that `other` was given.
   TILEFOLD_HD void merge(const exact_accumulator& other) { state_.add(other.state_); }

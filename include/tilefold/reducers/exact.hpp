@@ -10,6 +10,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <iterator>
 #include <type_traits>
 
 #include <tilefold/config.hpp>
@@ -17,8 +18,10 @@
 #include <tilefold/detail/exact_blocks.hpp>
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/detail/reducer_shortcuts.hpp>
+#include <tilefold/detail/verb.hpp>
 #include <tilefold/exact_accumulator.hpp>
 #include <tilefold/op.hpp>
+#include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold {
@@ -351,5 +354,34 @@ struct ways<reducers::exact_l2<Result>> : exact_ways<exact_square_summand> {
 };
 
 }  // namespace detail
+
+template <class T>
+  requires detail::exactly_summable<T>
+template <executor Exec, class It>
+void exact_accumulator<T>::add(Exec&& exec, It first, It last) {
+  static_assert(std::same_as<std::iter_value_t<It>, T>,
+                "tilefold: the items that an executor adds to an exact accumulator must have the "
+                "type of its items");
+  using arguments = detail::init_and_op<detail::no_init, reducers::exact_sum<>>;
+  if constexpr (detail::folds<void, Exec, arguments, detail::as_is, It>()) {
+    const std::int64_t n = detail::count_items("exact_accumulator::add", first, last);
+    if (n == 0) return;
+    using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
+    auto&& base = parts::base(exec);
+    const auto items = detail::bind<void, It>(arguments{}, detail::as_is{});
+    exact_accumulator all;
+    base.template fold_blocks<typename parts::policy>(
+        items.source(base, first), items.reducer, 0, n,
+        [&](const exact_accumulator& part, std::int64_t) { all.merge(part); });
+    merge(all);
+  }
+}
+
+template <class T>
+  requires detail::exactly_summable<T>
+template <executor Exec, class Range>
+void exact_accumulator<T>::add(Exec&& exec, Range&& range) {
+  add(exec, std::begin(range), std::end(range));
+}
 
 }  // namespace tilefold
