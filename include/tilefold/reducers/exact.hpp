@@ -59,6 +59,14 @@ struct exact_products {
   typename exact_format<T>::products state;
 };
 
+/// Exact sums of the parts of products of complex numbers of type T.
+template <class T>
+struct exact_product_parts {
+  using value_type = T;
+  exact_products<typename T::value_type> re;
+  exact_products<typename T::value_type> im;
+};
+
 /// Where two elements are multiplied: as integers if both are, else as floats or doubles, which
 /// both of them have to be exactly.
 template <class X, class Y>
@@ -95,6 +103,11 @@ struct exact_products_reducer : exact_reducer {
     result.state.add(b.state);
     return result;
   }
+  template <class T>
+  TILEFOLD_HD exact_product_parts<T> combine(const exact_product_parts<T>& a,
+                                             const exact_product_parts<T>& b) const {
+    return {combine(a.re, b.re), combine(a.im, b.im)};
+  }
   template <class Acc>
   TILEFOLD_HD Acc identity() const {
     return Acc{};
@@ -113,12 +126,26 @@ struct exact_products_reducer : exact_reducer {
     }
     return result;
   }
+  /// x y + u v.
+  template <class Real>
+  TILEFOLD_HD static exact_products<Real> sum_of_products(Real x, Real y, Real u, Real v) {
+    exact_products<Real> result{};
+    result.state.add_product_of(x, y);
+    result.state.add_product_of(u, v);
+    return result;
+  }
 };
 
 struct exact_squares_reducer : exact_products_reducer {
   template <exactly_summable T>
   TILEFOLD_HD auto lift(const T& value) const {
     return product<T>(value, value);
+  }
+  template <complex_summable T>
+  TILEFOLD_HD auto lift(const T& value) const {
+    using real = typename T::value_type;
+    const auto z = __builtin_bit_cast(real_pair<real>, value);
+    return sum_of_products<real>(z.re, z.re, z.im, z.im);
   }
 };
 
@@ -199,7 +226,8 @@ struct exact_mean : detail::exact_reducer {
 };
 
 /// The dot product of two ranges. Products are exact, also those that would overflow or underflow.
-/// Elements of two types meet in float or double, whichever holds both. Empty: 0.
+/// Elements of two types meet in float or double, whichever holds both. Of complex numbers of one
+/// type by parts, neither factor conjugated. Empty: 0.
 template <class Result = void>
 struct exact_dot : detail::exact_products_reducer {
   template <class X, class Y>
@@ -207,14 +235,30 @@ struct exact_dot : detail::exact_products_reducer {
   TILEFOLD_HD auto lift(const X& x, const Y& y) const {
     return product<typename detail::exact_meeting<X, Y>::type>(x, y);
   }
+  template <detail::complex_summable T>
+  TILEFOLD_HD detail::exact_product_parts<T> lift(const T& x, const T& y) const {
+    using real = typename T::value_type;
+    const auto a = __builtin_bit_cast(detail::real_pair<real>, x);
+    const auto b = __builtin_bit_cast(detail::real_pair<real>, y);
+    return {sum_of_products<real>(a.re, b.re, a.im, -b.im),
+            sum_of_products<real>(a.re, b.im, a.im, b.re)};
+  }
   template <class T>
   TILEFOLD_HD auto project(const detail::exact_products<T>& sum) const {
     return detail::value_of<detail::named_or<Result, typename detail::exact_result<T>::type>>(
         sum.state);
   }
+  template <class T>
+  TILEFOLD_HD auto project(const detail::exact_product_parts<T>& sum) const {
+    using result = detail::named_or<Result, T>;
+    using real = typename result::value_type;
+    return __builtin_bit_cast(result,
+                              (detail::real_pair<real>{detail::value_of<real>(sum.re.state),
+                                                       detail::value_of<real>(sum.im.state)}));
+  }
 };
 
-/// The sum of squares. Empty: 0.
+/// The sum of squares; of complex numbers that of their sizes. Empty: 0.
 template <class Result = void>
 struct exact_sum_of_squares : detail::exact_squares_reducer {
   template <class T>
