@@ -29,12 +29,8 @@ namespace tilefold {
 namespace {
 
 namespace r = reducers;
+using test::bytes_of;
 using test::random_cuts;
-
-template <class T>
-std::string bytes_of(const T& x) {
-  return {reinterpret_cast<const char*>(&x), sizeof(T)};
-}
 
 /// What MPFR makes of the items, by every reducer.
 template <class T>
