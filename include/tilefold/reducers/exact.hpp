@@ -227,7 +227,7 @@ struct exact_mean : detail::exact_reducer {
 
 /// The dot product of two ranges. Products are exact, also those that would overflow or underflow.
 /// Elements of two types meet in float or double, whichever holds both. Of complex numbers of one
-/// type by parts, neither factor conjugated. Empty: 0.
+/// type by parts, neither factor conjugated; on a GPU not of doubles. Empty: 0.
 template <class Result = void>
 struct exact_dot : detail::exact_products_reducer {
   template <class X, class Y>
@@ -238,6 +238,12 @@ struct exact_dot : detail::exact_products_reducer {
   template <detail::complex_summable T>
   TILEFOLD_HD detail::exact_product_parts<T> lift(const T& x, const T& y) const {
     using real = typename T::value_type;
+#if defined(__CUDA_ARCH__)
+    // One takes nvcc 13.0 more than eight minutes: an accumulator has 1088 bytes.
+    static_assert(sizeof(real) <= sizeof(float),
+                  "tilefold: a GPU has no exact dot product of complex numbers of doubles (host "
+                  "memory: pass a tilefold::host_executor)");
+#endif
     const auto a = __builtin_bit_cast(detail::real_pair<real>, x);
     const auto b = __builtin_bit_cast(detail::real_pair<real>, y);
     return {sum_of_products<real>(a.re, b.re, a.im, -b.im),
@@ -403,11 +409,14 @@ template <class T>
   requires detail::exactly_summable<T>
 template <executor Exec, class It>
 void exact_accumulator<T>::add(Exec&& exec, It first, It last) {
-  static_assert(std::same_as<std::iter_value_t<It>, T>,
+  constexpr bool of_its_type = std::same_as<std::iter_value_t<It>, T>;
+  static_assert(of_its_type,
                 "tilefold: the items that an executor adds to an exact accumulator must have the "
                 "type of its items");
   using arguments = detail::init_and_op<detail::no_init, reducers::exact_sum<>>;
-  if constexpr (detail::folds<void, Exec, arguments, detail::as_is, It>()) {
+  if constexpr (!of_its_type) {
+    return;
+  } else if constexpr (detail::folds<void, Exec, arguments, detail::as_is, It>()) {
     const std::int64_t n = detail::count_items("exact_accumulator::add", first, last);
     if (n == 0) return;
     using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
