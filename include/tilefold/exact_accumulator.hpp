@@ -21,6 +21,7 @@
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/detail/float_control.hpp>
 #include <tilefold/error.hpp>
+#include <tilefold/policy.hpp>
 
 namespace tilefold {
 
@@ -99,6 +100,14 @@ class exact_accumulator {
     add(std::begin(range), std::end(range));
   }
 
+  /// The same, folded by an executor from memory that it reads: on a GPU one launch, for which the
+  /// call waits. Items are of type T. Throws as reduce() does; an exception leaves the accumulator
+  /// as it was. (In tilefold/reducers/exact.hpp.)
+  template <executor Exec, class It>
+  void add(Exec&& exec, It first, It last);
+  template <executor Exec, class Range>
+  void add(Exec&& exec, Range&& range);
+
   /// All that `other` was given.
   TILEFOLD_HD void merge(const exact_accumulator& other) { state_.add(other.state_); }
 
@@ -114,11 +123,11 @@ class exact_accumulator {
     return detail::mean_of<Result>(state_.wide(), n);
   }
 
-  friend TILEFOLD_HD bool operator==(const exact_accumulator& a, const exact_accumulator& b) {
-    bool same = a.state_.canonical_marks() == b.state_.canonical_marks();
-    for (int i = 0; i < state_type::words; ++i) {
-      same = same && a.state_.sum.word[i] == b.state_.sum.word[i];
-    }
+  friend TILEFOLD_HD bool operator==(const exact_accumulator& x, const exact_accumulator& y) {
+    const state_type a = x.state_.canonical();
+    const state_type b = y.state_.canonical();
+    bool same = a.marks == b.marks;
+    for (int i = 0; i < state_type::words; ++i) same = same && a.sum.word[i] == b.sum.word[i];
     return same;
   }
 
@@ -128,9 +137,10 @@ class exact_accumulator {
 
   std::array<std::byte, num_bytes> to_bytes() const {
     std::array<std::byte, num_bytes> bytes{};
+    const state_type state = state_.canonical();
     put(bytes, 0, header());
-    put(bytes, 1, state_.canonical_marks());
-    for (std::size_t i = 0; i < words; ++i) put(bytes, 2 + i, state_.sum.word[i]);
+    put(bytes, 1, state.marks);
+    for (std::size_t i = 0; i < words; ++i) put(bytes, 2 + i, state.sum.word[i]);
     put(bytes, checksum_place, checksum(bytes));
     return bytes;
   }
@@ -167,8 +177,8 @@ class exact_accumulator {
     for (std::size_t i = 0; i < words; ++i) result.state_.sum.word[i] = get(bytes, 2 + i);
     const bool tells_of_items = (result.state_.marks & detail::seen::other) != 0;
     const bool of_others = (result.state_.marks & ~detail::seen::minus_zero) != 0;
-    if (result.state_.marks >= 2 * detail::seen::other ||
-        result.state_.marks != result.state_.canonical_marks() ||
+    const bool of_both = tells_of_items && (result.state_.marks & detail::seen::minus_zero) != 0;
+    if (result.state_.marks >= 2 * detail::seen::other || of_both ||
         (!tells_of_items && (of_others || !result.state_.sum.is_zero()))) {
       throw format_error(
           "tilefold: the bytes of an exact accumulator tell of no items: marks are " +

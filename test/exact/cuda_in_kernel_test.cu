@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact reducers in warp_fold and block_fold, alone and fused, on data on which sums go wrong, and
-// of complex numbers on a GPU, against accumulators on the host.
+// Exact reducers in warp_fold and block_fold, alone and fused, on data on which sums go wrong, of
+// every family of items, against accumulators on the host.
 #include <thrust/complex.h>
-#include <thrust/device_vector.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,7 +16,9 @@
 #include <tilefold/block_fold.cuh>
 #include <tilefold/tilefold.cuh>
 
+#include "../support/device.cuh"
 #include "../support/seed.hpp"
+#include "fp8_items.hpp"
 #include "many_items.hpp"
 
 namespace tilefold {
@@ -42,6 +43,35 @@ sum_and_mean<T> expected_of(const std::vector<T>& items, std::size_t begin, std:
   exact_accumulator<T> sum;
   for (std::size_t i = begin; i < begin + count; ++i) sum.add(items[i]);
   return {sum.value(), sum.mean(static_cast<std::int64_t>(count))};
+}
+
+using complex = thrust::complex<float>;
+
+sum_and_mean<complex> expected_of(const std::vector<complex>& items, std::size_t begin,
+                                  std::size_t count) {
+  std::vector<float> re, im;
+  for (const complex& z : items) {
+    re.push_back(z.real());
+    im.push_back(z.imag());
+  }
+  const auto of_re = expected_of(re, begin, count);
+  const auto of_im = expected_of(im, begin, count);
+  return {{of_re.sum, of_im.sum}, {of_re.mean, of_im.mean}};
+}
+
+template <class T>
+std::vector<T> items_of_kind(int kind, std::size_t n, std::mt19937_64& random) {
+  if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) {
+    return test::fp8_items<T>(n, kind % 2 == 0 ? 0 : 100, random);
+  } else if constexpr (std::is_same_v<T, complex>) {
+    const auto re = test::any_items<float>(kind, n, random);
+    const auto im = test::any_items<float>(kind, n, random);
+    std::vector<T> items;
+    for (std::size_t i = 0; i < n; ++i) items.emplace_back(re[i], im[i]);
+    return items;
+  } else {
+    return test::any_items<T>(kind, n, random);
+  }
 }
 
 /// Block b folds `counts[b]` of its items; all of them without a count.
@@ -75,25 +105,25 @@ __global__ void fold_warps(const T* items, const int* counts, sum_and_mean<T>* o
 
 template <class T>
 class CudaExactInKernels : public testing::Test {};
-using item_types = testing::Types<float, double, half, std::int32_t>;
+using item_types =
+    testing::Types<float, double, half, bfloat16, __nv_fp8_e4m3, std::int32_t, complex>;
 TYPED_TEST_SUITE(CudaExactInKernels, item_types);
 
 template <class T, class Launch>
 void expect_folds(int nt, int folds, std::mt19937_64& random, const Launch& launch) {
   for (int kind = 0; kind <= test::num_exact_kinds; ++kind) {
-    const auto items = test::any_items<T>(kind, static_cast<std::size_t>(nt * folds), random);
+    const auto items = items_of_kind<T>(kind, static_cast<std::size_t>(nt * folds), random);
     std::vector<int> counts;
     for (int f = 0; f < folds; ++f) {
       counts.push_back(f % 3 == 0 ? nt
                                   : 1 + static_cast<int>(random() % static_cast<unsigned>(nt)));
     }
-    const thrust::device_vector<T> x(items);
-    const thrust::device_vector<int> c(counts);
-    thrust::device_vector<sum_and_mean<T>> out(static_cast<std::size_t>(folds));
-    launch(x.data().get(), c.data().get(), out.data().get());
+    const test::gpu_array<T> x(items);
+    const test::gpu_array<int> c(counts);
+    const test::gpu_array<sum_and_mean<T>> out(folds);
+    launch(x.data(), c.data(), out.data());
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    std::vector<sum_and_mean<T>> got(out.size());
-    thrust::copy(out.begin(), out.end(), got.begin());
+    const auto got = out.to_host();
     for (std::size_t f = 0; f < got.size(); ++f) {
       const auto expected =
           expected_of(items, f * static_cast<std::size_t>(nt), static_cast<std::size_t>(counts[f]));
@@ -128,39 +158,6 @@ TEST(CudaExactInKernelsOfDoubles, SanitizeFolds) {
                        [](const double* items, const int* counts, sum_and_mean<double>* out) {
                          fold_blocks<96><<<3, 96>>>(items, counts, out);
                        });
-}
-
-TEST(CudaExactOfComplexNumbers, AreThoseOfTheirParts) {
-  using complex = thrust::complex<float>;
-  std::mt19937_64 random(test::seed());
-  cuda_executor gpu;
-  for (int kind = 0; kind <= test::num_exact_kinds; ++kind) {
-    SCOPED_TRACE(kind);
-    const std::size_t n = 20'000;
-    const auto re = test::any_items<float>(kind, n, random);
-    const auto im = test::any_items<float>(kind, n, random);
-    std::vector<complex> items;
-    for (std::size_t i = 0; i < n; ++i) items.emplace_back(re[i], im[i]);
-    const thrust::device_vector<complex> x(items);
-    const complex* const first = x.data().get();
-    const auto expect = [&](complex sum, complex mean, std::size_t begin, std::size_t count) {
-      const auto of_re = expected_of(re, begin, count);
-      const auto of_im = expected_of(im, begin, count);
-      ASSERT_EQ(bytes_of(sum.real()), bytes_of(of_re.sum)) << begin;
-      ASSERT_EQ(bytes_of(sum.imag()), bytes_of(of_im.sum)) << begin;
-      ASSERT_EQ(bytes_of(mean.real()), bytes_of(of_re.mean)) << begin;
-      ASSERT_EQ(bytes_of(mean.imag()), bytes_of(of_im.mean)) << begin;
-    };
-    ASSERT_NO_FATAL_FAILURE(expect(reduce(gpu, first, first + n, r::exact_sum{}),
-                                   reduce(gpu, first, first + n, r::exact_mean{}), 0, n));
-    thrust::device_vector<complex> sums(200), means(200);
-    segmented_reduce_into(gpu, first, 200, 100, sums.data().get(), r::exact_sum{});
-    segmented_reduce_into(gpu, first, 200, 100, means.data().get(),
-                          if_empty(r::exact_mean{}, complex{}));
-    for (std::size_t s = 0; s < 200; ++s) {
-      ASSERT_NO_FATAL_FAILURE(expect(sums[s], means[s], 100 * s, 100));
-    }
-  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -79,6 +80,16 @@ std::vector<T> forest_items(int kind, std::size_t n, std::mt19937_64& random) {
     }
   }
   return any_items<T>(std::min(kind, num_exact_kinds), n, random);
+}
+
+/// Where the parts of n items begin and end; some are empty.
+inline std::vector<std::int64_t> random_cuts(std::size_t n, int parts, std::mt19937_64& random) {
+  std::vector<std::int64_t> cuts{0, static_cast<std::int64_t>(n)};
+  for (int i = 1; i < parts; ++i) {
+    cuts.push_back(static_cast<std::int64_t>(random() % (n + 1)));
+  }
+  std::sort(cuts.begin(), cuts.end());
+  return cuts;
 }
 
 }  // namespace tilefold::test

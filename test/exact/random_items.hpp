@@ -8,12 +8,19 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <string>
 #include <type_traits>
 #include <vector>
 
 #include <tilefold/half.hpp>
 
 namespace tilefold::test {
+
+/// To compare bits, also those of NaN and -0.
+template <class T>
+std::string bytes_of(const T& x) {
+  return {reinterpret_cast<const char*>(&x), sizeof(T)};
+}
 
 /// How the items of a multiset are drawn.
 enum class exact_kind {

@@ -8,6 +8,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <type_traits>
 #include <utility>
@@ -188,6 +189,62 @@ TEST(ExactReducers, OfComplexNumbersByParts) {
             (std::complex<double>(1.0 + 0x1p-40, 0x1p-30 - 1.0)));
   EXPECT_EQ(tilefold::reduce(narrow, r::exact_mean<std::complex<double>>{}),
             (std::complex<double>(0.5 + 0x1p-41, 0x1p-31 - 0.5)));
+}
+
+TYPED_TEST(ExactReducers, OfProductsOfComplexNumbers) {
+  using T = TypeParam;
+  using complex = std::complex<T>;
+  std::mt19937_64 random(test::seed());
+  for (int m = 0; m < 1000 && !testing::Test::HasFailure(); ++m) {
+    SCOPED_TRACE(m);
+    const auto x = finite_items<T>(m, random);
+    auto y = x;
+    std::shuffle(y.begin(), y.end(), random);
+    std::vector<complex> z, w;
+    test::real squares, re, im;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      z.emplace_back(x[i], y[i]);
+      w.emplace_back(y[i], x[x.size() - 1 - i]);
+      squares.add_product(x[i], x[i]);
+      squares.add_product(y[i], y[i]);
+      const T u = w.back().real(), v = w.back().imag();
+      re.add_product(x[i], u);
+      re.add_product(-y[i], v);
+      im.add_product(x[i], v);
+      im.add_product(y[i], u);
+    }
+    const auto dot = tilefold::transform_reduce(z.begin(), z.end(), w.begin(), r::exact_dot{});
+    const auto wide = tilefold::transform_reduce(z.begin(), z.end(), w.begin(),
+                                                 r::exact_dot<std::complex<double>>{});
+    // MPFR has a sign of zero of its own.
+    const auto expect_rounded = [](auto got, const test::real& expected) {
+      if (expected.is_zero()) {
+        EXPECT_EQ(got, 0);
+      } else {
+        EXPECT_EQ(bits(got), bits(expected.template rounded<decltype(got)>()));
+      }
+    };
+    expect_rounded(dot.real(), re);
+    expect_rounded(dot.imag(), im);
+    expect_rounded(wide.real(), re);
+    expect_rounded(wide.imag(), im);
+    expect_rounded(tilefold::reduce(z, r::exact_sum_of_squares{}), squares);
+    expect_rounded(tilefold::reduce(z, r::exact_sum_of_squares<double>{}), squares);
+    squares.root();
+    expect_rounded(tilefold::reduce(z, r::exact_l2{}), squares);
+    expect_rounded(tilefold::reduce(host_executor(2), z, r::exact_l2<double>{}), squares);
+  }
+}
+
+TEST(ExactReducers, OfProductsOfComplexNumbersThatCancel) {
+  using complex = std::complex<double>;
+  // Products: a^2 - a + (a^2 + a) i, then -a^2 - a^2 i, a - a i, and i.
+  constexpr double a = 0x1p600;
+  const std::vector<complex> z{{a, 1.0}, {-a, 0.0}, {1.0, 0.0}, {0.0, 1.0}};
+  const std::vector<complex> w{{a, a}, {a, a}, {a, -a}, {1.0, 0.0}};
+  EXPECT_EQ(tilefold::transform_reduce(z.begin(), z.end(), w.begin(), r::exact_dot{}),
+            complex(0.0, 1.0));
+  EXPECT_EQ(tilefold::reduce(std::vector<complex>{{3 * a, 4 * a}}, r::exact_l2{}), 5 * a);
 }
 
 TEST(ExactReducers, OfNothing) {

@@ -171,9 +171,16 @@ struct balanced_state<exact_state<Least, Most>> {
     marks |= other.marks;
   }
 
-  /// The marks, without that of -0 where it says nothing: beside anything else.
-  TILEFOLD_HD std::uint64_t canonical_marks() const {
-    return (marks & seen::other) != 0 ? marks & ~seen::minus_zero : marks;
+  /// What equal items leave, however they are added: of -0 no mark beside anything else, of what is
+  /// not finite one mark and no sum, since nothing else shows in any value. (On a GPU a NaN or an
+  /// infinity may take others of its size along.)
+  TILEFOLD_HD balanced_state canonical() const {
+    constexpr std::uint64_t infinities = seen::plus_infinity | seen::minus_infinity;
+    if ((marks & seen::nan) != 0 || (marks & infinities) == infinities) {
+      return {{}, seen::other | seen::nan};
+    }
+    if ((marks & infinities) != 0) return {{}, seen::other | (marks & infinities)};
+    return {sum, (marks & seen::other) != 0 ? marks & ~seen::minus_zero : marks};
   }
 };
 

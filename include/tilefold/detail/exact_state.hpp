@@ -121,11 +121,6 @@ struct exact_state {
     marks |= other.marks;
   }
 
-  /// The marks, without that of -0 where it says nothing: beside anything else.
-  TILEFOLD_HD std::uint64_t canonical_marks() const {
-    return (marks & seen::other) != 0 ? marks & ~seen::minus_zero : marks;
-  }
-
  private:
   TILEFOLD_HD void add_product(const double_word& magnitude, int exponent, bool negative) {
     if ((magnitude.low | magnitude.high) == 0) {

@@ -258,6 +258,10 @@ inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
 constexpr bool adds_doubles_fast(int compute_capability) {
   return compute_capability == 80 || compute_capability == 90 || compute_capability == 100;
 }
+/// Whether a build takes every GPU for one that does not. A test's does, to run on any GPU what
+/// those run.
+template <class Build>
+inline constexpr bool adds_doubles_slowly = false;
 /// Memory in which blocks add up their digits; of doubles, which need most.
 inline constexpr std::int64_t exact_sums_bytes = 768;
 /// Items of a call at most: of more, sums of digits could leave their words.

@@ -136,7 +136,9 @@ void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provid
     if (job.n >= least_binned_items) {
       using long_digits =
           typename exact_long_digits<number, typename sum::state, typename sum::value_type>::type;
-      if (std::is_same_v<number, double> || adds_doubles_fast(job.gpu.compute_capability)) {
+      const bool fast =
+          !adds_doubles_slowly<Build> && adds_doubles_fast(job.gpu.compute_capability);
+      if (std::is_same_v<number, double> || fast) {
         cuda::launch_exact_by<Build, long_digits>(job, provide);
       } else if constexpr (std::is_same_v<number, float>) {
         cuda::launch_exact_by<Build, warp_digits<number, exact_long_policy>>(job, provide);

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact sums on a GPU at the ends of what they take: more items than 32 bits count, the most of a
+// call and one more, and results between the least numbers, on the middle of two and one step
+// beside it. What they have to be is known from how items are made.
+#include <thrust/iterator/constant_iterator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/piece.hpp>
+#include <tilefold/reducers/exact.hpp>
+#include <tilefold/tilefold.cuh>
+
+#include "../support/device.cuh"
+#include "../support/seed.hpp"
+#include "random_items.hpp"
+
+namespace tilefold {
+namespace {
+
+namespace r = reducers;
+using test::bytes_of;
+using test::gpu_array;
+__extension__ using signed_128 = __int128;
+
+// ---- many items
+
+constexpr std::int64_t one = 1;
+constexpr std::int64_t sizes[] = {(one << 31) - 1, one << 31, (one << 32) + 1, (one << 33) + 12345};
+
+template <class T>
+class CudaExactLarge : public testing::Test {};
+using floats = testing::Types<float, double, half, bfloat16>;
+TYPED_TEST_SUITE(CudaExactLarge, floats);
+
+// Items are all mantissa * 2^exponent, so their sum is n * mantissa, an integer of 87 bits at most.
+TYPED_TEST(CudaExactLarge, CountsEveryItem) {
+  using T = TypeParam;
+  constexpr int fraction = test::float_layout<T>::fraction;
+  constexpr int bias = test::float_layout<T>::exponents / 2;
+  cuda_executor gpu;
+  // About 0.1, with as many bits as there are.
+  const std::uint64_t bits = 0x9999999999999u >> (52 - fraction) | 1;
+  const auto mantissa = static_cast<std::int64_t>(bits | std::uint64_t{1} << fraction);
+  const T item = test::float_of<T>(false, bias - 4, bits);
+  for (const std::int64_t n : sizes) {
+    const auto first = thrust::make_constant_iterator(item);
+    const double sum = std::ldexp(static_cast<double>(signed_128{n} * mantissa), -4 - fraction);
+    EXPECT_EQ(reduce(gpu, first, first + n, r::exact_sum<double>{}), sum) << n;
+    exact_accumulator<T> whole;
+    whole.add(gpu, first, first + n);
+    EXPECT_EQ(whole.template value<double>(), sum) << n;
+    EXPECT_EQ(bytes_of(whole.mean(n)), bytes_of(item)) << n;
+  }
+}
+
+// All bytes of memory are 0x3c, so all halves are 1084 * 2^-10.
+TEST(CudaExactLargeInMemory, OfHalvesAndTheirSegments) {
+  constexpr std::int64_t n = (one << 31) + 100'003;
+  const gpu_array<half> items(n);
+  test::must(cudaMemset(items.data(), 0x3c, static_cast<std::size_t>(n) * sizeof(half)));
+  const auto sum_of = [](std::int64_t count) {
+    return std::ldexp(static_cast<double>(1084 * count), -10);
+  };
+  cuda_executor gpu;
+  const half* const first = items.data();
+  EXPECT_EQ(reduce(gpu, first, first + n, r::exact_sum<double>{}), sum_of(n));
+  EXPECT_EQ(reduce(gpu, first + 1, first + n, r::exact_sum<double>{}), sum_of(n - 1));
+  const std::vector<std::int64_t> bounds{0, 5, 100'000, (one << 31) + 3, n};
+  const gpu_array<std::int64_t> offsets(bounds);
+  const gpu_array<double> sums(4);
+  segmented_reduce(gpu, first, offsets.data(), 4, sums.data(), r::exact_sum<double>{});
+  const auto got = sums.to_host();
+  for (std::size_t s = 0; s < got.size(); ++s) {
+    EXPECT_EQ(got[s], sum_of(bounds[s + 1] - bounds[s])) << s;
+  }
+}
+
+// The largest number below 1 fills sums of digits as fast as any.
+template <class T>
+void expect_the_most(T item) {
+  constexpr std::int64_t most = detail::cuda::most_exact_items;
+  static_assert(most == one << 38);
+  cuda_executor gpu;
+  const auto first = thrust::make_constant_iterator(item);
+  EXPECT_EQ(reduce(gpu, first, first + most, r::exact_sum{}), std::ldexp(item, 38));
+  const auto last = first + (most + 1);
+  EXPECT_THROW((void)reduce(gpu, first, last, r::exact_sum{}), invalid_range_error);
+  EXPECT_THROW((void)reduce_piece(gpu, first, last, 0, r::exact_sum{}), invalid_range_error);
+  exact_accumulator<T> sum(item);
+  EXPECT_THROW(sum.add(gpu, first, last), invalid_range_error);
+  EXPECT_EQ(sum, exact_accumulator<T>(item));
+  // In two parts, for accumulators hold more; and the executor is as before.
+  sum.add(gpu, first, first + 1);
+  sum.add(gpu, first, first + (one << 34));
+  EXPECT_EQ(sum.value(), std::ldexp(item, 34) + 2 * item);
+}
+TEST(CudaExactLargest, TheMostFloatsOfACall) { expect_the_most(-0x1.fffffep-1f); }
+TEST(CudaExactLargest, TheMostDoublesOfACall) { expect_the_most(0x1.fffffffffffffp-1); }
+
+// ---- results on the middle of two numbers, and beside it
+
+/// Items of one sum, and what it is rounded to.
+template <class Item, class Result>
+struct rounding {
+  Item items[3];
+  Result expected;
+};
+
+/// m 2^q in Result's numbers, half a step more, and something tiny, or nothing, on either side: of
+/// every size from the least subnormal on to beyond the largest number.
+template <class Item, class Result>
+std::vector<rounding<Item, Result>> halfway_cases(std::mt19937_64& random) {
+  constexpr int fraction = test::float_layout<Result>::fraction;
+  constexpr int least = 2 - test::float_layout<Result>::exponents / 2 - 1 - fraction;
+  constexpr int steps = test::float_layout<Result>::exponents - 1;
+  constexpr std::int64_t hidden = std::int64_t{1} << fraction;
+  const Item tiny = test::float_of<Item>(false, 0, 1);
+  const auto number = [](std::int64_t m, int q) {
+    return static_cast<Item>(std::ldexp(static_cast<double>(m), q));
+  };
+  std::vector<rounding<Item, Result>> cases;
+  const auto push = [&](std::int64_t m, int q) {
+    for (const int side : {-1, 0, 1}) {
+      for (const bool negative : {false, true}) {
+        const std::int64_t rounded = m + (side > 0 || (side == 0 && m % 2 != 0) ? 1 : 0);
+        rounding<Item, Result> made{
+            {number(m, q), number(1, q - 1),
+             side == 0  ? Item{}
+             : side > 0 ? tiny
+                        : -tiny},
+            // Beyond the largest number the conversion makes it infinite.
+            static_cast<Result>(static_cast<float>(std::ldexp(static_cast<double>(rounded), q)))};
+        if (negative) {
+          for (Item& x : made.items) x = -x;
+          made.expected = test::negated(made.expected);
+        }
+        std::shuffle(made.items, made.items + 3, random);
+        cases.push_back(made);
+      }
+    }
+  };
+  // Subnormal numbers, few and many bits, up to the least normal ones.
+  for (std::int64_t m = 0; m < 40; ++m) push(m, least);
+  for (int bit = 5; bit <= fraction; ++bit) {
+    for (const std::int64_t add : {-1, 0, 1}) push((std::int64_t{1} << bit) + add, least);
+  }
+  // Every binade of the normal ones.
+  for (int q = least; q < least + steps; ++q) {
+    push(hidden, q);
+    push(2 * hidden - 1, q);
+    push(2 * hidden - 2, q);
+    push(hidden | static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(hidden)), q);
+  }
+  return cases;
+}
+
+template <class Item, class Result>
+void expect_rounded_once() {
+  std::mt19937_64 random(test::seed());
+  const auto cases = halfway_cases<Item, Result>(random);
+  std::vector<Item> all;
+  for (const auto& made : cases) all.insert(all.end(), made.items, made.items + 3);
+  const gpu_array<Item> items(all);
+  const auto count = static_cast<std::int64_t>(cases.size());
+  const gpu_array<Result> of_segments(count), of_ranges(count);
+  cuda_executor gpu;
+  segmented_reduce_into(gpu, items.data(), count, 3, of_segments.data(), r::exact_sum<Result>{});
+  for (std::int64_t c = 0; c < count; ++c) {
+    reduce_into(gpu, items.data() + 3 * c, items.data() + 3 * c + 3, of_ranges.data() + c,
+                r::exact_sum<Result>{});
+  }
+  gpu.synchronize();
+  const auto got = of_segments.to_host();
+  const auto got_of_ranges = of_ranges.to_host();
+  for (std::size_t c = 0; c < cases.size(); ++c) {
+    const auto& [x, expected] = cases[c];
+    ASSERT_EQ(bytes_of(got[c]), bytes_of(expected))
+        << c << ", segment: " << x[0] << ", " << x[1] << ", " << x[2];
+    ASSERT_EQ(bytes_of(got_of_ranges[c]), bytes_of(expected))
+        << c << ", range: " << x[0] << ", " << x[1] << ", " << x[2];
+  }
+}
+TEST(CudaExactHalfway, DoublesRoundedToFloats) { expect_rounded_once<double, float>(); }
+TEST(CudaExactHalfway, FloatsRoundedToHalves) { expect_rounded_once<float, half>(); }
+
+// The mean of m and m + 1 times the least number lies on the middle of them; more of one than of
+// the other, beside it. Sums of floats themselves never lie there.
+TEST(CudaExactHalfway, MeansBetweenTheLeastNumbers) {
+  std::vector<float> items;
+  std::vector<int> bounds{0};
+  std::vector<float> expected;
+  const auto push = [&](std::int64_t m, int of_lower, int of_upper, bool negative) {
+    const auto number = [&](std::int64_t k) {
+      const float x = std::ldexp(static_cast<float>(k), -149);
+      return negative ? -x : x;
+    };
+    items.insert(items.end(), static_cast<std::size_t>(of_lower), number(m));
+    items.insert(items.end(), static_cast<std::size_t>(of_upper), number(m + 1));
+    bounds.push_back(static_cast<int>(items.size()));
+    expected.push_back(number(m + (of_upper > of_lower || (of_upper == of_lower && m % 2 != 0))));
+  };
+  for (const bool negative : {false, true}) {
+    for (const std::int64_t start : {0, 1 << 10, (1 << 22) - 8, (1 << 23) - 8, (1 << 24) - 17}) {
+      for (std::int64_t m = start; m < start + 16; ++m) {
+        push(m, 1, 1, negative);
+        push(m, 2, 1, negative);
+        push(m, 1, 2, negative);
+        push(m, 500, 500, negative);
+        push(m, 501, 500, negative);
+        push(m, 500, 501, negative);
+      }
+    }
+  }
+  const gpu_array<float> on_gpu(items);
+  const gpu_array<int> offsets(bounds);
+  const auto count = static_cast<std::int64_t>(expected.size());
+  const gpu_array<float> means(count);
+  cuda_executor gpu;
+  segmented_reduce(gpu, on_gpu.data(), offsets.data(), count, means.data(),
+                   if_empty(r::exact_mean{}, 0.0f));
+  const auto got = means.to_host();
+  for (std::size_t s = 0; s < got.size(); ++s) {
+    ASSERT_EQ(bytes_of(got[s]), bytes_of(expected[s])) << s << ": " << got[s];
+    ASSERT_EQ(bytes_of(reduce(gpu, on_gpu.data() + bounds[s], on_gpu.data() + bounds[s + 1],
+                              r::exact_mean{})),
+              bytes_of(expected[s]))
+        << s;
+  }
+}
+
+// A product of 2^-150, half of the least float, beside others.
+TEST(CudaExactHalfway, DotsBetweenTheLeastNumbers) {
+  cuda_executor gpu;
+  for (int m = 0; m < 40; ++m) {
+    for (const int side : {-1, 0, 1}) {
+      const std::vector<float> x{std::ldexp(static_cast<float>(m), -75), 0x1p-75f,
+                                 static_cast<float>(side) * 0x1p-149f};
+      const std::vector<float> y{0x1p-74f, 0x1p-75f, 0x1p-149f};
+      const gpu_array<float> x_on_gpu(x), y_on_gpu(y);
+      const int rounded = m + (side > 0 || (side == 0 && m % 2 != 0) ? 1 : 0);
+      EXPECT_EQ(bytes_of(transform_reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), y_on_gpu.begin(),
+                                          r::exact_dot{})),
+                bytes_of(std::ldexp(static_cast<float>(rounded), -149)))
+          << m << ", " << side;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilefold
