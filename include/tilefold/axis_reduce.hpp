@@ -49,7 +49,9 @@ void fold_plan(Executor& base, const Bound& bound, const InIt& in, const OutIt& 
 template <class Acc, class Exec, class InIt, class OutIt, class Arguments>
 void fold_axes(Exec&& exec, const InIt& in, const OutIt& out, const axis_plan& plan,
                const Arguments& arguments, [[maybe_unused]] bool first_is_reduced) {
-  if constexpr (detail::folds_forest<Acc, Exec, OutIt, Arguments, InIt>()) {
+  if constexpr (!detail::folds_columns_and_keys<executor_base_t<Exec>>()) {
+    return;
+  } else if constexpr (detail::folds_forest<Acc, Exec, OutIt, Arguments, InIt>()) {
     using parts = executor_parts<std::remove_cvref_t<Exec>>;
     using policy = typename parts::policy;
     auto&& base = parts::base(exec);

@@ -82,7 +82,11 @@ class piece {
     const arguments as_given{detail::no_init{}, op_};
     static_assert(std::same_as<std::iter_value_t<It>, T>,
                   "tilefold: the items that are appended must have the type of the piece's items");
-    if constexpr (detail::folds<Acc, Exec, arguments, detail::as_is, It>()) {
+    constexpr bool of_one_rank = !detail::spans_ranks<detail::executor_base_t<Exec>>;
+    static_assert(of_one_rank,
+                  "tilefold: a piece is what one rank's items bring: pass the executor that folds "
+                  "them, not ranks(), and merge the pieces of all ranks");
+    if constexpr (of_one_rank && detail::folds<Acc, Exec, arguments, detail::as_is, It>()) {
       static_assert(!detail::device_only<Op>,
                     "tilefold: a piece is finished on the host, so its operator must be "
                     "__host__ __device__");

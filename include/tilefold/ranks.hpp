@@ -174,6 +174,7 @@ class ranks_executor {
  public:
   using executor_concept = executor_tag;
   using communicator_type = Comm;
+  using local_type = std::remove_const_t<Executor>;
 
   ranks_executor(Comm& comm, Executor& base, std::int64_t num_items,
                  std::optional<rank_lengths> lengths = {})
@@ -188,15 +189,15 @@ class ranks_executor {
     static_assert(!(detail::device_only<Functions> || ...),
                   "tilefold: what ranks send is put together on the host, so the operator must be "
                   "__host__ __device__");
-    return std::remove_const_t<Executor>::template takes<Accumulator, Result, Functions...>();
+    return local_type::template takes<Accumulator, Result, Functions...>();
   }
   template <class... Functions>
   static constexpr bool takes_functions() {
-    return std::remove_const_t<Executor>::template takes_functions<Functions...>();
+    return local_type::template takes_functions<Functions...>();
   }
   template <class... Items>
   static constexpr bool takes_items() {
-    return std::remove_const_t<Executor>::template takes_items<Items...>();
+    return local_type::template takes_items<Items...>();
   }
 
   /// The projected fold of all ranks' items, of which this one has n; on every rank.
