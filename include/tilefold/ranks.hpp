@@ -298,12 +298,23 @@ class ranks_executor {
         call, *base_, n, bound, [&] { return read(*base_); }, equal, keys_out, values_out);
   }
 
-  /// What a plan says of a view of which this rank has the next elements of the first axis.
-  template <class Policy_, class Bound, class InIt, class OutIt>
+  /// A view of which this rank has the next elements of the first axis, by the plan that
+  /// make_plan(name of the call) returns; it adds to the name what ranks must have in common.
+  template <class Policy_, class Bound, class InIt, class OutIt, class MakePlan>
   [[gnu::noinline]] void fold_axes(const Bound& bound, const InIt& in, const OutIt& out,
-                                   const detail::axis_plan& plan) const {
-    const std::string verb = "axis_reduce to " + std::to_string(plan.results) + " results";
+                                   const MakePlan& make_plan) const {
+    std::string verb = "axis_reduce";
+    detail::axis_plan plan;
+    std::exception_ptr unfit;
+    try {
+      plan = make_plan(verb);
+    } catch (...) {
+      unfit = std::current_exception();
+    }
     auto call = this->template call<Bound, std::iter_value_t<InIt>>(verb.c_str());
+    call.try_to([&] {
+      if (unfit != nullptr) std::rethrow_exception(unfit);
+    });
     or_finish([&] { detail::fold_rank_axes<Policy_>(call, *base_, bound, in, out, plan); });
   }
 
