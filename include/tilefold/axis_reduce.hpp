@@ -53,7 +53,8 @@ view_shape shape_to_reduce(const In& in, const axes& reduced) {
 }
 
 template <class Out>
-axis_plan plan_axes(const view_shape& in, const Out& out, const axes& reduced, result_order order) {
+axis_plan plan_axes(const view_shape& in, const Out& out, const axes& reduced,
+                    result_order order = result_order::by_stride) {
   const view_shape out_shape = detail::shape_of_view(out, "out");
   return detail::make_axis_plan(in, out_shape, matched_axes(in, out_shape, reduced.count), order);
 }
@@ -79,9 +80,9 @@ void reduce_axes_with(Exec&& exec, const In& in, const Out& out, const axes& red
       detail::reduce_axes_on_ranks<Acc, policy>(base, in, out, reduced, arguments);
     } else {
       const auto bound = detail::bind<Acc, in_iterator>(arguments, as_is{});
-      detail::fold_plan<policy>(base, bound, in.data_handle(), out.data_handle(),
-                                detail::plan_axes(detail::shape_to_reduce(in, reduced), out,
-                                                  reduced, result_order::by_stride));
+      detail::fold_plan<policy>(
+          base, bound, in.data_handle(), out.data_handle(),
+          detail::plan_axes(detail::shape_to_reduce(in, reduced), out, reduced));
     }
   }
 }

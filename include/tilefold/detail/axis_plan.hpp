@@ -178,7 +178,8 @@ enum class result_order {
 
 /// The plan for `in`, whose reduced axes are marked. The order of those is the order of the fold.
 inline axis_plan make_axis_plan(const view_shape& in, const view_shape& out,
-                                const matched_axes& matched, result_order order) {
+                                const matched_axes& matched,
+                                result_order order = result_order::by_stride) {
   axis_plan plan;
   bool left[max_axes]{};
   for (int i = in.rank - 1; i >= 0; --i) {
