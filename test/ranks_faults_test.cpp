@@ -28,6 +28,7 @@
 namespace {
 
 using tilefold::thread_communicator;
+using tilefold::test::row_major;
 
 constexpr int num_ranks = 3;
 
@@ -82,13 +83,6 @@ class cut_off {
   thread_communicator& base_;
   int left_;
 };
-
-auto row_major(const int* first, const std::vector<std::int64_t>& extents) {
-  return tilefold::test::test_view{first, tilefold::test::right_layout(extents)};
-}
-auto row_major(int* first, const std::vector<std::int64_t>& extents) {
-  return tilefold::test::test_view{first, tilefold::test::right_layout(extents)};
-}
 
 struct adds {
   int operator()(int a, int b) const { return a + b; }

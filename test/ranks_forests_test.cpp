@@ -24,8 +24,10 @@
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
+#include "support/message_of.hpp"
 #include "support/oracle.hpp"
 #include "support/random.hpp"
+#include "support/ranks.hpp"
 #include "support/seed.hpp"
 #include "support/views.hpp"
 
@@ -34,34 +36,16 @@ namespace {
 namespace r = tilefold::reducers;
 using tilefold::thread_communicator;
 using tilefold::test::leaf_hashes;
+using tilefold::test::message_of;
 using tilefold::test::node_hash;
+using tilefold::test::random_cuts;
+using tilefold::test::row_major;
 using tilefold::test::shape_stream;
 using tilefold::test::tree_hash;
 
 constexpr std::int64_t most_items = 2000;
 
-// 0 = c[0] <= ... <= c[parts] = n.
-std::vector<std::int64_t> random_cuts(shape_stream& bits, std::int64_t n, int parts) {
-  std::vector<std::int64_t> cuts{0, n};
-  for (int i = 1; i < parts; ++i) {
-    // Often where another cut is, or beside it.
-    const std::int64_t at =
-        bits.one_in(3)
-            ? cuts[static_cast<std::size_t>(bits.below(static_cast<std::int64_t>(cuts.size())))] +
-                  bits.below(3) - 1
-            : bits.below(n + 1);
-    cuts.push_back(std::clamp(at, std::int64_t{0}, n));
-  }
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
-}
-
 tree_hash no_items() { return {1, 2}; }
-
-template <class T>
-auto row_major(T* first, const std::vector<std::int64_t>& extents) {
-  return tilefold::test::test_view{first, tilefold::test::right_layout(extents)};
-}
 
 class ForestsOf : public testing::TestWithParam<int> {};
 
@@ -283,18 +267,6 @@ TEST_P(ForestsOf, IndicesAlongASpreadAxis) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ForestsOf, testing::Values(1, 2, 3, 5, 9, 33));
-
-template <class Error, class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another exception: ") + error.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(RankForestErrors, SegmentsThatDoNotFitAreFoundOutByAll) {
   const std::vector<float> x(10, 1.0f);

@@ -29,6 +29,7 @@
 
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
+#include "../support/ranks.hpp"
 #include "../support/seed.hpp"
 #include "../support/views.hpp"
 
@@ -37,17 +38,11 @@ namespace {
 namespace r = tilefold::reducers;
 using tilefold::thread_communicator;
 using tilefold::test::node_hash;
+using tilefold::test::random_cuts;
 using tilefold::test::shape_stream;
 using tilefold::test::tree_hash;
 
 constexpr std::int64_t most_items = 300000;
-
-std::vector<std::int64_t> random_cuts(shape_stream& bits, std::int64_t n, int parts) {
-  std::vector<std::int64_t> cuts{0, n};
-  for (int i = 1; i < parts; ++i) cuts.push_back(bits.one_in(4) ? 0 : bits.below(n + 1));
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
-}
 
 // Calls body(comm, ranks of GPU executors) on every rank.
 template <class Body>
