@@ -388,7 +388,7 @@ class ranks_executor {
     const detail::rank_parts& parts = lengths_->parts();
     const int most = detail::most_blocks<detail::blocks_of<reducer>>(parts);
     const std::int64_t bytes =
-        c::rank_message_bytes(most, static_cast<std::int64_t>(sizeof(accumulator)));
+        c::rank_message_bytes<Comm>(most, static_cast<std::int64_t>(sizeof(accumulator)));
     // Known on all ranks alike, so all throw, or none.
     const auto empty = detail::empty_of_all(verb, bound, parts.total() == 0);
     make_room(bytes);
@@ -536,9 +536,10 @@ struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
 ///   after the other, are those of one call.
 /// - reduce_by_key: a rank gets the runs that begin in its part, and their number; a run may end on
 ///   another rank. The ranks' outputs, one after the other, are those of one call.
-/// - axis_reduce: the first axis of `in` is spread over the ranks. If it is reduced, every rank has
-///   all results; else each its own, without a word to the others. batched_reduce: arrays lie on
-///   one rank each, likewise.
+/// - axis_reduce: the first axis of `in` is spread over the ranks, in any layouts; other extents
+/// are
+///   alike. If it is reduced, every rank has all results; else each its own, without a word to the
+///   others. batched_reduce: arrays lie on one rank each, likewise.
 /// - Every verb whose result is one value: reduce, transform_reduce, all reducers, count, mean...,
 ///   and their _into forms, which write on every rank. Indices (arg_min, top_k) count in the whole.
 ///   Verbs that return iterators do not compile, for those would lead to another rank.
