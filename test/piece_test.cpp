@@ -27,6 +27,7 @@
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/reducers/top_k.hpp>
 
+#include "support/message_of.hpp"
 #include "support/oracle.hpp"
 #include "support/random.hpp"
 #include "support/seed.hpp"
@@ -35,6 +36,7 @@ namespace {
 
 namespace r = tilefold::reducers;
 using tilefold::test::leaf_hashes;
+using tilefold::test::message_of;
 using tilefold::test::neighbour_tree;
 using tilefold::test::node_hash;
 using tilefold::test::shape_stream;
@@ -253,16 +255,6 @@ TEST(Piece, InitialValuesAndNothing) {
   EXPECT_EQ(empty.value(), -1.0);
   EXPECT_EQ(tilefold::reduce_piece<double>(exec, x, 0).value(), tilefold::reduce<double>(exec, x));
   EXPECT_EQ(tilefold::reduce_piece(exec, x.data(), x.data(), 17).num_blocks(), 0);
-}
-
-template <class Error, class Function>
-std::string message_of(const Function& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(Piece, ErrorsNameBothPositions) {

@@ -28,6 +28,7 @@
 namespace {
 
 using tilefold::thread_communicator;
+using tilefold::test::row_major;
 
 constexpr int num_ranks = 3;
 
@@ -82,13 +83,6 @@ class cut_off {
   thread_communicator& base_;
   int left_;
 };
-
-auto row_major(const int* first, const std::vector<std::int64_t>& extents) {
-  return tilefold::test::test_view{first, tilefold::test::right_layout(extents)};
-}
-auto row_major(int* first, const std::vector<std::int64_t>& extents) {
-  return tilefold::test::test_view{first, tilefold::test::right_layout(extents)};
-}
 
 struct adds {
   int operator()(int a, int b) const { return a + b; }
@@ -285,6 +279,33 @@ TEST(RanksFaults, ARangeThatEndsBeforeItBeginsOnOneRankAllAreTold) {
       int own_keys[3], own_sums[3];
       (void)tilefold::reduce_by_key(all, first, last, first, own_keys, own_sums);
     });
+  }
+}
+
+// Views on one rank that do not fit each other.
+TEST(RanksFaults, ViewsThatDoNotFitOnOneRankAllAreTold) {
+  for (int bad = 0; bad < num_ranks; ++bad) {
+    const auto expect_told = [&](const std::vector<std::int64_t>& in,
+                                 const std::vector<std::int64_t>& out, const std::string& what) {
+      expect_all_told(words_of_ranks([&](thread_communicator& comm) {
+                        return told_and_sound(comm, [&](thread_communicator& own) {
+                          const tilefold::host_executor one(1);
+                          const std::vector<int> x(12, 1);
+                          std::vector<int> sums(6);
+                          const bool is_bad = own.rank() == bad;
+                          const std::vector<std::int64_t> rows{2, 3, 2}, result{3, 2};
+                          tilefold::axis_reduce(tilefold::ranks(own, one),
+                                                row_major(x.data(), is_bad ? in : rows),
+                                                row_major(sums.data(), is_bad ? out : result), 0);
+                        });
+                      }),
+                      bad, "axes", "tilefold::axis_reduce: " + what);
+    };
+    expect_told({2, 3, 2}, {3, 1}, "axis 1 of out has extent 1, but axis 2 of in has 2");
+    expect_told({2, -3, 2}, {3, 2}, "the extent of axis 1 of in is -3");
+    expect_told({2, 3, 2}, {6},
+                "out has rank 1, but must have rank 2, or 3 with extents of 1 where axes are "
+                "reduced");
   }
 }
 

@@ -24,8 +24,10 @@
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
+#include "support/message_of.hpp"
 #include "support/oracle.hpp"
 #include "support/random.hpp"
+#include "support/ranks.hpp"
 #include "support/seed.hpp"
 #include "support/views.hpp"
 
@@ -34,34 +36,16 @@ namespace {
 namespace r = tilefold::reducers;
 using tilefold::thread_communicator;
 using tilefold::test::leaf_hashes;
+using tilefold::test::message_of;
 using tilefold::test::node_hash;
+using tilefold::test::random_cuts;
+using tilefold::test::row_major;
 using tilefold::test::shape_stream;
 using tilefold::test::tree_hash;
 
 constexpr std::int64_t most_items = 2000;
 
-// 0 = c[0] <= ... <= c[parts] = n.
-std::vector<std::int64_t> random_cuts(shape_stream& bits, std::int64_t n, int parts) {
-  std::vector<std::int64_t> cuts{0, n};
-  for (int i = 1; i < parts; ++i) {
-    // Often where another cut is, or beside it.
-    const std::int64_t at =
-        bits.one_in(3)
-            ? cuts[static_cast<std::size_t>(bits.below(static_cast<std::int64_t>(cuts.size())))] +
-                  bits.below(3) - 1
-            : bits.below(n + 1);
-    cuts.push_back(std::clamp(at, std::int64_t{0}, n));
-  }
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
-}
-
 tree_hash no_items() { return {1, 2}; }
-
-template <class T>
-auto row_major(T* first, const std::vector<std::int64_t>& extents) {
-  return tilefold::test::test_view{first, tilefold::test::right_layout(extents)};
-}
 
 class ForestsOf : public testing::TestWithParam<int> {};
 
@@ -215,6 +199,56 @@ TEST_P(ForestsOf, AFirstAxisSpreadOverRanks) {
   });
 }
 
+// Parts lie in memory as their ranks like, and so do the results.
+TEST_P(ForestsOf, PartsOfASpreadAxisInAnyLayout) {
+  SCOPED_TRACE(tilefold::test::seed());
+  constexpr std::int64_t most = 40 * 3 * 4 * 2;
+  const auto leaves = leaf_hashes(most);
+  const tilefold::host_executor one(1);
+  thread_communicator::run(GetParam(), [&](thread_communicator& comm) {
+    shape_stream bits(tilefold::test::seed());
+    shape_stream own_bits(tilefold::test::seed() + static_cast<std::uint64_t>(comm.rank()) + 1);
+    const auto own_layout = [&](const std::vector<std::int64_t>& extents) {
+      std::vector<std::size_t> order;
+      for (std::size_t i = 0; i < extents.size(); ++i) order.push_back(i);
+      for (std::size_t i = order.size(); i > 1; --i) {
+        std::swap(order[i - 1],
+                  order[static_cast<std::size_t>(own_bits.below(static_cast<std::int64_t>(i)))]);
+      }
+      return tilefold::test::layout_in_order(extents, order);
+    };
+    for (int round = 0; round < 60; ++round) {
+      const std::int64_t rows = 1 + bits.below(40);
+      const auto cuts = random_cuts(bits, rows, comm.size());
+      const auto mine = static_cast<std::size_t>(comm.rank());
+      const std::int64_t begin = cuts[mine], length = cuts[mine + 1] - begin;
+      const auto whole = row_major(leaves.data(), {rows, 3, 4, 2});
+      // The same elements in another layout.
+      const auto layout = own_layout({length, 3, 4, 2});
+      std::vector<tree_hash> items(static_cast<std::size_t>(layout.span()));
+      const std::int64_t* const stride = layout.strides.data();
+      for (std::int64_t i = 0; i < length * 24; ++i) {
+        const std::int64_t at =
+            i / 24 * stride[0] + i / 8 % 3 * stride[1] + i / 2 % 4 * stride[2] + i % 2 * stride[3];
+        items[static_cast<std::size_t>(at)] = leaves[static_cast<std::size_t>(begin * 24 + i)];
+      }
+      const tilefold::test::test_view part{items.data(), layout};
+      const auto results = own_layout({3, 2});
+      std::vector<tree_hash> expected(6), got(6);
+      const auto op = tilefold::if_empty(node_hash{}, no_items());
+      tilefold::axis_reduce(one, whole, row_major(expected.data(), {3, 2}), 0, 2, op);
+      tilefold::axis_reduce(tilefold::ranks(comm, one), part,
+                            tilefold::test::test_view{got.data(), results}, 0, 2, op);
+      for (std::int64_t k = 0; k < 6; ++k) {
+        const std::int64_t at = k / 2 * results.strides[0] + k % 2 * results.strides[1];
+        ASSERT_EQ(got[static_cast<std::size_t>(at)], expected[static_cast<std::size_t>(k)])
+            << "result " << k << ", rank " << mine << ", layout " << layout.text() << ", round "
+            << round;
+      }
+    }
+  });
+}
+
 TEST_P(ForestsOf, IndicesAlongASpreadAxis) {
   std::vector<int> x(60);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i * 37 % 61);
@@ -233,18 +267,6 @@ TEST_P(ForestsOf, IndicesAlongASpreadAxis) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ForestsOf, testing::Values(1, 2, 3, 5, 9, 33));
-
-template <class Error, class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another exception: ") + error.what();
-  }
-  return "nothing was thrown";
-}
 
 TEST(RankForestErrors, SegmentsThatDoNotFitAreFoundOutByAll) {
   const std::vector<float> x(10, 1.0f);
@@ -284,8 +306,39 @@ TEST(RankForestErrors, OtherWidthsAreFoundOutByAll) {
       tilefold::axis_reduce(tilefold::ranks(comm, one), row_major(x.data(), {2, width}),
                             row_major(out, {width}), 0);
     });
-    EXPECT_NE(told.find("to 3 results"), told.npos) << told;
-    EXPECT_NE(told.find("to 4 results"), told.npos) << told;
+    EXPECT_NE(told.find("rank 0 in axis_reduce of * x 3 along 0 of"), told.npos) << told;
+    EXPECT_NE(told.find("rank 1 in axis_reduce of * x 4 along 0 of"), told.npos) << told;
+  });
+}
+
+// As many results on both, and as many items for each result.
+TEST(RankForestErrors, OtherExtentsOfAsManyResultsAreFoundOutByAll) {
+  const std::vector<float> x(24, 1.0f);
+  thread_communicator::run(3, [&](thread_communicator& comm) {
+    const tilefold::host_executor one(1);
+    const auto all = tilefold::ranks(comm, one);
+    const bool last = comm.rank() == 2;
+    float out[6];
+    const auto told = [&](const auto& of_others, const auto& of_last) {
+      return message_of<tilefold::rank_mismatch_error>([&] { last ? of_last() : of_others(); });
+    };
+    const auto reduce = [&](std::vector<std::int64_t> in, std::vector<std::int64_t> of_out,
+                            auto... axes) {
+      return [=, &all, &x, &out] {
+        tilefold::axis_reduce(all, row_major(x.data(), in), row_major(out, of_out), axes...);
+      };
+    };
+    const std::string kept = told(reduce({4, 2, 3}, {2, 3}, 0), reduce({4, 3, 2}, {3, 2}, 0));
+    EXPECT_NE(kept.find("rank 0 in axis_reduce of * x 2 x 3 along 0 of"), kept.npos) << kept;
+    EXPECT_NE(kept.find("rank 2 in axis_reduce of * x 3 x 2 along 0 of"), kept.npos) << kept;
+    const std::string folded = told(reduce({2, 2, 3}, {2}, 0, 2), reduce({3, 2, 2}, {2}, 0, 2));
+    EXPECT_NE(folded.find("* x 2 x 2 along 0 2"), folded.npos) << folded;
+    const std::string axes = told(reduce({2, 3, 3}, {3}, 0, 1), reduce({2, 3, 3}, {3}, 0, 2));
+    EXPECT_NE(axes.find("* x 3 x 3 along 0 2"), axes.npos) << axes;
+    // The first axis alone may differ.
+    EXPECT_EQ(told(reduce({4, 2, 3}, {2, 3}, 0), reduce({0, 2, 3}, {2, 3}, 0)),
+              "nothing was thrown");
+    EXPECT_EQ(out[5], 8.0f);
   });
 }
 

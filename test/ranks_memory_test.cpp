@@ -33,10 +33,7 @@ thread_local std::size_t too_many_bytes = ~std::size_t{0};
 namespace {
 
 using tilefold::thread_communicator;
-
-auto row_major(double* first, const std::vector<std::int64_t>& extents) {
-  return tilefold::test::test_view{first, tilefold::test::right_layout(extents)};
-}
+using tilefold::test::row_major;
 
 TEST(RanksMemory, WhoHasNoneForALongMessageTellsAll) {
   constexpr std::int64_t rows = 3;

@@ -19,8 +19,10 @@
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
 
+#include "support/message_of.hpp"
 #include "support/oracle.hpp"
 #include "support/random.hpp"
+#include "support/ranks.hpp"
 #include "support/seed.hpp"
 
 namespace {
@@ -28,8 +30,10 @@ namespace {
 namespace r = tilefold::reducers;
 using tilefold::thread_communicator;
 using tilefold::test::leaf_hashes;
+using tilefold::test::message_of;
 using tilefold::test::neighbour_tree;
 using tilefold::test::node_hash;
+using tilefold::test::random_cuts;
 using tilefold::test::shape_stream;
 
 // Threads, of which few already merge.
@@ -63,15 +67,6 @@ void run(int ranks, const Body& body) {
     merging_ranks merging(comm);
     body(merging);
   });
-}
-
-std::vector<std::int64_t> random_cuts(shape_stream& bits, std::int64_t n, int parts) {
-  std::vector<std::int64_t> cuts{0, n};
-  for (int i = 1; i < parts; ++i) {
-    cuts.push_back(bits.one_in(4) ? cuts[static_cast<std::size_t>(i)] : bits.below(n + 1));
-  }
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
 }
 
 TEST(RanksThatMerge, AnyCutOfAnyNumberOfRanksGivesTheTreeOfTheWhole) {
@@ -119,18 +114,6 @@ TEST(RanksThatMerge, OneBlockOrNone) {
     EXPECT_THROW((void)tilefold::reduce(all, own, own, r::mean{}), tilefold::empty_range_error);
     EXPECT_EQ(tilefold::get<0>(tilefold::reduce(all, own, own + 1, r::fuse(r::mean{}))), 29.0 / 7);
   });
-}
-
-template <class Error, class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another exception: ") + error.what();
-  }
-  return "nothing was thrown";
 }
 
 // Throws where an operand is marked: within a part, or where two parts are put together.

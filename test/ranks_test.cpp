@@ -33,8 +33,10 @@
 #include <tilefold/statistics.hpp>
 #include <tilefold/transform_reduce.hpp>
 
+#include "support/message_of.hpp"
 #include "support/oracle.hpp"
 #include "support/random.hpp"
+#include "support/ranks.hpp"
 #include "support/seed.hpp"
 
 namespace {
@@ -42,27 +44,12 @@ namespace {
 namespace r = tilefold::reducers;
 using tilefold::thread_communicator;
 using tilefold::test::leaf_hashes;
+using tilefold::test::message_of;
 using tilefold::test::neighbour_tree;
 using tilefold::test::node_hash;
+using tilefold::test::random_cuts;
 using tilefold::test::shape_stream;
 using tilefold::test::tree_hash;
-
-// Where the parts of n items begin; some are empty. One of a few shapes.
-std::vector<std::int64_t> random_cuts(shape_stream& bits, std::int64_t n, int ranks) {
-  std::vector<std::int64_t> cuts{0, n};
-  const std::int64_t shape = bits.below(4);
-  for (int i = 1; i < ranks; ++i) {
-    if (shape == 0) {
-      cuts.push_back(n * i / ranks);
-    } else if (shape == 1) {
-      cuts.push_back(bits.one_in(2) ? 0 : n);
-    } else {
-      cuts.push_back(bits.below(n + 1));
-    }
-  }
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
-}
 
 // A rank's part of one round: the same on all ranks, as all draw the same numbers.
 template <class T>
@@ -261,18 +248,6 @@ TEST(Ranks, APolicyGoesAlong) {
                                     x.data() + 50 + 50 * comm.rank()),
                    tilefold::reduce(x)));
   });
-}
-
-template <class Error, class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another exception: ") + error.what();
-  }
-  return "nothing was thrown";
 }
 
 void expect_in(const std::string& message, const char* words) {

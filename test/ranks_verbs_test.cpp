@@ -28,12 +28,14 @@
 
 #include "golden/reducer_golden.hpp"
 #include "support/random.hpp"
+#include "support/ranks.hpp"
 #include "support/seed.hpp"
 
 namespace {
 
 namespace r = tilefold::reducers;
 using tilefold::thread_communicator;
+using tilefold::test::random_cuts;
 using tilefold::test::shape_stream;
 
 template <class T>
@@ -49,14 +51,6 @@ std::vector<T> random_items(std::size_t n, std::uint64_t seed) {
     }
   }
   return x;
-}
-
-// Where the parts of n items begin, some of them empty.
-std::vector<std::int64_t> random_cuts(shape_stream& bits, std::int64_t n, int ranks) {
-  std::vector<std::int64_t> cuts{0, n};
-  for (int i = 1; i < ranks; ++i) cuts.push_back(bits.one_in(4) ? 0 : bits.below(n + 1));
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
 }
 
 template <class T>

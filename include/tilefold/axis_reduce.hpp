@@ -44,26 +44,65 @@ void fold_plan(Executor& base, const Bound& bound, const InIt& in, const OutIt& 
   }
 }
 
-/// The same on an executor. On ranks the first axis is spread over them: if it is reduced they fold
-/// together, else each by itself.
-template <class Acc, class Exec, class InIt, class OutIt, class Arguments>
-void fold_axes(Exec&& exec, const InIt& in, const OutIt& out, const axis_plan& plan,
-               const Arguments& arguments, [[maybe_unused]] bool first_is_reduced) {
-  if constexpr (detail::folds_forest<Acc, Exec, OutIt, Arguments, InIt>()) {
+/// The shape of `in` with its reduced axes marked.
+template <class In>
+view_shape shape_to_reduce(const In& in, const axes& reduced) {
+  view_shape shape = detail::shape_of_view(in, "in");
+  detail::mark_reduced(shape, reduced);
+  return shape;
+}
+
+template <class Out>
+axis_plan plan_axes(const view_shape& in, const Out& out, const axes& reduced,
+                    result_order order = result_order::by_stride) {
+  const view_shape out_shape = detail::shape_of_view(out, "out");
+  return detail::make_axis_plan(in, out_shape, matched_axes(in, out_shape, reduced.count), order);
+}
+
+/// On ranks of which each has a part of the first axis. If that is reduced they fold together, else
+/// each by itself.
+template <class Acc, class Policy, class Ranks, class In, class Out, class Arguments>
+void reduce_axes_on_ranks(const Ranks& ranks, const In& in, const Out& out, const axes& reduced,
+                          const Arguments& arguments);
+
+template <class Acc, class Exec, class In, class Out, class Arguments>
+void reduce_axes_with(Exec&& exec, const In& in, const Out& out, const axes& reduced,
+                      const Arguments& arguments) {
+  using in_iterator = view_iterator_t<In>;
+  if constexpr (!detail::folds_columns_and_keys<executor_base_t<Exec>>()) {
+    return;
+  } else if constexpr (detail::folds_forest<Acc, Exec, view_iterator_t<Out>, Arguments,
+                                            in_iterator>()) {
     using parts = executor_parts<std::remove_cvref_t<Exec>>;
     using policy = typename parts::policy;
     auto&& base = parts::base(exec);
-    const auto bound = detail::bind<Acc, InIt>(arguments, as_is{});
     if constexpr (spans_ranks<decltype(base)>) {
-      if (first_is_reduced) {
-        base.template fold_axes<policy>(bound, in, out, plan);
-      } else {
-        detail::fold_axes<Acc>(base.local(), in, out, plan, arguments, false);
-      }
+      detail::reduce_axes_on_ranks<Acc, policy>(base, in, out, reduced, arguments);
     } else {
-      detail::fold_plan<policy>(base, bound, in, out, plan);
+      const auto bound = detail::bind<Acc, in_iterator>(arguments, as_is{});
+      detail::fold_plan<policy>(
+          base, bound, in.data_handle(), out.data_handle(),
+          detail::plan_axes(detail::shape_to_reduce(in, reduced), out, reduced));
     }
   }
+}
+
+template <class Acc, class Policy, class Ranks, class In, class Out, class Arguments>
+void reduce_axes_on_ranks(const Ranks& ranks, const In& in, const Out& out, const axes& reduced,
+                          const Arguments& arguments) {
+  bool together = false;
+  for (int i = 0; i < reduced.count; ++i) together = together || reduced.number[i] == 0;
+  if (!together) {
+    detail::reduce_axes_with<Acc>(ranks.local(), in, out, reduced, arguments);
+    return;
+  }
+  ranks.template fold_axes<Policy>(detail::bind<Acc, view_iterator_t<In>>(arguments, as_is{}),
+                                   in.data_handle(), out.data_handle(), [&](std::string& call) {
+                                     const view_shape shape = detail::shape_to_reduce(in, reduced);
+                                     call += " of " + detail::common_shape(shape);
+                                     return detail::plan_axes(shape, out, reduced,
+                                                              result_order::by_axis);
+                                   });
 }
 
 template <class Acc, class Exec, class In, class Out, class... InitOp>
@@ -71,14 +110,9 @@ void reduce_axes(Exec&& exec, const In& in, const Out& out, const axes& reduced,
                  const InitOp&... init_op) {
   static_assert(sizeof...(InitOp) <= 2,
                 "tilefold: after the axes stand an initial value, an operator, or both");
-  view_shape in_shape = detail::shape_of_view(in, "in");
-  const view_shape out_shape = detail::shape_of_view(out, "out");
-  detail::mark_reduced(in_shape, reduced);
-  const matched_axes matched(in_shape, out_shape, reduced.count);
-  const axis_plan plan = detail::make_axis_plan(in_shape, out_shape, matched);
-  detail::fold_axes<Acc>(exec, in.data_handle(), out.data_handle(), plan,
-                         detail::read_arguments<std::iter_value_t<view_iterator_t<In>>>(init_op...),
-                         in_shape.rank > 0 && in_shape.reduced[0]);
+  detail::reduce_axes_with<Acc>(
+      exec, in, out, reduced,
+      detail::read_arguments<std::iter_value_t<view_iterator_t<In>>>(init_op...));
 }
 
 template <class T>

@@ -70,6 +70,11 @@ class nccl_communicator {
     if (stream_ != nullptr && cudaStreamDestroy(stream_) != cudaSuccess) (void)cudaGetLastError();
   }
 
+  /// Messages in stream order are as many bytes, or a multiple. NCCL may wait for good for ranks
+  /// that send other numbers of bytes; of one step are all calls with accumulators of up to 32
+  /// bytes, and with larger ones of fewer blocks.
+  static constexpr std::int64_t message_step = 4096;
+
   int rank() const { return rank_; }
   int size() const { return size_; }
   /// The GPU of this rank.
@@ -105,11 +110,11 @@ class nccl_communicator {
   }
 
   /// Makes sure that calls in stream order can send `bytes` bytes a rank: 32 and the accumulators
-  /// of a rank's blocks, which is rounded up to a multiple of 1024. 4096 are there from the
+  /// of a rank's blocks, which is rounded up to a multiple of 4096. 4096 are there from the
   /// beginning. Before a capture of calls that need more.
   void reserve(std::int64_t bytes) {
     const detail::cuda::device_scope scope(device_);
-    mailbox_->reserve(bytes);
+    mailbox_->reserve(detail::cuda::rounded_message_bytes(bytes, message_step));
   }
 
   /// Aborts the NCCL communicator, after which this one is of no use any more.

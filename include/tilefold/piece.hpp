@@ -4,6 +4,7 @@
 // merged with its neighbours, written to a file and read by another program.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -82,7 +83,11 @@ class piece {
     const arguments as_given{detail::no_init{}, op_};
     static_assert(std::same_as<std::iter_value_t<It>, T>,
                   "tilefold: the items that are appended must have the type of the piece's items");
-    if constexpr (detail::folds<Acc, Exec, arguments, detail::as_is, It>()) {
+    constexpr bool of_one_rank = !detail::spans_ranks<detail::executor_base_t<Exec>>;
+    static_assert(of_one_rank,
+                  "tilefold: a piece is what one rank's items bring: pass the executor that folds "
+                  "them, not ranks(), and merge the pieces of all ranks");
+    if constexpr (of_one_rank && detail::folds<Acc, Exec, arguments, detail::as_is, It>()) {
       static_assert(!detail::device_only<Op>,
                     "tilefold: a piece is finished on the host, so its operator must be "
                     "__host__ __device__");
@@ -145,10 +150,12 @@ class piece {
   /// The piece in bytes, the least byte of each number first: "TFPC"; a version; the signature,
   /// which names operator, items and accumulator; begin and end; the accumulators as they lie in
   /// memory (with zeros between members, if GCC compiled this); a checksum. For accumulators that
-  /// are trivially copyable and do not hold pointers. An operator's own data is not part of it.
+  /// are trivially copyable and do not hold pointers, and for processors that are little-endian. An
+  /// operator's own data is not part of it.
   std::vector<std::byte> to_bytes() const
     requires std::is_trivially_copyable_v<accumulator>
   {
+    require_little_endian();
     detail::byte_writer out;
     out.number(letters, 4);
     out.number(version, 4);
@@ -165,6 +172,7 @@ class piece {
   piece from_bytes(std::span<const std::byte> bytes) const
     requires std::is_trivially_copyable_v<accumulator>
   {
+    require_little_endian();
     detail::byte_reader in(bytes, "a piece");
     if (const std::uint64_t found = in.number(4); found != letters) {
       throw format_error("tilefold: these bytes are no piece: they begin with " +
@@ -204,6 +212,13 @@ class piece {
  private:
   static constexpr std::uint64_t letters = 0x43504654;  // "TFPC"
   static constexpr std::uint64_t version = 1;
+
+  // What is written as it lies in memory would be another value elsewhere.
+  static constexpr void require_little_endian() {
+    static_assert(std::endian::native == std::endian::little || sizeof(accumulator) == 1,
+                  "tilefold: the bytes of a piece have the least byte of each number first, which "
+                  "this processor has last");
+  }
 
   auto bind() const {
     return detail::bind<Acc, const T*>(arguments{detail::no_init{}, op_}, detail::as_is{});

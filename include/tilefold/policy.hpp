@@ -86,6 +86,11 @@ namespace detail {
 template <class Executor>
 concept spans_ranks = requires { typename std::remove_cvref_t<Executor>::communicator_type; };
 
+/// An executor that folds items part by part, by what the host knows of them
+/// (waiting_executor.cuh). It has single values and segments, neither columns nor runs of keys.
+template <class Executor>
+concept cuts_items = requires { std::remove_cvref_t<Executor>::cuts_items; };
+
 // An executor is itself with its own choice of policy, or a tuned view of one. (checked.hpp has
 // another view.)
 template <class Executor>

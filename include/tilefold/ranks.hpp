@@ -174,6 +174,7 @@ class ranks_executor {
  public:
   using executor_concept = executor_tag;
   using communicator_type = Comm;
+  using local_type = std::remove_const_t<Executor>;
 
   ranks_executor(Comm& comm, Executor& base, std::int64_t num_items,
                  std::optional<rank_lengths> lengths = {})
@@ -188,15 +189,15 @@ class ranks_executor {
     static_assert(!(detail::device_only<Functions> || ...),
                   "tilefold: what ranks send is put together on the host, so the operator must be "
                   "__host__ __device__");
-    return std::remove_const_t<Executor>::template takes<Accumulator, Result, Functions...>();
+    return local_type::template takes<Accumulator, Result, Functions...>();
   }
   template <class... Functions>
   static constexpr bool takes_functions() {
-    return std::remove_const_t<Executor>::template takes_functions<Functions...>();
+    return local_type::template takes_functions<Functions...>();
   }
   template <class... Items>
   static constexpr bool takes_items() {
-    return std::remove_const_t<Executor>::template takes_items<Items...>();
+    return local_type::template takes_items<Items...>();
   }
 
   /// The projected fold of all ranks' items, of which this one has n; on every rank.
@@ -297,12 +298,23 @@ class ranks_executor {
         call, *base_, n, bound, [&] { return read(*base_); }, equal, keys_out, values_out);
   }
 
-  /// What a plan says of a view of which this rank has the next elements of the first axis.
-  template <class Policy_, class Bound, class InIt, class OutIt>
+  /// A view of which this rank has the next elements of the first axis, by the plan that
+  /// make_plan(name of the call) returns; it adds to the name what ranks must have in common.
+  template <class Policy_, class Bound, class InIt, class OutIt, class MakePlan>
   [[gnu::noinline]] void fold_axes(const Bound& bound, const InIt& in, const OutIt& out,
-                                   const detail::axis_plan& plan) const {
-    const std::string verb = "axis_reduce to " + std::to_string(plan.results) + " results";
+                                   const MakePlan& make_plan) const {
+    std::string verb = "axis_reduce";
+    detail::axis_plan plan;
+    std::exception_ptr unfit;
+    try {
+      plan = make_plan(verb);
+    } catch (...) {
+      unfit = std::current_exception();
+    }
     auto call = this->template call<Bound, std::iter_value_t<InIt>>(verb.c_str());
+    call.try_to([&] {
+      if (unfit != nullptr) std::rethrow_exception(unfit);
+    });
     or_finish([&] { detail::fold_rank_axes<Policy_>(call, *base_, bound, in, out, plan); });
   }
 
@@ -376,7 +388,7 @@ class ranks_executor {
     const detail::rank_parts& parts = lengths_->parts();
     const int most = detail::most_blocks<detail::blocks_of<reducer>>(parts);
     const std::int64_t bytes =
-        c::rank_message_bytes(most, static_cast<std::int64_t>(sizeof(accumulator)));
+        c::rank_message_bytes<Comm>(most, static_cast<std::int64_t>(sizeof(accumulator)));
     // Known on all ranks alike, so all throw, or none.
     const auto empty = detail::empty_of_all(verb, bound, parts.total() == 0);
     make_room(bytes);
@@ -524,9 +536,10 @@ struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
 ///   after the other, are those of one call.
 /// - reduce_by_key: a rank gets the runs that begin in its part, and their number; a run may end on
 ///   another rank. The ranks' outputs, one after the other, are those of one call.
-/// - axis_reduce: the first axis of `in` is spread over the ranks. If it is reduced, every rank has
-///   all results; else each its own, without a word to the others. batched_reduce: arrays lie on
-///   one rank each, likewise.
+/// - axis_reduce: the first axis of `in` is spread over the ranks, in any layouts; other extents
+/// are
+///   alike. If it is reduced, every rank has all results; else each its own, without a word to the
+///   others. batched_reduce: arrays lie on one rank each, likewise.
 /// - Every verb whose result is one value: reduce, transform_reduce, all reducers, count, mean...,
 ///   and their _into forms, which write on every rank. Indices (arg_min, top_k) count in the whole.
 ///   Verbs that return iterators do not compile, for those would lead to another rank.

@@ -109,6 +109,8 @@ constexpr bool folds_keys(const key_arguments<Equal, Arguments>*) {
     return false;
   } else if constexpr (!executor_base_t<Executor>::template takes_functions<Equal>()) {
     return false;
+  } else if constexpr (!detail::folds_columns_and_keys<executor_base_t<Executor>>()) {
+    return false;
   } else {
     return detail::takes_result<KeysOut, std::iter_value_t<Keys>>();
   }

@@ -39,14 +39,13 @@ template <class Executor>
 constexpr bool takes_deferred_sizes() {
   using base = std::remove_cvref_t<decltype(executor_parts<std::remove_cvref_t<Executor>>::base(
       std::declval<std::remove_cvref_t<Executor>&>()))>;
-  constexpr bool cuts_items = requires { base::cuts_items; };
   static_assert(!spans_ranks<base>,
                 "tilefold: ranks take no deferred sizes: each has to know how "
                 "many items it has");
-  static_assert(!cuts_items,
+  static_assert(!cuts_items<base>,
                 "tilefold: cuda_group and streamed() take no deferred sizes: the host has to know "
                 "them to cut the items");
-  return !spans_ranks<base> && !cuts_items;
+  return !spans_ranks<base> && !cuts_items<base>;
 }
 
 // As messages name it.

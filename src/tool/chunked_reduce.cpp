@@ -132,6 +132,72 @@ class checkpoint {
   clock::time_point last_ = clock::now();
 };
 
+// Shows how far the task is.
+void show_progress(piece_task& task, std::optional<progress>& bar, const std::string& name,
+                   std::int64_t item_bytes, const reduce_options& options) {
+  const auto shown = options.progress ? progress::shown::always : progress::shown::to_people;
+  task.begins = [=, &task, &bar](std::int64_t done) {
+    bar.emplace("reducing", name, (task.end - task.begin) * item_bytes, shown, done * item_bytes);
+  };
+}
+
+struct rank_message {
+  std::optional<std::string> failure;
+  std::string sees{};  // in the file
+  double seconds = 0;
+  std::vector<std::byte> piece{};
+};
+
+// What every rank says, on all of them. If one of them has failed, all throw input_error.
+std::vector<rank_message> tell_all(program_ranks& ranks, const rank_message& own) {
+  detail::byte_writer out;
+  out.number(own.failure.has_value(), 1);
+  out.text(own.failure.value_or(""));
+  out.text(own.sees);
+  out.number(static_cast<std::uint64_t>(own.seconds * 1e9));
+  out.raw(own.piece);
+  std::vector<rank_message> all;
+  for (const auto& bytes : ranks.gather(out.finish())) {
+    detail::byte_reader in(bytes, "what a rank says");
+    in.require_checksum();
+    const bool failed = in.number(1) != 0;
+    const std::string why = in.text();
+    if (failed) throw input_error("rank " + std::to_string(all.size()) + ": " + why);
+    rank_message said{std::nullopt, in.text(), static_cast<double>(in.number()) * 1e-9};
+    const auto piece = in.raw(in.left() - 8);
+    said.piece.assign(piece.begin(), piece.end());
+    all.push_back(std::move(said));
+  }
+  return all;
+}
+
+// Throws input_error on all ranks unless each can read the file, and sees the same in it.
+void require_one_array(program_ranks& ranks, const std::optional<std::string>& failure,
+                       const std::optional<array>& input) {
+  rank_message own{failure};
+  if (!failure) {
+    own.sees = std::to_string(input->count) + " items of " + std::string(row_of(input->type).name);
+  }
+  const auto said = tell_all(ranks, own);
+  for (std::size_t rank = 1; rank < said.size(); ++rank) {
+    if (said[rank].sees == said[0].sees) continue;
+    throw input_error("rank " + std::to_string(rank) + " sees " + said[rank].sees +
+                      ", rank 0 sees " + said[0].sees + ": is it the same file for both?");
+  }
+}
+
+// Parts of one length, but for their ends, which are those of aligned blocks.
+piece_task part_of_rank(const program_ranks& ranks, const array& input, std::int64_t chunk_bytes) {
+  constexpr std::int64_t block = 1 << 16;
+  const auto begin_of = [&](int rank) {
+    const std::int64_t blocks = tree::num_blocks(input.count, block);
+    const std::int64_t at = blocks * rank / ranks.size() * block;
+    return std::min(at, input.count);
+  };
+  return {begin_of(ranks.rank()), begin_of(ranks.rank() + 1),
+          std::max<std::int64_t>(chunk_bytes / row_of(input.type).bytes, 1)};
+}
+
 }  // namespace
 
 bool asks_for_parts(const reduce_options& options) {
@@ -170,9 +236,10 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
     input.notes.push_back("went on from checkpoint " + in_quotes(options.checkpoint));
   }
   const fold_result result = while_whole(input.file, [&] {
-    progress bar("reducing", file, (range.end - range.begin) * item_bytes);
+    std::optional<progress> bar;
+    show_progress(task, bar, file, item_bytes, options);
     task.advanced = [&](std::int64_t done, const auto& piece) {
-      bar.advance_to((done - range.begin) * item_bytes);
+      bar->advance_to(done * item_bytes);
       input.file.require_whole();  // or zeros would get into the checkpoint
       kept.advanced(piece);
     };
@@ -202,41 +269,29 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
 void reduce_on_ranks(const std::string& file, const reduce_options& options, op_kind op,
                      const std::optional<raw_layout>& raw, backend& runs, program_ranks& ranks) {
   std::optional<array> input;
-  piece_task task{0, 0, 1};
-  detail::byte_writer own;
-  double seconds = 0;
-  const auto failure = failure_of([&] {
+  const auto unreadable = failure_of([&] {
     input.emplace(load_array(file, raw, read_ahead::no));
     require_fit(op, *input);
-    const std::int64_t chunk =
-        std::max<std::int64_t>(options.chunk_bytes / row_of(input->type).bytes, 1);
-    // Parts of one length, but for their ends, which are those of aligned blocks.
-    constexpr std::int64_t block = 1 << 16;
-    const auto begin_of = [&](int rank) {
-      const std::int64_t blocks = tree::num_blocks(input->count, block);
-      const std::int64_t at = blocks * rank / ranks.size() * block;
-      return std::min(at, input->count);
-    };
-    task = {begin_of(ranks.rank()), begin_of(ranks.rank() + 1), chunk};
+  });
+  require_one_array(ranks, unreadable, input);
+  piece_task task = part_of_rank(ranks, *input, options.chunk_bytes);
+  double seconds = 0;
+  const auto failure = failure_of([&] {
+    std::optional<progress> bar;
+    const std::int64_t item_bytes = row_of(input->type).bytes;
+    if (ranks.rank() == 0) {  // which alone speaks
+      const std::string name = file + " by " + std::to_string(ranks.size()) + " ranks, the first";
+      show_progress(task, bar, name, item_bytes, options);
+      task.advanced = [&](std::int64_t done, const auto&) { bar->advance_to(done * item_bytes); };
+    }
     fold_job job{op, input->type, input->data, input->count, 1, false, options.k, file};
     job.pieces = &task;
     seconds = while_whole(input->file, [&] { return runs.run(job).seconds; });
   });
-  own.number(failure.has_value(), 1);
-  own.text(failure.value_or(""));
-  own.number(static_cast<std::uint64_t>(seconds * 1e9));
-  own.raw(task.piece);
   piece_task whole{0, 0, 1};
-  const auto said = ranks.gather(own.finish());
-  for (std::size_t rank = 0; rank < said.size(); ++rank) {
-    detail::byte_reader in(said[rank], "what a rank says");
-    in.require_checksum();
-    const bool failed = in.number(1) != 0;
-    const std::string why = in.text();
-    seconds = std::max(seconds, static_cast<double>(in.number()) * 1e-9);
-    if (failed) throw input_error("rank " + std::to_string(rank) + ": " + why);
-    const auto piece = in.raw(in.left() - 8);
-    whole.parts.emplace_back(piece.begin(), piece.end());
+  for (rank_message& said : tell_all(ranks, {failure, "", seconds, std::move(task.piece)})) {
+    seconds = std::max(seconds, said.seconds);
+    whole.parts.push_back(std::move(said.piece));
   }
   whole.end = input->count;
   fold_job job{op, input->type, input->data, input->count, 1, false, options.k, file};

@@ -40,6 +40,7 @@ struct reduce_options {
   std::string checkpoint;  // file to go on from after an interruption
   double checkpoint_seconds = 5;
   std::int64_t chunk_bytes = std::int64_t{1} << 26;  // that are folded at a time
+  bool progress = false;  // show the bar of chunks even if standard error is no terminal
   std::vector<std::string> files;
 };
 

@@ -100,6 +100,9 @@ CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
       ->type_name("BEGIN:END");
   command->add_option("--part", options.part, "Write what tilefold merge takes to this file")
       ->type_name("FILE");
+  command->add_flag("--progress", options.progress,
+                    "Show the progress bar of what is read in chunks even if standard error is no "
+                    "terminal");
   command->add_option("FILE", options.files, ".npy files, or raw binary with --raw");
   command->footer("Names for --op:\n" + op_list());
   return command;

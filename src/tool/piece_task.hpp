@@ -21,6 +21,9 @@ struct piece_task {
   std::int64_t chunk;                           // items at a time
   std::vector<std::vector<std::byte>> parts{};  // pieces to go on from, one after the other
 
+  /// Is told before the first chunk how many items the parts hold already.
+  std::function<void(std::int64_t done)> begins = [](std::int64_t) {};
+
   /// Is told after each chunk how many items are done, and how to get the piece of them.
   std::function<void(std::int64_t done, const std::function<std::vector<std::byte>()>& piece)>
       advanced = [](std::int64_t, const auto&) {};
@@ -43,11 +46,12 @@ auto run(piece_task& task, const Executor& executor, const Items& first, const O
       whole.merge(part);
     }
   }
+  task.begins(whole.end() - task.begin);
   while (whole.end() < task.end) {
     const std::int64_t at = whole.end();
     const std::int64_t now = std::min(task.chunk, task.end - at);
     whole.append(executor, first + at, first + (at + now));
-    task.advanced(whole.end(), [&] { return whole.to_bytes(); });
+    task.advanced(whole.end() - task.begin, [&] { return whole.to_bytes(); });
   }
   task.piece = whole.to_bytes();
   task.piece_begin = whole.begin();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processes that mpirun has started this program as, each of which is to read a part of a file.
+// The processes that mpirun or srun has started this program as, each of which is to read a part of
+// a file.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ class program_ranks {
   virtual std::vector<std::vector<std::byte>> gather(const std::vector<std::byte>& own) = 0;
 };
 
-/// Null if mpirun has not started this program, or it was built without MPI. To be called once.
+/// Null if neither mpirun nor srun has started this program, or if it was built without MPI; then
+/// the first of several processes says so on standard error. To be called once.
 std::unique_ptr<program_ranks> find_program_ranks();
 
 }  // namespace tilefold::tool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Built with MPI, which is asked only where mpirun says that it started this program: it takes its
-// time to begin.
+// Built with MPI, which is asked only where mpirun or srun says that it started this program: it
+// takes its time to begin.
 #include "program_ranks.hpp"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ class mpi_ranks final : public program_ranks {
 }  // namespace
 
 std::unique_ptr<program_ranks> find_program_ranks() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+  // Of Open MPI, of MPICH and its kin, and of PMIx.
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
     if (std::getenv(name) != nullptr) return std::make_unique<mpi_ranks>();
   }
   return nullptr;

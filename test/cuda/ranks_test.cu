@@ -29,6 +29,7 @@
 
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
+#include "../support/ranks.hpp"
 #include "../support/seed.hpp"
 #include "../support/views.hpp"
 
@@ -37,17 +38,11 @@ namespace {
 namespace r = tilefold::reducers;
 using tilefold::thread_communicator;
 using tilefold::test::node_hash;
+using tilefold::test::random_cuts;
 using tilefold::test::shape_stream;
 using tilefold::test::tree_hash;
 
 constexpr std::int64_t most_items = 300000;
-
-std::vector<std::int64_t> random_cuts(shape_stream& bits, std::int64_t n, int parts) {
-  std::vector<std::int64_t> cuts{0, n};
-  for (int i = 1; i < parts; ++i) cuts.push_back(bits.one_in(4) ? 0 : bits.below(n + 1));
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
-}
 
 // Calls body(comm, ranks of GPU executors) on every rank.
 template <class Body>
@@ -65,7 +60,7 @@ struct cut_call {
   tree_hash expected;
 };
 
-// 10^4 cuts in all.
+// 10^5 cuts in all, most of them into few parts: many ranks of one GPU wait for each other.
 TEST(CudaRanks, AnyCutGivesTheTreeOfTheWhole) {
   SCOPED_TRACE(tilefold::test::seed());
   shape_stream bits(tilefold::test::seed());
@@ -73,10 +68,16 @@ TEST(CudaRanks, AnyCutGivesTheTreeOfTheWhole) {
   const thrust::device_vector<tree_hash> on_gpu(leaves);
   const tree_hash* const items = on_gpu.data().get();
   const tilefold::host_executor host;
-  for (const int ranks : {1, 2, 3, 8}) {
+  struct group {
+    int ranks;
+    int rounds;
+  };
+  const group groups[]{{1, 100}, {2, 60000}, {3, 30000}, {8, 10000}};
+  for (const group& of : groups) {
+    const int ranks = of.ranks;
     std::vector<cut_call> calls;
-    for (int round = 0; round < 2500; ++round) {
-      const std::int64_t n = 1 + bits.below(round % 50 == 0 ? most_items : 200);
+    for (int round = 0; round < of.rounds; ++round) {
+      const std::int64_t n = 1 + bits.below(round % 200 == 0 ? most_items : 200);
       calls.push_back({n, random_cuts(bits, n, ranks),
                        tilefold::reduce(host, leaves.data(), leaves.data() + n, node_hash{})});
     }

@@ -19,6 +19,7 @@
 
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
+#include "../support/ranks.hpp"
 #include "../support/views.hpp"
 
 namespace {
@@ -39,14 +40,6 @@ bool same(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-std::vector<std::int64_t> random_cuts(tilefold::test::shape_stream& bits, std::int64_t n,
-                                      int ranks) {
-  std::vector<std::int64_t> cuts{0, n};
-  for (int i = 1; i < ranks; ++i) cuts.push_back(bits.one_in(3) ? 0 : bits.below(n + 1));
-  std::sort(cuts.begin(), cuts.end());
-  return cuts;
-}
-
 void test_folds(tilefold::mpi_communicator& comm) {
   const tilefold::host_executor one(1);
   const auto all = tilefold::ranks(comm, one);
@@ -59,7 +52,7 @@ void test_folds(tilefold::mpi_communicator& comm) {
   }
   for (int round = 0; round < 40; ++round) {
     const std::int64_t n = 1 + bits.below(round % 2 == 0 ? 30 : 4000);
-    const auto cuts = random_cuts(bits, n, comm.size());
+    const auto cuts = tilefold::test::random_cuts(bits, n, comm.size());
     const std::int64_t begin = cuts[static_cast<std::size_t>(comm.rank())];
     const std::int64_t end = cuts[static_cast<std::size_t>(comm.rank()) + 1];
     expect(tilefold::reduce(all, leaves.data() + begin, leaves.data() + end, node_hash{}) ==
@@ -114,14 +107,14 @@ void test_more_verbs(tilefold::mpi_communicator& comm) {
   const auto rank = static_cast<std::size_t>(comm.rank());
   for (int round = 0; round < 20; ++round) {
     const std::int64_t n = 1 + bits.below(round % 2 == 0 ? 30 : 1000);
-    const auto cuts = random_cuts(bits, n, comm.size());
+    const auto cuts = tilefold::test::random_cuts(bits, n, comm.size());
     const std::int64_t begin = cuts[rank];
     const std::int64_t end = cuts[rank + 1];
     const float* const first = x.data() + begin;
     const float* const last = x.data() + end;
 
     // A segment belongs to the last rank that may have its first item.
-    const auto offsets = random_cuts(bits, n, 9);
+    const auto offsets = tilefold::test::random_cuts(bits, n, 9);
     std::vector<float> expected(9);
     tilefold::segmented_reduce(one, x.data(), offsets.data(), 9, expected.data());
     const auto owner_of = [&](std::int64_t item) {

@@ -29,6 +29,16 @@ namespace {
 namespace r = tilefold::reducers;
 using tilefold::test::must;
 
+// Calls with accumulators of up to 32 bytes meet, whatever the lengths: the most blocks of a part
+// are 126. (A sum of 17 floats a rank, and statistics of 2^40.)
+constexpr std::int64_t bytes_sent(std::int64_t blocks, std::int64_t accumulator_bytes) {
+  return tilefold::detail::cuda::rank_message_bytes<tilefold::nccl_communicator>(blocks,
+                                                                                 accumulator_bytes);
+}
+static_assert(bytes_sent(2, 4) == bytes_sent(79, 24));
+static_assert(bytes_sent(1, 1) == bytes_sent(126, 32));
+static_assert(bytes_sent(126, 33) > bytes_sent(126, 32));
+
 // Calls body(comm) on a thread for each GPU.
 template <class Body>
 void on_gpus(const Body& body) {

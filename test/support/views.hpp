@@ -76,6 +76,12 @@ struct test_view {
 template <class It>
 test_view(It, view_layout) -> test_view<It>;
 
+/// A view whose elements lie in C order from `first` on.
+template <class It>
+test_view<It> row_major(It first, const std::vector<std::int64_t>& extents) {
+  return {first, right_layout(extents)};
+}
+
 /// Calls visit(offset) for every element of the axes in `axes`, in row-major order.
 template <class Visit>
 void for_each_offset(const view_layout& layout, const std::vector<std::size_t>& axes,

@@ -170,11 +170,16 @@ inline void complete(strided_axes& axes) {
   if (axes.rank == 0) axes = {1, {1}, {1}};
 }
 
-/// The plan for `in`, whose reduced axes are marked. Which result is number k is free, so kept axes
-/// stand with the smallest stride last: neighbouring results read neighbouring memory. The order of
-/// the reduced axes is the order of the fold.
+/// Which result is number k of a plan.
+enum class result_order {
+  by_stride,  // kept axes with the smallest stride last: neighbours read neighbouring memory
+  by_axis,    // the last axis last, however the view lies
+};
+
+/// The plan for `in`, whose reduced axes are marked. The order of those is the order of the fold.
 inline axis_plan make_axis_plan(const view_shape& in, const view_shape& out,
-                                const matched_axes& matched) {
+                                const matched_axes& matched,
+                                result_order order = result_order::by_stride) {
   axis_plan plan;
   bool left[max_axes]{};
   for (int i = in.rank - 1; i >= 0; --i) {
@@ -183,7 +188,10 @@ inline axis_plan make_axis_plan(const view_shape& in, const view_shape& out,
     auto& size = in.reduced[i] ? plan.length : plan.results;
     size = detail::checked_product(size, in.extent[i]);
   }
-  const auto magnitude = [&](int i) { return in.stride[i] < 0 ? -in.stride[i] : in.stride[i]; };
+  const auto magnitude = [&](int i) {
+    if (order == result_order::by_axis) return std::int64_t{0};
+    return in.stride[i] < 0 ? -in.stride[i] : in.stride[i];
+  };
   for (;;) {
     int smallest = -1;
     for (int i = in.rank - 1; i >= 0; --i) {
@@ -198,6 +206,17 @@ inline axis_plan make_axis_plan(const view_shape& in, const view_shape& out,
   detail::complete(plan.rows);
   detail::complete(plan.out);
   return plan;
+}
+
+/// What parts of a view along its first axis have in common: "* x 3 x 4 along 0 2".
+inline std::string common_shape(const view_shape& in) {
+  std::string text = "*";
+  for (int i = 1; i < in.rank; ++i) text += " x " + std::to_string(in.extent[i]);
+  text += " along";
+  for (int i = 0; i < in.rank; ++i) {
+    if (in.reduced[i]) text += " " + std::to_string(i);
+  }
+  return text;
 }
 
 /// Whether the trees of a plan lie in memory one after the other, without gaps.

@@ -11,9 +11,10 @@
 
 namespace tilefold::detail::host {
 
-#if defined(__SSE__)
+#if defined(__SSE__) || defined(__aarch64__)
 #define TILEFOLD_KNOWS_FLOAT_CONTROL
 struct control_register {
+#if defined(__SSE__)
   static constexpr const char* name = "MXCSR";
   static constexpr std::uint32_t no_subnormals = 1u << 15 | 1u << 6;
   static constexpr const char* no_subnormals_text =
@@ -26,11 +27,7 @@ struct control_register {
     asm volatile("stmxcsr %0" : "=m"(value));
     return value;
   }
-  static bool is_default(std::uint32_t value) { return (value & (no_subnormals | rounding)) == 0; }
-};
-#elif defined(__aarch64__)
-#define TILEFOLD_KNOWS_FLOAT_CONTROL
-struct control_register {
+#else
   static constexpr const char* name = "FPCR";
   static constexpr std::uint32_t no_subnormals = 1u << 24 | 1u;
   static constexpr const char* no_subnormals_text =
@@ -43,6 +40,7 @@ struct control_register {
     asm volatile("mrs %0, fpcr" : "=r"(value));
     return static_cast<std::uint32_t>(value);
   }
+#endif
   static bool is_default(std::uint32_t value) { return (value & (no_subnormals | rounding)) == 0; }
 };
 #endif

@@ -31,6 +31,21 @@ constexpr bool folds_forest() {
   }
 }
 
+/// Whether the executor, or that of a rank, folds columns and runs of keys; says in one sentence
+/// why not.
+template <class Base>
+constexpr bool folds_columns_and_keys() {
+  if constexpr (spans_ranks<Base>) {
+    return detail::folds_columns_and_keys<typename Base::local_type>();
+  } else {
+    static_assert(!cuts_items<Base>,
+                  "tilefold: cuda_group and streamed() fold single values, and segments that lie "
+                  "one after the other: for axes and runs of keys pass a cuda_executor, or ranks "
+                  "of one GPU each");
+    return !cuts_items<Base>;
+  }
+}
+
 /// What stands for empty trees where all trees are alike, and so empty or not. If there is no
 /// result for those it throws, or no tree is empty.
 template <class Bound>

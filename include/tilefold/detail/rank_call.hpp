@@ -109,25 +109,25 @@ class rank_call {
     }
   }
 
-  /// All ranks' numbers. Throws rank_mismatch_error if they are in different calls.
+  /// All ranks' numbers. Throws rank_mismatch_error if they are in different calls; one that has
+  /// failed may not know in which it would be.
   std::vector<std::int64_t> agree(std::int64_t number, const details& more = {}) {
     const header own{detail::fnv1a(signature_), static_cast<std::uint64_t>(number),
                      failure_ != nullptr ? 1u : 0u, more};
     comm_.all_gather(&own, headers_.data(), sizeof(header));
-    bool alike = true;
-    bool failed = false;
+    std::vector<bool> who;
     std::vector<std::int64_t> numbers;
+    const header* first = nullptr;  // of those that have not failed
+    const header* unlike = nullptr;
     for (const header& other : headers_) {
-      alike = alike && other.signature == own.signature;
-      failed = failed || other.failed != 0;
+      who.push_back(other.failed != 0);
       numbers.push_back(static_cast<std::int64_t>(other.number));
+      if (who.back()) continue;
+      if (first == nullptr) first = &other;
+      if (unlike == nullptr && other.signature != first->signature) unlike = &other;
     }
-    if (!alike) throw_mismatch();
-    if (failed) {
-      std::vector<bool> who;
-      for (const header& other : headers_) who.push_back(other.failed != 0);
-      throw_failure(who);
-    }
+    if (unlike != nullptr) throw_mismatch(first - headers_.data(), unlike - headers_.data());
+    if (std::find(who.begin(), who.end(), true) != who.end()) throw_failure(who);
     return numbers;
   }
 
@@ -198,12 +198,12 @@ class rank_call {
     return said;
   }
 
-  [[noreturn]] void throw_mismatch() {
+  [[noreturn]] void throw_mismatch(std::ptrdiff_t rank, std::ptrdiff_t other) {
     const auto said = tell(signature_);
-    std::size_t other = 1;
-    while (other + 1 < said.size() && said[other] == said[0]) ++other;
-    throw rank_mismatch_error("tilefold::ranks: the ranks are in different calls: rank 0 in " +
-                              said[0] + ", rank " + std::to_string(other) + " in " + said[other]);
+    throw rank_mismatch_error("tilefold::ranks: the ranks are in different calls: rank " +
+                              std::to_string(rank) + " in " + said[static_cast<std::size_t>(rank)] +
+                              ", rank " + std::to_string(other) + " in " +
+                              said[static_cast<std::size_t>(other)]);
   }
 
   [[noreturn]] void throw_failure(const std::vector<bool>& who) {

@@ -144,6 +144,32 @@ TEST(parts, what_does_not_fit_is_refused) {
   EXPECT_EQ(files.contents("f.npy"), before);
 }
 
+// Runs the tool until it comes to its end, killed at random points before that. The run that ends
+// is the one that is returned.
+outcome run_and_kill(shape_stream& bits, const std::vector<std::string>& arguments,
+                     const std::string& part = {}) {
+  for (int kills = 0;; ++kills) {
+    tool program;
+    const pid_t pid = program.start(arguments);
+    if (kills < 6) {
+      std::this_thread::sleep_for(std::chrono::microseconds(2000 + bits.below(30000)));
+      kill(pid, SIGKILL);
+    }
+    const outcome result = program.finish(pid);
+    if (result.exit_code == -SIGKILL) continue;
+    // Killed while it wrote its part: the message says to remove that.
+    if (result.exit_code == 2 && !part.empty() && std::filesystem::remove(part + ".new")) continue;
+    EXPECT_EQ(result.exit_code, 0) << result.err << " after " << kills << " kills";
+    return result;
+  }
+}
+
+void expect_no_checkpoint(const std::string& checkpoint) {
+  for (const char* const beside : {"", ".new", ".lock"}) {
+    EXPECT_FALSE(std::filesystem::exists(checkpoint + beside)) << beside;
+  }
+}
+
 TEST(parts, killed_and_gone_on_with) {
   SCOPED_TRACE(seed());
   shape_stream bits(seed());
@@ -152,31 +178,67 @@ TEST(parts, killed_and_gone_on_with) {
       files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 1000003)));
   const std::string expected = run_json({"reduce", "--op", "sum", "--on", "host", file})["bits"];
   const std::string checkpoint = files.path("check");
-  const std::vector<std::string> arguments{
-      "reduce", "--json",  "--op",  "sum", "--checkpoint", checkpoint, "--checkpoint-seconds",
-      "0",      "--chunk", "16384", file};
   int went_on = 0;
   for (int round = 0; round < 8; ++round) {
-    for (int kills = 0;; ++kills) {
-      tool program;
-      const pid_t pid = program.start(arguments);
-      if (kills < 6) {
-        std::this_thread::sleep_for(std::chrono::microseconds(2000 + bits.below(30000)));
-        kill(pid, SIGKILL);
-      }
-      const outcome result = program.finish(pid);
-      if (result.exit_code == -SIGKILL) continue;
-      ASSERT_EQ(result.exit_code, 0) << result.err;
-      const json report = json::parse(result.out);
-      ASSERT_EQ(report["bits"], expected) << "after " << kills << " kills";
-      if (!report["notes"].empty()) ++went_on;
-      break;
-    }
-    for (const char* const beside : {"", ".new", ".lock"}) {
-      EXPECT_FALSE(std::filesystem::exists(checkpoint + beside)) << beside;
-    }
+    const outcome result =
+        run_and_kill(bits, {"reduce", "--json", "--op", "sum", "--checkpoint", checkpoint,
+                            "--checkpoint-seconds", "0", "--chunk", "16384", file});
+    const json report = json::parse(result.out);
+    EXPECT_EQ(report["bits"], expected);
+    if (!report["notes"].empty()) ++went_on;
+    expect_no_checkpoint(checkpoint);
   }
   EXPECT_GT(went_on, 0);
+}
+
+TEST(parts, slices_killed_and_gone_on_with) {
+  SCOPED_TRACE(seed());
+  shape_stream bits(seed());
+  const scratch files;
+  const std::int64_t n = 1000003;
+  const std::string file =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, n)));
+  const std::string checkpoint = files.path("check");
+  int went_on = 0;
+  for (const char* op : {"sum", "arg_min", "mean_variance"}) {
+    const json whole = run_json({"reduce", "--op", op, "--on", "host", file});
+    const std::int64_t cut = n / 3 + bits.below(n / 3);
+    std::vector<std::string> merge{"merge"};
+    for (const auto& [begin, end] : {std::pair{std::int64_t{0}, cut}, std::pair{cut, n}}) {
+      const std::string part = files.path("part" + std::to_string(begin));
+      const outcome result = run_and_kill(
+          bits,
+          {"reduce", "--progress", "--op", op, "--slice",
+           std::to_string(begin) + ":" + std::to_string(end), "--part", part, "--checkpoint",
+           checkpoint, "--checkpoint-seconds", "0", "--chunk", "16384", file},
+          part);
+      // The bar's first percentage is that of what was done before, and a chunk.
+      const std::size_t percent = result.err.find("] ");
+      ASSERT_NE(percent, std::string::npos) << result.err;
+      if (std::stoi(result.err.substr(percent + 2)) > 5) ++went_on;
+      expect_no_checkpoint(checkpoint);
+      merge.push_back(part);
+    }
+    EXPECT_EQ(run_json(merge)["bits"], whole["bits"]) << op << ", cut at " << cut;
+  }
+  EXPECT_GT(went_on, 0);
+}
+
+TEST(parts, the_bar_is_shown_if_asked_for) {
+  const scratch files;
+  const std::string file =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 100000)));
+  const std::vector<std::string> arguments{"reduce",  "--part", files.path("part"),
+                                           "--chunk", "4096",   file};
+  const outcome silent = tool()(arguments);
+  EXPECT_EQ(silent.exit_code, 0);
+  EXPECT_EQ(silent.err, "");
+  auto asked = arguments;
+  asked.insert(asked.begin() + 1, "--progress");
+  const outcome shown = tool()(asked);
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_EQ(shown.err.find("\rreducing " + file + " ["), 0u) << shown.err;
+  expect_in(shown.err, "GB/s, ");
 }
 
 // Nothing but what a run has made itself is written over, wherever it lies.

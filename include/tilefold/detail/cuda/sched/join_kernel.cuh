@@ -39,16 +39,22 @@ struct rank_status {
 /// Where blocks begin in a message.
 inline constexpr std::int64_t rank_blocks_at = sizeof(rank_header);
 
-/// Messages have sizes of whole steps. Calls of other types then have mostly the same, so that
-/// ranks that are in different calls still meet.
-constexpr std::int64_t rounded_message_bytes(std::int64_t bytes) {
-  constexpr std::int64_t step = 1024;
+/// Messages have sizes of whole steps, of the transport's own length if it has one.
+constexpr std::int64_t rounded_message_bytes(std::int64_t bytes, std::int64_t step = 1024) {
   return (bytes + step - 1) / step * step;
 }
 
-/// The size of messages of at most `blocks` blocks.
+/// The size of messages of at most `blocks` blocks to ranks of type Comm. A transport whose ranks
+/// must all send as much has long steps: then calls of other types have mostly the same size, and
+/// ranks that are in different calls still meet.
+template <class Comm>
 constexpr std::int64_t rank_message_bytes(std::int64_t blocks, std::int64_t accumulator_bytes) {
-  return cuda::rounded_message_bytes(rank_blocks_at + blocks * accumulator_bytes);
+  const std::int64_t bytes = rank_blocks_at + blocks * accumulator_bytes;
+  if constexpr (requires { Comm::message_step; }) {
+    return cuda::rounded_message_bytes(bytes, Comm::message_step);
+  } else {
+    return cuda::rounded_message_bytes(bytes);
+  }
 }
 
 /// Where a fold writes a rank's blocks; the header goes before the first.
