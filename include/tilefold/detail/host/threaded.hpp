@@ -127,6 +127,18 @@ class threaded {
     }
   }
 
+  /// Vector folds of columns and of places in them, if there are some.
+  template <simd_key Key>
+  static simd_columns columns_of() {
+    if constexpr (worth_asking(Key)) return find_simd_columns(Key.op, Key.value, Key.accumulator);
+    return {};
+  }
+  template <simd_key Key>
+  static simd_places places_of() {
+    if constexpr (worth_asking(Key)) return find_simd_places(Key.op, Key.value);
+    return nullptr;
+  }
+
   /// The same as fold(), at less cost where a range is not worth waking a thread for.
   template <class Elements, class Reducer>
   typename Reducer::accumulator fold_one_of_many(const Elements& elements, const Reducer& reducer,
