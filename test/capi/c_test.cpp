@@ -217,6 +217,25 @@ TEST_F(CInterface, KnowsBoolsAndComplexNumbers) {
   bool answer = true;
   must(tilefold_reduce(host_, "all", bools.data(), bool_code, 4, &answer));
   EXPECT_FALSE(answer);
+  // Of bool: the least is whether all are, the greatest whether any is.
+  for (const std::vector<std::uint8_t>& row :
+       {bools, std::vector<std::uint8_t>(1000, 1), std::vector<std::uint8_t>(1000, 0), {}}) {
+    const auto n = static_cast<std::int64_t>(row.size());
+    const std::uint8_t all = std::ranges::count(row, 0) == 0;
+    const std::uint8_t any = std::ranges::count(row, 1) != 0;
+    std::uint8_t least = 7, greatest = 7, both[2] = {7, 7}, of_two[4] = {7, 7, 7, 7};
+    must(tilefold_reduce(host_, "min", row.data(), bool_code, n, &least));
+    must(tilefold_reduce(host_, "max", row.data(), bool_code, n, &greatest));
+    must(tilefold_reduce(host_, "minmax", row.data(), bool_code, n, both));
+    EXPECT_EQ(least, all);
+    EXPECT_EQ(greatest, any);
+    EXPECT_EQ(both[0], all);
+    EXPECT_EQ(both[1], any);
+    must(tilefold_segmented_reduce_equal(host_, "minmax", row.data(), bool_code, 1, n, of_two));
+    EXPECT_EQ(of_two[0], all);
+    EXPECT_EQ(of_two[1], any);
+    EXPECT_EQ(of_two[2], 7);
+  }
   std::vector<std::complex<float>> z;
   const auto parts = items_of<float>(2000);
   for (std::size_t i = 0; i < parts.size(); i += 2) z.emplace_back(parts[i], parts[i + 1]);
@@ -716,6 +735,14 @@ TEST(Precompiled, AxesStatisticsDotsAndRowsAreThoseOfTheTemplates) {
   const auto y = items_of<float>(n + 1);
   EXPECT_TRUE(same_bits(p::dot(exec, x.data(), y.data() + 1, n),
                         tilefold::transform_reduce(x.begin(), x.end(), y.begin() + 1, r::dot{})));
+  const bool flags[] = {true, false, true};
+  static_assert(std::same_as<decltype(p::reduce(exec, flags, 3, p::min)), bool>);
+  EXPECT_FALSE(p::reduce(exec, flags, 3, p::min));
+  const p::extremes<bool> ends = p::reduce(exec, flags, 3, p::minmax);
+  EXPECT_TRUE(!ends.min && ends.max);
+  auto part = p::reduce_piece(exec, flags, 1, 0, p::minmax);
+  part.append(exec, flags + 1, 2);
+  EXPECT_TRUE(!part.value().min && part.value().max);
   const std::int8_t bytes[] = {100, 100};
   EXPECT_EQ(p::dot(exec, bytes, bytes, 2), 20000);
 
