@@ -5,6 +5,7 @@
 // compiled with -ffp-contract=off.
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include <tilefold/detail/host/simd.hpp>
 
@@ -147,7 +148,8 @@ class column_loops {
     template <class At>
     HWY_INLINE vector fold(const At& at) const {
       vector v[run];
-      for (std::int64_t r = 0; r < n; ++r) v[r] = at(rows[r]);
+      v[0] = at(rows[0]);
+      for (std::int64_t r = 1; r < n; ++r) v[r] = at(rows[r]);
       for (std::int64_t count = n; count > 1; count = (count + 1) / 2) {
         for (std::int64_t i = 0; i < count / 2; ++i) v[i] = combine(v[2 * i], v[2 * i + 1]);
         if (count % 2 != 0) v[count / 2] = v[count - 1];
@@ -280,34 +282,58 @@ class place_loops {
     Int* const best = static_cast<Int*>(keys);
     Int* const place = static_cast<Int*>(places);
     std::int64_t c = 0;
-    for (; c + lanes <= width; c += lanes) {
-      vector key = hn::LoadU(d, best + c);
-      vector row = hn::LoadU(d, place + c);
-      for (std::int64_t r = 0; r < n; ++r) {
-        const vector items = hn::LoadU(d, static_cast<const Int*>(rows[r]) + c);
-        take(Keys::convert(d, read_once(items)), first + r, key, row);
-      }
-      hn::StoreU(key, d, best + c);
-      hn::StoreU(row, d, place + c);
+    for (; c + many * lanes <= width; c += many * lanes) {
+      go_down<many>(rows, n, first, c, best + c, place + c);
     }
+    for (; c + lanes <= width; c += lanes) go_down<1>(rows, n, first, c, best + c, place + c);
     if (c == width) return;
     const std::int64_t rest = width - c;
     vector key = load_first(d, best + c, rest);
     vector row = load_first(d, place + c, rest);
     for (std::int64_t r = 0; r < n; ++r) {
       const vector items = load_first(d, static_cast<const Int*>(rows[r]) + c, rest);
-      take(Keys::convert(d, items), first + r, key, row);
+      take(Keys::convert(d, items), number_of(first + r), key, row);
     }
     store_first(d, key, best + c, rest);
     store_first(d, row, place + c, rest);
   }
 
  private:
-  HWY_INLINE static void take(vector key, std::int64_t number, vector& best, vector& place) {
+  // Vectors side by side, so that the latency of a comparison does not count.
+  static constexpr int many = 4;
+
+  HWY_INLINE static vector number_of(std::int64_t row) {
+    return hn::Set(tag(), static_cast<Int>(row));
+  }
+
+  template <int Vectors>
+  HWY_INLINE static void go_down(const void* const* rows, std::int64_t n, std::int64_t first,
+                                 std::int64_t c, Int* best, Int* place) {
     const tag d;
+    vector key[Vectors];
+    vector row[Vectors];
+    for (int k = 0; k < Vectors; ++k) {
+      key[k] = hn::LoadU(d, best + k * lanes);
+      row[k] = hn::LoadU(d, place + k * lanes);
+    }
+    for (std::int64_t r = 0; r < n; ++r) {
+      const Int* const items = static_cast<const Int*>(rows[r]) + c;
+      const vector number = number_of(first + r);
+      for (int k = 0; k < Vectors; ++k) {
+        const vector some = read_once(hn::LoadU(d, items + k * lanes));
+        take(Keys::convert(d, some), number, key[k], row[k]);
+      }
+    }
+    for (int k = 0; k < Vectors; ++k) {
+      hn::StoreU(key[k], d, best + k * lanes);
+      hn::StoreU(row[k], d, place + k * lanes);
+    }
+  }
+
+  HWY_INLINE static void take(vector key, vector number, vector& best, vector& place) {
     const auto before = std::is_same_v<Op, maximum> ? hn::Gt(key, best) : hn::Gt(best, key);
     best = hn::IfThenElse(before, key, best);
-    place = hn::IfThenElse(before, hn::Set(d, static_cast<Int>(number)), place);
+    place = hn::IfThenElse(before, number, place);
   }
 };
 

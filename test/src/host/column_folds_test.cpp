@@ -200,6 +200,45 @@ void places_of() {
   places<reducers::arg_max<nan_rule::ignore>, T>(true, false);
 }
 
+// The same of arrays, alone and as rows, whose items are taken as columns.
+template <class Reducer, class T>
+void places_in_arrays() {
+  SCOPED_TRACE(::testing::internal::GetTypeName<T>());
+  constexpr std::int64_t most = 70001;
+  for (const pattern p : patterns_of<T>()) {
+    const auto items = make_items<T>(p, most, seed());
+    guarded_memory memory(items.size() * sizeof(T));
+    const T* const last = memory.at_the_end(items) + most;
+    for (const std::int64_t n : {1, 63, 511, 512, 513, 1000, 4096, 4171, 30000, 70001}) {
+      // On one thread, without the library's vectors: an order of its own.
+      const basic_host_executor<host::serial> plain;
+      const auto wanted = tilefold::reduce(plain, last - n, last, Reducer{});
+      for_each_target([&] {
+        for (const int threads : {1, 3}) {
+          const auto got = tilefold::reduce(host_executor(threads), last - n, last, Reducer{});
+          ASSERT_EQ(got.index, wanted.index) << name_of(p) << ", n = " << n;
+          ASSERT_TRUE(same_bits(got.value, wanted.value)) << name_of(p) << ", n = " << n;
+        }
+      });
+      std::vector<reducers::indexed_value<T>> both(2);
+      segmented_reduce(host_executor(2), last - n, 2, n / 2, both.begin(),
+                       if_empty(Reducer{}, wanted));
+      for (std::int64_t i = 0; i < 2 && n > 1; ++i) {
+        const T* const row = last - n + i * (n / 2);
+        const auto of_row = tilefold::reduce(plain, row, row + n / 2, Reducer{});
+        ASSERT_EQ(both[static_cast<std::size_t>(i)].index, of_row.index) << name_of(p) << n;
+      }
+    }
+  }
+}
+
+TEST(ColumnFolds, PlacesInArrays) {
+  places_in_arrays<reducers::arg_min<>, float>();
+  places_in_arrays<reducers::arg_max<>, float>();
+  places_in_arrays<reducers::arg_max<>, double>();
+  places_in_arrays<reducers::arg_min<nan_rule::ignore>, double>();
+}
+
 TEST(ColumnFolds, PlacesOfFloats) { places_of<float>(); }
 TEST(ColumnFolds, PlacesOfDoubles) { places_of<double>(); }
 

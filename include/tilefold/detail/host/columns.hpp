@@ -17,6 +17,7 @@
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/host/exact_fold.hpp>
 #include <tilefold/detail/host/fold.hpp>
+#include <tilefold/detail/host/places.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
@@ -280,25 +281,6 @@ class mean_column_fold {
   static constexpr sum sum_{};
   column_fold<Source, sum> sums_;
 };
-
-/// Whether an accumulator is one place of an item of T, and the first of equal ones counts.
-template <class T, class Acc>
-concept finds_first_place = requires(const Acc& found) {
-  requires Acc::ranking::first_counts;
-  requires std::same_as<decltype(Acc::ranking::value(found.key)), T>;
-  requires sizeof(found.key) == sizeof(T);
-};
-
-/// What to ask find_simd_places() for a reducer that finds the first place of the least or the
-/// greatest of floats, and no more.
-template <class Source, class Reducer>
-inline constexpr simd_key place_key{};
-template <std::contiguous_iterator It, class R, class T>
-  requires(std::same_as<T, float> || std::same_as<T, double>) &&
-              std::same_as<T, std::iter_value_t<It>> && bound_reducer<R, as_is, T>::finds_places &&
-              finds_first_place<T, typename bound_reducer<R, as_is, T>::accumulator>
-inline constexpr simd_key place_key<source<index_iterator, It>, bound_reducer<R, as_is, T>> =
-    simd_key_of<op_reducer<T, plain_op_of<typename ways<R>::of_values>, as_is>, It>;
 
 /// Columns of first places of the least or the greatest of floats, as column_fold.
 template <class Source, class Reducer>

@@ -17,6 +17,7 @@
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/gathered.hpp>
 #include <tilefold/detail/host/moments.hpp>
+#include <tilefold/detail/host/places.hpp>
 #include <tilefold/detail/host/run_heads.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/host/short_trees.hpp>
@@ -160,7 +161,11 @@ class threaded {
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
     }
-    if constexpr (is_gathered<source<Its...>>) {
+    constexpr simd_key places = place_key<source<Its...>, Reducer>;
+    if constexpr (worth_asking(places)) {
+      const place_fold<source<Its...>, Reducer> fold(places_of<places>(), elements, reducer);
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+    } else if constexpr (is_gathered<source<Its...>>) {
       const auto fold = gathered_of(elements, reducer);
       return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
     } else if constexpr (folds_exactly<source<Its...>, Reducer>) {
@@ -373,7 +378,11 @@ class threaded {
             0, n);
       }
     }
-    if constexpr (is_gathered<source<Its...>>) {
+    constexpr simd_key places = place_key<source<Its...>, Reducer>;
+    if constexpr (worth_asking(places)) {
+      static const simd_places found = places_of<places>();
+      return place_fold<source<Its...>, Reducer>(found, elements, reducer)(0, n);
+    } else if constexpr (is_gathered<source<Its...>>) {
       if (n >= least_simd_items) return gathered_of(elements, reducer)(0, n);
     } else if constexpr (folds_exactly<source<Its...>, Reducer>) {
       using exact = exact_fold<source<Its...>, Reducer>;
