@@ -20,6 +20,7 @@
 #include <tilefold/detail/byte_format.hpp>
 #include <tilefold/detail/signature.hpp>
 #include <tilefold/detail/verb.hpp>
+#include <tilefold/dispatch.hpp>
 #include <tilefold/error.hpp>
 
 #if defined(__CUDACC__)
@@ -112,6 +113,13 @@ class piece {
   template <executor Exec, detail::item_range Range>
   piece& append(Exec&& exec, Range&& range) {
     return append(exec, std::begin(range), std::end(range));
+  }
+  /// The same with what stands for an executor.
+  template <class Dispatch = detail::default_dispatch, detail::stand_in Handle, class... Arguments>
+  piece& append(const Handle& handle, Arguments&&... items) {
+    Dispatch::with_stand_in(handle,
+                            [&](auto&& exec) { append(exec, static_cast<Arguments&&>(items)...); });
+    return *this;
   }
 
   /// Adds the items of `next`. Throws invalid_range_error, which names both positions, unless it
@@ -272,6 +280,16 @@ template <class Acc = void, executor Exec, detail::item_range Range, std::integr
           class Op = plus>
 auto reduce_piece(Exec&& exec, Range&& range, Position position, Op op = {}) {
   return tilefold::reduce_piece<Acc>(exec, std::begin(range), std::end(range), position, op);
+}
+
+/// The same with what stands for an executor: reduce_piece(stream, ...). docs/doors.md has them
+/// all.
+template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
+          class... Arguments>
+auto reduce_piece(const Handle& handle, Arguments&&... arguments) {
+  return Dispatch::with_stand_in(handle, [&](auto&& exec) {
+    return tilefold::reduce_piece<Acc>(exec, static_cast<Arguments&&>(arguments)...);
+  });
 }
 
 }  // namespace tilefold

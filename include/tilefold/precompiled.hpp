@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -302,6 +303,119 @@ void reduce_by_key_into(executor& exec, const Key* keys, std::int64_t n, const T
                         std::int64_t* num_runs_out, detail::op<Result> op) {
   detail::check(tilefold_reduce_by_key(exec.get(), op.name, keys, detail::dtype_of<Key>, items,
                                        detail::dtype_of<T>, n, keys_out, out, num_runs_out));
+}
+
+/// Up to 8 numbers, one of each axis: extents, strides, numbers of axes. Throws shape_error of
+/// more.
+class axis_numbers {
+ public:
+  axis_numbers() = default;
+  axis_numbers(std::initializer_list<std::int64_t> numbers)
+      : axis_numbers(std::span<const std::int64_t>(numbers.begin(), numbers.size())) {}
+  axis_numbers(std::span<const std::int64_t> numbers) : count_(numbers.size()) {
+    if (count_ > most) {
+      throw shape_error("tilefold::precompiled: " + std::to_string(count_) +
+                        " axes were named, and there are 8 at most");
+    }
+    for (std::size_t i = 0; i < count_; ++i) numbers_[i] = numbers[i];
+  }
+
+  std::int32_t count() const { return static_cast<std::int32_t>(count_); }
+  const std::int64_t* data() const { return numbers_; }
+  std::int64_t operator[](std::size_t i) const { return numbers_[i]; }
+
+ private:
+  static constexpr std::size_t most = 8;
+
+  std::size_t count_ = 0;
+  std::int64_t numbers_[most] = {};
+};
+
+/// An array in memory: extents, and strides in items; without strides row-major.
+template <class T>
+struct array_view {
+  const T* data;
+  axis_numbers extents;
+  axis_numbers strides = {};
+};
+
+/// Folds the axes `axes` of an array away; results stand in the axes that are left, row-major or
+/// with strides counted in results:
+///
+///     axis_reduce_into(exec, array_view<float>{x, {rows, columns}}, {0}, sums, sum)
+template <class T, template <class> class Result>
+void axis_reduce_into(executor& exec, const array_view<T>& in, const axis_numbers& axes,
+                      typename detail::op<Result>::template result<T>* out, detail::op<Result> op,
+                      const axis_numbers& out_strides = {}) {
+  const auto require_one_each = [](const axis_numbers& strides, std::int32_t axes_there,
+                                   const char* name) {
+    if (strides.count() == 0 || strides.count() == axes_there) return;
+    throw shape_error("tilefold::precompiled::axis_reduce_into: " + std::string(name) + " has " +
+                      std::to_string(strides.count()) + " strides for " +
+                      std::to_string(axes_there) + " axes");
+  };
+  require_one_each(in.strides, in.extents.count(), "in");
+  require_one_each(out_strides, in.extents.count() - axes.count(), "out");
+  std::int32_t named[8] = {};
+  for (std::int32_t i = 0; i < axes.count(); ++i) {
+    // One that does not fit there is none that an array has.
+    const std::int64_t axis = axes[static_cast<std::size_t>(i)];
+    named[i] = axis == static_cast<std::int32_t>(axis) ? static_cast<std::int32_t>(axis) : -1;
+  }
+  const auto strides_of = [](const axis_numbers& strides) {
+    return strides.count() == 0 ? nullptr : strides.data();
+  };
+  detail::check(tilefold_axis_reduce(exec.get(), op.name, in.data, detail::dtype_of<T>,
+                                     in.extents.count(), in.extents.data(), strides_of(in.strides),
+                                     axes.count(), named, out, strides_of(out_strides)));
+}
+
+/// Count, mean, variance, min and max in one read, each with the bits of its own operation; of
+/// nothing 0, NaN, NaN, infinity, -infinity.
+using statistics = tilefold_statistics;
+
+template <class T>
+void stats_into(executor& exec, const T* items, std::int64_t n, statistics* out) {
+  detail::check(tilefold_stats(exec.get(), items, detail::dtype_of<T>, n, out));
+}
+template <class T>
+statistics stats(host_executor& exec, const T* items, std::int64_t n) {
+  statistics found;
+  precompiled::stats_into(exec, items, n, &found);
+  return found;
+}
+
+/// The dot product of two arrays of n items, of the type of a sum of them.
+template <class T>
+void dot_into(executor& exec, const T* x, const T* y, std::int64_t n,
+              typename detail::accumulated<T>::type* out) {
+  detail::check(tilefold_dot(exec.get(), x, y, detail::dtype_of<T>, n, out));
+}
+template <class T>
+auto dot(host_executor& exec, const T* x, const T* y, std::int64_t n) {
+  typename detail::accumulated<T>::type found;
+  precompiled::dot_into(exec, x, y, n, &found);
+  return found;
+}
+
+/// Writes x - logsumexp(row) of every item x of `rows` rows of `length` items, one after the other.
+/// T is float, double, half or bfloat16; Out is T, or float of the narrow ones. `out` may be
+/// `items`.
+template <class T, class Out>
+void log_softmax_into(executor& exec, const T* items, std::int64_t rows, std::int64_t length,
+                      Out* out) {
+  detail::check(tilefold_log_softmax(exec.get(), items, detail::dtype_of<T>, rows, length, out,
+                                     detail::dtype_of<Out>));
+}
+
+/// Bytes of workspace that a call over n items of T in `segments` segments can need, for reserve():
+/// workspace_bytes<float>(exec, n, mean). 0 on the host.
+template <class T, template <class> class Result>
+std::int64_t workspace_bytes(const executor& exec, std::int64_t n, detail::op<Result> op,
+                             std::int64_t segments = 1) {
+  std::int64_t bytes = 0;
+  detail::check(tilefold_workspace(exec.get(), op.name, detail::dtype_of<T>, n, segments, &bytes));
+  return bytes;
 }
 
 namespace detail {

@@ -131,7 +131,7 @@ struct less_value {
 ///     transform_rows_into(exec, first, num_rows, row_size, out, reducer, function)
 ///
 /// - Value: v has the bits of reduce(row, reducer), whatever its neighbours and the number of rows.
-/// - Executors: host_executor, cuda_executor and views of them.
+/// - Executors: host_executor, cuda_executor and views of them, and what stands for one.
 /// - Parameters: `first` and `out` are pointers to memory that the executor reads and writes; out
 ///   may be `first`, or must not overlap it. `reducer` is one of reducers.hpp or of the caller's
 ///   own; on a GPU one that asks for no indices, and items have 1, 2, 4, 8 or 16 bytes there.
@@ -203,6 +203,27 @@ void log_softmax(Exec&& exec, Arguments... arguments) {
   base.require_waiting("log_softmax");
   tilefold::log_softmax_into(exec, arguments...);
   base.synchronize();
+}
+
+/// The same with what stands for an executor: log_softmax(stream, ...). docs/doors.md has them all.
+template <class Dispatch = detail::default_dispatch, detail::stand_in Handle, class... Arguments>
+void transform_rows_into(const Handle& handle, Arguments... arguments) {
+  Dispatch::with_stand_in(handle,
+                          [&](auto&& exec) { tilefold::transform_rows_into(exec, arguments...); });
+}
+template <class Dispatch = detail::default_dispatch, detail::stand_in Handle, class... Arguments>
+void log_softmax_into(const Handle& handle, Arguments... arguments) {
+  Dispatch::with_stand_in(handle,
+                          [&](auto&& exec) { tilefold::log_softmax_into(exec, arguments...); });
+}
+template <class Dispatch = detail::default_dispatch, detail::stand_in Handle, class... Arguments>
+void transform_rows(const Handle& handle, Arguments... arguments) {
+  Dispatch::with_stand_in(handle,
+                          [&](auto&& exec) { tilefold::transform_rows(exec, arguments...); });
+}
+template <class Dispatch = detail::default_dispatch, detail::stand_in Handle, class... Arguments>
+void log_softmax(const Handle& handle, Arguments... arguments) {
+  Dispatch::with_stand_in(handle, [&](auto&& exec) { tilefold::log_softmax(exec, arguments...); });
 }
 
 }  // namespace tilefold

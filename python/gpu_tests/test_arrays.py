@@ -353,6 +353,43 @@ def test_threads():
     assert not wrong
 
 
+class Alien:
+    """An array that shows DLPack and nothing else."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self, **options):
+        return self.tensor.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+
+def test_dlpack_alone():
+    x = items("f4", (60, 7))
+    alien = Alien(torch.from_numpy(x).cuda())
+    for axis in (None, 0, 1):
+        got = tilefold.sum(alien, axis)
+        assert isinstance(got, torch.Tensor) and got.is_cuda
+        assert same_bits(got.cpu().numpy(), np.asarray(tilefold.sum(x, axis)))
+    out = torch.empty(7, device="cuda")
+    assert tilefold.max(alien, 0, out=out) is out and same_bits(out.cpu().numpy(), tilefold.max(x, 0))
+
+
+def test_what_else_functions_take():
+    x = items("f4", (60, 7))
+    on_gpu = torch.from_numpy(x).cuda()
+    assert same_bits(tilefold.mean(on_gpu, 0, dtype="float32").cpu().numpy(), tilefold.mean(x, 0, dtype="f4"))
+    found = tilefold.stats(on_gpu, 0)
+    assert same_bits(found.variance.cpu().numpy(), tilefold.stats(x, 0).variance)
+    out = torch.empty(2, device="cuda")
+    assert tilefold.segment_reduce(on_gpu[0], [0, 3, 7], out=out) is out
+    assert same_bits(out.cpu().numpy(), tilefold.segment_reduce(x[0], [0, 3, 7]))
+    flags = torch.tensor([[True, False], [True, True]], device="cuda")
+    assert tilefold.minmax(flags, 1).tolist() == [[False, True], [True, True]]
+
+
 def test_cupy():
     import cupy
     for dtype in ("f4", "f8", "i4", "u1", "?", "f2"):

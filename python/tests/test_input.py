@@ -54,7 +54,7 @@ def test_dlpack_on_the_host_without_a_copy(dtype):
                                   lambda x: tilefold.reduce_by_key(x, np.ones(3)), lambda x: tilefold.vdot(x, x)])
 def test_arrays_of_a_gpu_whose_library_is_not_known(call):
     for kind in (2, 10, 13, 14):
-        with pytest.raises(tilefold.UnsupportedError, match=rf"this Tensor is on DLPack's device \({kind}, 1\).*cupy"):
+        with pytest.raises(tilefold.UnsupportedError, match=rf"this Tensor is on DLPack's device \({kind}, 1\).*CuPy has been"):
             call(Tensor(np.ones(3, "f4"), (kind, 1)))
     with pytest.raises(tilefold.UnsupportedError, match="this CudaArray is in CUDA's memory.*cupy.asarray"):
         call(CudaArray())
@@ -245,7 +245,7 @@ def test_fuse(dtype):
 
 
 def test_bad_fuse_is_named():
-    for names, text in [(("sum",), "'sum'; it knows count"), ((), "each once"), (("min", "min"), "each once")]:
+    for names, text in [(("median",), "'median'; it knows count"), ((), "each once"), (("min", "min"), "each once")]:
         with pytest.raises(tilefold.ArgumentError, match=text):
             tilefold.fuse(*names)
     with pytest.raises(tilefold.ArgumentError, match="ddof is 2"):

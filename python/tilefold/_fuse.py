@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several statistics in one read."""
+"""Several results of one call, most of them from one read."""
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any, List
+from typing import Any, List, Optional, Sequence
 
 import numpy as np
 
-from . import _errors, _gpu
+from . import _errors, _gpu, _reductions
 from ._arrays import Axis, Items, items_of
 from ._gpu_libraries import library_of
+from ._out import check_out, written
 from ._reductions import max, min, reduce
 
 #: Of "summary": count, mean, variance of a sample and of a population, least, greatest.
 _PLACES = {"count": 0, "mean": 1, "min": 4, "max": 5}
-_KNOWN = ("count", "mean", "var", "std", "min", "max")
+_OF_SUMMARY = ("count", "mean", "var", "std", "min", "max")
+#: Functions that read the items once more.
+_OTHERS = ("sum", "prod", "minmax", "argmin", "argmax", "any", "all", "count_nonzero", "logsumexp", "norm",
+           "exact_sum", "exact_mean", "compensated_sum")
+_KNOWN = _OF_SUMMARY + _OTHERS
 
 
 class Fused:
@@ -34,23 +39,46 @@ class Fused:
         return f"tilefold.fuse{self.names}"
 
     def __call__(self, x: Items, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False,
-                 stream: Any = None) -> Any:
+                 out: Optional[Sequence[Any]] = None, stream: Any = None) -> Any:
         if ddof not in (0, 1):
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ddof is {ddof!r}, and must be 0 or 1")
+        if out is not None and (not isinstance(out, (tuple, list)) or len(out) != len(self.names)):
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: out must be {len(self.names)} arrays, one "
+                                        f"of each result: {', '.join(self.names)}")
         library = library_of(x)
         if library is None:
             x = items_of(x)
         # One stream for all: numbers are read where they were written.
         with _gpu.current(library, x, stream):
             found = self._find(x, axis, ddof, keepdims)
+            if out is not None:
+                found = self._give(x, found, out)
         return self._results(*found)
+
+    @staticmethod
+    def _give(x: Any, found: List[Any], out: Sequence[Any]) -> List[Any]:
+        library = library_of(x)
+        if library is None:
+            arrays = [np.asarray(one) for one in found]
+            for one, to in zip(arrays, out):
+                check_out(to, one.dtype, one.shape)
+            return [written(to, one) for one, to in zip(arrays, out)]
+        like = library.items(x)
+        for one, to in zip(found, out):
+            if to is not None:
+                _gpu.check_out(library, to, like, library.code_of(one), tuple(one.shape))
+        return [_gpu.given(library, one, to) for one, to in zip(found, out)]
 
     def _find(self, x: Any, axis: Axis, ddof: int, keepdims: bool) -> List[Any]:
         library = library_of(x)
-        numbers = reduce(x, "summary", axis, keepdims)
+        numbers: Any = None
+        if set(self.names) & set(_OF_SUMMARY):
+            numbers = reduce(x, "summary", axis, keepdims)
         found: List[Any] = []
         for name in self.names:
-            if name in ("min", "max"):
+            if name in _OTHERS:
+                found.append(getattr(_reductions, name)(x, axis=axis, keepdims=keepdims))
+            elif name in ("min", "max"):
                 found.append(self._extreme(name, numbers[..., _PLACES[name]], x, axis, keepdims))
             elif name in ("var", "std"):
                 var = numbers[..., 3 - ddof]
@@ -76,13 +104,16 @@ class Fused:
 
 
 def fuse(*names: str) -> Fused:
-    """A function that finds several statistics in one read: fuse("mean", "var", "min")(x, axis=0).
+    """A function that finds several results: fuse("mean", "var", "min")(x, axis=0).
 
-    names  of "count", "mean", "var", "std", "min", "max", each once.
+    names  of "count", "mean", "var", "std", "min", "max", which take one read together; and "sum", "prod", "minmax",
+           "argmin", "argmax", "any", "all", "count_nonzero", "logsumexp", "norm", "exact_sum", "exact_mean",
+           "compensated_sum", of which each takes one more. Each once.
 
-    What it returns takes x and axis as reduce() does, ddof (0, or 1 for a sample), keepdims and stream, and returns
-    a named tuple. Each result has the bits of the function of its name; the count is int64 (float64 on a GPU). min
-    and max of int64 and uint64 are read once more, for float64 does not hold them. Of nothing: EmptyError.
+    What it returns takes x and axis as reduce() does, ddof (0, or 1 for a sample), keepdims, out (a sequence of one
+    array of each result, or None in the place of one) and stream, and returns a named tuple. Each result has the bits
+    of the function of its name; the count is int64 (float64 on a GPU). min and max of int64 and uint64 are read once
+    more, for float64 does not hold them. Of nothing: EmptyError where a function has no result for that.
 
     Raises: ArgumentError for another name; UnsupportedError for complex items; and as reduce().
     """

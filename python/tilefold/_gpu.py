@@ -17,6 +17,7 @@ import numpy as np
 from . import _errors, _library, _threads
 from ._arrays import axes_of, require_no_stream
 from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, Torch, name_of, of_dtype, of_name
+from ._out import require_room, require_two
 
 #: Operations that are one of another name for bool.
 _OF_BOOL = {"min": "all", "max": "any"}
@@ -37,8 +38,6 @@ def plan_of(op: str, code: Code) -> Plan:
     if not isinstance(op, str):
         raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: op is {op!r}, and must be a name")
     if code == BOOL:
-        if op == "minmax":
-            raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: there is no minmax of bool on a GPU")
         op = _OF_BOOL.get(op, op)
     items, result, count = _library.Dtype(*code, 1), _library.Dtype(), ctypes.c_int32()
     _library.call("tilefold_result", op.encode(), items, ctypes.byref(result), ctypes.byref(count))
@@ -130,7 +129,7 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
     return whole
 
 
-def _check_out(library: GpuLibrary, out: Any, like: Items, code: Code, shape: Tuple[int, ...]) -> Items:
+def check_out(library: GpuLibrary, out: Any, like: Items, code: Code, shape: Tuple[int, ...]) -> Items:
     if not library.owns(out):
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
                                     f"tilefold: out is a {type(out).__name__}, and must be an array of "
@@ -171,7 +170,7 @@ def fold(library: GpuLibrary, x: Any, op: str, axis: Any = None, keepdims: bool 
     code = plan.result
     wanted = code if dtype is None else dtype
     if out is not None:
-        _check_out(library, out, items, wanted, kept + plan.tail)
+        check_out(library, out, items, wanted, kept + plan.tail)
     handle = executor_of(items.device, items.stream)
     results = library.empty(x, kept + plan.tail, code)
     address = library.address(results)
@@ -182,10 +181,15 @@ def fold(library: GpuLibrary, x: Any, op: str, axis: Any = None, keepdims: bool 
                       _int64s(items.steps), len(axes), (ctypes.c_int32 * (len(axes) or 1))(*axes), address, None)
     if wanted != code:
         results = library.cast(results, wanted)
-    if out is not None:
-        library.copy(out, results)
-        return library.done(out)
-    return library.done(results)
+    return given(library, results, out)
+
+
+def given(library: GpuLibrary, results: Any, out: Any) -> Any:
+    """Results for the user, in `out` if there is one."""
+    if out is None:
+        return library.done(results)
+    library.copy(out, results)
+    return library.done(out)
 
 
 def row_of(library: GpuLibrary, x: Any) -> Tuple[Any, Items]:
@@ -256,7 +260,7 @@ def _require_row(items: Items, name: str) -> int:
 
 
 @in_stream
-def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str) -> Any:
+def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str, out: Any = None) -> Any:
     """Offsets that are on the GPU are believed; others have been checked by the caller, as NumPy's, and are copied."""
     if isinstance(offsets, np.ndarray):
         offsets = library.from_numpy(x, offsets)
@@ -268,12 +272,14 @@ def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str) -> Any:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: offsets are {many} of "
                                     f"{name_of(begins.code)}, and must be one or more of int32 or int64")
     plan = plan_of(op, items.code)
+    if out is not None:
+        check_out(library, out, items, plan.result, (many - 1,) + plan.tail)
     handle = executor_of(items.device, items.stream)
     results = library.empty(x, (many - 1,) + plan.tail, plan.result)
     _library.call("tilefold_segmented_reduce", handle, plan.name, items.address,
                   plan.items, n, begins.address, _library.Dtype(*begins.code, 1), many - 1,
                   library.address(results))
-    return library.done(results)
+    return given(library, results, out)
 
 
 @in_stream
@@ -303,7 +309,7 @@ def release_memory() -> None:
 
 
 @in_stream
-def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str) -> Tuple[Any, Any]:
+def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str, out: Any = None) -> Tuple[Any, Any]:
     """Waits for the number of runs."""
     require_together(library, values, keys, "keys")
     keys, of_keys = row_of(library, keys)
@@ -314,16 +320,24 @@ def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str) -> Tuple
                                     f"{tuple(of_keys.shape)}, and values {tuple(items.shape)}; they must be rows "
                                     "of one length")
     plan = plan_of(op, items.code)
+    if out is not None:
+        require_two(out)
+        for one, code, tail in ((out[0], of_keys.code, ()), (out[1], plan.result, plan.tail)):
+            rows = tuple(one.shape[:1]) if library.owns(one) else ()
+            check_out(library, one, items, code, rows + tail)
     handle = executor_of(items.device, items.stream)
     keys_out = library.empty(keys, (n,), of_keys.code)
     results = library.empty(values, (n,) + plan.tail, plan.result)
     if n == 0:
-        return library.done(keys_out), library.done(results)
+        return (library.done(keys_out), library.done(results)) if out is None else (out[0][:0], out[1][:0])
     runs = library.empty(values, (), of_dtype(np.dtype("i8")))
     _library.call("tilefold_reduce_by_key", handle, plan.name, of_keys.address,
                   _library.Dtype(*of_keys.code, 1), items.address, plan.items, n, library.address(keys_out),
                   library.address(results), ctypes.cast(library.address(runs), ctypes.POINTER(ctypes.c_int64)))
     count = library.number(runs)
+    if out is not None:
+        require_room(min(one.shape[0] for one in out), count)
+        return (given(library, keys_out[:count], out[0][:count]), given(library, results[:count], out[1][:count]))
     return library.done(keys_out)[:count], library.done(results)[:count]
 
 

@@ -417,6 +417,79 @@ class Jax(GpuLibrary):
         return x
 
 
+class Dlpack(GpuLibrary):
+    """Arrays of a library that is not known, which have __dlpack__: torch or CuPy, whichever is loaded, sees them,
+    and makes results. Those go back through `from_dlpack` of the module that the arrays' type comes from, if it has
+    one; else they are torch's or CuPy's, which have __dlpack__, too."""
+
+    def __init__(self, base: GpuLibrary, see: Callable[[Any], Any], kind: Any) -> None:
+        self.base, self.see, self.kind = base, see, kind
+        self.name = f"{kind.__module__}.{kind.__name__}"
+        module = sys.modules.get(kind.__module__.partition(".")[0])
+        self.give: Callable[[Any], Any] = getattr(module, "from_dlpack", lambda x: x)
+
+    def owns(self, x: Any) -> bool:
+        return self.base.owns(x) or (isinstance(x, self.kind) and x.__dlpack_device__()[0] in _OF_CUDA)
+
+    def view(self, x: Any) -> Any:
+        """The same memory; the producer makes it ready in the current stream, as DLPack says."""
+        return x if self.base.owns(x) else self.see(x)
+
+    def items(self, x: Any) -> Items:
+        return self.base.items(self.view(x))
+
+    def in_stream(self, x: Any, stream: Any) -> ContextManager[Any]:
+        return self.base.in_stream(self.view(x), stream)
+
+    def empty(self, like: Any, shape: Tuple[int, ...], code: Code) -> Any:
+        return self.base.empty(self.view(like), shape, code)
+
+    def address(self, x: Any) -> int:
+        return self.base.address(x)
+
+    def cast(self, x: Any, code: Code) -> Any:
+        return self.base.cast(self.view(x), code)
+
+    def contiguous(self, x: Any) -> Any:
+        return self.base.contiguous(self.view(x))
+
+    def copy(self, to: Any, x: Any) -> None:
+        self.base.copy(self.view(to), self.view(x))
+
+    def from_numpy(self, like: Any, array: np.ndarray[Any, Any]) -> Any:
+        return self.base.from_numpy(self.view(like), array)
+
+    def stacked(self, initial: Any, x: Any) -> Any:
+        return self.base.stacked(initial, self.view(x))
+
+    def masked(self, x: Any, mask: Any, value: Any) -> Any:
+        return self.base.masked(self.view(x), self.view(mask), value)
+
+    def size(self, x: Any) -> int:
+        return self.base.size(self.view(x))
+
+    def number(self, x: Any) -> int:
+        return self.base.number(x)
+
+    def done(self, x: Any) -> Any:
+        return self.give(x) if self.base.owns(x) else x
+
+
+#: DLPack's devices that are CUDA's: its memory, and managed memory.
+_OF_CUDA = (2, 13)
+
+
+def _dlpack_library(x: Any) -> Optional[GpuLibrary]:
+    """Of an array of a GPU whose library is not known."""
+    if not hasattr(x, "__dlpack__") or x.__dlpack_device__()[0] not in _OF_CUDA:
+        return None
+    for name in ("torch", "cupy"):
+        if name in sys.modules:
+            found = _by_type[type(x)] = Dlpack(_library_of(name), sys.modules[name].from_dlpack, type(x))
+            return found
+    return None
+
+
 def of_name_in_numpy(code: Code) -> np.dtype[Any]:
     if code == (4, 16):
         import ml_dtypes
@@ -471,9 +544,12 @@ def library_of(x: Any) -> Optional[GpuLibrary]:
     if hasattr(x, "__dlpack_device__"):
         device, number = x.__dlpack_device__()
         if device not in (1, 3):
-            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(device)}, {number}). On GPUs "
-                              "arrays of torch, CuPy and JAX are taken: use torch.from_dlpack(x) or "
-                              "cupy.from_dlpack(x)")
+            found = _dlpack_library(x)
+            if found is not None:
+                return found
+            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(device)}, {number}). Arrays of other "
+                              "libraries than torch, CuPy and JAX are taken where they are CUDA's and torch or CuPy has "
+                              "been imported, whose memory results are")
     elif shows_itself:
         raise unsupported(f"this {type(x).__name__} is in CUDA's memory. On GPUs arrays of torch, CuPy and JAX are "
                           "taken: use cupy.asarray(x)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import math
 import threading
 from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
@@ -11,28 +12,14 @@ import numpy as np
 
 from . import _errors, _gpu, _library, _threads
 from ._arrays import Axis, Items, array_of, axes_of, items_of, require_no_stream, row_of, unsupported
-from ._gpu_libraries import BOOL, Code, GpuLibrary, library_of, name_of, of_dtype
+from ._gpu_libraries import (BOOL, Code, GpuLibrary, library_of, name_of, of_dtype, of_name,
+                             of_name_in_numpy)
 from ._operations import Operation
-
-Out = Any  # an array of the result's kind, or None
+from ._out import Out, check_out, written
 
 
 def _int64s(values: Sequence[int]) -> Any:
     return (ctypes.c_int64 * (len(values) or 1))(*values)
-
-
-def _check_out(out: Out, dtype: np.dtype[Any], shape: Tuple[int, ...]) -> None:
-    if out is None:
-        return
-    if not isinstance(out, np.ndarray):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: out is a {type(out).__name__}, and must be a NumPy array")
-    if out.dtype != dtype or out.shape != shape:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: out is an array of {out.dtype} and shape {out.shape}, and must be "
-                                    f"one of {dtype} and shape {shape}")
-    if not out.flags.writeable:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: out is read-only")
 
 
 def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out,
@@ -42,13 +29,13 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
     axes = axes_of(axis, x.ndim)
     left = tuple(n for i, n in enumerate(x.shape) if i not in axes)
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else left
-    _check_out(out, operation.dtype if dtype is None else dtype, kept + operation.tail)
+    check_out(out, operation.dtype if dtype is None else dtype, kept + operation.tail)
     results = operation.memory(left)
     size = x.dtype.itemsize
     _library.call("tilefold_axis_reduce", _threads.executor(), operation.name, operation.address, operation.code,
                   x.ndim, _int64s(x.shape), _int64s([step // size for step in x.strides]), len(axes),
                   (ctypes.c_int32 * (len(axes) or 1))(*axes), results.ctypes.data, None)
-    results = operation.results(results).reshape(kept + operation.tail)
+    results = results.reshape(kept + operation.tail)
     if out is not None:
         out[...] = results.astype(out.dtype, copy=False)
         return out
@@ -85,7 +72,7 @@ def _whole_plan(op: str, widens: bool, x: np.ndarray[Any, Any]) -> Optional[Tupl
     if widens and x.dtype.kind in "iub" and x.dtype.itemsize < 8:
         op += "64"
     operation = Operation(op, x)
-    is_plain = not operation.tail and operation.items is x and x.dtype.isnative
+    is_plain = not operation.tail and x.dtype.isnative
     return (operation.name, operation.code, operation.dtype) if is_plain else None
 
 
@@ -247,20 +234,26 @@ def _identity(op: str, code: Code) -> Any:
     return most if op == "min" else least
 
 
+def _mask_of(where: Any, shape: Tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """`where`, spread over an array of that shape."""
+    mask = array_of(where)
+    if mask.dtype != bool:
+        raise unsupported(f"where is {mask.dtype}, and must be bool")
+    try:
+        return np.broadcast_to(mask, shape)
+    except ValueError:
+        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: where has the shape {mask.shape}, which does not "
+                                    f"spread over {shape}") from None
+
+
 def _where(fold: Any, x: Items, where: Any, op: str, stream: Any) -> Any:
     """fold() of x with the identity of `op` in the places where `where` is false. All in one stream."""
     library = library_of(x)
     with _gpu.current(library, x, stream):
         if library is not None:
             return fold(library.masked(x, where, _identity(op, library.code_of(x))))
-    array, mask = items_of(x), array_of(where)
-    if mask.dtype != bool:
-        raise unsupported(f"where is {mask.dtype}, and must be bool")
-    try:
-        mask = np.broadcast_to(mask, array.shape)
-    except ValueError:
-        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: where has the shape {mask.shape}, which does not "
-                                    f"spread over {array.shape}") from None
+    array = items_of(x)
+    mask = _mask_of(where, array.shape)
     return fold(np.where(mask, array, np.array(_identity(op, of_dtype(array.dtype))).astype(array.dtype)))
 
 
@@ -321,10 +314,64 @@ def minmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None,
     return reduce(x, "minmax", axis, keepdims, out, stream=stream)
 
 
+def _of_float(dtype: Any) -> np.dtype[Any]:
+    """What `dtype` of a mean names: a floating type, or bfloat16."""
+    try:
+        code = of_name(dtype)
+    except TypeError:
+        code = BOOL
+    if code[0] not in (2, 4):
+        raise unsupported(f"dtype is {dtype!r}, and must be a floating type: means and deviations are computed in float64")
+    return of_name_in_numpy(code)
+
+
+def _statistic(x: Items, op: str, axis: Axis, keepdims: bool, out: Out, dtype: Any, where: Any, stream: Any) -> Any:
+    """A mean or a deviation. `where` takes the items of each result together, as segments."""
+    if dtype is None and where is None:
+        return reduce(x, op, axis, keepdims, out, stream=stream)
+    library = library_of(x)
+    wanted = None if dtype is None else _of_float(dtype)
+    if library is not None:
+        if where is not None:
+            raise unsupported("where= of means and deviations is for arrays on the host")
+        return _gpu.fold(library, x, op, axis, keepdims, out, None if dtype is None else of_name(dtype), stream=stream)
+    require_no_stream(stream)
+    array = items_of(x)
+    if where is None:
+        return _fold(array, op, axis, keepdims, out, wanted)
+    mask = _mask_of(where, array.shape)
+    axes = axes_of(axis, array.ndim)
+    last = tuple(range(array.ndim - len(axes), array.ndim))
+    array, mask = np.moveaxis(array, axes, last), np.moveaxis(mask, axes, last)
+    left = array.shape[:array.ndim - len(axes)]
+    kept = mask.reshape(math.prod(left), -1).sum(1) if array.size else np.zeros(math.prod(left), np.int64)
+    operation = Operation(op, row_of(array[mask]))
+    results = operation.memory(left)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])
+    _library.call("tilefold_segmented_reduce", _threads.executor(), operation.name, operation.address, operation.code,
+                  operation.items.size, offsets.ctypes.data, _library.code_of(offsets.dtype), results.size,
+                  results.ctypes.data)
+    if keepdims:
+        results = results.reshape(tuple(1 if i in axes else n for i, n in enumerate(np.shape(items_of(x)))))
+    if wanted is not None:
+        results = results.astype(wanted)
+    check_out(out, results.dtype, results.shape)
+    results = written(out, results)
+    return results[()] if out is None and results.ndim == 0 else results
+
+
 def mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
-         stream: Any = None) -> Any:
-    """The mean of real items, in float64. Of nothing: EmptyError. The rest: see reduce()."""
-    return reduce(x, "mean", axis, keepdims, out, stream=stream)
+         dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
+    """The mean of real items, in float64. Of nothing: EmptyError.
+
+    dtype  a floating type: the mean is computed in float64 all the same, and rounded once to it.
+    where  an array of bool that spreads over x, which is on the host: the mean of the items where it is true, with
+           the bits of mean(x[where]); NaN where a result has none. It costs a copy of x.
+           var and std take both in the same way.
+
+    The rest: see reduce().
+    """
+    return _statistic(x, "mean", axis, keepdims, out, dtype, where, stream)
 
 
 def _of_divisor(name: str, ddof: int, correction: Optional[int]) -> str:
@@ -342,16 +389,17 @@ def _of_divisor(name: str, ddof: int, correction: Optional[int]) -> str:
 
 
 def var(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None, *,
-        correction: Optional[int] = None, stream: Any = None) -> Any:
+        correction: Optional[int] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The variance of real items, in float64, in one read; of a sample with ddof=1, which the Array API calls
-    correction=1. Of nothing: EmptyError; of one item with ddof=1: NaN. The rest: see reduce()."""
-    return reduce(x, _of_divisor("variance", ddof, correction), axis, keepdims, out, stream=stream)
+    correction=1. Of nothing: EmptyError; of one item with ddof=1: NaN. dtype and where: see mean(). The rest: see
+    reduce()."""
+    return _statistic(x, _of_divisor("variance", ddof, correction), axis, keepdims, out, dtype, where, stream)
 
 
 def std(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None, *,
-        correction: Optional[int] = None, stream: Any = None) -> Any:
+        correction: Optional[int] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The standard deviation: the square root of var(), with its arguments. The rest: see reduce()."""
-    return reduce(x, _of_divisor("standard_deviation", ddof, correction), axis, keepdims, out, stream=stream)
+    return _statistic(x, _of_divisor("standard_deviation", ddof, correction), axis, keepdims, out, dtype, where, stream)
 
 
 def argmin(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
@@ -438,22 +486,31 @@ def compensated_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Ou
 
 
 class Stats(NamedTuple):
-    """What stats() finds; `variance` is that of a sample. Of an array of a GPU all but the count are arrays there."""
-    count: int  # type: ignore[assignment]  # and not how often a value is there
+    """What stats() finds; `variance` is that of a sample. Of an array of a GPU all but the count are arrays there;
+    along axes all are arrays."""
+    count: Any
     mean: Any
     variance: Any
     min: Any
     max: Any
 
 
-def stats(x: Items, *, stream: Any = None) -> Stats:
-    """Count, mean, variance of a sample, least and greatest of all real items, in one read.
+def stats(x: Items, axis: Axis = None, keepdims: bool = False, *, stream: Any = None) -> Stats:
+    """Count, mean, variance of a sample, least and greatest of real items, in one read.
 
-    Each has the bits of its own operation, as float; so integers beyond 2**53 are rounded in min and max. Of
-    nothing: 0, NaN, NaN, infinity, -infinity. An array whose items do not stand one after the other is copied.
+    Each has the bits of its own operation, as float; so integers beyond 2**53 are rounded in min and max. Without
+    an axis of all items: the count is an int, and of nothing they are 0, NaN, NaN, infinity, -infinity; an array
+    whose items do not stand one after the other is copied. Along axes each is an array of the shape that is left,
+    the count one of int64 (of float64 on a GPU), and where nothing is folded: EmptyError.
 
-    Raises: UnsupportedError as reduce().
+    Raises: as reduce().
     """
+    if axis is not None or keepdims:
+        numbers = reduce(x, "summary", axis, keepdims, stream=stream)
+        count = numbers[..., 0]
+        if isinstance(numbers, np.ndarray):
+            count = count.astype(np.int64)
+        return Stats(count, *(numbers[..., i] for i in (1, 2, 4, 5)))
     library = library_of(x)
     if library is not None:
         return Stats(library.size(x), *_gpu.stats(library, x, stream=stream))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Sequence, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from . import _errors, _gpu, _library, _threads
 from ._arrays import Items, array_of, require_no_stream, row_of, unsupported
 from ._gpu_libraries import library_of
 from ._operations import Operation
+from ._out import Out, check_out, check_rows, require_room, require_two, written
 
 
 def _offsets_of(offsets: Items) -> np.ndarray[Any, Any]:
@@ -37,13 +38,14 @@ def _checked(offsets: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
     return offsets
 
 
-def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, stream: Any = None) -> Any:
+def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None, stream: Any = None) -> Any:
     """Folds every segment x[offsets[i]:offsets[i + 1]] of a row.
 
     x        an array of one axis, of the dtypes of reduce(); copied if its items do not stand one after the other.
     offsets  s + 1 integers, of 32 or 64 bits without a copy. They do not decrease, and lie in 0 to len(x); the
              first need not be 0, nor the last len(x). Those on the host are all checked before anything is folded;
              those on a GPU are believed.
+    out      an array of the result's dtype and shape, which takes the result and is returned.
     op       a name of reduce(). "sum" is that of libtilefold: of narrow integers in 32 bits ("sum64": in 64).
 
     The result has the shape (s,), or (s, 2) of a pair ("summary": 6), and the operation's dtype. Each has the bits of reduce()
@@ -56,7 +58,7 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, stream: Any = N
     if library is not None:
         host_offsets = library_of(offsets) is None
         return _gpu.segment_reduce(library, x, _checked(_offsets_of(offsets), library.size(x)) if host_offsets
-                                   else offsets, op, stream=stream)
+                                   else offsets, op, out, stream=stream)
     require_no_stream(stream)
     items = array_of(x)
     if items.ndim != 1:
@@ -65,11 +67,12 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, stream: Any = N
     checked = _offsets_of(offsets)
     operation = Operation(op, row_of(items))
     segments = checked.size - 1
+    check_out(out, operation.dtype, (segments,) + operation.tail)
     results = operation.memory((segments,))
     _library.call("tilefold_segmented_reduce", _threads.executor(), operation.name, operation.address,
                   operation.code, items.size, checked.ctypes.data, _library.code_of(checked.dtype), segments,
                   results.ctypes.data)
-    return operation.results(results)
+    return written(out, results)
 
 
 def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> Any:
@@ -103,15 +106,18 @@ def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> 
     for row, operation, result in zip(rows, operations, results.reshape(len(rows), -1)):
         _library.call("tilefold_reduce", _threads.executor(), operation.name, operation.address, operation.code,
                       row.size, result.ctypes.data)
-    return operations[0].results(results)
+    return results
 
 
-def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, stream: Any = None) -> Tuple[Any, Any]:
+def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, out: Optional[Tuple[Out, Out]] = None,
+                  stream: Any = None) -> Tuple[Any, Any]:
     """Folds the values of every run of equal neighbouring keys.
 
     keys    a row of n integers, bool or floats; equal as == says, so a NaN is a run of its own.
     values  a row of n items, of the dtypes of reduce().
     op      a name of reduce(), as in segment_reduce().
+    out     two arrays of the dtypes of keys and results, each of n rows or at least as many as there are runs: they
+            take the results, and what is returned are their first rows.
 
     Returns (keys, results), both of the shape (runs,), in the order of the runs: a run's first key, and what
     reduce() gives for its values alone; results of a pair have the shape (runs, 2). Of nothing: two empty arrays.
@@ -121,7 +127,7 @@ def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, stream: Any = 
     """
     library = library_of(values)
     if library is not None:
-        found: Tuple[Any, Any] = _gpu.reduce_by_key(library, values, keys, op, stream=stream)
+        found: Tuple[Any, Any] = _gpu.reduce_by_key(library, values, keys, op, out, stream=stream)
         return found
     require_no_stream(stream)
     given, items = array_of(keys), array_of(values)
@@ -132,10 +138,17 @@ def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, stream: Any = 
     row = row_of(given)
     operation = Operation(op, row_of(items))
     n = row.size
+    if out is not None:
+        require_two(out)
+        check_rows(out[0], row.dtype, ())
+        check_rows(out[1], operation.dtype, operation.tail)
     runs = ctypes.c_int64()
     keys_out = np.empty(n, row.dtype)
     results = operation.memory((n,))
     _library.call("tilefold_reduce_by_key", _threads.executor(), operation.name, row.ctypes.data,
                   _library.code_of(row.dtype), operation.address, operation.code, n, keys_out.ctypes.data,
                   results.ctypes.data, ctypes.byref(runs))
-    return keys_out[:runs.value].copy(), operation.results(results[:runs.value].copy())
+    if out is not None:
+        require_room(min(len(one) for one in out), runs.value)
+        return (written(out[0][:runs.value], keys_out[:runs.value]), written(out[1][:runs.value], results[:runs.value]))
+    return keys_out[:runs.value].copy(), results[:runs.value].copy()

@@ -17,6 +17,7 @@
 #include <hwy/highway.h>
 
 #include "src/host/array_items-inl.hpp"
+#include "src/host/lane_ops-inl.hpp"
 #include "src/host/simd_folds.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,59 +27,6 @@ namespace HWY_NAMESPACE {
 #if TILEFOLD_SIMD_TARGET
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// Vector operators on integer lanes; op is the scalar twin, which also knows the identity.
-template <class Op>
-struct lane_op;
-template <>
-struct lane_op<plus> {
-  template <class V>
-  HWY_INLINE static V apply(V a, V b) {
-    return hn::Add(a, b);
-  }
-};
-template <>
-struct lane_op<multiplies> {
-  template <class V>
-  HWY_INLINE static V apply(V a, V b) {
-    return hn::Mul(a, b);
-  }
-};
-template <>
-struct lane_op<minimum> {
-  template <class V>
-  HWY_INLINE static V apply(V a, V b) {
-    return hn::Min(a, b);
-  }
-};
-template <>
-struct lane_op<maximum> {
-  template <class V>
-  HWY_INLINE static V apply(V a, V b) {
-    return hn::Max(a, b);
-  }
-};
-template <>
-struct lane_op<bit_and> {
-  template <class V>
-  HWY_INLINE static V apply(V a, V b) {
-    return hn::And(a, b);
-  }
-};
-template <>
-struct lane_op<bit_or> {
-  template <class V>
-  HWY_INLINE static V apply(V a, V b) {
-    return hn::Or(a, b);
-  }
-};
-template <>
-struct lane_op<bit_xor> {
-  template <class V>
-  HWY_INLINE static V apply(V a, V b) {
-    return hn::Xor(a, b);
-  }
-};
 
 // The integer that a lane ends as: itself modulo the accumulator's size.
 template <class Acc>
@@ -179,39 +127,6 @@ simd_fold bit_fold(simd_op op) {
       return nullptr;
   }
 }
-
-// What a binary floating format of Significand bits looks like as a signed integer.
-template <class Int, int Significand>
-struct float_bits {
-  static constexpr Int magnitude = std::numeric_limits<Int>::max();
-  static constexpr Int infinity = static_cast<Int>(magnitude - ((Int{1} << Significand) - 1));
-  static constexpr Int quiet_nan = static_cast<Int>(infinity | (Int{1} << (Significand - 1)));
-};
-
-// Integer keys in the order of the floating values, -0 below +0; as order_key() makes them, except
-// that every NaN has the key which makes the operator treat it as it should: last in line where a
-// NaN is a missing value, first where it wins. No other value has that key.
-template <class Int, int Significand, bool NanIsHighest>
-struct key_order {
-  static constexpr Int nan_key =
-      NanIsHighest ? std::numeric_limits<Int>::max() : std::numeric_limits<Int>::min();
-  using layout = float_bits<Int, Significand>;
-
-  template <class D, class V>
-  HWY_INLINE static V convert(D d, V bits) {
-    const hn::RebindToUnsigned<D> du;
-    const auto sign = hn::BroadcastSignBit(bits);
-    const auto flip = hn::BitCast(d, hn::ShiftRight<1>(hn::BitCast(du, sign)));
-    const auto magnitude = hn::And(bits, hn::Set(d, layout::magnitude));
-    const auto nan = hn::Gt(magnitude, hn::Set(d, layout::infinity));
-    return hn::IfThenElse(nan, hn::Set(d, nan_key), hn::Xor(bits, flip));
-  }
-
-  static Int of(Int key) {
-    if (key == nan_key) return layout::quiet_nan;
-    return static_cast<Int>(key < 0 ? key ^ layout::magnitude : key);
-  }
-};
 
 template <class Int, int Significand>
 simd_fold float_selection_fold(simd_op op) {

@@ -217,6 +217,25 @@ TEST_F(CInterface, KnowsBoolsAndComplexNumbers) {
   bool answer = true;
   must(tilefold_reduce(host_, "all", bools.data(), bool_code, 4, &answer));
   EXPECT_FALSE(answer);
+  // Of bool: the least is whether all are, the greatest whether any is.
+  for (const std::vector<std::uint8_t>& row :
+       {bools, std::vector<std::uint8_t>(1000, 1), std::vector<std::uint8_t>(1000, 0), {}}) {
+    const auto n = static_cast<std::int64_t>(row.size());
+    const std::uint8_t all = std::ranges::count(row, 0) == 0;
+    const std::uint8_t any = std::ranges::count(row, 1) != 0;
+    std::uint8_t least = 7, greatest = 7, both[2] = {7, 7}, of_two[4] = {7, 7, 7, 7};
+    must(tilefold_reduce(host_, "min", row.data(), bool_code, n, &least));
+    must(tilefold_reduce(host_, "max", row.data(), bool_code, n, &greatest));
+    must(tilefold_reduce(host_, "minmax", row.data(), bool_code, n, both));
+    EXPECT_EQ(least, all);
+    EXPECT_EQ(greatest, any);
+    EXPECT_EQ(both[0], all);
+    EXPECT_EQ(both[1], any);
+    must(tilefold_segmented_reduce_equal(host_, "minmax", row.data(), bool_code, 1, n, of_two));
+    EXPECT_EQ(of_two[0], all);
+    EXPECT_EQ(of_two[1], any);
+    EXPECT_EQ(of_two[2], 7);
+  }
   std::vector<std::complex<float>> z;
   const auto parts = items_of<float>(2000);
   for (std::size_t i = 0; i < parts.size(); i += 2) z.emplace_back(parts[i], parts[i + 1]);
@@ -677,6 +696,87 @@ TEST(Precompiled, HasTheNamesBitsAndExceptionsOfTheTemplates) {
   EXPECT_THROW((void)p::reduce(exec, static_cast<const float*>(nullptr), 3), null_pointer_error);
   EXPECT_THROW((void)p::reduce(exec, x.data(), 3, p::bit_or), error);
   EXPECT_THROW(p::host_executor(-1), invalid_range_error);
+}
+
+TEST(Precompiled, AxesStatisticsDotsAndRowsAreThoseOfTheTemplates) {
+  namespace p = tilefold::precompiled;
+  p::host_executor exec(2);
+  const std::int64_t rows = 300, columns = 41;
+  const auto x = items_of<float>(rows * columns);
+  const auto n = static_cast<std::int64_t>(x.size());
+
+  std::vector<float> sums(static_cast<std::size_t>(columns)), wanted(sums);
+  p::axis_reduce_into(exec, p::array_view<float>{x.data(), {rows, columns}}, {0}, sums.data(),
+                      p::sum);
+  axis_reduce(test_view{x.data(), right_layout({rows, columns})},
+              test_view{wanted.data(), right_layout({columns})}, 0);
+  for (std::size_t c = 0; c < sums.size(); ++c) EXPECT_TRUE(same_bits(sums[c], wanted[c])) << c;
+  // Transposed, every second column, results from the last to the first.
+  std::vector<double> means(20), wanted_means(20);
+  p::axis_reduce_into(exec, p::array_view<float>{x.data(), {20, rows}, {2, columns}}, {1},
+                      means.data() + 19, p::mean, {-1});
+  axis_reduce(test_view{x.data(), view_layout{{20, rows}, {2, columns}}},
+              test_view{wanted_means.data(), right_layout({20})}, 1, r::mean{});
+  for (std::size_t c = 0; c < 20; ++c) {
+    EXPECT_TRUE(same_bits(means[19 - c], wanted_means[c])) << c;
+  }
+  std::int64_t place = -1;
+  p::axis_reduce_into(exec, p::array_view<float>{x.data(), {rows, columns}}, {0, 1}, &place,
+                      p::arg_max);
+  EXPECT_EQ(place, tilefold::max_element(x) - x.begin());
+
+  const p::statistics found = p::stats(exec, x.data(), n);
+  EXPECT_EQ(found.count, n);
+  EXPECT_TRUE(same_bits(found.mean, tilefold::reduce(x, r::mean{})));
+  EXPECT_TRUE(same_bits(found.variance, tilefold::reduce(x, r::variance{})));
+  EXPECT_EQ(found.min, tilefold::reduce(x, minimum{}));
+  EXPECT_EQ(found.max, tilefold::reduce(x, maximum{}));
+
+  const auto y = items_of<float>(n + 1);
+  EXPECT_TRUE(same_bits(p::dot(exec, x.data(), y.data() + 1, n),
+                        tilefold::transform_reduce(x.begin(), x.end(), y.begin() + 1, r::dot{})));
+  const bool flags[] = {true, false, true};
+  static_assert(std::same_as<decltype(p::reduce(exec, flags, 3, p::min)), bool>);
+  EXPECT_FALSE(p::reduce(exec, flags, 3, p::min));
+  const p::extremes<bool> ends = p::reduce(exec, flags, 3, p::minmax);
+  EXPECT_TRUE(!ends.min && ends.max);
+  auto part = p::reduce_piece(exec, flags, 1, 0, p::minmax);
+  part.append(exec, flags + 1, 2);
+  EXPECT_TRUE(!part.value().min && part.value().max);
+  const std::int8_t bytes[] = {100, 100};
+  EXPECT_EQ(p::dot(exec, bytes, bytes, 2), 20000);
+
+  std::vector<float> logs(x.size()), wanted_logs(x.size());
+  p::log_softmax_into(exec, x.data(), rows, columns, logs.data());
+  log_softmax(host_executor(), x.data(), rows, columns, wanted_logs.data());
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_TRUE(same_bits(logs[i], wanted_logs[i])) << i;
+  EXPECT_EQ(p::workspace_bytes<float>(exec, n, p::mean), 0);
+}
+
+TEST(Precompiled, ErrorsOfAxesNameTheValue) {
+  namespace p = tilefold::precompiled;
+  p::host_executor exec;
+  const std::vector<float> x(24, 1.0f);
+  std::vector<float> out(24, 3.0f);
+  const auto message = [&](const p::array_view<float>& in, const p::axis_numbers& axes,
+                           const p::axis_numbers& strides = {}) -> std::string {
+    try {
+      p::axis_reduce_into(exec, in, axes, out.data(), p::sum, strides);
+    } catch (const shape_error& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_NE(message({x.data(), {4, 6}}, {2}).find("no axis 2"), std::string::npos)
+      << message({x.data(), {4, 6}}, {2});
+  // Not axis 0, which is what is left of it in 32 bits.
+  EXPECT_NE(message({x.data(), {4, 6}}, {std::int64_t{1} << 32}), "no error");
+  EXPECT_NE(message({x.data(), {4, 6}, {1}}, {0}).find("in has 1 strides for 2 axes"),
+            std::string::npos);
+  EXPECT_NE(message({x.data(), {4, 6}}, {0}, {1, 2}).find("out has 2 strides for 1 axes"),
+            std::string::npos);
+  EXPECT_THROW(p::axis_numbers({1, 1, 1, 1, 1, 1, 1, 1, 1}), shape_error);
+  EXPECT_EQ(out, std::vector<float>(24, 3.0f));
 }
 
 TEST(Precompiled, PiecesAndAccumulatorsAreThoseOfTheTemplates) {

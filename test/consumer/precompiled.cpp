@@ -22,6 +22,12 @@ int main() {
   parts.merge(p::reduce_piece(exec, x.data() + 1, 1, 1, p::mean));
   p::exact_accumulator<float> total;
   total.add(exec, x.data(), 3);
+  float columns[2];
+  const float matrix[] = {1, 2, 3, 4, 5, 6};
+  p::axis_reduce_into(exec, p::array_view<float>{matrix, {3, 2}}, {0}, columns, p::sum);
+  const bool more = columns[0] == 9 && columns[1] == 12 && p::stats(exec, matrix, 6).mean == 3.5 &&
+                    p::dot(exec, matrix, matrix, 2) == 5;
   std::printf("%g %g %g %g\n", sum, mean, parts.value(), total.value());
-  return sum == 6.5f && mean == 1.5 && parts.value() == 1.5 && total.value() == 6.5f ? 0 : 1;
+  return sum == 6.5f && mean == 1.5 && parts.value() == 1.5 && total.value() == 6.5f && more ? 0
+                                                                                             : 1;
 }

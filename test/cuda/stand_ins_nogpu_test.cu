@@ -3,6 +3,9 @@
 // What stands for an executor, on a runtime that only claims to have a GPU: which types do, where
 // calls with them go, what is kept for them and when it is given back. (stand_ins_test.cu sees the
 // bits on a GPU.)
+// What CCCL asked for before 3.1.
+#define LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -20,11 +23,13 @@
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
 #include <thrust/host_vector.h>
+#include <cuda/memory_resource>
 #include <cuda/stream_ref>
 
 #include <gtest/gtest.h>
 
 #include <tilefold/cub_compat.cuh>
+#include <tilefold/piece.hpp>
 #include <tilefold/thrust_compat.hpp>
 #include <tilefold/tilefold.cuh>
 
@@ -163,6 +168,26 @@ TEST_F(CudaStandIns, OfTheHostFoldOnTheHost) {
   EXPECT_EQ(threads_behind(std::execution::seq), 1);
   EXPECT_EQ(threads_behind(thrust::seq), 1);
   EXPECT_EQ(threads_behind(std::execution::par), host_executor().threads());
+  std::vector<int> joined(4);
+  const std::vector<int> four{1, 5, 7, 2};
+  transform_rows(thrust::host, four.data(), 2, 2, joined.data(), reducers::max<>{},
+                 std::minus<int>{});
+  EXPECT_EQ(joined, (std::vector<int>{-4, 0, 0, -5}));
+  transform_rows_into(std::execution::seq, four.data(), 1, 4, joined.data(), reducers::max<>{},
+                      std::minus<int>{});
+  EXPECT_EQ(joined, (std::vector<int>{-6, -2, 0, -5}));
+  const std::vector<float> equal(4, 3.0f);
+  std::vector<float> logs(4);
+  log_softmax(std::execution::par, equal.data(), 4, 1, logs.data());
+  EXPECT_EQ(logs, std::vector<float>(4, 0.0f));
+  log_softmax_into(thrust::seq, equal.data(), 4, 1, logs.data());
+  EXPECT_EQ(logs, std::vector<float>(4, 0.0f));
+  auto part = reduce_piece(thrust::host, four, 0);
+  part.append(std::execution::seq, four).append(thrust::seq, four.begin(), four.begin() + 1);
+  EXPECT_EQ(part.value(), 31);
+  EXPECT_EQ(
+      reduce_piece<long long>(std::execution::par, four.begin(), four.end(), 0, maximum{}).value(),
+      7);
   EXPECT_THROW((void)tilefold::reduce(std::execution::par, items_, items_ + 3), memory_space_error);
   EXPECT_THROW((void)tilefold::reduce(thrust::host, items_, items_ + 3), memory_space_error);
   EXPECT_THROW((void)tilefold::reduce(thrust::device, three), memory_space_error);
@@ -198,7 +223,13 @@ TEST_F(CudaStandIns, EveryVerbTakesThem) {
     const test_view sums{p + 12, right_layout({4})};
     axis_reduce(handle, matrix, sums, 0);
     axis_reduce_into(handle, matrix, sums, 0, maximum{});
-    EXPECT_EQ(logged("launch"), 19);
+    transform_rows(handle, p, 2, 4, p, reducers::sum{}, plus{});
+    transform_rows_into(handle, p, 2, 4, p, reducers::sum{}, plus{});
+    auto* const floats = reinterpret_cast<float*>(p);
+    log_softmax(handle, floats, 2, 4, floats);
+    log_softmax_into(handle, floats, 2, 4, floats);
+    (void)reduce_piece(handle, p, p + 9, 3).append(handle, p, p + 5);
+    EXPECT_EQ(logged("launch"), 25);
   };
   all(stream);
   all(thrust::device);
@@ -354,8 +385,15 @@ TEST_F(CudaStandIns, ThrustsCallsChangeTheirNamespace) {
   EXPECT_EQ(logged("launch"), 1);
 }
 
+// As cub::KeyValuePair.
+struct key_and_value {
+  int key;
+  int value;
+};
+
 TEST_F(CudaStandIns, CubsCallsChangeTheirNamespace) {
   using tilefold::cub_compat::DeviceReduce;
+  auto* const pairs = fake::items_in<key_and_value>(cudaMemoryTypeDevice, 1);
   const cudaStream_t stream = stream_of_number(3);
   auto* const places = fake::items_in<std::int64_t>(cudaMemoryTypeDevice, 1);
   std::size_t bytes = 0;
@@ -373,18 +411,59 @@ TEST_F(CudaStandIns, CubsCallsChangeTheirNamespace) {
     EXPECT_EQ(DeviceReduce::ReduceByKey(storage, bytes, items_, items_, items_, items_, items_,
                                         plus{}, 9, stream),
               cudaSuccess);
+    EXPECT_EQ(DeviceReduce::ArgMin(storage, bytes, items_, pairs, 9, stream), cudaSuccess);
+    EXPECT_EQ(DeviceReduce::ArgMax(storage, bytes, items_, pairs, 9), cudaSuccess);
   };
   all(nullptr);
   EXPECT_EQ(bytes, 1u);
   EXPECT_EQ(logged("launch"), 0);
   all(items_);
-  EXPECT_EQ(logged("launch"), 8);
+  EXPECT_EQ(logged("launch"), 10);
+  // In one phase.
+  EXPECT_EQ(DeviceReduce::Sum(items_, items_, 9, stream), cudaSuccess);
+  EXPECT_EQ(DeviceReduce::Min(items_, items_, 9u, cuda::stream_ref(stream)), cudaSuccess);
+  EXPECT_EQ(DeviceReduce::Max(items_, items_, 9L), cudaSuccess);
+  EXPECT_EQ(DeviceReduce::ArgMin(items_, items_, places, 9, stream), cudaSuccess);
+  EXPECT_EQ(DeviceReduce::ArgMax(items_, items_, places, 9), cudaSuccess);
+  EXPECT_EQ(DeviceReduce::Reduce(items_, items_, 9, maximum{}, 3, stream), cudaSuccess);
+  EXPECT_EQ(DeviceReduce::TransformReduce(items_, items_, 9, maximum{}, std::negate<int>{}, 3),
+            cudaSuccess);
+  EXPECT_EQ(logged("launch"), 17);
+  fake::state().log.clear();
   std::vector<int> host(9);
   EXPECT_EQ(DeviceReduce::Sum(items_, bytes, host.data(), items_, 9), cudaErrorInvalidValue);
   EXPECT_EQ(DeviceReduce::ArgMin(items_, bytes, items_, host.data(), places, 9),
             cudaErrorInvalidValue);
   EXPECT_EQ(DeviceReduce::ArgMin(items_, bytes, items_, items_, places, 0), cudaErrorInvalidValue);
-  EXPECT_EQ(logged("launch"), 8);
+  EXPECT_EQ(DeviceReduce::Sum(host.data(), items_, 9), cudaErrorInvalidValue);
+  EXPECT_EQ(logged("launch"), 0);
+}
+
+TEST_F(CudaStandIns, CubsCallsOfSegmentsChangeTheirNamespace) {
+  using tilefold::cub_compat::DeviceSegmentedReduce;
+  auto* const pairs = fake::items_in<key_and_value>(cudaMemoryTypeDevice, 4);
+  std::size_t bytes = 0;
+  const auto all = [&](void* storage) {
+    const int* const begins = items_;
+    EXPECT_EQ(DeviceSegmentedReduce::Sum(storage, bytes, items_, items_, 3, begins, begins + 1),
+              cudaSuccess);
+    EXPECT_EQ(DeviceSegmentedReduce::Min(storage, bytes, items_, items_, 3, begins, begins + 1),
+              cudaSuccess);
+    EXPECT_EQ(DeviceSegmentedReduce::Max(storage, bytes, items_, items_, 3, 4), cudaSuccess);
+    EXPECT_EQ(DeviceSegmentedReduce::Reduce(storage, bytes, items_, items_, 3, begins, begins + 1,
+                                            maximum{}, 5),
+              cudaSuccess);
+    EXPECT_EQ(DeviceSegmentedReduce::Reduce(storage, bytes, items_, items_, 3, 4, maximum{}, 5),
+              cudaSuccess);
+    EXPECT_EQ(DeviceSegmentedReduce::ArgMin(storage, bytes, items_, pairs, 3, begins, begins + 1),
+              cudaSuccess);
+    EXPECT_EQ(DeviceSegmentedReduce::ArgMax(storage, bytes, items_, pairs, 3, 4), cudaSuccess);
+  };
+  all(nullptr);
+  EXPECT_EQ(bytes, 1u);
+  EXPECT_EQ(logged("launch"), 0);
+  all(items_);
+  EXPECT_EQ(logged("launch"), 7);
 }
 
 // ---- workspace from resources of others
@@ -424,6 +503,45 @@ void expect_workspace_from(Resource&& resource, resource_calls& calls, cudaStrea
   EXPECT_EQ(std::ranges::count(fake::state().log, "launch"), 2);
   fake::release(items);
 }
+
+#if CCCL_VERSION < 3001000
+// The concepts and references of cuda::mr itself, as the toolkit has them.
+struct resource_of_cccl {
+  resource_calls* calls;
+
+  void* allocate_async(std::size_t n, std::size_t alignment, cuda::stream_ref stream) {
+    return calls->give<gpu_memory>(n, alignment, stream.get());
+  }
+  void deallocate_async(void* p, std::size_t n, std::size_t, cuda::stream_ref) {
+    calls->take<gpu_memory>(p, n);
+  }
+  void* allocate(std::size_t n, std::size_t alignment) {
+    return calls->give<gpu_memory>(n, alignment, nullptr);
+  }
+  void deallocate(void* p, std::size_t n, std::size_t) { calls->take<gpu_memory>(p, n); }
+  friend bool operator==(const resource_of_cccl& a, const resource_of_cccl& b) {
+    return a.calls == b.calls;
+  }
+  friend bool operator!=(const resource_of_cccl& a, const resource_of_cccl& b) {
+    return a.calls != b.calls;
+  }
+  friend void get_property(const resource_of_cccl&, cuda::mr::device_accessible) {}
+};
+static_assert(cuda::mr::async_resource_with<resource_of_cccl, cuda::mr::device_accessible>);
+
+TEST_F(CudaStandIns, ResourcesOfTheToolkitGiveWorkspace) {
+  const cudaStream_t stream = stream_of_number(5);
+  resource_calls calls[3];
+  resource_of_cccl async{&calls[0]};
+  expect_workspace_from(async, calls[0], stream);
+  resource_of_cccl referred{&calls[1]};
+  expect_workspace_from(cuda::mr::async_resource_ref<cuda::mr::device_accessible>(referred),
+                        calls[1], stream);
+  resource_of_cccl known_as_sync{&calls[2]};
+  expect_workspace_from(cuda::mr::resource_ref<cuda::mr::device_accessible>(known_as_sync),
+                        calls[2], nullptr);
+}
+#endif
 
 TEST_F(CudaStandIns, ResourcesOfAnyVersionGiveWorkspace) {
   const cudaStream_t stream = stream_of_number(5);

@@ -17,6 +17,8 @@
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/host/exact_fold.hpp>
 #include <tilefold/detail/host/fold.hpp>
+#include <tilefold/detail/host/places.hpp>
+#include <tilefold/detail/host/simd.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
 
@@ -60,14 +62,22 @@ class value_memory {
   slot* slots_;
 };
 
+/// What to ask find_simd_columns() for a reducer over a source.
+template <class Source, class Reducer>
+inline constexpr simd_key columns_key = source_key<Source, Reducer>;
+
 /// Folds of neighbouring columns of one source.
 template <class Source, class Reducer>
 class column_fold {
  public:
   using accumulator = typename Reducer::accumulator;
 
-  column_fold(const Source& elements, const strided_axes& rows, const Reducer& reducer)
-      : elements_(elements), rows_(rows), reducer_(reducer) {}
+  template <class Mode>
+  column_fold(const Mode&, const Source& elements, const strided_axes& rows, const Reducer& reducer)
+      : elements_(elements),
+        rows_(rows),
+        reducer_(reducer),
+        simd_(Mode::template columns_of<columns_key<Source, Reducer>>()) {}
 
   /// result[c] becomes the fold of rows [first, first + n), a sequence of their own, of column c of
   /// those that start at element `origin`; n >= 1, c < width.
@@ -101,8 +111,9 @@ class column_fold {
   }
 
  private:
-  static constexpr int run_level = 3;
-  static constexpr std::int64_t run = std::int64_t{1} << run_level;
+  static constexpr bool asks_for_simd = worth_asking(columns_key<Source, Reducer>);
+  static constexpr int run_level = simd_columns::levels_of_run;
+  static constexpr std::int64_t run = simd_columns::rows_of_run;
   // A line or more of each row is asked for at a time.
   static constexpr std::int64_t columns_at_once = 32;
 
@@ -123,6 +134,12 @@ class column_fold {
   // to[c] becomes the node of left[c] and right[c].
   void join(const accumulator* left, const accumulator* right, accumulator* to,
             std::int64_t width) const {
+    if constexpr (asks_for_simd) {
+      if (simd_.join != nullptr) {
+        simd_.join(left, right, to, width);
+        return;
+      }
+    }
     for (std::int64_t c = 0; c < width; ++c) {
       // A name of its own: combine() could else make its result where one of the two stands.
       const accumulator both = combine(left[c], right[c]);
@@ -139,6 +156,7 @@ class column_fold {
                 std::int64_t width) const {
     const row_offsets offsets = offsets_of(origin, first, run);
     const row_offsets later = offsets_of(origin, first + rows_ahead(width), run);
+    if (fold_by_simd(offsets, later, run, width, result)) return;
     for (std::int64_t c = 0; c < width; c += columns_at_once) {
       const std::int64_t end = detail::smaller(c + columns_at_once, width);
       prefetch(elements_, later, c, end);
@@ -146,6 +164,26 @@ class column_fold {
         ::new (static_cast<void*>(&result[k])) accumulator(node<run_level, 0>(offsets, first, k));
       }
     }
+  }
+
+  // Whether the vector instructions have done it.
+  bool fold_by_simd(const row_offsets& offsets, const row_offsets& later, std::int64_t n,
+                    std::int64_t width, accumulator* result) const {
+    if constexpr (asks_for_simd) {
+      if (simd_.fold_rows == nullptr) return false;
+      const auto* const items = std::to_address(elements_.template iterator<0>(elements_));
+      const void* rows[run];
+      std::uintptr_t rows_later[run];
+      for (std::int64_t r = 0; r < n; ++r) rows[r] = items + offsets.of[r];
+      for (std::int64_t r = 0; r < run; ++r) {
+        // May point past the array, harmlessly; so it must not be formed as a pointer into it.
+        rows_later[r] = reinterpret_cast<std::uintptr_t>(items) +
+                        static_cast<std::uintptr_t>(later.of[r]) * sizeof(*items);
+      }
+      simd_.fold_rows(rows, rows_later, n, width, result);
+      return true;
+    }
+    return false;
   }
 
   // Asks for what a run will read some runs later. Hardware does so by itself, but not early enough
@@ -194,6 +232,7 @@ class column_fold {
   void fold_part(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
                  std::int64_t width) const {
     const row_offsets offsets = offsets_of(origin, first, n);
+    if (fold_by_simd(offsets, offsets, n, width, result)) return;
     for (std::int64_t c = 0; c < width; ++c) {
       ::new (static_cast<void*>(&result[c])) accumulator(part<run_level, 0>(offsets, first, c, n));
     }
@@ -214,6 +253,84 @@ class column_fold {
   const Source& elements_;
   const strided_axes& rows_;
   const Reducer& reducer_;
+  simd_columns simd_;
+};
+
+/// Columns of means, as column_fold: sums, for the count is known.
+template <class Source, class Reducer>
+class mean_column_fold {
+ public:
+  using accumulator = typename Reducer::accumulator;
+
+  template <class Mode>
+  mean_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
+                   const Reducer&)
+      : sums_(mode, elements, rows, sum_) {}
+
+  void operator()(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
+                  std::int64_t width) const {
+    const value_memory<double> sums(width);
+    sums_(sums.at(0), origin, first, n, width);
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(&result[c])) accumulator{static_cast<double>(n), *sums.at(c)};
+    }
+  }
+
+ private:
+  using sum = op_reducer<double, plus, as_is>;
+  static constexpr sum sum_{};
+  column_fold<Source, sum> sums_;
+};
+
+/// Columns of first places of the least or the greatest of floats, as column_fold.
+template <class Source, class Reducer>
+class place_column_fold {
+ public:
+  using accumulator = typename Reducer::accumulator;
+
+  template <class Mode>
+  place_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
+                    const Reducer& reducer)
+      : elements_(elements),
+        rows_(rows),
+        otherwise_(mode, elements, rows, reducer),
+        places_(Mode::template places_of<place_key<Source, Reducer>>()) {}
+
+  void operator()(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
+                  std::int64_t width) const {
+    if (places_ == nullptr || n > largest<std::int32_t>) {
+      otherwise_(result, origin, first, n, width);
+      return;
+    }
+    const auto* const items = std::to_address(elements_.template iterator<1>(elements_));
+    const value_memory<key> keys(width);
+    const value_memory<key> places(width);
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(keys.at(c))) key(accumulator::ranking::last_key);
+      ::new (static_cast<void*>(places.at(c))) key(0);
+    }
+    const void* some[rows_at_once];
+    for (std::int64_t i = 0; i < n; i += rows_at_once) {
+      const std::int64_t count = detail::smaller(rows_at_once, n - i);
+      for (std::int64_t r = 0; r < count; ++r) {
+        some[r] = items + (origin + rows_.offset(first + i + r));
+      }
+      places_(some, count, width, i, keys.at(0), places.at(0));
+    }
+    for (std::int64_t c = 0; c < width; ++c) {
+      ::new (static_cast<void*>(&result[c]))
+          accumulator{*keys.at(c), first + static_cast<std::int64_t>(*places.at(c))};
+    }
+  }
+
+ private:
+  using key = decltype(accumulator::key);
+  static constexpr std::int64_t rows_at_once = 8;
+
+  const Source& elements_;
+  const strided_axes& rows_;
+  column_fold<Source, Reducer> otherwise_;
+  simd_places places_;
 };
 
 /// Columns of an exact sum, as column_fold: what rows bring to it is gathered column by column, and
@@ -223,7 +340,9 @@ class exact_column_fold {
  public:
   using accumulator = typename Reducer::accumulator;
 
-  exact_column_fold(const Source& elements, const strided_axes& rows, const Reducer& reducer)
+  template <class Mode>
+  exact_column_fold(const Mode&, const Source& elements, const strided_axes& rows,
+                    const Reducer& reducer)
       : elements_(elements), rows_(rows), reducer_(reducer) {}
 
   void operator()(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
@@ -266,10 +385,20 @@ class exact_column_fold {
   const Reducer& reducer_;
 };
 
+/// Whether a reducer is the mean of numbers as they lie in memory.
 template <class Source, class Reducer>
-using column_fold_of =
-    std::conditional_t<sums_terms_exactly<Reducer>, exact_column_fold<Source, Reducer>,
-                       column_fold<Source, Reducer>>;
+inline constexpr bool is_mean_of_items = false;
+template <class It, class R, class T>
+inline constexpr bool is_mean_of_items<source<It>, bound_reducer<R, as_is, T>> =
+    statistic_of<R> == block_statistic::mean && (std::is_arithmetic_v<T> || is_narrow_float<T>);
+
+template <class Source, class Reducer>
+using column_fold_of = std::conditional_t<
+    sums_terms_exactly<Reducer>, exact_column_fold<Source, Reducer>,
+    std::conditional_t<
+        is_mean_of_items<Source, Reducer>, mean_column_fold<Source, Reducer>,
+        std::conditional_t<worth_asking(place_key<Source, Reducer>),
+                           place_column_fold<Source, Reducer>, column_fold<Source, Reducer>>>>;
 
 /// Folds values that are accumulators already.
 template <class Reducer>
@@ -280,6 +409,11 @@ struct values_reducer : Reducer {
     return value;
   }
 };
+
+template <class Acc, class Op>
+inline constexpr simd_key
+    columns_key<source<const Acc*>, values_reducer<op_reducer<Acc, Op, as_is>>> =
+        simd_key_of<op_reducer<Acc, Op, as_is>, const Acc*>;
 
 /// Whether trees of a forest stand side by side.
 template <class Source>
@@ -349,7 +483,7 @@ void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, cons
   using accumulator = typename Reducer::accumulator;
   const std::int64_t rows = forest.rows.size();
   const column_tasks tasks(forest.columns, rows, sizeof(accumulator), mode.threads());
-  const column_fold_of<Source, Reducer> fold(forest.source, forest.rows, reducer);
+  const column_fold_of<Source, Reducer> fold(mode, forest.source, forest.rows, reducer);
   const auto keep_all = [&](const accumulator* values, std::int64_t block) {
     const std::int64_t first = tasks.first_column(block);
     for (std::int64_t c = 0; c < tasks.width_of(block); ++c) keep(first + c, values[c]);
@@ -379,7 +513,7 @@ void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, cons
   const strided_axes values_rows{1, {tasks.row_blocks}, {tasks.width}};
   const values_reducer<Reducer> values_fold{reducer};
   const column_fold<source<const accumulator*>, values_reducer<Reducer>> finish(
-      values_source, values_rows, values_fold);
+      mode, values_source, values_rows, values_fold);
   mode.for_each(tasks.all_blocks, [&](std::int64_t block) {
     const value_memory<accumulator> values(tasks.width);
     finish(values.at(0), block * values_of_block, 0, tasks.row_blocks, tasks.width_of(block));

@@ -8,6 +8,7 @@
 
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/fold.hpp>
+#include <tilefold/detail/host/simd.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::host {
@@ -46,6 +47,16 @@ class serial {
   template <class Body>
   void for_each(std::int64_t count, const Body& body) const {
     for (std::int64_t i = 0; i < count; ++i) body(i);
+  }
+
+  /// Vector folds of columns and of places in them: none.
+  template <simd_key>
+  static simd_columns columns_of() {
+    return {};
+  }
+  template <simd_key>
+  static simd_places places_of() {
+    return nullptr;
   }
 
   /// The fold of elements [0, n), n >= 1.

@@ -18,16 +18,10 @@
 
 namespace tilefold::detail::host {
 
-/// What to ask find_short_fold() for a reducer over a source.
-template <class Source, class Reducer>
-inline constexpr simd_key short_key{};
-template <class It, class Reducer>
-inline constexpr simd_key short_key<source<It>, Reducer> = simd_key_of<Reducer, It>;
-
-/// The fold for them, or one that takes no tree.
+/// The fold for a reducer over a source, or one that takes no tree.
 template <class Source, class Reducer>
 simd_short_fold find_short_fold_of() {
-  constexpr simd_key key = short_key<Source, Reducer>;
+  constexpr simd_key key = source_key<Source, Reducer>;
   if constexpr (worth_asking(key)) return find_short_fold(key.op, key.value, key.accumulator);
   return {};
 }
@@ -151,7 +145,7 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
 
 template <class Source, class Reducer, class Keep, class Other>
 using short_trees_of =
-    short_trees<Source, Reducer, Keep, Other, worth_asking(short_key<Source, Reducer>)>;
+    short_trees<Source, Reducer, Keep, Other, worth_asking(source_key<Source, Reducer>)>;
 
 /// If the trees of a forest are alike, one after the other and short: calls keep(i, fold of tree i)
 /// for trees [first, last), and returns true.

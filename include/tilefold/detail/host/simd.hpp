@@ -71,6 +71,27 @@ inline constexpr std::int64_t most_short_arrays = 512;
 /// The same for many short arrays at once.
 simd_short_fold find_short_fold(simd_op op, simd_type value, simd_type accumulator);
 
+/// Folds of columns that stand side by side; null if there are none.
+struct simd_columns {
+  static constexpr int levels_of_run = 3;
+  static constexpr int rows_of_run = 1 << levels_of_run;
+
+  /// result[c] becomes the node of items c of n rows, 1 <= n <= rows_of_run. Of as many as a run
+  /// has, those at `later` are asked for; they need not be there.
+  void (*fold_rows)(const void* const* rows, const std::uintptr_t* later, std::int64_t n,
+                    std::int64_t width, void* result) = nullptr;
+  /// to[c] becomes the node of left[c] and right[c]; `to` may be one of the two.
+  void (*join)(const void* left, const void* right, void* to, std::int64_t width) = nullptr;
+};
+simd_columns find_simd_columns(simd_op op, simd_type value, simd_type accumulator);
+
+/// Goes down n rows, the first of which has the number `first`: an item c whose key comes before
+/// keys[c] takes its place, and its row's number becomes places[c]. Keys are those of `ranking`
+/// (reducers/arg.hpp), places integers of the same size. Null if there is none.
+using simd_places = void (*)(const void* const* rows, std::int64_t n, std::int64_t width,
+                             std::int64_t first, void* keys, void* places);
+simd_places find_simd_places(simd_op op, simd_type value);
+
 /// How blocks of arrays are cut for an exact sum; without blocks if there is no way.
 exact_cutter find_exact_cutter(exact_term term, simd_type type);
 
@@ -141,6 +162,12 @@ template <std::floating_point T, std::contiguous_iterator It1, std::contiguous_i
   requires std::same_as<T, std::iter_value_t<It1>> && std::same_as<T, std::iter_value_t<It2>>
 inline constexpr simd_key simd_key_of<op_reducer<T, plus, multiplies>, It1, It2>{
     simd_op::dot, simd_type_of<T>(), simd_type_of<T>()};
+
+/// The same for a source.
+template <class Source, class Reducer>
+inline constexpr simd_key source_key{};
+template <class It, class Reducer>
+inline constexpr simd_key source_key<source<It>, Reducer> = simd_key_of<Reducer, It>;
 
 constexpr bool worth_asking(simd_key key) {
   return key.op != simd_op::none && key.value != simd_type::none &&

@@ -17,6 +17,7 @@
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/gathered.hpp>
 #include <tilefold/detail/host/moments.hpp>
+#include <tilefold/detail/host/places.hpp>
 #include <tilefold/detail/host/run_heads.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/host/short_trees.hpp>
@@ -127,6 +128,18 @@ class threaded {
     }
   }
 
+  /// Vector folds of columns and of places in them, if there are some.
+  template <simd_key Key>
+  static simd_columns columns_of() {
+    if constexpr (worth_asking(Key)) return find_simd_columns(Key.op, Key.value, Key.accumulator);
+    return {};
+  }
+  template <simd_key Key>
+  static simd_places places_of() {
+    if constexpr (worth_asking(Key)) return find_simd_places(Key.op, Key.value);
+    return nullptr;
+  }
+
   /// The same as fold(), at less cost where a range is not worth waking a thread for.
   template <class Elements, class Reducer>
   typename Reducer::accumulator fold_one_of_many(const Elements& elements, const Reducer& reducer,
@@ -148,7 +161,11 @@ class threaded {
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
       }
     }
-    if constexpr (is_gathered<source<Its...>>) {
+    constexpr simd_key places = place_key<source<Its...>, Reducer>;
+    if constexpr (worth_asking(places)) {
+      const place_fold<source<Its...>, Reducer> fold(places_of<places>(), elements, reducer);
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+    } else if constexpr (is_gathered<source<Its...>>) {
       const auto fold = gathered_of(elements, reducer);
       return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
     } else if constexpr (folds_exactly<source<Its...>, Reducer>) {
@@ -361,7 +378,11 @@ class threaded {
             0, n);
       }
     }
-    if constexpr (is_gathered<source<Its...>>) {
+    constexpr simd_key places = place_key<source<Its...>, Reducer>;
+    if constexpr (worth_asking(places)) {
+      static const simd_places found = places_of<places>();
+      return place_fold<source<Its...>, Reducer>(found, elements, reducer)(0, n);
+    } else if constexpr (is_gathered<source<Its...>>) {
       if (n >= least_simd_items) return gathered_of(elements, reducer)(0, n);
     } else if constexpr (folds_exactly<source<Its...>, Reducer>) {
       using exact = exact_fold<source<Its...>, Reducer>;

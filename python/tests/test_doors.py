@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What functions take beside x and axis: dtype= and where= of means, axis of stats, out= of segments, keys and fuse;
+and arrays of libraries that are not known."""
+import numpy as np
+import pytest
+import tilefold
+from oracle import items, same_bits
+from tilefold import _arrays, _gpu_libraries
+
+MEANS = {"mean": tilefold.mean, "var": lambda x, *a, **k: tilefold.var(x, *a, ddof=1, **k), "std": tilefold.std}
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_dtype_of_means_rounds_once(name):
+    x = np.clip(items("f4", (40, 7)), -100, 100)  # squares are no more than float16 holds
+    for axis in (None, 0, 1):
+        for dtype in ("f2", "f4", np.float64):
+            got, wide = MEANS[name](x, axis, dtype=dtype), np.asarray(MEANS[name](x, axis))
+            assert same_bits(np.asarray(got), wide.astype(dtype)) and np.asarray(got).dtype == np.dtype(dtype)
+    out = np.empty(7, "f4")
+    assert MEANS[name](x, 0, out=out, dtype="f4") is out and same_bits(out, MEANS[name](x, 0, dtype="f4"))
+    for bad in ("i4", bool, "c8"):
+        with pytest.raises(tilefold.UnsupportedError, match="must be a floating type"):
+            MEANS[name](x, dtype=bad)
+    with pytest.raises(tilefold.ArgumentError, match="out is an array of float64"):
+        MEANS[name](x, 0, out=np.empty(7), dtype="f4")
+
+
+@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "?"])
+def test_where_of_means_is_the_mean_of_those(name, dtype):
+    x, mask = items(dtype, (30, 5, 4)), np.random.default_rng(3).random((30, 5, 4)) < 0.6
+    function = MEANS[name]
+    assert same_bits(function(x, where=mask), function(x[mask]))
+    assert isinstance(function(x, where=mask), np.float64)
+    got = function(x, 0, where=mask)
+    for place in np.ndindex(5, 4):
+        column = (slice(None),) + place
+        assert same_bits(got[place], function(x[column][mask[column]])), place
+    assert same_bits(function(x, (0, 2), where=mask)[1], function(x[:, 1][mask[:, 1]]))
+    kept = function(x, (-1, 0), keepdims=True, where=mask)
+    assert kept.shape == (1, 5, 1) and same_bits(kept.ravel(), function(x, (0, 2), where=mask))
+    # A mask of one axis spreads; a result that has no item is NaN.
+    some = np.array([True, False, True, False])
+    assert same_bits(function(x, 2, where=some), function(x[:, :, ::2], 2))
+    none = mask.copy()
+    none[:, 2, 3] = False
+    got = function(x, 0, where=none, dtype="f4")
+    assert np.isnan(got[2, 3]) and np.isfinite(np.delete(got.ravel(), 11)).all() and got.dtype == np.float32
+    out = np.empty((5, 4))
+    assert function(x, 0, out=out, where=mask) is out and same_bits(out, function(x, 0, where=mask))
+    assert function(x[:0], 0, where=mask[:0]).shape == (5, 4) and np.isnan(function(x[:0], 0, where=mask[:0])).all()
+    with pytest.raises(tilefold.UnsupportedError, match="where is int64"):
+        function(x, where=np.ones(4, "i8"))
+    with pytest.raises(tilefold.ArgumentError, match="does not spread"):
+        function(x, where=np.ones(3, bool))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i8", "u1", "?"])
+def test_axis_of_stats(dtype):
+    x = items(dtype, (30, 6))
+    for axis in (0, 1, (0, 1), ()):
+        for keepdims in (False, True):
+            found = tilefold.stats(x, axis, keepdims)
+            assert found.count.dtype == np.int64 and np.all(found.count == (x.size // max(found.count.size, 1)))
+            assert same_bits(found.mean, np.asarray(tilefold.mean(x, axis, keepdims)))
+            assert same_bits(found.variance, np.asarray(tilefold.var(x, axis, 1, keepdims)))
+            assert np.array_equal(found.min, np.asarray(tilefold.min(x, axis, keepdims)).astype("f8"))
+            assert np.array_equal(found.max, np.asarray(tilefold.max(x, axis, keepdims)).astype("f8"))
+    with pytest.raises(tilefold.EmptyError):
+        tilefold.stats(x[:0], 0)
+
+
+def test_out_of_segments_and_keys():
+    x = items("f4", (100,))
+    out = np.empty(6, "f4")[::2]
+    assert tilefold.segment_reduce(x, [0, 10, 10, 100], out=out) is out
+    assert same_bits(out.copy(), tilefold.segment_reduce(x, [0, 10, 10, 100]))
+    pairs = np.empty((2, 2), "f4")
+    assert tilefold.segment_reduce(x, [0, 10, 100], "minmax", out=pairs) is pairs
+    keys = np.repeat(np.arange(5, dtype="i4"), 20)
+    room = np.full(7, -1, "i4"), np.full(9, 7.0)
+    got = tilefold.reduce_by_key(keys, x, "mean", out=room)
+    expected = tilefold.reduce_by_key(keys, x, "mean")
+    assert all(same_bits(a.copy(), b) and np.shares_memory(a, c) for a, b, c in zip(got, expected, room))
+    assert room[0][5:].tolist() == [-1, -1] and room[1][5:].tolist() == [7.0] * 4
+    for bad, what in [((np.empty(4, "i4"), np.empty(9)), "room for 4 runs, and there are 5"),
+                      ((np.empty(9, "i8"), np.empty(9)), "array of int64"), (np.empty(9), "two arrays"),
+                      ((np.empty(9, "i4"), [0] * 9), "must be a NumPy array")]:
+        with pytest.raises(tilefold.ArgumentError, match=what):
+            tilefold.reduce_by_key(keys, x, "mean", out=bad)
+    fixed = np.empty(3, "f4")
+    fixed.flags.writeable = False
+    for bad, what in [(np.empty(4, "f4"), r"shape \(4,\)"), (np.empty(3), "array of float64"), (fixed, "read-only")]:
+        with pytest.raises(tilefold.ArgumentError, match=what):
+            tilefold.segment_reduce(x, [0, 10, 10, 100], out=bad)
+
+
+def test_fuse_of_other_functions_and_out():
+    x = items("f4", (50, 4))
+    names = ("sum", "argmax", "mean", "exact_sum", "minmax", "any", "norm", "logsumexp", "count_nonzero")
+    for axis in (None, 0, 1):
+        for name, got in zip(names, tilefold.fuse(*names)(x, axis)):
+            assert same_bits(np.asarray(got), np.asarray(getattr(tilefold, name)(x, axis=axis))), name
+    assert tilefold.fuse("sum", "prod")(x[:0]) == (-0.0, 1)  # no statistic is asked for, so nothing is no error
+    out = np.empty(4, "f8"), np.empty(4, "f4")
+    got = tilefold.fuse("mean", "sum")(x, 0, out=out)
+    assert got.mean is out[0] and got.sum is out[1] and same_bits(out[1], tilefold.sum(x, 0))
+    assert tilefold.fuse("mean", "sum")(x, 0, out=(None, out[1])).sum is out[1]
+    before = out[0].copy()
+    with pytest.raises(tilefold.ArgumentError, match="out is an array of float64"):
+        tilefold.fuse("mean", "sum")(x[:9] + 1, 0, out=(out[0], np.empty(4)))
+    assert same_bits(out[0], before)
+    with pytest.raises(tilefold.ArgumentError, match="out must be 2 arrays"):
+        tilefold.fuse("mean", "sum")(x, out=np.empty(2))
+
+
+def test_minmax_of_bool_in_c():
+    x = np.array([[True, False], [True, True], [False, False]])
+    assert tilefold.minmax(x, 1).tolist() == [[False, True], [True, True], [False, False]]
+    assert tilefold.minmax(x[:0], 0).dtype == bool and tilefold.minmax(x[:0], 0).tolist() == [[True, False]] * 2
+
+
+class Alien:
+    """An array of a library that shows DLPack and nothing else. `device` is what it claims."""
+    device = (1, 0)
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, stream=None):
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+def test_dlpack_alone_on_the_host():
+    x = items("f4", (6, 7))
+    assert np.shares_memory(_arrays.items_of(Alien(x)), x)
+    for axis in (None, 0, 1):
+        assert same_bits(np.asarray(tilefold.sum(Alien(x), axis)), np.asarray(tilefold.sum(x, axis)))
+    assert same_bits(tilefold.segment_reduce(Alien(x[0]), Alien(np.array([0, 3, 7]))),
+                     tilefold.segment_reduce(x[0], [0, 3, 7]))
+
+
+class Host(_gpu_libraries.GpuLibrary):
+    """Stands for torch: NumPy's arrays, with the executor of the host behind them."""
+    name = "host"
+
+    def owns(self, x):
+        return isinstance(x, np.ndarray)
+
+    def items(self, x):
+        steps = tuple(step // x.itemsize for step in x.strides)
+        return _gpu_libraries.Items(x.ctypes.data, _gpu_libraries.of_dtype(x.dtype), x.shape, steps, -1, 0)
+
+    def empty(self, like, shape, code):
+        return np.empty(shape, _gpu_libraries.name_of(code))
+
+    def address(self, x):
+        return x.ctypes.data
+
+    def cast(self, x, code):
+        return x.astype(_gpu_libraries.name_of(code))
+
+    def contiguous(self, x):
+        return np.ascontiguousarray(x)
+
+    def copy(self, to, x):
+        to[...] = x
+
+    def from_numpy(self, like, array):
+        return array
+
+    def stacked(self, initial, x):
+        return np.stack([np.full_like(x, initial), x])
+
+
+class OnGpu(Alien):
+    device = (2, 0)
+
+
+def on_gpu(monkeypatch, given_back):
+    """Has OnGpu's arrays seen by Host."""
+    monkeypatch.setattr(_gpu_libraries, "_by_type", {})
+    library = _gpu_libraries.Dlpack(Host(), lambda x: x.array, OnGpu)
+    if given_back is not None:
+        library.give = given_back
+    monkeypatch.setattr(_gpu_libraries, "_dlpack_library", lambda x: library if isinstance(x, OnGpu) else None)
+
+
+@pytest.mark.parametrize("given_back", [None, OnGpu])
+def test_dlpack_alone_on_a_gpu(monkeypatch, given_back):
+    on_gpu(monkeypatch, given_back)
+    kind = np.ndarray if given_back is None else given_back
+
+    def same(got, expected):
+        assert isinstance(got, kind)
+        return same_bits(got if given_back is None else got.array, np.asarray(expected))
+
+    x = items("f4", (6, 7))
+    for axis in (None, 0, 1, (0, 1)):
+        assert same(tilefold.sum(OnGpu(x.T), axis), tilefold.sum(x.T, axis))
+    assert same(tilefold.sum(OnGpu(x), 0, initial=2), tilefold.sum(x, 0, initial=2))
+    assert same(tilefold.mean(OnGpu(x), dtype="f4"), tilefold.mean(x, dtype="f4"))
+    out = OnGpu(np.empty(7, "f4"))
+    assert tilefold.max(OnGpu(x), 0, out=out) is out and same_bits(out.array, tilefold.max(x, 0))
+    assert same(tilefold.segment_reduce(OnGpu(x[0]), [0, 3, 7]), tilefold.segment_reduce(x[0], [0, 3, 7]))
+    assert same(tilefold.vdot(OnGpu(x), OnGpu(x)), tilefold.vdot(x, x))
+    assert same(tilefold.batched([OnGpu(x), OnGpu(x.T)]), tilefold.batched([x, x.T]))
+    with pytest.raises(tilefold.UnsupportedError, match="where= of means"):
+        tilefold.mean(OnGpu(x), where=True)
+    with pytest.raises(tilefold.ArgumentError, match="must be an array of"):
+        tilefold.vdot(OnGpu(x), [1.0])
+
+
+def test_dlpack_alone_on_a_gpu_needs_a_library_with_memory():
+    for device in (2, 13):
+        alien = OnGpu(np.ones(3))
+        alien.device = (device, 1)
+        with pytest.raises(tilefold.UnsupportedError, match=rf"device \({device}, 1\).*torch or CuPy has been imported"):
+            tilefold.sum(alien)

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Columns that stand side by side, on every instruction set of this machine: each has the bits of
+// the oracle, whatever the type, the operator, the number of columns and of rows, and nothing
+// beyond the last one is read. Means, and places of extremes, too.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/tilefold.hpp>
+
+#include "conformance/conformance.hpp"
+#include "conformance/reference.hpp"
+#include "support/guarded_memory.hpp"
+#include "support/items.hpp"
+#include "support/oracle.hpp"
+#include "support/order.hpp"
+#include "support/seed.hpp"
+#include "support/views.hpp"
+
+namespace tilefold::test {
+namespace {
+
+namespace host = detail::host;
+namespace r = reference;
+
+struct shape {
+  std::int64_t rows;
+  std::int64_t width;
+};
+
+// Around vectors of every type, runs of rows and blocks of columns; the last ones are shared by
+// threads.
+const std::vector<shape> shapes{{1, 5},   {2, 17},    {3, 64},   {7, 33},   {8, 130}, {9, 31},
+                                {15, 66}, {16, 3},    {17, 129}, {100, 48}, {64, 1},  {257, 20},
+                                {5, 700}, {12, 4100}, {4099, 7}, {3000, 65}};
+
+template <class Body>
+void for_each_target(const Body& body) {
+  for (int i = 0; const char* name = host::simd_target(i); ++i) {
+    SCOPED_TRACE(name);
+    host::use_simd_target(name);
+    body();
+  }
+  host::use_simd_target(nullptr);
+}
+
+template <class T>
+class matrix {
+ public:
+  /// Rows stand `gap` items apart; the last item is the last of its memory.
+  matrix(pattern p, shape s, std::int64_t gap)
+      : shape_(s),
+        stride_(s.width + gap),
+        items_(make_items<T>(p, (s.rows - 1) * stride_ + s.width, seed())),
+        memory_(items_.size() * sizeof(T)),
+        first_(memory_.at_the_end(items_)) {}
+
+  auto view() const {
+    return test_view{first_, view_layout{{shape_.rows, shape_.width}, {stride_, 1}}};
+  }
+  std::vector<T> column(std::int64_t c) const {
+    std::vector<T> found;
+    for (std::int64_t i = 0; i < shape_.rows; ++i) {
+      found.push_back(items_[static_cast<std::size_t>(i * stride_ + c)]);
+    }
+    return found;
+  }
+
+ private:
+  shape shape_;
+  std::int64_t stride_;
+  std::vector<T> items_;
+  guarded_memory memory_;
+  const T* first_;
+};
+
+/// expect(result, items of the column) for every column.
+template <class T, class Result, class Fold, class Expect>
+void for_each_column(const Fold& fold, const Expect& expect) {
+  SCOPED_TRACE(::testing::internal::GetTypeName<T>());
+  for (const pattern p : patterns_of<T>()) {
+    std::int64_t gap = 0;
+    for (const shape s : shapes) {
+      if (p != pattern::mixed && s.rows * s.width > 6000) continue;
+      const matrix<T> m(p, s, gap++ % 3);
+      for_each_target([&] {
+        for (const int threads : {1, 3}) {
+          std::vector<Result> out(static_cast<std::size_t>(s.width));
+          fold(host_executor(threads), m.view(), test_view{out.data(), right_layout({s.width})});
+          for (std::int64_t c = 0; c < s.width; c += s.width < 200 ? 1 : 37) {
+            ASSERT_TRUE(expect(out[static_cast<std::size_t>(c)], m.column(c)))
+                << name_of(p) << ", " << s.rows << " x " << s.width << ", column " << c << ", "
+                << threads << " threads";
+          }
+        }
+      });
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+template <class Op, class Reference, class T, class Acc>
+void has_the_bits_of_the_oracle() {
+  constexpr auto key = host::simd_key_of<detail::op_reducer<Acc, Op>, const T*>;
+  ASSERT_NE(host::find_simd_columns(key.op, key.value, key.accumulator).join, nullptr)
+      << "this would test another way";
+  for_each_column<T, Acc>([](const host_executor& exec, const auto& in,
+                             const auto& out) { axis_reduce<Acc>(exec, in, out, axes{0}, Op{}); },
+                          [](const Acc& got, const std::vector<T>& column) {
+                            return same_bits(got, r::fold<Acc>(Reference{}, column));
+                          });
+}
+
+template <class Op, class Reference, class... T>
+void of_types() {
+  (has_the_bits_of_the_oracle<Op, Reference, T, T>(), ...);
+}
+
+template <class Op, class Reference>
+void sums_or_products() {
+  of_types<Op, Reference, float, double, std::int32_t, std::uint32_t, std::int64_t,
+           std::uint64_t>();
+  has_the_bits_of_the_oracle<Op, Reference, half, float>();
+  has_the_bits_of_the_oracle<Op, Reference, bfloat16, float>();
+  has_the_bits_of_the_oracle<Op, Reference, float, double>();
+  has_the_bits_of_the_oracle<Op, Reference, std::int8_t, std::int32_t>();
+  has_the_bits_of_the_oracle<Op, Reference, std::uint8_t, std::uint32_t>();
+  has_the_bits_of_the_oracle<Op, Reference, std::int16_t, std::int32_t>();
+  has_the_bits_of_the_oracle<Op, Reference, std::uint16_t, std::uint32_t>();
+  has_the_bits_of_the_oracle<Op, Reference, std::int32_t, std::int64_t>();
+  has_the_bits_of_the_oracle<Op, Reference, std::uint32_t, std::uint64_t>();
+}
+
+template <class Op, class Reference>
+void extremes() {
+  of_types<Op, Reference, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+           std::uint32_t, std::int64_t, std::uint64_t, half, bfloat16, float, double>();
+}
+
+TEST(ColumnFolds, Sums) { sums_or_products<plus, r::plus>(); }
+TEST(ColumnFolds, Products) { sums_or_products<multiplies, r::multiplies>(); }
+TEST(ColumnFolds, Minima) { extremes<minimum, r::minimum>(); }
+TEST(ColumnFolds, Maxima) { extremes<maximum, r::maximum>(); }
+TEST(ColumnFolds, MinimaOfNumbers) { extremes<minimum_number, r::minimum_number>(); }
+TEST(ColumnFolds, MaximaOfNumbers) { extremes<maximum_number, r::maximum_number>(); }
+
+// A mean is a sum of doubles, divided.
+template <class T>
+void means() {
+  for_each_column<T, double>(
+      [](const host_executor& exec, const auto& in, const auto& out) {
+        axis_reduce(exec, in, out, 0, reducers::mean{});
+      },
+      [](double got, const std::vector<T>& column) {
+        const double sum = r::fold<double>(r::plus{}, column);
+        return same_bits(got, r::with_one_nan(sum / static_cast<double>(column.size())));
+      });
+}
+
+TEST(ColumnFolds, Means) {
+  means<float>();
+  means<double>();
+  means<half>();
+  means<std::int16_t>();
+}
+
+// The first of equal items, of which -0 is less than +0; a NaN before all others, or after them.
+template <class Reducer, class T>
+void places(bool largest, bool nan_counts) {
+  const auto before = [=](T a, T b) {
+    if (std::isnan(a) || std::isnan(b)) {
+      return std::isnan(a) != std::isnan(b) && std::isnan(a) == nan_counts;
+    }
+    if (a == b) return std::signbit(a) != std::signbit(b) && std::signbit(a) != largest;
+    return largest ? b < a : a < b;
+  };
+  for_each_column<T, reducers::indexed_value<T>>(
+      [](const host_executor& exec, const auto& in, const auto& out) {
+        axis_reduce(exec, in, out, 0, Reducer{});
+      },
+      [&](const reducers::indexed_value<T>& got, const std::vector<T>& column) {
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < column.size(); ++i) {
+          if (before(column[i], column[best])) best = i;
+        }
+        return got.index == static_cast<std::int64_t>(best) &&
+               same_bits(got.value, r::with_one_nan(column[best]));
+      });
+}
+
+template <class T>
+void places_of() {
+  places<reducers::arg_min<>, T>(false, true);
+  places<reducers::arg_max<>, T>(true, true);
+  places<reducers::arg_min<nan_rule::ignore>, T>(false, false);
+  places<reducers::arg_max<nan_rule::ignore>, T>(true, false);
+}
+
+// The same of arrays, alone and as rows, whose items are taken as columns.
+template <class Reducer, class T>
+void places_in_arrays() {
+  SCOPED_TRACE(::testing::internal::GetTypeName<T>());
+  constexpr std::int64_t most = 70001;
+  for (const pattern p : patterns_of<T>()) {
+    const auto items = make_items<T>(p, most, seed());
+    guarded_memory memory(items.size() * sizeof(T));
+    const T* const last = memory.at_the_end(items) + most;
+    for (const std::int64_t n : {1, 63, 511, 512, 513, 1000, 4096, 4171, 30000, 70001}) {
+      // On one thread, without the library's vectors: an order of its own.
+      const basic_host_executor<host::serial> plain;
+      const auto wanted = tilefold::reduce(plain, last - n, last, Reducer{});
+      for_each_target([&] {
+        for (const int threads : {1, 3}) {
+          const auto got = tilefold::reduce(host_executor(threads), last - n, last, Reducer{});
+          ASSERT_EQ(got.index, wanted.index) << name_of(p) << ", n = " << n;
+          ASSERT_TRUE(same_bits(got.value, wanted.value)) << name_of(p) << ", n = " << n;
+        }
+      });
+      std::vector<reducers::indexed_value<T>> both(2);
+      segmented_reduce(host_executor(2), last - n, 2, n / 2, both.begin(),
+                       if_empty(Reducer{}, wanted));
+      for (std::int64_t i = 0; i < 2 && n > 1; ++i) {
+        const T* const row = last - n + i * (n / 2);
+        const auto of_row = tilefold::reduce(plain, row, row + n / 2, Reducer{});
+        ASSERT_EQ(both[static_cast<std::size_t>(i)].index, of_row.index) << name_of(p) << n;
+      }
+    }
+  }
+}
+
+TEST(ColumnFolds, PlacesInArrays) {
+  places_in_arrays<reducers::arg_min<>, float>();
+  places_in_arrays<reducers::arg_max<>, float>();
+  places_in_arrays<reducers::arg_max<>, double>();
+  places_in_arrays<reducers::arg_min<nan_rule::ignore>, double>();
+}
+
+TEST(ColumnFolds, PlacesOfFloats) { places_of<float>(); }
+TEST(ColumnFolds, PlacesOfDoubles) { places_of<double>(); }
+
+}  // namespace
+}  // namespace tilefold::test
