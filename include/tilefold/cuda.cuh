@@ -289,7 +289,8 @@ class kept_executors;
 ///   workspace is large enough; a graph uses the executor's workspace, so the executor must outlive
 ///   it, must not grow meanwhile, and two such graphs must not run at the same time.
 /// - A call that returns its value returns when the value is there, for which it looks by itself at
-///   first; the stream may still be busy with the end of its kernel.
+///   first; the stream may still be busy with the end of its kernel. So the value alone is there:
+///   what else functions of the caller's have written is when the stream has ended.
 /// - Threads: one executor serves one thread at a time. Any number of executors may run at once.
 /// - After an exception the executor is as before and can be used again (unless CUDA reports an
 ///   error that ends the context).

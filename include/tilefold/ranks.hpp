@@ -536,10 +536,9 @@ struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
 ///   after the other, are those of one call.
 /// - reduce_by_key: a rank gets the runs that begin in its part, and their number; a run may end on
 ///   another rank. The ranks' outputs, one after the other, are those of one call.
-/// - axis_reduce: the first axis of `in` is spread over the ranks, in any layouts; other extents
-/// are
-///   alike. If it is reduced, every rank has all results; else each its own, without a word to the
-///   others. batched_reduce: arrays lie on one rank each, likewise.
+/// - axis_reduce: the first axis of `in` is spread over the ranks, in any layouts; the others have
+///   the same extents on all. If it is reduced, every rank has all results; else each its own,
+///   without a word to the others. batched_reduce: arrays lie on one rank each, likewise.
 /// - Every verb whose result is one value: reduce, transform_reduce, all reducers, count, mean...,
 ///   and their _into forms, which write on every rank. Indices (arg_min, top_k) count in the whole.
 ///   Verbs that return iterators do not compile, for those would lead to another rank.

@@ -295,6 +295,11 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
     if (is_driven_ || bytes == 0) return drive_on_device();
     if (ring_ == nullptr) ring_ = std::make_unique<detail::cuda::pinned_ring>();
     ring_->reserve(bytes);
+    // To another thread the stream of this name is another one.
+    const cudaStream_t stream = gpu_->stream();
+    if (stream == cudaStreamPerThread || (stream == nullptr && Build::per_thread_stream)) {
+      gpu_->synchronize();
+    }
     const driven_scope driven(is_driven_);
     ring_->run(detail::host::mode(), drive_on_device);
   }

@@ -20,6 +20,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 
 #include <tilefold/detail/cuda/base/runtime.cuh>
@@ -142,6 +143,7 @@ class pinned_ring {
 
   /// Copies the next announced range to the GPU, in the order of `stream`.
   void copy(char* to, std::int64_t bytes, cudaStream_t stream) {
+    if (bytes > ahead_) throw std::logic_error("tilefold: a copy that was not announced");
     for (std::int64_t done = 0; done < bytes;) {
       const pinned_part& part = next();
       const std::int64_t size = part.size;
@@ -156,8 +158,8 @@ class pinned_ring {
   }
 
  private:
-  // Reckoned, not measured: six parts are some 900 us of a bus of 55 GB/s, and to wake threads
-  // takes some 50; 16 of them copy about twice as fast as that bus.
+  // Six parts are some 900 us of a bus of 55 GB/s, and to wake threads takes some 50; 16 of them
+  // copy about twice as fast as that bus. docs/ranks.md has what was measured.
   static constexpr std::int64_t num_parts = 6;
   static constexpr std::int64_t part_bytes = std::int64_t{8} << 20;
   static constexpr std::int64_t slice_bytes = std::int64_t{1} << 19;

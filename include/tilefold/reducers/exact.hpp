@@ -63,6 +63,8 @@ struct exact_products {
 template <class T>
 struct exact_product_parts {
   using value_type = T;
+  // One of doubles takes nvcc 13.0 more than eight minutes: an accumulator has 1088 bytes.
+  static constexpr bool folds_on_gpus = sizeof(typename T::value_type) <= sizeof(float);
   exact_products<typename T::value_type> re;
   exact_products<typename T::value_type> im;
 };
@@ -238,12 +240,6 @@ struct exact_dot : detail::exact_products_reducer {
   template <detail::complex_summable T>
   TILEFOLD_HD detail::exact_product_parts<T> lift(const T& x, const T& y) const {
     using real = typename T::value_type;
-#if defined(__CUDA_ARCH__)
-    // One takes nvcc 13.0 more than eight minutes: an accumulator has 1088 bytes.
-    static_assert(sizeof(real) <= sizeof(float),
-                  "tilefold: a GPU has no exact dot product of complex numbers of doubles (host "
-                  "memory: pass a tilefold::host_executor)");
-#endif
     const auto a = __builtin_bit_cast(detail::real_pair<real>, x);
     const auto b = __builtin_bit_cast(detail::real_pair<real>, y);
     return {sum_of_products<real>(a.re, b.re, a.im, -b.im),
@@ -413,8 +409,13 @@ void exact_accumulator<T>::add(Exec&& exec, It first, It last) {
   static_assert(of_its_type,
                 "tilefold: the items that an executor adds to an exact accumulator must have the "
                 "type of its items");
+  constexpr bool of_one_rank = !detail::spans_ranks<detail::executor_base_t<Exec>>;
+  static_assert(
+      of_one_rank,
+      "tilefold: an exact accumulator adds one rank's items: pass the executor that folds "
+      "them, not ranks(), and merge the accumulators of all ranks");
   using arguments = detail::init_and_op<detail::no_init, reducers::exact_sum<>>;
-  if constexpr (!of_its_type) {
+  if constexpr (!of_its_type || !of_one_rank) {
     return;
   } else if constexpr (detail::folds<void, Exec, arguments, detail::as_is, It>()) {
     const std::int64_t n = detail::count_items("exact_accumulator::add", first, last);

@@ -11,6 +11,13 @@
 
 namespace tilefold::detail::cuda {
 
+/// Whether kernels may have such accumulators: one may say that they are too large to compile.
+template <class Accumulator>
+constexpr bool folds_on_gpus() {
+  if constexpr (requires { Accumulator::folds_on_gpus; }) return Accumulator::folds_on_gpus;
+  return true;
+}
+
 template <class Accumulator, class Result>
 constexpr bool copies_values() {
   constexpr bool accumulator = std::is_trivially_copyable_v<Accumulator>;
@@ -20,7 +27,11 @@ constexpr bool copies_values() {
   constexpr bool result = std::is_trivially_copyable_v<Result>;
   static_assert(!accumulator || result,
                 "tilefold: on a GPU the result of a reducer must be trivially copyable");
-  return accumulator && result;
+  constexpr bool small = cuda::folds_on_gpus<Accumulator>();
+  static_assert(small,
+                "tilefold: a GPU has no exact dot product of complex numbers of doubles (host "
+                "memory: pass a tilefold::host_executor)");
+  return accumulator && result && small;
 }
 
 // To nvcc's host compiler a __host__ __device__ lambda is a stand-in with a destructor; what it

@@ -136,18 +136,18 @@ constexpr staged_shape staged_reducer_shape(int item_bytes) {
   return {128, 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32)), 4, 4};
 }
 
-/// A run of structs is of whole 16 bytes, `bytes` if it can be, and 0 where that is too long for
-/// shared memory.
-constexpr int run_of_structs(int item_bytes, int bytes) {
+/// A run of structs is of whole 16 bytes, `bytes` if it can be, and 0 where it would have more than
+/// `most`, which is too long for shared memory.
+constexpr int run_of_structs(int item_bytes, int bytes, int most) {
   int run = 1 << tree::floor_log2(detail::bounded(bytes / item_bytes, 1, 32));
   while (run * item_bytes % 16 != 0) run *= 2;
-  return run * item_bytes > bytes * 11 / 8 ? 0 : run;
+  return run * item_bytes > most ? 0 : run;
 }
 
 /// Larger structs want more registers and a longer run, so fewer threads.
 constexpr staged_shape staged_structs_shape(int item_bytes) {
-  return item_bytes > 64 ? staged_shape{64, cuda::run_of_structs(item_bytes, 256), 2, 6}
-                         : staged_shape{128, cuda::run_of_structs(item_bytes, 128), 4, 3};
+  return item_bytes > 64 ? staged_shape{64, cuda::run_of_structs(item_bytes, 256, 352), 2, 6}
+                         : staged_shape{128, cuda::run_of_structs(item_bytes, 128, 176), 4, 3};
 }
 
 /// Whether items are structs that a lane better folds a few of before any goes to another lane.
@@ -158,7 +158,9 @@ constexpr bool pays_to_stage_structs(int item_bytes, std::int64_t acc_bytes) {
 
 /// Whether a warp stages its trees of structs, and a run of theirs: rows of 4 KiB or so, so that
 /// four blocks of an SM have two for each warp.
-constexpr int tree_run_of_structs(int item_bytes) { return cuda::run_of_structs(item_bytes, 128); }
+constexpr int tree_run_of_structs(int item_bytes) {
+  return cuda::run_of_structs(item_bytes, 128, 160);
+}
 constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes <= 128 &&
          cuda::tree_run_of_structs(item_bytes) > 0;

@@ -119,8 +119,7 @@ class batch_work {
             others.wide};
   }
 
-  /// Folds the dealt trees of those batches that are `wide` once more, the long way. What fits few
-  /// words as well: the exact sum is the same.
+  /// Folds those deals of the batches that are `wide` whose sums are not narrow, the long way.
   __device__ __forceinline__ void fold_wide(const tree_batches& batches, std::int64_t b,
                                             std::int64_t step, unsigned wide) const {
     for (unsigned turn = 0; b < batches.num(); b += step, ++turn) {
@@ -130,12 +129,16 @@ class batch_work {
       for (int t = 0; t < now.size;) {
         const trees_type trees(now.forest, t, now.size, plan.warp_items);
         const plan_type dealt(trees.length);
-        const stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
-                           lifts_stretches<source_type, Reducer>, items>
+        stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
+                     lifts_stretches<source_type, Reducer>, items>
             fold(reducer, dealt);
-        cuda::write_wide_sums(trees.tree(now.forest, t, dealt.owner), reducer, init, empty,
-                              out + (now.first + t + dealt.owner), dealt,
-                              Forest::in_one_range ? now.inner : fold.is_inner());
+        const source_type tree = trees.tree(now.forest, t, dealt.owner);
+        const bool inner = Forest::in_one_range ? now.inner : fold.is_inner();
+        fold.load(tree, 0, inner);
+        if (!fold.visit_narrow_sum([](const narrow_window&) {})) {
+          cuda::write_wide_sums(tree, reducer, init, empty, out + (now.first + t + dealt.owner),
+                                dealt, inner);
+        }
         t += dealt.trees;
       }
     }
