@@ -71,15 +71,14 @@ bool same_bytes(const Item& a, const Item& b) {
   return std::memcmp(&a, &b, sizeof(Item)) == 0;
 }
 
-template <class Item>
-void expect_the_hosts_bits(const std::vector<Item>& items, const Item* on_gpu,
+template <class Item, class Executor>
+void expect_the_hosts_bits(Executor&& exec, const std::vector<Item>& items, const Item* on_gpu,
                            const std::vector<std::int64_t>& offsets) {
   const auto trees = static_cast<std::int64_t>(offsets.size()) - 1;
   const auto mix = if_empty(mix_words{}, Item{});
   std::vector<Item> expected(static_cast<std::size_t>(trees));
   tilefold::segmented_reduce_into(host_executor{}, items.data(), offsets.data(), trees,
                                   expected.data(), mix);
-  cuda_executor exec;
   const gpu_array<std::int64_t> bounds(offsets);
   const gpu_array<Item> out(trees);
   tilefold::segmented_reduce_into(exec, on_gpu, bounds.data(), trees, out.data(), mix);
@@ -104,6 +103,7 @@ TYPED_TEST(CudaStructTrees, HaveTheHostsBits) {
   // A run of 44 or 88 bytes would be too long for shared memory.
   static_assert(gpu::pays_to_stage_trees_of_structs(bytes, bytes) == (bytes % 44 != 0));
   SCOPED_TRACE("seed " + std::to_string(seed()));
+  cuda_executor exec;
   // One launch folds up to 1024 trees; of more, lanes, warps and blocks take a launch each.
   for (const std::size_t trees : {std::size_t{200}, std::size_t{1500}, std::size_t{5000}}) {
     const std::vector<std::int64_t> offsets = offsets_of<TypeParam>(trees);
@@ -114,7 +114,7 @@ TYPED_TEST(CudaStructTrees, HaveTheHostsBits) {
       auto* const first = reinterpret_cast<TypeParam*>(memory.data() + off);
       must(cudaMemcpy(first, items.data(), items.size() * sizeof(TypeParam), cudaMemcpyDefault));
       SCOPED_TRACE(std::to_string(off) + " bytes after a multiple of 16");
-      expect_the_hosts_bits(items, first, offsets);
+      expect_the_hosts_bits(exec, items, first, offsets);
     }
   }
 }
@@ -141,14 +141,31 @@ TEST(CudaEqualStructTrees, HaveTheHostsBits) {
   }
 }
 
+// Blocks of other sizes, of which those of up to 128 threads stage slices.
+TEST(CudaStructTreesByPolicies, HaveTheHostsBits) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  using item = words<std::uint64_t, 3>;
+  cuda_executor exec;
+  for (const std::size_t trees : {std::size_t{200}, std::size_t{1500}}) {
+    const std::vector<std::int64_t> offsets = offsets_of<item>(trees);
+    const auto items = mixed_structs<item>(offsets.back());
+    const gpu_array<item> device(items);
+    const item* const first = device.data();
+    expect_the_hosts_bits(with_policy<tile_policy{32, 4}>(exec), items, first, offsets);
+    expect_the_hosts_bits(with_policy<tile_policy{64, 8}>(exec), items, first, offsets);
+    expect_the_hosts_bits(with_policy<tile_policy{256, 2}>(exec), items, first, offsets);
+  }
+}
+
 TEST(CudaEqualStructTrees, SanitizeStages) {
   using item = words<std::uint32_t, 5>;
+  cuda_executor exec;
   std::vector<std::int64_t> offsets{0};
   const std::vector<std::int64_t> few = short_lengths<item>();
   for (std::size_t t = 0; t < 1100; ++t) offsets.push_back(offsets.back() + few[t % few.size()]);
   const auto items = mixed_structs<item>(offsets.back());
   const gpu_array<item> device(items);
-  expect_the_hosts_bits(items, static_cast<const item*>(device.data()), offsets);
+  expect_the_hosts_bits(exec, items, static_cast<const item*>(device.data()), offsets);
 }
 
 }  // namespace
