@@ -522,10 +522,10 @@ struct resource_of_cccl {
   friend bool operator==(const resource_of_cccl& a, const resource_of_cccl& b) {
     return a.calls == b.calls;
   }
-  friend bool operator!=(const resource_of_cccl& a, const resource_of_cccl& b) {
+  [[maybe_unused]] friend bool operator!=(const resource_of_cccl& a, const resource_of_cccl& b) {
     return a.calls != b.calls;
   }
-  friend void get_property(const resource_of_cccl&, cuda::mr::device_accessible) {}
+  [[maybe_unused]] friend void get_property(const resource_of_cccl&, cuda::mr::device_accessible) {}
 };
 static_assert(cuda::mr::async_resource_with<resource_of_cccl, cuda::mr::device_accessible>);
 
