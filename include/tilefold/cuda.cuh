@@ -144,14 +144,14 @@ class awaited_result {
     bytes_ = 0;
   }
 
-  /// Whether the result of the latest next() is there, after a wait of 50 us or so.
+  /// Whether the result of a place is there, after a wait of 50 us or so.
   template <class T>
   static bool is_there(const result_place<T>& place) {
     int left = looks;
     return is_there(place, left);
   }
 
-  /// The same of all results of the latest next_array().
+  /// The same of `count` places.
   template <class T>
   static bool are_there(const result_places<T>& places, int count) {
     int left = looks;
@@ -704,7 +704,7 @@ class basic_cuda_executor {
       if (workspace_.is_zeroed_by_graph() && demand.partial_bytes > 0) {
         workspace_.zero(stream_, detail::cuda::capture_of(stream_));
       }
-      if (demand.partial_bytes > 0) is_busy_ = true;
+      is_busy_ = is_busy_ || demand.partial_bytes > 0;
       return workspace_;
     };
   }

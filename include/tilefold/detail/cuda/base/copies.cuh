@@ -11,7 +11,8 @@
 
 namespace tilefold::detail::cuda {
 
-/// Whether kernels may have such accumulators: one may say that they are too large to compile.
+/// Whether kernels may have such accumulators. One that a compiler would take many minutes over
+/// says so by itself.
 template <class Accumulator>
 constexpr bool folds_on_gpus() {
   if constexpr (requires { Accumulator::folds_on_gpus; }) return Accumulator::folds_on_gpus;
@@ -28,9 +29,10 @@ constexpr bool copies_values() {
   static_assert(!accumulator || result,
                 "tilefold: on a GPU the result of a reducer must be trivially copyable");
   constexpr bool small = cuda::folds_on_gpus<Accumulator>();
-  static_assert(small,
-                "tilefold: a GPU has no exact dot product of complex numbers of doubles (host "
-                "memory: pass a tilefold::host_executor)");
+  static_assert(
+      small,
+      "tilefold: no GPU folds such accumulators: they are too large to compile kernels for "
+      "(host memory: pass a tilefold::host_executor)");
   return accumulator && result && small;
 }
 
