@@ -279,7 +279,9 @@ class kept_executors;
 ///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
 ///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine. Wrappers of streams and
 ///   policies of thrust are taken as well; a verb takes them in place of an executor
-///   (docs/doors.md).
+///   (docs/doors.md). The destructor waits for the work of such a stream if the GPU can begin a
+///   launch before the one before has ended (compute capability 9.0), but not for that of the
+///   default streams, nor of one that is being captured.
 /// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
 ///   needed; kept between calls. It grows in stream order from a memory resource, cudaMallocAsync
 ///   unless another is given, of ours, of cuda::mr's or RMM's; reserve() grows it ahead of
@@ -351,7 +353,11 @@ class basic_cuda_executor {
     int current = gpu_.device;
     if (cudaGetDevice(&current) != cudaSuccess) (void)cudaGetLastError();
     if (current != gpu_.device) (void)cudaSetDevice(gpu_.device);
-    if (is_of_another_context()) forget();
+    if (is_of_another_context()) {
+      forget();
+    } else if (begins_early()) {
+      await_stream();
+    }
     workspace_.release(stream_);
     if (owns_stream_ && cudaStreamDestroy(stream_) != cudaSuccess) (void)cudaGetLastError();
     if (current != gpu_.device) (void)cudaSetDevice(current);
@@ -724,6 +730,20 @@ class basic_cuda_executor {
   }
 
   friend class detail::kept_executors<Build>;
+
+  // Whether the stream may hold launches that begin early, and may end: see stream_may_end.
+  bool begins_early() const noexcept {
+    return gpu_.early_launches && !gpu_.stream_may_end && stream_ != nullptr &&
+           stream_ != cudaStreamLegacy && stream_ != cudaStreamPerThread;
+  }
+  void await_stream() const noexcept {
+    const detail::cuda::beside_captures mode;
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(stream_, &status) != cudaSuccess ||
+        (status == cudaStreamCaptureStatusNone && cudaStreamSynchronize(stream_) != cudaSuccess)) {
+      (void)cudaGetLastError();
+    }
+  }
 
   using owned_resource = std::unique_ptr<device_memory_resource>;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernels that keep a stream busy: what follows in it cannot have run while they do. The time is
-// that of the GPU as a whole: a kernel that waited for 0.5 ms of its SM's clock64() was seen not to
-// end while another process used the GPU, too.
+// that of the GPU as a whole.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,8 @@
 // A stream may end between calls without a word, and the next one may get its handle. So a kept
 // executor is known by the number of its stream, which no other stream ever has; its stream is
 // touched only while a call names it; and an event tells when its memory is no longer in use, by
-// which another stream can take over the memory of one that may be gone.
+// which another stream can take over the memory of one that may be gone. No launch begins early
+// there (launcher.cuh).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,21 +22,7 @@
 
 namespace tilefold::detail {
 
-/// Lets this thread ask for events, and get and free memory, while another one captures.
-class beside_captures {
- public:
-  beside_captures() noexcept { exchange(); }
-  ~beside_captures() { exchange(); }
-  beside_captures(const beside_captures&) = delete;  // restores in one place only
-  beside_captures& operator=(const beside_captures&) = delete;
-
- private:
-  void exchange() noexcept {
-    if (cudaThreadExchangeStreamCaptureMode(&mode_) != cudaSuccess) (void)cudaGetLastError();
-  }
-
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-};
+using cuda::beside_captures;
 
 /// Makes a device current for a scope, if it can be.
 class quiet_device_scope {
@@ -75,6 +62,7 @@ class kept_executors {
    public:
     explicit kept(cudaStream_t stream, unsigned long long number) : number_(number) {
       executor_.emplace(stream);
+      executor().gpu_.stream_may_end = !is_default();
     }
     kept(const kept&) = delete;  // stays in its list
     kept& operator=(const kept&) = delete;

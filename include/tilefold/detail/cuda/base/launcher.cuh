@@ -33,6 +33,7 @@ struct device_info {
   int num_sms;
   bool pageable_access;
   bool early_launches;   // can begin a launch before the one before has ended; has clusters
+  bool stream_may_end;   // while its work goes on: then no launch begins early
   bool host_runs_along;  // may use managed memory while a kernel runs
 
   const launch_tuning& tuning() const { return tuning_of(compute_capability); }
@@ -75,6 +76,12 @@ struct forest_job {
 inline constexpr std::int64_t most_tiles = std::numeric_limits<int>::max();
 
 /// When the blocks of a kernel may start.
+///
+/// None starts early in a stream that may be destroyed meanwhile. There such a launch may wait for
+/// good for the one before it, which has ended: seen on an H200 (driver 580.159, CUDA 13.0), where
+/// its blocks filled the GPU and cudaStreamPerThread had been used. A program without this library
+/// shows it, too (test/cuda/ended_streams_test.cu). So executors wait before their streams can end,
+/// and calls that name a stream begin in turn (kept_executors.cuh).
 enum class starts {
   in_turn,     // when the launch before has ended
   early,       // before that; the kernel calls wait_for_previous_launch()
@@ -154,7 +161,7 @@ class known_kernel {
       known.store(answer, std::memory_order_relaxed);
     }
     ready.resident = static_cast<std::int64_t>(answer & blocks_mask) * gpu.num_sms;
-    ready.early = (answer & early_flag) != 0;
+    ready.early = (answer & early_flag) != 0 && !gpu.stream_may_end;
     ready.clusters = (answer & clusters_flag) != 0;
     return ready;
   }

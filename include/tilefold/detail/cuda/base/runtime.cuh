@@ -44,6 +44,22 @@ class device_scope {
   bool changed_ = false;
 };
 
+/// Lets this thread ask for events, and get and free memory, while another one captures.
+class beside_captures {
+ public:
+  beside_captures() noexcept { exchange(); }
+  ~beside_captures() { exchange(); }
+  beside_captures(const beside_captures&) = delete;  // restores in one place only
+  beside_captures& operator=(const beside_captures&) = delete;
+
+ private:
+  void exchange() noexcept {
+    if (cudaThreadExchangeStreamCaptureMode(&mode_) != cudaSuccess) (void)cudaGetLastError();
+  }
+
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 /// A function of the driver, there since CUDA `version`; null if it cannot be had.
 template <class Function>
 Function* driver_function(const char* name, [[maybe_unused]] unsigned version) noexcept {
