@@ -28,8 +28,8 @@ int main() {
     for (int rank = 0; rank < gpus; ++rank) {
       ranks.emplace_back([&, rank] {
         cudaSetDevice(rank);
-        tilefold::nccl_communicator comm(comms[static_cast<std::size_t>(rank)]);
         tilefold::cuda_executor gpu;
+        tilefold::nccl_communicator comm(comms[static_cast<std::size_t>(rank)]);
         std::vector<float> part;
         for (std::int64_t i = n * rank / gpus; i < n * (rank + 1) / gpus; ++i) {
           part.push_back(

@@ -202,12 +202,6 @@ inline int current_device() {
   return device;
 }
 
-inline bool is_capturing(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-  return status != cudaStreamCaptureStatusNone;
-}
-
 /// The device that a stream belongs to; the special streams belong to the current one. A stream
 /// that is being captured tells nothing of itself, and asking would end the capture; launches into
 /// it need its device to be the current one.
@@ -279,9 +273,10 @@ class kept_executors;
 ///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
 ///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine. Wrappers of streams and
 ///   policies of thrust are taken as well; a verb takes them in place of an executor
-///   (docs/doors.md). The destructor waits for the work of such a stream if the GPU can begin a
-///   launch before the one before has ended (compute capability 9.0), but not for that of the
-///   default streams, nor of one that is being captured.
+///   (docs/doors.md).
+/// - End: the destructor of an executor with a stream of its own waits for the work of that stream,
+///   so it must not be called before the host has done what that work waits for. A borrowed stream
+///   may be destroyed right behind the executor, whose work goes on.
 /// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
 ///   needed; kept between calls. It grows in stream order from a memory resource, cudaMallocAsync
 ///   unless another is given, of ours, of cuda::mr's or RMM's; reserve() grows it ahead of
@@ -308,6 +303,7 @@ class basic_cuda_executor {
       : gpu_(detail::cuda::query(detail::cuda::current_device())), workspace_(resource) {
     detail::cuda::check(cudaStreamCreate(&stream_), "cudaStreamCreate");
     owns_stream_ = true;
+    gpu_.stream_lasts = true;
   }
 
   /// An executor that works in `stream`, on the device the stream belongs to.
@@ -315,7 +311,10 @@ class basic_cuda_executor {
                                device_memory_resource& resource = default_memory_resource())
       : gpu_(detail::cuda::query(detail::cuda::device_of(stream))),
         workspace_(resource),
-        stream_(stream) {}
+        stream_(stream) {
+    gpu_.stream_lasts =
+        stream == cudaStreamLegacy || (stream == nullptr && !Build::per_thread_stream);
+  }
 
   /// The same of whatever names a stream: cuda::stream_ref, rmm::cuda_stream_view, a policy such as
   /// thrust::cuda::par.on(stream) (docs/doors.md).
@@ -353,13 +352,9 @@ class basic_cuda_executor {
     int current = gpu_.device;
     if (cudaGetDevice(&current) != cudaSuccess) (void)cudaGetLastError();
     if (current != gpu_.device) (void)cudaSetDevice(gpu_.device);
-    if (is_of_another_context()) {
-      forget();
-    } else if (begins_early()) {
-      await_stream();
-    }
+    if (is_of_another_context()) forget();
     workspace_.release(stream_);
-    if (owns_stream_ && cudaStreamDestroy(stream_) != cudaSuccess) (void)cudaGetLastError();
+    if (owns_stream_) destroy_stream();
     if (current != gpu_.device) (void)cudaSetDevice(current);
   }
 
@@ -731,18 +726,12 @@ class basic_cuda_executor {
 
   friend class detail::kept_executors<Build>;
 
-  // Whether the stream may hold launches that begin early, and may end: see stream_may_end.
-  bool begins_early() const noexcept {
-    return gpu_.early_launches && !gpu_.stream_may_end && stream_ != nullptr &&
-           stream_ != cudaStreamLegacy && stream_ != cudaStreamPerThread;
-  }
-  void await_stream() const noexcept {
+  // Launches that begin early must not be under way (detail/cuda/base/launcher.cuh). A stream that
+  // is being captured refuses to be waited for.
+  void destroy_stream() const noexcept {
     const detail::cuda::beside_captures mode;
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (cudaStreamIsCapturing(stream_, &status) != cudaSuccess ||
-        (status == cudaStreamCaptureStatusNone && cudaStreamSynchronize(stream_) != cudaSuccess)) {
-      (void)cudaGetLastError();
-    }
+    if (cudaStreamSynchronize(stream_) != cudaSuccess) (void)cudaGetLastError();
+    if (cudaStreamDestroy(stream_) != cudaSuccess) (void)cudaGetLastError();
   }
 
   using owned_resource = std::unique_ptr<device_memory_resource>;

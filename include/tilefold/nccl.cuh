@@ -23,8 +23,8 @@ namespace tilefold {
 
 /// A communicator over an NCCL communicator that the program has made, and which must outlive it:
 ///
-///     tilefold::nccl_communicator comm(nccl);              // an ncclComm_t
 ///     tilefold::cuda_executor gpu;                         // on the communicator's device
+///     tilefold::nccl_communicator comm(nccl);              // an ncclComm_t
 ///     float sum = tilefold::reduce(tilefold::ranks(comm, gpu), first, last);
 ///
 /// - Calls with rank_lengths work in the order of the executor's stream, and their _into forms do
@@ -39,7 +39,8 @@ namespace tilefold {
 ///   is of no use any more. Whether the other ranks notice is NCCL's affair: between GPUs of one
 ///   host (NCCL 2.28) they wait until they abort, too.
 /// - Destroy it when its streams have been waited for, or after abort(): its memory is given back
-///   when the GPU is done with it, which may wait for a rank that never comes.
+///   when the GPU is done with it, which may wait for a rank that never comes. So does an executor
+///   with a stream of its own when it is destroyed.
 /// - Memory: size() + 1 times the longest message, on both sides; kept.
 class nccl_communicator {
  public:

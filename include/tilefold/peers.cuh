@@ -146,7 +146,9 @@ class peer_group {
 /// - A rank that is destroyed, or aborted, has left for good: whoever waits for it, or will, gets a
 ///   communicator_error, from throw_errors() or a call that returns a value. Calls of its own that
 ///   still wait for others end, with the same error. Destroying waits for what its GPU has been
-///   given. To see the results of its own calls, wait for its stream before.
+///   given. To see the results of its own calls, wait for its stream before. An executor with a
+///   stream of its own waits for its calls when it is destroyed: declare it before the
+///   communicator.
 template <class Build>
 class basic_peer_communicator {
  public:

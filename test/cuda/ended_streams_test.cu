@@ -3,13 +3,13 @@
 // Streams that are destroyed while their work goes on. Where the last launch of such a stream
 // begins early, the GPU may stand still for good (detail/cuda/base/launcher.cuh). The stream per
 // thread has to have been used, and the launch before has to take a while, so that streams wait.
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <future>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -30,21 +30,18 @@ namespace {
 constexpr int rounds = 100;
 constexpr int lengths[] = {4, 1000};  // of segments
 
-// Fails the whole program after half a minute: nothing else ends such a wait.
-void wait_for_gpu() {
-  std::thread watch;
-  std::atomic<bool> done{false};
-  watch = std::thread([&] {
-    for (int i = 0; i < 300 && !done; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    if (done) return;
+// Ends the whole program if work() takes half a minute: nothing else ends a wait for such a GPU.
+template <class Work>
+void watched(const Work& work) {
+  std::promise<void> done;
+  std::thread watch([ended = done.get_future()] {
+    if (ended.wait_for(std::chrono::seconds(30)) == std::future_status::ready) return;
     std::fputs("the GPU stands still: a launch waits for one that has ended\n", stderr);
     std::_Exit(1);
   });
-  const cudaError_t code = cudaDeviceSynchronize();
-  done = true;
+  work();
+  done.set_value();
   watch.join();
-  must(code);
 }
 
 // Calls work(stream, i) for streams that have something to do already, and destroys each some
@@ -52,23 +49,25 @@ void wait_for_gpu() {
 template <class Work>
 void in_ending_streams(const Work& work) {
   delay<<<1, 1, 0, cudaStreamPerThread>>>(0);
-  wait_for_gpu();
+  must(cudaDeviceSynchronize());
   for (const std::size_t later : {0, 20}) {
     for (int again = 0; again < 3; ++again) {
-      std::deque<cudaStream_t> streams;
-      for (int i = 0; i < rounds; ++i) {
-        cudaStream_t stream = nullptr;
-        must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-        delay<<<1, 1, 0, stream>>>(a_millisecond / 2);
-        work(stream, i);
-        streams.push_back(stream);
-        if (streams.size() > later) {
-          must(cudaStreamDestroy(streams.front()));
-          streams.pop_front();
+      watched([&] {
+        std::deque<cudaStream_t> streams;
+        for (int i = 0; i < rounds; ++i) {
+          cudaStream_t stream = nullptr;
+          must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+          delay<<<1, 1, 0, stream>>>(a_millisecond / 2);
+          work(stream, i);
+          streams.push_back(stream);
+          if (streams.size() > later) {
+            must(cudaStreamDestroy(streams.front()));
+            streams.pop_front();
+          }
         }
-      }
-      wait_for_gpu();
-      for (const cudaStream_t stream : streams) must(cudaStreamDestroy(stream));
+        must(cudaDeviceSynchronize());
+        for (const cudaStream_t stream : streams) must(cudaStreamDestroy(stream));
+      });
     }
   }
 }
@@ -82,22 +81,29 @@ class CudaEndedStreams : public testing::Test {
   gpu_array<float> sums{rounds};
   gpu_array<float> rows{n / lengths[0]};
 
-  // A graph of one call, or of three.
+  // A graph of one call, or of three, of an executor or its stream.
   struct recorded {
-    explicit recorded(const CudaEndedStreams& of, int i, float* sum) {
+    explicit recorded(const CudaEndedStreams& of, int i, bool names_stream, float* sum) {
       exec.reserve(cuda_executor::workspace_bytes(n, 4, 4));
       cudaGraph_t graph = nullptr;
       must(cudaStreamBeginCapture(exec.stream(), cudaStreamCaptureModeThreadLocal));
-      if (i % 2 == 0) {
-        reduce_into(exec, of.array.begin(), of.array.end(), sum);
+      if (names_stream) {
+        calls(of, exec.stream(), i % 2 == 0, sum);
       } else {
-        segmented_reduce_into(exec, of.array.begin(), n / lengths[0], lengths[0], of.rows.data());
-        reduce_into(exec, of.array.begin(), of.array.end(), sum);
-        segmented_reduce_into(exec, of.array.begin(), n / lengths[0], lengths[0], of.rows.data());
+        calls(of, exec, i % 2 == 0, sum);
       }
       must(cudaStreamEndCapture(exec.stream(), &graph));
       must(cudaGraphInstantiate(&run, graph, 0));
       must(cudaGraphDestroy(graph));
+    }
+    template <class Where>
+    static void calls(const CudaEndedStreams& of, Where&& where, bool one, float* sum) {
+      const auto fold_rows = [&] {
+        segmented_reduce_into(where, of.array.begin(), n / lengths[0], lengths[0], of.rows.data());
+      };
+      if (!one) fold_rows();
+      reduce_into(where, of.array.begin(), of.array.end(), sum);
+      if (!one) fold_rows();
     }
     ~recorded() { (void)cudaGraphExecDestroy(run); }
     recorded(const recorded&) = delete;
@@ -163,15 +169,31 @@ TEST_F(CudaEndedStreams, OfExecutorsThemselves) {
   }
 }
 
-TEST_F(CudaEndedStreams, OfGraphs) {
-  std::vector<std::unique_ptr<recorded>> graphs;
-  for (int i = 0; i < rounds; ++i) {
-    graphs.push_back(std::make_unique<recorded>(*this, i, sums.data() + i));
-  }
-  in_ending_streams(
-      [&](cudaStream_t stream, int i) { must(cudaGraphLaunch(graphs[i]->run, stream)); });
+TEST_F(CudaEndedStreams, OfThreadsThatEnd) {
+  watched([&] {
+    for (int i = 0; i < rounds; ++i) {
+      std::thread([&] {
+        delay<<<1, 1, 0, cudaStreamPerThread>>>(a_millisecond / 2);
+        reduce_into(cudaStreamPerThread, array.begin(), array.end(), sums.data() + i);
+      }).join();
+    }
+    must(cudaDeviceSynchronize());
+  });
   expect_sums();
-  expect_rows(lengths[0]);
+}
+
+TEST_F(CudaEndedStreams, OfGraphs) {
+  for (const bool names_stream : {false, true}) {
+    must(cudaMemset(sums.data(), 0xee, rounds * sizeof(float)));
+    std::vector<std::unique_ptr<recorded>> graphs;
+    for (int i = 0; i < rounds; ++i) {
+      graphs.push_back(std::make_unique<recorded>(*this, i, names_stream, sums.data() + i));
+    }
+    in_ending_streams(
+        [&](cudaStream_t stream, int i) { must(cudaGraphLaunch(graphs[i]->run, stream)); });
+    expect_sums();
+    expect_rows(lengths[0]);
+  }
 }
 
 // The fault, without this library. A driver that has it does not come back.

@@ -137,6 +137,18 @@ class CudaStandIns : public ::testing::Test {
     reduce_into(handle, items_, items_ + many, items_);
   }
 
+  // How many of the launches of some calls begin early.
+  template <class Where>
+  std::string early_with(Where&& where) {
+    fake::state().early_launches = 0;
+    fake::state().log.clear();
+    reduce_into(where, items_, items_ + many, items_);
+    segmented_reduce_into(where, items_, items_, 2000, items_);
+    const auto launches = logged(fake::state().capture != 0 ? "recorded launch" : "launch");
+    if (fake::state().early_launches == 0) return "none of them";
+    return fake::state().early_launches == launches ? "all of them" : "some of them";
+  }
+
   int* items_ = fake::items_in<int>(cudaMemoryTypeDevice, many);
 };
 
@@ -324,6 +336,45 @@ TEST_F(CudaStandIns, TakeMemoryForAGraphFromTheGraph) {
   EXPECT_EQ(logged("event"), 0);
   fold_many_into(stream_of_number(3));
   EXPECT_EQ(logged("malloc"), 0) << "the kept executor is there as before";
+}
+
+// A launch that begins early stops the GPU for good if its stream ends meanwhile.
+TEST_F(CudaStandIns, BeginInTurnWhereTheirStreamMayEnd) {
+  for (int again = 0; again < 2; ++again) {  // what is known of a kernel serves all streams
+    EXPECT_EQ(early_with(thrust::device), "all of them") << "the legacy stream never ends";
+    EXPECT_EQ(early_with(stream_of_number(3)), "none of them");
+    EXPECT_EQ(early_with(thrust::cuda::par.on(stream_of_number(3))), "none of them");
+    EXPECT_EQ(early_with(cudaStreamPerThread), "none of them") << "it ends with its thread";
+    fake::state().capture = 7;
+    EXPECT_EQ(early_with(stream_of_number(3)), "all of them");
+    fake::state().capture = 0;
+  }
+}
+
+TEST_F(CudaStandIns, BeginEarlyInExecutorsThatWaitForTheirStream) {
+  using calls = std::vector<std::string>;
+  fake::state().stream_ends.clear();
+  {
+    cuda_executor own;
+    cuda_executor moved(std::move(own));
+    EXPECT_EQ(early_with(moved), "all of them");
+    EXPECT_EQ(fake::state().stream_ends, calls{});
+  }
+  EXPECT_EQ(fake::state().stream_ends, (calls{"wait", "destroy"}));
+  fake::state().stream_ends.clear();
+  {
+    cuda_executor borrowed(stream_of_number(3));
+    EXPECT_EQ(early_with(borrowed), "none of them");
+    cuda_executor of_the_thread(cudaStreamPerThread);
+    EXPECT_EQ(early_with(of_the_thread), "none of them");
+    cuda_executor legacy(cudaStream_t{nullptr});
+    EXPECT_EQ(early_with(legacy), "all of them");
+    fake::state().capture = 7;
+    borrowed.use_workspace(fake::items_in<int>(cudaMemoryTypeDevice, 1 << 20), 4 << 20);
+    EXPECT_EQ(early_with(borrowed), "all of them");
+    fake::state().capture = 0;
+  }
+  EXPECT_EQ(fake::state().stream_ends, calls{}) << "a borrowed stream is not ours to wait for";
 }
 
 TEST_F(CudaStandIns, CanBeUsedAgainAfterABadCall) {

@@ -34,6 +34,8 @@ struct runtime {
   std::vector<cudaStream_t> ended_streams;                    // touched, they are an error
   bool events_pending = false;
   int uses_of_ended_streams = 0;
+  int early_launches = 0;                // that may begin before the one before them has ended
+  std::vector<std::string> stream_ends;  // streams that are waited for and destroyed, as they come
 };
 
 inline runtime& state() {
@@ -150,6 +152,7 @@ cudaError_t __wrap_cudaDriverGetVersion(int* version) {
 }
 cudaError_t __wrap_cudaStreamSynchronize(cudaStream_t stream) {
   fake::note(stream);
+  fake::state().stream_ends.push_back("wait");
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaStreamGetId(cudaStream_t stream, unsigned long long* number) {
@@ -190,7 +193,10 @@ cudaError_t __wrap_cudaStreamCreate(cudaStream_t* stream) {
   *stream = reinterpret_cast<cudaStream_t>(std::uintptr_t{64});
   return cudaSuccess;
 }
-cudaError_t __wrap_cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t __wrap_cudaStreamDestroy(cudaStream_t) {
+  fake::state().stream_ends.push_back("destroy");
+  return cudaSuccess;
+}
 cudaError_t __wrap_cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
   *status =
       fake::state().capture != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
@@ -255,7 +261,12 @@ cudaError_t __wrap_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* b
   *blocks = 2;
   return fake::refuses("question") ? cudaErrorMemoryAllocation : cudaSuccess;
 }
-cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) {
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void*, void**) {
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    if (config->attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization) {
+      ++fake::state().early_launches;
+    }
+  }
   fake::state().log.push_back(fake::state().capture != 0 ? "recorded launch" : "launch");
   return cudaSuccess;
 }

@@ -6,8 +6,7 @@
 // A stream may end between calls without a word, and the next one may get its handle. So a kept
 // executor is known by the number of its stream, which no other stream ever has; its stream is
 // touched only while a call names it; and an event tells when its memory is no longer in use, by
-// which another stream can take over the memory of one that may be gone. No launch begins early
-// there (launcher.cuh).
+// which another stream can take over the memory of one that may be gone.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -62,7 +61,6 @@ class kept_executors {
    public:
     explicit kept(cudaStream_t stream, unsigned long long number) : number_(number) {
       executor_.emplace(stream);
-      executor().gpu_.stream_may_end = !is_default();
     }
     kept(const kept&) = delete;  // stays in its list
     kept& operator=(const kept&) = delete;

@@ -33,8 +33,8 @@ struct device_info {
   int num_sms;
   bool pageable_access;
   bool early_launches;   // can begin a launch before the one before has ended; has clusters
-  bool stream_may_end;   // while its work goes on: then no launch begins early
   bool host_runs_along;  // may use managed memory while a kernel runs
+  bool stream_lasts;     // of the executor's stream: it does not end while its work goes on
 
   const launch_tuning& tuning() const { return tuning_of(compute_capability); }
 };
@@ -77,11 +77,11 @@ inline constexpr std::int64_t most_tiles = std::numeric_limits<int>::max();
 
 /// When the blocks of a kernel may start.
 ///
-/// None starts early in a stream that may be destroyed meanwhile. There such a launch may wait for
-/// good for the one before it, which has ended: seen on an H200 (driver 580.159, CUDA 13.0), where
-/// its blocks filled the GPU and cudaStreamPerThread had been used. A program without this library
-/// shows it, too (test/cuda/ended_streams_test.cu). So executors wait before their streams can end,
-/// and calls that name a stream begin in turn (kept_executors.cuh).
+/// None starts early in a stream that may end meanwhile. There such a launch may wait for good for
+/// the one before it, which has ended: seen on an H200 (driver 580.159, CUDA 13.0), where its
+/// blocks filled the GPU and cudaStreamPerThread had been used. A program without this library
+/// shows it, too (test/cuda/ended_streams_test.cu). So launches start early in streams of
+/// executors' own, which wait before they destroy them, in the legacy stream, and in graphs.
 enum class starts {
   in_turn,     // when the launch before has ended
   early,       // before that; the kernel calls wait_for_previous_launch()
@@ -104,6 +104,7 @@ struct ready_kernel {
   std::int64_t resident;  // blocks of them that the GPU holds at once
   bool early;
   bool clusters;
+  bool stream_lasts = false;
 
   /// As many blocks as there is work for, but no more than the GPU holds.
   std::int64_t most(std::int64_t blocks) const { return detail::smaller(blocks, resident); }
@@ -118,7 +119,7 @@ struct ready_kernel {
     config.blockDim = dim3(static_cast<unsigned>(grid.nt));
     config.stream = stream;
     config.attrs = attributes;
-    if (early) {
+    if (early && (stream_lasts || cuda::is_capturing(stream))) {
       attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
     }
@@ -161,7 +162,8 @@ class known_kernel {
       known.store(answer, std::memory_order_relaxed);
     }
     ready.resident = static_cast<std::int64_t>(answer & blocks_mask) * gpu.num_sms;
-    ready.early = (answer & early_flag) != 0 && !gpu.stream_may_end;
+    ready.early = (answer & early_flag) != 0;
+    ready.stream_lasts = gpu.stream_lasts;
     ready.clusters = (answer & clusters_flag) != 0;
     return ready;
   }

@@ -60,6 +60,12 @@ class beside_captures {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
+inline bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
 /// A function of the driver, there since CUDA `version`; null if it cannot be had.
 template <class Function>
 Function* driver_function(const char* name, [[maybe_unused]] unsigned version) noexcept {
