@@ -187,24 +187,49 @@ TEST(ShortFolds, ServeSegmentsAmongOthers) {
   });
 }
 
-// Lengths that are all alike, which offsets tell; and those of which a part has another one.
+// Lengths that are all alike, which offsets tell; and those of which two have another one, wherever
+// they stand.
 TEST(ShortFolds, ServeOffsetsOfOneLength) {
   const auto items = make_items<float>(pattern::mixed, 200000, seed());
   const host_executor one(1);
   for_each_target([&] {
     for (const std::int32_t n : {1, 2, 3, 4, 7, 8, 16, 32, 64, 100, 128}) {
       for (const std::int32_t segments : {1, 15, 16, 17, 511, 512, 513, 1500}) {
-        for (const bool broken : {false, true}) {
+        for (const std::int32_t moved : {0, 1, 2, 15, 16, 17, 500, 512, 1024, segments - 1}) {
+          if (moved > segments) continue;
           std::vector<std::int32_t> offsets;
           for (std::int32_t i = 0; i <= segments; ++i) offsets.push_back(5 + i * n);
-          if (broken) offsets[static_cast<std::size_t>(segments / 2)] -= 1;
+          if (moved > 0) offsets[static_cast<std::size_t>(moved)] -= 1;
           std::vector<float> sums(static_cast<std::size_t>(segments));
           tilefold::segmented_reduce(one, items.data(), offsets.data(), segments, sums.data());
           for (std::size_t i = 0; i < sums.size(); ++i) {
             const float alone =
                 tilefold::reduce(one, items.begin() + offsets[i], items.begin() + offsets[i + 1]);
-            ASSERT_TRUE(same_bits(sums[i], alone)) << "segment " << i << " of " << n << " items";
+            ASSERT_TRUE(same_bits(sums[i], alone))
+                << "segment " << i << " of " << n << " items, offset " << moved << " moved";
           }
+        }
+      }
+    }
+  });
+}
+
+// A bound that is not kept: what lies beyond it is left out, of segments that are all alike, too.
+TEST(ShortFolds, LeaveOutWhatIsBeyondABound) {
+  const auto items = make_items<float>(pattern::mixed, 20000, seed());
+  const host_executor one(1);
+  for_each_target([&] {
+    for (const std::int64_t n : {2, 4, 9, 16}) {
+      std::vector<std::int64_t> offsets;
+      for (std::int64_t i = 0; i <= 1000; ++i) offsets.push_back(i * n);
+      for (const std::int64_t bound : {n - 1, n, n + 1}) {
+        std::vector<float> sums(1000);
+        tilefold::segmented_reduce_into(one, items.data(), offsets.data(), 1000,
+                                        segment_bound(bound), sums.data());
+        for (std::size_t i = 0; i < sums.size(); ++i) {
+          const auto first = items.begin() + offsets[i];
+          ASSERT_TRUE(same_bits(sums[i], tilefold::reduce(one, first, first + std::min(n, bound))))
+              << "segment " << i << " of " << n << " items, bound " << bound;
         }
       }
     }

@@ -85,6 +85,11 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
   void fold_all(const Forest& forest, std::int64_t first, std::int64_t last) {
     while (first < last) {
       const std::int64_t most = detail::smaller(last - first, room);
+      if (const std::int64_t length = common_length(forest, first, most); length > 0) {
+        fold_equal(forest.tree(first), length, first, most);
+        first_ = first += most;
+        continue;
+      }
       std::int64_t items = 0;
       std::int64_t k = 0;
       for (; k < most && items < most_bytes / item_bytes; ++k) {
@@ -102,6 +107,36 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
   }
 
  private:
+  // The length of trees [first, first + n), if it is one that folds here and they lie one after the
+  // other; else 0. Looks at a few at a time, since most trees differ soon.
+  template <class Forest>
+  std::int64_t common_length(const Forest& forest, std::int64_t first, std::int64_t n) const {
+    if constexpr (Forest::in_one_range) {
+      const std::int64_t length = forest.count(first);
+      if (length <= 0 || length > fold_.most_items) return 0;
+      constexpr std::int64_t at_a_time = 16;
+      for (std::int64_t k = first; k < first + n; k += at_a_time) {
+        const std::int64_t end = detail::smaller(k + at_a_time, first + n);
+        std::int64_t differ = 0;
+        for (std::int64_t i = k; i < end; ++i) {
+          differ |= (forest.first(i + 1) - forest.first(i)) ^ length;
+        }
+        if (differ != 0) return 0;
+      }
+      return length;
+    }
+    return 0;
+  }
+
+  // Such trees: nothing need be gathered.
+  [[gnu::noinline]] void fold_equal(const source<It>& elements, std::int64_t length,
+                                    std::int64_t first, std::int64_t n) const {
+    const Keep keep = keep_;
+    accumulator values[room];
+    fold_.run_equal(std::to_address(elements.template iterator<0>(elements)), length, n, values);
+    for (std::int64_t k = 0; k < n; ++k) keep(first + k, values[k]);
+  }
+
   // Lists both kinds first, without a branch for each tree, which a processor would foretell wrong.
   void keep_some(const Keep& keep, const accumulator* values, std::int64_t count) {
     std::int32_t folded[room];
