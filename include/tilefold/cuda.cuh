@@ -274,9 +274,9 @@ class kept_executors;
 ///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine. Wrappers of streams and
 ///   policies of thrust are taken as well; a verb takes them in place of an executor
 ///   (docs/doors.md).
-/// - End: the destructor of an executor with a stream of its own waits for the work of that stream,
-///   so it must not be called before the host has done what that work waits for. A borrowed stream
-///   may be destroyed right behind the executor, whose work goes on.
+/// - End: the destructor waits for the work of the executor's own stream. What that work waits for
+///   has to come from elsewhere. A borrowed stream may be destroyed right behind the executor,
+///   whose work goes on; there a launch begins when the one before has ended (docs/tuning.md).
 /// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
 ///   needed; kept between calls. It grows in stream order from a memory resource, cudaMallocAsync
 ///   unless another is given, of ours, of cuda::mr's or RMM's; reserve() grows it ahead of

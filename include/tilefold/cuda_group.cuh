@@ -105,7 +105,8 @@ class shards {
 ///   kind, and shards are cut alike.
 /// - All GPUs are started one after the other and awaited at the end; each writes its blocks to
 ///   pinned memory. Nothing goes from GPU to GPU.
-/// - Streams: one of its own for each GPU. Threads: one call at a time.
+/// - Streams: one of its own for each GPU, for which its destructor waits. Threads: one call at a
+///   time.
 /// - Throws as cuda_executor does; invalid_range_error for no GPU, for shards that are more than
 ///   GPUs or cut unlike each other, and for items or offsets before or beyond them;
 ///   memory_space_error for offsets or results that the host does not reach. After any error it can

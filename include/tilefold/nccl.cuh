@@ -39,8 +39,8 @@ namespace tilefold {
 ///   is of no use any more. Whether the other ranks notice is NCCL's affair: between GPUs of one
 ///   host (NCCL 2.28) they wait until they abort, too.
 /// - Destroy it when its streams have been waited for, or after abort(): its memory is given back
-///   when the GPU is done with it, which may wait for a rank that never comes. So does an executor
-///   with a stream of its own when it is destroyed.
+///   when the GPU is done with it, which may wait for a rank that never comes. An executor with a
+///   stream of its own waits likewise in its destructor.
 /// - Memory: size() + 1 times the longest message, on both sides; kept.
 class nccl_communicator {
  public:

@@ -134,9 +134,11 @@ class peer_group {
 /// messages straight into each other's memory.
 ///
 ///     auto comms = tilefold::peer_communicator::make({0, 1});
-///     // on thread r, with an executor on GPU r:
+///     // on thread r, whose current device is r:
+///     tilefold::cuda_executor gpu;
+///     auto comm = std::move(comms[r]);
 ///     tilefold::rank_lengths lengths({n0, n1});
-///     tilefold::reduce_into(tilefold::ranks(comms[r], gpu, lengths), first, last, out);
+///     tilefold::reduce_into(tilefold::ranks(comm, gpu, lengths), first, last, out);
 ///
 /// - Calls with rank_lengths work in the order of the executor's stream, as with
 ///   nccl_communicator, but the gather is a launch of ours of a block a rank, which waits on the
@@ -147,8 +149,8 @@ class peer_group {
 ///   communicator_error, from throw_errors() or a call that returns a value. Calls of its own that
 ///   still wait for others end, with the same error. Destroying waits for what its GPU has been
 ///   given. To see the results of its own calls, wait for its stream before. An executor with a
-///   stream of its own waits for its calls when it is destroyed: declare it before the
-///   communicator.
+///   stream of its own waits for its calls when it is destroyed: abort() before, or let the
+///   communicator go first, as above.
 template <class Build>
 class basic_peer_communicator {
  public:

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <future>
 #include <memory>
 #include <thread>
@@ -39,7 +40,11 @@ void watched(const Work& work) {
     std::fputs("the GPU stands still: a launch waits for one that has ended\n", stderr);
     std::_Exit(1);
   });
-  work();
+  try {
+    work();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << error.what();
+  }
   done.set_value();
   watch.join();
 }

@@ -123,8 +123,8 @@ TEST(NcclRanks, ACommunicatorThatDoesNotBlock) {
       ncclComm_t raw = nullptr;
       const ncclResult_t made = ncclCommInitRankConfig(&raw, gpus, id, rank, &config);
       ASSERT_TRUE(made == ncclSuccess || made == ncclInProgress);
-      tilefold::nccl_communicator comm(raw);
       tilefold::cuda_executor gpu;
+      tilefold::nccl_communicator comm(raw);
       const tilefold::test::device_items<float> items(std::vector<float>(100, 1.0f));
       const auto lengths = tilefold::rank_lengths::of(comm, 100);
       for (int i = 0; i < 20; ++i) {

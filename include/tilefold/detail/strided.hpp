@@ -163,6 +163,7 @@ struct column_forest;
 template <std::size_t... Index, class... Its>
 struct column_forest<source_of<std::index_sequence<Index...>, Its...>> {
   using source_type = source_of<std::index_sequence<Index...>, Its...>;
+  static constexpr bool in_one_range = false;
 
   source_type source;
   strided_axes columns;

@@ -187,8 +187,8 @@ TEST(ShortFolds, ServeSegmentsAmongOthers) {
   });
 }
 
-// Lengths that are all alike, which offsets tell; and those of which two have another one, wherever
-// they stand.
+// Lengths that are all alike, which offsets tell; and those of which one or two neighbours have
+// another one, wherever they stand.
 TEST(ShortFolds, ServeOffsetsOfOneLength) {
   const auto items = make_items<float>(pattern::mixed, 200000, seed());
   const host_executor one(1);

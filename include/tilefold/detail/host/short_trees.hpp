@@ -26,6 +26,19 @@ simd_short_fold find_short_fold_of() {
   return {};
 }
 
+/// Calls keep(i, fold of tree i) for n trees from number `first` on, up to most_short_arrays, of
+/// `length` items each: they lie one after the other from `elements` on.
+template <class Reducer, class It, class Keep>
+[[gnu::noinline]] void fold_in_a_row(const simd_short_fold& fold, const source<It>& elements,
+                                     std::int64_t length, std::int64_t first, std::int64_t n,
+                                     const Keep& keep) {
+  // A copy that nothing else can see, so that what it refers to stays in registers.
+  const Keep own = keep;
+  typename Reducer::accumulator values[most_short_arrays];
+  fold.run_equal(std::to_address(elements.template iterator<0>(elements)), length, n, values);
+  for (std::int64_t k = 0; k < n; ++k) own(first + k, values[k]);
+}
+
 /// Takes trees one after the other, from number `first` on; calls keep(i, fold of tree i) for short
 /// ones, some time until finish(), and other(i) for all others.
 template <class Source, class Reducer, class Keep, class Other, bool Known>
@@ -86,7 +99,7 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
     while (first < last) {
       const std::int64_t most = detail::smaller(last - first, room);
       if (const std::int64_t length = common_length(forest, first, most); length > 0) {
-        fold_equal(forest.tree(first), length, first, most);
+        host::fold_in_a_row<Reducer>(fold_, forest.tree(first), length, first, most, keep_);
         first_ = first += most;
         continue;
       }
@@ -124,17 +137,9 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
         if (differ != 0) return 0;
       }
       return length;
+    } else {
+      return 0;
     }
-    return 0;
-  }
-
-  // Such trees: nothing need be gathered.
-  [[gnu::noinline]] void fold_equal(const source<It>& elements, std::int64_t length,
-                                    std::int64_t first, std::int64_t n) const {
-    const Keep keep = keep_;
-    accumulator values[room];
-    fold_.run_equal(std::to_address(elements.template iterator<0>(elements)), length, n, values);
-    for (std::int64_t k = 0; k < n; ++k) keep(first + k, values[k]);
   }
 
   // Lists both kinds first, without a branch for each tree, which a processor would foretell wrong.
@@ -194,14 +199,9 @@ template <class Reducer, class It, class Keep>
 bool fold_equal_short_trees(const simd_short_fold& fold, const equal_forest<source<It>>& forest,
                             std::int64_t first, std::int64_t last, const Keep& keep) {
   if (forest.length <= 0 || forest.length > fold.most_items) return false;
-  const Keep own = keep;
-  typename Reducer::accumulator values[most_short_arrays];
   for (std::int64_t i = first; i < last; i += most_short_arrays) {
     const std::int64_t n = detail::smaller(last - i, most_short_arrays);
-    const auto elements = forest.tree(i);
-    fold.run_equal(std::to_address(elements.template iterator<0>(elements)), forest.length, n,
-                   values);
-    for (std::int64_t k = 0; k < n; ++k) own(i + k, values[k]);
+    host::fold_in_a_row<Reducer>(fold, forest.tree(i), forest.length, i, n, keep);
   }
   return true;
 }

@@ -78,7 +78,7 @@ inline constexpr std::int64_t most_tiles = std::numeric_limits<int>::max();
 /// When the blocks of a kernel may start.
 ///
 /// None starts early in a stream that may end meanwhile. There such a launch may wait for good for
-/// the one before it, which has ended: seen on an H200 (driver 580.159, CUDA 13.0), where its
+/// the one before it, which has ended: seen on an H200 (driver 580.159.04, CUDA 13.0), where its
 /// blocks filled the GPU and cudaStreamPerThread had been used. A program without this library
 /// shows it, too (test/cuda/ended_streams_test.cu). So launches start early in streams of
 /// executors' own, which wait before they destroy them, in the legacy stream, and in graphs.
@@ -119,7 +119,7 @@ struct ready_kernel {
     config.blockDim = dim3(static_cast<unsigned>(grid.nt));
     config.stream = stream;
     config.attrs = attributes;
-    if (early && (stream_lasts || cuda::is_capturing(stream))) {
+    if (early && (stream_lasts || is_recorded(stream))) {
       attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
     }
@@ -129,6 +129,13 @@ struct ready_kernel {
     // mixed with earlier errors.
     require(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), addresses),
             "launch of ");
+  }
+
+  // A question that is refused says no: a launch behind another one must not fail.
+  static bool is_recorded(cudaStream_t stream) noexcept {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) (void)cudaGetLastError();
+    return status == cudaStreamCaptureStatusActive;
   }
 
   static cudaLaunchAttribute in_clusters() {
