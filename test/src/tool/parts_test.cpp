@@ -212,10 +212,15 @@ TEST(parts, slices_killed_and_gone_on_with) {
            std::to_string(begin) + ":" + std::to_string(end), "--part", part, "--checkpoint",
            checkpoint, "--checkpoint-seconds", "0", "--chunk", "16384", file},
           part);
-      // The bar's first percentage is that of what was done before, and a chunk.
+      // The bar's first percentage is that of what was done before, and a chunk. There is no bar if
+      // nothing was left to read: the run before had been killed after its last checkpoint.
       const std::size_t percent = result.err.find("] ");
-      ASSERT_NE(percent, std::string::npos) << result.err;
-      if (std::stoi(result.err.substr(percent + 2)) > 5) ++went_on;
+      if (percent == std::string::npos) {
+        EXPECT_EQ(result.err, "");
+        ++went_on;
+      } else if (std::stoi(result.err.substr(percent + 2)) > 5) {
+        ++went_on;
+      }
       expect_no_checkpoint(checkpoint);
       merge.push_back(part);
     }
