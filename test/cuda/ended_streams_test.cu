@@ -118,7 +118,12 @@ class CudaEndedStreams : public testing::Test {
     cudaGraphExec_t run = nullptr;
   };
 
-  void SetUp() override { must(cudaMemset(sums.data(), 0xee, rounds * sizeof(float))); }
+  // So that no result of another call is taken for this one's.
+  void clear() {
+    must(cudaMemset(sums.data(), 0xee, rounds * sizeof(float)));
+    must(cudaMemset(rows.data(), 0xee, static_cast<std::size_t>(rows.size()) * sizeof(float)));
+  }
+  void SetUp() override { clear(); }
 
   void expect_sums() const {
     const float expected = reference::fold<float>(reference::plus{}, items);
@@ -189,7 +194,7 @@ TEST_F(CudaEndedStreams, OfThreadsThatEnd) {
 
 TEST_F(CudaEndedStreams, OfGraphs) {
   for (const bool names_stream : {false, true}) {
-    must(cudaMemset(sums.data(), 0xee, rounds * sizeof(float)));
+    clear();
     std::vector<std::unique_ptr<recorded>> graphs;
     for (int i = 0; i < rounds; ++i) {
       graphs.push_back(std::make_unique<recorded>(*this, i, names_stream, sums.data() + i));
