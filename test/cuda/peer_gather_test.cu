@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -20,41 +21,39 @@ namespace {
 using tilefold::test::must;
 
 // Some ranks on one GPU, whose gathers are launched one by one. Rank r's message of its turn t is
-// all 1000 * t + r.
+// all 1000 * t + r. All memory is there before the first gather waits, and no stream of theirs
+// waits for the legacy stream: else a copy to the GPU waits for a gather that only the next one
+// ends.
 class ranks_of_one_gpu {
  public:
   explicit ranks_of_one_gpu(int ranks)
-      : ranks_(ranks),
-        group_(std::vector<int>(static_cast<std::size_t>(ranks), 0)),
-        gpus_(static_cast<std::size_t>(ranks)),
-        got_(static_cast<std::size_t>(ranks)) {}
+      : ranks_(ranks), group_(std::vector<int>(static_cast<std::size_t>(ranks), 0)) {
+    for (int r = 0; r < ranks; ++r) ranks_there_.push_back(std::make_unique<rank>(r, ranks));
+  }
   ~ranks_of_one_gpu() {
     for (int r = 0; r < ranks_; ++r) group_.leave(r);
-    for (auto& gpu : gpus_) gpu.synchronize();
+    for (const auto& there : ranks_there_) (void)cudaStreamSynchronize(there->stream);
   }
 
   tilefold::detail::cuda::peer_group& group() { return group_; }
 
   /// The next turn of rank r, in its own stream.
   void gather(int r) {
-    const auto at = static_cast<std::size_t>(r);
-    const int turn = static_cast<int>(got_[at].size()) + 1;
-    sent_.push_back(std::make_unique<items>(std::vector<int>(words, 1000 * turn + r)));
-    got_[at].push_back(
-        std::make_unique<items>(std::vector<int>(static_cast<std::size_t>(ranks_) * words, -1)));
+    rank& own = rank_at(r);
+    if (own.turns == most_turns) throw std::out_of_range("a rank has no memory for more turns");
+    const int turn = own.turns++;
     tilefold::detail::cuda::peer_gather_kernel<tilefold::detail::cuda::this_build>
-        <<<static_cast<unsigned>(ranks_), tilefold::detail::cuda::peer_gather_nt, 0,
-           gpus_[at].stream()>>>(reinterpret_cast<const char*>(sent_.back()->get()),
-                                 reinterpret_cast<char*>(got_[at].back()->get()),
-                                 words * sizeof(int), r, group_.inboxes(r),
-                                 tilefold::detail::cuda::peer_group::capacity, group_.left());
+        <<<static_cast<unsigned>(ranks_), tilefold::detail::cuda::peer_gather_nt, 0, own.stream>>>(
+            reinterpret_cast<const char*>(own.sent.get() + turn * words),
+            reinterpret_cast<char*>(own.got.get() + turn * ranks_ * words), words * sizeof(int), r,
+            group_.inboxes(r), tilefold::detail::cuda::peer_group::capacity, group_.left());
     must(cudaGetLastError());
   }
 
   /// Whether rank r's gathers end within seconds.
   bool ends(int r) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (cudaStreamQuery(gpus_[static_cast<std::size_t>(r)].stream()) == cudaErrorNotReady) {
+    while (cudaStreamQuery(rank_at(r).stream) == cudaErrorNotReady) {
       if (std::chrono::steady_clock::now() > end) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -63,9 +62,8 @@ class ranks_of_one_gpu {
 
   /// What rank r got of each rank in a turn: the message's value, 0 for none, -2 for a mixture.
   std::vector<int> got(int r, int turn) {
-    std::vector<int> all(static_cast<std::size_t>(ranks_) * words);
-    must(cudaMemcpy(all.data(),
-                    got_[static_cast<std::size_t>(r)][static_cast<std::size_t>(turn) - 1]->get(),
+    std::vector<int> all(static_cast<std::size_t>(ranks_ * words));
+    must(cudaMemcpy(all.data(), rank_at(r).got.get() + (turn - 1) * ranks_ * words,
                     all.size() * sizeof(int), cudaMemcpyDeviceToHost));
     std::vector<int> values;
     for (auto first = all.begin(); first != all.end(); first += words) {
@@ -78,12 +76,32 @@ class ranks_of_one_gpu {
  private:
   using items = tilefold::test::device_items<int>;
   static constexpr std::ptrdiff_t words = 256;
+  static constexpr int most_turns = 5;
+
+  struct rank {
+    rank(int number, int ranks)
+        : sent(messages_of(number)),
+          got(std::vector<int>(static_cast<std::size_t>(most_turns * ranks * words), -1)) {}
+
+    tilefold::test::scoped_stream stream{cudaStreamNonBlocking};
+    items sent;
+    items got;
+    int turns = 0;
+  };
+
+  static std::vector<int> messages_of(int rank) {
+    std::vector<int> all;
+    for (int turn = 1; turn <= most_turns; ++turn) {
+      all.insert(all.end(), static_cast<std::size_t>(words), 1000 * turn + rank);
+    }
+    return all;
+  }
+
+  rank& rank_at(int r) { return *ranks_there_[static_cast<std::size_t>(r)]; }
 
   int ranks_;
   tilefold::detail::cuda::peer_group group_;
-  std::vector<tilefold::cuda_executor> gpus_;
-  std::vector<std::unique_ptr<items>> sent_;
-  std::vector<std::vector<std::unique_ptr<items>>> got_;
+  std::vector<std::unique_ptr<rank>> ranks_there_;
 };
 
 using values = std::vector<int>;
