@@ -7,7 +7,7 @@
 #   sh cmake/compilers.sh          what CI does: every compiler's front end, a part of the battery; minutes
 #   sh cmake/compilers.sh --all    also every compiler's bits and the whole battery: an hour of two cores
 #
-# CUDA 12.9 and 13.5 come as NVIDIA's wheels; newer compilers from newer Debians, unpacked into a root each.
+# CUDA 12.9 and 13.5 and RMM come as NVIDIA's wheels; newer compilers from newer Debians, unpacked into a root each.
 # All of it is 5 GB under build/compilers.
 set -eu
 cd "$(dirname "$0")/.."
@@ -58,6 +58,14 @@ cuda_13_5() {
     nvidia-cuda-nvdisasm==13.5.37
   cuda13=$root/cuda13/nvidia/cu13
   chmod +x $cuda13/bin/* $cuda13/nvvm/bin/*
+}
+
+# rmm VERSION: its headers before ours, through the front ends of this machine's nvcc.
+rmm() {
+  wheels $root/rmm-"$1" librmm-cu13=="$1" rapids-logger==0.3.0
+  said "RMM $1" "$nvcc" -std=c++20 -arch=sm_90 -fdevice-syntax-only -Iinclude -c -o /dev/null test/compilers/rmm.cu \
+    -DLIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE -I$root/rmm-"$1"/librmm/include \
+    -I$root/rmm-"$1"/librmm/include/rapids -I$root/rmm-"$1"/rapids_logger/include
 }
 
 as_root=
@@ -156,6 +164,13 @@ said "nvcc 13.5" $cuda13/bin/nvcc -std=c++20 -arch=sm_90 -fdevice-syntax-only -O
   -c -o /dev/null test/compilers/policies.cu
 said "NVRTC 12.9" nvrtc $root/cuda-12.9/lib/libnvrtc.so.12 $root/cuda-12.9/include
 said "NVRTC 13.5" nvrtc $cuda13/lib/libnvrtc.so.13 $cuda13/include $cuda13/include/cccl
+
+if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
+  rmm 25.10.0
+  rmm 26.10.0
+else
+  echo "RMM's classes were NOT compiled: there is no nvcc of CUDA 13 on this machine"
+fi
 
 battery=test/contraction
 said "clang++-19, CUDA 12.9, a part of the battery" clang_battery clang++-19 $battery/many_results.cu
