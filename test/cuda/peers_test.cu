@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/rank_verbs.cuh"
 #include "../support/stream_ranks.cuh"
 
 namespace {
@@ -53,6 +54,12 @@ TEST(PeerRanks, WhatGoesWrongInStreamOrderIsToldToAll) {
 TEST(PeerRanks, ABadOutIsToldToAll) { tilefold::test::expect_a_bad_out_is_told(on_all); }
 TEST(PeerRanks, AnExecutorOfAnotherGpuIsToldToAll) {
   tilefold::test::expect_an_executor_of_another_gpu_is_told(on_all);
+}
+TEST(PeerRanks, SegmentsRunsAndColumnsThatCrossRanks) {
+  on_all([](tilefold::peer_communicator& comm) {
+    tilefold::cuda_executor gpu;
+    tilefold::test::expect_many_results_of_ranks(comm, gpu, 30);
+  });
 }
 TEST(PeerRanks, RoomCanGrow) { tilefold::test::expect_room_can_grow(on_all); }
 

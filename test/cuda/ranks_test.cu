@@ -14,24 +14,20 @@
 
 #include <thrust/device_vector.h>
 
-#include <tilefold/axis_reduce.hpp>
 #include <tilefold/count.hpp>
 #include <tilefold/cuda.cuh>
-#include <tilefold/if_empty.hpp>
 #include <tilefold/reduce.hpp>
-#include <tilefold/reduce_by_key.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
-#include <tilefold/segmented_reduce.hpp>
 #include <tilefold/statistics.hpp>
 #include <tilefold/transform_reduce.hpp>
 
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
+#include "../support/rank_verbs.cuh"
 #include "../support/ranks.hpp"
 #include "../support/seed.hpp"
-#include "../support/views.hpp"
 
 namespace {
 
@@ -166,88 +162,9 @@ TEST(CudaRanks, HostsAmongThem) {
 }
 
 TEST(CudaRanks, SegmentsRunsAndColumnsThatCrossRanks) {
-  SCOPED_TRACE(tilefold::test::seed());
-  constexpr std::int64_t n = 20000;
-  const auto leaves = tilefold::test::leaf_hashes(n);
-  const thrust::device_vector<tree_hash> on_gpu(leaves);
-  const tree_hash* const items = on_gpu.data().get();
-  const tilefold::host_executor host;
-  const auto op = tilefold::if_empty(node_hash{}, tree_hash{1, 2});
   for (const int ranks : {2, 5}) {
-    on_ranks(ranks, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
-      shape_stream bits(tilefold::test::seed());
-      for (int round = 0; round < 50; ++round) {
-        const auto cuts = random_cuts(bits, n, comm.size());
-        const auto mine = static_cast<std::size_t>(comm.rank());
-        const std::int64_t begin = cuts[mine];
-        const std::int64_t end = cuts[mine + 1];
-
-        const auto offsets = random_cuts(bits, n, 40);
-        std::vector<tree_hash> expected(40);
-        tilefold::segmented_reduce(host, leaves.data(), offsets.data(), 40, expected.data(), op);
-        std::size_t first = 40;
-        std::int64_t count = 0;
-        for (std::size_t s = 0; s < 40; ++s) {
-          std::size_t owner = 0;
-          while (owner + 2 < cuts.size() && cuts[owner + 1] <= offsets[s]) ++owner;
-          if (owner != mine) continue;
-          first = std::min(first, s);
-          ++count;
-        }
-        const thrust::device_vector<std::int64_t> offsets_on_gpu(
-            offsets.begin() + static_cast<std::ptrdiff_t>(first), offsets.end());
-        thrust::device_vector<tree_hash> out(40);
-        tilefold::segmented_reduce(tilefold::ranks(comm, gpu, end - begin), items + begin,
-                                   offsets_on_gpu.data().get(), count, out.data().get(), op);
-        for (std::int64_t s = 0; s < count; ++s) {
-          ASSERT_EQ(tree_hash(out[static_cast<std::size_t>(s)]),
-                    expected[first + static_cast<std::size_t>(s)]);
-        }
-
-        std::vector<int> keys(n);
-        for (std::size_t i = 1; i < keys.size(); ++i) {
-          keys[i] = keys[i - 1] + (bits.one_in(700) ? 1 : 0);
-        }
-        std::vector<int> run_keys(n);
-        std::vector<tree_hash> runs(n);
-        const std::int64_t num_runs =
-            tilefold::reduce_by_key(host, keys.begin(), keys.end(), leaves.begin(),
-                                    run_keys.begin(), runs.begin(), node_hash{});
-        const thrust::device_vector<int> keys_on_gpu(keys);
-        thrust::device_vector<int> keys_out(n);
-        thrust::device_vector<tree_hash> values_out(n);
-        const int* const k = keys_on_gpu.data().get();
-        const std::int64_t own =
-            tilefold::reduce_by_key(tilefold::ranks(comm, gpu), k + begin, k + end, items + begin,
-                                    keys_out.data().get(), values_out.data().get(), node_hash{});
-        std::vector<std::int64_t> counts(static_cast<std::size_t>(comm.size()));
-        comm.all_gather(&own, counts.data(), sizeof own);
-        std::int64_t before = 0;
-        std::int64_t total = 0;
-        for (std::size_t i = 0; i < counts.size(); ++i) {
-          if (i < mine) before += counts[i];
-          total += counts[i];
-        }
-        ASSERT_EQ(total, num_runs);
-        for (std::int64_t i = 0; i < own; ++i) {
-          ASSERT_EQ(tree_hash(values_out[static_cast<std::size_t>(i)]),
-                    runs[static_cast<std::size_t>(before + i)]);
-        }
-
-        using tilefold::test::right_layout;
-        using tilefold::test::test_view;
-        const std::int64_t row_begin = begin / 20;
-        const std::int64_t row_end = comm.rank() + 1 == comm.size() ? n / 20 : end / 20;
-        std::vector<tree_hash> columns(20);
-        tilefold::axis_reduce(host, test_view{leaves.data(), right_layout({n / 20, 20})},
-                              test_view{columns.data(), right_layout({20})}, 0, op);
-        thrust::device_vector<tree_hash> sums(20);
-        tilefold::axis_reduce(
-            tilefold::ranks(comm, gpu),
-            test_view{items + 20 * row_begin, right_layout({row_end - row_begin, 20})},
-            test_view{sums.data().get(), right_layout({20})}, 0, op);
-        for (std::size_t i = 0; i < 20; ++i) ASSERT_EQ(tree_hash(sums[i]), columns[i]);
-      }
+    on_ranks(ranks, [](thread_communicator& comm, tilefold::cuda_executor& gpu) {
+      tilefold::test::expect_many_results_of_ranks(comm, gpu, 50);
     });
   }
 }

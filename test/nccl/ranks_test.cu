@@ -22,6 +22,7 @@
 #include <tilefold/reducers/moments.hpp>
 
 #include "../support/device.cuh"
+#include "../support/rank_verbs.cuh"
 #include "../support/stream_ranks.cuh"
 
 namespace {
@@ -57,6 +58,13 @@ void on_gpus(const Body& body) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const ncclComm_t comm : comms) EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
+}
+
+TEST(NcclRanks, SegmentsRunsAndColumnsThatCrossRanks) {
+  on_gpus([](tilefold::nccl_communicator& comm) {
+    tilefold::cuda_executor gpu;
+    tilefold::test::expect_many_results_of_ranks(comm, gpu, 30);
+  });
 }
 
 TEST(NcclRanks, TheBitsOfOneCall) {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Verbs of many results by ranks with GPUs, whatever joins them: segments, runs of keys and columns
+// that cross ranks have the bits of one call on the host.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <thrust/copy.h>
+#include <thrust/device_vector.h>
+
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/ranks.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/segmented_reduce.hpp>
+
+#include "oracle.hpp"
+#include "random.hpp"
+#include "ranks.hpp"
+#include "seed.hpp"
+#include "views.hpp"
+
+namespace tilefold::test {
+
+/// What a rank has on its GPU for all rounds: memory that is got or freed while another rank waits
+/// for this one would have to wait for that.
+class rank_verbs {
+ public:
+  static constexpr std::int64_t n = 20000;
+  static constexpr std::int64_t segments = 40;
+  static constexpr std::int64_t width = 20;
+
+  explicit rank_verbs(const std::vector<tree_hash>& leaves)
+      : leaves_(leaves), items_(leaves), out_(n), offsets_(segments + 1), keys_(n), keys_out_(n) {}
+
+  template <class Comm>
+  void expect_segments(Comm& comm, cuda_executor& gpu, const std::vector<std::int64_t>& cuts,
+                       const std::vector<std::int64_t>& offsets) {
+    std::vector<tree_hash> expected(segments);
+    segmented_reduce(host_executor(), leaves_.data(), offsets.data(), segments, expected.data(),
+                     op_);
+    const part own(cuts, comm.rank());
+    const range here = those_that_begin(offsets, segments, own);
+    thrust::copy(offsets.begin() + here.first, offsets.end(), offsets_.begin());
+    segmented_reduce(tilefold::ranks(comm, gpu, own.end - own.begin), items() + own.begin,
+                     offsets_.data().get(), here.count, out_.data().get(), op_);
+    gpu.synchronize();
+    expect_out(expected, here);
+  }
+
+  template <class Comm>
+  void expect_runs(Comm& comm, cuda_executor& gpu, const std::vector<std::int64_t>& cuts,
+                   const std::vector<int>& keys) {
+    std::vector<int> run_keys(keys.size());
+    std::vector<tree_hash> expected(keys.size());
+    const auto runs = reduce_by_key(host_executor(), keys.begin(), keys.end(), leaves_.begin(),
+                                    run_keys.begin(), expected.begin(), node_hash{});
+    std::vector<std::int64_t> starts;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (i == 0 || keys[i] != keys[i - 1]) starts.push_back(static_cast<std::int64_t>(i));
+    }
+    ASSERT_EQ(static_cast<std::int64_t>(starts.size()), runs);
+    const part own(cuts, comm.rank());
+    const range here = those_that_begin(starts, runs, own);
+    thrust::copy(keys.begin(), keys.end(), keys_.begin());
+    const int* const k = keys_.data().get();
+    const std::int64_t found =
+        reduce_by_key(tilefold::ranks(comm, gpu), k + own.begin, k + own.end, items() + own.begin,
+                      keys_out_.data().get(), out_.data().get(), node_hash{});
+    ASSERT_EQ(found, here.count);
+    expect_out(expected, here);
+    for (std::int64_t i = 0; i < found; ++i) {
+      ASSERT_EQ(int(keys_out_[static_cast<std::size_t>(i)]),
+                run_keys[static_cast<std::size_t>(here.first + i)]);
+    }
+  }
+
+  /// Of rows that the cuts share out.
+  template <class Comm>
+  void expect_columns(Comm& comm, cuda_executor& gpu, const std::vector<std::int64_t>& cuts) {
+    std::vector<tree_hash> expected(width);
+    axis_reduce(host_executor(), test_view{leaves_.data(), right_layout({n / width, width})},
+                test_view{expected.data(), right_layout({width})}, 0, op_);
+    const part own(cuts, comm.rank());
+    const std::int64_t begin = own.begin / width;
+    const std::int64_t end = (comm.rank() + 1 == comm.size() ? n : own.end) / width;
+    axis_reduce(tilefold::ranks(comm, gpu),
+                test_view{items() + width * begin, right_layout({end - begin, width})},
+                test_view{out_.data().get(), right_layout({width})}, 0, op_);
+    gpu.synchronize();
+    expect_out(expected, {0, width});
+  }
+
+ private:
+  struct part {
+    part(const std::vector<std::int64_t>& cuts, int rank)
+        : begin(cuts[static_cast<std::size_t>(rank)]),
+          end(cuts[static_cast<std::size_t>(rank) + 1]),
+          is_first(rank == 0),
+          is_last(static_cast<std::size_t>(rank) + 2 == cuts.size()) {}
+    std::int64_t begin;
+    std::int64_t end;
+    bool is_first;
+    bool is_last;
+  };
+  struct range {
+    std::int64_t first;
+    std::int64_t count;
+  };
+
+  // Those of `count` starts, which do not decrease, that lie in a part. What begins behind the last
+  // item is the last rank's.
+  static range those_that_begin(const std::vector<std::int64_t>& starts, std::int64_t count,
+                                const part& own) {
+    const auto end = starts.begin() + count;
+    const auto first = std::lower_bound(starts.begin(), end, own.begin);
+    const auto last = own.is_last ? end : std::lower_bound(first, end, own.end);
+    return {first - starts.begin(), last - first};
+  }
+
+  void expect_out(const std::vector<tree_hash>& expected, range here) const {
+    std::vector<tree_hash> got(static_cast<std::size_t>(here.count));
+    thrust::copy(out_.begin(), out_.begin() + here.count, got.begin());
+    for (std::int64_t i = 0; i < here.count; ++i) {
+      ASSERT_EQ(got[static_cast<std::size_t>(i)],
+                expected[static_cast<std::size_t>(here.first + i)]);
+    }
+  }
+
+  const tree_hash* items() const { return items_.data().get(); }
+
+  const std::vector<tree_hash>& leaves_;
+  const decltype(if_empty(node_hash{}, tree_hash{})) op_ = if_empty(node_hash{}, tree_hash{1, 2});
+  const thrust::device_vector<tree_hash> items_;
+  thrust::device_vector<tree_hash> out_;
+  thrust::device_vector<std::int64_t> offsets_;
+  thrust::device_vector<int> keys_;
+  thrust::device_vector<int> keys_out_;
+};
+
+/// On each rank's thread: rounds of all three, with cuts, offsets and keys that all ranks know.
+template <class Comm>
+void expect_many_results_of_ranks(Comm& comm, cuda_executor& gpu, int rounds) {
+  SCOPED_TRACE(seed());
+  const auto leaves = leaf_hashes(rank_verbs::n);
+  rank_verbs verbs(leaves);
+  gpu.reserve(1 << 20);
+  shape_stream bits(seed());
+  for (int round = 0; round < rounds; ++round) {
+    const auto cuts = random_cuts(bits, rank_verbs::n, comm.size());
+    const auto offsets = random_cuts(bits, rank_verbs::n, static_cast<int>(rank_verbs::segments));
+    std::vector<int> keys(static_cast<std::size_t>(rank_verbs::n));
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+      keys[i] = keys[i - 1] + (bits.one_in(700) ? 1 : 0);
+    }
+    verbs.expect_segments(comm, gpu, cuts, offsets);
+    verbs.expect_runs(comm, gpu, cuts, keys);
+    verbs.expect_columns(comm, gpu, cuts);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+}  // namespace tilefold::test
