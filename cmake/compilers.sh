@@ -60,7 +60,7 @@ cuda_13_5() {
   chmod +x $cuda13/bin/* $cuda13/nvvm/bin/*
 }
 
-# rmm VERSION: its headers before ours, through the front ends of this machine's nvcc.
+# rmm VERSION: its headers before ours, through the front ends of this machine's nvcc. 25.10 wants the macro.
 rmm() {
   wheels $root/rmm-"$1" librmm-cu13=="$1" rapids-logger==0.3.0
   said "RMM $1" "$nvcc" -std=c++20 -arch=sm_90 -fdevice-syntax-only -Iinclude -c -o /dev/null test/compilers/rmm.cu \
@@ -165,7 +165,7 @@ said "nvcc 13.5" $cuda13/bin/nvcc -std=c++20 -arch=sm_90 -fdevice-syntax-only -O
 said "NVRTC 12.9" nvrtc $root/cuda-12.9/lib/libnvrtc.so.12 $root/cuda-12.9/include
 said "NVRTC 13.5" nvrtc $cuda13/lib/libnvrtc.so.13 $cuda13/include $cuda13/include/cccl
 
-if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
+if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) && "$nvcc" --version | grep -q 'release 13'; then
   rmm 25.10.0
   rmm 26.10.0
 else

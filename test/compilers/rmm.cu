@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RMM's own streams, policies and memory resources in place of tilefold's: of today's RMM, whose
-// resources are cuda::mr's, and of an older one, which has a base class for them. Compiled by
+// RMM's own streams, policies and memory resources in place of tilefold's: of RMM 26.10, whose
+// resources are cuda::mr's, and of RMM 25.10, which has a base class for them. Compiled by
 // cmake/compilers.sh.
 #include <rmm/cuda_stream.hpp>
 #include <rmm/cuda_stream_view.hpp>

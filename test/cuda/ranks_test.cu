@@ -4,7 +4,6 @@
 // on the host. The bits are those of one call on the host.
 #include <tilefold/ranks.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>

@@ -13,6 +13,7 @@
 
 #include <thrust/copy.h>
 #include <thrust/device_vector.h>
+#include <thrust/fill.h>
 
 #include <tilefold/axis_reduce.hpp>
 #include <tilefold/cuda.cuh>
@@ -29,8 +30,7 @@
 
 namespace tilefold::test {
 
-/// What a rank has on its GPU for all rounds: memory that is got or freed while another rank waits
-/// for this one would have to wait for that.
+/// What a rank has on its GPU for all rounds.
 class rank_verbs {
  public:
   static constexpr std::int64_t n = 20000;
@@ -48,6 +48,7 @@ class rank_verbs {
                      op_);
     const part own(cuts, comm.rank());
     const range here = those_that_begin(offsets, segments, own);
+    forget_results();
     thrust::copy(offsets.begin() + here.first, offsets.end(), offsets_.begin());
     segmented_reduce(tilefold::ranks(comm, gpu, own.end - own.begin), items() + own.begin,
                      offsets_.data().get(), here.count, out_.data().get(), op_);
@@ -66,20 +67,21 @@ class rank_verbs {
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (i == 0 || keys[i] != keys[i - 1]) starts.push_back(static_cast<std::int64_t>(i));
     }
-    ASSERT_EQ(static_cast<std::int64_t>(starts.size()), runs);
+    EXPECT_EQ(static_cast<std::int64_t>(starts.size()), runs);
     const part own(cuts, comm.rank());
     const range here = those_that_begin(starts, runs, own);
+    forget_results();
     thrust::copy(keys.begin(), keys.end(), keys_.begin());
     const int* const k = keys_.data().get();
     const std::int64_t found =
         reduce_by_key(tilefold::ranks(comm, gpu), k + own.begin, k + own.end, items() + own.begin,
                       keys_out_.data().get(), out_.data().get(), node_hash{});
-    ASSERT_EQ(found, here.count);
+    EXPECT_EQ(found, here.count);
     expect_out(expected, here);
-    for (std::int64_t i = 0; i < found; ++i) {
-      ASSERT_EQ(int(keys_out_[static_cast<std::size_t>(i)]),
-                run_keys[static_cast<std::size_t>(here.first + i)]);
-    }
+    std::vector<int> got(static_cast<std::size_t>(here.count));
+    thrust::copy(keys_out_.begin(), keys_out_.begin() + here.count, got.begin());
+    EXPECT_EQ(got, std::vector<int>(run_keys.begin() + here.first,
+                                    run_keys.begin() + here.first + here.count));
   }
 
   /// Of rows that the cuts share out.
@@ -90,7 +92,8 @@ class rank_verbs {
                 test_view{expected.data(), right_layout({width})}, 0, op_);
     const part own(cuts, comm.rank());
     const std::int64_t begin = own.begin / width;
-    const std::int64_t end = (comm.rank() + 1 == comm.size() ? n : own.end) / width;
+    const std::int64_t end = (own.is_last ? n : own.end) / width;
+    forget_results();
     axis_reduce(tilefold::ranks(comm, gpu),
                 test_view{items() + width * begin, right_layout({end - begin, width})},
                 test_view{out_.data().get(), right_layout({width})}, 0, op_);
@@ -103,11 +106,9 @@ class rank_verbs {
     part(const std::vector<std::int64_t>& cuts, int rank)
         : begin(cuts[static_cast<std::size_t>(rank)]),
           end(cuts[static_cast<std::size_t>(rank) + 1]),
-          is_first(rank == 0),
           is_last(static_cast<std::size_t>(rank) + 2 == cuts.size()) {}
     std::int64_t begin;
     std::int64_t end;
-    bool is_first;
     bool is_last;
   };
   struct range {
@@ -125,13 +126,16 @@ class rank_verbs {
     return {first - starts.begin(), last - first};
   }
 
+  // A rank that finds a fault goes on: others wait for its next call.
   void expect_out(const std::vector<tree_hash>& expected, range here) const {
     std::vector<tree_hash> got(static_cast<std::size_t>(here.count));
     thrust::copy(out_.begin(), out_.begin() + here.count, got.begin());
-    for (std::int64_t i = 0; i < here.count; ++i) {
-      ASSERT_EQ(got[static_cast<std::size_t>(i)],
-                expected[static_cast<std::size_t>(here.first + i)]);
-    }
+    EXPECT_TRUE(std::equal(got.begin(), got.end(), expected.begin() + here.first));
+  }
+
+  void forget_results() {
+    thrust::fill(out_.begin(), out_.end(), tree_hash{7, 7});
+    thrust::fill(keys_out_.begin(), keys_out_.end(), -7);
   }
 
   const tree_hash* items() const { return items_.data().get(); }
@@ -158,12 +162,11 @@ void expect_many_results_of_ranks(Comm& comm, cuda_executor& gpu, int rounds) {
     const auto offsets = random_cuts(bits, rank_verbs::n, static_cast<int>(rank_verbs::segments));
     std::vector<int> keys(static_cast<std::size_t>(rank_verbs::n));
     for (std::size_t i = 1; i < keys.size(); ++i) {
-      keys[i] = keys[i - 1] + (bits.one_in(700) ? 1 : 0);
+      keys[i] = keys[i - 1] + (bits.one_in(700) ? 1 + static_cast<int>(bits.below(9)) : 0);
     }
     verbs.expect_segments(comm, gpu, cuts, offsets);
     verbs.expect_runs(comm, gpu, cuts, keys);
     verbs.expect_columns(comm, gpu, cuts);
-    if (::testing::Test::HasFatalFailure()) return;
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One program (thrust_program.inl) of thrust's reductions and of thrust_compat's: the namespace is
-// all that differs.
+// One program (thrust_program_body.cuh) of thrust's reductions and of thrust_compat's: the
+// namespace is all that differs.
 #pragma once
 
 #include <cstddef>
@@ -40,15 +40,15 @@ struct same_half {
 
 namespace of_thrust {
 namespace lib = ::thrust;
-#include "thrust_program.inl"
+#include "thrust_program_body.cuh"
 }  // namespace of_thrust
 
 namespace of_tilefold {
 namespace lib = ::tilefold::thrust_compat;
-#include "thrust_program.inl"
+#include "thrust_program_body.cuh"
 }  // namespace of_tilefold
 
-/// Small numbers, of which the least and the greatest stand in one place each.
+/// Small numbers; of three or more, the least and the greatest stand in one place each.
 inline std::vector<int> items(std::size_t n) {
   std::vector<int> x(n);
   std::uint64_t bits = seed();
@@ -63,7 +63,7 @@ inline std::vector<int> items(std::size_t n) {
   return x;
 }
 
-/// Runs of 1 to 8.
+/// Runs of eight on the average.
 inline std::vector<int> keys(std::size_t n) {
   std::vector<int> all(n);
   std::uint64_t bits = seed() + 1;
