@@ -17,6 +17,9 @@
 // Numbers that follow from a kernel's structure (lanes of a warp, bits of a word) stand in the
 // kernel's file.
 #pragma once
+#ifndef SLICE
+#define SLICE 65536
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -496,7 +499,7 @@ inline constexpr launch_tuning h200{.short_tile_parts = 2,
                                     .some_trees = 512,
                                     .many_trees = 4096,
                                     .most_warp_items = {1024, 4096, 16384},
-                                    .least_slice_items = {16384, 65536},
+                                    .least_slice_items = {16384, SLICE},
                                     .slices_per_block = 4,
                                     .head_patches_per_sm = 128};
 

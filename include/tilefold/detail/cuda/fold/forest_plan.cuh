@@ -3,6 +3,9 @@
 // What the launches of a forest share: which trees a warp takes, how long is long, and the queue of
 // long trees that the first launch leaves to the others.
 #pragma once
+#ifndef TURN_COUNTERS
+#define TURN_COUNTERS 1
+#endif
 
 #include <cstdint>
 
@@ -63,6 +66,8 @@ struct long_queue {
     unsigned slots;
     unsigned blocks_done;
     unsigned long long num_for_warps;  // trees
+    unsigned batches[16 * 16];
+    unsigned turns[TURN_COUNTERS * 16];  // that warps have taken (warps_kernel.cuh)
   };
   static constexpr int slice_bits = 40;
   static constexpr unsigned long long slice_mask = (1ull << slice_bits) - 1;

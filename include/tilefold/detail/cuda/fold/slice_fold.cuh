@@ -154,7 +154,33 @@ class slice_work {
     const std::int64_t full_items = left - full_tile::overread_items(source);
     warp_stack<Reducer> stack(reducer);
     unsigned turn = 0;
-    for (std::int64_t done = 0; done < items; done += Policy.tile()) {
+    std::int64_t done = 0;
+#ifdef AHEAD
+    using ahead = tile_ahead<Policy, source_type, Reducer>;
+    if constexpr (ahead::pays) {
+      const source_type part = detail::starting_at(source, first);
+      const std::int64_t whole = detail::smaller(items, full_items);
+      if (full_tile::overread_items(part) == 0 && whole >= Policy.tile()) {
+        done = cuda::stream_ahead<typename ahead::items>(
+            done,
+            [&](std::int64_t& next) {
+              next += Policy.tile();
+              return next + Policy.tile() <= whole;
+            },
+            [&](std::int64_t at) {
+              typename ahead::items loaded;
+              ahead::load(loaded, part, at);
+              return loaded;
+            },
+            [&](const auto& loaded, std::int64_t) {
+              acc* const warp_values = &shared.warp_values[turn++ % 2][0].value;
+              const acc value = ahead::fold(loaded, reducer, warp_values);
+              if (threadIdx.x < warp_size) stack.push(value);
+            });
+      }
+    }
+#endif
+    for (; done < items; done += Policy.tile()) {
       acc* const warp_values = &shared.warp_values[turn++ % 2][0].value;
       const std::int64_t left_in_slice = items - done;
       const auto count =

@@ -71,6 +71,11 @@ class batch_work {
     left_over others{0, false, 0};
     unsigned turn = 0;
     if (b >= batches.num()) return others;
+#ifdef LANES_TURNS
+    const std::int64_t fixed = detail::larger(batches.num() / step * LANES_TURNS / 100, std::int64_t{1}) * step;
+    unsigned claim = 0;
+    if constexpr (!all_dealt<Forest>) claim = take_batch(step);
+#endif
     // A user's iterators need not be assignable.
     slot<batch> current;
     current.put(batch(*this, batches, b));
@@ -92,9 +97,27 @@ class batch_work {
       const std::int64_t mine = now.first + t + dealt.owner;
       [[maybe_unused]] const unsigned of_these = turn;
       t += dealt.trees;
+#ifdef LANES_TURNS
+      bool more = false;
+      if (t == now.size) {
+        if constexpr (all_dealt<Forest>) {
+          b += step;
+        } else {
+          b += step;
+          if (b >= fixed) {
+            b = fixed + __shfl_sync(full_warp, claim, 0);
+            claim = take_batch(step);
+          }
+        }
+        more = b < batches.num();
+      }
+      if (more) {
+        ++turn;
+#else
       if (t == now.size && b + step < batches.num()) {
         b += step;
         ++turn;
+#endif
         current.put(batch(*this, batches, b));
         t = 0;
       }
@@ -218,6 +241,10 @@ class batch_work {
           inner(work.is_inner(first, size)) {}
   };
 
+  __device__ __forceinline__ unsigned take_batch(std::int64_t) const {
+    const unsigned counter = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size % 16;
+    return lane() == 0 ? atomicAdd(&queue.state->batches[counter * 16], 1u) * 16 + counter : 0;
+  }
   __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
 
   __device__ __forceinline__ acc fold_by_warp(const source_type& tree, std::int64_t count) const {

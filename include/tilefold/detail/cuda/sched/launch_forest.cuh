@@ -13,6 +13,7 @@
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
 #include <tilefold/detail/cuda/sched/bounded_trees_kernel.cuh>
+#include <tilefold/detail/cuda/sched/deferred_range_kernel.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
@@ -23,6 +24,7 @@
 #include <tilefold/detail/cuda/sched/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/warps_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/deferred_forest.hpp>
 #include <tilefold/detail/forest.hpp>
 
 namespace tilefold::detail::cuda {
@@ -269,6 +271,27 @@ bool launch_staged_subtrees(
   return true;
 }
 
+#ifndef NO_DEFERRED
+/// One tree of a deferred number of items.
+template <class Build, tile_policy Policy, class Source, class Number, class Reducer, class Init,
+          class Out, class Empty, class Provide>
+  requires(!stages_trees<Source, Reducer> && !folds_stretches<Source, Reducer>)
+void launch_forest(const forest_job<deferred_tree<Source, Number>, Reducer, Init, Out, Empty>& job,
+                   std::int64_t, const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu,
+               &deferred_range_kernel<Build, Policy.nt, Policy.vt, deferred_tree<Source, Number>,
+                                      unfused<Reducer>, Init, Empty, Out>,
+               "deferred_range_kernel", Policy.nt, starts::early);
+  const std::int64_t most = job.forest.num_items.most;
+  const workspace& space = provide(cuda::demand(Policy, most, sizeof(acc)));
+  kernel.launch(kernel.most(detail::larger(tree::num_blocks(most, std::int64_t{Policy.tile()}), std::int64_t{1})), job.stream,
+                job.forest, job.reducer, job.init, job.empty, job.out, scratch_in<acc>(space));
+}
+#endif
+
 /// Trees of one length, each by a warp.
 template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
 void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
@@ -364,13 +387,18 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
   if (cuda::launch_as_range<Build>(job, provide)) return;
-  if constexpr (!has_indices<Source> && stages_trees<Source, Reducer>) {
+#ifndef STRUCT_WAY
+#define STRUCT_WAY 1
+#endif
+  constexpr bool structs = STRUCT_WAY != 0 && stages_structs<Source, Reducer> && !sums_exactly<Reducer>;
+  if constexpr (!has_indices<Source> && (stages_trees<Source, Reducer> || (STRUCT_WAY == 1 && structs))) {
     if (cuda::launch_staged_subtrees<Build>(job)) return;
-  } else if constexpr (!has_indices<Source> && !folds_stretches<Source, Reducer>) {
-    if (cuda::launch_subtrees<Build>(job)) return;
+  }
+  if constexpr (!has_indices<Source> && !stages_trees<Source, Reducer> && !folds_stretches<Source, Reducer>) {
+    if (!(STRUCT_WAY == 2 && structs && length * std::int64_t{item_bytes<Source>} >= 4096) && cuda::launch_subtrees<Build>(job)) return;
   }
   const std::int64_t warp_items = job.gpu.tuning().warp_items(trees);
-  if (length <= lane_plan<stretch_items<Source>>::most_items) {
+  if (length <= lane_plan<stretch_items<Source>>::most_items && !(STRUCT_WAY == 2 && structs && length * std::int64_t{item_bytes<Source>} >= 4096)) {
     const auto by_lanes = cuda::ready_lanes<Build>(job);
     by_lanes.launch(by_lanes.most(lanes_blocks(trees)), job.stream, job.forest, job.reducer,
                     job.init, job.empty, job.out, forest_plan{warp_items, 0}, long_queue<acc>{},

@@ -118,6 +118,33 @@ class planned_slices {
   std::int64_t slice_items_;
 };
 
+#ifdef ONE_TREE
+/// The slices of the only tree: as many as there are blocks for, of which no block has to tell
+/// another.
+class slices_of_one_tree {
+ public:
+  __device__ slices_of_one_tree(std::int64_t count, std::int64_t slice_items)
+      : count_(count), slice_items_(slice_items) {
+    const std::int64_t wanted = slices_per_one_launch_block * gridDim.x;
+    while (tree::num_blocks(count_, slice_items_) > wanted) slice_items_ *= 2;
+    slice_items_ = cuda::slice_size(count_, slice_items_);
+  }
+
+  template <class Forest>
+  __device__ std::int64_t size(const Forest&) const {
+    return tree::num_blocks(count_, slice_items_);
+  }
+  template <class Forest>
+  __device__ tree_slice find(const Forest& forest, std::int64_t s) const {
+    return {0, count_, slice_items_, static_cast<int>(s), static_cast<int>(size(forest)), 0};
+  }
+
+ private:
+  std::int64_t count_;
+  std::int64_t slice_items_;
+};
+#endif
+
 template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Empty,
           class Out>
 __global__ void __launch_bounds__(
@@ -128,6 +155,23 @@ __global__ void __launch_bounds__(
   __shared__ typename work_type::shared_memory shared;
   __shared__ typename planned_slices<Nt>::shared_memory plan_memory;
   cuda::wait_for_previous_launch();
+#ifdef ONE_TREE
+  if constexpr (requires { forest.num_items; }) {
+    const std::int64_t count = forest.count(0);
+    if (count > plan.warp_items) {
+      cuda::fold_slices(slices_of_one_tree(count, plan.slice_items),
+                        work_type{forest, reducer, init, out, slots, arrivals, shared});
+    } else if (blockIdx.x == 0 && threadIdx.x < warp_size) {
+      if (count > 0) {
+        const auto value = cuda::fold_by_warp(forest.tree(0), reducer, count, shared);
+        if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value));
+      } else if (threadIdx.x == 0) {
+        cuda::write(out, detail::result_of_nothing(reducer, empty));
+      }
+    }
+    return;
+  }
+#endif
   const auto size = static_cast<int>(forest.size());
   bool any_long = false;
   for (int t = static_cast<int>(threadIdx.x); t < size; t += Nt) {

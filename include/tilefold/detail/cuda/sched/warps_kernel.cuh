@@ -7,11 +7,20 @@
 //
 //     counted_trees   s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
 //                     | group | group | ...                 1 to 32 neighbouring trees a group
-//       warp w          groups w, w + warps...; a vote finds the W, the warp folds one by one
+//       warp w          groups w, w + warps... of the first half; then turns, as it comes to them:
+//                       a few neighbouring groups that no other warp has taken. So all warps end
+//                       together, however long their trees are. A vote finds the W, the warp folds
+//                       one by one.
 //
 // The first launch (lanes_kernel.cuh) has counted the W. The L are for blocks_kernel; in one
 // kernel, each part would pay for the registers of the other (docs/tuning.md).
 #pragma once
+#ifndef TURNS_OF_WARP
+#define TURNS_OF_WARP 16
+#endif
+#ifndef FIRST_SHARE
+#define FIRST_SHARE 50
+#endif
 
 #include <cstdint>
 
@@ -50,8 +59,7 @@ struct counted_trees {
 
   __device__ __forceinline__ bool none() const { return queue.state->num_for_warps == 0; }
 
-  /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them:
-  /// neighbouring warps then read neighbouring trees.
+  /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them.
   template <int Items, class Forest, class Fold>
   __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
                                            std::int64_t warps, const Fold& fold) const {
@@ -61,12 +69,26 @@ struct counted_trees {
         static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
     const std::int64_t groups = tree::num_blocks(size, group);
     if (warp >= groups) return;
+    const std::int64_t rounds = detail::larger(groups * FIRST_SHARE / (100 * warps), std::int64_t{1});
+    const std::int64_t turns_begin = rounds * warps;
+    const std::int64_t turn =
+        detail::larger((groups - turns_begin) / (warps * TURNS_OF_WARP), std::int64_t{1});
+    std::int64_t left_of_turn = rounds;
+    std::int64_t step = warps;
+    // Asked for a turn ahead, so that nobody waits for the answer.
+    unsigned next_turn = take_turn(warp);
     using trees_type = lane_trees<Forest, Items>;
     cuda::stream_ahead<trees_type>(
         warp,
-        [&](std::int64_t& next) {
-          next += warps;
-          return next < groups;
+        [&](std::int64_t& g) {
+          g += step;
+          if (--left_of_turn == 0) {
+            g = turns_begin + __shfl_sync(full_warp, next_turn, 0) * turn;
+            step = 1;
+            left_of_turn = turn;
+            next_turn = take_turn(warp);
+          }
+          return g < groups;
         },
         [&](std::int64_t g) {
           const std::int64_t left = size - g * group;
@@ -81,6 +103,15 @@ struct counted_trees {
             fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));
           }
         });
+  }
+
+ private:
+  // The number of the next turn, in lane 0.
+  __device__ __forceinline__ unsigned take_turn(std::int64_t warp) const {
+    const auto counter = static_cast<unsigned>(warp % TURN_COUNTERS);
+    return threadIdx.x % warp_size == 0
+               ? atomicAdd(&queue.state->turns[counter * 16], 1u) * TURN_COUNTERS + counter
+               : 0;
   }
 };
 
@@ -105,7 +136,7 @@ __global__ void __launch_bounds__(
                            stages_trees_by_warp<source_type, Reducer>>
         memory;
     // As many items as lanes_kernel deals.
-    constexpr int items = dealt_items<source_type, Reducer, Init>;
+    constexpr int items = dealt_items<typename Forest::source_type, Reducer, Init>;
     trees.template for_each<items>(
         forest, first, step, [&](std::int64_t t, const auto& tree, std::int64_t count) {
           if constexpr (writes_exact_sums<Reducer, Init>) {
