@@ -90,6 +90,8 @@ GPU = [
       for what, shape in (("int8", "int8_to_int32_sum"), ("float", "float_sum")) for e in (10, 12)),
     *(Row(f"half rows, 1 of {n}", "0.90 of torch", "half_rows_batch_1", (n,), ratio=1.2, peer="torch")
       for n in (64, 256, 1024, 4096, 16384)),
+    *(Row(f"half rows, {batch} of {n}", "", f"half_rows_batch_{batch}", (n,), ratio=1.2, peer="torch")
+      for batch, n in ((8, 131072), (16, 151936), (64, 131072))),
 ]
 
 HOST = [

@@ -65,6 +65,8 @@ def shapes():
             found.append(Shape(name, n, (items // n, n), 1, halves=True))
         for batch in (1, 16, 256, 4096):
             found.append(Shape(f"half_rows_batch_{batch}", n, (batch, n), 1, halves=True))
+    for batch, n in ((8, 131072), (16, 151936), (64, 131072)):
+        found.append(Shape(f"half_rows_batch_{batch}", n, (batch, n), 1, halves=True))
     for n in (4, 16, 64, 128, 256, 1024, 4096, 65536):
         found.append(Shape("segments_equal", n, (min(GIB // n, 1 << 25), n), 1))
     for width in (64, 256, 1024, 4096):

@@ -54,6 +54,10 @@ std::vector<row_shape> row_shapes(bool quick) {
       all.push_back({"half_rows_batch_" + std::to_string(batch), batch, size, true});
     }
   }
+  // As long as a language model's vocabulary.
+  all.push_back({"half_rows_batch_8", 8, 131072, true});
+  all.push_back({"half_rows_batch_16", 16, 151936, true});
+  all.push_back({"half_rows_batch_64", 64, 131072, true});
   for (const mode how : {mode::graph, mode::hot}) {
     all.push_back({"thousand_equal", 1000, 1000, false, false, how});
     all.push_back({"thousand_csr", 1000, 1000, false, true, how});

@@ -37,10 +37,12 @@ __global__ void fill(T* x, index n) {
   }
 }
 
-__global__ void fill_keys(int* keys, index n, index run) {
+// Runs of `run` items; if told, one of `giant` items in eight times as many.
+__global__ void fill_keys(int* keys, index n, index run, index giant = 0) {
   const index step = index{gridDim.x} * blockDim.x;
   for (index i = index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
-    keys[i] = static_cast<int>(i / run);
+    const bool in_giant = giant > 0 && i / giant % 8 == 0;
+    keys[i] = static_cast<int>((in_giant ? i / giant * giant : i) / run);
   }
 }
 
@@ -143,12 +145,19 @@ void profile_forests_of_structs(const memory& m) {
       tilefold::segmented_reduce_into(gpu, x, offsets.data(), segments, m.result<item>(), plus);
     });
   }
-  fill_keys<<<1024, 256>>>(m.keys.data(), n, 16);
-  bench::check(cudaDeviceSynchronize(), "keys");
-  profile(of + "by key, runs of 16", [&](auto& gpu) {
-    tilefold::reduce_by_key_into(gpu, m.keys.data(), m.keys.data() + n, x, m.keys_out.data(),
-                                 m.result<item>(), m.count.data(), bench::vec_plus{});
-  });
+  if constexpr (sizeof(item) >= 64) {
+    profile(of + "equal/64", [&](auto& gpu) {
+      tilefold::segmented_reduce_into(gpu, x, n / 64, 64, m.result<item>(), plus);
+    });
+  }
+  for (const index run : {2, 16, 256}) {
+    fill_keys<<<1024, 256>>>(m.keys.data(), n, run);
+    bench::check(cudaDeviceSynchronize(), "keys");
+    profile(of + "by key, runs of " + std::to_string(run), [&](auto& gpu) {
+      tilefold::reduce_by_key_into(gpu, m.keys.data(), m.keys.data() + n, x, m.keys_out.data(),
+                                   m.result<item>(), m.count.data(), bench::vec_plus{});
+    });
+  }
 }
 
 void profile_short_calls(const memory& m) {
@@ -209,14 +218,17 @@ void profile_exact(const memory& m, const std::string& name) {
 }
 
 void profile_keys(const memory& m) {
-  for (const index run : {2, 16, 256, 65536}) {
-    fill_keys<<<1024, 256>>>(m.keys.data(), items, run);
+  const auto one = [&](const std::string& name, index n, index run, index giant) {
+    fill_keys<<<1024, 256>>>(m.keys.data(), n, run, giant);
     bench::check(cudaDeviceSynchronize(), "keys");
-    profile("by key, runs of " + std::to_string(run), [&](auto& gpu) {
-      tilefold::reduce_by_key_into(gpu, m.keys.data(), m.keys.data() + items, m.x.data(),
+    profile("by key, " + name, [&](auto& gpu) {
+      tilefold::reduce_by_key_into(gpu, m.keys.data(), m.keys.data() + n, m.x.data(),
                                    m.keys_out.data(), m.result<float>(), m.count.data());
     });
-  }
+  };
+  for (const index run : {2, 16, 256, 65536}) one("runs of " + std::to_string(run), items, run, 0);
+  one("power law", items, 4, 10'000'000);
+  one("10^6 keys", 1'000'000, 16, 0);
 }
 
 void profile_folds(const memory& m) {
@@ -239,6 +251,17 @@ void profile_folds(const memory& m) {
   profile("bytes, count_if", [&](auto& gpu) {
     tilefold::count_if_into(gpu, bytes, bytes + 4 * items, m.count.data(), is_large{});
   });
+  const auto* signed_bytes = reinterpret_cast<const std::int8_t*>(m.x.data());
+  for (const int e : {10, 12}) {
+    const index n = index{1} << e;
+    profile("float sum, 2^" + std::to_string(e), [&](auto& gpu) {
+      tilefold::reduce_into(gpu, m.x.data(), m.x.data() + n, m.result<float>());
+    });
+    profile("int8 sum, 2^" + std::to_string(e), [&](auto& gpu) {
+      tilefold::reduce_into<std::int32_t>(gpu, signed_bytes, signed_bytes + n,
+                                          m.result<std::int32_t>(), tilefold::plus{});
+    });
+  }
 }
 
 }  // namespace
@@ -248,6 +271,7 @@ int main() {
   profile_folds(m);
   profile_segments(m);
   profile_structs<std::uint32_t, 3>(m);
+  profile_structs<double, 3>(m);
   profile_structs<double, 4>(m);
   profile_structs<double, 8>(m);
   profile_structs<double, 16>(m);

@@ -4,7 +4,8 @@
 
     ncu --clock-control none --profile-from-start off --csv --page raw --section SpeedOfLight \\
         --section WarpStateStats --section SchedulerStats --section Occupancy --section LaunchStats \\
-        --section MemoryWorkloadAnalysis tilefold_profiles > profiles.csv
+        --section MemoryWorkloadAnalysis --metrics l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum \\
+        tilefold_profiles > profiles.csv
     waits.py profiles.csv > benchmark/results/h200_profiles.md
 
 The program prints the name of each call and gives each a stream of its own: by the streams this tells whose
@@ -26,6 +27,7 @@ MEMORY = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
 ISSUED = "sm__issue_active.avg.pct_of_peak_sustained_elapsed"
 WARPS = "sm__warps_active.avg.pct_of_peak_sustained_active"
 REGISTERS = "launch__registers_per_thread"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+)_per_issue_active\.ratio")
 MICROSECONDS = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "nsecond": 1e-3, "usecond": 1.0, "msecond": 1e3}
 LEAST_SHARE = 0.05
@@ -49,6 +51,7 @@ class Kernel:
     warps: float
     registers: int
     waits: list  # of (cycles for each instruction, what for), the longest first
+    conflicts: float = None  # of banks of shared memory, if they were counted
 
 
 def number(text):
@@ -84,11 +87,17 @@ def read(lines):
         Kernel(calls[streams.index(row["Stream"])],
                re.search(r"\w+_kernel", row["Kernel Name"])[0],
                number(row[TIME]) * MICROSECONDS[units[TIME]], number(row[MEMORY]), number(row[ISSUED]),
-               number(row[WARPS]), int(number(row[REGISTERS])), waits_of(row)) for row in table
+               number(row[WARPS]), int(number(row[REGISTERS])), waits_of(row),
+               number(row[CONFLICTS]) if row.get(CONFLICTS) else None) for row in table
     ]
 
 
+def counts_conflicts(kernels):
+    return any(k.conflicts is not None for k in kernels)
+
+
 def lines_of(kernels):
+    counted = counts_conflicts(kernels)
     whole = {}
     for k in kernels:
         whole[k.call] = whole.get(k.call, 0.0) + k.us
@@ -97,13 +106,16 @@ def lines_of(kernels):
         if k.us < LEAST_SHARE * whole[k.call]:
             continue
         waits = ", ".join(f"{what} {cycles:.1f}" for cycles, what in k.waits[:3])
+        conflicts = None if k.conflicts is None else k.conflicts / 1e3
         yield [k.call if k.call != last else "", f"`{k.name}`", report.fixed(k.us, 1), report.fixed(k.memory, 0),
-               report.fixed(k.issued, 0), report.fixed(k.warps, 0), str(k.registers), waits]
+               report.fixed(k.issued, 0), report.fixed(k.warps, 0), str(k.registers), waits,
+               *([report.fixed(conflicts, 1)] if counted else [])]
         last = k.call
 
 
 def markdown(kernels):
     header = ["call", "kernel", "us", "memory, %", "issued, %", "warps, %", "registers", "a warp waits for, cycles"]
+    header += ["bank conflicts, thousands"] if counts_conflicts(kernels) else []
     return "\n".join([
         "# What holds the kernels\n",
         "Of calls whose kernels are farthest from the memory's limit, one call each, as Nsight Compute counted it: "

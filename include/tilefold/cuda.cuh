@@ -705,7 +705,7 @@ class basic_cuda_executor {
       if (workspace_.is_zeroed_by_graph() && demand.partial_bytes > 0) {
         workspace_.zero(stream_, detail::cuda::capture_of(stream_));
       }
-      is_busy_ = is_busy_ || demand.partial_bytes > 0;
+      if (demand.partial_bytes > 0) is_busy_ = true;
       return workspace_;
     };
   }

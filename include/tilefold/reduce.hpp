@@ -103,8 +103,9 @@ void reduce_into(Exec&& exec, Range&& range, Out out, InitOp... init_op) {
 /// - Result: the bits of reduce() over those items.
 /// - No items give the value of if_empty(), else `init`, else the operator's identity; if there is
 ///   none of them, the call does not compile.
-/// - On a CUDA executor it is asynchronous in its stream and takes one launch. Workspace:
-///   cuda_executor::segments_workspace_bytes() of one segment.
+/// - On a CUDA executor it is asynchronous in its stream and takes one launch (accumulators above
+///   512 bytes: three). Workspace: at most cuda_executor::segments_workspace_bytes() of one
+///   segment, and less for small bounds, so reserve() that before a capture.
 /// - Everything else as for reduce_into().
 template <class Acc = void, executor Exec, detail::item_iterator It, std::integral T,
           detail::output Out, class... InitOp>

@@ -141,6 +141,30 @@ TEST(CudaEqualStructTrees, HaveTheHostsBits) {
   }
 }
 
+// Of lengths 2^k there are so many that every warp of the GPU has rows: levels of one tree, from
+// trees of 768 bytes on. Before them, and where one tree is longer than a group of rows, other
+// ways.
+TYPED_TEST(CudaStructTrees, OfOneLengthHaveTheHostsBits) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  const auto mix = if_empty(mix_words{}, TypeParam{});
+  constexpr std::int64_t n = (std::int64_t{96} << 20) / sizeof(TypeParam) + 77;
+  const auto items = mixed_structs<TypeParam>(n);
+  const gpu_array<TypeParam> device(items);
+  cuda_executor exec;
+  for (const std::int64_t length : {4, 8, 16, 32, 64, 128, 256, 512}) {
+    const std::int64_t trees = n / length;
+    const gpu_array<TypeParam> out(trees);
+    std::vector<TypeParam> expected(static_cast<std::size_t>(trees));
+    tilefold::segmented_reduce_into(host_executor{}, items.data(), trees, length, expected.data(),
+                                    mix);
+    tilefold::segmented_reduce_into(exec, device.data(), trees, length, out.data(), mix);
+    const std::vector<TypeParam> got = out.to_host();
+    for (std::size_t t = 0; t < expected.size(); ++t) {
+      ASSERT_TRUE(same_bytes(got[t], expected[t])) << "tree " << t << " of " << length << " items";
+    }
+  }
+}
+
 // Blocks of other sizes, of which those of up to 128 threads stage slices.
 TEST(CudaStructTreesByPolicies, HaveTheHostsBits) {
   SCOPED_TRACE("seed " + std::to_string(seed()));

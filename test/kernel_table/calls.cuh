@@ -166,6 +166,10 @@ void segments_of_equal_length(const arguments<T>& with, sum_of<T>* out) {
   segmented_reduce_into(with.gpu, with.items, with.segments, with.n, out);
 }
 template <class T>
+void sum_of_deferred_length(const arguments<T>& with, sum_of<T>* out) {
+  reduce_into(with.gpu, with.items, deferred(with.count_out, with.n), out);
+}
+template <class T>
 void segments_of_bounded_length(const arguments<T>& with, sum_of<T>* out) {
   segmented_reduce_into(with.gpu, with.items, with.offsets, with.segments, segment_bound(16), out);
 }

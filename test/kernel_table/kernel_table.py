@@ -30,7 +30,8 @@ TYPES = {"float": "float", "double": "double", "int32": "std::int32_t", "half": 
 RETURNING = ["sum", "sum_of_user", "non_commutative", "structs", "transform", "dot", "fused_statistics", "arg_min",
              "log_sum_exp", "top_8", "exact_sum", "piece_of_sum", "piece_of_statistics"]
 WRITING = {"segments_by_offsets": "sum_of<{0}>*", "segments_of_equal_length": "sum_of<{0}>*",
-           "segments_of_bounded_length": "sum_of<{0}>*", "log_softmax_of_rows": "{0}*",
+           "segments_of_bounded_length": "sum_of<{0}>*", "sum_of_deferred_length": "sum_of<{0}>*",
+           "log_softmax_of_rows": "{0}*",
            "statistics_of_rows": "statistics_of<{0}>*",
            "columns": "sum_of<{0}>*", "by_key": "sum_of<{0}>*", "batched": "sum_of<{0}>*",
            "in_kernel": "sum_of<{0}>*"}

@@ -3,11 +3,16 @@
 // The suite of segments on a GPU where sizes are known to the GPU alone; and sizes that a call
 // before has written, in a stream and in a graph.
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "../support/device.cuh"
+#include "../support/oracle.hpp"
+#include "../support/random.hpp"
+#include "../support/seed.hpp"
 #include "on_gpu.cuh"
 #include "suite.hpp"
 
@@ -54,6 +59,62 @@ TEST_F(DeferredSizes, AreNoMoreThanWasSaid) {
   EXPECT_THROW(reduce_into(checked(exec_, 80), items.data(), deferred(told.data(), 99), out.data()),
                invalid_range_error);
   EXPECT_THROW(deferred(told.data(), -1), invalid_range_error);
+}
+
+// One range of a length that the GPU reads: none, parts of tiles, a tile for some blocks, several
+// for all; with bounds of which the last is too large for partials of tiles.
+template <class T>
+void expect_ranges_of_any_length(cuda_executor& exec) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  constexpr std::int64_t n = 9'000'001;
+  std::vector<T> items;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint64_t bits = mixed_bits(seed() + static_cast<std::uint64_t>(i));
+    items.push_back(static_cast<T>(static_cast<std::int32_t>(bits)) /
+                    static_cast<T>(1 + (bits >> 60)));
+  }
+  const gpu_array<T> on_gpu(items);
+  gpu_array<T> out(1);
+  const auto minus = [] TILEFOLD_HD(T a, T b) { return a - b; };
+  for (const std::int64_t number :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{31}, std::int64_t{1000},
+        std::int64_t{4095}, std::int64_t{4096}, std::int64_t{4097}, std::int64_t{8191},
+        std::int64_t{8192}, std::int64_t{8193}, std::int64_t{16385}, std::int64_t{100'000},
+        std::int64_t{1'081'345}, n}) {
+    const gpu_array<std::int64_t> told(std::vector<std::int64_t>{number});
+    const T tree = number == 0 ? T{-7}
+                               : tree_of_leaves<T>(
+                                     minus, [&](std::size_t i) { return items[i]; }, 0,
+                                     static_cast<std::size_t>(number));
+    for (const std::int64_t most : {number, n, std::int64_t{1} << 27, std::int64_t{1} << 40}) {
+      reduce_into(exec, on_gpu.data(), deferred(told.data(), most), out.data(),
+                  if_empty(minus, T{-7}));
+      const T got = out.to_host()[0];
+      EXPECT_TRUE(std::memcmp(&got, &tree, sizeof got) == 0) << number << " of " << most;
+    }
+  }
+}
+
+TEST_F(DeferredSizes, OfOneRangeGiveItsTree) {
+  expect_ranges_of_any_length<float>(exec_);
+  expect_ranges_of_any_length<double>(exec_);
+}
+
+TEST_F(DeferredSizes, OfOneRangeTakeAnInitialValueAndItsWorkspace) {
+  const gpu_array<float> items(std::vector<float>(50'000, 0.5f));
+  gpu_array<float> out(1);
+  cuda_executor exec;
+  exec.reserve(cuda_executor::segments_workspace_bytes(1, sizeof(float)));
+  const std::int64_t reserved = exec.workspace_bytes();
+  for (const int number : {0, 1, 49'999}) {
+    const gpu_array<int> told(std::vector<int>{number});
+    for (const std::int64_t most : {std::int64_t{50'000}, std::int64_t{1} << 27,
+                                    std::int64_t{1} << 28, std::int64_t{1} << 50}) {
+      reduce_into(exec, items.data(), deferred(told.data(), most), out.data(), 10.0f);
+      EXPECT_EQ(out.to_host()[0], 10.0f + 0.5f * static_cast<float>(number)) << most;
+    }
+  }
+  EXPECT_EQ(exec.workspace_bytes(), reserved);
 }
 
 // The sums of runs are summed without anyone on the host knowing how many there are; in a graph

@@ -44,9 +44,15 @@ struct cluster_exchange {
   /// block is.
   __device__ __forceinline__ void begin() {
 #if __CUDA_ARCH__ >= 900
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
+    const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
+    if (is_first) {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&received)) : "memory");
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    // Without this barrier nvcc may predicate the initialization, and racecheck reports a race of
+    // all lanes.
+    __syncwarp();
+    if (is_first) {
       asm volatile("mbarrier.arrive.expect_tx" TILEFOLD_RELAXED_ARRIVAL
                    ".shared::cta.b64 _, [%0], %1;" ::"r"(address(&received)),
                    "n"(sizeof values)

@@ -166,6 +166,10 @@ constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_b
          cuda::tree_run_of_structs(item_bytes) > 0;
 }
 
+/// Trees of structs that are all of one length are levels of one staged tree if each has so many
+/// bytes: shorter ones have too many results a row.
+inline constexpr std::int64_t least_staged_struct_tree_bytes = 768;
+
 constexpr staged_shape staged_shape_for(int item_bytes, std::int64_t acc_bytes) {
   return pays_to_stage_structs(item_bytes, acc_bytes) ? staged_structs_shape(item_bytes)
                                                       : staged_reducer_shape(item_bytes);
@@ -362,10 +366,19 @@ inline constexpr std::size_t most_one_launch_acc_bytes = 512;
 /// Slices that one of its blocks gets, if there is enough work.
 inline constexpr std::int64_t slices_per_one_launch_block = 4;
 
+/// Bytes of the largest accumulators with which one tree of a deferred length is folded in tiles.
+inline constexpr std::size_t most_deferred_range_acc_bytes = 16;
+
 /// Slots for the values of slices, and places for long trees. A tree that finds no slots is folded
 /// by one block, and a tree that finds no place by one warp.
 inline constexpr unsigned max_queued_slots = 16384;
 inline constexpr std::int64_t max_queued_trees = 65536;
+
+/// Counters of the turns in which warps take trees: so many that warps rarely meet at one, 64 bytes
+/// apart. And how many turns a warp takes, if all take as many.
+inline constexpr unsigned num_turn_counters = 16;
+inline constexpr unsigned turn_counter_words = 16;
+inline constexpr std::int64_t turns_of_warp = 32;
 
 /// Slices that trees of one length are cut into at most: more than four times the blocks of any
 /// GPU.

@@ -8,6 +8,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/warp_turns.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/tree.hpp>
 
@@ -63,6 +64,7 @@ struct long_queue {
     unsigned slots;
     unsigned blocks_done;
     unsigned long long num_for_warps;  // trees
+    turn_counters turns;
   };
   static constexpr int slice_bits = 40;
   static constexpr unsigned long long slice_mask = (1ull << slice_bits) - 1;

@@ -55,7 +55,10 @@ struct queued_slices : long_queue<Acc> {
   /// later still get the same answer.
   __device__ bool none() const {
     if (this->num_trees() > 0) return false;
-    if (blockIdx.x == 0 && threadIdx.x == 0) this->state->num_for_warps = 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      this->state->num_for_warps = 0;
+      this->state->turns.reset();
+    }
     return true;
   }
 

@@ -13,6 +13,7 @@
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
 #include <tilefold/detail/cuda/sched/bounded_trees_kernel.cuh>
+#include <tilefold/detail/cuda/sched/deferred_range_kernel.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
@@ -22,6 +23,7 @@
 #include <tilefold/detail/cuda/sched/staged_subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/warps_kernel.cuh>
+#include <tilefold/detail/deferred_forest.hpp>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 
@@ -122,7 +124,7 @@ void ready_forest(const Job& job, std::int64_t most_trees) {
 
 /// A forest whose lengths only the GPU knows.
 template <class Build, tile_policy Policy, class Job, class Provide>
-void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provide) {
+void launch_any_forest(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using acc = typename Job::acc;
   using queue_type = long_queue<acc>;
   using counters = typename queue_type::counters;
@@ -173,6 +175,52 @@ void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provi
     (void)cudaMemsetAsync(state, 0, sizeof(counters), job.stream);
     throw;
   }
+}
+
+template <class Build, tile_policy Policy, class Job, class Provide>
+void launch_forest(const Job& job, std::int64_t most_trees, const Provide& provide) {
+  cuda::launch_any_forest<Build, Policy>(job, most_trees, provide);
+}
+
+/// Whether one tree of a deferred length is folded in tiles, as tile_kernel folds a range.
+template <class Source, class Reducer>
+inline constexpr bool defers_in_tiles =
+    !folds_stretches<Source, Reducer> && !sums_exactly<Reducer> &&
+    sizeof(typename Reducer::accumulator) <= most_deferred_range_acc_bytes;
+
+/// Folds one tree of a deferred length in tiles. False, with nothing launched, if the longest has
+/// more tiles than segments have slots: it never asks for more workspace than one segment.
+template <class Build, tile_policy Policy, class Source, class Number, class Reducer, class Init,
+          class Out, class Empty, class Provide>
+bool launch_deferred_range(
+    const forest_job<deferred_tree<Source, Number>, Reducer, Init, Out, Empty>& job,
+    const Provide& provide) {
+  using acc = typename Reducer::accumulator;
+  const std::int64_t most_items = detail::larger(job.forest.num_items.most, std::int64_t{1});
+  const std::int64_t most_tiles = tree::num_blocks(most_items, std::int64_t{Policy.tile()});
+  if (most_tiles > max_queued_slots) return false;
+  const workspace_demand demand = cuda::partials_demand(Policy, most_tiles, sizeof(acc));
+  if (demand.bytes() > cuda::queue_demand(1, sizeof(acc)).bytes()) return false;
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu,
+               &deferred_range_kernel<Build, Policy.nt, Policy.vt, deferred_tree<Source, Number>,
+                                      unfused<Reducer>, Init, Empty, Out>,
+               "deferred_range_kernel", Policy.nt, starts::early);
+  const workspace& space = provide(demand);
+  kernel.launch(kernel.most(most_tiles), job.stream, job.forest, job.reducer, job.init, job.empty,
+                job.out, scratch_in<acc>(space));
+  return true;
+}
+
+/// One tree of a deferred length: a range, or a forest of one tree.
+template <class Build, tile_policy Policy, class Source, class Number, class Reducer, class Init,
+          class Out, class Empty, class Provide>
+  requires(defers_in_tiles<Source, Reducer>)
+void launch_forest(const forest_job<deferred_tree<Source, Number>, Reducer, Init, Out, Empty>& job,
+                   std::int64_t most_trees, const Provide& provide) {
+  if (cuda::launch_deferred_range<Build, Policy>(job, provide)) return;
+  cuda::launch_any_forest<Build, Policy>(job, most_trees, provide);
 }
 
 /// A thread takes a tree of up to Items items.
@@ -245,8 +293,14 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
   return true;
 }
 
-/// The same of what single folds stage, where there is a group of rows for every warp that the GPU
-/// holds; else there would be less to fold them by.
+/// Whether trees of one length may be levels of one tree by staged rows: those of reducers that a
+/// single fold stages, and those of structs.
+template <class Source, class Reducer>
+inline constexpr bool stages_subtrees =
+    stages_trees<Source, Reducer> || (stages_structs<Source, Reducer> && !sums_exactly<Reducer>);
+
+/// Trees of 2^k items by staged rows, where there is a group of rows for every warp that the GPU
+/// holds; else there would be less to fold them by. False if there is not.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_staged_subtrees(
     const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
@@ -257,6 +311,9 @@ bool launch_staged_subtrees(
   if (!tree::is_power_of_two(length) || length < work_type::least_length ||
       length > work_type::group_items) {
     return false;
+  }
+  if constexpr (!stages_trees<Source, Reducer>) {
+    if (length * staged_bytes<Source> < least_staged_struct_tree_bytes) return false;
   }
   static known_kernel known;
   const auto kernel =
@@ -364,9 +421,10 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
   if (cuda::launch_as_range<Build>(job, provide)) return;
-  if constexpr (!has_indices<Source> && stages_trees<Source, Reducer>) {
+  if constexpr (!has_indices<Source> && stages_subtrees<Source, Reducer>) {
     if (cuda::launch_staged_subtrees<Build>(job)) return;
-  } else if constexpr (!has_indices<Source> && !folds_stretches<Source, Reducer>) {
+  }
+  if constexpr (!has_indices<Source> && !folds_stretches<Source, Reducer>) {
     if (cuda::launch_subtrees<Build>(job)) return;
   }
   const std::int64_t warp_items = job.gpu.tuning().warp_items(trees);

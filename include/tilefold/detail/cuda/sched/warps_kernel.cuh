@@ -7,7 +7,7 @@
 //
 //     counted_trees   s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
 //                     | group | group | ...                 1 to 32 neighbouring trees a group
-//       warp w          groups w, w + warps...; a vote finds the W, the warp folds one by one
+//       warp w          groups by turns (warp_turns.cuh); a vote finds the W, which it folds
 //
 // The first launch (lanes_kernel.cuh) has counted the W. The L are for blocks_kernel; in one
 // kernel, each part would pay for the registers of the other (docs/tuning.md).
@@ -21,6 +21,7 @@
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/detail/cuda/fold/warp_turns.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/tree.hpp>
@@ -50,8 +51,7 @@ struct counted_trees {
 
   __device__ __forceinline__ bool none() const { return queue.state->num_for_warps == 0; }
 
-  /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them:
-  /// neighbouring warps then read neighbouring trees.
+  /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them.
   template <int Items, class Forest, class Fold>
   __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
                                            std::int64_t warps, const Fold& fold) const {
@@ -62,12 +62,11 @@ struct counted_trees {
     const std::int64_t groups = tree::num_blocks(size, group);
     if (warp >= groups) return;
     using trees_type = lane_trees<Forest, Items>;
+    // Where few trees are for warps, those of a group are one or none.
+    const bool in_turns = group < warp_size;
+    warp_turns turns(queue.state->turns, warp, warps, groups, in_turns);
     cuda::stream_ahead<trees_type>(
-        warp,
-        [&](std::int64_t& next) {
-          next += warps;
-          return next < groups;
-        },
+        warp, [&](std::int64_t& g) { return turns.advance(g); },
         [&](std::int64_t g) {
           const std::int64_t left = size - g * group;
           return trees_type(forest.from(g * group), 0,
