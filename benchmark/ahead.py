@@ -12,6 +12,7 @@ import argparse
 import json
 import pathlib
 import sys
+import textwrap
 from dataclasses import dataclass
 
 import report
@@ -183,7 +184,20 @@ def table(asked_rows, rows, causes, native=None):
         else:
             blank = [""] * (len(header) - 4)
             lines.append([asked.line, asked.before, asked.asked, *blank, cause_of(asked, causes, "not measured")])
-    return report.table(header, lines)
+    notes = numbered(lines)
+    return report.table(header, lines) + notes
+
+
+def numbered(lines):
+    """Moves causes out of the rows, which have numbers for them, into a list that is returned: many rows have the
+    same."""
+    causes = list(dict.fromkeys(line[-1] for line in lines if line[-1] not in ("yes", "no", "not measured")))
+    for line in lines:
+        if line[-1] in causes:
+            line[-1] = f"[{causes.index(line[-1]) + 1}]"
+    items = [textwrap.fill(f"- [{i}] {cause}", 130, subsequent_indent="  ", break_long_words=False,
+                           break_on_hyphens=False) for i, cause in enumerate(causes, 1)]
+    return "\n" + "\n".join(items) + "\n" if items else ""
 
 
 def markdown(files, native, causes):
@@ -192,7 +206,8 @@ def markdown(files, native, causes):
     parts = ["# Ahead everywhere\n",
              "Rows in which a peer was ahead, or the memory far from busy, beside what was asked of them. `us`: tilefold; "
              "`with the bound`: the same with `segment_bound()`. Shares of a plain read and ratios to the best peer are "
-             "of the faster one; a ratio above 1 says that tilefold is faster. All of a row ran in turn in one program.\n"]
+             "of the faster one; a ratio above 1 says that tilefold is faster. All of a row ran in turn in one program. "
+             "Numbers in brackets: the causes below the table.\n"]
     parts += [f"{name}: {report.facts(context)}.\n" for name, context, _ in [*files, *native]]
     parts += ["## GPU\n", table(GPU, rows, causes), "## Host\n",
               table(HOST, rows, causes, native_rows if native else None)]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums of 4- and 8-byte types: floating ones in graphs, hot, launched by the host, and synchronous.
+// Sums of 4- and 8-byte types: floating ones in graphs, hot, launched by the host, and synchronous;
+// and one of a length that only the GPU knows.
 #include <bit>
 #include <cstdint>
 #include <memory>

@@ -37,7 +37,7 @@ __global__ void fill(T* x, index n) {
   }
 }
 
-// Runs of `run` items; if told, one of `giant` items in eight times as many.
+// Runs of `run` items. With `giant`, every eighth stretch of so many items is one run.
 __global__ void fill_keys(int* keys, index n, index run, index giant = 0) {
   const index step = index{gridDim.x} * blockDim.x;
   for (index i = index{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {

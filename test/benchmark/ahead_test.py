@@ -51,7 +51,8 @@ class Ahead(unittest.TestCase):
                                    "--native", file("native.json", host_entries(8.0)),
                                    "--causes", str(causes), *more])
             self.assertEqual(code, 0)
-            return {line.split(" | ")[0][2:]: line for line in out.getvalue().splitlines() if line.startswith("| ")}
+            return {line.split(" | ")[0][2:]: line for line in out.getvalue().splitlines()
+                    if line.startswith(("| ", "- ["))}
 
     def test_a_promise_counts_where_it_is_faster(self):
         line = self.page()["offsets, constant, 4"]
@@ -59,7 +60,8 @@ class Ahead(unittest.TestCase):
 
     def test_what_falls_short_has_its_cause_or_no(self):
         page = self.page()
-        self.assertTrue(page["offsets, constant, 16"].endswith("| held by that |"))
+        self.assertTrue(page["offsets, constant, 16"].endswith("| [1] |"))
+        self.assertEqual(page["[1] held by that"], "- [1] held by that")
         self.assertTrue(page["four statistics by segment, equal, 64"].endswith("| yes |"))
         self.assertTrue(page["four statistics by segment, equal, 1024"].endswith("| no |"))
 

@@ -142,8 +142,7 @@ TEST(CudaEqualStructTrees, HaveTheHostsBits) {
 }
 
 // Of lengths 2^k there are so many that every warp of the GPU has rows: levels of one tree, from
-// trees of 768 bytes on. Before them, and where one tree is longer than a group of rows, other
-// ways.
+// trees of 768 bytes on. Shorter trees, and those longer than a group of rows, go other ways.
 TYPED_TEST(CudaStructTrees, OfOneLengthHaveTheHostsBits) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   const auto mix = if_empty(mix_words{}, TypeParam{});

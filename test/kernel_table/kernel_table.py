@@ -31,8 +31,7 @@ RETURNING = ["sum", "sum_of_user", "non_commutative", "structs", "transform", "d
              "log_sum_exp", "top_8", "exact_sum", "piece_of_sum", "piece_of_statistics"]
 WRITING = {"segments_by_offsets": "sum_of<{0}>*", "segments_of_equal_length": "sum_of<{0}>*",
            "segments_of_bounded_length": "sum_of<{0}>*", "sum_of_deferred_length": "sum_of<{0}>*",
-           "log_softmax_of_rows": "{0}*",
-           "statistics_of_rows": "statistics_of<{0}>*",
+           "log_softmax_of_rows": "{0}*", "statistics_of_rows": "statistics_of<{0}>*",
            "columns": "sum_of<{0}>*", "by_key": "sum_of<{0}>*", "batched": "sum_of<{0}>*",
            "in_kernel": "sum_of<{0}>*"}
 COLUMNS = ["call", "type", "kernel", "registers", "stack", "spill_stores", "spill_loads", "shared",

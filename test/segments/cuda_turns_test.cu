@@ -33,7 +33,7 @@ struct shape {
 
 class CudaWarpTurns : public testing::TestWithParam<shape> {
  protected:
-  // More than lanes fold, fewer than blocks do. One is for blocks, if there is a long one.
+  // Each has more items than lanes fold and fewer than blocks do, but for one that is for blocks.
   std::vector<std::int64_t> offsets_of(std::mt19937_64& random, bool with_long) const {
     const auto [trees, most_items] = GetParam();
     std::uniform_int_distribution<std::int64_t> length(513, most_items);

@@ -62,7 +62,7 @@ struct counted_trees {
     const std::int64_t groups = tree::num_blocks(size, group);
     if (warp >= groups) return;
     using trees_type = lane_trees<Forest, Items>;
-    // Where few trees are for warps, those of a group are one or none.
+    // Where few trees are for warps, a group holds one or none, and turns do not pay.
     const bool in_turns = group < warp_size;
     warp_turns turns(queue.state->turns, warp, warps, groups, in_turns);
     cuda::stream_ahead<trees_type>(
