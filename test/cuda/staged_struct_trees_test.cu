@@ -148,7 +148,11 @@ TYPED_TEST(CudaStructTrees, OfOneLengthHaveTheHostsBits) {
   const auto mix = if_empty(mix_words{}, TypeParam{});
   constexpr std::int64_t n = (std::int64_t{96} << 20) / sizeof(TypeParam) + 77;
   const auto items = mixed_structs<TypeParam>(n);
+  constexpr auto off = static_cast<std::int64_t>(alignof(TypeParam));
   const gpu_array<TypeParam> device(items);
+  const gpu_array<unsigned char> memory(n * static_cast<std::int64_t>(sizeof(TypeParam)) + off);
+  auto* const off_16_bytes = reinterpret_cast<TypeParam*>(memory.data() + off);
+  must(cudaMemcpy(off_16_bytes, items.data(), items.size() * sizeof(TypeParam), cudaMemcpyDefault));
   cuda_executor exec;
   for (const std::int64_t length : {4, 8, 16, 32, 64, 128, 256, 512}) {
     const std::int64_t trees = n / length;
@@ -156,10 +160,15 @@ TYPED_TEST(CudaStructTrees, OfOneLengthHaveTheHostsBits) {
     std::vector<TypeParam> expected(static_cast<std::size_t>(trees));
     tilefold::segmented_reduce_into(host_executor{}, items.data(), trees, length, expected.data(),
                                     mix);
-    tilefold::segmented_reduce_into(exec, device.data(), trees, length, out.data(), mix);
-    const std::vector<TypeParam> got = out.to_host();
-    for (std::size_t t = 0; t < expected.size(); ++t) {
-      ASSERT_TRUE(same_bytes(got[t], expected[t])) << "tree " << t << " of " << length << " items";
+    for (const TypeParam* const first : {device.data(), off_16_bytes}) {
+      must(cudaMemset(out.data(), 0xee, sizeof(TypeParam) * expected.size()));
+      tilefold::segmented_reduce_into(exec, first, trees, length, out.data(), mix);
+      const std::vector<TypeParam> got = out.to_host();
+      for (std::size_t t = 0; t < expected.size(); ++t) {
+        ASSERT_TRUE(same_bytes(got[t], expected[t]))
+            << "tree " << t << " of " << length << " items, from "
+            << (first == off_16_bytes ? "off" : "at") << " a multiple of 16 bytes";
+      }
     }
   }
 }

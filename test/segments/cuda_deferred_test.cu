@@ -2,6 +2,7 @@
 //
 // The suite of segments on a GPU where sizes are known to the GPU alone; and sizes that a call
 // before has written, in a stream and in a graph.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -86,7 +87,7 @@ void expect_ranges_of_any_length(cuda_executor& exec) {
                                : tree_of_leaves<T>(
                                      minus, [&](std::size_t i) { return items[i]; }, 0,
                                      static_cast<std::size_t>(number));
-    for (const std::int64_t most : {number, n, std::int64_t{1} << 27, std::int64_t{1} << 40}) {
+    for (const std::int64_t most : {number, n, std::int64_t{1} << 29, std::int64_t{1} << 40}) {
       reduce_into(exec, on_gpu.data(), deferred(told.data(), most), out.data(),
                   if_empty(minus, T{-7}));
       const T got = out.to_host()[0];
@@ -100,6 +101,65 @@ TEST_F(DeferredSizes, OfOneRangeGiveItsTree) {
   expect_ranges_of_any_length<double>(exec_);
 }
 
+struct minus_of {
+  TILEFOLD_HD float operator()(float a, float b) const { return a - b; }
+};
+struct is_negative {
+  TILEFOLD_HD bool operator()(float x) const { return x < 0; }
+};
+
+// An index that counts from the first item, a fold that ends early, tiles that the caller chose;
+// each from every place in 16 bytes.
+TEST_F(DeferredSizes, OfOneRangeTakeReducersAndPoliciesAtAnyAlignment) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  constexpr std::int64_t n = 1'200'000;
+  constexpr std::int64_t negative = 250'000;  // the only one
+  std::vector<float> items;
+  for (std::int64_t i = 0; i < n; ++i) {
+    // Many are equal, so that the first of the largest is told from others.
+    items.push_back(static_cast<float>(mixed_bits(seed() + static_cast<std::uint64_t>(i)) % 5000));
+  }
+  items[negative] = -1;
+  const gpu_array<float> on_gpu(items);
+  const gpu_array<reducers::indexed_value<float>> place(1);
+  const gpu_array<bool> answer(1);
+  const gpu_array<float> out(1);
+  const auto none = reducers::indexed_value<float>{-7, -1};
+  for (std::int64_t off = 0; off < 4; ++off) {
+    const float* const first = on_gpu.data() + off;
+    for (const std::int64_t number :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{37}, std::int64_t{5000},
+          std::int64_t{8193}, negative - off, negative - off + 1, n - off}) {
+      const gpu_array<std::int64_t> told(std::vector<std::int64_t>{number});
+      for (const std::int64_t most : {number, n, std::int64_t{1} << 28, std::int64_t{1} << 40}) {
+        SCOPED_TRACE(std::to_string(number) + " of " + std::to_string(most) + " from item " +
+                     std::to_string(off));
+        const auto size = deferred(told.data(), most);
+        const auto begin = items.begin() + off;
+        reduce_into(exec_, first, size, place.data(), if_empty(reducers::arg_max{}, none));
+        const reducers::indexed_value<float> found = place.to_host()[0];
+        const auto largest = std::max_element(begin, begin + number);
+        EXPECT_EQ(found.index, number == 0 ? -1 : largest - begin);
+        EXPECT_EQ(found.value, number == 0 ? -7 : *largest);
+        reduce_into(exec_, first, size, answer.data(), reducers::any<is_negative>{});
+        bool any = false;
+        must(cudaMemcpy(&any, answer.data(), sizeof any, cudaMemcpyDefault));
+        EXPECT_EQ(any, off + number > negative);
+        const float tree =
+            number == 0 ? -7
+                        : tree_of_leaves<float>(
+                              minus_of{}, [&](std::size_t i) { return items[i]; },
+                              static_cast<std::size_t>(off), static_cast<std::size_t>(number));
+        const auto minus = if_empty(minus_of{}, -7.0f);
+        reduce_into(with_policy<tile_policy{128, 4}>(exec_), first, size, out.data(), minus);
+        EXPECT_EQ(out.to_host()[0], tree);
+        reduce_into(with_policy<tile_policy{256, 16}>(exec_), first, size, out.data(), minus);
+        EXPECT_EQ(out.to_host()[0], tree);
+      }
+    }
+  }
+}
+
 TEST_F(DeferredSizes, OfOneRangeTakeAnInitialValueAndItsWorkspace) {
   const gpu_array<float> items(std::vector<float>(50'000, 0.5f));
   gpu_array<float> out(1);
@@ -109,7 +169,7 @@ TEST_F(DeferredSizes, OfOneRangeTakeAnInitialValueAndItsWorkspace) {
   for (const int number : {0, 1, 49'999}) {
     const gpu_array<int> told(std::vector<int>{number});
     for (const std::int64_t most : {std::int64_t{50'000}, std::int64_t{1} << 27,
-                                    std::int64_t{1} << 28, std::int64_t{1} << 50}) {
+                                    std::int64_t{1} << 31, std::int64_t{1} << 50}) {
       reduce_into(exec, items.data(), deferred(told.data(), most), out.data(), 10.0f);
       EXPECT_EQ(out.to_host()[0], 10.0f + 0.5f * static_cast<float>(number)) << most;
     }

@@ -29,18 +29,23 @@ struct mix {
 struct shape {
   std::int64_t trees;
   std::int64_t most_items;
+  int one_in;  // segments that are for warps; the others are short
 };
 
 class CudaWarpTurns : public testing::TestWithParam<shape> {
  protected:
-  // Each has more items than lanes fold and fewer than blocks do, but for one that is for blocks.
+  // More than lanes fold, fewer than blocks do; or few items. One is for blocks, if there is a long
+  // one.
   std::vector<std::int64_t> offsets_of(std::mt19937_64& random, bool with_long) const {
-    const auto [trees, most_items] = GetParam();
+    const auto [trees, most_items, one_in] = GetParam();
     std::uniform_int_distribution<std::int64_t> length(513, most_items);
+    std::uniform_int_distribution<std::int64_t> few(0, 9);
+    std::uniform_int_distribution<int> kind(1, one_in);
     std::vector<std::int64_t> offsets{0};
     for (std::int64_t t = 0; t < trees; ++t) {
       const bool is_long = with_long && t == trees / 3;
-      offsets.push_back(offsets.back() + (is_long ? 70'000 : length(random)));
+      const std::int64_t count = kind(random) == 1 ? length(random) : few(random);
+      offsets.push_back(offsets.back() + (is_long ? 70'000 : count));
     }
     return offsets;
   }
@@ -79,15 +84,19 @@ TEST_P(CudaWarpTurns, FoldEverySegmentInCallAfterCall) {
   const std::vector<std::uint32_t> expected[] = {trees_of(items, offsets[0]),
                                                  trees_of(items, offsets[1])};
   cuda_executor gpu;
+  // No call gets a new workspace, whose counters would be zero.
+  gpu.reserve(cuda_executor::segments_workspace_bytes(GetParam().trees, sizeof(std::uint32_t)));
   for (const int with_long : {0, 0, 1, 0, 1, 1, 0}) {
     EXPECT_TRUE(results_on_gpu(gpu, on_gpu, offsets[with_long]) == expected[with_long])
         << (with_long ? "with a long one" : "without");
   }
 }
 
-// Of the first, turns are one segment long; of the second, several.
+// Of the first, turns are one segment long; of the second, several. Of the others most segments are
+// short, so that a group has several, and a warp takes many groups.
 INSTANTIATE_TEST_SUITE_P(Segments, CudaWarpTurns,
-                         testing::Values(shape{60'000, 2'012}, shape{500'000, 540}));
+                         testing::Values(shape{60'000, 2'012, 1}, shape{250'000, 540, 1},
+                                         shape{300'000, 700, 3}, shape{600'000, 600, 20}));
 
 }  // namespace
 }  // namespace tilefold::test

@@ -8,7 +8,6 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/fold/warp_turns.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/tree.hpp>
 
@@ -55,6 +54,16 @@ struct long_tree {
   unsigned first_slot;  // for the values of its slices, if there are several
 };
 
+/// Counters of the turns in which warps take groups of trees (warp_turns.cuh), each on a line of
+/// its own.
+struct turn_counters {
+  unsigned taken[num_turn_counters * turn_counter_words];
+
+  __device__ void reset() {
+    for (unsigned c = 0; c < num_turn_counters; ++c) taken[c * turn_counter_words] = 0;
+  }
+};
+
 /// What the first launch leaves to the others. Counters are zero before the first and after the
 /// last.
 template <class Acc>
@@ -65,6 +74,14 @@ struct long_queue {
     unsigned blocks_done;
     unsigned long long num_for_warps;  // trees
     turn_counters turns;
+
+    __device__ void reset() {
+      tail = 0;
+      slots = 0;
+      blocks_done = 0;
+      num_for_warps = 0;
+      turns.reset();
+    }
   };
   static constexpr int slice_bits = 40;
   static constexpr unsigned long long slice_mask = (1ull << slice_bits) - 1;

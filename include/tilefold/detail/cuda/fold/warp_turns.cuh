@@ -15,42 +15,33 @@
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/extremes.hpp>
 
 namespace tilefold::detail::cuda {
 
-/// Counters of turns; all are 0 before the first warp asks.
-struct turn_counters {
-  unsigned taken[num_turn_counters * turn_counter_words];
-
-  __device__ void reset() {
-    for (unsigned c = 0; c < num_turn_counters; ++c) taken[c * turn_counter_words] = 0;
-  }
-};
-
-/// The groups of warp `warp` of `warps`, two or more; warp is less than groups. Every lane of the
-/// warp makes every call.
+/// The groups of warp `warp` of `warps`; warp is less than groups. All counters are 0 before the
+/// first warp asks. Every lane of the warp makes every call.
 class warp_turns {
  public:
   __device__ __forceinline__ warp_turns(turn_counters& counters, std::int64_t warp,
                                         std::int64_t warps, std::int64_t groups, bool in_turns)
       : counters_(counters),
         groups_(groups),
-        step_(in_turns ? 1 : warps),
-        left_(in_turns ? 1 : groups),
-        turns_begin_(warps),
-        turn_(detail::larger((groups - warps) / (warps * turns_of_warp), std::int64_t{1})),
-        counters_used_(static_cast<unsigned>(
-            detail::smaller(warps, static_cast<std::int64_t>(num_turn_counters)))),
-        counter_(static_cast<unsigned>(warp % counters_used_)),
-        next_turn_(take()) {}
+        warps_(static_cast<unsigned>(warps)),
+        warp_(static_cast<unsigned>(warp)),
+        turn_(in_turns ? turn_of(warps, groups) : 0) {
+    if (in_turns) next_turn_ = take();
+  }
 
   /// Moves on to the warp's next group; the first one is group `warp`. False if there are no more.
   __device__ __forceinline__ bool advance(std::int64_t& group) {
-    if (--left_ > 0) {
-      group += step_;
+    if (turn_ == 0) {
+      group += warps_;
+    } else if (--left_ > 0) {
+      ++group;
     } else {
-      group = turns_begin_ + __shfl_sync(full_warp, next_turn_, 0) * turn_;
+      group = warps_ + std::int64_t{__shfl_sync(full_warp, next_turn_, 0)} * turn_;
       left_ = turn_;
       next_turn_ = take();
     }
@@ -58,23 +49,27 @@ class warp_turns {
   }
 
  private:
+  __device__ __forceinline__ static unsigned turn_of(std::int64_t warps, std::int64_t groups) {
+    return static_cast<unsigned>(
+        detail::larger((groups - warps) / (warps * turns_of_warp), std::int64_t{1}));
+  }
+
   // The number of a turn that is the warp's from now on, in lane 0. It is asked for a turn ahead,
   // so that nobody waits for the answer.
   __device__ __forceinline__ unsigned take() const {
     if (threadIdx.x % warp_size != 0) return 0;
-    return atomicAdd(&counters_.taken[counter_ * turn_counter_words], 1u) * counters_used_ +
-           counter_;
+    const unsigned used = detail::smaller(warps_, num_turn_counters);
+    const unsigned counter = warp_ % used;
+    return atomicAdd(&counters_.taken[counter * turn_counter_words], 1u) * used + counter;
   }
 
   turn_counters& counters_;
   std::int64_t groups_;
-  std::int64_t step_;
-  std::int64_t left_;  // groups before the next turn
-  std::int64_t turns_begin_;
-  std::int64_t turn_;  // groups of a turn
-  unsigned counters_used_;
-  unsigned counter_;
-  unsigned next_turn_;
+  unsigned warps_;
+  unsigned warp_;
+  unsigned turn_;      // groups of a turn; 0 if there are no turns
+  unsigned left_ = 1;  // groups before the next turn
+  unsigned next_turn_ = 0;
 };
 
 }  // namespace tilefold::detail::cuda

@@ -55,10 +55,7 @@ struct queued_slices : long_queue<Acc> {
   /// later still get the same answer.
   __device__ bool none() const {
     if (this->num_trees() > 0) return false;
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      this->state->num_for_warps = 0;
-      this->state->turns.reset();
-    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) this->state->reset();
     return true;
   }
 
@@ -91,9 +88,7 @@ struct queued_slices : long_queue<Acc> {
     __syncthreads();
     if (threadIdx.x != 0) return;
     __threadfence();
-    if (atomicAdd(&this->state->blocks_done, 1u) + 1 == gridDim.x) {
-      *this->state = typename long_queue<Acc>::counters{};
-    }
+    if (atomicAdd(&this->state->blocks_done, 1u) + 1 == gridDim.x) this->state->reset();
   }
 };
 

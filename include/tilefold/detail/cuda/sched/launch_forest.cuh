@@ -100,57 +100,78 @@ using which_of_job = which_trees<decltype(Job::forest), typename Job::reducer_ty
 template <class Job>
 inline constexpr bool job_takes_trees = std::is_same_v<which_of_job<Job>, longer_trees>;
 
+/// Whether one launch may fold a forest, if it has few trees.
+template <class Job>
+inline constexpr bool may_take_one_launch = sizeof(typename Job::acc) <= most_one_launch_acc_bytes;
+
 template <class Job>
 constexpr bool fits_one_launch(std::int64_t most_trees) {
-  return sizeof(typename Job::acc) <= most_one_launch_acc_bytes &&
-         most_trees <= most_one_launch_trees;
+  return may_take_one_launch<Job> && most_trees <= most_one_launch_trees;
 }
+
+template <class Forest>
+inline constexpr bool has_one_tree = false;
+template <class Source, class Number>
+inline constexpr bool has_one_tree<deferred_tree<Source, Number>> = true;
+
+/// Whether it always does, so that nothing else needs to be compiled.
+template <class Job>
+inline constexpr bool always_takes_one_launch =
+    may_take_one_launch<Job> && has_one_tree<decltype(Job::forest)>;
 
 /// Makes a forest's launches ready, of which as many are remembered: those of launch_forest()
 /// cannot fail then before they are on their way.
 template <class Build, tile_policy Policy, class Job>
 void ready_forest(const Job& job, std::int64_t most_trees) {
-  if constexpr (sizeof(typename Job::acc) <= most_one_launch_acc_bytes) {
+  if constexpr (may_take_one_launch<Job>) {
     if (fits_one_launch<Job>(most_trees)) {
       (void)cuda::ready_one_launch<Build, Policy>(job);
       return;
     }
   }
-  (void)cuda::ready_lanes<Build>(job);
-  if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
-  (void)cuda::ready_warps<Build>(job);
-  (void)cuda::ready_blocks<Build, Policy>(job);
+  if constexpr (!always_takes_one_launch<Job>) {
+    (void)cuda::ready_lanes<Build>(job);
+    if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
+    (void)cuda::ready_warps<Build>(job);
+    (void)cuda::ready_blocks<Build, Policy>(job);
+  }
 }
 
-/// A forest whose lengths only the GPU knows.
-template <class Build, tile_policy Policy, class Job, class Provide>
-void launch_any_forest(const Job& job, std::int64_t most_trees, const Provide& provide) {
-  using acc = typename Job::acc;
-  using queue_type = long_queue<acc>;
-  using counters = typename queue_type::counters;
+/// The queue of a forest's long trees, in the workspace.
+template <class Acc, class Provide>
+long_queue<Acc> queue_in(std::int64_t most_trees, const Provide& provide) {
+  using counters = typename long_queue<Acc>::counters;
   const auto trees = static_cast<unsigned>(detail::smaller(most_trees, max_queued_trees));
-  const std::int64_t slot_bytes = queued_slot_bytes(sizeof(acc));
-  const workspace& space = provide(cuda::queue_demand(most_trees, sizeof(acc)));
+  const std::int64_t slot_bytes = queued_slot_bytes(sizeof(Acc));
+  const workspace& space = provide(cuda::queue_demand(most_trees, sizeof(Acc)));
   auto* const state = space.arrivals<counters>();
-  const queue_type queue{state,
-                         reinterpret_cast<unsigned*>(state + 1),
-                         space.partials<acc>(),
-                         reinterpret_cast<long_tree*>(space.partials() + slot_bytes),
-                         max_queued_slots,
-                         trees};
+  return {state,
+          reinterpret_cast<unsigned*>(state + 1),
+          space.partials<Acc>(),
+          reinterpret_cast<long_tree*>(space.partials() + slot_bytes),
+          max_queued_slots,
+          trees};
+}
+
+/// A forest of few trees.
+template <class Build, tile_policy Policy, class Job, class Provide>
+void launch_one(const Job& job, std::int64_t most_trees, const Provide& provide) {
+  const auto queue = cuda::queue_in<typename Job::acc>(most_trees, provide);
+  const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
+  const auto one_launch = cuda::ready_one_launch<Build, Policy>(job);
+  one_launch.launch(one_launch.resident, job.stream, job.forest, job.reducer, job.init, job.empty,
+                    job.out, plan, queue.slots, queue.arrivals);
+}
+
+/// Trees by lanes, by warps and by blocks, a launch each.
+template <class Build, tile_policy Policy, class Job, class Provide>
+void launch_by_length(const Job& job, std::int64_t most_trees, const Provide& provide) {
+  using acc = typename Job::acc;
+  const auto queue = cuda::queue_in<acc>(most_trees, provide);
   const launch_tuning& tuning = job.gpu.tuning();
-  const std::int64_t warp_items = tuning.warp_items(most_trees);
-  if constexpr (sizeof(acc) <= most_one_launch_acc_bytes) {
-    if (fits_one_launch<Job>(most_trees)) {
-      const auto one_launch = cuda::ready_one_launch<Build, Policy>(job);
-      one_launch.launch(one_launch.resident, job.stream, job.forest, job.reducer, job.init,
-                        job.empty, job.out, forest_plan{warp_items, Policy.tile()}, queue.slots,
-                        queue.arrivals);
-      return;
-    }
-  }
   const forest_plan plan{
-      warp_items, detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
+      tuning.warp_items(most_trees),
+      detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
   const auto by_lanes = cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
@@ -172,8 +193,21 @@ void launch_any_forest(const Job& job, std::int64_t most_trees, const Provide& p
                      job.reducer, job.init, job.out);
   } catch (...) {
     // Nobody will take from the queue what the first launches put there.
-    (void)cudaMemsetAsync(state, 0, sizeof(counters), job.stream);
+    (void)cudaMemsetAsync(queue.state, 0, sizeof *queue.state, job.stream);
     throw;
+  }
+}
+
+/// A forest whose lengths only the GPU knows.
+template <class Build, tile_policy Policy, class Job, class Provide>
+void launch_any_forest(const Job& job, std::int64_t most_trees, const Provide& provide) {
+  if constexpr (may_take_one_launch<Job>) {
+    if (fits_one_launch<Job>(most_trees)) {
+      return cuda::launch_one<Build, Policy>(job, most_trees, provide);
+    }
+  }
+  if constexpr (!always_takes_one_launch<Job>) {
+    cuda::launch_by_length<Build, Policy>(job, most_trees, provide);
   }
 }
 
@@ -188,8 +222,8 @@ inline constexpr bool defers_in_tiles =
     !folds_stretches<Source, Reducer> && !sums_exactly<Reducer> &&
     sizeof(typename Reducer::accumulator) <= most_deferred_range_acc_bytes;
 
-/// Folds one tree of a deferred length in tiles. False, with nothing launched, if the longest has
-/// more tiles than segments have slots: it never asks for more workspace than one segment.
+/// Folds one tree of a deferred length in tiles. False, with nothing launched, if the longest asks
+/// for more workspace than one segment: beyond some 4 * 10^9 floats or 10^9 doubles.
 template <class Build, tile_policy Policy, class Source, class Number, class Reducer, class Init,
           class Out, class Empty, class Provide>
 bool launch_deferred_range(
@@ -198,7 +232,6 @@ bool launch_deferred_range(
   using acc = typename Reducer::accumulator;
   const std::int64_t most_items = detail::larger(job.forest.num_items.most, std::int64_t{1});
   const std::int64_t most_tiles = tree::num_blocks(most_items, std::int64_t{Policy.tile()});
-  if (most_tiles > max_queued_slots) return false;
   const workspace_demand demand = cuda::partials_demand(Policy, most_tiles, sizeof(acc));
   if (demand.bytes() > cuda::queue_demand(1, sizeof(acc)).bytes()) return false;
   static known_kernel known;
@@ -297,7 +330,8 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
 /// single fold stages, and those of structs.
 template <class Source, class Reducer>
 inline constexpr bool stages_subtrees =
-    stages_trees<Source, Reducer> || (stages_structs<Source, Reducer> && !sums_exactly<Reducer>);
+    stages_trees<Source, Reducer> || (stages_structs<Source, Reducer> && !sums_exactly<Reducer> &&
+                                      !fold_traits<Reducer>::folds_in_any_order);
 
 /// Trees of 2^k items by staged rows, where there is a group of rows for every warp that the GPU
 /// holds; else there would be less to fold them by. False if there is not.
