@@ -263,6 +263,9 @@ TEST_F(CudaByKey, TenThousandRandomShapes) {
 TEST_F(CudaByKey, ManyRunsOfMixedLengths) {
   EXPECT_TRUE(right(std::vector<std::int64_t>(1000000, 1)));
   EXPECT_TRUE(right({3000000}));
+  // A warp of few patches takes a part of one; of more a span; of 5 million items a patch.
+  EXPECT_TRUE(right(power_law_lengths(500000, seed())));
+  EXPECT_TRUE(right(power_law_lengths(2000000, seed())));
   EXPECT_TRUE(right(power_law_lengths(5000000, seed())));
   std::vector<std::int64_t> one_among_many(200000, 1);
   one_among_many[1000] = 700000;

@@ -211,6 +211,12 @@ class stretch_fold {
   __device__ __forceinline__ void load(const Source& tree, std::int64_t first, bool inner) {
     items_.load(tree, first + stretch_ * items, available_, inner);
   }
+  /// The same out of a ring (value_ring.cuh), in which the tree or block begins with byte `at`.
+  /// Items before byte `end` are there.
+  template <class Ring>
+  __device__ __forceinline__ void load_ring(const Ring& ring, int at, int end) {
+    items_.load_ring(ring, at + stretch_ * items * item_bytes<Source>, end);
+  }
   /// Whether the tree itself goes on so before and after this lane's items.
   __device__ __forceinline__ bool is_inner() const {
     return stretch_ > 0 && items_behind_ * least_item_bytes<Source> >= load_bytes;

@@ -134,6 +134,10 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
   __device__ __forceinline__ void load_part(const source_type& source, Place... place) {
     (holder<Index>(*this).load_part(iterator<Index>(source), place...), ...);
   }
+  template <class... Place>
+  __device__ __forceinline__ void load_ring(const Place&... place) {
+    (holder<Index>(*this).load_ring(place...), ...);
+  }
   __device__ __forceinline__ void settle() { (holder<Index>(*this).settle(), ...); }
   template <int N>
   __device__ __forceinline__ void drop(int count) {

@@ -121,6 +121,28 @@ class lane_stretch<T*, Items, Fresh> {
     }
   }
 
+  /// Items from byte `at` of a ring's stream on (value_ring.cuh). Those before byte `end` are
+  /// there; in place of others, whatever stands before `end`.
+  template <class Ring>
+  __device__ __forceinline__ void load_ring(const Ring& ring, int at, int end) {
+    offset_ = 0;
+    constexpr int unit = Ring::unit_words;
+#pragma unroll
+    for (int i = 0; i < stretch_words; i += unit) {
+      const unsigned* const from =
+          ring.memory + Ring::place(detail::smaller(at / 4 + i, end / 4 - unit));
+      if constexpr (unit == 4) {
+        const uint4 chunk = *reinterpret_cast<const uint4*>(from);
+        word_[i] = chunk.x, word_[i + 1] = chunk.y, word_[i + 2] = chunk.z, word_[i + 3] = chunk.w;
+      } else if constexpr (unit == 2) {
+        const uint2 pair = *reinterpret_cast<const uint2*>(from);
+        word_[i] = pair.x, word_[i + 1] = pair.y;
+      } else {
+        word_[i] = *from;
+      }
+    }
+  }
+
   __device__ __forceinline__ void settle() {
     if constexpr (alignof(T) < load_bytes) {
       if (__any_sync(full_warp, offset_ != 0)) {

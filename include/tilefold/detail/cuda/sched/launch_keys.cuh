@@ -67,13 +67,12 @@ void launch_short_runs(const Input& input, const Reducer& reducer, std::int64_t 
       .launch(1, stream, input, reducer, arguments..., origin);
 }
 
-/// The kernel that folds runs, a patch a warp or a span a warp.
-template <class Build, bool BySpans, class Input, class Reducer, class Init, class KeysOut,
-          class Out>
+/// The kernel that folds runs, those that begin in `Share` items by a warp.
+template <class Build, int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
 auto ready_runs(const Input&, const Reducer&, const Init&, const KeysOut&, const Out&,
                 const device_info& gpu) {
   static known_kernel known;
-  return known.on(gpu, &runs_kernel<Build, BySpans, Input, Reducer, Init, KeysOut, Out>,
+  return known.on(gpu, &runs_kernel<Build, Share, Input, Reducer, Init, KeysOut, Out>,
                   "runs_kernel", by_key_nt, starts::early);
 }
 
@@ -118,15 +117,29 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   static known_kernel known_heads;
   const auto heads = known_heads.on(gpu, &heads_kernel<Build, Input, CountOut>, "heads_kernel",
                                     by_key_nt, starts::early);
-  const auto runs = cuda::ready_runs<Build, false>(input, device_reducer, init, keys_out, out, gpu);
-  const auto spans = cuda::ready_runs<Build, true>(input, device_reducer, init, keys_out, out, gpu);
+  const auto by_patches =
+      cuda::ready_runs<Build, patch_items>(input, device_reducer, init, keys_out, out, gpu);
+  const auto by_spans =
+      cuda::ready_runs<Build, span_items>(input, device_reducer, init, keys_out, out, gpu);
+  const auto by_parts =
+      cuda::ready_runs<Build, least_share_items>(input, device_reducer, init, keys_out, out, gpu);
   cuda::ready_forest_by<Build, Policy>(job, most_open);
   heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
-  // So few that the GPU holds a warp for every span.
-  if (tables.num_patches * patch_spans <= spans.resident * by_key_warps) {
-    spans.launch(blocks * patch_spans, stream, input, device_reducer, init, keys_out, out, tables);
+  const auto launch = [&](const auto& runs, int shares) {
+    runs.launch(blocks * shares, stream, input, device_reducer, init, keys_out, out, tables);
+  };
+  // So few that the GPU holds a warp for each small part of a patch, or for each span.
+  const auto has_warps = [&](const auto& runs, int shares) {
+    return blocks * shares <= runs.resident;
+  };
+  constexpr int parts = patch_items / least_share_items;
+  constexpr int spans = patch_items / span_items;
+  if (has_warps(by_parts, parts)) {
+    launch(by_parts, parts);
+  } else if (has_warps(by_spans, spans)) {
+    launch(by_spans, spans);
   } else {
-    runs.launch(blocks, stream, input, device_reducer, init, keys_out, out, tables);
+    launch(by_patches, 1);
   }
   cuda::launch_forest_by<Build, Policy>(job, most_open, provide);
 }

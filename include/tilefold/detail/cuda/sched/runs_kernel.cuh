@@ -8,6 +8,8 @@
 //     warp           e f of span 1, then a b c d of span 0; not g h, which begin in the next patch
 //     1 to 8 items   a lane folds a run; items come through shared memory (load/staged.cuh)
 //     more           dealt to lanes (lane_plan.cuh); all runs are, if items are large
+//     structs        all runs are dealt, and come through a ring (load/value_ring.cuh): the next
+//                    deals' items are on their way while one is folded
 //     open           f, if it ended behind the reach: listed for a forest by the warp in whose
 //                    patch the next run begins
 //
@@ -22,9 +24,11 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
+#include <tilefold/detail/cuda/fold/staged_rows.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
+#include <tilefold/detail/cuda/load/value_ring.cuh>
 #include <tilefold/detail/cuda/sched/heads_kernel.cuh>
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/keyed_items.hpp>
@@ -39,18 +43,40 @@ struct patch_heads {
 };
 static_assert(reach_items == 2 * part_items && 2 * part_bits == 32);
 
-inline constexpr int patch_spans = patch_items / span_items;
-inline constexpr int span_bits = 64 / patch_spans;
+/// Whether values come through a ring: structs that lie in memory, and are folded as they are.
+template <class Source, class Reducer>
+inline constexpr bool folds_from_ring =
+    holds_structs<Source> && !sums_exactly<Reducer> &&
+    pays_to_fold_from_ring(staged_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// One warp's work: the runs that begin in one patch, span by span, the last span first. `Shares`:
-/// other spans of the patch may be another warp's.
-template <bool Shares, class Input, class Reducer, class Init, class KeysOut, class Out>
+/// How values come: in `items` items a lane, and through `ring_type`.
+template <class Source, bool FromRing>
+struct values_by_key {
+  static constexpr int items = stretch_items<Source>;
+  using ring_type = no_value_ring;
+};
+template <class T>
+struct values_by_key<source_of<std::index_sequence<0>, T*>, true> {
+  static constexpr int items = ring_stretch_items(static_cast<int>(sizeof(T)));
+  using ring_type = value_ring<T, items>;
+  using stream_type = value_stream<T, items>;
+};
+
+/// One warp's work: the runs that begin in one patch, span by span, the last span first; or those
+/// that begin in `Share` items of it, a span, of which the others are other warps'.
+template <int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
 class patch_work {
   using key_type = typename Input::key_type;
   using acc = typename Reducer::accumulator;
   using source_type = typename Input::source_type;
-  static constexpr int items = stretch_items<source_type>;
+  static constexpr bool shares = Share < patch_items;
+  static constexpr int span_items = detail::smaller(Share, cuda::span_items);
+  static constexpr bool from_ring = folds_from_ring<source_type, Reducer>;
+  using values = values_by_key<source_type, from_ring>;
+  static constexpr int items = values::items;
   using plan_type = lane_plan<items>;
+  using fold_type = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
+                                 lifts_stretches<source_type, Reducer>, items>;
 
   // Runs of a packet's items at most are short: a lane folds one, out of shared memory. The others
   // are dealt to lanes, as all are if items are large.
@@ -60,11 +86,14 @@ class patch_work {
   static constexpr bool stages =
       staged_bytes<source_type> <= most_by_key_staged_bytes && !sums_exactly<Reducer>;
   static constexpr int most_short_items = stages ? packet : 0;
-  static constexpr int most_long_runs = stages ? (span_items + packet) / (packet + 1) : span_items;
+  // As many as are listed.
+  static constexpr int most_long_runs = from_ring ? 1
+                                        : stages  ? (span_items + packet) / (packet + 1)
+                                                  : span_items;
   using stage_type = warp_stage<source_type, stages ? span_items + packet : 1>;
 
  public:
-  struct warp_memory {
+  struct warp_memory : values::ring_type {
     stage_type stage;
     // Of the runs that begin in the span, and then the end of the last one; from the span's start.
     unsigned short starts[span_items + 1];
@@ -105,7 +134,7 @@ class patch_work {
 
   // From the patch's start; negative if the end is out of reach.
   __device__ __forceinline__ int end_of_last_run() const {
-    const bool is_here = Shares && __any_sync(full_warp, heads_.later != 0);
+    const bool is_here = shares && __any_sync(full_warp, heads_.later != 0);
     const int none = is_here ? patch_items : reach_items;
     const head_bits heads = is_here ? heads_.later : heads_.reach;
     int first = heads == 0 ? none : cuda::item_of_bit(__ffsll(static_cast<long long>(heads)) - 1);
@@ -213,6 +242,14 @@ class patch_work {
 
   // The span's first run has this rank. Keys are written while values are on their way.
   __device__ __forceinline__ void fold_span(std::int64_t rank) {
+    if constexpr (from_ring) {
+      deal_runs_of_ring(rank);
+    } else {
+      fold_span_by_length(rank);
+    }
+  }
+
+  __device__ __forceinline__ void fold_span_by_length(std::int64_t rank) {
     const int num_long = all_short_ ? 0 : list_long_runs();
     const bool any_short = num_long < closed_;
     const int origin = start(0);
@@ -258,21 +295,53 @@ class patch_work {
 
   __device__ __forceinline__ void deal_long_runs(int num, std::int64_t rank) const {
     const bool inner = is_inner();
+    deal_runs(
+        num, rank, [&](int i) { return int{memory.long_runs[i]}; },
+        [&](fold_type& fold, int r, int done, int) {
+          fold.load(input.run(span_begin() + start(r)), done, inner);
+        });
+  }
+
+  // All runs, out of a ring: what the next deals need is on its way while one is folded.
+  __device__ __forceinline__ void deal_runs_of_ring(std::int64_t rank) const {
+    if (closed_ == 0) return write_keys(rank);
+    const int origin = start(0);
+    const source_type source = input.run(span_begin() + origin);
+    typename values::ring_type& ring = memory;
+    typename values::stream_type stream(ring, source_type::template iterator<0>(source),
+                                        start(closed_) - origin);
+    write_keys(rank);
+    deal_runs(
+        closed_, rank, [](int i) { return i; },
+        [&](fold_type& fold, int r, int done, int end) {
+          stream.wait();
+          fold.load_ring(ring, stream.at(start(r) - origin + done), stream.at(end - origin));
+          stream.next(end - origin);
+        });
+  }
+
+  // Deals `num` runs, of which the i-th is number run_of(i) of the span. load(fold, r, done, end)
+  // fetches a lane's items of run r from its item `done` on; the lanes' items are those before
+  // item `end` of the span.
+  template <class RunOf, class Load>
+  __device__ __forceinline__ void deal_runs(int num, std::int64_t rank, const RunOf& run_of,
+                                            const Load& load) const {
     // A run that has too many items for the lanes waits until it is the first one, and is then
     // dealt in aligned blocks.
     warp_stack<Reducer> blocks(reducer);
     int done = 0;
     for (int first = 0; first < num;) {
       const int i = first + lane();
-      const int count = i < num ? length(memory.long_runs[i]) : plan_type::no_tree;
+      const int count = i < num ? length(run_of(i)) : plan_type::no_tree;
       const int left = __shfl_sync(full_warp, count, 0) - done;
       const bool is_cut = left + done > plan_type::most_items;
       const int block = detail::smaller(left, plan_type::most_items);
       const bool is_dealt = is_cut ? lane() == 0 : count <= plan_type::most_items;
       const plan_type dealt(!is_dealt ? plan_type::no_tree : is_cut ? block : count);
-      const int r = memory.long_runs[first + dealt.owner];
-      stretch_fold<source_type, Reducer> fold(reducer, dealt);
-      fold.load(input.run(span_begin() + start(r)), done, inner);
+      const int r = run_of(first + dealt.owner);
+      fold_type fold(reducer, dealt);
+      load(fold, r, done,
+           is_cut ? start(r) + done + block : start(run_of(first + dealt.trees - 1) + 1));
       const acc value = fold.fold();
       if (!is_cut) {
         if (dealt.holds_result()) keep(rank + r, value);
@@ -347,29 +416,34 @@ __device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::i
   return {mine[0], patch + 1 < num ? static_cast<unsigned>(mine[warp_size]) : 0u};
 }
 
-/// Folds the runs of a range whose heads stand in `tables`, a patch a warp, or a span a warp.
-template <class Build, bool BySpans, class Input, class Reducer, class Init, class KeysOut,
-          class Out>
-__global__ void __launch_bounds__(by_key_nt,
-                                  min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
+template <class Input, class Reducer>
+inline constexpr int resident_by_key_blocks = min_resident_by_key_blocks(
+    sizeof(typename Reducer::accumulator), folds_from_ring<typename Input::source_type, Reducer>);
+
+/// Folds the runs of a range whose heads stand in `tables`; a warp takes those that begin in
+/// `Share` items, which are a patch or some part of one.
+template <class Build, int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
+__global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Reducer>))
     runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                 run_tables tables) {
-  using work_type = patch_work<BySpans, Input, Reducer, Init, KeysOut, Out>;
+  using work_type = patch_work<Share, Input, Reducer, Init, KeysOut, Out>;
+  constexpr int shares = patch_items / Share;
   __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
   cuda::wait_for_previous_launch();
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t share = std::int64_t{blockIdx.x} * by_key_warps + warp;
-  const std::int64_t patch = BySpans ? share / patch_spans : share;
+  const std::int64_t patch = share / shares;
   patch_heads heads = cuda::load_heads(tables.heads, patch, tables.num_patches);
   const head_count before = tables.before(patch);
   int earlier = 0;  // runs of the patch
-  if constexpr (BySpans) {
-    const int bit = static_cast<int>(share % patch_spans) * span_bits;
+  if constexpr (shares > 1) {
+    constexpr int bits = 64 / shares;
+    const int bit = static_cast<int>(share % shares) * bits;
     const head_bits all = heads.mine;
-    const head_bits before_span = all & ((head_bits{1} << bit) - 1);
-    heads.mine = all & (~head_bits{0} >> (64 - span_bits) << bit);
-    heads.later = all & ~(before_span | heads.mine);
-    earlier = count_heads(before_span).runs;
+    const head_bits before_share = all & ((head_bits{1} << bit) - 1);
+    heads.mine = all & (~head_bits{0} >> (64 - bits) << bit);
+    heads.later = all & ~(before_share | heads.mine);
+    earlier = count_heads(before_share).runs;
   }
   if (__all_sync(full_warp, heads.mine == 0)) return;
   work_type work(input, reducer, init, keys_out, out, memory[warp].value, tables.begin(patch),
@@ -385,11 +459,10 @@ __global__ void __launch_bounds__(by_key_nt,
 /// One block finds and folds all runs of a range in which none can be open.
 template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out,
           class CountOut>
-__global__ void __launch_bounds__(by_key_nt,
-                                  min_resident_by_key_blocks(sizeof(typename Reducer::accumulator)))
+__global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Reducer>))
     short_runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
                       CountOut num_runs_out, std::int64_t origin) {
-  using work_type = patch_work<false, Input, Reducer, Init, KeysOut, Out>;
+  using work_type = patch_work<patch_items, Input, Reducer, Init, KeysOut, Out>;
   __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
   __shared__ head_bits heads[by_key_warps * warp_size];
   __shared__ int runs_of_warp[by_key_warps];
