@@ -64,9 +64,11 @@ std::vector<std::uint32_t> trees_of(const std::vector<std::uint32_t>& items,
                                     const std::vector<std::int64_t>& offsets) {
   std::vector<std::uint32_t> results;
   for (std::size_t t = 0; t + 1 < offsets.size(); ++t) {
-    results.push_back(tree_of_leaves<std::uint32_t>(
-        mix{}, [&](std::size_t i) { return items[i]; }, static_cast<std::size_t>(offsets[t]),
-        static_cast<std::size_t>(offsets[t + 1] - offsets[t])));
+    const auto begin = static_cast<std::size_t>(offsets[t]);
+    const auto count = static_cast<std::size_t>(offsets[t + 1] - offsets[t]);
+    const auto leaf = [&](std::size_t i) { return items[i]; };
+    results.push_back(count == 0 ? 0
+                                 : tree_of_leaves<std::uint32_t>(mix{}, leaf, begin, count));
   }
   return results;
 }

@@ -336,6 +336,7 @@ constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
 /// nothing spills.
 inline constexpr int warps_nt = 128;
 constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
+  if (acc_bytes > 64) return 12;  // with more they spill
   return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
 }
 
