@@ -71,6 +71,15 @@ bool same_bytes(const Item& a, const Item& b) {
   return std::memcmp(&a, &b, sizeof(Item)) == 0;
 }
 
+template <class Item>
+void expect_same_trees(const std::vector<Item>& got, const std::vector<Item>& expected,
+                       const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    ASSERT_TRUE(same_bytes(got[t], expected[t])) << "tree " << t << " of " << what;
+  }
+}
+
 template <class Item, class Executor>
 void expect_the_hosts_bits(Executor&& exec, const std::vector<Item>& items, const Item* on_gpu,
                            const std::vector<std::int64_t>& offsets) {
@@ -134,10 +143,8 @@ TEST(CudaEqualStructTrees, HaveTheHostsBits) {
     tilefold::segmented_reduce_into(host_executor{}, items.data(), trees, length, expected.data(),
                                     mix);
     tilefold::segmented_reduce_into(exec, device.data(), trees, length, out.data(), mix);
-    const std::vector<item> got = out.to_host();
-    for (std::size_t t = 0; t < expected.size(); ++t) {
-      ASSERT_TRUE(same_bytes(got[t], expected[t])) << "tree " << t << " of " << length << " items";
-    }
+    expect_same_trees(out.to_host(), expected, std::to_string(length) + " items");
+    if (HasFatalFailure()) return;
   }
 }
 
@@ -163,12 +170,10 @@ TYPED_TEST(CudaStructTrees, OfOneLengthHaveTheHostsBits) {
     for (const TypeParam* const first : {device.data(), off_16_bytes}) {
       must(cudaMemset(out.data(), 0xee, sizeof(TypeParam) * expected.size()));
       tilefold::segmented_reduce_into(exec, first, trees, length, out.data(), mix);
-      const std::vector<TypeParam> got = out.to_host();
-      for (std::size_t t = 0; t < expected.size(); ++t) {
-        ASSERT_TRUE(same_bytes(got[t], expected[t]))
-            << "tree " << t << " of " << length << " items, from "
-            << (first == off_16_bytes ? "off" : "at") << " a multiple of 16 bytes";
-      }
+      const std::string place = first == off_16_bytes ? "off" : "at";
+      expect_same_trees(out.to_host(), expected,
+                        std::to_string(length) + " items, from " + place + " a multiple of 16");
+      if (this->HasFatalFailure()) return;
     }
   }
 }

@@ -436,16 +436,20 @@ inline constexpr int least_share_items = 512;
 /// Items of the longest run that a lane folds out of shared memory, and the largest such items.
 inline constexpr int by_key_packet = 8;
 inline constexpr int most_by_key_staged_bytes = 8;
-/// Structs that are larger come through a ring of shared memory (value_ring.cuh), so many bytes for
+/// Structs of some sizes come through a ring of shared memory (value_ring.cuh), so many bytes for
 /// each warp. A lane has a stretch of 128 bytes, or two items: half as many shuffles as with 64.
 /// Stretches are whole chunks of 16 bytes.
 inline constexpr int by_key_ring_bytes = 8192;
 constexpr int ring_stretch_items(int item_bytes) {
   return detail::larger(1 << tree::floor_log2(detail::larger(128 / item_bytes, 1)), 2);
 }
-constexpr bool pays_to_fold_from_ring(int item_bytes, std::int64_t acc_bytes) {
-  return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes > most_by_key_staged_bytes &&
-         item_bytes <= 128 && ring_stretch_items(item_bytes) * item_bytes % 16 == 0;
+/// Other sizes lose: 12 bytes, and 16 that are aligned to less, in runs of most lengths; 28, 40, 56
+/// and 72 in runs of two items.
+constexpr bool pays_to_fold_from_ring(std::size_t item_bytes, std::size_t alignment,
+                                      std::size_t acc_bytes) {
+  if (acc_bytes != item_bytes || item_bytes > 128) return false;
+  if (item_bytes == 16) return alignment == 16;
+  return item_bytes == 20 || item_bytes == 24 || item_bytes % 16 == 0;
 }
 /// Blocks that an SM shall hold: with the stretches of larger structs more would spill.
 constexpr int min_resident_by_key_blocks(std::size_t acc_bytes, bool from_ring) {

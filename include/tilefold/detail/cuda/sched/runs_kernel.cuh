@@ -45,9 +45,11 @@ static_assert(reach_items == 2 * part_items && 2 * part_bits == 32);
 
 /// Whether values come through a ring: structs that lie in memory, and are folded as they are.
 template <class Source, class Reducer>
-inline constexpr bool folds_from_ring =
-    holds_structs<Source> && !sums_exactly<Reducer> &&
-    pays_to_fold_from_ring(staged_bytes<Source>, sizeof(typename Reducer::accumulator));
+inline constexpr bool folds_from_ring = false;
+template <class T, class Reducer>
+inline constexpr bool folds_from_ring<source_of<std::index_sequence<0>, T*>, Reducer> =
+    holds_structs<source_of<std::index_sequence<0>, T*>> && !sums_exactly<Reducer> &&
+    pays_to_fold_from_ring(sizeof(T), alignof(T), sizeof(typename Reducer::accumulator));
 
 /// How values come: in `items` items a lane, and through `ring_type`.
 template <class Source, bool FromRing>
