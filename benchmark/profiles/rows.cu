@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tilefold/if_empty.hpp>
@@ -84,6 +85,12 @@ void profile(const std::string& name, const call& one) {
   // The stream stays, so that no other gets its number.
 }
 
+const auto four = r::fuse(r::mean{}, r::variance{}, r::min{}, r::max{});
+template <class Executor>
+using statistics =
+    decltype(tilefold::reduce(std::declval<Executor>(), static_cast<const float*>(nullptr),
+                              static_cast<const float*>(nullptr), four));
+
 void profile_segments(const memory& m) {
   for (const bench::segment_shape& s : bench::segment_shapes(false)) {
     const bool wanted = s.name != "segments_constant" || s.mean == 4 || s.mean == 16;
@@ -110,13 +117,17 @@ void profile_segments(const memory& m) {
     }
     if (s.name == "segments_geometric" && (s.mean == 64 || s.mean == 1024)) {
       profile("four statistics, offsets/" + std::to_string(s.mean), [&](auto& gpu) {
-        const auto four = r::fuse(r::mean{}, r::variance{}, r::min{}, r::max{});
-        using result = decltype(tilefold::reduce(gpu, m.x.data(), m.x.data(), four));
+        using result = statistics<decltype(gpu)>;
         tilefold::segmented_reduce_into(gpu, m.x.data(), offsets.data(), n, m.result<result>(),
                                         tilefold::if_empty(four, result{}));
       });
     }
   }
+  profile("four statistics, equal/65536", [&](auto& gpu) {
+    using result = statistics<decltype(gpu)>;
+    tilefold::segmented_reduce_into(gpu, m.x.data(), items / 65536, 65536, m.result<result>(),
+                                    tilefold::if_empty(four, result{}));
+  });
 }
 
 template <class T, int N>
@@ -145,9 +156,9 @@ void profile_forests_of_structs(const memory& m) {
       tilefold::segmented_reduce_into(gpu, x, offsets.data(), segments, m.result<item>(), plus);
     });
   }
-  if constexpr (sizeof(item) >= 64) {
-    profile(of + "equal/64", [&](auto& gpu) {
-      tilefold::segmented_reduce_into(gpu, x, n / 64, 64, m.result<item>(), plus);
+  for (const index length : {4, 64, 1024}) {
+    profile(of + "equal/" + std::to_string(length), [&](auto& gpu) {
+      tilefold::segmented_reduce_into(gpu, x, n / length, length, m.result<item>(), plus);
     });
   }
   for (const index run : {2, 16, 256}) {
