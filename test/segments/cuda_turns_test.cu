@@ -67,8 +67,7 @@ std::vector<std::uint32_t> trees_of(const std::vector<std::uint32_t>& items,
     const auto begin = static_cast<std::size_t>(offsets[t]);
     const auto count = static_cast<std::size_t>(offsets[t + 1] - offsets[t]);
     const auto leaf = [&](std::size_t i) { return items[i]; };
-    results.push_back(count == 0 ? 0
-                                 : tree_of_leaves<std::uint32_t>(mix{}, leaf, begin, count));
+    results.push_back(count == 0 ? 0 : tree_of_leaves<std::uint32_t>(mix{}, leaf, begin, count));
   }
   return results;
 }
