@@ -20,6 +20,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/axis_reduce.hpp>
 #include <tilefold/count.hpp>
 #include <tilefold/extrema.hpp>
 #include <tilefold/if_empty.hpp>
@@ -38,6 +39,7 @@
 #include "support/random.hpp"
 #include "support/ranks.hpp"
 #include "support/seed.hpp"
+#include "support/views.hpp"
 
 namespace {
 
@@ -48,6 +50,7 @@ using tilefold::test::message_of;
 using tilefold::test::neighbour_tree;
 using tilefold::test::node_hash;
 using tilefold::test::random_cuts;
+using tilefold::test::row_major;
 using tilefold::test::shape_stream;
 using tilefold::test::tree_hash;
 
@@ -336,6 +339,48 @@ TEST(RanksErrors, WhatOneRankThrowsAllAreTold) {
       expect_sound(all);
     });
   }
+}
+
+TEST(RanksErrors, AResultWithoutAPlaceIsToldToAll) {
+  for (int thrower = 0; thrower < 3; ++thrower) {
+    thread_communicator::run(3, [&](thread_communicator& comm) {
+      const tilefold::host_executor exec(1);
+      const auto all = tilefold::ranks(comm, exec);
+      const std::vector<float> x(16, 1.0f);
+      std::vector<float> place(4, -1.0f);
+      float* const out = comm.rank() == thrower ? nullptr : place.data();
+      const auto is_told = [&](const auto& call) {
+        if (comm.rank() == thrower) {
+          expect_in(message_of<tilefold::null_pointer_error>(call), "out");
+        } else {
+          expect_in(message_of<tilefold::rank_error>(call), "null pointer");
+        }
+        EXPECT_EQ(place, std::vector<float>(4, -1.0f));
+        expect_sound(all);
+      };
+      is_told([&] { tilefold::reduce_into(all, x.data(), x.data() + 16, out); });
+      is_told(
+          [&] { tilefold::axis_reduce(all, row_major(x.data(), {4, 4}), row_major(out, {4}), 0); });
+    });
+  }
+}
+
+TEST(RanksErrors, LengthsThatAreAskedForMeetNoOtherCall) {
+  thread_communicator::run(3, [&](thread_communicator& comm) {
+    const tilefold::host_executor exec(1);
+    const auto all = tilefold::ranks(comm, exec);
+    const std::vector<float> x(16, 1.0f);
+    const std::string told = message_of<tilefold::rank_mismatch_error>([&] {
+      if (comm.rank() == 1) {
+        (void)tilefold::rank_lengths::of(comm, 16);
+      } else {
+        (void)tilefold::reduce(all, x);
+      }
+    });
+    expect_in(told, "rank_lengths::of");
+    expect_sound(all);
+    EXPECT_EQ(tilefold::rank_lengths::of(comm, comm.rank()).total(), 3);
+  });
 }
 
 struct runs_out_of_memory {

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <tilefold/communicator.hpp>
 #include <tilefold/error.hpp>
@@ -66,15 +64,13 @@ class mpi_communicator {
       gather_some(send, receive, bytes);
       return;
     }
-    // MPI counts in int, so more goes in turns, and is put together here.
-    std::vector<std::byte> part(most_bytes * static_cast<std::size_t>(size_));
+    // MPI counts in int, so more goes in turns. What a rank sends in one is one element, and the
+    // next rank's stands `bytes` bytes behind it.
     for_turns(bytes, [&](std::size_t done, int count) {
-      const auto now = static_cast<std::size_t>(count);
-      gather_some(static_cast<const std::byte*>(send) + done, part.data(), now);
-      for (std::size_t r = 0; r < static_cast<std::size_t>(size_); ++r) {
-        std::memcpy(static_cast<std::byte*>(receive) + r * bytes + done, part.data() + r * now,
-                    now);
-      }
+      const bytes_of_turn part(count, bytes);
+      check(MPI_Allgather(static_cast<const std::byte*>(send) + done, count, MPI_BYTE,
+                          static_cast<std::byte*>(receive) + done, 1, part.type, comm_),
+            "MPI_Allgather");
     });
   }
 
@@ -93,6 +89,23 @@ class mpi_communicator {
   }
 
  private:
+  // An MPI type of `count` bytes, of which elements stand `distance` bytes apart.
+  struct bytes_of_turn {
+    bytes_of_turn(int count, std::size_t distance) {
+      MPI_Datatype bytes = MPI_DATATYPE_NULL;
+      check(MPI_Type_contiguous(count, MPI_BYTE, &bytes), "MPI_Type_contiguous");
+      const int code = MPI_Type_create_resized(bytes, 0, static_cast<MPI_Aint>(distance), &type);
+      MPI_Type_free(&bytes);
+      check(code, "MPI_Type_create_resized");
+      check(MPI_Type_commit(&type), "MPI_Type_commit");
+    }
+    bytes_of_turn(const bytes_of_turn&) = delete;
+    bytes_of_turn& operator=(const bytes_of_turn&) = delete;
+    ~bytes_of_turn() { MPI_Type_free(&type); }
+
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+  };
+
   // Calls turn(bytes that are done, bytes of this turn).
   template <class Turn>
   static void for_turns(std::size_t bytes, const Turn& turn) {

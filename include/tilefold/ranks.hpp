@@ -136,12 +136,11 @@ class rank_lengths {
       : parts_(std::make_shared<const detail::rank_parts>(checked(lengths))),
         hash_(detail::fnv1a(parts_->bytes())) {}
 
-  /// Of ranks that each know their own: one gather, for which it waits.
+  /// Of ranks that each know their own: one gather, for which it waits. Throws
+  /// rank_mismatch_error if a rank has come to another call.
   template <communicator Comm>
   static rank_lengths of(Comm& comm, std::int64_t own) {
-    std::vector<std::int64_t> lengths(static_cast<std::size_t>(comm.size()));
-    comm.all_gather(&own, lengths.data(), sizeof own);
-    return rank_lengths(lengths);
+    return rank_lengths(detail::rank_call<Comm>(comm, "rank_lengths::of").agree(own));
   }
 
   int ranks() const { return parts_->ranks(); }
@@ -202,11 +201,10 @@ class ranks_executor {
 
   /// The projected fold of all ranks' items, of which this one has n; on every rank.
   template <class Policy_, class Bound, class... Its>
-  [[gnu::noinline]] typename Bound::result fold_value(const char* verb, const Bound& bound,
-                                                      std::int64_t n, const Its&... its) const {
-    using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
-    using list = detail::block_list<reducer>;
+  typename Bound::result fold_value(const char* verb, const Bound& bound, std::int64_t n,
+                                    const Its&... its) const {
 #if defined(__CUDACC__)
+    using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
     if constexpr (in_stream<reducer>) {
       if (lengths_.has_value()) {
         require_waiting(verb);
@@ -222,28 +220,7 @@ class ranks_executor {
       }
     }
 #endif
-    auto call = this->template call<Bound, std::iter_value_t<Its>...>(verb);
-    std::optional<decltype(bound.source(*base_, its...))> source;
-    call.try_to([&] {
-      detail::require_count(verb, n);
-      require_lengths(n);
-      if (n > 0) source.emplace(bound.source(*base_, its...));
-    });
-    const detail::rank_parts parts(call.agree(n));
-    const std::int64_t begin = parts.begin(call.rank());
-    list own(begin);
-    call.try_to([&] {
-      if (n == 0) return;
-      base_->template fold_blocks<Policy_>(
-          detail::in_whole(*source, begin), bound.reducer, begin, n,
-          [&](const typename list::accumulator& value, std::int64_t size) {
-            own.push(bound.reducer, value, size);
-          });
-    });
-    const list whole = detail::gather_blocks(call, parts, bound.reducer, own);
-    const detail::closed_steps steps{bound.reducer};
-    if (whole.count() == 0) return detail::result_of_nothing(steps, bound.empty(verb));
-    return detail::finish(steps, bound.start, whole.fold(bound.reducer));
+    return this->template agreed_value<Policy_>(verb, bound, n, [] {}, its...);
   }
 
   /// The same, written through `out` by every rank's own executor.
@@ -260,7 +237,9 @@ class ranks_executor {
       }
     }
 #endif
-    base_->store(fold_value<Policy_>(verb, bound, n, its...), out);
+    const auto value = this->template agreed_value<Policy_>(
+        verb, bound, n, [&] { (void)base_->readable(out, "out"); }, its...);
+    base_->store(value, out);
   }
 
   /// The segments of all ranks' items, of which this one holds num_items and passes those that
@@ -334,6 +313,39 @@ class ranks_executor {
   auto call(const char* verb) const {
     using op = typename detail::op_of_bound<Bound>::type;
     return detail::rank_call<Comm>(*comm_, detail::call_signature<Bound, op, Items...>(verb));
+  }
+
+  // The value of a call that the hosts agree on. What require_place() throws is told to all, as
+  // what this rank's part throws is.
+  template <class Policy_, class Bound, class RequirePlace, class... Its>
+  [[gnu::noinline]] typename Bound::result agreed_value(const char* verb, const Bound& bound,
+                                                        std::int64_t n,
+                                                        const RequirePlace& require_place,
+                                                        const Its&... its) const {
+    using list = detail::block_list<std::remove_cvref_t<decltype(bound.reducer)>>;
+    auto call = this->template call<Bound, std::iter_value_t<Its>...>(verb);
+    std::optional<decltype(bound.source(*base_, its...))> source;
+    call.try_to([&] {
+      detail::require_count(verb, n);
+      require_lengths(n);
+      if (n > 0) source.emplace(bound.source(*base_, its...));
+      require_place();
+    });
+    const detail::rank_parts parts(call.agree(n));
+    const std::int64_t begin = parts.begin(call.rank());
+    list own(begin);
+    call.try_to([&] {
+      if (n == 0) return;
+      base_->template fold_blocks<Policy_>(
+          detail::in_whole(*source, begin), bound.reducer, begin, n,
+          [&](const typename list::accumulator& value, std::int64_t size) {
+            own.push(bound.reducer, value, size);
+          });
+    });
+    const list whole = detail::gather_blocks(call, parts, bound.reducer, own);
+    const detail::closed_steps steps{bound.reducer};
+    if (whole.count() == 0) return detail::result_of_nothing(steps, bound.empty(verb));
+    return detail::finish(steps, bound.start, whole.fold(bound.reducer));
   }
 
   // Does work(). If it throws, what this rank has enqueued may still read its items, whose owner

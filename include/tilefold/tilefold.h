@@ -83,9 +83,8 @@ TILEFOLD_API tilefold_status tilefold_host_executor(int32_t threads, tilefold_ex
 TILEFOLD_API tilefold_status tilefold_cuda_executor(int32_t device, void* stream,
                                                     tilefold_executor** executor);
 /* The same of a stream that may end before the executor does: what a call needs is kept by the
- * calling thread, for its last eight streams. It serves any number of threads, makes nothing and is
- * destroyed at no cost; calls can be captured into a graph without tilefold_reserve(). A call costs
- * about a microsecond more. */
+ * calling thread, for its last eight streams. It serves any number of threads, and calls can be
+ * captured into a graph without tilefold_reserve(). A call costs up to a microsecond more. */
 TILEFOLD_API tilefold_status tilefold_stream_executor(int32_t device, void* stream,
                                                       tilefold_executor** executor);
 /* 1 if the library was built with CUDA. */

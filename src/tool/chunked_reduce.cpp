@@ -63,13 +63,14 @@ item_range find_slice(const std::string& slice, std::int64_t count) {
 struct file_state {
   std::int64_t bytes = 0;
   std::int64_t time_ns = 0;
+  std::string number{};  // other files have others
 };
 
 file_state state_of(const std::string& file) {
   struct stat status{};
   if (stat(file.c_str(), &status) != 0) return {};
-  return {status.st_size,
-          std::int64_t{status.st_mtim.tv_sec} * 1000000000 + status.st_mtim.tv_nsec};
+  return {status.st_size, std::int64_t{status.st_mtim.tv_sec} * 1000000000 + status.st_mtim.tv_nsec,
+          std::to_string(status.st_dev) + "/" + std::to_string(status.st_ino)};
 }
 
 // Keeps the piece of what is done in a file, every few seconds.
@@ -101,7 +102,7 @@ class checkpoint {
     const bool same = found.op == what_.op && found.type == what_.type && found.k == what_.k &&
                       found.total == what_.total && found.begin == what_.begin &&
                       found.end == what_.end && found.source_bytes == what_.source_bytes &&
-                      found.source_time_ns == what_.source_time_ns;
+                      found.source_time_ns == what_.source_time_ns && found.source == what_.source;
     if (!same) {
       throw input_error("checkpoint " + in_quotes(path_) +
                         " is of another reduction, or the file has changed since; remove it to "
@@ -226,8 +227,15 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
   require_fit(op, input);
   const item_range range = find_slice(options.slice, input.count);
   const std::int64_t item_bytes = row_of(input.type).bytes;
-  part_file part{op,        input.type,   options.k,      input.count, range.begin,
-                 range.end, before.bytes, before.time_ns, {}};
+  part_file part{op,
+                 input.type,
+                 options.k,
+                 input.count,
+                 range.begin,
+                 range.end,
+                 before.bytes,
+                 before.time_ns,
+                 before.number + (input.converted ? ", bytes turned round" : "")};
   checkpoint kept(options, part);
   piece_task task{range.begin, range.end,
                   std::max<std::int64_t>(options.chunk_bytes / item_bytes, 1)};
@@ -250,6 +258,7 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
   if (!options.part.empty()) {
     part.source_bytes = 0;
     part.source_time_ns = 0;
+    part.source.clear();
     part.piece = std::move(task.piece);
     write_part(options.part, part);
   }

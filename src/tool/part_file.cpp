@@ -16,7 +16,7 @@ namespace tilefold::tool {
 namespace {
 
 constexpr std::uint64_t letters = 0x54504654;  // "TFPT"
-constexpr std::uint64_t version = 1;
+constexpr std::uint64_t version = 2;           // 1 had no source
 
 template <class Rows>
 auto known_name(const Rows& rows, const std::string& name) {
@@ -41,6 +41,7 @@ part_file parse(std::span<const std::byte> bytes) {
        {&part.total, &part.begin, &part.end, &part.source_bytes, &part.source_time_ns}) {
     *field = static_cast<std::int64_t>(in.number());
   }
+  part.source = in.text();
   const auto piece = in.raw(in.left() - 8);
   part.piece.assign(piece.begin(), piece.end());
   return part;
@@ -70,6 +71,7 @@ void write_part(const std::string& path, const part_file& part) {
        {part.total, part.begin, part.end, part.source_bytes, part.source_time_ns}) {
     out.number(static_cast<std::uint64_t>(field));
   }
+  out.text(part.source);
   out.raw(part.piece);
   const std::vector<std::byte> bytes = out.finish();
   replacement_file file(path, unfinished_part);

@@ -22,6 +22,7 @@ struct part_file {
   std::int64_t end;               // fewer
   std::int64_t source_bytes = 0;  // of a checkpoint: the file's size and time of change
   std::int64_t source_time_ns = 0;
+  std::string source{};  // likewise: which file it is, and in which order its bytes are read
   std::vector<std::byte> piece{};
 };
 

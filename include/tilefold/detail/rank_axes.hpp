@@ -157,7 +157,10 @@ void fold_rank_axes(Call& call, Executor& exec, const Bound& bound, const InIt& 
                 "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
   const unless_empty reader{exec, plan.length > 0 && plan.results > 0, "in"};
   std::optional<decltype(bound.source(reader, in))> source;
-  call.try_to([&] { source.emplace(bound.source(reader, in)); });
+  call.try_to([&] {
+    source.emplace(bound.source(reader, in));
+    (void)exec.readable(out, "out", plan.results > 0);
+  });
   const rank_parts parts(call.agree(plan.results > 0 ? plan.length : 0));
   const auto blocks_of_rank = [&](int r) {
     return typename list::blocks_type{{parts.begin(r), parts.end(r)}};

@@ -313,9 +313,38 @@ TEST(parts, a_checkpoint_of_something_else_is_refused) {
   }
   expect_in(complaint(arguments("max")), "of another reduction");
   expect_in(complaint({"merge", checkpoint}), "is a checkpoint");
+  // A file of the same size and time in its place.
+  const auto time = std::filesystem::last_write_time(file);
+  std::filesystem::rename(file, files.path("first.npy"));
+  std::filesystem::copy_file(files.path("first.npy"), file);
+  std::filesystem::last_write_time(file, time);
+  expect_in(complaint(arguments("sum")), "changed since");
+  std::filesystem::rename(files.path("first.npy"), file);
   std::filesystem::last_write_time(
       file, std::filesystem::last_write_time(file) + std::chrono::seconds(2));
   expect_in(complaint(arguments("sum")), "changed since");
+}
+
+// The same bytes are other numbers from the other end.
+TEST(parts, a_checkpoint_of_the_other_byte_order_is_refused) {
+  const scratch files;
+  const auto items = make_items<float>(pattern::mixed, 2000003);
+  const std::string file = files.file(
+      "f.bin", std::string(reinterpret_cast<const char*>(items.data()), items.size() * 4));
+  const std::string checkpoint = files.path("check");
+  const auto arguments = [&](const std::string& type) {
+    return std::vector<std::string>{"reduce", "--op",         "sum",      "--raw",
+                                    type,     "--checkpoint", checkpoint, "--checkpoint-seconds",
+                                    "0",      "--chunk",      "4096",     file};
+  };
+  while (!std::filesystem::exists(checkpoint)) {
+    tool program;
+    const pid_t pid = program.start(arguments("<f4"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    kill(pid, SIGKILL);
+    program.finish(pid);
+  }
+  expect_in(complaint(arguments(">f4")), "of another reduction");
 }
 
 }  // namespace
