@@ -5,10 +5,13 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,13 +27,42 @@ namespace tilefold {
 
 namespace detail::cuda {
 
+/// In which way the ranks of a group gather, call by call. A rank that waits in its thread and one
+/// that waits on its GPU would wait for each other for good.
+class gather_ways {
+ public:
+  enum class way : char { in_threads, in_stream };
+
+  explicit gather_ways(std::size_t ranks) : calls_(ranks) {}
+
+  /// The next call of `rank`. False if another rank's call of that number went the other way.
+  bool next(std::size_t rank, way which) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t call = calls_[rank]++;
+    const auto known = first_ + static_cast<std::int64_t>(ways_.size());
+    if (call == known) ways_.push_back(which);
+    const bool fits = ways_[static_cast<std::size_t>(call - first_)] == which;
+    while (!ways_.empty() && *std::min_element(calls_.begin(), calls_.end()) > first_) {
+      ways_.pop_front();
+      ++first_;
+    }
+    return fits;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::int64_t> calls_;  // of each rank
+  std::deque<way> ways_;             // of the calls from number first_ on
+  std::int64_t first_ = 0;
+};
+
 /// What the ranks of a group share: the inboxes of all GPUs, and a word a rank that tells whether
 /// it has left.
 class peer_group {
  public:
   static constexpr std::int64_t capacity = 16384;  // bytes of a message
 
-  explicit peer_group(const std::vector<int>& devices) {
+  explicit peer_group(const std::vector<int>& devices) : ways_(devices.size()) {
     for (const int device : devices) gpus_.push_back({device, nullptr});
     try {
       for (const int device : devices) reach_all(device);
@@ -57,6 +89,7 @@ class peer_group {
   void leave(int rank) noexcept {
     std::atomic_ref(left_[at(rank)]).store(1, std::memory_order_release);
   }
+  bool next_gather(int rank, gather_ways::way which) { return ways_.next(at(rank), which); }
 
  private:
   struct gpu {
@@ -126,6 +159,7 @@ class peer_group {
 
   std::vector<gpu> gpus_;
   unsigned* left_ = nullptr;  // a word a rank
+  gather_ways ways_;
 };
 
 }  // namespace detail::cuda
@@ -142,7 +176,9 @@ class peer_group {
 ///
 /// - Calls with rank_lengths work in the order of the executor's stream, as with
 ///   nccl_communicator, but the gather is a launch of ours of a block a rank, which waits on the
-///   GPU for the other ranks. Other calls gather as thread_communicator does.
+///   GPU for the other ranks. Other calls gather as thread_communicator does. Where ranks come to
+///   calls of both kinds, the one that comes last leaves the group and gets rank_mismatch_error;
+///   the others get communicator_error.
 /// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
 ///   communicator_error on all ranks.
 /// - A rank that is destroyed, or aborted, has left for good: whoever waits for it, or will, gets a
@@ -189,6 +225,7 @@ class basic_peer_communicator {
 
   /// Between memory of the host.
   void all_gather(const void* send, void* receive, std::size_t bytes) {
+    require_same_way(detail::cuda::gather_ways::way::in_threads);
     threads_.all_gather(send, receive, bytes);
   }
 
@@ -197,6 +234,7 @@ class basic_peer_communicator {
     using namespace detail::cuda;
     require_all();
     require_fits(static_cast<std::int64_t>(bytes));
+    require_same_way(gather_ways::way::in_stream);
     const ready_kernel<const char*, char*, std::int64_t, int, const peer_inbox*, std::int64_t,
                        const unsigned*>
         kernel{
@@ -271,6 +309,17 @@ class basic_peer_communicator {
     throw communicator_error("tilefold::peer_communicator: a message of " + std::to_string(bytes) +
                              " bytes; it takes at most " +
                              std::to_string(detail::cuda::peer_group::capacity));
+  }
+
+  // Leaves the group if the ranks have come to calls that could not meet.
+  void require_same_way(detail::cuda::gather_ways::way which) {
+    if (group_->next_gather(rank(), which)) return;
+    abort();
+    const bool here = which == detail::cuda::gather_ways::way::in_stream;
+    throw rank_mismatch_error(
+        "tilefold::peer_communicator: rank " + std::to_string(rank()) + " is in a call " +
+        (here ? "with" : "without") + " lengths in stream order, another rank in one " +
+        (here ? "without" : "with") + ": they cannot meet, so this rank has left the group");
   }
 
   void require_all() const {

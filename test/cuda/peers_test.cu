@@ -5,6 +5,7 @@
 #include <tilefold/peers.cuh>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -100,6 +101,40 @@ TEST(PeerRanks, LengthsThatAreNotGiven) {
     EXPECT_EQ(tilefold::reduce(tilefold::ranks(comm, gpu), items.get(), items.get() + 100),
               100.0f * static_cast<float>(comm.size()));
   });
+}
+
+// A rank that waits on its GPU and one that waits in its thread cannot meet, whoever comes first.
+TEST(PeerRanks, CallsWithAndWithoutLengthsEnd) {
+  const auto ranks = static_cast<int>(all_gpus().size());
+  if (ranks == 1) GTEST_SKIP() << "there is nobody to wait for";
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> mismatches{0};
+    std::atomic<int> others{0};
+    on_all([&](tilefold::peer_communicator& comm) {
+      tilefold::cuda_executor gpu;
+      const tilefold::test::device_items<float> items(std::vector<float>(10, 1.0f));
+      const tilefold::rank_lengths lengths(
+          std::vector<std::int64_t>(static_cast<std::size_t>(ranks), 10));
+      const bool has_lengths = comm.rank() == 0;
+      if (has_lengths == (round % 2 == 0)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(round));
+      }
+      try {
+        if (has_lengths) {
+          (void)tilefold::reduce(tilefold::ranks(comm, gpu, lengths), items.get(),
+                                 items.get() + 10);
+        } else {
+          (void)tilefold::reduce(tilefold::ranks(comm, gpu), items.get(), items.get() + 10);
+        }
+      } catch (const tilefold::rank_mismatch_error&) {
+        ++mismatches;
+      } catch (const tilefold::communicator_error&) {
+        ++others;
+      }
+    });
+    EXPECT_GE(mismatches, 1) << "round " << round;
+    EXPECT_EQ(mismatches + others, ranks) << "round " << round;
+  }
 }
 
 // With one GPU there is nobody to wait for.
