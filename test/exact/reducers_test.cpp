@@ -75,6 +75,24 @@ TYPED_TEST(ExactReducers, AreRoundedOnce) {
   }
 }
 
+TYPED_TEST(ExactReducers, BeginWithAnInitialValue) {
+  using T = TypeParam;
+  std::mt19937_64 random(test::seed());
+  for (int m = 0; m < 1000 && !testing::Test::HasFailure(); ++m) {
+    SCOPED_TRACE(m);
+    const auto x = finite_items<T>(m, random);
+    test::real sum;
+    for (const T item : x) sum.add(item);
+    // Half of the items stand before the others.
+    const auto half_of_them = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
+    exact_accumulator<T> init;
+    init.add(x.begin(), half_of_them);
+    const T got = tilefold::reduce(half_of_them, x.end(), init, r::exact_sum{});
+    EXPECT_EQ(bits(got == T{0} ? T{0} : got), bits(sum.is_zero() ? T{0} : sum.rounded<T>()));
+    EXPECT_EQ(bits(tilefold::reduce(x.end(), x.end(), init, r::exact_sum{})), bits(init.value()));
+  }
+}
+
 /// Dot products that cancel, made as Ogita, Rump and Oishi do: one half of the products have
 /// exponents from 0 to `spread`; each of the others takes away what there is so far, as well as its
 /// type can, down to small ones.
