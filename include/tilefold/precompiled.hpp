@@ -239,8 +239,9 @@ class host_executor : public executor {
   }
 };
 
-/// Folds memory of a GPU in the order of `stream`, a cudaStream_t; null is the default stream of
-/// `device`. Throws cuda_error where there is no GPU.
+/// Folds memory of a GPU in the order of `stream`, a cudaStream_t of `device`; null is its default
+/// stream. Throws cuda_error where there is no GPU, invalid_range_error for a stream of another
+/// device.
 class cuda_executor : public executor {
  public:
   explicit cuda_executor(void* stream = nullptr, int device = 0) : executor(made(stream, device)) {}

@@ -77,9 +77,9 @@ TILEFOLD_API const char* tilefold_status_name(tilefold_status status);
 
 /* An executor of host memory with `threads` threads, 1 to 4096, or all cores for 0. */
 TILEFOLD_API tilefold_status tilefold_host_executor(int32_t threads, tilefold_executor** executor);
-/* An executor of a GPU, in the order of `stream` (a cudaStream_t; NULL: the default stream of
- * `device`), which must outlive it. TILEFOLD_UNSUPPORTED where the library was built without CUDA,
- * TILEFOLD_CUDA where there is no GPU. */
+/* An executor of a GPU, in the order of `stream` (a cudaStream_t of `device`; NULL: its default
+ * stream), which must outlive it. TILEFOLD_UNSUPPORTED where the library was built without CUDA,
+ * TILEFOLD_CUDA where there is no GPU, TILEFOLD_INVALID_ARGUMENT for a stream of another device. */
 TILEFOLD_API tilefold_status tilefold_cuda_executor(int32_t device, void* stream,
                                                     tilefold_executor** executor);
 /* The same of a stream that may end before the executor does: what a call needs is kept by the
@@ -94,7 +94,8 @@ TILEFOLD_API void tilefold_destroy(tilefold_executor* executor);
 /* Waits until all that was called is done. A host executor's calls are done when they return. */
 TILEFOLD_API tilefold_status tilefold_synchronize(tilefold_executor* executor);
 
-/* Bytes of workspace that a call over n items in `segments` segments can need; 0 on the host. */
+/* Bytes of workspace that a call over n items in `segments` segments, or along axes with as many
+ * results, can need; 0 on the host. */
 TILEFOLD_API tilefold_status tilefold_workspace(const tilefold_executor* executor, const char* op,
                                                 tilefold_dtype dtype, int64_t n, int64_t segments,
                                                 int64_t* bytes);
@@ -121,7 +122,8 @@ TILEFOLD_API tilefold_status tilefold_reduce(tilefold_executor* executor, const 
 
 /* Folds every segment [offsets[i], offsets[i + 1]) into results[i]. `offsets` has segments + 1
  * integers of 32 or 64 bits, signed. With num_items >= 0 a host executor checks them first; -1
- * believes them. An empty segment gives the operation's result for nothing: see docs/c.md. */
+ * believes them, and then items are not null unless the host sees that no segment has any. An empty
+ * segment gives the operation's result for nothing: see docs/c.md. */
 TILEFOLD_API tilefold_status tilefold_segmented_reduce(tilefold_executor* executor, const char* op,
                                                        const void* items, tilefold_dtype dtype,
                                                        int64_t num_items, const void* offsets,

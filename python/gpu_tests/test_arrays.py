@@ -431,3 +431,19 @@ def test_jax():
         tilefold.mean(gpu)
     with jax.enable_x64(True):
         assert same_bits(np.asarray(tilefold.mean(gpu, 0)), tilefold.mean(host, 0))
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (2, 1, 0), (1, 0, 2)])
+def test_jax_layouts(order):
+    import jax
+    from jax.experimental.layout import Format, Layout
+    host = items("f4", (30, 20, 10))
+    plain = jax.device_put(host, jax.devices("gpu")[0])
+    gpu = jax.device_put(plain, Format(Layout(major_to_minor=order), plain.sharding))
+    assert tuple(gpu.format.layout.major_to_minor) == order
+    for axis in (None, 0, 1, 2, (0, 2)):
+        assert same_bits(np.asarray(tilefold.sum(gpu, axis)), np.asarray(tilefold.sum(host, axis)))
+        assert same_bits(np.asarray(tilefold.max(gpu, axis)), np.asarray(tilefold.max(host, axis)))
+    assert same_bits(np.asarray(tilefold.vdot(gpu, plain)), np.asarray(tilefold.vdot(host, host)))
+    with jax.enable_x64(True):
+        assert same_bits(np.asarray(tilefold.mean(gpu, 0, dtype="f4")), tilefold.mean(host, 0, dtype="f4"))

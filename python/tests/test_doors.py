@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What functions take beside x and axis: dtype= and where= of means, axis of stats, out= of segments, keys and fuse;
 and arrays of libraries that are not known."""
+import types
+
 import numpy as np
 import pytest
 import tilefold
@@ -102,7 +104,7 @@ def test_fuse_of_other_functions_and_out():
     for axis in (None, 0, 1):
         for name, got in zip(names, tilefold.fuse(*names)(x, axis)):
             assert same_bits(np.asarray(got), np.asarray(getattr(tilefold, name)(x, axis=axis))), name
-    assert tilefold.fuse("sum", "prod")(x[:0]) == (-0.0, 1)  # no statistic is asked for, so nothing is no error
+    assert tilefold.fuse("sum", "prod")(x[:0]) == (-0.0, 1)
     out = np.empty(4, "f8"), np.empty(4, "f4")
     got = tilefold.fuse("mean", "sum")(x, 0, out=out)
     assert got.mean is out[0] and got.sum is out[1] and same_bits(out[1], tilefold.sum(x, 0))
@@ -221,3 +223,82 @@ def test_dlpack_alone_on_a_gpu_needs_a_library_with_memory():
         alien.device = (device, 1)
         with pytest.raises(tilefold.UnsupportedError, match=rf"device \({device}, 1\).*torch or CuPy has been imported"):
             tilefold.sum(alien)
+
+
+class JaxArray:
+    """Stands for an array of JAX on a GPU: its memory is the host's. `order` has its axes, the outermost first."""
+    __module__ = "jaxlib._jax"
+
+    def __init__(self, array, order=None, devices=1, tiling=()):
+        order = tuple(range(array.ndim)) if order is None else order
+        self.memory = np.array(array.transpose(order), order="C")
+        self.array = self.memory.transpose(np.argsort(order))
+        self.shape, self.ndim, self.dtype, self.device = array.shape, array.ndim, array.dtype, "gpu"
+        self.sharding = types.SimpleNamespace(device_set=set(range(devices)))
+        self.format = types.SimpleNamespace(layout=types.SimpleNamespace(major_to_minor=order, tiling=tiling))
+        self.is_done = False
+
+    def __dlpack_device__(self):
+        if len(self.sharding.device_set) > 1:
+            raise BufferError("not sharded arrays")
+        return 2, -1
+
+    def block_until_ready(self):
+        return self
+
+    def unsafe_buffer_pointer(self):
+        return self.memory.ctypes.data
+
+    def astype(self, dtype):
+        assert self.is_done
+        return JaxArray(self.array.astype(dtype))
+
+    def __int__(self):
+        assert self.is_done
+        return int(self.array)
+
+    def __getitem__(self, key):
+        return JaxArray(self.array[key])
+
+
+@pytest.fixture
+def jax(monkeypatch):
+    made = types.SimpleNamespace(
+        Array=JaxArray, core=types.SimpleNamespace(Tracer=type(None)), device_put=lambda array, device: JaxArray(array),
+        numpy=types.SimpleNamespace(array=lambda x: JaxArray(x.array)))
+    library = _gpu_libraries.Jax(made)
+    monkeypatch.setattr(_gpu_libraries, "_by_type", {JaxArray: library})
+
+    def done(x):
+        x.is_done = True
+        return x
+
+    library.done = done  # the host's executor has nothing to wait for
+    return made
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (2, 1, 0), (1, 0, 2)])
+def test_jax_arrays_of_any_layout(jax, order):
+    x = items("f4", (6, 5, 7))
+    there = JaxArray(x, order)
+    for axis in (None, 0, 1, 2, (0, 2), ()):
+        assert same_bits(tilefold.sum(there, axis).array, np.asarray(tilefold.sum(x, axis)))
+        assert same_bits(tilefold.mean(there, axis, dtype="f4").array, np.asarray(tilefold.mean(x, axis, dtype="f4")))
+    assert same_bits(tilefold.vdot(there, JaxArray(x)).array, np.asarray(tilefold.vdot(x, x)))
+    assert same_bits(tilefold.batched([there, JaxArray(x)]).array, tilefold.batched([x, x]))
+    assert tilefold.piece(there).value() == tilefold.sum(x)
+
+
+def test_jax_counts_runs_when_they_are_there(jax):
+    keys, x = np.repeat(np.arange(5, dtype="i4"), 20), items("f4", 100)
+    got = tilefold.reduce_by_key(JaxArray(keys), JaxArray(x))
+    for one, expected in zip(got, tilefold.reduce_by_key(keys, x)):
+        assert same_bits(one.array, expected)
+
+
+def test_jax_arrays_of_several_devices_or_in_tiles_are_refused(jax):
+    x = items("f4", (6, 5))
+    with pytest.raises(tilefold.UnsupportedError, match=r"lies on 4 devices.*jax\.device_put"):
+        tilefold.sum(JaxArray(x, devices=4))
+    with pytest.raises(tilefold.UnsupportedError, match=r"tiles of \(\(8, 128\),\)"):
+        tilefold.sum(JaxArray(x, tiling=((8, 128),)), 0)

@@ -220,7 +220,9 @@ def test_initial_of_zeros_and_nan():
     assert np.isnan(tilefold.min([1.0], initial=np.nan)) and np.isnan(tilefold.max([np.nan], initial=1))
 
 
-@pytest.mark.parametrize("dtype, initial", [("i4", 1.5), ("f4", 1j), ("f4", [1, 2]), ("f4", "x")])
+@pytest.mark.parametrize("dtype, initial", [("i4", 1.5), ("f4", 1j), ("f4", [1, 2]), ("f4", "x"), ("i1", 300),
+                                            ("i1", np.int64(-129)), ("i1", np.array(128)), ("i8", 2 ** 63),
+                                            ("u8", np.int8(-1)), ("u2", 2 ** 64)])
 def test_bad_initial_is_named(dtype, initial):
     with pytest.raises(tilefold.ArgumentError, match="initial is .* must be a number"):
         tilefold.min(np.ones(3, dtype), initial=initial)
@@ -242,6 +244,34 @@ def test_fuse(dtype):
                 assert same_bits(found.max, tilefold.max(x, axis, keepdims))
                 assert np.all(np.equal(found.count, x.size if axis is None else x.shape[axis]))
     assert tilefold.fuse("mean")([1, 2]) == (1.5,)
+
+
+@pytest.mark.parametrize("dtype", oracle.REAL)
+def test_fuse_of_nothing(dtype):
+    x = np.zeros((0, 3), items(dtype, 1).dtype)
+    fused = tilefold.fuse("min", "count", "sum", "max", "norm")
+    for axis in (None, 0, (0, 1)):
+        for keepdims in (False, True):
+            found = fused(x, axis, keepdims=keepdims)
+            for name in ("min", "max", "sum", "norm"):
+                assert same_bits(getattr(found, name), getattr(tilefold, name)(x, axis=axis, keepdims=keepdims)), name
+            assert found.count.dtype == np.int64 and np.all(found.count == 0) and found.count.shape == found.min.shape
+    out = np.empty(3, x.dtype), np.empty(3, "i8")
+    assert tilefold.fuse("max", "count")(x, 0, out=out).count is out[1] and same_bits(out[0], tilefold.max(x, 0))
+    assert tilefold.fuse("min", "mean")(x, 1).mean.shape == (0,)
+    for names in (("min", "mean"), ("count", "var"), ("std",), ("count", "argmin")):
+        with pytest.raises(tilefold.EmptyError):
+            tilefold.fuse(*names)(x, 0)
+
+
+@pytest.mark.parametrize("op", ["sum\0x", "sum\0", "\0", "sum\ud800", ""])
+def test_names_that_c_would_read_otherwise(op):
+    for x in (np.ones(3), np.ones(3, "i1"), np.ones((2, 2))[:, 0]):
+        for call in (tilefold.reduce, lambda x, op: tilefold.piece(x, 0, op), lambda x, op: tilefold.batched([x], op),
+                     lambda x, op: tilefold.segment_reduce(x, [0, 1], op),
+                     lambda x, op: tilefold.reduce_by_key(x, x, op)):
+            with pytest.raises(tilefold.ArgumentError, match="op is .* must be a name|no operation"):
+                call(x, op)
 
 
 def test_bad_fuse_is_named():

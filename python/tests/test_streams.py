@@ -88,6 +88,13 @@ def test_fuse_is_in_one_stream(library, dtype, stream):
             assert same_bits(np.asarray(got), expected.astype(got.dtype)), name
 
 
+def test_fuse_of_nothing_on_a_gpu(library):
+    x = np.zeros((0, 3), "i4")
+    found = tilefold.fuse("count", "max", "sum")(x.view(library.kind), 0)
+    assert found.count.dtype == np.float64 and np.asarray(found.count).tolist() == [0.0] * 3
+    assert same_bits(np.asarray(found.max), tilefold.max(x, 0)) and same_bits(np.asarray(found.sum), tilefold.sum(x, 0))
+
+
 @pytest.mark.parametrize("stream", [None, "s"])
 @pytest.mark.parametrize("dtype", ["f4", "i4"])
 def test_initial_is_in_one_stream(library, dtype, stream):
@@ -102,7 +109,8 @@ def test_initial_is_in_one_stream(library, dtype, stream):
     assert ("stacked", stream) in library.worked and ("copy", stream) in library.worked
 
 
-@pytest.mark.parametrize("dtype, initial", [("i4", 1.5), ("f4", 1j), ("f4", [1, 2]), ("f4", "x"), ("f4", object())])
+@pytest.mark.parametrize("dtype, initial", [("i4", 1.5), ("f4", 1j), ("f4", [1, 2]), ("f4", "x"), ("f4", object()),
+                                            ("i1", 300), ("i1", np.int64(300))])
 def test_bad_initial_is_named(library, dtype, initial):
     for x in (np.ones(3, dtype), np.ones(3, dtype).view(library.kind)):
         with pytest.raises(tilefold.ArgumentError, match=f"initial is .* must be a number that is {x.dtype}"):

@@ -73,7 +73,12 @@ class Fused:
         library = library_of(x)
         numbers: Any = None
         if set(self.names) & set(_OF_SUMMARY):
-            numbers = reduce(x, "summary", axis, keepdims)
+            try:
+                numbers = reduce(x, "summary", axis, keepdims)
+            except _errors.EmptyError:
+                if set(self.names) & {"mean", "var", "std"}:
+                    raise
+                return [self._of_nothing(name, x, axis, keepdims) for name in self.names]
         found: List[Any] = []
         for name in self.names:
             if name in _OTHERS:
@@ -89,6 +94,13 @@ class Fused:
             found = [one.astype(np.int64) if name == "count" else one for name, one in zip(self.names, found)]
             found = [np.asarray(one)[()] for one in found]
         return found
+
+    @staticmethod
+    def _of_nothing(name: str, x: Any, axis: Axis, keepdims: bool) -> Any:
+        """Of a function that may have a result for that."""
+        library = library_of(x)
+        found = getattr(_reductions, "count_nonzero" if name == "count" else name)(x, axis=axis, keepdims=keepdims)
+        return library.cast(found, (2, 64)) if name == "count" and library is not None else found
 
     @staticmethod
     def _extreme(name: str, number: Any, x: Any, axis: Axis, keepdims: bool) -> Any:

@@ -35,13 +35,12 @@ class Plan(NamedTuple):
 
 @functools.lru_cache(maxsize=None)
 def plan_of(op: str, code: Code) -> Plan:
-    if not isinstance(op, str):
-        raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: op is {op!r}, and must be a name")
     if code == BOOL:
         op = _OF_BOOL.get(op, op)
+    name = _library.name_of_op(op)
     items, result, count = _library.Dtype(*code, 1), _library.Dtype(), ctypes.c_int32()
-    _library.call("tilefold_result", op.encode(), items, ctypes.byref(result), ctypes.byref(count))
-    return Plan(op.encode(), items, (result.code, result.bits), (count.value,) if count.value > 1 else ())
+    _library.call("tilefold_result", name, items, ctypes.byref(result), ctypes.byref(count))
+    return Plan(name, items, (result.code, result.bits), (count.value,) if count.value > 1 else ())
 
 
 #: Folds all items of an array whose items stand one after the other, and lie where they can be read; with `widens`
@@ -53,7 +52,7 @@ short_ways: Dict[Any, ShortWay] = {}
 _executors: Dict[Tuple[int, int], ctypes.c_void_p] = {}
 
 
-def executor_of(device: int, stream: int) -> ctypes.c_void_p:
+def executor_of(device: int, stream: int) -> Any:
     """For any thread, and a stream that may end at any time: libtilefold keeps what calls need (tilefold.h). The
     host's for device -1."""
     if device < 0:
@@ -101,7 +100,7 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
     reduce = _library.tilefold_reduce
     # By operation, dtype, device and stream: the operation's name, its type of items, an array to make results like,
     # and the executor.
-    plans: Dict[Tuple[str, bool, Any, int, int], Tuple[bytes, _library.Dtype, Any, ctypes.c_void_p]] = {}
+    plans: Dict[Tuple[str, bool, Any, int, int], Tuple[bytes, _library.Dtype, Any, Any]] = {}
 
     def plan(x: Any, op: str, widens: bool, device: int, stream: int) -> Any:
         code = library.code_of(x)
@@ -289,9 +288,11 @@ def batched(library: GpuLibrary, x: Any, arrays: Sequence[Any], op: str) -> Any:
     plan = plan_of(op, code)
     results = library.empty(x, (len(arrays),) + plan.tail, plan.result)
     step = plan.result[1] // 8 * math.prod(plan.tail)
+    kept = []  # copies: they are read until the results are done
     for i, one in enumerate(arrays):
         require_together(library, x, one, f"array {i}")
         one, items = row_of(library, one)
+        kept.append(one)
         if items.code != code:
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: array {i} is of {name_of(items.code)}, "
                                         f"and array 0 of {name_of(code)}")

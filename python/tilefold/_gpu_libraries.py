@@ -371,11 +371,26 @@ class Jax(GpuLibrary):
         return isinstance(x, self.jax.Array) and not isinstance(x, self.jax.core.Tracer) and self._is_on_gpu(x)
 
     def _is_on_gpu(self, x: Any) -> bool:
+        devices = len(x.sharding.device_set)
+        if devices != 1:
+            raise unsupported(f"this JAX array lies on {devices} devices, and an array has to lie on one: use "
+                              "jax.device_put(x, device), or fold x.addressable_shards[i].data")
         return bool(x.__dlpack_device__()[0] == 2)
+
+    def _axes(self, x: Any) -> Sequence[int]:
+        """As they lie in memory, the outermost first."""
+        shown = getattr(x, "format", None) or getattr(x, "layout", None)  # the second one before JAX 0.7
+        layout = getattr(shown, "layout", None) or getattr(shown, "device_local_layout", None)
+        if layout is None:  # of an array that was deleted, which says so itself
+            return range(x.ndim)
+        if layout.tiling:
+            raise unsupported(f"the items of this JAX array stand in tiles of {layout.tiling}: use jax.numpy.array(x)")
+        axes: Sequence[int] = layout.major_to_minor
+        return axes
 
     def items(self, x: Any) -> Items:
         steps, step = [0] * x.ndim, 1
-        for i in reversed(range(x.ndim)):
+        for i in reversed(self._axes(x)):
             steps[i] = step
             step *= x.shape[i]
         return Items(self.address(x), of_dtype(np.dtype(x.dtype)), x.shape, steps, int(x.__dlpack_device__()[1]), 1,
@@ -394,11 +409,15 @@ class Jax(GpuLibrary):
     def address(self, x: Any) -> int:
         return int(x.block_until_ready().unsafe_buffer_pointer())
 
+    # JAX reads in streams of its own, so what a fold has written has to be there.
     def cast(self, x: Any, code: Code) -> Any:
-        return x.astype(of_name_in_numpy(code))
+        return self.done(x).astype(of_name_in_numpy(code))
+
+    def number(self, x: Any) -> int:
+        return int(self.done(x))
 
     def contiguous(self, x: Any) -> Any:
-        return x
+        return self.jax.numpy.array(x)
 
     def from_numpy(self, like: Any, array: np.ndarray[Any, Any]) -> Any:
         return self.jax.device_put(array, like.device)

@@ -130,11 +130,18 @@ def code_of(dtype: np.dtype[Any]) -> Dtype:
     return Dtype(code, bits, 1)
 
 
+def name_of_op(op: Any) -> bytes:
+    """The name of an operation as C has it; ArgumentError of what C would read as another one."""
+    if not isinstance(op, str) or "\0" in op:
+        raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: op is {op!r}, and must be a name")
+    return op.encode(errors="replace")
+
+
 @functools.lru_cache(maxsize=None)
 def result_of(op: str, dtype: np.dtype[Any]) -> Tuple[np.dtype[Any], int]:
     """(NumPy dtype, how many numbers) of the result of an operation."""
     result, count = Dtype(), _int32()
-    call("tilefold_result", op.encode(), code_of(dtype), ctypes.byref(result), ctypes.byref(count))
+    call("tilefold_result", name_of_op(op), code_of(dtype), ctypes.byref(result), ctypes.byref(count))
     if result.code == _BFLOAT:
         return dtype, count.value
     return np.dtype(f"{_letters[result.code]}{result.bits // 8}"), count.value

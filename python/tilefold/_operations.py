@@ -6,17 +6,15 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from . import _errors, _library
+from . import _library
 
 
 class Operation:
     """An operation of libtilefold with the items that it reads, and the dtype and shape that it gives."""
 
     def __init__(self, op: str, x: np.ndarray[Any, Any]) -> None:
-        if not isinstance(op, str):
-            raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: op is {op!r}, and must be a name")
         self.items = x
-        self.name = op.encode()
+        self.name = _library.name_of_op(op)
         self.code = _library.code_of(x.dtype)
         self.dtype, count = _library.result_of(op, x.dtype)
         #: What a result adds to the shape: (2,) of a pair.

@@ -16,12 +16,13 @@ from ._gpu_libraries import BOOL, Code, library_of, name_of, of_dtype, of_name, 
 
 
 class _Kept:
-    """What libtilefold keeps behind a handle. Any thread may use it, one at a time: others wait."""
+    """What libtilefold keeps behind a handle. Any thread may use it, one at a time: others wait. A signal's handler
+    that comes in between two steps of a call may use it, too, in the same thread: the lock lets it."""
     _destroy: Callable[..., None]
 
     def __init__(self) -> None:
         self._handle = ctypes.c_void_p()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
@@ -45,10 +46,14 @@ class _Kept:
     def _bytes(self, name: str) -> bytes:
         size = ctypes.c_int64()
         with self._lock:
-            _library.call(name, self._handle, None, 0, ctypes.byref(size))
-            found = ctypes.create_string_buffer(size.value)
-            _library.call(name, self._handle, found, size.value, ctypes.byref(size))
-        return found.raw
+            while True:
+                _library.call(name, self._handle, None, 0, ctypes.byref(size))
+                found = ctypes.create_string_buffer(size.value)
+                try:
+                    _library.call(name, self._handle, found, len(found), ctypes.byref(size))
+                    return found.raw[:size.value]
+                except _errors.ArgumentError:
+                    pass  # a signal's handler has added to it: it wants more bytes
 
     def _add(self, name: str, x: Items, code: Code, stream: Any) -> None:
         """Calls a function that adds the items of x, of this type, in row-major order."""
@@ -201,12 +206,10 @@ def piece(x: Items, position: int = 0, op: str = "sum", *, stream: Any = None) -
     if not 0 <= position < 2 ** 63:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: position is {position}")
     code = _code_of_items(x)
-    if not isinstance(op, str):
-        raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: op is {op!r}, and must be a name")
-    if code == BOOL:
-        op = {"min": "all", "max": "any"}.get(op, op)
+    if code == BOOL and op in ("min", "max"):
+        op = "all" if op == "min" else "any"
     made = Piece._new()
-    _library.call("tilefold_piece_create", op.encode(), _library.Dtype(*code, 1), position,
+    _library.call("tilefold_piece_create", _library.name_of_op(op), _library.Dtype(*code, 1), position,
                   ctypes.byref(made._handle))
     return made.append(x, stream=stream)
 

@@ -6,7 +6,7 @@ import builtins
 import ctypes
 import math
 import threading
-from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -44,23 +44,25 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
     return results[()] if results.ndim == 0 else results
 
 
-class _Results(threading.local):
-    """Memory of the calling thread for one result, and its views by dtype."""
+class _Result(Dict[Any, Any]):
+    """Memory for one result: views of it by dtype."""
 
     def __init__(self) -> None:
-        memory = np.empty(16, np.uint8)
-        self.address: int = memory.ctypes.data
-        self.views = _Views(memory)
-
-
-class _Views(Dict[Any, Any]):
-    def __init__(self, memory: np.ndarray[Any, Any]) -> None:
         super().__init__()
-        self.memory = memory
+        self.memory = np.empty(16, np.uint8)
+        self.address: int = self.memory.ctypes.data
 
     def __missing__(self, dtype: Any) -> Any:
         found = self[dtype] = self.memory[:dtype.itemsize].view(dtype)
         return found
+
+
+class _Results(threading.local):
+    """What short calls of the calling thread write to. A call takes one out and puts it back: between any two steps of
+    it a signal's handler or a finalizer may fold, too."""
+
+    def __init__(self) -> None:
+        self.idle: List[_Result] = []
 
 
 _results = _Results()
@@ -88,10 +90,18 @@ def _whole(x: Any, op: str, widens: bool) -> Any:
         found = _whole_plans[key] = _whole_plan(op, widens, x)
     if found is None:
         return None
-    status = _library.tilefold_reduce(_threads.executor(), found[0], x.ctypes.data, found[1], x.size, _results.address)
+    idle = _results.idle
+    try:
+        result = idle.pop()
+    except IndexError:
+        result = _Result()
+    executor = _threads.executor()
+    status = _library.tilefold_reduce(executor.handle, found[0], x.ctypes.data, found[1], x.size, result.address)
     if status != 0:
         _library.raise_refusal(status)
-    return _results.views[found[2]][0]
+    value = result[found[2]][0]
+    idle.append(result)
+    return value
 
 
 _short_ways = _gpu.short_ways
@@ -153,10 +163,12 @@ def _learn(x: Any, library: GpuLibrary) -> None:
 
 
 def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
-    """That `initial` is a number, and of the kind of a result of `dtype`."""
+    """That `initial` is a number, of the kind of a result of `dtype`, and that integers hold it."""
     try:
         kind = np.min_scalar_type(initial) if isinstance(initial, int) else np.asarray(initial).dtype
         fits = np.shape(initial) == () and np.can_cast(kind, dtype, "same_kind")
+        if fits and dtype.kind in "iu":
+            fits = np.iinfo(dtype).min <= int(initial) <= np.iinfo(dtype).max
     except (TypeError, ValueError):  # an array of a GPU, or rows of several lengths
         fits = False
     if not fits:

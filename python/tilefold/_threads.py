@@ -12,10 +12,11 @@ from . import _errors, _library
 
 
 class _Executor:
-    """A host executor; destroyed with it."""
+    """A host executor; destroyed with it. So whoever calls with its handle holds it: meanwhile a signal's handler may
+    fold on another number of threads, for which this thread keeps another one."""
 
     def __init__(self, count: int) -> None:
-        self.handle = ctypes.c_void_p()
+        self.handle = self._as_parameter_ = ctypes.c_void_p()  # as itself it is an argument, too
         self.count = count
         self.process = os.getpid()
         _library.call("tilefold_host_executor", count, ctypes.byref(self.handle))
@@ -55,14 +56,14 @@ def get_num_threads() -> int:
     return _count
 
 
-def executor() -> ctypes.c_void_p:
+def executor() -> _Executor:
     """The calling thread's executor."""
     global _is_used
     kept: _Executor | None = getattr(_local, "executor", None)
     if kept is None or kept.count != _count or kept.process != os.getpid():
         _is_used = True
         kept = _local.executor = _Executor(_count)
-    return kept.handle
+    return kept
 
 
 def _after_fork() -> None:

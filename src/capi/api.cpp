@@ -316,7 +316,8 @@ tilefold_status tilefold_segmented_reduce(tilefold_executor* executor, const cha
     read.require(results, "results", true);
     const any_offsets begins{offsets, 0, 8 * bytes_of(of_offsets)};
     if (num_items >= 0) exec.check(begins, segments, num_items);
-    read.require(items, "items", num_items > 0);
+    const bool is_unknown = items == nullptr && num_items < 0;
+    read.require(items, "items", is_unknown ? exec.may_read(begins, segments) : num_items > 0);
     exec.fold(which, plain_job(items, type, items != nullptr, segments, begins, results));
   });
 }

@@ -37,6 +37,9 @@ struct tilefold_executor {
   /// Throws segment_error for the first segment that is not one of [0, num_items), if it can look.
   virtual void check(const tilefold::capi::any_offsets& offsets, std::int64_t segments,
                      std::int64_t num_items) = 0;
+  /// Whether segments have items by offsets that are believed; true where it cannot look.
+  virtual bool may_read(const tilefold::capi::any_offsets& offsets,
+                        std::int64_t segments) const = 0;
   virtual std::int64_t workspace(op which, dtype type, std::int64_t n,
                                  std::int64_t segments) const = 0;
   virtual void reserve(std::int64_t bytes) = 0;

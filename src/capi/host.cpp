@@ -122,6 +122,12 @@ class host final : public tilefold_executor {
     }
   }
 
+  bool may_read(const any_offsets& offsets, std::int64_t segments) const override {
+    std::int64_t i = 0;
+    while (i < segments && offsets[i] == offsets[i + 1]) ++i;
+    return i < segments;
+  }
+
   std::int64_t workspace(op, dtype, std::int64_t, std::int64_t) const override { return 0; }
   void reserve(std::int64_t) override {}
   void release() override {}

@@ -358,6 +358,55 @@ TEST_F(CInterfaceOnGpu, WorkspaceCanBeReservedAndACaptureRecorded) {
   must(cudaGraphDestroy(graph));
 }
 
+// Of large accumulators columns take more workspace than any other verb does.
+TEST_F(CInterfaceOnGpu, WhatWasReservedIsEnoughForColumns) {
+  const tilefold_dtype f64{TILEFOLD_FLOAT, 64, 1};
+  const std::int64_t extents[] = {10000, 500};
+  const std::int64_t n = extents[0] * extents[1];
+  const std::int32_t axis = 0;
+  const bytes items = items_of(f64, n);
+  const gpu_bytes on_gpu(items), result(8 * 500);
+  bytes expected(8 * 500);
+  must(tilefold_axis_reduce(host_, "exact_sum", items.data(), f64, 2, extents, nullptr, 1, &axis,
+                            expected.data(), nullptr));
+  const auto call = [&](tilefold_executor* exec) {
+    return tilefold_axis_reduce(exec, "exact_sum", on_gpu.data(), f64, 2, extents, nullptr, 1,
+                                &axis, result.data(), nullptr);
+  };
+  tilefold_executor* other = nullptr;
+  must(tilefold_cuda_executor(0, stream_, &other));
+  must(call(other));  // loads kernels
+  must(tilefold_synchronize(other));
+  must(cudaMemset(result.data(), 0xee, 8 * 500));
+  std::int64_t workspace = 0;
+  must(tilefold_workspace(gpu_, "exact_sum", f64, n, extents[1], &workspace));
+  must(tilefold_reserve(gpu_, workspace));
+  must(tilefold_synchronize(gpu_));
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+  EXPECT_EQ(call(gpu_), TILEFOLD_OK) << tilefold_last_error();
+  must(cudaStreamEndCapture(stream_, &graph));
+  cudaGraphExec_t executable = nullptr;
+  must(cudaGraphInstantiate(&executable, graph, 0));
+  must(cudaGraphLaunch(executable, stream_));
+  must(cudaStreamSynchronize(stream_));
+  EXPECT_EQ(result.to_host(), expected);
+  must(cudaGraphExecDestroy(executable));
+  must(cudaGraphDestroy(graph));
+  tilefold_destroy(other);
+}
+
+TEST_F(CInterfaceOnGpu, WorkspaceIsKnownOfMoreItemsThanByKeyTakes) {
+  const std::int64_t n = std::int64_t{1} << 36;
+  for (const char* op : {"sum", "sum64", "count_nonzero"}) {
+    std::int64_t workspace = 0;
+    EXPECT_EQ(tilefold_workspace(gpu_, op, {TILEFOLD_INT, 8, 1}, n, 1, &workspace), TILEFOLD_OK)
+        << tilefold_last_error();
+    EXPECT_GT(workspace, 0);
+    EXPECT_LT(workspace, std::int64_t{1} << 30) << "not what keys would need";
+  }
+}
+
 TEST_F(CInterfaceOnGpu, StreamsMayEndBeforeTheirExecutor) {
   const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
   const std::int64_t n = 3000001;
@@ -478,11 +527,83 @@ TEST_F(CInterfaceOnGpu, ShortCallsOfAStreamServeAnyThreadAndCaptures) {
   tilefold_destroy(exec);
 }
 
-TEST_F(CInterfaceOnGpu, StreamExecutorsNameABadDevice) {
-  tilefold_executor* none = nullptr;
-  EXPECT_EQ(tilefold_stream_executor(-1, stream_, &none), TILEFOLD_INVALID_ARGUMENT);
-  EXPECT_NE(std::string(tilefold_last_error()).find("device -1"), std::string::npos);
-  EXPECT_EQ(none, nullptr);
+using make_executor = tilefold_status (*)(std::int32_t, void*, tilefold_executor**);
+
+TEST_F(CInterfaceOnGpu, ExecutorsOfAStreamNameABadDevice) {
+  for (const make_executor make : {&tilefold_cuda_executor, &tilefold_stream_executor}) {
+    for (void* const stream : {static_cast<void*>(stream_), static_cast<void*>(nullptr)}) {
+      for (const int device : {-1, 99}) {
+        tilefold_executor* none = nullptr;
+        EXPECT_EQ(make(device, stream, &none), TILEFOLD_INVALID_ARGUMENT);
+        EXPECT_NE(std::string(tilefold_last_error())
+                      .find("there is no device " + std::to_string(device) + "; there are "),
+                  std::string::npos)
+            << tilefold_last_error();
+        EXPECT_EQ(none, nullptr);
+        tilefold_destroy(none);
+      }
+    }
+  }
+}
+
+TEST_F(CInterfaceOnGpu, ExecutorsOfAStreamOfAnotherDeviceAreRefused) {
+#if CUDART_VERSION < 12080
+  GTEST_SKIP() << "streams do not tell their device before CUDA 12.8";
+#endif
+  int devices = 0;
+  must(cudaGetDeviceCount(&devices));
+  if (devices < 2) GTEST_SKIP() << "there is one device";
+  must(cudaSetDevice(1));
+  cudaStream_t stream = nullptr;
+  must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  must(cudaSetDevice(0));
+  for (const make_executor make : {&tilefold_cuda_executor, &tilefold_stream_executor}) {
+    tilefold_executor* exec = nullptr;
+    EXPECT_EQ(make(0, stream, &exec), TILEFOLD_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(tilefold_last_error()).find("one of device 1, and not of device 0"),
+              std::string::npos)
+        << tilefold_last_error();
+    EXPECT_EQ(exec, nullptr);
+    EXPECT_EQ(make(1, stream, &exec), TILEFOLD_OK) << tilefold_last_error();
+    tilefold_destroy(exec);
+    int current = -1;
+    must(cudaGetDevice(&current));
+    EXPECT_EQ(current, 0);
+  }
+  must(cudaStreamDestroy(stream));
+}
+
+// A stream that is being captured does not tell its device, and asking would end the capture.
+TEST_F(CInterfaceOnGpu, ExecutorsOfAStreamAreMadeWhileItIsCaptured) {
+  const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
+  const bytes items = items_of(f32, 1000);
+  const gpu_bytes on_gpu(items), result(4);
+  bytes expected(4);
+  must(tilefold_reduce(host_, "sum", items.data(), f32, 1000, expected.data()));
+  must(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, 1000, result.data()));  // loads kernels
+  must(tilefold_synchronize(gpu_));
+  for (const make_executor make : {&tilefold_cuda_executor, &tilefold_stream_executor}) {
+    must(cudaMemset(result.data(), 0xee, 4));
+    must(cudaDeviceSynchronize());
+    tilefold_executor* exec = nullptr;
+    tilefold_executor* of_default = nullptr;
+    must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
+    EXPECT_EQ(make(0, stream_, &exec), TILEFOLD_OK) << tilefold_last_error();
+    EXPECT_EQ(make(0, nullptr, &of_default), TILEFOLD_OK) << tilefold_last_error();
+    EXPECT_EQ(tilefold_reduce(exec, "sum", on_gpu.data(), f32, 1000, result.data()), TILEFOLD_OK)
+        << tilefold_last_error();
+    cudaGraph_t graph = nullptr;
+    must(cudaStreamEndCapture(stream_, &graph));
+    cudaGraphExec_t executable = nullptr;
+    must(cudaGraphInstantiate(&executable, graph, 0));
+    must(cudaGraphLaunch(executable, stream_));
+    must(cudaStreamSynchronize(stream_));
+    EXPECT_EQ(result.to_host(), expected);
+    must(cudaGraphExecDestroy(executable));
+    must(cudaGraphDestroy(graph));
+    tilefold_destroy(of_default);
+    tilefold_destroy(exec);
+  }
 }
 
 TEST_F(CInterfaceOnGpu, ErrorsNameTheBadValue) {
@@ -496,6 +617,10 @@ TEST_F(CInterfaceOnGpu, ErrorsNameTheBadValue) {
   float out = 42;
   EXPECT_EQ(tilefold_reduce(gpu_, "sum", some.data(), f32, 3, &out), TILEFOLD_MEMORY_SPACE);
   EXPECT_EQ(out, 42);
+  EXPECT_EQ(tilefold_segmented_reduce(gpu_, "sum", nullptr, f32, -1, some.data(), int32_code, 1,
+                                      some.data()),
+            TILEFOLD_NULL_POINTER);
+  EXPECT_NE(std::string(tilefold_last_error()).find("items is null"), std::string::npos);
   EXPECT_EQ(tilefold_segmented_reduce(gpu_, "sum", some.data(), f32, -1, host_items.data(),
                                       int32_code, 1, some.data()),
             TILEFOLD_MEMORY_SPACE);

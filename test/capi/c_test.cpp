@@ -606,6 +606,17 @@ TEST_F(CInterface, ErrorsNameTheBadValue) {
   expect_error(
       tilefold_segmented_reduce(host_, "sum", x.data(), f32, 3, offsets.data(), f32, 3, &out),
       TILEFOLD_UNSUPPORTED, "offsets are float32");
+  // Believed offsets tell whether there are items.
+  const std::vector<std::int64_t> wide{0, 0, 3};
+  expect_error(
+      tilefold_segmented_reduce(host_, "sum", nullptr, f32, -1, wide.data(), int64_code, 2, &out),
+      TILEFOLD_NULL_POINTER, "items is null");
+  expect_error(tilefold_segmented_reduce(host_, "mean", nullptr, f32, -1, offsets.data(),
+                                         int32_code, 1, &out),
+               TILEFOLD_NULL_POINTER, "items is null");
+  expect_error(
+      tilefold_segmented_reduce(host_, "sum", nullptr, f32, 3, wide.data(), int64_code, 2, &out),
+      TILEFOLD_NULL_POINTER, "items is null");
   expect_error(tilefold_segmented_reduce_equal(host_, "sum", x.data(), f32,
                                                std::numeric_limits<std::int64_t>::max(), 2, &out),
                TILEFOLD_INVALID_ARGUMENT, "9223372036854775807 segments of 2 items");
@@ -647,6 +658,12 @@ TEST_F(CInterface, ErrorsNameTheBadValue) {
   tilefold_destroy(nullptr);
   must(tilefold_reduce(host_, "sum", x.data(), f32, 3, &out));
   EXPECT_EQ(out, 6) << "the executor can be used again";
+  for (const std::int64_t num_items : {-1, 0}) {
+    must(tilefold_segmented_reduce(host_, "sum", nullptr, f32, num_items, wide.data(), int64_code,
+                                   1, &out));
+    EXPECT_TRUE(same_bits(out, -0.0f)) << "a segment of nothing";
+    out = 42;
+  }
 }
 
 TEST_F(CInterface, EachThreadHasItsOwnMessage) {

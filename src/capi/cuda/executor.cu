@@ -16,6 +16,7 @@
 #include "../piece_blocks.hpp"
 #include "../pieces.hpp"
 #include "by_key.cuh"
+#include "demand.cuh"
 #include "exact_blocks.cuh"
 
 namespace tilefold::capi {
@@ -43,6 +44,7 @@ struct own_executor {
     cuda_executor& exec;
     cuda_executor& executor() const { return exec; }
   };
+  int device_number() const { return exec->device(); }
   lent lend() { return {*exec}; }
   void release() {
     const detail::cuda::device_scope scope(exec->device());
@@ -51,6 +53,13 @@ struct own_executor {
     exec.emplace(std::move(fresh));
   }
 };
+
+int num_sms_of(int device) {
+  int count = 0;
+  detail::cuda::check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+                      "cudaDeviceGetAttribute");
+  return count;
+}
 
 /// For executors whose calls need no workspace.
 class no_memory_resource final : public device_memory_resource {
@@ -83,6 +92,7 @@ struct kept_by_thread {
     const detail::cuda::device_scope scope;  // the default streams are those of the current device
     detail::lent_executor<detail::cuda::this_build> one;
   };
+  int device_number() const { return device; }
   lent lend() const { return {device, stream}; }
   void release() const {
     const detail::cuda::device_scope scope(device);
@@ -179,17 +189,13 @@ class gpu final : public tilefold_executor {
 
   // Offsets lie where only the GPU reads: a call that is asynchronous believes them.
   void check(const any_offsets&, std::int64_t, std::int64_t) override {}
+  bool may_read(const any_offsets&, std::int64_t) const override { return true; }
 
   std::int64_t workspace(op which, dtype type, std::int64_t n,
                          std::int64_t segments) const override {
     const std::int64_t accumulator = kernels().find(which, type)->accumulator_bytes;
-    const std::int64_t length = segments > 0 ? (n - 1) / segments + 1 : 0;
-    return detail::larger(
-        detail::larger(cuda_executor::workspace_bytes(n, bytes_of(type), accumulator),
-                       cuda_executor::segments_workspace_bytes(segments, accumulator)),
-        detail::larger(cuda_executor::equal_segments_workspace_bytes(segments, length,
-                                                                     bytes_of(type), accumulator),
-                       cuda_executor::by_key_workspace_bytes(n, accumulator)));
+    return capi::demand_of_any_verb(n, segments, {bytes_of(type), accumulator},
+                                    num_sms_of(lender_.device_number()));
   }
   void reserve(std::int64_t bytes) override { lender_.lend().executor().reserve(bytes); }
   void release() override { lender_.release(); }
@@ -252,22 +258,37 @@ void require_device(const char* function, int device) {
                             std::to_string(device) + "; there are " + std::to_string(devices));
 }
 
+/// Throws unless the current device, which was asked for, is that of `stream`. Believes the caller
+/// where that cannot be told: of a stream that is being captured, and before CUDA 12.8.
+void require_stream_here(const char* function, cudaStream_t stream) {
+  const int device = detail::cuda::current_device();
+  const int own = detail::cuda::device_of(stream);
+  if (own == device) return;
+  throw invalid_range_error(std::string(function) + ": the stream is one of device " +
+                            std::to_string(own) + ", and not of device " + std::to_string(device));
+}
+
+cudaStream_t stream_or_default(void* stream) {
+  return stream == nullptr ? cudaStreamLegacy : static_cast<cudaStream_t>(stream);
+}
+
 }  // namespace
 
 tilefold_executor* new_cuda_executor(int device, void* stream) {
-  if (stream != nullptr) {
-    return new gpu<own_executor>({cuda_executor(static_cast<cudaStream_t>(stream))});
-  }
   capi::require_device("tilefold_cuda_executor", device);
+  auto* const handle = capi::stream_or_default(stream);
+  const detail::beside_captures mode;
   const detail::cuda::device_scope scope(device);
-  return new gpu<own_executor>({cuda_executor(cudaStreamLegacy)});
+  capi::require_stream_here("tilefold_cuda_executor", handle);
+  return new gpu<own_executor>({cuda_executor(handle)});
 }
 
 tilefold_executor* new_stream_executor(int device, void* stream) {
   capi::require_device("tilefold_stream_executor", device);
-  auto* const handle = stream == nullptr ? cudaStreamLegacy : static_cast<cudaStream_t>(stream);
+  auto* const handle = capi::stream_or_default(stream);
   const detail::beside_captures mode;
   const detail::cuda::device_scope scope(device);
+  capi::require_stream_here("tilefold_stream_executor", handle);
   return new gpu<kept_by_thread>({device, handle, cuda_executor(handle, no_memory())});
 }
 

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A signal's handler, or a finalizer, runs between any two steps of a call, in the same thread. It may fold, too."""
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from oracle import items, same_bits
+
+import tilefold
+
+PACKAGE = os.path.dirname(tilefold.__file__)
+
+
+@contextlib.contextmanager
+def between_steps(handler):
+    """Has handler() called between any two instructions of the package."""
+    def trace(frame, event, _):
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        frame.f_trace_opcodes = True
+        if event in ("opcode", "line"):
+            handler()
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+X = items("f4", 1000)
+KEYS = np.repeat(np.arange(10), 100)
+CALLS = {
+    "sum": lambda: tilefold.sum(X), "mean": lambda: tilefold.mean(X), "max": lambda: tilefold.max(X),
+    "argmin": lambda: tilefold.argmin(X), "any": lambda: tilefold.any(X), "integers": lambda: tilefold.sum(KEYS),
+    "minmax": lambda: tilefold.minmax(X), "axis": lambda: tilefold.sum(X.reshape(10, 100), 0),
+    "stats": lambda: tilefold.stats(X), "vdot": lambda: tilefold.vdot(X, X),
+    "fuse": lambda: tilefold.fuse("mean", "sum", "min")(X), "initial": lambda: tilefold.sum(X, initial=3),
+    "where": lambda: tilefold.mean(X, where=X > 0),
+    "segments": lambda: tilefold.segment_reduce(X, [0, 10, 10, 1000]),
+    "keys": lambda: np.stack(tilefold.reduce_by_key(KEYS, X)), "batched": lambda: tilefold.batched([X, X[:9]]),
+    "piece": lambda: tilefold.piece(X[:500]).merge(tilefold.piece(X[500:], 500)).value(),
+    "accumulator": lambda: tilefold.exact_accumulator("f4").add(X).value(),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_fold_between_two_steps_changes_no_result(name):
+    sevens, count = np.full(3, 7.0), 0
+
+    def handler():
+        nonlocal count
+        count += 1
+        assert tilefold.sum(sevens) == 21
+        with contextlib.suppress(tilefold.EmptyError):
+            tilefold.reduce(sevens[:0], "mean")
+
+    expected = CALLS[name]()
+    for _ in range(2):
+        with between_steps(handler):
+            got = CALLS[name]()
+        for one, other in zip(np.atleast_1d(got), np.atleast_1d(expected)):
+            assert same_bits(one, other)
+    assert count > 50
+
+
+def test_signals_that_fold_change_no_result():
+    ones, sevens = np.ones(1000), np.full(1, 7.0)
+    count = 0
+
+    def handler(*_):
+        nonlocal count
+        count += 1
+        tilefold.sum(sevens)
+
+    wrong = set()
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+    try:
+        while count < 500:
+            wrong |= {tilefold.sum(ones) for _ in range(100)} - {1000.0}
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not wrong
+
+
+def test_another_number_of_threads_between_two_steps():
+    # What the allocator gets back is overwritten, so that who uses it is seen.
+    code = f"""if True:
+        import itertools, sys
+        sys.path.insert(0, {os.path.dirname(__file__)!r})
+        import tilefold
+        from test_between_steps import CALLS, between_steps
+        counts = itertools.cycle([1, 2])
+
+        def handler():
+            tilefold.set_num_threads(next(counts))
+            tilefold.sum([7.0])
+
+        with between_steps(handler):
+            for name, call in CALLS.items():
+                call()
+        print("done")
+    """
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "MALLOC_PERTURB_": "165"}, capture_output=True,
+                          text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+
+@pytest.fixture
+def ten_seconds():
+    """A call that waits for itself is ended."""
+    def stop(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(10)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def powers():
+    """2 to higher and higher powers, again and again."""
+    while True:
+        for power in range(0, 1000, 60):
+            yield np.array([2.0 ** power])
+
+
+def test_an_accumulator_that_is_in_use_can_be_added_to(ten_seconds):
+    total, other, two = tilefold.exact_accumulator("f8"), tilefold.exact_accumulator("f8"), np.array([2.0])
+    large = powers()
+    count = 0
+
+    def handler():
+        nonlocal count
+        count += 1
+        total.add(two)
+
+    with between_steps(handler):
+        total.add(np.arange(100.0))
+        total.merge(other)
+        total.value(), total.mean(3), total.to_bytes()
+    assert count > 50 and total.value() == 4950 + 2.0 * count
+    parts = []
+    with between_steps(lambda: total.add(next(large))):  # its bytes become more and more
+        parts.append(total.to_bytes())
+    assert tilefold.ExactAccumulator.from_bytes("f8", parts[0]).to_bytes() == parts[0]
