@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <stdexcept>
@@ -49,6 +50,15 @@ tree_hash no_items() { return {1, 2}; }
 
 class ForestsOf : public testing::TestWithParam<int> {};
 
+/// Cuts that a test tries. With TILEFOLD_TEST_MANY_CUTS in the environment 10^5 of all numbers of
+/// ranks together, most of them into a few parts; that takes minutes. The first 150 are of more
+/// items.
+int num_cuts(int ranks) {
+  const bool many = ranks > 1 && std::getenv("TILEFOLD_TEST_MANY_CUTS") != nullptr;
+  return 150 + (many ? 590000 / (ranks * ranks * ranks) : 0);
+}
+std::int64_t most_items_of(int round) { return round < 150 && round % 2 == 1 ? most_items : 40; }
+
 TEST_P(ForestsOf, SegmentsThatCrossRanks) {
   SCOPED_TRACE(tilefold::test::seed());
   const auto leaves = leaf_hashes(most_items);
@@ -56,8 +66,8 @@ TEST_P(ForestsOf, SegmentsThatCrossRanks) {
   const auto op = tilefold::if_empty(node_hash{}, no_items());
   thread_communicator::run(GetParam(), [&](thread_communicator& comm) {
     shape_stream bits(tilefold::test::seed());
-    for (int round = 0; round < 150; ++round) {
-      const std::int64_t n = bits.below(round % 2 == 0 ? 40 : most_items);
+    for (int round = 0; round < num_cuts(comm.size()); ++round) {
+      const std::int64_t n = bits.below(most_items_of(round));
       const auto num_segments = static_cast<std::size_t>(1 + bits.below(12));
       auto offsets = random_cuts(bits, n, static_cast<int>(num_segments));
       if (bits.one_in(3)) offsets.front() = std::min<std::int64_t>(offsets[1], bits.below(4));
@@ -117,8 +127,8 @@ TEST_P(ForestsOf, RunsThatCrossRanks) {
   const tilefold::host_executor one(1);
   thread_communicator::run(GetParam(), [&](thread_communicator& comm) {
     shape_stream bits(tilefold::test::seed());
-    for (int round = 0; round < 150; ++round) {
-      const std::int64_t n = bits.below(round % 2 == 0 ? 40 : most_items);
+    for (int round = 0; round < num_cuts(comm.size()); ++round) {
+      const std::int64_t n = bits.below(most_items_of(round));
       std::vector<int> keys(static_cast<std::size_t>(n));
       const std::int64_t length = 1 + bits.below(round % 3 == 0 ? 4 : 300);
       int key = 0;
