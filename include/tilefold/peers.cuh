@@ -28,7 +28,8 @@ namespace tilefold {
 namespace detail::cuda {
 
 /// In which way the ranks of a group gather, call by call. A rank that waits in its thread and one
-/// that waits on its GPU would wait for each other for good.
+/// that waits on its GPU would wait for each other for good. Graphs are recorded once and run any
+/// number of times, so a group that records calls is not looked after.
 class gather_ways {
  public:
   enum class way : char { in_threads, in_stream };
@@ -38,6 +39,7 @@ class gather_ways {
   /// The next call of `rank`. False if another rank's call of that number went the other way.
   bool next(std::size_t rank, way which) {
     const std::lock_guard lock(mutex_);
+    if (records_) return true;
     const std::int64_t call = calls_[rank]++;
     const auto known = first_ + static_cast<std::int64_t>(ways_.size());
     if (call == known) ways_.push_back(which);
@@ -49,8 +51,16 @@ class gather_ways {
     return fits;
   }
 
+  /// A rank records a call.
+  void record() {
+    const std::lock_guard lock(mutex_);
+    records_ = true;
+    ways_.clear();
+  }
+
  private:
   std::mutex mutex_;
+  bool records_ = false;
   std::vector<std::int64_t> calls_;  // of each rank
   std::deque<way> ways_;             // of the calls from number first_ on
   std::int64_t first_ = 0;
@@ -90,6 +100,7 @@ class peer_group {
     std::atomic_ref(left_[at(rank)]).store(1, std::memory_order_release);
   }
   bool next_gather(int rank, gather_ways::way which) { return ways_.next(at(rank), which); }
+  void record_gather() { ways_.record(); }
 
  private:
   struct gpu {
@@ -178,7 +189,8 @@ class peer_group {
 ///   nccl_communicator, but the gather is a launch of ours of a block a rank, which waits on the
 ///   GPU for the other ranks. Other calls gather as thread_communicator does. Where ranks come to
 ///   calls of both kinds, the one that comes last leaves the group and gets rank_mismatch_error;
-///   the others get communicator_error.
+///   the others get communicator_error. Not in a group of which a rank has recorded a call into a
+///   graph: there they wait for good.
 /// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
 ///   communicator_error on all ranks.
 /// - A rank that is destroyed, or aborted, has left for good: whoever waits for it, or will, gets a
@@ -234,6 +246,7 @@ class basic_peer_communicator {
     using namespace detail::cuda;
     require_all();
     require_fits(static_cast<std::int64_t>(bytes));
+    if (is_capturing(stream)) group_->record_gather();
     require_same_way(gather_ways::way::in_stream);
     const ready_kernel<const char*, char*, std::int64_t, int, const peer_inbox*, std::int64_t,
                        const unsigned*>

@@ -239,12 +239,13 @@ class host_executor : public executor {
   }
 };
 
-/// Folds memory of a GPU in the order of `stream`, a cudaStream_t of `device`; null is its default
-/// stream. Throws cuda_error where there is no GPU, invalid_range_error for a stream of another
-/// device.
+/// Folds memory of a GPU in the order of `stream`, a cudaStream_t, on its device; null is the
+/// default stream of `device`, or of device 0. Throws cuda_error where there is no GPU,
+/// invalid_range_error if `stream` is one of another device than the one that is named.
 class cuda_executor : public executor {
  public:
-  explicit cuda_executor(void* stream = nullptr, int device = 0) : executor(made(stream, device)) {}
+  explicit cuda_executor(void* stream = nullptr, int device = -1)
+      : executor(made(stream, stream == nullptr && device == -1 ? 0 : device)) {}
 
  private:
   static tilefold_executor* made(void* stream, int device) {

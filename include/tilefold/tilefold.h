@@ -78,7 +78,7 @@ TILEFOLD_API const char* tilefold_status_name(tilefold_status status);
 /* An executor of host memory with `threads` threads, 1 to 4096, or all cores for 0. */
 TILEFOLD_API tilefold_status tilefold_host_executor(int32_t threads, tilefold_executor** executor);
 /* An executor of a GPU, in the order of `stream` (a cudaStream_t of `device`; NULL: its default
- * stream), which must outlive it. TILEFOLD_UNSUPPORTED where the library was built without CUDA,
+ * stream), which must outlive it. `device` -1 is that of `stream`, if one is given. TILEFOLD_UNSUPPORTED where the library was built without CUDA,
  * TILEFOLD_CUDA where there is no GPU, TILEFOLD_INVALID_ARGUMENT for a stream of another device. */
 TILEFOLD_API tilefold_status tilefold_cuda_executor(int32_t device, void* stream,
                                                     tilefold_executor** executor);

@@ -57,15 +57,18 @@ class _Result(Dict[Any, Any]):
         return found
 
 
-class _Results(threading.local):
+_results = threading.local()
+
+
+def _idle_results() -> List[_Result]:
     """What short calls of the calling thread write to. A call takes one out and puts it back: between any two steps of
-    it a signal's handler or a finalizer may fold, too."""
+    it, these here too, a signal's handler or a finalizer may fold."""
+    idle: Optional[List[_Result]] = getattr(_results, "idle", None)
+    if idle is None:
+        idle = _results.idle = []
+    return idle
 
-    def __init__(self) -> None:
-        self.idle: List[_Result] = []
 
-
-_results = _Results()
 #: What _whole() needs of an operation and items: its name, their type, the result's dtype. None if it takes longer.
 _whole_plans: Dict[Tuple[str, bool, Any], Optional[Tuple[bytes, Any, Any]]] = {}
 
@@ -90,7 +93,7 @@ def _whole(x: Any, op: str, widens: bool) -> Any:
         found = _whole_plans[key] = _whole_plan(op, widens, x)
     if found is None:
         return None
-    idle = _results.idle
+    idle = _idle_results()
     try:
         result = idle.pop()
     except IndexError:

@@ -63,14 +63,14 @@ item_range find_slice(const std::string& slice, std::int64_t count) {
 struct file_state {
   std::int64_t bytes = 0;
   std::int64_t time_ns = 0;
-  std::string number{};  // other files have others
+  std::string number{};  // another file has another
 };
 
 file_state state_of(const std::string& file) {
   struct stat status{};
   if (stat(file.c_str(), &status) != 0) return {};
   return {status.st_size, std::int64_t{status.st_mtim.tv_sec} * 1000000000 + status.st_mtim.tv_nsec,
-          std::to_string(status.st_dev) + "/" + std::to_string(status.st_ino)};
+          std::to_string(status.st_ino)};  // not the device's, which a mount may give anew
 }
 
 // Keeps the piece of what is done in a file, every few seconds.
@@ -235,7 +235,7 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
                  range.end,
                  before.bytes,
                  before.time_ns,
-                 before.number + (input.converted ? ", bytes turned round" : "")};
+                 "file " + before.number + (input.converted ? " in the other byte order" : "")};
   checkpoint kept(options, part);
   piece_task task{range.begin, range.end,
                   std::max<std::int64_t>(options.chunk_bytes / item_bytes, 1)};

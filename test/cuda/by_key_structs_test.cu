@@ -159,10 +159,10 @@ static_assert(!comes_through_ring<item<12, 4>> && !comes_through_ring<item<16, 4
 static_assert(comes_through_ring<item<16, 16>> && comes_through_ring<item<20, 4>> &&
               comes_through_ring<item<24, 4>> && comes_through_ring<item<48, 8>> &&
               comes_through_ring<item<128, 4>>);
-using structs =
-    ::testing::Types<item<12, 4>, item<16, 4>, item<16, 8>, item<16, 16>, item<20, 4>, item<24, 4>,
-                     item<24, 8>, item<32, 8>, item<32, 16>, item<40, 8>, item<48, 8>, item<64, 4>,
-                     item<64, 16>, item<128, 4>, item<128, 8>, item<128, 16>>;
+using structs = ::testing::Types<item<12, 4>, item<16, 4>, item<16, 8>, item<16, 16>, item<20, 4>,
+                                 item<24, 4>, item<24, 8>, item<32, 8>, item<32, 16>, item<40, 8>,
+                                 item<48, 8>, item<64, 4>, item<64, 16>, item<80, 16>, item<112, 8>,
+                                 item<128, 4>, item<128, 8>, item<128, 16>>;
 TYPED_TEST_SUITE(CudaByKeyOfStructs, structs);
 
 TYPED_TEST(CudaByKeyOfStructs, RunsAroundEveryEnd) {

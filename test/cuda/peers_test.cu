@@ -137,6 +137,39 @@ TEST(PeerRanks, CallsWithAndWithoutLengthsEnd) {
   }
 }
 
+// A call that is recorded once meets as many as it is run; calls by the hosts go on after them.
+TEST(PeerRanks, GraphsMeetCallsThatAreMadeOneByOne) {
+  on_all([](tilefold::peer_communicator& comm) {
+    tilefold::cuda_executor gpu;
+    gpu.reserve(1 << 20);
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    const tilefold::test::device_items<float> items(std::vector<float>(10, 1.0f));
+    const tilefold::test::device_items<float> out(std::vector<float>(3, 0.0f));
+    const tilefold::rank_lengths lengths(std::vector<std::int64_t>(ranks, 10));
+    const auto all = tilefold::ranks(comm, gpu, lengths);
+    if (comm.rank() == 0) {
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t runs = nullptr;
+      must(cudaStreamBeginCapture(gpu.stream(), cudaStreamCaptureModeThreadLocal));
+      tilefold::reduce_into(all, items.get(), items.get() + 10, out.get());
+      must(cudaStreamEndCapture(gpu.stream(), &graph));
+      must(cudaGraphInstantiate(&runs, graph, 0));
+      for (int i = 0; i < 3; ++i) must(cudaGraphLaunch(runs, gpu.stream()));
+      gpu.synchronize();
+      must(cudaGraphExecDestroy(runs));
+      must(cudaGraphDestroy(graph));
+    } else {
+      for (int i = 0; i < 3; ++i) {
+        tilefold::reduce_into(all, items.get(), items.get() + 10, out.get() + i);
+      }
+      gpu.synchronize();
+    }
+    comm.throw_errors();
+    EXPECT_EQ(tilefold::test::fetched(gpu, out.get()), 10.0f * static_cast<float>(ranks));
+    EXPECT_EQ(tilefold::rank_lengths::of(comm, 7).total(), 7 * comm.size());
+  });
+}
+
 // With one GPU there is nobody to wait for.
 TEST(PeerRanks, ARankThatLeavesIsTold) {
   const auto devices = all_gpus();

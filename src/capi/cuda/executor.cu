@@ -275,6 +275,9 @@ cudaStream_t stream_or_default(void* stream) {
 }  // namespace
 
 tilefold_executor* new_cuda_executor(int device, void* stream) {
+  if (device == -1 && stream != nullptr) {  // the stream's own
+    return new gpu<own_executor>({cuda_executor(static_cast<cudaStream_t>(stream))});
+  }
   capi::require_device("tilefold_cuda_executor", device);
   auto* const handle = capi::stream_or_default(stream);
   const detail::beside_captures mode;
