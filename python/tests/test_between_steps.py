@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -153,3 +154,16 @@ def test_an_accumulator_that_is_in_use_can_be_added_to(ten_seconds):
     with between_steps(lambda: total.add(next(large))):  # its bytes become more and more
         parts.append(total.to_bytes())
     assert tilefold.ExactAccumulator.from_bytes("f8", parts[0]).to_bytes() == parts[0]
+
+
+def test_the_first_call_of_a_thread():
+    found = []
+
+    def run():
+        with between_steps(lambda: tilefold.sum(np.full(3, 7.0))):
+            found.append(tilefold.sum(X))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert same_bits(found[0], tilefold.sum(X))
