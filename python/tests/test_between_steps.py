@@ -157,13 +157,20 @@ def test_an_accumulator_that_is_in_use_can_be_added_to(ten_seconds):
 
 
 def test_the_first_call_of_a_thread():
-    found = []
+    sevens, found = np.full(3, 7.0), []
+    expected = tilefold.sum(X)  # which makes what threads share
+    assert tilefold.sum(sevens) == 21
+
+    def handler():  # only while the thread's list is made
+        if sys._getframe(2).f_code.co_name in ("__init__", "_idle_results"):
+            assert tilefold.sum(sevens) == 21
+            found.append("between")
 
     def run():
-        with between_steps(lambda: tilefold.sum(np.full(3, 7.0))):
+        with between_steps(handler):
             found.append(tilefold.sum(X))
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert same_bits(found[0], tilefold.sum(X))
+    assert len(found) > 1 and same_bits(found[-1], expected)
