@@ -26,7 +26,45 @@
 #include <tilefold/policy.hpp>
 #include <tilefold/tree.hpp>
 
+#define TRY(n,v)
+#ifndef T_LANES
+#define T_LANES 4
+#endif
+#ifndef T_WARPS
+#define T_WARPS 16
+#endif
+#ifndef T_RUN
+#define T_RUN 128
+#endif
+#ifndef T_SUB
+#define T_SUB 2
+#endif
+#ifndef T_CHUNK
+#define T_CHUNK 2
+#endif
+#ifndef T_STAGED
+#define T_STAGED 768
+#endif
+#ifndef T_STAGE16
+#define T_STAGE16 0
+#endif
+#ifndef T_STRETCH
+#define T_STRETCH 64
+#endif
+#ifndef T_KEYBLOCKS
+#define T_KEYBLOCKS 6
+#endif
+#ifndef T_SPAN
+#define T_SPAN 1024
+#endif
+#ifndef T_PACKET
+#define T_PACKET 8
+#endif
+#ifndef T_SLICES
+#define T_SLICES 4
+#endif
 namespace tilefold::detail::cuda {
+inline std::int64_t t_warp_items = 0;
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
@@ -152,14 +190,14 @@ constexpr staged_shape staged_structs_shape(int item_bytes) {
 
 /// Whether items are structs that a lane better folds a few of before any goes to another lane.
 constexpr bool pays_to_stage_structs(int item_bytes, std::int64_t acc_bytes) {
-  return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes != 16 &&
+  return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && (T_STAGE16 || item_bytes != 16) &&
          item_bytes <= 128 && staged_structs_shape(item_bytes).run > 0;
 }
 
 /// Whether a warp stages its trees of structs, and a run of theirs: rows of 4 KiB or so, so that
 /// four blocks of an SM have two for each warp.
 constexpr int tree_run_of_structs(int item_bytes) {
-  return cuda::run_of_structs(item_bytes, 128, 160);
+  return cuda::run_of_structs(item_bytes, T_RUN, 160);
 }
 constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes <= 128 &&
@@ -168,7 +206,7 @@ constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_b
 
 /// Trees of structs that are all of one length are levels of one staged tree if each has so many
 /// bytes: shorter ones have too many results a row.
-inline constexpr std::int64_t least_staged_struct_tree_bytes = 768;
+inline constexpr std::int64_t least_staged_struct_tree_bytes = T_STAGED;
 
 constexpr staged_shape staged_shape_for(int item_bytes, std::int64_t acc_bytes) {
   return pays_to_stage_structs(item_bytes, acc_bytes) ? staged_structs_shape(item_bytes)
@@ -283,7 +321,7 @@ inline constexpr std::int64_t least_exact_acc_bytes = 24;
 /// Items of a lane's stretch: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
 /// most 16 items, for while a lane folds its stretch, the tree's other lanes wait.
 constexpr int stretch_items_for(int item_bytes) {
-  return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
+  return detail::bounded(1 << tree::floor_log2(T_STRETCH / detail::smaller(item_bytes, T_STRETCH)), 1, 16);
 }
 
 /// The same of exact sums, which cost most where lanes meet and round: of doubles 128 bytes.
@@ -305,7 +343,7 @@ inline constexpr int least_loaded_stretch = 8;
 
 /// Trees that are dealt to lanes: threads of a block, and blocks that an SM shall hold at least.
 inline constexpr int lanes_nt = 128;
-constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 4 : 8; }
+constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? T_LANES : 8; }
 
 /// Neighbouring trees that a warp takes at a time: several batches for each warp, so that none is
 /// the last for long.
@@ -336,8 +374,8 @@ constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
 /// nothing spills.
 inline constexpr int warps_nt = 128;
 constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
-  if (acc_bytes > 64) return 12;  // with more they spill
-  return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
+  if (acc_bytes > 64) return T_WARPS - 4;  // with more they spill
+  return acc_bytes > 8 ? T_WARPS : loads_stretches ? 24 : 32;
 }
 
 /// Larger structs are not staged where a row is cut: what is left of a tree takes too many
@@ -350,10 +388,10 @@ constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_byte
 /// Trees of 2^k items as levels of one tree, and trees of whole chunks: threads of a block, blocks
 /// that an SM shall hold, and how often a chunk has a tile's items.
 inline constexpr int subtree_nt = 256;
-constexpr int min_resident_subtree_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 2 : 3; }
+constexpr int min_resident_subtree_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? T_SUB : 3; }
 inline constexpr int row_stream_nt = 256;
 inline constexpr int min_resident_row_stream_blocks = 3;
-inline constexpr int chunk_tiles = 2;
+inline constexpr int chunk_tiles = T_CHUNK;
 
 /// Whether two chunks of items leave registers for the rest.
 constexpr bool pays_to_load_chunks_ahead(std::size_t acc_bytes, int width) {
@@ -431,10 +469,10 @@ inline constexpr int by_key_warps = by_key_nt / 32;
 inline constexpr int by_key_tile = by_key_warps * patch_items;
 /// Items of a patch that are folded together; of few patches, those that one warp takes at least:
 /// more warps fold, but each looks for its runs first.
-inline constexpr int span_items = 1024;
+inline constexpr int span_items = T_SPAN;
 inline constexpr int least_share_items = 512;
 /// Items of the longest run that a lane folds out of shared memory, and the largest such items.
-inline constexpr int by_key_packet = 8;
+inline constexpr int by_key_packet = T_PACKET;
 inline constexpr int most_by_key_staged_bytes = 8;
 /// Structs of some sizes come through a ring of shared memory (value_ring.cuh), so many bytes for
 /// each warp. A lane has a stretch of 128 bytes, or two items: half as many shuffles as with 64.
@@ -454,7 +492,7 @@ constexpr bool pays_to_fold_from_ring(std::size_t item_bytes, std::size_t alignm
 /// Blocks that an SM shall hold: with the stretches of larger structs more would spill.
 constexpr int min_resident_by_key_blocks(std::size_t acc_bytes, bool from_ring) {
   if (from_ring) return acc_bytes > 64 ? 2 : acc_bytes > 32 ? 3 : 4;
-  return acc_bytes > 8 ? 5 : 6;
+  return acc_bytes > 8 ? 5 : T_KEYBLOCKS;
 }
 /// Bytes of a value at most: a warp has shared memory for one.
 inline constexpr int stage_bytes = 4096;
@@ -518,7 +556,8 @@ struct launch_tuning {
   // Patches for each SM from which on a warp looks for heads in most_head_rounds of them.
   std::int64_t head_patches_per_sm;
 
-  constexpr std::int64_t warp_items(std::int64_t trees) const {
+  std::int64_t warp_items(std::int64_t trees) const {
+    if (t_warp_items > 0 && trees >= some_trees) return t_warp_items;
     return most_warp_items[trees >= many_trees ? 2 : trees >= some_trees ? 1 : 0];
   }
   constexpr std::int64_t slice_items(std::int64_t trees) const {
@@ -532,7 +571,7 @@ inline constexpr launch_tuning h200{.short_tile_parts = 2,
                                     .many_trees = 4096,
                                     .most_warp_items = {1024, 4096, 16384},
                                     .least_slice_items = {16384, 65536},
-                                    .slices_per_block = 4,
+                                      .slices_per_block = T_SLICES,
                                     .head_patches_per_sm = 128};
 
 /// Of a GPU of compute capability major * 10 + minor: that of an H200, until another was measured.

@@ -214,7 +214,7 @@ class patch_work {
     const unsigned below =
         __shfl_sync(full_warp, is_last ? before : heads, (lane() + warp_size - 1) % warp_size);
     unsigned near = heads << part_bits | (below & ((1u << part_bits) - 1));
-    static_assert(packet == 8 && part_bits == 16);
+    static_assert(packet <= 16 && part_bits == 16);
 #pragma unroll
     for (int step = 1; step < packet; step *= 2) near |= near << step;
     return __all_sync(full_warp, near >> part_bits == 0xffffu);
