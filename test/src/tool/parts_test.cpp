@@ -294,6 +294,17 @@ TEST(parts, a_checkpoint_is_of_one_run_at_a_time) {
   }
 }
 
+// Runs the tool and kills it, until a run has left a checkpoint.
+void run_until_there_is(const std::string& checkpoint, const std::vector<std::string>& arguments) {
+  while (!std::filesystem::exists(checkpoint)) {
+    tool program;
+    const pid_t pid = program.start(arguments);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    kill(pid, SIGKILL);
+    program.finish(pid);
+  }
+}
+
 TEST(parts, a_checkpoint_of_something_else_is_refused) {
   const scratch files;
   const std::string file =
@@ -304,13 +315,7 @@ TEST(parts, a_checkpoint_of_something_else_is_refused) {
         "reduce",  "--op", op,  "--checkpoint", checkpoint, "--checkpoint-seconds", "0",
         "--chunk", "4096", file};
   };
-  while (!std::filesystem::exists(checkpoint)) {
-    tool program;
-    const pid_t pid = program.start(arguments("sum"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    kill(pid, SIGKILL);
-    program.finish(pid);
-  }
+  run_until_there_is(checkpoint, arguments("sum"));
   expect_in(complaint(arguments("max")), "of another reduction");
   expect_in(complaint({"merge", checkpoint}), "is a checkpoint");
   // A file of the same size and time in its place.
@@ -337,13 +342,7 @@ TEST(parts, a_checkpoint_of_the_other_byte_order_is_refused) {
                                     type,     "--checkpoint", checkpoint, "--checkpoint-seconds",
                                     "0",      "--chunk",      "4096",     file};
   };
-  while (!std::filesystem::exists(checkpoint)) {
-    tool program;
-    const pid_t pid = program.start(arguments("<f4"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    kill(pid, SIGKILL);
-    program.finish(pid);
-  }
+  run_until_there_is(checkpoint, arguments("<f4"));
   expect_in(complaint(arguments(">f4")), "of another reduction");
 }
 
