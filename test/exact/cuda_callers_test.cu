@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exact sums on a GPU by calls that say more than a range: with an initial value, of lengths that
-// only the GPU knows, of segments that are promised to be short, looked at before. Each has the
-// bits of the host, whose sums other tests compare with real ones.
+// only the GPU knows, of segments that are promised to be short, or whose offsets are checked
+// first. Each has the bits of the host, whose sums other tests compare with real ones.
 #include <cstddef>
 #include <cstdint>
 #include <random>

@@ -8,7 +8,7 @@
 //     warp           e f of span 1, then a b c d of span 0; not g h, which begin in the next patch
 //     1 to 8 items   a lane folds a run; items come through shared memory (load/staged.cuh)
 //     more           dealt to lanes (lane_plan.cuh); all runs are, if items are large
-//     structs        all runs are dealt, and come through a ring (load/value_ring.cuh): the next
+//     some structs   all runs are dealt, and come through a ring (load/value_ring.cuh): the next
 //                    deals' items are on their way while one is folded
 //     open           f, if it ended behind the reach: listed for a forest by the warp in whose
 //                    patch the next run begins
@@ -43,7 +43,8 @@ struct patch_heads {
 };
 static_assert(reach_items == 2 * part_items && 2 * part_bits == 32);
 
-/// Whether values come through a ring: structs that lie in memory, and are folded as they are.
+/// Whether values come through a ring: structs that lie in memory, with accumulators as large, of
+/// sizes that gain.
 template <class Source, class Reducer>
 inline constexpr bool folds_from_ring = false;
 template <class T, class Reducer>
