@@ -40,7 +40,7 @@ def takes(op, dtype):
     if dtype == "?" and op in ("min", "max"):
         return True
     if op in ("exact_sum", "exact_mean"):  # the host has more
-        return op == "exact_sum" and dtype in ("f4", "f8")
+        return dtype in ("f4", "f8")
     known = oracle.REAL if op == "summary" else oracle.TABLE[op][0]
     return dtype in known and not (dtype == "?" and op == "minmax")
 

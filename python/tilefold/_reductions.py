@@ -477,8 +477,8 @@ def norm(x: Items, ord: float = 2, axis: Axis = None, keepdims: bool = False, ou
 
 def exact_mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
                stream: Any = None) -> Any:
-    """The real mean of real items on the host, rounded once to their dtype; of integers and bool to float64. Of
-    nothing: EmptyError. The rest: see reduce(); docs/exact.md."""
+    """The real mean of real items, rounded once to their dtype; of integers and bool to float64. On a GPU: of float32
+    and float64. Of nothing: EmptyError. The rest: see reduce(); docs/exact.md."""
     return reduce(x, "exact_mean", axis, keepdims, out, stream=stream)
 
 

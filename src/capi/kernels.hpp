@@ -49,8 +49,17 @@ struct plain {
   R operator()() const { return R{}; }
 };
 
-/// Folds a job with what Make makes; its results are of type Out.
-template <class It, class Out, class Make, class Exec>
+/// Operations and items whose rows of one length have kernels of their own on a GPU: those that
+/// networks ask for. Each takes some seconds to compile.
+template <op Which, class It>
+inline constexpr bool has_rows = false;
+template <op Which, class T>
+inline constexpr bool has_rows<Which, const T*> =
+    (Which == op::sum || Which == op::mean || Which == op::logsumexp) &&
+    (std::is_same_v<T, float> || is_narrow_float<T>);
+
+/// Folds a job with what Make makes for an operation; its results are of type Out.
+template <op Which, class It, class Out, class Make, class Exec>
 void fold_job(Exec& exec, const job& call) {
   const auto bound =
       detail::bind<void, It>(detail::init_and_op{detail::no_init{}, Make{}()}, detail::as_is{});
@@ -64,6 +73,15 @@ void fold_job(Exec& exec, const job& call) {
     exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step,
                                     static_cast<Out*>(call.results));
     return;
+  }
+  if constexpr (has_rows<Which, It>) {
+    if (!call.by_columns && call.offsets.bits == 0 && call.offsets.step > 0) {
+      exec.template fold_forest<policy>(
+          detail::make_equal_forest(items, call.segments, call.offsets.step), call.segments,
+          bound.reducer, bound.start, empty,
+          detail::strided_output<Out*>{static_cast<Out*>(call.results), call.plan.out});
+      return;
+    }
   }
 #endif
   const detail::strided_output<Out*> out{static_cast<Out*>(call.results), call.plan.out};
@@ -89,6 +107,7 @@ struct basic_kernel {
   std::int64_t accumulator_bytes;
   void (*fold)(Exec&, const job&);
   const piece_kind* pieces;  // of the host's kernels
+  bool reads_by_pointer;     // its items, which are of the dtype then
 };
 
 // What results look like in memory.
@@ -128,7 +147,8 @@ class basic_table {
     row.count = result_traits<Out>::count;
     row.has_empty = has_empty;
     row.accumulator_bytes = static_cast<std::int64_t>(sizeof(accumulator));
-    row.fold = &fold_job<It, Out, Make, Exec>;
+    row.fold = &fold_job<Which, It, Out, Make, Exec>;
+    row.reads_by_pointer = std::is_pointer_v<It>;
     if constexpr (on_host && Which != op::statistics) {
       row.pieces = &piece_of<Which, It, Out, Make>::kind();
     }

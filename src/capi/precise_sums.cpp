@@ -19,6 +19,7 @@ struct make_mean {
 void add_precise_sums(table& all) {
   all.add_typed<op::compensated_sum, plain<r::compensated_sum>, itself, float, double>();
   all.add_typed<op::exact_sum, plain<r::exact_sum<>>, itself, float, double>();
+  all.add_typed<op::exact_mean, make_mean, itself, float, double>(false);
   // On a GPU each of these would take a minute to compile.
   if constexpr (table::on_host) {
     static constexpr auto signed_types = {dtype::int8, dtype::int16, dtype::int32, dtype::int64,
@@ -29,7 +30,7 @@ void add_precise_sums(table& all) {
     all.add_typed<op::exact_sum, make_sum, itself, half, bfloat16>();
     all.add_any<op::exact_sum, make_sum, std::int64_t, std::int64_t>(signed_types);
     all.add_any<op::exact_sum, make_sum, std::uint64_t, std::uint64_t>(unsigned_types);
-    all.add_typed<op::exact_mean, make_mean, itself, half, bfloat16, float, double>(false);
+    all.add_typed<op::exact_mean, make_mean, itself, half, bfloat16>(false);
     all.add_any<op::exact_mean, make_mean, std::int64_t, double>(signed_types, false);
     all.add_any<op::exact_mean, make_mean, std::uint64_t, double>(unsigned_types, false);
   }

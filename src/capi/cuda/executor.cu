@@ -61,10 +61,29 @@ int num_sms_of(int device) {
   return count;
 }
 
+/// For executors whose calls need no workspace.
+class no_memory_resource final : public device_memory_resource {
+ public:
+  void* allocate(std::int64_t bytes, cudaStream_t) override {
+    throw allocation_error("tilefold: " + std::to_string(bytes) +
+                               " bytes of workspace are asked for where none were expected",
+                           bytes);
+  }
+  void deallocate(void*, std::int64_t, cudaStream_t) noexcept override {}
+};
+
+device_memory_resource& no_memory() {
+  static no_memory_resource resource;
+  return resource;
+}
+
 /// Each call borrows what its thread keeps for a stream, so the stream may end at any time.
 struct kept_by_thread {
   int device;
   cudaStream_t stream;
+  /// For calls that need no workspace: nothing in it changes, so that all threads use it, and
+  /// neither the number of the stream nor a capture need be asked for.
+  cuda_executor bare;
 
   struct lent {
     lent(int device, cudaStream_t stream) : scope(device), one(stream) {}
@@ -92,10 +111,19 @@ class gpu final : public tilefold_executor {
       throw unsupported("tilefold: there is no " + std::string(name_of(which)) + " of " +
                         std::string(name_of(call.type)) + " on a GPU");
     }
+    if constexpr (requires { lender_.bare; }) {
+      if (needs_no_workspace(*found, call)) {
+        const detail::beside_captures mode;  // the first call loads kernels
+        try {
+          return run(*found, lender_.bare, call);
+        } catch (const cuda_error& e) {
+          // After a reset of the device threads keep others.
+          if (e.code() != static_cast<int>(cudaErrorContextIsDestroyed)) throw;
+        }
+      }
+    }
     auto lent = lender_.lend();
-    look_at(lent.executor(), call);
-    if (call.offsets.bits != 0) reach(lent.executor(), call.offsets.data, "offsets");
-    found->fold(lent.executor(), call);
+    run(*found, lent.executor(), call);
   }
 
   void dot(const void* x, const void* y, dtype type, std::int64_t n, void* result) override {
@@ -174,6 +202,34 @@ class gpu final : public tilefold_executor {
   void synchronize() override { lender_.lend().executor().synchronize(); }
 
  private:
+  using kernel = basic_kernel<cuda_executor>;
+
+  static bool is_range_of_items(const job& call) { return call.is_range && call.offsets.step > 0; }
+
+  // Of iterators only pointers tell how large the kernel's items are.
+  static bool needs_no_workspace(const kernel& found, const job& call) {
+    const std::int64_t bytes = bytes_of(call.type);
+    return found.reads_by_pointer && is_range_of_items(call) &&
+           cuda_executor::workspace_bytes(call.offsets.step, bytes, found.accumulator_bytes) == 0 &&
+           cuda_executor::workspace_bytes(call.offsets.step, bytes + 8, found.accumulator_bytes) ==
+               0;
+  }
+
+  // Folds look at the pointers that they are given before anything is launched; a question costs
+  // a fifth of a microsecond. So the rest is looked at here, and all where one cannot be reached:
+  // under the names that callers know.
+  static void run(const kernel& found, cuda_executor& exec, const job& call) {
+    if (call.reads_items && !found.reads_by_pointer) reach(exec, call.items, "items");
+    if (call.offsets.bits != 0) reach(exec, call.offsets.data, "offsets");
+    if (!is_range_of_items(call)) reach(exec, call.results, "results");
+    try {
+      found.fold(exec, call);
+    } catch (const memory_space_error&) {
+      look_at(exec, call);
+      throw;
+    }
+  }
+
   static void require_no_capture(const cuda_executor& exec, const char* function) {
     try {
       exec.require_waiting("");
@@ -236,7 +292,7 @@ tilefold_executor* new_stream_executor(int device, void* stream) {
   const detail::beside_captures mode;
   const detail::cuda::device_scope scope(device);
   capi::require_stream_here("tilefold_stream_executor", handle);
-  return new gpu<kept_by_thread>({device, handle});
+  return new gpu<kept_by_thread>({device, handle, cuda_executor(handle, no_memory())});
 }
 
 bool has_cuda() { return true; }
