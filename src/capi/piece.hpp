@@ -99,7 +99,13 @@ struct items_read<const T*> {
 
 /// Operations that write the accumulator as it is, but for NaNs, which all become one.
 constexpr bool writes_accumulators(op which) {
-  return which == op::minmax || which == op::l1 || which == op::linf || which == op::softmax_pair;
+  return which == op::minmax || which == op::l1 || which == op::linf || which == op::softmax_pair ||
+         which == op::any || which == op::all;
+}
+
+/// Those of bool are folded as bytes, which are the bytes of the result.
+constexpr bool is_extreme(op which) {
+  return which == op::min || which == op::max || which == op::minmax;
 }
 
 /// Of items that It reads, folded with what Make makes for an operation; the value is an Out.
@@ -181,6 +187,9 @@ class piece_of final : public piece_state {
     constexpr std::int64_t bytes = sizeof(accumulator);
     if constexpr (std::is_same_v<accumulator, Out> &&
                   (is_op_reducer<reducer> || writes_accumulators(Which))) {
+      return {true, Which, bytes, nullptr};
+    } else if constexpr (is_extreme(Which) && std::is_same_v<item, std::uint8_t>) {
+      static_assert(sizeof(Out) == sizeof(accumulator));
       return {true, Which, bytes, nullptr};
     } else if constexpr (Which == op::logsumexp && !exact_in_float<item>) {
       return {true, op::softmax_pair, bytes, nullptr};

@@ -532,7 +532,7 @@ using make_executor = tilefold_status (*)(std::int32_t, void*, tilefold_executor
 TEST_F(CInterfaceOnGpu, ExecutorsOfAStreamNameABadDevice) {
   for (const make_executor make : {&tilefold_cuda_executor, &tilefold_stream_executor}) {
     for (void* const stream : {static_cast<void*>(stream_), static_cast<void*>(nullptr)}) {
-      for (const int device : {-1, 99}) {
+      for (const int device : {-2, 99}) {
         tilefold_executor* none = nullptr;
         EXPECT_EQ(make(device, stream, &none), TILEFOLD_INVALID_ARGUMENT);
         EXPECT_NE(std::string(tilefold_last_error())
@@ -566,6 +566,10 @@ TEST_F(CInterfaceOnGpu, ExecutorsOfAStreamOfAnotherDeviceAreRefused) {
     EXPECT_EQ(exec, nullptr);
     EXPECT_EQ(make(1, stream, &exec), TILEFOLD_OK) << tilefold_last_error();
     tilefold_destroy(exec);
+    // Only the one that lasts as long as its stream asks that for its device.
+    const bool asks = make == &tilefold_cuda_executor;
+    EXPECT_EQ(make(-1, stream, &exec), asks ? TILEFOLD_OK : TILEFOLD_INVALID_ARGUMENT);
+    if (asks) tilefold_destroy(exec);
     int current = -1;
     must(cudaGetDevice(&current));
     EXPECT_EQ(current, 0);

@@ -76,7 +76,7 @@ TEST(PieceBlocks, AreThoseOfThePiecesOfTheHost) {
       }
     }
   }
-  EXPECT_GE(kinds, 110);
+  EXPECT_GE(kinds, 200);
 }
 
 }  // namespace

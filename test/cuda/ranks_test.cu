@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -39,6 +40,10 @@ using tilefold::test::tree_hash;
 
 constexpr std::int64_t most_items = 300000;
 
+/// How many random cuts of a verb a test tries: `few`, or 50,000 with TILEFOLD_TEST_MANY_CUTS in
+/// the environment, which takes minutes.
+int num_cuts(int few) { return std::getenv("TILEFOLD_TEST_MANY_CUTS") != nullptr ? 50000 : few; }
+
 // Calls body(comm, ranks of GPU executors) on every rank.
 template <class Body>
 void on_ranks(int ranks, const Body& body) {
@@ -67,7 +72,7 @@ TEST(CudaRanks, AnyCutGivesTheTreeOfTheWhole) {
     int ranks;
     int rounds;
   };
-  const group groups[]{{1, 100}, {2, 60000}, {3, 30000}, {8, 10000}};
+  const group groups[]{{1, 100}, {2, 60000}, {3, 30000}, {8, 10000}, {64, 100}};
   for (const group& of : groups) {
     const int ranks = of.ranks;
     std::vector<cut_call> calls;
@@ -110,7 +115,7 @@ TEST(CudaRanks, EveryVerbOfOneValue) {
   const auto most = tilefold::reduce(host, x, r::arg_max{});
   for (const int ranks : {2, 5}) {
     std::vector<std::vector<std::int64_t>> rounds;
-    for (int round = 0; round < 200; ++round) rounds.push_back(random_cuts(bits, n, ranks));
+    for (int i = 0; i < num_cuts(200); ++i) rounds.push_back(random_cuts(bits, n, ranks));
     on_ranks(ranks, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
       thrust::device_vector<tree_hash> out(1);
       for (const auto& cuts : rounds) {
@@ -163,7 +168,7 @@ TEST(CudaRanks, HostsAmongThem) {
 TEST(CudaRanks, SegmentsRunsAndColumnsThatCrossRanks) {
   for (const int ranks : {2, 5}) {
     on_ranks(ranks, [](thread_communicator& comm, tilefold::cuda_executor& gpu) {
-      tilefold::test::expect_many_results_of_ranks(comm, gpu, 50);
+      tilefold::test::expect_many_results_of_ranks(comm, gpu, num_cuts(50));
     });
   }
 }

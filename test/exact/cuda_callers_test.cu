@@ -68,6 +68,7 @@ TYPED_TEST(CudaExactCalls, OfLengthsThatOnlyTheGpuKnows) {
   for (const std::int64_t n : lengths) {
     SCOPED_TRACE(testing::Message() << n << " items, seed " << test::seed());
     const gpu_array<std::int64_t> number(std::vector<std::int64_t>{n});
+    this->out.assign(std::vector<T>(1, T{-7}).data(), 1);
     reduce_into(this->gpu, x.data(), deferred(number.data(), lengths.back()), this->out.data(),
                 r::exact_sum{});
     EXPECT_EQ(bytes_of(this->out.to_host()[0]),
