@@ -34,9 +34,11 @@ class gpu_bytes {
   explicit gpu_bytes(std::size_t n) : size_(n) {
     must(cudaMalloc(&data_, n == 0 ? 1 : n));
     must(cudaMemset(data_, 0xee, n));
+    wait_for_default_stream();
   }
   explicit gpu_bytes(const bytes& content) : gpu_bytes(content.size()) {
     must(cudaMemcpy(data_, content.data(), content.size(), cudaMemcpyDefault));
+    wait_for_default_stream();
   }
   gpu_bytes(const gpu_bytes&) = delete;  // frees itself
   gpu_bytes& operator=(const gpu_bytes&) = delete;
@@ -50,6 +52,9 @@ class gpu_bytes {
   }
 
  private:
+  // Streams of executors do not wait for it, and neither call does.
+  static void wait_for_default_stream() { must(cudaStreamSynchronize(cudaStreamLegacy)); }
+
   void* data_ = nullptr;
   std::size_t size_;
 };
