@@ -52,7 +52,7 @@ class gpu_bytes {
   }
 
  private:
-  // Streams of executors do not wait for it, and neither call does.
+  // Both calls may be back before the GPU is done, and executors' streams do not wait for it.
   static void wait_for_default_stream() { must(cudaStreamSynchronize(cudaStreamLegacy)); }
 
   void* data_ = nullptr;
@@ -383,6 +383,7 @@ TEST_F(CInterfaceOnGpu, WhatWasReservedIsEnoughForColumns) {
   must(call(other));  // loads kernels
   must(tilefold_synchronize(other));
   must(cudaMemset(result.data(), 0xee, 8 * 500));
+  must(cudaDeviceSynchronize());
   std::int64_t workspace = 0;
   must(tilefold_workspace(gpu_, "exact_sum", f64, n, extents[1], &workspace));
   must(tilefold_reserve(gpu_, workspace));
@@ -639,6 +640,7 @@ TEST_F(CInterfaceOnGpu, ErrorsNameTheBadValue) {
   EXPECT_NE(std::string(tilefold_last_error()).find("device 99"), std::string::npos);
   const float nothing = 0;
   must(cudaMemcpy(some.data(), &nothing, 4, cudaMemcpyDefault));
+  must(cudaDeviceSynchronize());
   must(tilefold_reduce(gpu_, "sum", some.data(), f32, 1, some.data()));
   must(tilefold_synchronize(gpu_));
 }

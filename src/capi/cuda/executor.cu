@@ -82,7 +82,7 @@ struct kept_by_thread {
   int device;
   cudaStream_t stream;
   /// For calls that need no workspace: nothing in it changes, so that all threads use it, and
-  /// neither the number of the stream nor a capture need be asked for.
+  /// the number of the stream need not be asked for.
   cuda_executor bare;
 
   struct lent {
