@@ -172,7 +172,7 @@ TEST_P(ForestsOf, AFirstAxisSpreadOverRanks) {
   const tilefold::host_executor one(1);
   thread_communicator::run(GetParam(), [&](thread_communicator& comm) {
     shape_stream bits(tilefold::test::seed());
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < num_cuts(comm.size()); ++round) {
       const std::int64_t rows = 1 + bits.below(90), width = 1 + bits.below(7);
       const auto cuts = random_cuts(bits, rows, comm.size());
       const auto mine = static_cast<std::size_t>(comm.rank());
