@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Statistics in one pass: those of tilefold_stats(), and those of "summary".
+#include <cstdint>
+#include <limits>
+
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
 
@@ -34,14 +37,32 @@ TILEFOLD_HD double real(T value) {
   }
 }
 
+/// Of nothing the extremes are infinities, whatever the items: their own could be those of the
+/// wider type that they are read as.
+struct extremes_in_double {
+  double min;
+  double max;
+
+  template <class T>
+  TILEFOLD_HD extremes_in_double(std::int64_t count, T least, T greatest)
+      : min(count == 0 ? infinity : capi::real(least)),
+        max(count == 0 ? -infinity : capi::real(greatest)) {}
+
+ private:
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+};
+
 /// What the five are in C.
 struct in_c : tilefold_statistics {
   in_c() = default;
   template <class Five>
     requires requires(const Five& five) { get<4>(five); }
   TILEFOLD_HD in_c(const Five& five)
-      : tilefold_statistics{get<0>(five), get<1>(five), get<2>(five), capi::real(get<3>(five)),
-                            capi::real(get<4>(five))} {}
+      : tilefold_statistics{get<0>(five), get<1>(five), get<2>(five), 0, 0} {
+    const extremes_in_double ends(count, get<3>(five), get<4>(five));
+    min = ends.min;
+    max = ends.max;
+  }
 };
 
 /// Count, mean, variance of a sample and of a population, least and greatest.
@@ -52,9 +73,11 @@ struct six_numbers {
   template <class Six>
     requires requires(const Six& six) { get<5>(six); }
   TILEFOLD_HD six_numbers(const Six& six)
-      : numbers{
-            capi::real(get<0>(six)), get<1>(six), get<2>(six), get<3>(six), capi::real(get<4>(six)),
-            capi::real(get<5>(six))} {}
+      : numbers{capi::real(get<0>(six)), get<1>(six), get<2>(six), get<3>(six), 0, 0} {
+    const extremes_in_double ends(get<0>(six), get<4>(six), get<5>(six));
+    numbers[4] = ends.min;
+    numbers[5] = ends.max;
+  }
 };
 
 }  // namespace

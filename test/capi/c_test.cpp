@@ -456,12 +456,33 @@ TEST_F(CInterface, StatisticsHaveTheBitsOfTheirOwnOperations) {
   check(items_of<float>(100003));
   check(items_of<double>(1000));
   check(items_of<std::int16_t>(1000));
-  tilefold_statistics nothing{};
-  must(tilefold_stats(host_, nullptr, code<float>, 0, &nothing));
-  EXPECT_EQ(nothing.count, 0);
-  EXPECT_TRUE(std::isnan(nothing.mean) && std::isnan(nothing.variance));
-  EXPECT_EQ(nothing.min, std::numeric_limits<double>::infinity());
-  EXPECT_EQ(nothing.max, -std::numeric_limits<double>::infinity());
+}
+
+TEST_F(CInterface, StatisticsOfNothing) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const tilefold_dtype boolean{TILEFOLD_BOOL, 8, 1};
+  for (const tilefold_dtype type :
+       {code<float>, code<double>, code<std::int8_t>, code<std::int64_t>, code<std::uint8_t>,
+        code<std::uint64_t>, boolean}) {
+    SCOPED_TRACE(testing::Message() << int{type.code} << ':' << int{type.bits});
+    tilefold_statistics nothing{};
+    must(tilefold_stats(host_, nullptr, type, 0, &nothing));
+    EXPECT_EQ(nothing.count, 0);
+    EXPECT_TRUE(std::isnan(nothing.mean) && std::isnan(nothing.variance));
+    EXPECT_EQ(nothing.min, infinity);
+    EXPECT_EQ(nothing.max, -infinity);
+    const std::int64_t item = 1;
+    const std::int64_t offsets[]{0, 0, 1};
+    double numbers[12]{};
+    must(tilefold_segmented_reduce(host_, "summary", &item, type, 1, offsets, int64_code, 2,
+                                   numbers));
+    EXPECT_EQ(numbers[0], 0);
+    EXPECT_EQ(numbers[4], infinity);
+    EXPECT_EQ(numbers[5], -infinity);
+    EXPECT_EQ(numbers[6], 1);
+    EXPECT_EQ(numbers[10], numbers[7]);  // of one item, whose mean is the item
+    EXPECT_EQ(numbers[11], numbers[7]);
+  }
 }
 
 // ---- nothing, and what is wrong
@@ -507,8 +528,8 @@ TYPED_TEST(EmptySegmentsOf, HaveTheResultOfNothing) {
   EXPECT_TRUE(std::isnan(summary.mean));
   EXPECT_TRUE(std::isnan(summary.variance));
   EXPECT_TRUE(std::isnan(summary.population_variance));
-  // Of nothing the least is the greatest number of the type, and the other way round.
   if constexpr (std::is_integral_v<T>) {
+    // Of nothing the least is the greatest number of the type, and the other way round.
     using limits = std::numeric_limits<T>;
     EXPECT_EQ(first_of("min", T{}), limits::max());
     EXPECT_EQ(first_of("max", T{}), limits::lowest());
@@ -517,14 +538,9 @@ TYPED_TEST(EmptySegmentsOf, HaveTheResultOfNothing) {
     EXPECT_EQ(first_of("bit_and", T{}), static_cast<T>(~T{}));
     EXPECT_EQ(first_of("bit_or", T{1}), 0);
     EXPECT_EQ(first_of("bit_xor", T{1}), 0);
-    // Narrower integers are summed up as int64.
-    using summed = std::conditional_t<std::is_same_v<T, std::uint64_t>, T, std::int64_t>;
-    EXPECT_EQ(summary.min, static_cast<double>(std::numeric_limits<summed>::max()));
-    EXPECT_EQ(summary.max, static_cast<double>(std::numeric_limits<summed>::lowest()));
-  } else {
-    EXPECT_EQ(summary.min, std::numeric_limits<double>::infinity());
-    EXPECT_EQ(summary.max, -std::numeric_limits<double>::infinity());
   }
+  EXPECT_EQ(summary.min, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(summary.max, -std::numeric_limits<double>::infinity());
   EXPECT_EQ(first_of("count_nonzero", std::int64_t{1}), 0);
   EXPECT_EQ(first_of("arg_min", std::int64_t{0}), -1);
 }
