@@ -12,6 +12,8 @@
 
 #include <tilefold/error.hpp>
 
+#include "loaded_driver.cuh"
+
 namespace tilefold::detail::cuda {
 
 /// Throws cuda_error if `code` is a failure. The runtime's "last error" is cleared, so that the
@@ -212,6 +214,7 @@ inline void require_device_access_near(const void* pointer, const char* what, in
 
 /// The host executor's guard: a host that knows no CUDA must not touch device memory.
 inline void refuse_device_memory(const void* pointer) {
+  if (!is_driver_loaded()) return;
   const pointer_place place = place_of(pointer);
   if (place.space == memory_space::device) {
     throw memory_space_error("tilefold: " + hex(pointer) + " is memory of GPU " +
