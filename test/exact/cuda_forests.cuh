@@ -20,6 +20,7 @@
 
 #include <tilefold/tilefold.cuh>
 
+#include "../support/seed.hpp"
 #include "many_items.hpp"
 
 namespace tilefold::test {
@@ -181,6 +182,21 @@ void check_forests(std::mt19937_64& random, Reducer reducer, const Check& check)
   for_each_forest<T>(random, [&](const T* first, const std::vector<T>& items) {
     forest_check<T, Result, Reducer> forest(first, items, random, reducer);
     check(forest);
+  });
+}
+
+/// The same of every verb that has many results.
+template <class T, class Result, class Reducer>
+void check_many(Reducer reducer) {
+  const auto start = test::seed();
+  SCOPED_TRACE("TILEFOLD_TEST_SEED=" + std::to_string(start));
+  std::mt19937_64 random(start);
+  check_forests<T, Result>(random, reducer, [](auto& forest) {
+    ASSERT_NO_FATAL_FAILURE(forest.by_offsets());
+    ASSERT_NO_FATAL_FAILURE(forest.of_one_length());
+    ASSERT_NO_FATAL_FAILURE(forest.by_key());
+    ASSERT_NO_FATAL_FAILURE(forest.by_column());
+    ASSERT_NO_FATAL_FAILURE(forest.by_axis());
   });
 }
 
