@@ -78,8 +78,9 @@ TILEFOLD_API const char* tilefold_status_name(tilefold_status status);
 /* An executor of host memory with `threads` threads, 1 to 4096, or all cores for 0. */
 TILEFOLD_API tilefold_status tilefold_host_executor(int32_t threads, tilefold_executor** executor);
 /* An executor of a GPU, in the order of `stream` (a cudaStream_t of `device`; NULL: its default
- * stream), which must outlive it. `device` -1 is that of `stream`, if one is given. TILEFOLD_UNSUPPORTED where the library was built without CUDA,
- * TILEFOLD_CUDA where there is no GPU, TILEFOLD_INVALID_ARGUMENT for a stream of another device. */
+ * stream), which must outlive it. `device` -1 is that of `stream`, if one is given.
+ * TILEFOLD_UNSUPPORTED where the library was built without CUDA, TILEFOLD_CUDA where there is no
+ * GPU, TILEFOLD_INVALID_ARGUMENT for a stream of another device. */
 TILEFOLD_API tilefold_status tilefold_cuda_executor(int32_t device, void* stream,
                                                     tilefold_executor** executor);
 /* The same of a stream that may end before the executor does: what a call needs is kept by the
@@ -146,8 +147,10 @@ TILEFOLD_API tilefold_status tilefold_log_softmax(tilefold_executor* executor, c
                                                   tilefold_dtype results_dtype);
 
 /* Folds every run of equal neighbouring keys: its key to keys_out[r], the value of its items to
- * results[r], the number of runs to *num_runs. Outputs take n elements, or as many as there are
- * runs. Keys are integers or floats (a NaN is a run of its own). */
+ * results[r], the number of runs to *num_runs. keys_out and results take n elements, or as many as
+ * there are runs. `num_runs` lies where results do: on a CUDA executor it is memory of the GPU, or
+ * what that GPU can write, and is written in the order of the stream. Of no items it becomes 0, and
+ * all other pointers may be null. Keys are integers or floats (a NaN is a run of its own). */
 TILEFOLD_API tilefold_status tilefold_reduce_by_key(tilefold_executor* executor, const char* op,
                                                     const void* keys, tilefold_dtype keys_dtype,
                                                     const void* items, tilefold_dtype dtype,
@@ -209,8 +212,8 @@ TILEFOLD_API tilefold_status tilefold_piece_info(const tilefold_piece* piece, co
 TILEFOLD_API tilefold_status tilefold_piece_value(const tilefold_piece* piece, void* result);
 /* Writes the piece to `bytes`, and how many they are to *size; null `bytes` asks for the size.
  * Accumulators stand in them as they lie in memory, the least byte first. Bytes between a value and
- * its index are zeros in a library that GCC compiled, so there equal pieces have equal bytes; another
- * compiler may leave anything in them. */
+ * its index are zeros in a library that GCC compiled, so there equal pieces have equal bytes;
+ * another compiler may leave anything in them. */
 TILEFOLD_API tilefold_status tilefold_piece_bytes(const tilefold_piece* piece, void* bytes,
                                                   int64_t capacity, int64_t* size);
 /* The piece that gave these bytes. TILEFOLD_FORMAT says what is wrong with others. */

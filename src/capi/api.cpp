@@ -378,11 +378,7 @@ tilefold_status tilefold_reduce_by_key(tilefold_executor* executor, const char* 
     read.require(items, "items", n > 0);
     read.require(keys_out, "keys_out", n > 0);
     read.require(results, "results", n > 0);
-    if (n == 0) {
-      *num_runs = 0;
-      return;
-    }
-    exec.by_key(which, keys, of_keys, n, keys_out, plain_job(items, type, true, 1, {}, results),
+    exec.by_key(which, keys, of_keys, n, keys_out, plain_job(items, type, n > 0, 1, {}, results),
                 num_runs);
   });
 }

@@ -28,7 +28,7 @@ struct tilefold_executor {
   virtual void dot(const void* x, const void* y, dtype type, std::int64_t n, void* result) = 0;
   /// There are rows, and they have items.
   virtual void log_softmax(const tilefold::capi::rows_call& call) = 0;
-  /// n >= 1. `call` has the items and where results go.
+  /// n >= 0; of no items only `num_runs` is used. `call` has the items and where results go.
   virtual void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,
                       const job& call, std::int64_t* num_runs) = 0;
   /// Adds n >= 1 items to a piece or an accumulator; they are folded when this returns.

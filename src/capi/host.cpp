@@ -15,7 +15,7 @@ namespace tilefold::capi {
 
 namespace {
 
-// Where runs begin, and one past the end. Keys are equal if == says so.
+// Where runs of n >= 1 keys begin, and one past the end. Keys are equal if == says so.
 template <class Key>
 std::vector<std::int64_t> heads_of(const Key* keys, std::int64_t n) {
   const auto value = [&](std::int64_t i) {
@@ -87,6 +87,13 @@ class host final : public tilefold_executor {
   // A run is a segment: its bits are those of a fold over it alone.
   void by_key(op which, const void* keys, dtype keys_type, std::int64_t n, void* keys_out,
               const job& call, std::int64_t* num_runs) override {
+    require_here(num_runs, "num_runs");
+    if (n == 0) {
+      *num_runs = 0;
+      return;
+    }
+    require_here(keys, "keys");
+    require_here(keys_out, "keys_out");
     const std::vector<std::int64_t> heads = capi::heads_of(keys, keys_type, n);
     const std::size_t runs = heads.size() - 1;
     job runs_call = call;
@@ -134,6 +141,11 @@ class host final : public tilefold_executor {
   void synchronize() override {}
 
  private:
+  // Throws for memory of a GPU.
+  void require_here(const void* pointer, const char* what) const {
+    (void)exec_.readable(static_cast<const char*>(pointer), what);
+  }
+
   host_executor exec_;
 };
 

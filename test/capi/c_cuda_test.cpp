@@ -2,9 +2,14 @@
 //
 // libtilefold on a GPU, from a program that nvcc never sees: every operation of every type has the
 // host's bits, in every shape.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -33,18 +38,24 @@ class gpu_bytes {
  public:
   explicit gpu_bytes(std::size_t n) : size_(n) {
     must(cudaMalloc(&data_, n == 0 ? 1 : n));
-    must(cudaMemset(data_, 0xee, n));
-    wait_for_default_stream();
+    clear();
   }
-  explicit gpu_bytes(const bytes& content) : gpu_bytes(content.size()) {
-    must(cudaMemcpy(data_, content.data(), content.size(), cudaMemcpyDefault));
-    wait_for_default_stream();
-  }
+  explicit gpu_bytes(const bytes& content) : gpu_bytes(content.size()) { set(content); }
   gpu_bytes(const gpu_bytes&) = delete;  // frees itself
   gpu_bytes& operator=(const gpu_bytes&) = delete;
   ~gpu_bytes() { (void)cudaFree(data_); }
 
   void* data() const { return data_; }
+  /// Fills it with 0xee again.
+  void clear() const {
+    must(cudaMemset(data_, 0xee, size_));
+    wait_for_default_stream();
+  }
+  /// As many bytes as it has.
+  void set(const bytes& content) const {
+    must(cudaMemcpy(data_, content.data(), size_, cudaMemcpyDefault));
+    wait_for_default_stream();
+  }
   bytes to_host() const {
     bytes content(size_);
     must(cudaMemcpy(content.data(), data_, size_, cudaMemcpyDefault));
@@ -59,6 +70,52 @@ class gpu_bytes {
   std::size_t size_;
 };
 
+/// A graph of what calls() puts into a stream, which must outlive it.
+class captured_graph {
+ public:
+  template <class Calls>
+  captured_graph(cudaStream_t stream, cudaStreamCaptureMode mode, const Calls& calls)
+      : stream_(stream) {
+    must(cudaStreamBeginCapture(stream, mode));
+    try {
+      calls();
+    } catch (...) {
+      if (cudaStreamEndCapture(stream, &graph_) == cudaSuccess) (void)cudaGraphDestroy(graph_);
+      throw;
+    }
+    must(cudaStreamEndCapture(stream, &graph_));
+  }
+  captured_graph(const captured_graph&) = delete;  // destroys its graph
+  captured_graph& operator=(const captured_graph&) = delete;
+  ~captured_graph() {
+    if (executable_ != nullptr) (void)cudaGraphExecDestroy(executable_);
+    (void)cudaGraphDestroy(graph_);
+  }
+
+  /// Puts it into the stream, any number of times.
+  void launch() {
+    if (executable_ == nullptr) must(cudaGraphInstantiate(&executable_, graph_, 0));
+    must(cudaGraphLaunch(executable_, stream_));
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+struct executor_end {
+  void operator()(tilefold_executor* exec) const { tilefold_destroy(exec); }
+};
+using owned_executor = std::unique_ptr<tilefold_executor, executor_end>;
+using make_executor = tilefold_status (*)(std::int32_t, void*, tilefold_executor**);
+
+owned_executor executor_of(cudaStream_t stream, make_executor make) {
+  tilefold_executor* exec = nullptr;
+  must(make(0, stream, &exec));
+  return owned_executor(exec);
+}
+
 const std::vector<tilefold_dtype> types{
     {TILEFOLD_INT, 8, 1},    {TILEFOLD_INT, 16, 1},     {TILEFOLD_INT, 32, 1},
     {TILEFOLD_INT, 64, 1},   {TILEFOLD_UINT, 8, 1},     {TILEFOLD_UINT, 16, 1},
@@ -67,16 +124,26 @@ const std::vector<tilefold_dtype> types{
     {TILEFOLD_BOOL, 8, 1},   {TILEFOLD_COMPLEX, 64, 1}, {TILEFOLD_COMPLEX, 128, 1}};
 constexpr tilefold_dtype int32_code{TILEFOLD_INT, 32, 1};
 constexpr tilefold_dtype int64_code{TILEFOLD_INT, 64, 1};
+constexpr tilefold_dtype float32_code{TILEFOLD_FLOAT, 32, 1};
+constexpr tilefold_dtype float64_code{TILEFOLD_FLOAT, 64, 1};
+constexpr tilefold_dtype bfloat16_code{TILEFOLD_BFLOAT, 16, 1};
 
 std::string name_of(tilefold_dtype type) {
   return std::to_string(type.code) + ":" + std::to_string(type.bits);
 }
 
-// Items of any type: mixed signs and magnitudes, all finite.
-bytes items_of(tilefold_dtype type, std::int64_t n) {
+std::size_t result_bytes(const char* op, tilefold_dtype type) {
+  tilefold_dtype result{};
+  std::int32_t count = 0;
+  must(tilefold_result(op, type, &result, &count));
+  return static_cast<std::size_t>(result.bits / 8 * count);
+}
+
+// Items of any type: mixed signs and magnitudes, all finite. Another salt gives others.
+bytes items_of(tilefold_dtype type, std::int64_t n, std::uint64_t salt = 0) {
   const std::size_t size = type.bits / 8;
   bytes items(static_cast<std::size_t>(n) * size);
-  std::uint64_t state = 88172645463325252u + type.code * 131u + type.bits;
+  std::uint64_t state = 88172645463325252u + type.code * 131u + type.bits + salt * 7919u;
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
     state ^= state << 13;
     state ^= state >> 7;
@@ -96,6 +163,31 @@ bytes items_of(tilefold_dtype type, std::int64_t n) {
     if (type.code == TILEFOLD_FLOAT) item &= ~(std::uint64_t{1} << (type.bits - 3));
     if (type.code == TILEFOLD_BFLOAT) item &= ~(std::uint64_t{1} << 13);
     std::memcpy(items.data() + i * size, &item, size);
+  }
+  return items;
+}
+
+// float32, float64 or bfloat16 of both signs, 2^-6 to 2^4 large: exponentials of many items count
+// in the sum of a row, where of items_of() one or two do.
+bytes near_items_of(tilefold_dtype type, std::int64_t n, std::uint64_t salt = 0) {
+  const std::size_t size = type.bits / 8;
+  bytes items(static_cast<std::size_t>(n) * size);
+  std::uint64_t state = 362436069u + type.code * 131u + type.bits + salt * 7919u;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    // From the top, where they are best: a bit for the sign, four for the magnitude, then the rest.
+    const double fraction = 1 + std::ldexp(static_cast<double>(state << 5 >> 12), -52);
+    const double magnitude = std::ldexp(fraction, static_cast<int>(state >> 59 & 15) % 10 - 6);
+    const double item = state >> 63 != 0 ? -magnitude : magnitude;
+    if (type.bits == 64) {
+      std::memcpy(items.data() + i * size, &item, size);
+      continue;
+    }
+    const auto narrow = static_cast<float>(item);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &narrow, 4);
+    if (type.bits == 16) bits >>= 16;  // a bfloat16 is the upper half
+    std::memcpy(items.data() + i * size, &bits, size);
   }
   return items;
 }
@@ -144,6 +236,94 @@ class CInterfaceOnGpu : public ::testing::Test {
   tilefold_executor* gpu_ = nullptr;
   cudaStream_t stream_ = nullptr;
 };
+
+/// A call over float32 items that is the same on every executor.
+struct any_call {
+  const char* what;
+  const char* output;  // what tilefold.h calls the argument that it writes through
+  std::size_t result_bytes;
+  std::function<tilefold_status(tilefold_executor*, const void* items, void* results)> on;
+
+  bytes on_host(tilefold_executor* host, const bytes& items) const {
+    bytes results(result_bytes, 0xee);
+    must(on(host, items.data(), results.data()));
+    return results;
+  }
+};
+
+/// Items that the longest of them reads.
+constexpr std::int64_t most_call_items = 3000001;
+
+/// Short calls and longer ones, each of an operation or a verb of its own.
+std::vector<any_call> calls_of_floats() {
+  const auto range = [](const char* what, const char* op, std::int64_t n) {
+    return any_call{what, "result", result_bytes(op, float32_code),
+                    [op, n](tilefold_executor* exec, const void* items, void* result) {
+                      return tilefold_reduce(exec, op, items, float32_code, n, result);
+                    }};
+  };
+  const auto axis = [](const char* what, const char* op, std::int32_t folded, std::size_t results) {
+    return any_call{what, "results", results * result_bytes(op, float32_code),
+                    [op, folded](tilefold_executor* exec, const void* items, void* result) {
+                      const std::int64_t extents[] = {700, 300};
+                      return tilefold_axis_reduce(exec, op, items, float32_code, 2, extents,
+                                                  nullptr, 1, &folded, result, nullptr);
+                    }};
+  };
+  return {range("a short sum", "sum", 1000),
+          range("a short norm", "l1", 4097),
+          range("a short logsumexp", "logsumexp", 999),
+          range("a long sum of doubles", "sum64", most_call_items),
+          range("a long mean", "mean", most_call_items),
+          range("a long logsumexp", "logsumexp", most_call_items),
+          axis("rows", "variance", 1, 700),
+          axis("columns", "compensated_sum", 0, 300),
+          {"segments", "results", 8 * 8,
+           [](tilefold_executor* exec, const void* items, void* results) {
+             return tilefold_segmented_reduce_equal(exec, "l2", items, float32_code, 8, 131072,
+                                                    results);
+           }},
+          {"statistics", "result", sizeof(tilefold_statistics),
+           [](tilefold_executor* exec, const void* items, void* result) {
+             return tilefold_stats(exec, items, float32_code, 300007,
+                                   static_cast<tilefold_statistics*>(result));
+           }},
+          {"a dot product", "result", 4,
+           [](tilefold_executor* exec, const void* items, void* result) {
+             return tilefold_dot(exec, items, items, float32_code, 300007, result);
+           }},
+          {"log_softmax", "results", 4 * 300 * 1000,
+           [](tilefold_executor* exec, const void* items, void* results) {
+             return tilefold_log_softmax(exec, items, float32_code, 300, 1000, results,
+                                         float32_code);
+           }}};
+}
+
+// The first test of the program: no kernel is loaded yet, and to load one must not end the capture.
+TEST_F(CInterfaceOnGpu, FirstCallsOfAStreamCanBeCaptured) {
+  const bytes items = near_items_of(float32_code, most_call_items);
+  const gpu_bytes on_gpu(items);
+  const std::vector<any_call> calls = calls_of_floats();
+  const owned_executor exec = executor_of(stream_, &tilefold_stream_executor);
+  std::vector<std::unique_ptr<gpu_bytes>> results;
+  for (const any_call& call : calls) {
+    results.push_back(std::make_unique<gpu_bytes>(call.result_bytes));
+  }
+  captured_graph graph(stream_, cudaStreamCaptureModeGlobal, [&] {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      EXPECT_EQ(calls[i].on(exec.get(), on_gpu.data(), results[i]->data()), TILEFOLD_OK)
+          << calls[i].what << ": " << tilefold_last_error();
+    }
+  });
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(results[i]->to_host(), bytes(calls[i].result_bytes, 0xee)) << calls[i].what;
+  }
+  graph.launch();
+  must(cudaStreamSynchronize(stream_));
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(results[i]->to_host(), calls[i].on_host(host_, items)) << calls[i].what;
+  }
+}
 
 TEST_F(CInterfaceOnGpu, RangesHaveTheHostsBits) {
   for (const std::int64_t n : {1, 37, 1000, 100003, 2000003}) {
@@ -197,6 +377,44 @@ TEST_F(CInterfaceOnGpu, SegmentsHaveTheHostsBits) {
   });
 }
 
+// Lengths have ways of their own through the kernels, and so have few rows and many. Rows may begin
+// at any item, and what lies behind the last result stays as it is.
+TEST_F(CInterfaceOnGpu, RowsOfOneLengthHaveTheHostsBits) {
+  const std::int64_t most = std::int64_t{1} << 20;
+  for (const tilefold_dtype type : {float32_code, bfloat16_code, float64_code}) {
+    for (const bytes& items : {items_of(type, most + 1), near_items_of(type, most + 1)}) {
+      const gpu_bytes on_gpu(items);
+      // The pair shows what the logarithm may round away.
+      for (const char* op : {"sum", "logsumexp", "softmax_pair"}) {
+        const std::size_t size = result_bytes(op, type);
+        for (const std::int64_t length : {1, 4, 64, 1024, 4096, 131072}) {
+          const std::int64_t all = most / length;
+          const gpu_bytes got(size * static_cast<std::size_t>(all));
+          for (const std::int64_t first : {0, 1}) {
+            const auto at = [&](const void* data) {
+              return static_cast<const char*>(data) + first * (type.bits / 8);
+            };
+            bytes of_all(size * static_cast<std::size_t>(all));
+            must(tilefold_segmented_reduce_equal(host_, op, at(items.data()), type, all, length,
+                                                 of_all.data()));
+            for (const std::int64_t rows : {std::int64_t{1}, std::int64_t{3}, all - 1, all}) {
+              bytes expected(of_all.size(), 0xee);
+              std::copy_n(of_all.begin(), static_cast<std::ptrdiff_t>(size) * rows,
+                          expected.begin());
+              got.clear();
+              must(tilefold_segmented_reduce_equal(gpu_, op, at(on_gpu.data()), type, rows, length,
+                                                   got.data()));
+              must(tilefold_synchronize(gpu_));
+              EXPECT_EQ(got.to_host(), expected) << op << " of " << name_of(type) << ", " << rows
+                                                 << " rows of " << length << " from " << first;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_F(CInterfaceOnGpu, AxesHaveTheHostsBits) {
   const std::int64_t extents[] = {9, 70, 33};
   const std::int64_t padded[] = {70 * 40, 40, 1};
@@ -231,6 +449,65 @@ TEST_F(CInterfaceOnGpu, AxesHaveTheHostsBits) {
       }
     }
   });
+}
+
+/// `count` results of `size` bytes with a gap behind each, the last one first if `step` is -2. Gaps
+/// are 0xee.
+bytes with_gaps(const bytes& results, std::size_t size, int step) {
+  const std::size_t count = results.size() / size;
+  bytes spread(2 * results.size(), 0xee);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t place = step > 0 ? i : count - 1 - i;
+    std::memcpy(spread.data() + 2 * place * size, results.data() + i * size, size);
+  }
+  return spread;
+}
+
+TEST_F(CInterfaceOnGpu, AxesWriteWhereTheirStridesSay) {
+  const std::vector<std::vector<std::int64_t>> shapes{
+      {6, 500, 34}, {2, 4, 30000}, {30000, 2, 4}, {8, 1, 131072}};
+  for (const tilefold_dtype type : {float32_code, bfloat16_code, float64_code}) {
+    for (const auto& extents : shapes) {
+      const bytes items = near_items_of(type, extents[0] * extents[1] * extents[2]);
+      const gpu_bytes on_gpu(items);
+      for (const char* op : {"sum", "logsumexp", "minmax"}) {
+        const std::size_t size = result_bytes(op, type);
+        for (const unsigned set : {1u, 2u, 3u, 4u, 5u, 6u}) {
+          std::vector<std::int32_t> folded;
+          std::vector<std::int64_t> strides;
+          std::int64_t count = 1;
+          for (int i = 2; i >= 0; --i) {
+            if (((set >> i) & 1u) != 0) {
+              folded.push_back(i);
+            } else {
+              strides.insert(strides.begin(), count);
+              count *= extents[static_cast<std::size_t>(i)];
+            }
+          }
+          const auto num_folded = static_cast<std::int32_t>(folded.size());
+          bytes dense(size * static_cast<std::size_t>(count));
+          must(tilefold_axis_reduce(host_, op, items.data(), type, 3, extents.data(), nullptr,
+                                    num_folded, folded.data(), dense.data(), nullptr));
+          for (const int step : {2, -2}) {
+            std::vector<std::int64_t> wide = strides;
+            for (std::int64_t& stride : wide) stride *= step;
+            const bytes expected = with_gaps(dense, size, step);
+            const gpu_bytes got(expected.size());
+            const std::int64_t first = step > 0 ? 0 : 2 * (count - 1);
+            must(tilefold_axis_reduce(
+                gpu_, op, on_gpu.data(), type, 3, extents.data(), nullptr, num_folded,
+                folded.data(),
+                static_cast<char*>(got.data()) + first * static_cast<std::int64_t>(size),
+                wide.data()));
+            must(tilefold_synchronize(gpu_));
+            EXPECT_EQ(got.to_host(), expected)
+                << op << " of " << name_of(type) << ", " << extents[0] << " x " << extents[1]
+                << " x " << extents[2] << ", axes " << set << ", results " << step << " apart";
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST_F(CInterfaceOnGpu, RunsHaveTheHostsBits) {
@@ -305,6 +582,55 @@ TEST_F(CInterfaceOnGpu, StatisticsAndDotHaveTheHostsBits) {
   }
 }
 
+// Integers are read as wider ones, whose own ends must not show.
+TEST_F(CInterfaceOnGpu, StatisticsOfNothingHaveInfiniteExtremes) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const owned_executor of_stream = executor_of(stream_, &tilefold_stream_executor);
+  bytes offsets(3 * 8);
+  const std::int64_t begins[] = {0, 0, 1};
+  std::memcpy(offsets.data(), begins, offsets.size());
+  const gpu_bytes offsets_on_gpu(offsets);
+  for (const tilefold_dtype type : types) {
+    if (type.code == TILEFOLD_COMPLEX) continue;
+    SCOPED_TRACE(name_of(type));
+    const bytes item = items_of(type, 1);
+    const gpu_bytes on_gpu(item);
+    bytes expected(sizeof(tilefold_statistics));
+    must(tilefold_stats(host_, nullptr, type, 0,
+                        reinterpret_cast<tilefold_statistics*>(expected.data())));
+    bytes expected_summaries(2 * result_bytes("summary", type));
+    must(tilefold_segmented_reduce(host_, "summary", item.data(), type, 1, begins, int64_code, 2,
+                                   expected_summaries.data()));
+    for (tilefold_executor* const gpu : {gpu_, of_stream.get()}) {
+      for (const void* const items :
+           {static_cast<const void*>(nullptr), static_cast<const void*>(on_gpu.data())}) {
+        const gpu_bytes got(expected.size());
+        must(tilefold_stats(gpu, items, type, 0, static_cast<tilefold_statistics*>(got.data())));
+        must(tilefold_synchronize(gpu));
+        EXPECT_EQ(got.to_host(), expected);
+        tilefold_statistics nothing{};
+        std::memcpy(&nothing, got.to_host().data(), sizeof nothing);
+        EXPECT_EQ(nothing.count, 0);
+        EXPECT_TRUE(std::isnan(nothing.mean) && std::isnan(nothing.variance));
+        EXPECT_EQ(nothing.min, infinity);
+        EXPECT_EQ(nothing.max, -infinity);
+      }
+      // An empty segment, and one of one item.
+      const gpu_bytes got(expected_summaries.size());
+      must(tilefold_segmented_reduce(gpu, "summary", on_gpu.data(), type, 1, offsets_on_gpu.data(),
+                                     int64_code, 2, got.data()));
+      must(tilefold_synchronize(gpu));
+      EXPECT_EQ(got.to_host(), expected_summaries);
+      double numbers[12]{};
+      std::memcpy(numbers, got.to_host().data(), sizeof numbers);
+      EXPECT_EQ(numbers[0], 0);
+      EXPECT_EQ(numbers[4], infinity);
+      EXPECT_EQ(numbers[5], -infinity);
+      EXPECT_EQ(numbers[6], 1);
+    }
+  }
+}
+
 TEST_F(CInterfaceOnGpu, LogSoftmaxHasTheHostsBits) {
   const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
   for (const tilefold_dtype type : {types[8], types[9], types[10], types[11]}) {
@@ -340,27 +666,21 @@ TEST_F(CInterfaceOnGpu, WorkspaceCanBeReservedAndACaptureRecorded) {
   must(tilefold_reduce(host_, "sum", items.data(), f32, n, expected.data()));
   must(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, 1, result.data()));  // loads kernels
   must(tilefold_synchronize(gpu_));
-  cudaGraph_t graph = nullptr;
-  must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-  EXPECT_EQ(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, n, result.data()), TILEFOLD_CAPTURE)
-      << tilefold_last_error();
-  must(cudaStreamEndCapture(stream_, &graph));
-  must(cudaGraphDestroy(graph));
+  const captured_graph of_nothing(stream_, cudaStreamCaptureModeThreadLocal, [&] {
+    EXPECT_EQ(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, n, result.data()), TILEFOLD_CAPTURE)
+        << tilefold_last_error();
+  });
   std::int64_t workspace = 0;
   must(tilefold_workspace(gpu_, "sum", f32, n, 1, &workspace));
   EXPECT_GT(workspace, 0);
   must(tilefold_reserve(gpu_, workspace));
   must(tilefold_synchronize(gpu_));
-  must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-  must(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, n, result.data()));
-  must(cudaStreamEndCapture(stream_, &graph));
-  cudaGraphExec_t executable = nullptr;
-  must(cudaGraphInstantiate(&executable, graph, 0));
-  must(cudaGraphLaunch(executable, stream_));
+  captured_graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] {
+    must(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, n, result.data()));
+  });
+  graph.launch();
   must(tilefold_synchronize(gpu_));
   EXPECT_EQ(result.to_host(), expected);
-  must(cudaGraphExecDestroy(executable));
-  must(cudaGraphDestroy(graph));
 }
 
 // Of large accumulators columns take more workspace than any other verb does.
@@ -382,24 +702,70 @@ TEST_F(CInterfaceOnGpu, WhatWasReservedIsEnoughForColumns) {
   must(tilefold_cuda_executor(0, stream_, &other));
   must(call(other));  // loads kernels
   must(tilefold_synchronize(other));
-  must(cudaMemset(result.data(), 0xee, 8 * 500));
-  must(cudaDeviceSynchronize());
+  result.clear();
   std::int64_t workspace = 0;
   must(tilefold_workspace(gpu_, "exact_sum", f64, n, extents[1], &workspace));
   must(tilefold_reserve(gpu_, workspace));
   must(tilefold_synchronize(gpu_));
-  cudaGraph_t graph = nullptr;
-  must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-  EXPECT_EQ(call(gpu_), TILEFOLD_OK) << tilefold_last_error();
-  must(cudaStreamEndCapture(stream_, &graph));
-  cudaGraphExec_t executable = nullptr;
-  must(cudaGraphInstantiate(&executable, graph, 0));
-  must(cudaGraphLaunch(executable, stream_));
+  captured_graph graph(stream_, cudaStreamCaptureModeThreadLocal,
+                       [&] { EXPECT_EQ(call(gpu_), TILEFOLD_OK) << tilefold_last_error(); });
+  graph.launch();
   must(cudaStreamSynchronize(stream_));
   EXPECT_EQ(result.to_host(), expected);
-  must(cudaGraphExecDestroy(executable));
-  must(cudaGraphDestroy(graph));
   tilefold_destroy(other);
+}
+
+// By their length, by offsets and along an axis, in one graph, which is replayed on other items.
+TEST_F(CInterfaceOnGpu, WhatWasReservedIsEnoughForLongRows) {
+  const std::int64_t rows = 8;
+  const std::int64_t length = 131072;
+  const std::int64_t extents[] = {rows, length};
+  const std::int32_t axis = 1;
+  bytes offsets((rows + 1) * 8);
+  for (std::int64_t i = 0; i <= rows; ++i) {
+    const std::int64_t begin = i * length;
+    std::memcpy(offsets.data() + i * 8, &begin, 8);
+  }
+  const gpu_bytes offsets_on_gpu(offsets);
+  for (const tilefold_dtype type : {float32_code, bfloat16_code}) {
+    const bytes of_rounds[] = {items_of(type, rows * length), near_items_of(type, rows * length),
+                               near_items_of(type, rows * length, 1)};
+    const gpu_bytes on_gpu(of_rounds[2]);
+    for (const char* op : {"sum", "logsumexp"}) {
+      const std::string what = std::string(op) + " of " + name_of(type);
+      const std::size_t size = static_cast<std::size_t>(rows) * result_bytes(op, type);
+      const gpu_bytes by_length(size), by_offsets(size), by_axis(size);
+      const auto call = [&](tilefold_executor* exec) {
+        must(tilefold_segmented_reduce_equal(exec, op, on_gpu.data(), type, rows, length,
+                                             by_length.data()));
+        must(tilefold_segmented_reduce(exec, op, on_gpu.data(), type, rows * length,
+                                       offsets_on_gpu.data(), int64_code, rows, by_offsets.data()));
+        must(tilefold_axis_reduce(exec, op, on_gpu.data(), type, 2, extents, nullptr, 1, &axis,
+                                  by_axis.data(), nullptr));
+      };
+      call(gpu_);  // loads kernels
+      must(tilefold_synchronize(gpu_));
+      // One that has no workspace yet.
+      const owned_executor exec = executor_of(stream_, &tilefold_cuda_executor);
+      std::int64_t workspace = 0;
+      must(tilefold_workspace(exec.get(), op, type, rows * length, rows, &workspace));
+      must(tilefold_reserve(exec.get(), workspace));
+      must(tilefold_synchronize(exec.get()));
+      captured_graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] { call(exec.get()); });
+      for (int round = 0; round < 3; ++round) {
+        bytes expected(size);
+        must(tilefold_segmented_reduce_equal(host_, op, of_rounds[round].data(), type, rows, length,
+                                             expected.data()));
+        on_gpu.set(of_rounds[round]);
+        for (const gpu_bytes* got : {&by_length, &by_offsets, &by_axis}) got->clear();
+        graph.launch();
+        must(cudaStreamSynchronize(stream_));
+        EXPECT_EQ(by_length.to_host(), expected) << what << ", round " << round;
+        EXPECT_EQ(by_offsets.to_host(), expected) << what << ", round " << round;
+        EXPECT_EQ(by_axis.to_host(), expected) << what << ", round " << round;
+      }
+    }
+  }
 }
 
 TEST_F(CInterfaceOnGpu, WorkspaceIsKnownOfMoreItemsThanByKeyTakes) {
@@ -444,6 +810,41 @@ TEST_F(CInterfaceOnGpu, StreamsMayEndBeforeTheirExecutor) {
   for (tilefold_executor* exec : executors) tilefold_destroy(exec);
 }
 
+// Nobody waits for the work of a stream before it ends. The next stream may get its handle and,
+// after eight others, its memory.
+TEST_F(CInterfaceOnGpu, CallsGoOnWhenAnotherStreamHasEnded) {
+  const bytes items = near_items_of(float32_code, most_call_items);
+  const gpu_bytes on_gpu(items);
+  const std::vector<any_call> calls = calls_of_floats();
+  std::vector<bytes> expected;
+  for (const any_call& call : calls) expected.push_back(call.on_host(host_, items));
+  std::vector<owned_executor> executors;  // outlive their streams
+  for (int round = 0; round < 10; ++round) {
+    std::vector<std::unique_ptr<gpu_bytes>> results;
+    for (int stream = 0; stream < 2; ++stream) {
+      for (const any_call& call : calls) {
+        results.push_back(std::make_unique<gpu_bytes>(call.result_bytes));
+      }
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      cudaStream_t stream = nullptr;
+      must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      executors.push_back(executor_of(stream, &tilefold_stream_executor));
+      for (std::size_t c = 0; c < calls.size(); ++c) {
+        must(calls[c].on(executors.back().get(), on_gpu.data(),
+                         results[i * calls.size() + c]->data()));
+      }
+      must(cudaStreamDestroy(stream));
+    }
+    must(cudaDeviceSynchronize());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      EXPECT_EQ(results[i]->to_host(), expected[i % calls.size()])
+          << calls[i % calls.size()].what << ", stream " << i / calls.size() << " of round "
+          << round;
+    }
+  }
+}
+
 TEST_F(CInterfaceOnGpu, CallsOfAStreamCanBeCapturedAtOnce) {
   const tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
   const std::int64_t n = 5000001;
@@ -455,17 +856,12 @@ TEST_F(CInterfaceOnGpu, CallsOfAStreamCanBeCapturedAtOnce) {
   must(tilefold_stream_executor(0, stream_, &exec));
   must(tilefold_reduce(exec, "sum", on_gpu.data(), f32, 1, result.data()));  // loads kernels
   must(tilefold_synchronize(exec));
-  cudaGraph_t graph = nullptr;
-  must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-  must(tilefold_reduce(exec, "sum", on_gpu.data(), f32, n, result.data()));
-  must(cudaStreamEndCapture(stream_, &graph));
-  cudaGraphExec_t executable = nullptr;
-  must(cudaGraphInstantiate(&executable, graph, 0));
-  must(cudaGraphLaunch(executable, stream_));
+  captured_graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] {
+    must(tilefold_reduce(exec, "sum", on_gpu.data(), f32, n, result.data()));
+  });
+  graph.launch();
   must(cudaStreamSynchronize(stream_));
   EXPECT_EQ(result.to_host(), expected);
-  must(cudaGraphExecDestroy(executable));
-  must(cudaGraphDestroy(graph));
   tilefold_destroy(exec);
 }
 
@@ -510,30 +906,23 @@ TEST_F(CInterfaceOnGpu, ShortCallsOfAStreamServeAnyThreadAndCaptures) {
   must(tilefold_reduce(host_, "sum", items.data(), f32, 1000, expected.data()));
   tilefold_executor* exec = nullptr;
   must(tilefold_stream_executor(0, stream_, &exec));
-  cudaGraph_t graph = nullptr;
-  must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
-  must(tilefold_reduce(exec, "sum", on_gpu.data(), f32, 1000, result.data()));
-  must(cudaStreamEndCapture(stream_, &graph));
+  captured_graph graph(stream_, cudaStreamCaptureModeGlobal, [&] {
+    must(tilefold_reduce(exec, "sum", on_gpu.data(), f32, 1000, result.data()));
+  });
   EXPECT_EQ(result.to_host(), bytes(4, 0xee));
-  cudaGraphExec_t executable = nullptr;
-  must(cudaGraphInstantiate(&executable, graph, 0));
-  must(cudaGraphLaunch(executable, stream_));
+  graph.launch();
   must(cudaStreamSynchronize(stream_));
   EXPECT_EQ(result.to_host(), expected);
-  must(cudaGraphExecDestroy(executable));
-  must(cudaGraphDestroy(graph));
   std::vector<float> on_host(1000);
   EXPECT_EQ(tilefold_reduce(exec, "sum", on_host.data(), f32, 1000, result.data()),
             TILEFOLD_MEMORY_SPACE);
   EXPECT_NE(std::string(tilefold_last_error()).find("items = 0x"), std::string::npos);
   EXPECT_EQ(tilefold_reduce(exec, "sum", on_gpu.data(), f32, 1000, on_host.data()),
             TILEFOLD_MEMORY_SPACE);
-  EXPECT_NE(std::string(tilefold_last_error()).find("results = 0x"), std::string::npos)
+  EXPECT_NE(std::string(tilefold_last_error()).find("result = 0x"), std::string::npos)
       << tilefold_last_error();
   tilefold_destroy(exec);
 }
-
-using make_executor = tilefold_status (*)(std::int32_t, void*, tilefold_executor**);
 
 TEST_F(CInterfaceOnGpu, ExecutorsOfAStreamNameABadDevice) {
   for (const make_executor make : {&tilefold_cuda_executor, &tilefold_stream_executor}) {
@@ -593,24 +982,21 @@ TEST_F(CInterfaceOnGpu, ExecutorsOfAStreamAreMadeWhileItIsCaptured) {
   must(tilefold_reduce(gpu_, "sum", on_gpu.data(), f32, 1000, result.data()));  // loads kernels
   must(tilefold_synchronize(gpu_));
   for (const make_executor make : {&tilefold_cuda_executor, &tilefold_stream_executor}) {
-    must(cudaMemset(result.data(), 0xee, 4));
-    must(cudaDeviceSynchronize());
+    result.clear();
     tilefold_executor* exec = nullptr;
     tilefold_executor* of_default = nullptr;
-    must(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeGlobal));
-    EXPECT_EQ(make(0, stream_, &exec), TILEFOLD_OK) << tilefold_last_error();
-    EXPECT_EQ(make(0, nullptr, &of_default), TILEFOLD_OK) << tilefold_last_error();
-    EXPECT_EQ(tilefold_reduce(exec, "sum", on_gpu.data(), f32, 1000, result.data()), TILEFOLD_OK)
-        << tilefold_last_error();
-    cudaGraph_t graph = nullptr;
-    must(cudaStreamEndCapture(stream_, &graph));
-    cudaGraphExec_t executable = nullptr;
-    must(cudaGraphInstantiate(&executable, graph, 0));
-    must(cudaGraphLaunch(executable, stream_));
-    must(cudaStreamSynchronize(stream_));
-    EXPECT_EQ(result.to_host(), expected);
-    must(cudaGraphExecDestroy(executable));
-    must(cudaGraphDestroy(graph));
+    {
+      captured_graph graph(stream_, cudaStreamCaptureModeGlobal, [&] {
+        EXPECT_EQ(make(0, stream_, &exec), TILEFOLD_OK) << tilefold_last_error();
+        EXPECT_EQ(make(0, nullptr, &of_default), TILEFOLD_OK) << tilefold_last_error();
+        EXPECT_EQ(tilefold_reduce(exec, "sum", on_gpu.data(), f32, 1000, result.data()),
+                  TILEFOLD_OK)
+            << tilefold_last_error();
+      });
+      graph.launch();
+      must(cudaStreamSynchronize(stream_));
+      EXPECT_EQ(result.to_host(), expected);
+    }
     tilefold_destroy(of_default);
     tilefold_destroy(exec);
   }
@@ -643,6 +1029,188 @@ TEST_F(CInterfaceOnGpu, ErrorsNameTheBadValue) {
   must(cudaDeviceSynchronize());
   must(tilefold_reduce(gpu_, "sum", some.data(), f32, 1, some.data()));
   must(tilefold_synchronize(gpu_));
+}
+
+/// A call was refused for the memory behind `pointer`, by the name of the argument in tilefold.h.
+void expect_unreachable(tilefold_status got, const std::string& name, const void* pointer) {
+  EXPECT_EQ(got, TILEFOLD_MEMORY_SPACE) << tilefold_status_name(got);
+  if (got == TILEFOLD_OK) return;
+  char address[32];
+  std::snprintf(address, sizeof address, "%p", pointer);
+  const std::string named = ": " + name + " = " + address;
+  EXPECT_NE(std::string(tilefold_last_error()).find(named), std::string::npos)
+      << tilefold_last_error() << "\nand not" << named;
+}
+
+TEST_F(CInterfaceOnGpu, ResultsInHostMemoryAreRefusedByNameAndAddress) {
+  int reads_pageable = 0;
+  must(cudaDeviceGetAttribute(&reads_pageable, cudaDevAttrPageableMemoryAccess, 0));
+  if (reads_pageable != 0) GTEST_SKIP() << "this GPU reaches all memory of the host";
+  const bytes items = near_items_of(float32_code, most_call_items);
+  const gpu_bytes on_gpu(items);
+  bytes offsets(3 * 8);
+  const std::int64_t begins[] = {0, 700, 1000};
+  std::memcpy(offsets.data(), begins, offsets.size());
+  const gpu_bytes offsets_on_gpu(offsets), some(4 * 1000), runs(8);
+  const owned_executor of_stream = executor_of(stream_, &tilefold_stream_executor);
+  for (tilefold_executor* const gpu : {gpu_, of_stream.get()}) {
+    for (const any_call& call : calls_of_floats()) {
+      SCOPED_TRACE(call.what);
+      bytes on_host(call.result_bytes, 0xee);
+      expect_unreachable(call.on(gpu, on_gpu.data(), on_host.data()), call.output, on_host.data());
+      EXPECT_EQ(on_host, bytes(call.result_bytes, 0xee)) << "nothing is written";
+    }
+    bytes on_host(64, 0xee);
+    void* const out = on_host.data();
+    expect_unreachable(tilefold_reduce(gpu, "sum", nullptr, float32_code, 0, out), "result", out);
+    expect_unreachable(
+        tilefold_stats(gpu, nullptr, int32_code, 0, static_cast<tilefold_statistics*>(out)),
+        "result", out);
+    expect_unreachable(tilefold_dot(gpu, nullptr, nullptr, float32_code, 0, out), "result", out);
+    // Items that are read through an iterator, not by a pointer.
+    expect_unreachable(tilefold_reduce(gpu, "mean", on_gpu.data(), int32_code, 1000, out), "result",
+                       out);
+    expect_unreachable(tilefold_segmented_reduce(gpu, "sum", on_gpu.data(), float32_code, 1000,
+                                                 offsets_on_gpu.data(), int64_code, 2, out),
+                       "results", out);
+    const auto by_key = [&](void* keys_out, void* results, void* num_runs) {
+      return tilefold_reduce_by_key(gpu, "sum", on_gpu.data(), int32_code, on_gpu.data(),
+                                    float32_code, 1000, keys_out, results,
+                                    static_cast<std::int64_t*>(num_runs));
+    };
+    expect_unreachable(by_key(out, some.data(), runs.data()), "keys_out", out);
+    expect_unreachable(by_key(some.data(), out, runs.data()), "results", out);
+    expect_unreachable(by_key(some.data(), some.data(), out), "num_runs", out);
+    expect_unreachable(
+        tilefold_reduce_by_key(gpu, "sum", nullptr, int32_code, nullptr, float32_code, 0, nullptr,
+                               nullptr, static_cast<std::int64_t*>(out)),
+        "num_runs", out);
+    must(cudaDeviceSynchronize());
+    EXPECT_EQ(on_host, bytes(64, 0xee)) << "nothing is written";
+    EXPECT_EQ(some.to_host(), bytes(4 * 1000, 0xee)) << "nor to what can be reached";
+    EXPECT_EQ(runs.to_host(), bytes(8, 0xee));
+    for (const any_call& call : calls_of_floats()) {
+      const gpu_bytes result(call.result_bytes);
+      must(call.on(gpu, on_gpu.data(), result.data()));
+      must(tilefold_synchronize(gpu));
+      EXPECT_EQ(result.to_host(), call.on_host(host_, items))
+          << call.what << ": the executor can be used again";
+    }
+  }
+}
+
+TEST_F(CInterfaceOnGpu, WhatIsReadInHostMemoryIsRefusedByNameAndAddress) {
+  int reads_pageable = 0;
+  must(cudaDeviceGetAttribute(&reads_pageable, cudaDevAttrPageableMemoryAccess, 0));
+  if (reads_pageable != 0) GTEST_SKIP() << "this GPU reaches all memory of the host";
+  const bytes items = near_items_of(float32_code, most_call_items);
+  const void* const in = items.data();
+  const gpu_bytes on_gpu(items), out(4 * 1000), runs(8);
+  const owned_executor of_stream = executor_of(stream_, &tilefold_stream_executor);
+  for (tilefold_executor* const gpu : {gpu_, of_stream.get()}) {
+    for (const any_call& call : calls_of_floats()) {
+      SCOPED_TRACE(call.what);
+      const gpu_bytes result(call.result_bytes);
+      const bool is_dot = std::string(call.what) == "a dot product";
+      expect_unreachable(call.on(gpu, in, result.data()), is_dot ? "x" : "items", in);
+      EXPECT_EQ(result.to_host(), bytes(call.result_bytes, 0xee)) << "nothing is written";
+    }
+    for (const std::int64_t n : {1000, 300007}) {
+      expect_unreachable(tilefold_dot(gpu, in, on_gpu.data(), float32_code, n, out.data()), "x",
+                         in);
+      expect_unreachable(tilefold_dot(gpu, on_gpu.data(), in, float32_code, n, out.data()), "y",
+                         in);
+    }
+    // Through an iterator.
+    expect_unreachable(tilefold_reduce(gpu, "mean", in, int32_code, 1000, out.data()), "items", in);
+    expect_unreachable(
+        tilefold_stats(gpu, in, int32_code, 1000, static_cast<tilefold_statistics*>(out.data())),
+        "items", in);
+    expect_unreachable(tilefold_segmented_reduce(gpu, "sum", on_gpu.data(), float32_code, -1, in,
+                                                 int64_code, 2, out.data()),
+                       "offsets", in);
+    const auto by_key = [&](const void* keys, const void* values) {
+      return tilefold_reduce_by_key(gpu, "sum", keys, int32_code, values, float32_code, 1000,
+                                    out.data(), out.data(),
+                                    static_cast<std::int64_t*>(runs.data()));
+    };
+    expect_unreachable(by_key(in, on_gpu.data()), "keys", in);
+    expect_unreachable(by_key(on_gpu.data(), in), "items", in);
+    must(cudaDeviceSynchronize());
+    EXPECT_EQ(out.to_host(), bytes(4 * 1000, 0xee)) << "nothing is written";
+    EXPECT_EQ(runs.to_host(), bytes(8, 0xee));
+  }
+}
+
+// By no write of the host's: that would come before what the stream has to do still, and once for
+// all replays of a graph.
+TEST_F(CInterfaceOnGpu, RunsOfNoItemsAreCountedInTheOrderOfTheStream) {
+  const owned_executor of_stream = executor_of(stream_, &tilefold_stream_executor);
+  const gpu_bytes on_gpu(8);
+  void* memory = nullptr;
+  must(cudaHostAlloc(&memory, 8, cudaHostAllocDefault));
+  const std::unique_ptr<void, cudaError_t (*)(void*)> pinned(memory, &cudaFreeHost);
+  const auto no_items = [](tilefold_executor* exec, const char* op, void* num_runs) {
+    return tilefold_reduce_by_key(exec, op, nullptr, int32_code, nullptr, float32_code, 0, nullptr,
+                                  nullptr, static_cast<std::int64_t*>(num_runs));
+  };
+  for (tilefold_executor* const gpu : {gpu_, of_stream.get()}) {
+    for (void* const num_runs : {on_gpu.data(), pinned.get()}) {
+      SCOPED_TRACE(num_runs == on_gpu.data() ? "memory of the GPU" : "pinned");
+      const auto poison = [&] { must(cudaMemsetAsync(num_runs, 0xee, 8, stream_)); };
+      const auto written = [&] {
+        must(cudaStreamSynchronize(stream_));
+        bytes content(8);
+        must(cudaMemcpy(content.data(), num_runs, 8, cudaMemcpyDefault));
+        return content;
+      };
+      const bytes zero(8);
+      poison();
+      EXPECT_EQ(no_items(gpu, "sum", num_runs), TILEFOLD_OK) << tilefold_last_error();
+      EXPECT_EQ(written(), zero);
+      poison();
+      EXPECT_EQ(written(), bytes(8, 0xee));
+      captured_graph graph(stream_, cudaStreamCaptureModeThreadLocal, [&] {
+        EXPECT_EQ(no_items(gpu, "sum", num_runs), TILEFOLD_OK) << tilefold_last_error();
+      });
+      EXPECT_EQ(written(), bytes(8, 0xee)) << "the capture itself writes nothing";
+      for (int round = 0; round < 2; ++round) {
+        poison();
+        graph.launch();
+        EXPECT_EQ(written(), zero) << "replay " << round;
+      }
+      // What is refused of items is refused of none.
+      poison();
+      EXPECT_EQ(no_items(gpu, "l2", num_runs), TILEFOLD_UNSUPPORTED);
+      EXPECT_EQ(written(), bytes(8, 0xee)) << "nothing is written";
+    }
+    EXPECT_EQ(no_items(gpu, "sum", nullptr), TILEFOLD_NULL_POINTER);
+  }
+  EXPECT_EQ(no_items(host_, "sum", on_gpu.data()), TILEFOLD_MEMORY_SPACE)
+      << "the host does not write there";
+}
+
+TEST_F(CInterfaceOnGpu, ResultsInPinnedAndManagedMemoryHaveTheHostsBits) {
+  const bytes items = near_items_of(float32_code, most_call_items);
+  const gpu_bytes on_gpu(items);
+  const owned_executor of_stream = executor_of(stream_, &tilefold_stream_executor);
+  for (const any_call& call : calls_of_floats()) {
+    const bytes expected = call.on_host(host_, items);
+    for (const bool is_managed : {false, true}) {
+      void* memory = nullptr;
+      must(is_managed ? cudaMallocManaged(&memory, call.result_bytes, cudaMemAttachGlobal)
+                      : cudaHostAlloc(&memory, call.result_bytes, cudaHostAllocDefault));
+      const std::unique_ptr<void, cudaError_t (*)(void*)> result(
+          memory, is_managed ? &cudaFree : &cudaFreeHost);
+      for (tilefold_executor* const gpu : {gpu_, of_stream.get()}) {
+        std::memset(memory, 0xee, call.result_bytes);
+        must(call.on(gpu, on_gpu.data(), memory));
+        must(tilefold_synchronize(gpu));
+        EXPECT_EQ(std::memcmp(memory, expected.data(), expected.size()), 0)
+            << call.what << (is_managed ? ", managed" : ", pinned");
+      }
+    }
+  }
 }
 
 TEST_F(CInterfaceOnGpu, WhatIsTheHostsAloneIsRefused) {
@@ -828,6 +1396,66 @@ TEST(PrecompiledOnGpu, ReturnsTheHostsBits) {
     expect_equal(p::reduce(gpu, items, n, p::minmax), p::reduce(host, x.data(), n, p::minmax));
   }
   EXPECT_EQ(p::reduce(gpu, items, 0), p::reduce(host, x.data(), 0));
+}
+
+// These are the last: a reset ends all that the process has on the GPU. So they share nothing with
+// other tests, and leave nothing behind. The reset comes from a CUDA runtime other than the one
+// inside the library.
+class CInterfaceAfterAReset : public ::testing::Test {
+ protected:
+  CInterfaceAfterAReset() {
+    tilefold_executor* host = nullptr;
+    must(tilefold_host_executor(0, &host));
+    host_.reset(host);
+    for (const any_call& call : calls_) expected_.push_back(call.on_host(host, items_));
+  }
+
+  void expect_the_hosts_bits(tilefold_executor* gpu) const {
+    const gpu_bytes on_gpu(items_);
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      const gpu_bytes result(calls_[i].result_bytes);
+      EXPECT_EQ(calls_[i].on(gpu, on_gpu.data(), result.data()), TILEFOLD_OK)
+          << calls_[i].what << ": " << tilefold_last_error();
+      EXPECT_EQ(tilefold_synchronize(gpu), TILEFOLD_OK) << tilefold_last_error();
+      EXPECT_EQ(result.to_host(), expected_[i]) << calls_[i].what;
+    }
+  }
+
+  const std::vector<any_call> calls_ = calls_of_floats();
+  const bytes items_ = near_items_of(float32_code, most_call_items);
+  std::vector<bytes> expected_;
+  owned_executor host_;
+};
+
+TEST_F(CInterfaceAfterAReset, CallsOfTheDefaultStreamGoOn) {
+  const owned_executor gpu = executor_of(nullptr, &tilefold_stream_executor);
+  expect_the_hosts_bits(gpu.get());
+  for (int round = 0; round < 3; ++round) {
+    must(cudaDeviceReset());
+    expect_the_hosts_bits(gpu.get());
+    std::thread([&] { expect_the_hosts_bits(gpu.get()); }).join();
+  }
+}
+
+TEST_F(CInterfaceAfterAReset, ExecutorsMadeBeforeSaySo) {
+  owned_executor gpu = executor_of(nullptr, &tilefold_cuda_executor);
+  expect_the_hosts_bits(gpu.get());
+  must(cudaDeviceReset());
+  {
+    const gpu_bytes on_gpu(items_);
+    for (const any_call& call : calls_) {
+      const gpu_bytes result(call.result_bytes);
+      EXPECT_EQ(call.on(gpu.get(), on_gpu.data(), result.data()), TILEFOLD_CUDA) << call.what;
+      EXPECT_NE(std::string(tilefold_last_error()).find("cudaDeviceReset"), std::string::npos)
+          << tilefold_last_error();
+      EXPECT_EQ(result.to_host(), bytes(call.result_bytes, 0xee)) << call.what;
+    }
+    EXPECT_EQ(tilefold_synchronize(gpu.get()), TILEFOLD_CUDA);
+    EXPECT_EQ(tilefold_reserve(gpu.get(), std::int64_t{1} << 32), TILEFOLD_CUDA);
+    EXPECT_EQ(tilefold_release(gpu.get()), TILEFOLD_CUDA);
+  }
+  gpu.reset();
+  expect_the_hosts_bits(executor_of(nullptr, &tilefold_cuda_executor).get());
 }
 
 }  // namespace

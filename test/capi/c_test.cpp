@@ -655,6 +655,9 @@ TEST_F(CInterface, ErrorsNameTheBadValue) {
   expect_error(tilefold_reduce_by_key(host_, "sum", x.data(), {TILEFOLD_COMPLEX, 64, 1}, x.data(),
                                       f32, 1, &out, &out, nullptr),
                TILEFOLD_UNSUPPORTED, "keys cannot be complex64");
+  expect_error(tilefold_reduce_by_key(host_, "sum", nullptr, int32_code, nullptr, f32, 0, nullptr,
+                                      nullptr, nullptr),
+               TILEFOLD_NULL_POINTER, "num_runs is null");
   EXPECT_EQ(out, 42) << "nothing is written";
   tilefold_executor* none = nullptr;
   expect_error(tilefold_host_executor(-1, &none), TILEFOLD_INVALID_ARGUMENT, "threads is -1");

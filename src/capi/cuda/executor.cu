@@ -133,8 +133,15 @@ class gpu final : public tilefold_executor {
       return made;
     }();
     auto lent = lender_.lend();
+    cuda_executor& exec = lent.executor();
     for (const dot_kernel& row : all) {
-      if (row.items == type) row.fold(lent.executor(), x, y, n, result);
+      if (row.items != type) continue;
+      by_callers_names([&] { row.fold(exec, x, y, n, result); },
+                       [&] {
+                         if (n > 0) reach(exec, x, "x");
+                         if (n > 0) reach(exec, y, "y");
+                         reach(exec, result, "result");
+                       });
     }
   }
 
@@ -149,9 +156,11 @@ class gpu final : public tilefold_executor {
               const job& call, std::int64_t* num_runs) override {
     auto lent = lender_.lend();
     cuda_executor& exec = lent.executor();
-    look_at(exec, call);
-    reach(exec, keys, "keys");
-    reach(exec, keys_out, "keys_out");
+    if (n > 0) {
+      look_at(exec, call);
+      reach(exec, keys, "keys");
+      reach(exec, keys_out, "keys_out");
+    }
     reach(exec, num_runs, "num_runs");
     capi::fold_by_key({exec, which, {keys, keys_type}, n, {keys_out, keys_type}, call, num_runs});
   }
@@ -216,18 +225,24 @@ class gpu final : public tilefold_executor {
   }
 
   // Folds look at the pointers that they are given before anything is launched; a question costs
-  // a fifth of a microsecond. So the rest is looked at here, and all where one cannot be reached:
-  // under the names that callers know.
+  // a fifth of a microsecond. So callers' names for them are told only where one cannot be reached:
+  // look() asks again, by those names.
+  template <class Fold, class Look>
+  static void by_callers_names(const Fold& fold, const Look& look) {
+    try {
+      fold();
+    } catch (const memory_space_error&) {
+      look();
+      throw;
+    }
+  }
+
+  // What folds do not look at is looked at here.
   static void run(const kernel& found, cuda_executor& exec, const job& call) {
     if (call.reads_items && !found.reads_by_pointer) reach(exec, call.items, "items");
     if (call.offsets.bits != 0) reach(exec, call.offsets.data, "offsets");
-    if (!is_range_of_items(call)) reach(exec, call.results, "results");
-    try {
-      found.fold(exec, call);
-    } catch (const memory_space_error&) {
-      look_at(exec, call);
-      throw;
-    }
+    if (!is_range_of_items(call)) reach_results(exec, call);
+    by_callers_names([&] { found.fold(exec, call); }, [&] { look_at(exec, call); });
   }
 
   static void require_no_capture(const cuda_executor& exec, const char* function) {
@@ -242,9 +257,12 @@ class gpu final : public tilefold_executor {
   static void reach(const cuda_executor& exec, const void* pointer, const char* what) {
     (void)exec.readable(static_cast<const char*>(pointer), what);
   }
+  static void reach_results(const cuda_executor& exec, const job& call) {
+    reach(exec, call.results, call.is_range ? "result" : "results");
+  }
   static void look_at(const cuda_executor& exec, const job& call) {
     if (call.reads_items) reach(exec, call.items, "items");
-    reach(exec, call.results, "results");
+    reach_results(exec, call);
   }
 
   Lender lender_;

@@ -34,7 +34,8 @@ __device__ constexpr bool has_clusters() {
 #endif
 }
 
-/// Shared memory for a value of each block; the first block's is used.
+/// Shared memory for a value of each block; the first block's is used. `block` is the number of the
+/// calling one in its cluster.
 template <class Acc>
 struct cluster_exchange {
   alignas(8) words<Acc> values[cluster_blocks];
@@ -42,9 +43,9 @@ struct cluster_exchange {
 
   /// To be called by all threads before hand_in(): a block's shared memory is not there before the
   /// block is.
-  __device__ __forceinline__ void begin() {
+  __device__ __forceinline__ void begin([[maybe_unused]] unsigned block = blockIdx.x) {
 #if __CUDA_ARCH__ >= 900
-    const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
+    const bool is_first = block == 0 && threadIdx.x == 0;
     if (is_first) {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&received)) : "memory");
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -66,16 +67,17 @@ struct cluster_exchange {
 
   /// By the first warp of each block, in whose first lane `value` is valid. In block 0 all values
   /// are there afterwards; the other threads of the cluster may leave.
-  __device__ __forceinline__ void hand_in([[maybe_unused]] const Acc& value) {
+  __device__ __forceinline__ void hand_in([[maybe_unused]] const Acc& value,
+                                          [[maybe_unused]] unsigned block = blockIdx.x) {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
       const words<Acc> w = cuda::to_words(value);
-      const unsigned target = of_first(&values[blockIdx.x]);
+      const unsigned target = of_first(&values[block]);
       const unsigned barrier = of_first(&received);
 #pragma unroll
       for (int i = 0; i < words<Acc>::count; ++i) send(target + 4 * i, w.word[i], barrier);
     }
-    if (blockIdx.x == 0) wait();
+    if (block == 0) wait();
     __syncwarp();
 #endif
   }

@@ -88,11 +88,13 @@ enum class starts {
   in_clusters  // the same; also as a cluster of cluster_blocks blocks, where the launch says so
 };
 
-/// Blocks, and threads of each.
+/// Blocks, and threads of each. Or the blocks of one row, where there are `rows` of them: then x is
+/// the row, and y the block.
 struct grid_shape {
   std::int64_t blocks;
   int nt;
   bool cluster = false;
+  std::int64_t rows = 0;
 };
 
 /// A kernel of which everything is known that a launch on this GPU can ask for.
@@ -115,7 +117,8 @@ struct ready_kernel {
   void launch(const grid_shape& grid, cudaStream_t stream, const Parameters&... arguments) const {
     cudaLaunchAttribute attributes[2]{};
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(static_cast<unsigned>(grid.blocks));
+    const auto blocks = static_cast<unsigned>(grid.blocks);
+    config.gridDim = grid.rows == 0 ? dim3(blocks) : dim3(static_cast<unsigned>(grid.rows), blocks);
     config.blockDim = dim3(static_cast<unsigned>(grid.nt));
     config.stream = stream;
     config.attrs = attributes;
@@ -123,7 +126,7 @@ struct ready_kernel {
       attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
     }
-    if (grid.cluster) attributes[config.numAttrs++] = in_clusters();
+    if (grid.cluster) attributes[config.numAttrs++] = in_clusters(grid.rows != 0);
     void* addresses[] = {const_cast<Parameters*>(std::addressof(arguments))...};
     // By the runtime's C interface: its return value is this launch's own, where <<<>>> leaves it
     // mixed with earlier errors.
@@ -138,10 +141,14 @@ struct ready_kernel {
     return status == cudaStreamCaptureStatusActive;
   }
 
-  static cudaLaunchAttribute in_clusters() {
+  static cudaLaunchAttribute in_clusters(bool of_rows = false) {
     cudaLaunchAttribute result{};
     result.id = cudaLaunchAttributeClusterDimension;
-    result.val.clusterDim = {cluster_blocks, 1, 1};
+    if (of_rows) {
+      result.val.clusterDim = {1, cluster_blocks, 1};
+    } else {
+      result.val.clusterDim = {cluster_blocks, 1, 1};
+    }
     return result;
   }
 

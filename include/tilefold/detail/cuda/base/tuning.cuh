@@ -112,6 +112,59 @@ constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc
   return short_tile.tile() * (acc_bytes > most_shared_bytes ? 1 : most_whole_blocks);
 }
 
+// Rows as short ranges.
+
+/// As many as the grid has.
+inline constexpr std::int64_t most_short_rows = (std::int64_t{1} << 31) - 1;
+
+/// Rows of `items` each, in `blocks` blocks of `nt` threads, of `vt` items.
+struct short_rows {
+  std::int64_t rows;
+  std::int64_t items;
+  std::int64_t blocks;
+  int nt;
+  int vt;
+
+  constexpr std::int64_t all_blocks() const { return rows * blocks; }
+  /// Whether the threads of a row have items for the most part.
+  constexpr bool is_full() const { return 5 * items >= 4 * blocks * nt * vt; }
+};
+
+/// Whether rows of one length are better short ranges, a block or a cluster each, than folded by
+/// the kernels of forests. Of many rows of few bytes, a warp takes several there, where a block
+/// takes as long to begin as to fold. And an SM holds few large blocks: these must be full, or the
+/// first be the last.
+constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_sms) {
+  const std::int64_t bytes = of.items * item_bytes;
+  if (bytes <= 4096) return of.rows <= (bytes > 1024 ? 1024 : 512);
+  if (of.blocks == 1 || of.nt <= 256 || of.all_blocks() <= num_sms) return true;
+  if (of.nt <= 512 && (of.is_full() || item_bytes >= 4)) return true;
+  return of.is_full() && of.all_blocks() <= std::int64_t{item_bytes >= 8 ? 8 : 16} * num_sms;
+}
+
+/// The same with accumulators of 9 to 16 bytes. Those of small items are folded faster by lanes'
+/// stretches and staged rows, if a row is one large block's and the GPU is not full of them.
+constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes, int acc_bytes,
+                                           int num_sms) {
+  if (of.nt > 512) return false;
+  if (of.rows == 1) return true;
+  const bool reduces = acc_bytes >= 2 * item_bytes;
+  if (of.items * item_bytes <= 4096) return of.rows <= (reduces ? 640 : 256);
+  if (reduces && of.blocks == 1) {
+    return of.nt < 512 || (of.rows >= num_sms && of.rows <= std::int64_t{32} * num_sms);
+  }
+  return of.rows <= 256 || (reduces && of.nt <= 256 && of.rows <= 1024);
+}
+
+/// The same with larger ones, which are staged: of few rows, whose clusters fill half of the GPU at
+/// most.
+constexpr bool pays_as_short_rows_of_large(const short_rows& of, int item_bytes, int acc_bytes,
+                                           int num_sms) {
+  if (of.rows == 1) return true;
+  return acc_bytes >= 2 * item_bytes && of.blocks > 1 &&
+         of.all_blocks() * of.nt <= std::int64_t{512} * num_sms;
+}
+
 // Staged tiles.
 
 /// How a tile is staged: threads of a block, items of a lane's run, runs that a lane has of a tile,
@@ -305,7 +358,9 @@ inline constexpr int least_loaded_stretch = 8;
 
 /// Trees that are dealt to lanes: threads of a block, and blocks that an SM shall hold at least.
 inline constexpr int lanes_nt = 128;
-constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 4 : 8; }
+constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) {
+  return acc_bytes <= 8 ? 8 : acc_bytes <= 32 ? 5 : 4;
+}
 
 /// Neighbouring trees that a warp takes at a time: several batches for each warp, so that none is
 /// the last for long.
@@ -347,12 +402,10 @@ inline constexpr int most_cut_struct_bytes = 64;
 /// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.
 constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_bytes >= 64 ? 8 : 12; }
 
-/// Trees of 2^k items as levels of one tree, and trees of whole chunks: threads of a block, blocks
-/// that an SM shall hold, and how often a chunk has a tile's items.
+/// Trees of 2^k items as levels of one tree: threads of a block, blocks that an SM shall hold, and
+/// how often a chunk has a tile's items.
 inline constexpr int subtree_nt = 256;
 constexpr int min_resident_subtree_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 2 : 3; }
-inline constexpr int row_stream_nt = 256;
-inline constexpr int min_resident_row_stream_blocks = 3;
 inline constexpr int chunk_tiles = 2;
 
 /// Whether two chunks of items leave registers for the rest.
@@ -513,7 +566,7 @@ struct launch_tuning {
   std::int64_t most_warp_items[3];
   // Items of a slice at least: of fewer than many trees, of many.
   std::int64_t least_slice_items[2];
-  // Slices that long trees or columns are cut into, for each block that the GPU holds.
+  // Slices that columns are cut into, for each block that the GPU holds.
   int slices_per_block;
   // Patches for each SM from which on a warp looks for heads in most_head_rounds of them.
   std::int64_t head_patches_per_sm;

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
@@ -17,7 +18,7 @@
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
-#include <tilefold/detail/cuda/sched/row_stream_kernel.cuh>
+#include <tilefold/detail/cuda/sched/short_rows_kernel.cuh>
 #include <tilefold/detail/cuda/sched/short_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/cuda/sched/staged_subtree_kernel.cuh>
@@ -373,23 +374,26 @@ void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job
                 equal_trees{}, job.forest, job.reducer, job.init, job.out);
 }
 
-/// The same for trees of whole chunks; false if they are not.
-template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
-bool launch_row_streams(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
-                        std::int64_t trees) {
-  using work_type = row_stream_work<Forest, unfused<Reducer>, Init, Out>;
-  if constexpr (!work_type::pays || has_indices<typename Forest::source_type>) {
-    return false;
-  } else {
-    if (job.forest.length % work_type::chunk_items != 0) return false;
-    static known_kernel known;
-    const auto kernel =
-        known.on(job.gpu, &row_stream_kernel<Build, Forest, unfused<Reducer>, Init, Out>,
-                 "row_stream_kernel", row_stream_nt, starts::early);
-    kernel.launch(kernel.most(tree::num_blocks(trees, row_stream_nt / warp_size)), job.stream,
-                  job.forest, job.reducer, job.init, job.out);
-    return true;
+/// The slices by which `resident` blocks at a time have folded all trees first, `least` items or a
+/// power of two times that. A turn of the blocks takes as long as the tiles of a slice, and a tile
+/// more, for a slice does not begin before the one before it has ended.
+inline std::int64_t slice_of_fewest_turns(std::int64_t trees, std::int64_t length,
+                                          std::int64_t least, std::int64_t resident) {
+  std::int64_t size = least;
+  while (size < length) size *= 2;
+  std::int64_t best = size;
+  std::int64_t least_time = std::numeric_limits<std::int64_t>::max();
+  for (; size >= least; size /= 2) {
+    const std::int64_t slices = trees * tree::num_blocks(length, size);
+    if (size < length && slices > most_split_slices) break;
+    const std::int64_t tiles = tree::num_blocks(detail::smaller(size, length), least);
+    const std::int64_t time = tree::num_blocks(slices, resident) * (tiles + 1);
+    if (time < least_time) {
+      best = size;
+      least_time = time;
+    }
   }
+  return best;
 }
 
 /// Trees of one length, by blocks.
@@ -404,19 +408,14 @@ void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& jo
                                               Forest, unfused<Reducer>, Init, Out>,
                                "blocks_kernel", Policy.nt, starts::early);
   const std::int64_t length = job.forest.length;
-  // A few slices for every block that is resident, if there are not trees enough.
   // No smaller than size_queries.cuh knows them.
   using source_type = typename Forest::source_type;
   constexpr int least =
       stages_trees<source_type, Reducer>
           ? detail::larger(Policy.tile(), policy_for(item_bytes<source_type>).tile())
           : Policy.tile();
-  std::int64_t slice_items = cuda::slice_size(length, least);
-  const std::int64_t wanted =
-      detail::smaller(job.gpu.tuning().slices_per_block * kernel.resident, most_split_slices);
-  while (slice_items < length && trees * tree::num_blocks(length, slice_items) > wanted) {
-    slice_items *= 2;
-  }
+  const std::int64_t slice_items =
+      cuda::slice_of_fewest_turns(trees, length, cuda::slice_size(length, least), kernel.resident);
   const std::int64_t slices = trees * tree::num_blocks(length, slice_items);
   const bool split = slice_items < length;
   const workspace& space = provide(cuda::equal_slices_demand(split ? slices : 0, sizeof(acc)));
@@ -425,25 +424,52 @@ void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& jo
                 job.reducer, job.init, job.out);
 }
 
-/// One tree of a block's items is a range, whose kernel has less to set up ahead of its first load.
-/// False if it is none.
-template <class Build, class Source, class Reducer, class Init, class Out, class Empty,
-          class Provide>
-bool launch_as_range(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job,
-                     const Provide& provide) {
-  if constexpr (has_indices<Source> || sums_exactly<Reducer> ||
+/// Whether rows are better short ranges.
+template <class Source, class Reducer>
+bool pays_as_short_rows(const short_rows& of, int num_sms) {
+  constexpr int bytes = item_bytes<Source>;
+  constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
+  if constexpr (acc_bytes > 16) {
+    return cuda::pays_as_short_rows_of_large(of, bytes, acc_bytes, num_sms);
+  } else if constexpr (acc_bytes > 8) {
+    return cuda::pays_as_short_rows_of_pairs(of, bytes, acc_bytes, num_sms);
+  } else {
+    return cuda::pays_as_short_rows(of, bytes, num_sms);
+  }
+}
+
+/// Trees of one length as short ranges; false if that does not pay, or cannot be.
+template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
+bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
+  if constexpr (sums_exactly<Reducer> ||
                 sizeof(typename Reducer::accumulator) > most_shared_bytes) {
     return false;
   } else {
     constexpr tile_policy tile = short_policy_for(item_bytes<Source>);
     const std::int64_t n = job.forest.length;
-    if (job.forest.num_trees != 1 || n < 1 || n > tile.tile()) return false;
-    cuda::launch_short<Build, tile>(
-        range_job<Source, Reducer, Init, Out>{job.forest.source, job.reducer, job.init, n, job.out,
-                                              job.gpu, job.stream},
-        provide);
+    const std::int64_t rows = job.forest.num_trees;
+    if (n < 1 || n > cluster_blocks * tile.tile() || rows > most_short_rows) return false;
+    grid_shape grid = cuda::short_shape_for(tile, n, job.gpu.early_launches, job.gpu.tuning());
+    if (grid.blocks > 1 && !grid.cluster) return false;
+    if (!cuda::pays_as_short_rows<Source, Reducer>({rows, n, grid.blocks, grid.nt, tile.vt},
+                                                   job.gpu.num_sms)) {
+      return false;
+    }
+    static known_kernel known;
+    const auto kernel = known.on(job.gpu,
+                                 &short_rows_kernel<Build, tile.nt, tile.vt, equal_forest<Source>,
+                                                    unfused<Reducer>, Init, Out>,
+                                 "short_rows_kernel", tile.nt, starts::in_clusters);
+    if (grid.cluster && !kernel.clusters) return false;
+    grid.rows = rows;
+    kernel.launch(grid, job.stream, job.forest, job.reducer, job.init, job.out);
     return true;
   }
+}
+
+template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
+bool launch_short_rows(const forest_job<Forest, Reducer, Init, Out, Empty>&) {
+  return false;
 }
 
 /// A forest of trees of one length.
@@ -454,7 +480,6 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
   using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>;
   using acc = typename job_type::acc;
   const std::int64_t length = job.forest.length;
-  if (cuda::launch_as_range<Build>(job, provide)) return;
   if constexpr (!has_indices<Source> && stages_subtrees<Source, Reducer>) {
     if (cuda::launch_staged_subtrees<Build>(job)) return;
   }
@@ -468,7 +493,6 @@ void launch_forest(const forest_job<equal_forest<Source>, Reducer, Init, Out, Em
                     job.init, job.empty, job.out, forest_plan{warp_items, 0}, long_queue<acc>{},
                     any_trees{});
   } else if (length <= warp_items) {
-    if (cuda::launch_row_streams<Build>(job, trees)) return;
     cuda::launch_equal_trees<Build>(job, trees);
   } else {
     cuda::launch_equal_slices<Build, Policy>(job, trees, provide);
@@ -497,6 +521,10 @@ void ready_forest_by(const Job& job, std::int64_t most_trees) {
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using source_type = typename decltype(Job::forest)::source_type;
+  // Who chose a policy has it.
+  if constexpr (std::is_same_v<Policy, default_policy>) {
+    if (cuda::launch_short_rows<Build>(job)) return;
+  }
   cuda::launch_forest<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
       job, most_trees, provide);
 }

@@ -63,16 +63,17 @@ struct short_partials {
   }
 };
 
-/// Called by the first warp of each block of a cluster, with the block's value. In block 0, `value`
-/// becomes the node of the first `blocks` blocks, and the function returns true.
+/// Called by the first warp of each block of a cluster, with the block's number and value. In block
+/// 0, `value` becomes the node of the first `blocks` blocks, and the function returns true.
 template <class Reducer, class Acc>
 __device__ __forceinline__ bool fold_cluster(cluster_exchange<Acc>& exchange,
-                                             const Reducer& reducer, int blocks, slot<Acc>& value) {
-  exchange.hand_in(value.value);
-  if (blockIdx.x != 0) return false;
-  const int block = static_cast<int>(threadIdx.x % cluster_blocks);
+                                             const Reducer& reducer, unsigned block, int blocks,
+                                             slot<Acc>& value) {
+  exchange.hand_in(value.value, block);
+  if (block != 0) return false;
+  const int number = static_cast<int>(threadIdx.x % cluster_blocks);
   using nodes = block_tree<cluster_blocks, 1, fold_traits<Reducer>::pads, Reducer>;
-  value.put(nodes::fold_lanes(reducer, from_words<Acc>(exchange.values[block]), block, blocks));
+  value.put(nodes::fold_lanes(reducer, from_words<Acc>(exchange.values[number]), number, blocks));
   return true;
 }
 
@@ -93,21 +94,22 @@ __device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& 
   return true;
 }
 
-/// A tile of the range a block. Several blocks are a cluster if `memory` holds no partials.
-template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(Nt)
-    short_kernel(Source source, Reducer reducer, Init init, Out out, int n,
-                 scratch<typename Reducer::accumulator> memory) {
+/// What block `block` of `blocks` does. Several are a cluster if `memory` holds no partials.
+template <tile_policy Policy, class Source, class Reducer, class Init, class Out>
+__device__ __forceinline__ void fold_short(const Source& source, const Reducer& reducer,
+                                           const Init& init, const Out& out, int n,
+                                           scratch<typename Reducer::accumulator> memory,
+                                           unsigned block, unsigned blocks) {
   using acc = typename Reducer::accumulator;
-  using fold = tile_fold<tile_policy{Nt, Vt}, false, Source, Reducer, true>;
-  __shared__ slot<acc> warp_values[Nt / warp_size];
+  using fold = tile_fold<Policy, false, Source, Reducer, true>;
+  __shared__ slot<acc> warp_values[Policy.nt / warp_size];
   constexpr bool shared = sizeof(acc) <= most_shared_bytes;
   __shared__ cluster_exchange<std::conditional_t<shared, acc, char>> exchange;
-  const int tile = static_cast<int>(blockDim.x) * Vt;
-  const int first = static_cast<int>(blockIdx.x) * tile;
-  const bool several = shared && gridDim.x > 1;
+  const int tile = static_cast<int>(blockDim.x) * Policy.vt;
+  const int first = static_cast<int>(block) * tile;
+  const bool several = shared && blocks > 1;
   const bool in_cluster = has_clusters() && several && memory.partials == nullptr;
-  if (in_cluster) exchange.begin();
+  if (in_cluster) exchange.begin(block);
   cuda::wait_for_previous_launch();
   slot<acc> value;
   value.put(fold::fold(source, reducer, first, n - first, &warp_values[0].value,
@@ -115,12 +117,20 @@ __global__ void __launch_bounds__(Nt)
   if (threadIdx.x >= warp_size) return;
   if constexpr (shared) {
     if (in_cluster) {
-      if (!cuda::fold_cluster(exchange, reducer, (n + tile - 1) / tile, value)) return;
+      if (!cuda::fold_cluster(exchange, reducer, block, (n + tile - 1) / tile, value)) return;
     } else if (several) {
       if (!cuda::fold_blocks(memory, reducer, value)) return;
     }
   }
   if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value.value));
+}
+
+template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(Nt)
+    short_kernel(Source source, Reducer reducer, Init init, Out out, int n,
+                 scratch<typename Reducer::accumulator> memory) {
+  cuda::fold_short<tile_policy{Nt, Vt}>(source, reducer, init, out, n, memory, blockIdx.x,
+                                        gridDim.x);
 }
 
 }  // namespace tilefold::detail::cuda
