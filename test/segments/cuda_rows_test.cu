@@ -35,7 +35,8 @@ const std::vector<std::int64_t> lengths{1,     2,      31,     32,     33,    51
                                         9999,  16384,  16385,  32768,  32769, 40000, 65536, 65537,
                                         70001, 131072, 131073, 262144, 262145};
 
-// Around the numbers up to which they are taken; the rows of a shape are at most so many items.
+// Around the numbers up to which short ones are taken; the rows of a shape are at most so many
+// items.
 constexpr std::int64_t most_items = std::int64_t{1} << 20;
 
 std::vector<rows> shapes() {
@@ -222,29 +223,154 @@ TEST(CudaRows, OfIndices) {
   have_the_hosts_bits<r::indexed_value<double>, double>(shapes(), reduce_rows<r::arg_max<>>{});
 }
 
-// More rows than a dimension of 16 bits has, of a length that is taken whatever their number; few
-// rows differ, so the host folds only those.
-TEST(CudaRows, OfManyRows) {
+TEST(CudaRows, OfAccumulatorsTooLargeForThem) {
+  using item = words<std::uint32_t, 16>;
+  have_the_hosts_bits<item, item>({{1, 100}, {3, 33}, {17, 1000}, {2, 9999}}, mix_rows<item>{});
+}
+
+TEST(CudaRows, AreTheFoldsOfTheirItems) {
   using item = words<std::uint32_t, 1>;
-  constexpr rows shape{70001, 1100};
-  constexpr std::int64_t period = 1009;
   SCOPED_TRACE("seed " + std::to_string(seed()));
-  const auto some = items_of<item>(period * shape.length);
-  std::vector<item> items;
+  const auto items = items_of<item>(most_items);
+  const gpu_array<item> device(items);
+  cuda_executor gpu;
+  for (const rows shape : {rows{512, 33}, rows{640, 1000}, rows{100, 9001}, rows{7, 131072}}) {
+    const gpu_array<item> out(shape.num);
+    mix_rows<item>{}(gpu, static_cast<const item*>(device.data()), shape, out.data());
+    const auto got = out.to_host();
+    for (std::int64_t i = 0; i < shape.num; i += 3) {
+      const item* const first = items.data() + i * shape.length;
+      ASSERT_EQ(got[static_cast<std::size_t>(i)].word[0],
+                tilefold::reduce(first, first + shape.length, mix_words{}).word[0])
+          << "row " << i << " of " << shape.length;
+    }
+  }
+}
+
+/// Whether rows that repeat after `period` have the host's bits; it folds one period.
+template <class Item>
+void many_have_the_hosts_bits(const rows& shape, std::int64_t period) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  const auto some = items_of<Item>(period * shape.length);
+  std::vector<Item> items;
+  items.reserve(static_cast<std::size_t>(shape.num * shape.length));
   for (std::int64_t i = 0; i < shape.num; i += period) {
     const std::int64_t num = std::min(period, shape.num - i);
     items.insert(items.end(), some.begin(), some.begin() + num * shape.length);
   }
-  std::vector<item> expected(period);
-  mix_rows<item>{}(host_executor{}, some.data(), {period, shape.length}, expected.data());
-  const gpu_array<item> device(items);
-  const gpu_array<item> out(shape.num);
+  std::vector<Item> expected(static_cast<std::size_t>(period));
+  mix_rows<Item>{}(host_executor{}, some.data(), {period, shape.length}, expected.data());
+  const gpu_array<Item> device(items);
+  const gpu_array<Item> out(shape.num);
   cuda_executor gpu;
-  mix_rows<item>{}(gpu, static_cast<const item*>(device.data()), shape, out.data());
+  mix_rows<Item>{}(gpu, static_cast<const Item*>(device.data()), shape, out.data());
   const auto got = out.to_host();
   for (std::size_t i = 0; i < got.size(); ++i) {
-    ASSERT_EQ(got[i].word[0], expected[i % period].word[0]) << "row " << i;
+    ASSERT_TRUE(test::same_bits(got[i], expected[i % static_cast<std::size_t>(period)]))
+        << "row " << i << " of " << shape.num << " of " << shape.length;
   }
+}
+
+// More rows than a dimension of 16 bits has, of one block each; and more clusters than a GPU holds
+// at once, of small blocks, of full and of half full large ones.
+TEST(CudaRows, OfMoreBlocksThanAGpuHolds) {
+  using item = words<std::uint32_t, 1>;
+  many_have_the_hosts_bits<item>({70001, 1100}, 1009);
+  many_have_the_hosts_bits<item>({4099, 8193}, 97);
+  many_have_the_hosts_bits<item>({1500, 40000}, 31);
+  many_have_the_hosts_bits<item>({1500, 65536}, 31);
+  many_have_the_hosts_bits<item>({260, 131072}, 17);
+  many_have_the_hosts_bits<item>({600, 131072}, 17);
+  many_have_the_hosts_bits<words<std::uint16_t, 1>>({300, 151936}, 17);
+  many_have_the_hosts_bits<words<std::uint32_t, 4>>({1030, 4097}, 31);
+}
+
+/// The grid of the only kernel that `call` launches.
+template <class Call>
+dim3 grid_of(cuda_executor& exec, const Call& call) {
+  const cudaStream_t stream = exec.stream();
+  call();  // loads and asks
+  must(cudaStreamSynchronize(stream));
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  call();
+  must(cudaStreamEndCapture(stream, &graph));
+  std::size_t count = 0;
+  must(cudaGraphGetNodes(graph, nullptr, &count));
+  EXPECT_EQ(count, 1u);
+  cudaGraphNode_t node = nullptr;
+  count = 1;
+  must(cudaGraphGetNodes(graph, &node, &count));
+  cudaKernelNodeParams params{};
+  must(cudaGraphKernelNodeGetParams(node, &params));
+  must(cudaGraphDestroy(graph));
+  return params.gridDim;
+}
+
+// Which kernel it is cannot be seen in the bits.
+TEST(CudaRows, AreOneInEachPlaceOfTheGrid) {
+  using item = words<std::uint32_t, 1>;
+  int device = 0, major = 0;
+  must(cudaGetDevice(&device));
+  must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  cuda_executor gpu;
+  const gpu_array<item> items(items_of<item>(300 * 9999));
+  const gpu_array<item> out(300);
+  const auto of = [&](auto fold, const rows& shape) {
+    return test::grid_of(
+        gpu, [&] { fold(gpu, static_cast<const item*>(items.data()), shape, out.data()); });
+  };
+  const dim3 blocks = of(mix_rows<item>{}, {300, 1000});
+  EXPECT_EQ(blocks.x, 300u);
+  EXPECT_EQ(blocks.y, 1u);
+  const dim3 other = of(mix_rows_under_a_policy<item>{}, {300, 1000});
+  EXPECT_NE(other.x, 300u);
+  if (major < 9) return;
+  const dim3 clusters = of(mix_rows<item>{}, {300, 9999});
+  EXPECT_EQ(clusters.x, 300u);
+  EXPECT_EQ(clusters.y, 8u);
+}
+
+// Each call reads what the one before wrote, in a stream whose launches begin early, and in a
+// graph.
+TEST(CudaRows, ReadWhatTheCallBeforeWrote) {
+  using item = words<std::uint32_t, 1>;
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  constexpr std::int64_t rounds = 40;
+  const auto items = items_of<item>(rounds * 600 * 999);
+  const gpu_array<item> device(items);
+  const gpu_array<item> middle(600), out(rounds);
+  std::vector<item> expected_middle(600), expected(rounds);
+  cuda_executor gpu;
+  const auto calls = [&](auto&& exec, const item* from, item* mid, item* to) {
+    for (std::int64_t i = 0; i < rounds; ++i) {
+      mix_rows<item>{}(exec, from + i * 600 * 999, {600, 999}, mid);
+      mix_rows<item>{}(exec, static_cast<const item*>(mid), {1, 600}, to + i);
+    }
+  };
+  calls(host_executor{}, items.data(), expected_middle.data(), expected.data());
+  const auto are_right = [&] {
+    const auto got = out.to_host();
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(got[i].word[0], expected[i].word[0]) << "round " << i;
+    }
+  };
+  calls(gpu, device.data(), middle.data(), out.data());
+  gpu.synchronize();
+  are_right();
+  must(cudaMemset(out.data(), 0xee, rounds * sizeof(item)));
+  must(cudaDeviceSynchronize());
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replay = nullptr;
+  must(cudaStreamBeginCapture(gpu.stream(), cudaStreamCaptureModeThreadLocal));
+  calls(gpu, device.data(), middle.data(), out.data());
+  must(cudaStreamEndCapture(gpu.stream(), &graph));
+  must(cudaGraphInstantiate(&replay, graph, 0));
+  must(cudaGraphLaunch(replay, gpu.stream()));
+  must(cudaStreamSynchronize(gpu.stream()));
+  are_right();
+  must(cudaGraphExecDestroy(replay));
+  must(cudaGraphDestroy(graph));
 }
 
 TEST(CudaRows, SanitizeBlocksAndClusters) {

@@ -43,7 +43,7 @@ struct cluster_exchange {
 
   /// To be called by all threads before hand_in(): a block's shared memory is not there before the
   /// block is.
-  __device__ __forceinline__ void begin([[maybe_unused]] unsigned block = blockIdx.x) {
+  __device__ __forceinline__ void begin([[maybe_unused]] unsigned block) {
 #if __CUDA_ARCH__ >= 900
     const bool is_first = block == 0 && threadIdx.x == 0;
     if (is_first) {
@@ -68,7 +68,7 @@ struct cluster_exchange {
   /// By the first warp of each block, in whose first lane `value` is valid. In block 0 all values
   /// are there afterwards; the other threads of the cluster may leave.
   __device__ __forceinline__ void hand_in([[maybe_unused]] const Acc& value,
-                                          [[maybe_unused]] unsigned block = blockIdx.x) {
+                                          [[maybe_unused]] unsigned block) {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
       const words<Acc> w = cuda::to_words(value);
@@ -84,14 +84,15 @@ struct cluster_exchange {
 
   /// The same of a value in shared memory, which all lanes send.
   __device__ __forceinline__ void hand_in_by_warp([[maybe_unused]] const Acc& value,
+                                                  [[maybe_unused]] unsigned block,
                                                   [[maybe_unused]] int lane) {
 #if __CUDA_ARCH__ >= 900
     const auto* const word = reinterpret_cast<const unsigned*>(&value);
-    const unsigned target = of_first(&values[blockIdx.x]);
+    const unsigned target = of_first(&values[block]);
     const unsigned barrier = of_first(&received);
     for (int i = lane; i < words<Acc>::count; i += warp_size)
       send(target + 4 * i, word[i], barrier);
-    if (blockIdx.x == 0) wait();
+    if (block == 0) wait();
     __syncwarp();
 #endif
   }

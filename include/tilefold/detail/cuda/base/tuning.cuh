@@ -3,7 +3,8 @@
 // Every number that measuring has found: threads of a block (nt), items of a thread (vt), blocks
 // that an SM shall hold, and sizes at which one way is left for another. They decide speed and
 // nothing else. All were measured on one NVIDIA H200 (compute capability 9.0, 132 SMs; driver
-// 580.159, CUDA 13.0). docs/tuning.md has the figures, and what was tried and lost.
+// 580.159, CUDA 13.0), but those of short rows and of lanes with accumulators of 9 to 32 bytes, on
+// one H100. docs/tuning.md has the figures, and what was tried and lost.
 //
 //     who asks                            what it asks
 //     a type, a launch bound, a kernel    a constant, or a function of sizes: the same for all
@@ -132,21 +133,23 @@ struct short_rows {
 
 /// Whether rows of one length are better short ranges, a block or a cluster each, than folded by
 /// the kernels of forests. Of many rows of few bytes, a warp takes several there, where a block
-/// takes as long to begin as to fold. And an SM holds few large blocks: these must be full, or the
-/// first be the last.
+/// takes as long to begin as to fold; of few items, most lanes of a block have none. Of blocks of
+/// 512 threads and more an SM holds few: of many rows, these must be full.
 constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_sms) {
   const std::int64_t bytes = of.items * item_bytes;
+  if (of.items < 32) return of.rows <= 512;
   if (bytes <= 4096) return of.rows <= (bytes > 1024 ? 1024 : 512);
-  if (of.blocks == 1 || of.nt <= 256 || of.all_blocks() <= num_sms) return true;
+  if (of.nt <= (of.blocks == 1 ? 512 : 256) || of.all_blocks() <= num_sms) return true;
   if (of.nt <= 512 && (of.is_full() || item_bytes >= 4)) return true;
   return of.is_full() && of.all_blocks() <= std::int64_t{item_bytes >= 8 ? 8 : 16} * num_sms;
 }
 
-/// The same with accumulators of 9 to 16 bytes. Those of small items are folded faster by lanes'
-/// stretches and staged rows, if a row is one large block's and the GPU is not full of them.
+/// The same with accumulators of 9 to 16 bytes. Those of smaller items are folded faster by lanes'
+/// stretches and staged rows, if a row is a block of 512 threads and the GPU is not full of them.
+/// With clusters of blocks of 1024, logsumexp loses.
 constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes, int acc_bytes,
                                            int num_sms) {
-  if (of.nt > 512) return false;
+  if (of.nt > 512) return of.rows == 1 && of.blocks == 1;
   if (of.rows == 1) return true;
   const bool reduces = acc_bytes >= 2 * item_bytes;
   if (of.items * item_bytes <= 4096) return of.rows <= (reduces ? 640 : 256);
@@ -156,8 +159,7 @@ constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes,
   return of.rows <= 256 || (reduces && of.nt <= 256 && of.rows <= 1024);
 }
 
-/// The same with larger ones, which are staged: of few rows, whose clusters fill half of the GPU at
-/// most.
+/// The same with larger ones, which are staged: of few rows, with 512 threads for each SM at most.
 constexpr bool pays_as_short_rows_of_large(const short_rows& of, int item_bytes, int acc_bytes,
                                            int num_sms) {
   if (of.rows == 1) return true;

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
     if (lane == 0) sum.marks = 0;
   }
   __syncthreads();
-  if (in_cluster) exchange.begin();
+  if (in_cluster) exchange.begin(blockIdx.x);
   cuda::wait_for_previous_launch();
 
   const int step = static_cast<int>(gridDim.x) * num_warps * chunk;
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
   if (warp != 0) return;
 
   if (in_cluster) {
-    exchange.hand_in_by_warp(sum, lane);
+    exchange.hand_in_by_warp(sum, blockIdx.x, lane);
     if (blockIdx.x != 0) return;
     for (int i = lane; i < sum.places.count; i += warp_size) {
       int all = 0;

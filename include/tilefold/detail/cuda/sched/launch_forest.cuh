@@ -374,19 +374,19 @@ void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job
                 equal_trees{}, job.forest, job.reducer, job.init, job.out);
 }
 
-/// The slices by which `resident` blocks at a time have folded all trees first, `least` items or a
-/// power of two times that. A turn of the blocks takes as long as the tiles of a slice, and a tile
-/// more, for a slice does not begin before the one before it has ended.
-inline std::int64_t slice_of_fewest_turns(std::int64_t trees, std::int64_t length,
+/// The slices by which `resident` blocks at a time have folded all trees first: of `least` items,
+/// or a power of two times that. A turn of the blocks takes as long as the tiles of a slice, and a
+/// tile more, for a slice does not begin before the one before it has ended.
+inline std::int64_t slice_of_fewest_turns(std::int64_t trees, std::int64_t length, int tile,
                                           std::int64_t least, std::int64_t resident) {
   std::int64_t size = least;
-  while (size < length) size *= 2;
+  while (size < length && size <= std::numeric_limits<std::int64_t>::max() / 2) size *= 2;
   std::int64_t best = size;
   std::int64_t least_time = std::numeric_limits<std::int64_t>::max();
   for (; size >= least; size /= 2) {
     const std::int64_t slices = trees * tree::num_blocks(length, size);
     if (size < length && slices > most_split_slices) break;
-    const std::int64_t tiles = tree::num_blocks(detail::smaller(size, length), least);
+    const std::int64_t tiles = tree::num_blocks(detail::smaller(size, length), tile);
     const std::int64_t time = tree::num_blocks(slices, resident) * (tiles + 1);
     if (time < least_time) {
       best = size;
@@ -414,8 +414,8 @@ void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& jo
       stages_trees<source_type, Reducer>
           ? detail::larger(Policy.tile(), policy_for(item_bytes<source_type>).tile())
           : Policy.tile();
-  const std::int64_t slice_items =
-      cuda::slice_of_fewest_turns(trees, length, cuda::slice_size(length, least), kernel.resident);
+  const std::int64_t slice_items = cuda::slice_of_fewest_turns(
+      trees, length, least, cuda::slice_size(length, least), kernel.resident);
   const std::int64_t slices = trees * tree::num_blocks(length, slice_items);
   const bool split = slice_items < length;
   const workspace& space = provide(cuda::equal_slices_demand(split ? slices : 0, sizeof(acc)));
@@ -426,7 +426,7 @@ void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& jo
 
 /// Whether rows are better short ranges.
 template <class Source, class Reducer>
-bool pays_as_short_rows(const short_rows& of, int num_sms) {
+bool better_as_short_rows(const short_rows& of, int num_sms) {
   constexpr int bytes = item_bytes<Source>;
   constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
   if constexpr (acc_bytes > 16) {
@@ -448,11 +448,12 @@ bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out
     constexpr tile_policy tile = short_policy_for(item_bytes<Source>);
     const std::int64_t n = job.forest.length;
     const std::int64_t rows = job.forest.num_trees;
-    if (n < 1 || n > cluster_blocks * tile.tile() || rows > most_short_rows) return false;
+    if (n < 1 || n > cluster_blocks * tile.tile()) return false;
+    if (rows < 1 || rows > most_short_rows) return false;
     grid_shape grid = cuda::short_shape_for(tile, n, job.gpu.early_launches, job.gpu.tuning());
     if (grid.blocks > 1 && !grid.cluster) return false;
-    if (!cuda::pays_as_short_rows<Source, Reducer>({rows, n, grid.blocks, grid.nt, tile.vt},
-                                                   job.gpu.num_sms)) {
+    if (!cuda::better_as_short_rows<Source, Reducer>({rows, n, grid.blocks, grid.nt, tile.vt},
+                                                     job.gpu.num_sms)) {
       return false;
     }
     static known_kernel known;

@@ -94,43 +94,48 @@ __device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& 
   return true;
 }
 
-/// What block `block` of `blocks` does. Several are a cluster if `memory` holds no partials.
-template <tile_policy Policy, class Source, class Reducer, class Init, class Out>
-__device__ __forceinline__ void fold_short(const Source& source, const Reducer& reducer,
-                                           const Init& init, const Out& out, int n,
+/// What block `block` of `blocks` does. Several are a cluster if `memory` holds no partials, and
+/// always if `OnlyClusters`. make_source() and make_out() are called once memory may be touched:
+/// what iterators do is theirs.
+template <tile_policy Policy, bool OnlyClusters, class MakeSource, class Reducer, class Init,
+          class MakeOut>
+__device__ __forceinline__ void fold_short(const MakeSource& make_source, const Reducer& reducer,
+                                           const Init& init, const MakeOut& make_out, int n,
                                            scratch<typename Reducer::accumulator> memory,
                                            unsigned block, unsigned blocks) {
   using acc = typename Reducer::accumulator;
-  using fold = tile_fold<Policy, false, Source, Reducer, true>;
+  using source_type = std::remove_cvref_t<decltype(make_source())>;
+  using fold = tile_fold<Policy, false, source_type, Reducer, true>;
   __shared__ slot<acc> warp_values[Policy.nt / warp_size];
   constexpr bool shared = sizeof(acc) <= most_shared_bytes;
   __shared__ cluster_exchange<std::conditional_t<shared, acc, char>> exchange;
   const int tile = static_cast<int>(blockDim.x) * Policy.vt;
   const int first = static_cast<int>(block) * tile;
   const bool several = shared && blocks > 1;
-  const bool in_cluster = has_clusters() && several && memory.partials == nullptr;
+  const bool in_cluster = has_clusters() && several && (OnlyClusters || memory.partials == nullptr);
   if (in_cluster) exchange.begin(block);
   cuda::wait_for_previous_launch();
   slot<acc> value;
-  value.put(fold::fold(source, reducer, first, n - first, &warp_values[0].value,
+  value.put(fold::fold(make_source(), reducer, first, n - first, &warp_values[0].value,
                        static_cast<int>(blockDim.x) / warp_size));
   if (threadIdx.x >= warp_size) return;
   if constexpr (shared) {
     if (in_cluster) {
       if (!cuda::fold_cluster(exchange, reducer, block, (n + tile - 1) / tile, value)) return;
-    } else if (several) {
+    } else if (!OnlyClusters && several) {
       if (!cuda::fold_blocks(memory, reducer, value)) return;
     }
   }
-  if (threadIdx.x == 0) cuda::write(out, detail::finish(reducer, init, value.value));
+  if (threadIdx.x == 0) cuda::write(make_out(), detail::finish(reducer, init, value.value));
 }
 
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt)
     short_kernel(Source source, Reducer reducer, Init init, Out out, int n,
                  scratch<typename Reducer::accumulator> memory) {
-  cuda::fold_short<tile_policy{Nt, Vt}>(source, reducer, init, out, n, memory, blockIdx.x,
-                                        gridDim.x);
+  cuda::fold_short<tile_policy{Nt, Vt}, false>([&]() -> const Source& { return source; }, reducer,
+                                               init, [&]() -> const Out& { return out; }, n, memory,
+                                               blockIdx.x, gridDim.x);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -22,9 +22,9 @@ template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, 
 __global__ void __launch_bounds__(Nt)
     short_rows_kernel(Forest forest, Reducer reducer, Init init, Out out) {
   const std::int64_t row = blockIdx.x;
-  cuda::fold_short<tile_policy{Nt, Vt}>(
-      forest.tree(row), reducer, init, out + row, static_cast<int>(forest.length),
-      scratch<typename Reducer::accumulator>{}, blockIdx.y, gridDim.y);
+  cuda::fold_short<tile_policy{Nt, Vt}, true>(
+      [&] { return forest.tree(row); }, reducer, init, [&] { return out + row; },
+      static_cast<int>(forest.length), {}, blockIdx.y, gridDim.y);
 }
 
 }  // namespace tilefold::detail::cuda
