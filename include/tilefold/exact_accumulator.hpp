@@ -177,12 +177,10 @@ class exact_accumulator {
     for (std::size_t i = 0; i < words; ++i) result.state_.sum.word[i] = get(bytes, 2 + i);
     const bool tells_of_items = (result.state_.marks & detail::seen::other) != 0;
     const bool of_others = (result.state_.marks & ~detail::seen::minus_zero) != 0;
-    const bool of_both = tells_of_items && (result.state_.marks & detail::seen::minus_zero) != 0;
-    if (result.state_.marks >= 2 * detail::seen::other || of_both ||
+    if (result.state_.marks >= 2 * detail::seen::other || !same_words(result.state_) ||
         (!tells_of_items && (of_others || !result.state_.sum.is_zero()))) {
-      throw format_error(
-          "tilefold: the bytes of an exact accumulator tell of no items: marks are " +
-          std::to_string(result.state_.marks));
+      throw format_error("tilefold: no items leave such bytes of an exact accumulator: marks are " +
+                         std::to_string(result.state_.marks));
     }
     return result;
   }
@@ -205,6 +203,14 @@ class exact_accumulator {
   }
   static constexpr std::uint64_t header() {
     return letters | version << 32 | kind() << 40 | std::uint64_t{state_type::words} << 48;
+  }
+
+  // Whether it is written as it is.
+  static bool same_words(const state_type& state) {
+    const state_type written = state.canonical();
+    bool same = state.marks == written.marks;
+    for (std::size_t i = 0; i < words; ++i) same &= state.sum.word[i] == written.sum.word[i];
+    return same;
   }
 
   static void put(std::span<std::byte, num_bytes> bytes, std::size_t word, std::uint64_t value) {

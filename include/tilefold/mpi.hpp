@@ -94,10 +94,12 @@ class mpi_communicator {
     bytes_of_turn(int count, std::size_t distance) {
       MPI_Datatype bytes = MPI_DATATYPE_NULL;
       check(MPI_Type_contiguous(count, MPI_BYTE, &bytes), "MPI_Type_contiguous");
-      const int code = MPI_Type_create_resized(bytes, 0, static_cast<MPI_Aint>(distance), &type);
+      const int made = MPI_Type_create_resized(bytes, 0, static_cast<MPI_Aint>(distance), &type);
       MPI_Type_free(&bytes);
-      check(code, "MPI_Type_create_resized");
-      MPI_Type_commit(&type);  // cannot fail for a type that has been made
+      check(made, "MPI_Type_create_resized");
+      const int committed = MPI_Type_commit(&type);
+      if (committed != MPI_SUCCESS) MPI_Type_free(&type);
+      check(committed, "MPI_Type_commit");
     }
     bytes_of_turn(const bytes_of_turn&) = delete;
     bytes_of_turn& operator=(const bytes_of_turn&) = delete;

@@ -135,6 +135,20 @@ struct axis_shapes {
   detail::view_shape out;
 };
 
+// Counts of items and strides are 64 bits; extents of 0 count as 1, since strides go over them.
+void require_countable(const reader& read, const detail::view_shape& shape) {
+  std::int64_t items = 1;
+  std::string shown;
+  for (int i = 0; i < shape.rank; ++i) {
+    const std::int64_t extent = shape.extent[i] > 0 ? shape.extent[i] : 1;
+    shown += (i == 0 ? "" : " x ") + std::to_string(shape.extent[i]);
+    if (items > std::numeric_limits<std::int64_t>::max() / extent) {
+      read.fail(TILEFOLD_BAD_SHAPE, "extents of " + shown + " are more items than 64 bits count");
+    }
+    items *= extent;
+  }
+}
+
 axis_shapes read_shapes(const reader& read, std::int32_t rank, const std::int64_t* extents,
                         const std::int64_t* strides, std::int32_t num_axes,
                         const std::int32_t* axes_named, const std::int64_t* result_strides) {
@@ -156,6 +170,7 @@ axis_shapes read_shapes(const reader& read, std::int32_t rank, const std::int64_
     }
     shapes.in.extent[i] = extents[i];
   }
+  require_countable(read, shapes.in);
   fill_strides(shapes.in);
   for (int i = 0; i < rank && strides != nullptr; ++i) shapes.in.stride[i] = strides[i];
   axes reduced;

@@ -73,6 +73,7 @@ class host final : public tilefold_executor {
   explicit host(int threads) : exec_(threads == 0 ? host_executor() : host_executor(threads)) {}
 
   void fold(op which, const job& call) override {
+    if (call.offsets.bits != 0 && call.segments > 0) require_here(call.offsets.data, "offsets");
     kernels().find(which, call.type)->fold(exec_, call);
   }
 
@@ -118,6 +119,7 @@ class host final : public tilefold_executor {
   }
 
   void check(const any_offsets& offsets, std::int64_t segments, std::int64_t num_items) override {
+    require_here(offsets.data, "offsets");
     for (std::int64_t i = 0; i < segments; ++i) {
       const std::int64_t begin = offsets[i];
       const std::int64_t end = offsets[i + 1];
@@ -130,6 +132,7 @@ class host final : public tilefold_executor {
   }
 
   bool may_read(const any_offsets& offsets, std::int64_t segments) const override {
+    require_here(offsets.data, "offsets");
     std::int64_t i = 0;
     while (i < segments && offsets[i] == offsets[i + 1]) ++i;
     return i < segments;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 
 #include <tilefold/error.hpp>
@@ -74,8 +75,11 @@ class reader {
     }
     std::string known(op_names[0]);
     for (int i = 1; i < num_named_ops; ++i) known += ", " + std::string(op_names[i]);
-    fail(TILEFOLD_UNKNOWN_OP,
-         "there is no operation '" + std::string(name) + "'; there are " + known);
+    // Whatever the caller's memory holds, the list can be read.
+    constexpr std::size_t most_shown = 64;
+    std::string shown = std::string(name, strnlen(name, most_shown + 1));
+    if (shown.size() > most_shown) shown.replace(most_shown, 1, "...");
+    fail(TILEFOLD_UNKNOWN_OP, "there is no operation '" + shown + "'; there are " + known);
   }
 
   dtype type(tilefold_dtype code, const char* name) const {

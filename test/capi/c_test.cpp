@@ -603,6 +603,10 @@ TEST_F(CInterface, ErrorsNameTheBadValue) {
                "'summ'; there are sum, sum64");
   expect_error(tilefold_reduce(host_, "statistics", x.data(), f32, 3, &out), TILEFOLD_UNKNOWN_OP,
                "'statistics'");
+  expect_error(tilefold_reduce(host_, std::string(64, 'x').c_str(), x.data(), f32, 3, &out),
+               TILEFOLD_UNKNOWN_OP, "'" + std::string(64, 'x') + "'; there are sum");
+  expect_error(tilefold_reduce(host_, std::string(100000, 'x').c_str(), x.data(), f32, 3, &out),
+               TILEFOLD_UNKNOWN_OP, "'" + std::string(64, 'x') + "...'; there are sum");
   expect_error(tilefold_reduce(host_, "bit_or", x.data(), f32, 3, &out), TILEFOLD_UNSUPPORTED,
                "no bit_or of float32");
   expect_error(tilefold_reduce(host_, "sum", x.data(), {TILEFOLD_FLOAT, 8, 1}, 3, &out),
@@ -641,6 +645,14 @@ TEST_F(CInterface, ErrorsNameTheBadValue) {
   expect_error(tilefold_axis_reduce(host_, "sum", x.data(), f32, 2, extents, nullptr, 1, axes_named,
                                     &out, nullptr),
                TILEFOLD_BAD_SHAPE, "extent 1 is -1");
+  const std::int64_t huge[] = {std::int64_t{1} << 32, std::int64_t{1} << 32};
+  expect_error(tilefold_axis_reduce(host_, "sum", x.data(), f32, 2, huge, nullptr, 1, axes_named,
+                                    &out, nullptr),
+               TILEFOLD_BAD_SHAPE, "extents of 4294967296 x 4294967296 are more items");
+  const std::int64_t none_of_huge[] = {0, std::int64_t{1} << 62, 4};
+  expect_error(tilefold_axis_reduce(host_, "sum", x.data(), f32, 3, none_of_huge, nullptr, 1,
+                                    axes_named, &out, nullptr),
+               TILEFOLD_BAD_SHAPE, "extents of 0 x 4611686018427387904 x 4 are more items");
   const std::int64_t good[] = {3, 1};
   expect_error(tilefold_axis_reduce(host_, "sum", x.data(), f32, 2, good, nullptr, 2, axes_named,
                                     &out, nullptr),
