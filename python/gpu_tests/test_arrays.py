@@ -377,6 +377,37 @@ def test_dlpack_alone():
     assert tilefold.max(alien, 0, out=out) is out and same_bits(out.cpu().numpy(), tilefold.max(x, 0))
 
 
+class Shown:
+    """An array that has __cuda_array_interface__ and nothing else."""
+
+    def __init__(self, tensor, **more):
+        self.tensor = tensor
+        self.__cuda_array_interface__ = {**tensor.__cuda_array_interface__, **more}
+
+
+def test_cuda_array_interface_alone():
+    x = items("f4", (60, 7))
+    tensor = torch.from_numpy(x).cuda()
+    for axis in (None, 0, 1):
+        for shown in (Shown(tensor), Shown(tensor, data=(tensor.data_ptr(), True)), Shown(tensor.t().contiguous().t())):
+            got = tilefold.sum(shown, axis)
+            assert isinstance(got, torch.Tensor) and got.is_cuda
+            assert same_bits(got.cpu().numpy(), np.asarray(tilefold.sum(x, axis)))
+    out = torch.empty(7, device="cuda")
+    assert same_bits(tilefold.max(Shown(tensor), 0, out=Shown(out)).tensor.cpu().numpy(), tilefold.max(x, 0))
+    with pytest.raises(tilefold.ArgumentError):
+        tilefold.max(Shown(tensor), 0, out=Shown(out, data=(out.data_ptr(), True)))
+    # Items that are on their way in another stream.
+    other = torch.cuda.Stream()
+    long = torch.zeros(1 << 28, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(other):
+        for _ in range(20):
+            long += 1
+    got = tilefold.max(Shown(long, version=3, stream=other.cuda_stream))
+    assert got.item() == 20
+
+
 def test_what_else_functions_take():
     x = items("f4", (60, 7))
     on_gpu = torch.from_numpy(x).cuda()

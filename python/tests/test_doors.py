@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What functions take beside x and axis: dtype= and where= of means, axis of stats, out= of segments, keys and fuse;
 and arrays of libraries that are not known."""
+import sys
 import types
 
 import numpy as np
@@ -215,6 +216,52 @@ def test_dlpack_alone_on_a_gpu(monkeypatch, given_back):
         tilefold.mean(OnGpu(x), where=True)
     with pytest.raises(tilefold.ArgumentError, match="must be an array of"):
         tilefold.vdot(OnGpu(x), [1.0])
+
+
+class Shown:
+    """An array that has __cuda_array_interface__ and nothing else; its memory is the host's."""
+
+    def __init__(self, array, read_only=False):
+        self.array = array
+        self.__cuda_array_interface__ = {"shape": array.shape, "strides": array.strides, "typestr": array.dtype.str,
+                                         "data": (array.ctypes.data, read_only), "version": 3}
+
+
+def test_cuda_array_interface_alone(monkeypatch):
+    monkeypatch.setattr(_gpu_libraries, "_by_type", {})
+    library = _gpu_libraries.CudaArrays(Host(), lambda x: x.array, Shown)
+    monkeypatch.setattr(_gpu_libraries, "_cuda_array_library", lambda x: library if isinstance(x, Shown) else None)
+    x = items("f4", (6, 7))
+    for axis in (None, 0, 1, (0, 1)):
+        got = tilefold.sum(Shown(x.T), axis)
+        assert isinstance(got, np.ndarray) and same_bits(got, np.asarray(tilefold.sum(x.T, axis)))
+    assert same_bits(tilefold.segment_reduce(Shown(x[0]), [0, 3, 7]), tilefold.segment_reduce(x[0], [0, 3, 7]))
+    out = Shown(np.empty(7, "f4"))
+    assert tilefold.max(Shown(x, True), 0, out=out) is out and same_bits(out.array, tilefold.max(x, 0))
+    with pytest.raises(tilefold.ArgumentError, match="out"):
+        tilefold.max(Shown(x), 0, out=Shown(np.empty(7, "f4"), True))
+    mixed = tilefold.vdot(Shown(x), x)  # one of the library that makes results
+    assert same_bits(mixed, np.asarray(tilefold.vdot(x, x)))
+
+
+def test_cuda_array_interface_through_torch(monkeypatch):
+    """What torch is shown, and which stream waits for which."""
+    waited = []
+    torch = types.SimpleNamespace(
+        as_tensor=lambda shown: types.SimpleNamespace(shown=shown.__cuda_array_interface__, device=3),
+        cuda=types.SimpleNamespace(
+            ExternalStream=lambda handle, device: (handle, device),
+            current_stream=lambda device: types.SimpleNamespace(wait_stream=lambda other: waited.append((device, other)))))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    x = Shown(np.ones(3, "f4"), True)
+    seen = _gpu_libraries._tensor_of_cuda_array(x)
+    assert seen.shown["data"] == (x.array.ctypes.data, False) and not waited
+    x.__cuda_array_interface__["stream"] = 2
+    assert "stream" not in _gpu_libraries._tensor_of_cuda_array(x).shown and waited == [(3, (2, 3))]
+    assert x.__cuda_array_interface__["data"][1] is True and x.__cuda_array_interface__["stream"] == 2
+    x.__cuda_array_interface__["mask"] = Shown(np.ones(3, "?"))
+    with pytest.raises(tilefold.UnsupportedError, match="masks are not taken"):
+        _gpu_libraries._tensor_of_cuda_array(x)
 
 
 def test_dlpack_alone_on_a_gpu_needs_a_library_with_memory():

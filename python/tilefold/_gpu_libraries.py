@@ -9,6 +9,7 @@ import contextlib
 import functools
 import math
 import sys
+import types
 from typing import Any, Callable, ContextManager, Dict, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -494,6 +495,42 @@ class Dlpack(GpuLibrary):
         return self.give(x) if self.base.owns(x) else x
 
 
+class CudaArrays(Dlpack):
+    """The same of arrays that have __cuda_array_interface__ alone."""
+
+    def owns(self, x: Any) -> bool:
+        return self.base.owns(x) or isinstance(x, self.kind)
+
+    def items(self, x: Any) -> Items:
+        if self.base.owns(x):
+            return self.base.items(x)
+        return super().items(x)._replace(read_only=bool(x.__cuda_array_interface__["data"][1]))
+
+
+def _tensor_of_cuda_array(x: Any) -> Any:
+    """torch's view, for whose current stream the items are ready: x may name the stream in which they become so."""
+    torch = sys.modules["torch"]
+    shown = dict(x.__cuda_array_interface__)
+    if shown.get("mask") is not None:
+        raise unsupported("masks are not taken")
+    shown["data"] = (shown["data"][0], False)  # torch takes nothing else, and tilefold looks itself
+    stream = shown.pop("stream", None)
+    tensor = torch.as_tensor(types.SimpleNamespace(__cuda_array_interface__=shown))
+    if stream is not None:
+        made_in = torch.cuda.ExternalStream(int(stream), device=tensor.device)
+        torch.cuda.current_stream(tensor.device).wait_stream(made_in)
+    return tensor
+
+
+def _cuda_array_library(x: Any) -> Optional[GpuLibrary]:
+    """Of an array with __cuda_array_interface__ whose library is not known."""
+    for name, see in (("torch", _tensor_of_cuda_array), ("cupy", lambda y: sys.modules["cupy"].asarray(y))):
+        if name in sys.modules:
+            found = _by_type[type(x)] = CudaArrays(_library_of(name), see, type(x))
+            return found
+    return None
+
+
 #: DLPack's devices that are CUDA's: its memory, and managed memory.
 _OF_CUDA = (2, 13)
 
@@ -570,6 +607,9 @@ def library_of(x: Any) -> Optional[GpuLibrary]:
                               "libraries than torch, CuPy and JAX are taken where they are CUDA's and torch or CuPy has "
                               "been imported, whose memory results are")
     elif shows_itself:
-        raise unsupported(f"this {type(x).__name__} is in CUDA's memory. On GPUs arrays of torch, CuPy and JAX are "
-                          "taken: use cupy.asarray(x)")
+        found = _cuda_array_library(x)
+        if found is not None:
+            return found
+        raise unsupported(f"this {type(x).__name__} is in CUDA's memory. Arrays of other libraries than torch, CuPy, numba "
+                          "and JAX are taken where torch or CuPy has been imported, whose memory results are")
     return None
