@@ -180,6 +180,36 @@ class product_items {
   array_items<T, T> first_, second_;
 };
 
+/// The squares of floats, in double.
+class wide_square_items {
+ public:
+  using tag = hn::ScalableTag<double>;
+  using vector = hn::Vec<tag>;
+
+  static constexpr std::int64_t step = hn::MaxLanes(tag());
+  static constexpr bool masks = array_items<float, double, widening>::masks;
+
+  wide_square_items(const void* first, const void*) : items_(first, nullptr) {}
+
+  HWY_INLINE vector load(std::int64_t i) const { return square(items_.load(i)); }
+  HWY_INLINE vector load_some(std::int64_t i, std::int64_t n, vector absent) const {
+    const vector present = square(items_.load_some(i, n, absent));
+    return hn::IfThenElse(hn::FirstN(tag(), static_cast<std::size_t>(n)), present, absent);
+  }
+  template <int Vectors>
+  HWY_INLINE void prefetch(std::int64_t i) const {
+    items_.template prefetch<Vectors>(i);
+  }
+  HWY_INLINE void prefetch_some(std::int64_t i, std::int64_t n) const {
+    items_.prefetch_some(i, n);
+  }
+
+ private:
+  HWY_INLINE static vector square(vector v) { return hn::Mul(v, v); }
+
+  array_items<float, double, widening> items_;
+};
+
 /// An array of bytes in which eight neighbours make one 64-bit sum: for sums modulo 2^64 only,
 /// where an absent item counts as 0.
 template <bool Signed>

@@ -15,6 +15,7 @@
 namespace tilefold::detail::host {
 
 simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator) {
+  if (op == simd_op::squares || op == simd_op::counted_squares) return square_fold_for(op, value);
   const bool floating_arithmetic =
       (op == simd_op::plus || op == simd_op::multiplies || op == simd_op::dot) &&
       (accumulator == simd_type::float32 || accumulator == simd_type::float64);

@@ -11,6 +11,9 @@ namespace tilefold::detail::host {
 /// Floating sums and products, and dot products, in the fold order.
 simd_fold tree_fold_for(simd_op op, simd_type value, simd_type accumulator);
 
+/// Squares of floats and doubles in the fold order, as the l2 norm keeps them.
+simd_fold square_fold_for(simd_op op, simd_type value);
+
 /// What no order of evaluation can change: integers, minima and maxima.
 simd_fold order_free_fold_for(simd_op op, simd_type value, simd_type accumulator);
 

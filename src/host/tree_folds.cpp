@@ -3,11 +3,12 @@
 // The neighbour tree over floating items with vector instructions. Two neighbouring vectors become
 // one by a combine of their even with their odd lanes, which is one level of the tree. Compiled
 // once for every instruction set; simd_folds.cpp chooses among them. Must be compiled with
-// -ffp-contract=off.
+// -ffp-contract=off. Squares for norms are sums of products.
 #include <cstdint>
 #include <cstring>
 
 #include <tilefold/detail/host/simd.hpp>
+#include <tilefold/reducers/norms.hpp>
 #include <tilefold/tree.hpp>
 
 #undef HWY_TARGET_INCLUDE
@@ -217,9 +218,109 @@ simd_fold find_tree_fold(simd_op op, simd_type value, simd_type accumulator) {
   return nullptr;
 }
 
+/// Squares of doubles, as scaled_squares. While no item of a block has a square that leaves the
+/// range of doubles, all of them are ordinary, and their sum is a dot product.
+class double_squares {
+ public:
+  using squares = scaled_squares;
+
+  static squares of(const void* first, std::int64_t n) {
+    const auto* const items = static_cast<const double*>(first);
+    squares waiting[64];
+    int depth = 0;
+    std::int64_t done = 0;
+    for (; n - done >= block; done += block) {
+      squares value = of_block(items + done, block);
+      for (std::int64_t i = done / block; i & 1; i >>= 1) {
+        value = squares::sum(waiting[--depth], value);
+      }
+      waiting[depth++] = value;
+    }
+    squares value = done < n ? of_block(items + done, n - done) : waiting[--depth];
+    while (depth > 0) value = squares::sum(waiting[--depth], value);
+    return value;
+  }
+
+ private:
+  // 16 KiB, which stay in the first-level cache from the look to the fold.
+  static constexpr std::int64_t block = 2048;
+
+  static squares of_block(const double* items, std::int64_t n) {
+    if (!all_ordinary(items, n)) return one_by_one(items, n);
+    double total;
+    tree_fold<product_items<double>, vector_plus>::run(items, items, n, &total);
+    return {total, 0.0, 0.0};
+  }
+
+  static squares one_by_one(const double* items, std::int64_t n) {
+    if (n == 1) return squares::of(items[0]);
+    const std::int64_t left = tree::left_size(n);
+    return squares::sum(one_by_one(items, left), one_by_one(items + left, n - left));
+  }
+
+  // Zeros are: their squares are zeros, wherever they are kept.
+  static bool all_ordinary(const double* items, std::int64_t n) {
+    using tag = hn::ScalableTag<double>;
+    const tag d;
+    constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(tag()));
+    constexpr std::int64_t at_once = 4;
+    const array_items<double, double> array(items, nullptr);
+    const auto least = hn::Set(d, scaled_squares::least_ordinary);
+    const auto greatest = hn::Set(d, scaled_squares::greatest_ordinary);
+    const auto ordinary = [&](auto v) HWY_ATTR {
+      const auto size = hn::Abs(v);
+      return hn::Or(hn::And(hn::Ge(size, least), hn::Le(size, greatest)), hn::Eq(v, hn::Zero(d)));
+    };
+    std::int64_t i = 0;
+    for (; i + at_once * lanes <= n; i += at_once * lanes) {
+      array.template prefetch<at_once>(i);
+      const auto first = hn::And(ordinary(array.load(i)), ordinary(array.load(i + lanes)));
+      const auto second =
+          hn::And(ordinary(array.load(i + 2 * lanes)), ordinary(array.load(i + 3 * lanes)));
+      if (!hn::AllTrue(d, hn::And(first, second))) return false;
+    }
+    for (; i < n; ++i) {
+      if (!scaled_squares::is_ordinary(items[i])) return false;
+    }
+    return true;
+  }
+};
+
+struct float_squares {
+  using squares = plain_squares;
+  static squares of(const void* first, std::int64_t n) {
+    squares result;
+    tree_fold<wide_square_items, vector_plus>::run(first, nullptr, n, &result.total);
+    return result;
+  }
+};
+
+template <class Fold>
+void fold_squares(const void* first, const void*, std::int64_t n, void* result) {
+  const auto value = Fold::of(first, n);
+  std::memcpy(result, &value, sizeof value);
+}
+template <class Fold>
+void fold_counted_squares(const void* first, const void*, std::int64_t n, void* result) {
+  const counted_squares<typename Fold::squares> value{static_cast<double>(n), Fold::of(first, n)};
+  std::memcpy(result, &value, sizeof value);
+}
+
+simd_fold find_square_fold(simd_op op, simd_type value) {
+  const bool counted = op == simd_op::counted_squares;
+  if (value == simd_type::float64) {
+    return counted ? fold_counted_squares<double_squares> : fold_squares<double_squares>;
+  }
+  if (value == simd_type::float32) {
+    return counted ? fold_counted_squares<float_squares> : fold_squares<float_squares>;
+  }
+  return nullptr;
+}
+
 #else
 
 simd_fold find_tree_fold(simd_op, simd_type, simd_type) { return nullptr; }
+simd_fold find_square_fold(simd_op, simd_type) { return nullptr; }
 
 #endif  // TILEFOLD_SIMD_TARGET
 
@@ -231,9 +332,14 @@ HWY_AFTER_NAMESPACE();
 namespace tilefold::detail::host {
 
 HWY_EXPORT(find_tree_fold);
+HWY_EXPORT(find_square_fold);
 
 simd_fold tree_fold_for(simd_op op, simd_type value, simd_type accumulator) {
   return HWY_DYNAMIC_DISPATCH(find_tree_fold)(op, value, accumulator);
+}
+
+simd_fold square_fold_for(simd_op op, simd_type value) {
+  return HWY_DYNAMIC_DISPATCH(find_square_fold)(op, value);
 }
 
 }  // namespace tilefold::detail::host

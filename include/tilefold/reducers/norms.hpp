@@ -28,11 +28,20 @@ struct scaled_squares {
   double big;
   double small;
 
+  static constexpr double least_ordinary = 0x1p-450;
+  static constexpr double greatest_ordinary = 0x1p450;
+
+  /// Whether the square of x is kept as it is, or is that of a zero.
+  static bool is_ordinary(double x) {
+    const double size = detail::magnitude(x);
+    return (size >= least_ordinary && size <= greatest_ordinary) || size == 0.0;
+  }
+
   TILEFOLD_HD static scaled_squares of(double x) {
     const double size = detail::magnitude(x);
     // A NaN fails both comparisons.
-    const bool is_big = size > 0x1p450;
-    const bool is_small = size < 0x1p-450;
+    const bool is_big = size > greatest_ordinary;
+    const bool is_small = size < least_ordinary;
     const double scaled = is_big     ? rounded_product(x, 0x1p-600)
                           : is_small ? rounded_product(x, 0x1p600)
                                      : x;

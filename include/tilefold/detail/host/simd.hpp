@@ -12,10 +12,18 @@
 #include <iterator>
 #include <type_traits>
 
+#include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/exact_blocks.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
+
+namespace tilefold::reducers {
+
+struct l2;
+struct rms;
+
+}  // namespace tilefold::reducers
 
 namespace tilefold::detail::host {
 
@@ -47,7 +55,9 @@ enum class simd_op {
   bit_and,
   bit_or,
   bit_xor,
-  dot,  // plus over the products of two arrays
+  dot,              // plus over the products of two arrays
+  squares,          // what reducers::l2 keeps of an array
+  counted_squares,  // what reducers::rms keeps
 };
 
 /// Folds n >= 1 items of an array (of two, read in step, for dot) and stores the accumulator.
@@ -162,6 +172,16 @@ template <std::floating_point T, std::contiguous_iterator It1, std::contiguous_i
   requires std::same_as<T, std::iter_value_t<It1>> && std::same_as<T, std::iter_value_t<It2>>
 inline constexpr simd_key simd_key_of<op_reducer<T, plus, multiplies>, It1, It2>{
     simd_op::dot, simd_type_of<T>(), simd_type_of<T>()};
+
+/// The same of reducers that only whole ranges are folded with so.
+template <class Reducer, class... Its>
+inline constexpr simd_key range_key_of = simd_key_of<Reducer, Its...>;
+template <std::floating_point T, std::contiguous_iterator It>
+inline constexpr simd_key range_key_of<bound_reducer<reducers::l2, as_is, T>, It>{
+    simd_op::squares, simd_type_of<T>(), simd_type::float64};
+template <std::floating_point T, std::contiguous_iterator It>
+inline constexpr simd_key range_key_of<bound_reducer<reducers::rms, as_is, T>, It>{
+    simd_op::counted_squares, simd_type_of<T>(), simd_type::float64};
 
 /// The same for a source.
 template <class Source, class Reducer>

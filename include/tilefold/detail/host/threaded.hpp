@@ -153,7 +153,7 @@ class threaded {
       const source_of<std::index_sequence<Index...>, Its...>& elements, const Reducer& reducer,
       std::int64_t n) const {
     using accumulator = typename Reducer::accumulator;
-    constexpr simd_key key = simd_key_of<Reducer, Its...>;
+    constexpr simd_key key = range_key_of<Reducer, Its...>;
     if constexpr (worth_asking(key)) {
       if (const simd_fold found = find_simd_fold(key.op, key.value, key.accumulator)) {
         const bound_simd_fold<accumulator> bound(found,
@@ -370,7 +370,7 @@ class threaded {
       const source_of<std::index_sequence<Index...>, Its...>& elements, const Reducer& reducer,
       std::int64_t n) {
     using accumulator = typename Reducer::accumulator;
-    constexpr simd_key key = simd_key_of<Reducer, Its...>;
+    constexpr simd_key key = range_key_of<Reducer, Its...>;
     if constexpr (worth_asking(key)) {
       static const simd_fold fold = find_simd_fold(key.op, key.value, key.accumulator);
       if (fold != nullptr && n >= least_simd_items) {
