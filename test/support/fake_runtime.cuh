@@ -14,7 +14,12 @@
 #include <string>
 #include <vector>
 
+#include <tilefold/detail/cuda/base/loaded_driver.cuh>
+
 namespace tilefold::test::fake {
+
+// This runtime has no driver that could be found.
+inline const bool driver_is_there = (detail::cuda::driver_was_seen = true);
 
 struct block {
   cudaMemoryType type;

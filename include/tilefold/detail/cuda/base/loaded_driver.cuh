@@ -39,15 +39,17 @@ inline bool find_driver() {
              nullptr) != 0;
 }
 
+// Whether it has been seen. It stays, once it is there.
+inline std::atomic<bool> driver_was_seen{false};
+
 /// Looks through the loaded objects only where there are more of them than the last time.
 inline bool is_driver_loaded() {
-  static std::atomic<bool> is_loaded{false};  // it stays, once it is
   static std::atomic<unsigned long long> looked_at{0};
-  if (is_loaded.load(std::memory_order_acquire)) return true;
+  if (driver_was_seen.load(std::memory_order_acquire)) return true;
   const unsigned long long loads = num_loads();
   if (loads == looked_at.load(std::memory_order_acquire)) return false;
   if (find_driver()) {
-    is_loaded.store(true, std::memory_order_release);
+    driver_was_seen.store(true, std::memory_order_release);
     return true;
   }
   looked_at.store(loads, std::memory_order_release);
