@@ -246,19 +246,33 @@ def test_cuda_array_interface_alone(monkeypatch):
 
 def test_cuda_array_interface_through_torch(monkeypatch):
     """What torch is shown, and which stream waits for which."""
-    waited = []
+    waited, moved = [], [0]
+
+    def as_tensor(view, device):
+        shown = view.__cuda_array_interface__
+        return types.SimpleNamespace(shown=shown, owner=view.owner, device=device,
+                                     data_ptr=lambda: shown["data"][0] + moved[0])
+
     torch = types.SimpleNamespace(
-        as_tensor=lambda shown: types.SimpleNamespace(shown=shown.__cuda_array_interface__, device=3),
+        as_tensor=as_tensor,
         cuda=types.SimpleNamespace(
+            current_device=lambda: 3, default_stream=lambda device: ("default", device),
             ExternalStream=lambda handle, device: (handle, device),
             current_stream=lambda device: types.SimpleNamespace(wait_stream=lambda other: waited.append((device, other)))))
     monkeypatch.setitem(sys.modules, "torch", torch)
     x = Shown(np.ones(3, "f4"), True)
     seen = _gpu_libraries._tensor_of_cuda_array(x)
-    assert seen.shown["data"] == (x.array.ctypes.data, False) and not waited
-    x.__cuda_array_interface__["stream"] = 2
-    assert "stream" not in _gpu_libraries._tensor_of_cuda_array(x).shown and waited == [(3, (2, 3))]
+    assert seen.shown["data"] == (x.array.ctypes.data, False) and seen.owner is x and not waited
+    for stream, other in ((1, ("default", "cuda:3")), (2, (2, "cuda:3"))):
+        x.__cuda_array_interface__["stream"] = stream
+        assert "stream" not in _gpu_libraries._tensor_of_cuda_array(x).shown and waited.pop() == ("cuda:3", other)
     assert x.__cuda_array_interface__["data"][1] is True and x.__cuda_array_interface__["stream"] == 2
+    moved[0] = 8
+    with pytest.raises(tilefold.UnsupportedError, match="this Shown is not on torch's current GPU, 3"):
+        _gpu_libraries._tensor_of_cuda_array(x)
+    moved[0] = 0
+    with pytest.raises(tilefold.UnsupportedError, match="arrays of >f4 are not taken"):
+        _gpu_libraries._tensor_of_cuda_array(Shown(np.ones(3, ">f4")))
     x.__cuda_array_interface__["mask"] = Shown(np.ones(3, "?"))
     with pytest.raises(tilefold.UnsupportedError, match="masks are not taken"):
         _gpu_libraries._tensor_of_cuda_array(x)

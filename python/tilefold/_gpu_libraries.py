@@ -499,7 +499,7 @@ class CudaArrays(Dlpack):
     """The same of arrays that have __cuda_array_interface__ alone."""
 
     def owns(self, x: Any) -> bool:
-        return self.base.owns(x) or isinstance(x, self.kind)
+        return self.base.owns(x) or (isinstance(x, self.kind) and hasattr(x, "__cuda_array_interface__"))
 
     def items(self, x: Any) -> Items:
         if self.base.owns(x):
@@ -513,11 +513,18 @@ def _tensor_of_cuda_array(x: Any) -> Any:
     shown = dict(x.__cuda_array_interface__)
     if shown.get("mask") is not None:
         raise unsupported("masks are not taken")
+    of_dtype(np.dtype(shown["typestr"]))  # torch takes another byte order for its own
     shown["data"] = (shown["data"][0], False)  # torch takes nothing else, and tilefold looks itself
     stream = shown.pop("stream", None)
-    tensor = torch.as_tensor(types.SimpleNamespace(__cuda_array_interface__=shown))
+    # `owner` lives as long as torch's view.
+    view = types.SimpleNamespace(__cuda_array_interface__=shown, owner=x)
+    tensor = torch.as_tensor(view, device=f"cuda:{torch.cuda.current_device()}")
+    if math.prod(shown["shape"]) > 0 and tensor.data_ptr() != shown["data"][0]:
+        raise unsupported(f"this {type(x).__name__} is not on torch's current GPU, {torch.cuda.current_device()}")
     if stream is not None:
-        made_in = torch.cuda.ExternalStream(int(stream), device=tensor.device)
+        legacy = int(stream) in (0, 1)  # torch has a name of its own for it
+        made_in = (torch.cuda.default_stream(tensor.device) if legacy else
+                   torch.cuda.ExternalStream(int(stream), device=tensor.device))
         torch.cuda.current_stream(tensor.device).wait_stream(made_in)
     return tensor
 
