@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/reducers/norms.hpp>
 #include <tilefold/tree.hpp>
@@ -246,16 +247,13 @@ class double_squares {
   static constexpr std::int64_t block = 2048;
 
   static squares of_block(const double* items, std::int64_t n) {
-    if (!all_ordinary(items, n)) return one_by_one(items, n);
+    if (!all_ordinary(items, n)) {
+      return host::fold(source<const double*>{{items}},
+                        bound_reducer<reducers::l2, as_is, double>{{}, {}}, 0, n);
+    }
     double total;
     tree_fold<product_items<double>, vector_plus>::run(items, items, n, &total);
     return {total, 0.0, 0.0};
-  }
-
-  static squares one_by_one(const double* items, std::int64_t n) {
-    if (n == 1) return squares::of(items[0]);
-    const std::int64_t left = tree::left_size(n);
-    return squares::sum(one_by_one(items, left), one_by_one(items + left, n - left));
   }
 
   // Zeros are: their squares are zeros, wherever they are kept.

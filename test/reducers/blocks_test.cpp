@@ -12,11 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/detail/host/simd.hpp>
-
 #include "../support/seed.hpp"
 #include "../support/views.hpp"
-#include "cases.hpp"
+#include "every_target.hpp"
 
 namespace tilefold::test {
 
@@ -34,16 +32,6 @@ struct tilefold::detail::ways<tilefold::test::deviations> : variance_ways {};
 
 namespace tilefold::test {
 namespace {
-
-template <class R, class T>
-void expect_definition_of(const R& reducer, const std::vector<T>& x) {
-  const std::string expected = bits_of(by_definition(reducer, x));
-  for (int i = 0; const char* target = detail::host::simd_target(i); ++i) {
-    detail::host::use_simd_target(target);
-    EXPECT_EQ(bits_of(tilefold::reduce(x, reducer)), expected) << target;
-  }
-  detail::host::use_simd_target(nullptr);
-}
 
 const auto five = r::fuse(r::count{}, r::mean{}, r::variance{}, r::min{}, r::max{});
 

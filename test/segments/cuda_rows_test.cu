@@ -19,6 +19,7 @@
 #include "../support/device.cuh"
 #include "../support/items.hpp"
 #include "../support/seed.hpp"
+#include "folds.hpp"
 
 namespace tilefold::test {
 namespace {
@@ -148,24 +149,11 @@ struct reduce_rows {
   }
 };
 
-struct statistics {
-  double mean, variance;
-  float min, max;
-
-  statistics() = default;
-  template <class Results>
-  TILEFOLD_HD explicit statistics(const Results& of)
-      : mean(of.template get<0>()),
-        variance(of.template get<1>()),
-        min(of.template get<2>()),
-        max(of.template get<3>()) {}
-};
-
 struct statistics_of_rows {
   template <class Exec, class It>
   void operator()(Exec&& exec, It first, const rows& of, statistics* out) const {
-    const auto all = r::fuse(r::mean{}, r::variance{}, r::min{}, r::max{});
-    tilefold::segmented_reduce_into(exec, first, of.num, of.length, out, all.lift(1.0f), all);
+    tilefold::segmented_reduce_into(exec, first, of.num, of.length, out,
+                                    statistics_of<float>::initial(), four_statistics{});
   }
 };
 

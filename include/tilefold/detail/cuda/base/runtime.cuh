@@ -10,9 +10,8 @@
 #include <cstdio>
 #include <string>
 
+#include <tilefold/detail/cuda/base/loaded_driver.cuh>
 #include <tilefold/error.hpp>
-
-#include "loaded_driver.cuh"
 
 namespace tilefold::detail::cuda {
 
