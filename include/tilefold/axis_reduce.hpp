@@ -33,14 +33,17 @@ void fold_plan(Executor& base, const Bound& bound, const InIt& in, const OutIt& 
   const auto empty = detail::empty_of_all("axis_reduce", bound, plan.length == 0);
   const auto source = bound.source(unless_empty{base, plan.length > 0, "in"}, in);
   const auto raw_out = base.readable(out, "out");
-  const strided_output<std::remove_const_t<decltype(raw_out)>> results{raw_out, plan.out};
-  if (detail::lie_in_a_row(plan) || plan.length == 0) {
-    base.template fold_forest<Policy>(detail::make_equal_forest(source, plan.results, plan.length),
-                                      plan.results, bound.reducer, bound.start, empty, results);
+  using out_iterator = std::remove_const_t<decltype(raw_out)>;
+  if (detail::has_equal_trees(plan)) {
+    detail::for_each_line(plan.out, raw_out, [&](std::int64_t n, const auto& results) {
+      base.template fold_forest<Policy>(detail::make_equal_forest(source, n, plan.length), n,
+                                        bound.reducer, bound.start, empty, results);
+    });
   } else {
     const column_forest<std::remove_const_t<decltype(source)>> columns{source, plan.columns,
                                                                        plan.rows};
-    base.template fold_columns<Policy>(columns, bound.reducer, bound.start, empty, results);
+    base.template fold_columns<Policy>(columns, bound.reducer, bound.start, empty,
+                                       strided_output<out_iterator>{raw_out, plan.out});
   }
 }
 

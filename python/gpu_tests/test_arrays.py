@@ -452,6 +452,40 @@ def test_cupy():
         tilefold.vdot(gpu, torch.ones(3, device="cuda"))
 
 
+def test_numba():
+    from numba import cuda
+    for dtype in ("f4", "f8", "i4", "u1", "?", "f2"):
+        host = items(dtype, (30, 40))
+        gpu = cuda.to_device(host)
+        for layout, of in ((gpu, host), (gpu.T, host.T), (gpu[::2, ::3], host[::2, ::3])):
+            for axis in (None, 0, 1):
+                for op in (tilefold.sum, tilefold.mean):
+                    got = op(layout, axis)
+                    assert cuda.is_cuda_array(got) and same_bits(got.copy_to_host(), np.asarray(op(of, axis)))
+    host = items("f4", (30, 40))
+    gpu = cuda.to_device(host)
+    out = cuda.device_array(30, "f4")
+    assert tilefold.max(gpu, 1, out=out) is out and same_bits(out.copy_to_host(), tilefold.max(host, 1))
+    segments = tilefold.segment_reduce(cuda.to_device(host[0]), cuda.to_device(np.array([0, 5, 40])))
+    assert same_bits(segments.copy_to_host(), tilefold.segment_reduce(host[0], [0, 5, 40]))
+    # The default stream waits for what a kernel in a stream of numba's still writes.
+    stream = cuda.stream()
+    late = cuda.device_array(1 << 26, "f4", stream=stream)
+
+    @cuda.jit
+    def count(array):
+        i = cuda.grid(1)
+        array[i] = i % 1000
+
+    count[(1 << 26) // 256, 256, stream](late)
+    got = tilefold.sum(late)
+    assert same_bits(got.copy_to_host(), np.asarray(tilefold.sum((np.arange(1 << 26) % 1000).astype("f4"))))
+    for refused in (lambda: tilefold.sum(gpu, 0, "f8"), lambda: tilefold.sum(gpu, initial=3),
+                    lambda: tilefold.sum(gpu, stream=0)):
+        with pytest.raises(tilefold.UnsupportedError, match="numba"):
+            refused()
+
+
 def test_jax():
     import jax
     host = items("f4", (30, 40))

@@ -421,7 +421,7 @@ tilefold_status tilefold_axis_reduce(tilefold_executor* executor, const char* op
     call.items = items;
     call.type = type;
     call.reads_items = !nothing;
-    call.by_columns = !nothing && !detail::lie_in_a_row(call.plan);
+    call.by_columns = !detail::has_equal_trees(call.plan);
     call.segments = call.plan.results;
     call.offsets = {nullptr, call.plan.length, 0};
     call.results = results;

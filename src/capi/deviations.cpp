@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Standard deviations; NaN in an empty segment.
+// Variances and standard deviations; NaN in an empty segment.
 #include <tilefold/reducers/moments.hpp>
 
 #include "kernels.hpp"
@@ -9,22 +9,35 @@ namespace tilefold::capi {
 
 namespace {
 
-template <class R>
-struct make {
-  auto operator()() const { return if_empty(R{}, not_a_number); }
+/// The variance, or its root: which one is known when a program runs, so that they share kernels.
+struct deviation : r::variance {
+  bool root;
+
+  deviation(divisor by, bool root) : r::variance(by), root(root) {}
+  TILEFOLD_HD double project(const detail::variance_state& state) const {
+    return root ? r::standard_deviation(by).project(state) : r::variance::project(state);
+  }
 };
-template <class R>
-struct make_of_population {
-  auto operator()() const { return if_empty(R{divisor::population}, not_a_number); }
+
+template <divisor By, bool Root>
+struct make {
+  auto operator()() const { return if_empty(deviation(By, Root), not_a_number); }
 };
 
 }  // namespace
 
+}  // namespace tilefold::capi
+
+template <>
+struct tilefold::detail::ways<tilefold::capi::deviation> : ways<tilefold::reducers::variance> {};
+
+namespace tilefold::capi {
+
 void add_deviations(table& all) {
-  using r::standard_deviation;
-  all.add_real<op::standard_deviation, make<standard_deviation>, double>(false);
-  all.add_real<op::population_standard_deviation, make_of_population<standard_deviation>, double>(
-      false);
+  all.add_real<op::variance, make<divisor::sample, false>, double>(false);
+  all.add_real<op::population_variance, make<divisor::population, false>, double>(false);
+  all.add_real<op::standard_deviation, make<divisor::sample, true>, double>(false);
+  all.add_real<op::population_standard_deviation, make<divisor::population, true>, double>(false);
 }
 
 }  // namespace tilefold::capi

@@ -55,8 +55,59 @@ template <op Which, class It>
 inline constexpr bool has_rows = false;
 template <op Which, class T>
 inline constexpr bool has_rows<Which, const T*> =
-    (Which == op::sum || Which == op::mean || Which == op::logsumexp) &&
+    (Which == op::sum || Which == op::mean || Which == op::logsumexp ||
+     Which == op::softmax_pair) &&
     (std::is_same_v<T, float> || is_narrow_float<T>);
+
+/// Where results of two operations go that are folded alike: First or, made of it, Second. Which
+/// one is known when a program runs, so that the two share kernels.
+template <class First, class Second>
+class either_output {
+ public:
+  using value_type = First;
+  using difference_type = std::int64_t;
+
+  class place {
+   public:
+    TILEFOLD_HD place(char* at, bool second) : at_(at), second_(second) {}
+    TILEFOLD_HD void operator=(const First& result) const {
+      if (second_) {
+        *reinterpret_cast<Second*>(at_) = Second(result);
+      } else {
+        *reinterpret_cast<First*>(at_) = result;
+      }
+    }
+
+   private:
+    char* at_;
+    bool second_;
+  };
+
+  either_output(void* results, bool second) : at_(static_cast<char*>(results)), second_(second) {}
+
+  TILEFOLD_HD place operator*() const { return {at_, second_}; }
+  TILEFOLD_HD friend either_output operator+(either_output out, std::int64_t n) {
+    out.at_ += n * static_cast<std::int64_t>(out.second_ ? sizeof(Second) : sizeof(First));
+    return out;
+  }
+  char* get() const { return at_; }
+
+ private:
+  char* at_;
+  bool second_;
+};
+
+/// What results of type Out are written through.
+template <class Out>
+struct output_of {
+  using type = Out*;
+  static type at(void* results) { return static_cast<Out*>(results); }
+};
+template <class First, class Second, bool IsSecond>
+struct output_of_either {
+  using type = either_output<First, Second>;
+  static type at(void* results) { return {results, IsSecond}; }
+};
 
 /// Folds a job with what Make makes for an operation; its results are of type Out.
 template <op Which, class It, class Out, class Make, class Exec>
@@ -66,12 +117,13 @@ void fold_job(Exec& exec, const job& call) {
   const auto items = bound.source(detail::unless_empty{exec, call.reads_items, "items"},
                                   capi::items_of<It>(call.items, call.type));
   const auto empty = bound.empty("reduce");
+  using out_type = typename output_of<Out>::type;
+  const out_type results = output_of<Out>::at(call.results);
   using policy = detail::default_policy;
 #if defined(__CUDACC__)
   // On a GPU a long range has kernels of its own.
   if (call.is_range && call.offsets.step > 0) {
-    exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step,
-                                    static_cast<Out*>(call.results));
+    exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step, results);
     return;
   }
   if constexpr (has_rows<Which, It>) {
@@ -79,20 +131,21 @@ void fold_job(Exec& exec, const job& call) {
       exec.template fold_forest<policy>(
           detail::make_equal_forest(items, call.segments, call.offsets.step), call.segments,
           bound.reducer, bound.start, empty,
-          detail::strided_output<Out*>{static_cast<Out*>(call.results), call.plan.out});
+          detail::stepped_output<out_type>{results, call.plan.out.inner_stride()});
       return;
     }
   }
 #endif
-  const detail::strided_output<Out*> out{static_cast<Out*>(call.results), call.plan.out};
   if (call.by_columns) {
     const detail::column_forest<std::remove_const_t<decltype(items)>> columns{
         items, call.plan.columns, call.plan.rows};
-    exec.template fold_columns<policy>(columns, bound.reducer, bound.start, empty, out);
+    exec.template fold_columns<policy>(columns, bound.reducer, bound.start, empty,
+                                       detail::strided_output<out_type>{results, call.plan.out});
   } else {
-    exec.template fold_forest<policy>(
-        detail::make_offsets_forest(items, call.offsets, call.segments), call.segments,
-        bound.reducer, bound.start, empty, out);
+    detail::for_each_line(call.plan.out, results, [&](std::int64_t n, const auto& out) {
+      exec.template fold_forest<policy>(detail::make_offsets_forest(items, call.offsets, n), n,
+                                        bound.reducer, bound.start, empty, out);
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Statistics in one pass: those of tilefold_stats(), and those of "summary".
+#include <concepts>
 #include <cstdint>
 #include <limits>
 
@@ -52,20 +53,6 @@ struct extremes_in_double {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 };
 
-/// What the five are in C.
-struct in_c : tilefold_statistics {
-  in_c() = default;
-  template <class Five>
-    requires requires(const Five& five) { get<4>(five); }
-  TILEFOLD_HD in_c(const Five& five)
-      : tilefold_statistics{get<0>(five), get<1>(five), get<2>(five), 0, 0} {
-    const extremes_in_double ends(count, get<3>(five), get<4>(five));
-    min = ends.min;
-    max = ends.max;
-  }
-};
-
-/// Count, mean, variance of a sample and of a population, least and greatest.
 struct six_numbers {
   double numbers[6];
 
@@ -78,6 +65,24 @@ struct six_numbers {
     numbers[4] = ends.min;
     numbers[5] = ends.max;
   }
+};
+
+/// What the five are in C.
+struct in_c : tilefold_statistics {
+  in_c() = default;
+  template <class Five>
+    requires requires(const Five& five) { get<4>(five); }
+  TILEFOLD_HD in_c(const Five& five)
+      : tilefold_statistics{get<0>(five), get<1>(five), get<2>(five), 0, 0} {
+    const extremes_in_double ends(count, get<3>(five), get<4>(five));
+    min = ends.min;
+    max = ends.max;
+  }
+  // A count is less than 2^53.
+  template <std::same_as<six_numbers> Six>
+  TILEFOLD_HD explicit in_c(const Six& six)
+      : tilefold_statistics{static_cast<std::int64_t>(six.numbers[0]), six.numbers[1],
+                            six.numbers[2], six.numbers[4], six.numbers[5]} {}
 };
 
 }  // namespace
@@ -94,8 +99,19 @@ struct result_traits<six_numbers> {
   static constexpr int count = 6;
 };
 
+#if defined(__CUDACC__)
+// On a GPU the two share kernels; the host has vector instructions for five statistics.
+using make_five = make_summary;
+template <>
+struct output_of<six_numbers> : output_of_either<six_numbers, in_c, false> {};
+template <>
+struct output_of<in_c> : output_of_either<six_numbers, in_c, true> {};
+#else
+using make_five = make;
+#endif
+
 void add_statistics(table& all) {
-  all.add_real<op::statistics, make, in_c>(true);
+  all.add_real<op::statistics, make_five, in_c>(true);
   all.add_real<op::summary, make_summary, six_numbers>(false);
 }
 

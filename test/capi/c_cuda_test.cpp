@@ -510,6 +510,27 @@ TEST_F(CInterfaceOnGpu, AxesWriteWhereTheirStridesSay) {
   }
 }
 
+TEST_F(CInterfaceOnGpu, ResultsOfNothingGoWhereTheirStridesSay) {
+  const std::int64_t extents[] = {2, 0, 3};
+  const std::int32_t middle = 1;
+  const std::int64_t in_order[] = {3, 1}, turned[] = {1, 2}, turned_with_gaps[] = {1, 4};
+  for (const char* op : {"sum", "max", "any", "all", "logsumexp", "softmax_pair", "minmax", "l2"}) {
+    const std::size_t size = result_bytes(op, float32_code);
+    for (const std::int64_t* strides : {in_order, turned, turned_with_gaps}) {
+      bytes expected(12 * size, 0xee);
+      const gpu_bytes got(expected.size());
+      must(tilefold_axis_reduce(host_, op, nullptr, float32_code, 3, extents, nullptr, 1, &middle,
+                                expected.data(), strides));
+      must(tilefold_axis_reduce(gpu_, op, nullptr, float32_code, 3, extents, nullptr, 1, &middle,
+                                got.data(), strides));
+      must(tilefold_synchronize(gpu_));
+      EXPECT_EQ(got.to_host(), expected) << op << ", strides " << strides[0] << ", " << strides[1];
+      EXPECT_EQ(std::count(expected.begin(), expected.end(), 0xee),
+                static_cast<std::ptrdiff_t>(6 * size));
+    }
+  }
+}
+
 TEST_F(CInterfaceOnGpu, RunsHaveTheHostsBits) {
   const std::int64_t n = 50000;
   for (const tilefold_dtype keys_type : types) {

@@ -394,6 +394,13 @@ TEST_F(CInterface, AxesWriteWhereTheirStridesSay) {
   must(tilefold_axis_reduce(host_, "mean", x.data(), int32_code, 2, extents, nullptr, 0, nullptr,
                             means.data(), nullptr));
   EXPECT_EQ(means, (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  // Of nothing, in another order and with gaps.
+  const std::int64_t empty[] = {2, 0, 3}, places[] = {1, 4};
+  const std::int32_t middle = 1;
+  std::vector<int> products(11, -1);
+  must(tilefold_axis_reduce(host_, "product", nullptr, int32_code, 3, empty, nullptr, 1, &middle,
+                            products.data(), places));
+  EXPECT_EQ(products, (std::vector<int>{1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1}));
   // An array without axes.
   int one = 0;
   must(tilefold_axis_reduce(host_, "sum", x.data() + 3, int32_code, 0, nullptr, nullptr, 0, nullptr,

@@ -66,6 +66,14 @@ TEST_F(CudaAxis, RanksFrom0To8) {
   });
 }
 
+TEST_F(CudaAxis, ResultsOfNothing) {
+  for_every_result_of_nothing(
+      [this](const view_layout& layout, unsigned reduced, const view_layout& out) {
+        if (HasFatalFailure()) return;
+        folds_in_order(layout, reduced, out);
+      });
+}
+
 // Rows shared by many blocks, in one and in several rounds of partials, twice in a row: counters
 // are zero again.
 TEST_F(CudaAxis, TallMatrices) {

@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/cub_compat.cuh>
+#include <tilefold/piece.hpp>
 #include <tilefold/thrust_compat.hpp>
 #include <tilefold/tilefold.cuh>
 
@@ -68,6 +69,46 @@ TEST(CudaStandIns, GiveTheBitsOfTheExecutor) {
     EXPECT_TRUE(same_bits(tilefold::reduce(std::execution::par, items), expected)) << n;
     EXPECT_TRUE(same_bits(tilefold::reduce(std::execution::seq, items), expected)) << n;
   }
+}
+
+struct quotient {
+  TILEFOLD_HD float operator()(float item, double value) const {
+    return static_cast<float>(static_cast<double>(item) / value);
+  }
+};
+
+TEST(CudaStandIns, TakeRowsAndPieces) {
+  const std::int64_t rows = 30, width = 1000;
+  const auto items = make_items<float>(pattern::near_one, rows * width);
+  const gpu_array<float> array(items);
+  const float* const first = array.data();
+  gpu_array<float> out(rows * width);
+  std::vector<float> logarithms(items.size()), shares(items.size());
+  log_softmax(host_executor(), items.data(), rows, width, logarithms.data());
+  transform_rows(host_executor(), items.data(), rows, width, shares.data(), reducers::l1{},
+                 quotient{});
+  const auto expect = [&](const std::vector<float>& expected, const char* what) {
+    const auto got = out.to_host();
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_TRUE(same_bits(got[i], expected[i])) << what << ", item " << i;
+    }
+  };
+  const scoped_stream stream(cudaStreamNonBlocking);
+  const auto check = [&](const auto& handle, const char* what) {
+    log_softmax(handle, first, rows, width, out.data());
+    expect(logarithms, what);
+    transform_rows(handle, first, rows, width, out.data(), reducers::l1{}, quotient{});
+    expect(shares, what);
+    auto piece = tilefold::reduce_piece(handle, first, first + 777, 0, plus{});
+    piece.append(handle, first + 777, first + rows * width);
+    EXPECT_TRUE(same_bits(piece.value(), folded(items))) << what;
+  };
+  check(static_cast<cudaStream_t>(stream), "cudaStream_t");
+  check(cudaStream_t{nullptr}, "the default stream");
+  check(cuda::stream_ref(stream), "cuda::stream_ref");
+  check(rmm_stream_view(stream), "rmm");
+  check(thrust::device, "thrust::device");
+  check(thrust::cuda::par.on(stream), "par.on");
 }
 
 TEST(CudaStandIns, KeepTheOrderOfTheirStream) {
@@ -243,6 +284,17 @@ TEST(CudaStandIns, CubsCallsChangeTheirNamespace) {
   EXPECT_TRUE(same_bits(out.to_host()[0], *least));
   EXPECT_EQ(place.to_host()[0], least - items.begin());
   must(cudaFree(storage));
+  // In one phase, with a stream or what names one.
+  must(DeviceReduce::Sum(array.data(), out.data(), n, static_cast<cudaStream_t>(stream)));
+  must(cudaStreamSynchronize(stream));
+  EXPECT_TRUE(same_bits(out.to_host()[0], folded(items)));
+  must(DeviceReduce::ArgMin(array.data(), out.data(), place.data(), n, cuda::stream_ref(stream)));
+  must(cudaStreamSynchronize(stream));
+  EXPECT_TRUE(same_bits(out.to_host()[0], *least));
+  EXPECT_EQ(place.to_host()[0], least - items.begin());
+  must(DeviceReduce::Max(array.data(), out.data(), n));
+  must(cudaDeviceSynchronize());
+  EXPECT_TRUE(same_bits(out.to_host()[0], *max_element(items)));
 }
 
 // ---- workspace from resources of others

@@ -65,6 +65,21 @@ void for_every_axis_subset(const std::vector<std::vector<std::int64_t>>& shapes,
   }
 }
 
+/// Calls visit(layout, axes to reduce, layout of the results) for views of nothing with results
+/// that lie in a row, in another order, and with gaps.
+template <class Visit>
+void for_every_result_of_nothing(const Visit& visit) {
+  for (const auto& layout : {right_layout({3, 0, 5, 2}), left_layout({3, 0, 5, 2}),
+                             layout_in_order({3, 0, 5, 2}, {2, 0, 3, 1})}) {
+    for (const unsigned reduced : {2u, 3u, 6u, 10u, 15u}) {
+      const auto kept = result_extents(layout, reduced, false);
+      for (const auto& out : {right_layout(kept), left_layout(kept), right_layout(kept, 2, 3)}) {
+        visit(layout, reduced, out);
+      }
+    }
+  }
+}
+
 /// Calls visit(layout, axes to reduce) for a view of every rank and some sets of axes.
 template <class Visit>
 void for_every_rank(const Visit& visit) {

@@ -172,7 +172,8 @@ inline void complete(strided_axes& axes) {
 
 /// Which result is number k of a plan.
 enum class result_order {
-  by_stride,  // kept axes with the smallest stride last: neighbours read neighbouring memory
+  by_stride,  // kept axes with the smallest stride last: neighbours read neighbouring memory, or
+              // write it where nothing is read
   by_axis,    // the last axis last, however the view lies
 };
 
@@ -190,7 +191,8 @@ inline axis_plan make_axis_plan(const view_shape& in, const view_shape& out,
   }
   const auto magnitude = [&](int i) {
     if (order == result_order::by_axis) return std::int64_t{0};
-    return in.stride[i] < 0 ? -in.stride[i] : in.stride[i];
+    const std::int64_t stride = plan.length == 0 ? out.stride[matched.of[i]] : in.stride[i];
+    return stride < 0 ? -stride : stride;
   };
   for (;;) {
     int smallest = -1;
@@ -219,12 +221,25 @@ inline std::string common_shape(const view_shape& in) {
   return text;
 }
 
-/// Whether the trees of a plan lie in memory one after the other, without gaps.
-inline bool lie_in_a_row(const axis_plan& plan) {
+/// Whether a plan is one of equal trees, in memory one after the other without gaps, whose results
+/// go by one stride. Trees of nothing lie so, wherever they are.
+inline bool has_equal_trees(const axis_plan& plan) {
+  if (plan.length == 0) return true;
   const bool rows = plan.rows.rank == 1 && (plan.rows.stride[0] == 1 || plan.length == 1);
   const bool columns =
       plan.columns.rank == 1 && (plan.columns.stride[0] == plan.length || plan.results == 1);
-  return rows && columns;
+  return rows && columns && plan.out.rank == 1;
+}
+
+/// The results of a plan of equal trees along the innermost axis of `out`: use(their number, where
+/// they go) for each line of them. Only results of nothing may need more than one line.
+template <class It, class Use>
+void for_each_line(const strided_axes& out, const It& results, const Use& use) {
+  const std::int64_t n = out.inner_extent();
+  for (std::int64_t done = 0; done < out.size(); done += n) {
+    const auto first = detail::starting_at(results, out.offset(done));
+    use(n, stepped_output<std::remove_const_t<decltype(first)>>{first, out.inner_stride()});
+  }
 }
 
 }  // namespace detail

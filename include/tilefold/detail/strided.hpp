@@ -90,7 +90,23 @@ struct strided_offsets {
   TILEFOLD_HD std::int64_t operator*() const { return shift; }
 };
 
-/// Where the results of a forest go: number i through first[offset of i].
+/// Where the results of a forest go: number i through first[i * step]. Kernels have a store for
+/// every node of a tree in registers, so that more than a product would make them much longer.
+template <class It>
+struct stepped_output {
+  using value_type = std::iter_value_t<It>;
+  using difference_type = std::int64_t;
+
+  It first;
+  std::int64_t step;
+
+  TILEFOLD_HD decltype(auto) operator*() const { return *first; }
+  TILEFOLD_HD friend auto operator+(const stepped_output& out, std::int64_t i) {
+    return detail::starting_at(out.first, i * out.step);
+  }
+};
+
+/// Where the results of columns go: number i through first[offset of i].
 template <class It>
 struct strided_output {
   using value_type = std::iter_value_t<It>;
