@@ -321,7 +321,7 @@ class Cupy(_OfCudaArrays):
 
 
 class Numba(_OfCudaArrays):
-    """numba has no current stream: work goes to the default one, and none can be named. Not tried."""
+    """numba has no current stream: work goes to the default one, and none can be named."""
     name = "numba"
 
     def __init__(self, cuda: Any) -> None:
