@@ -172,13 +172,15 @@ void after_axes(const Use& use, const First& first, const Rest&... rest) {
 ///   are named. Indices that a reducer yields count in that order from 0.
 /// - Without any element (a reduced extent is 0) a result is the value of if_empty(), else `init`,
 ///   else the operator's identity, else empty_range_error is thrown.
-/// - On a CUDA executor the call is asynchronous in its stream, one launch; what the views lead to
-///   must live until the stream has passed it. Workspace: none where results are many; else at most
+/// - On a CUDA executor the call is asynchronous in its stream, one launch (without elements up to
+///   three for each line of results that go by one stride); what the views lead to must live until
+///   the stream has passed it. Workspace: none where results are many; else at most
 ///   an accumulator for every 16 elements of each result (for every 2 where items or accumulators
 ///   have more than 64 bytes).
 /// - Work: as many combines as reduce() would need for each result. Fastest where the elements of
-///   all results lie in a row, or results stand side by side in memory ("columns", also of every
-///   matrix in a stack), at 16-byte addresses. Other strides work, at a fraction of the speed.
+///   all results lie in a row and results go by one stride, or results stand side by side in memory
+///   ("columns", also of every matrix in a stack), at 16-byte addresses. Other strides work, at a
+///   fraction of the speed.
 /// - Throws as reduce() does; shape_error for an axis that does not exist or is named twice, for
 ///   extents of `out` that do not fit, and for a rank above 8.
 template <class Acc = void, executor Exec, class In, class Out, class... AxesInitOp>

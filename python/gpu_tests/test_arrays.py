@@ -476,7 +476,8 @@ def test_numba():
         late.copy_to_device(cuda.to_device(np.zeros(1 << 24, "f4"), stream=stream), stream=stream)
     late.copy_to_device(cuda.to_device(long, stream=stream), stream=stream)
     assert same_bits(tilefold.sum(late).copy_to_host(), np.asarray(tilefold.sum(long)))
-    for refused in (lambda: tilefold.sum(gpu, 0, "f8"), lambda: tilefold.sum(gpu, initial=3),
+    assert same_bits(tilefold.sum(gpu, 0, "f8").copy_to_host(), tilefold.sum(host, 0, "f8"))
+    for refused in (lambda: tilefold.sum(gpu, 0, "i8"), lambda: tilefold.sum(gpu, initial=3),
                     lambda: tilefold.sum(gpu, stream=0)):
         with pytest.raises(tilefold.UnsupportedError, match="numba"):
             refused()

@@ -59,6 +59,7 @@ inline constexpr bool has_rows<Which, const T*> =
      Which == op::softmax_pair) &&
     (std::is_same_v<T, float> || is_narrow_float<T>);
 
+#if defined(__CUDACC__)
 /// Where results of two operations go that are folded alike: First or, made of it, Second. Which
 /// one is known when a program runs, so that the two share kernels.
 template <class First, class Second>
@@ -97,16 +98,18 @@ class either_output {
   bool second_;
 };
 
+template <class First, class Second, bool IsSecond>
+struct output_of_either {
+  using type = either_output<First, Second>;
+  static type at(void* results) { return {results, IsSecond}; }
+};
+#endif
+
 /// What results of type Out are written through.
 template <class Out>
 struct output_of {
   using type = Out*;
   static type at(void* results) { return static_cast<Out*>(results); }
-};
-template <class First, class Second, bool IsSecond>
-struct output_of_either {
-  using type = either_output<First, Second>;
-  static type at(void* results) { return {results, IsSecond}; }
 };
 
 /// Folds a job with what Make makes for an operation; its results are of type Out.
@@ -123,6 +126,9 @@ void fold_job(Exec& exec, const job& call) {
 #if defined(__CUDACC__)
   // On a GPU a long range has kernels of its own.
   if (call.is_range && call.offsets.step > 0) {
+    if constexpr (!std::is_pointer_v<out_type>) {
+      (void)exec.readable(static_cast<const char*>(call.results), "out");
+    }
     exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step, results);
     return;
   }
@@ -135,6 +141,8 @@ void fold_job(Exec& exec, const job& call) {
       return;
     }
   }
+#else
+  static_assert(detail::host::writes_apart<out_type>, "else the host takes one thread");
 #endif
   if (call.by_columns) {
     const detail::column_forest<std::remove_const_t<decltype(items)>> columns{

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
@@ -58,7 +59,7 @@ struct six_numbers {
 
   six_numbers() = default;
   template <class Six>
-    requires requires(const Six& six) { get<5>(six); }
+    requires(std::tuple_size<Six>::value == 6)
   TILEFOLD_HD six_numbers(const Six& six)
       : numbers{capi::real(get<0>(six)), get<1>(six), get<2>(six), get<3>(six), 0, 0} {
     const extremes_in_double ends(get<0>(six), get<4>(six), get<5>(six));
@@ -71,7 +72,7 @@ struct six_numbers {
 struct in_c : tilefold_statistics {
   in_c() = default;
   template <class Five>
-    requires requires(const Five& five) { get<4>(five); }
+    requires(std::tuple_size<Five>::value == 5)
   TILEFOLD_HD in_c(const Five& five)
       : tilefold_statistics{get<0>(five), get<1>(five), get<2>(five), 0, 0} {
     const extremes_in_double ends(count, get<3>(five), get<4>(five));
@@ -101,17 +102,17 @@ struct result_traits<six_numbers> {
 
 #if defined(__CUDACC__)
 // On a GPU the two share kernels; the host has vector instructions for five statistics.
-using make_five = make_summary;
+using make_of_statistics = make_summary;
 template <>
 struct output_of<six_numbers> : output_of_either<six_numbers, in_c, false> {};
 template <>
 struct output_of<in_c> : output_of_either<six_numbers, in_c, true> {};
 #else
-using make_five = make;
+using make_of_statistics = make;
 #endif
 
 void add_statistics(table& all) {
-  all.add_real<op::statistics, make_five, in_c>(true);
+  all.add_real<op::statistics, make_of_statistics, in_c>(true);
   all.add_real<op::summary, make_summary, six_numbers>(false);
 }
 

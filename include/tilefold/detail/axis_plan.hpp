@@ -222,7 +222,7 @@ inline std::string common_shape(const view_shape& in) {
 }
 
 /// Whether a plan is one of equal trees, in memory one after the other without gaps, whose results
-/// go by one stride. Trees of nothing lie so, wherever they are.
+/// go by one stride; or of trees of nothing, whose results go line by line.
 inline bool has_equal_trees(const axis_plan& plan) {
   if (plan.length == 0) return true;
   const bool rows = plan.rows.rank == 1 && (plan.rows.stride[0] == 1 || plan.length == 1);
