@@ -73,6 +73,28 @@ template <class T>
 std::vector<T> items_of(std::int64_t n) {
   return make_items<T>(pattern::mixed, n);
 }
+/// Ranges of every size, and of floats some with NaNs and infinities, in the middle and alone.
+template <class T>
+std::vector<std::vector<T>> ranges_of() {
+  std::vector<std::vector<T>> ranges;
+  for (const std::int64_t n : sizes) ranges.push_back(items_of<T>(n));
+  if constexpr (std::is_floating_point_v<T> || is_narrow_float<T>) {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const auto& [first, second] : {std::pair{nan, nan},
+                                        {infinity, infinity},
+                                        {-infinity, -infinity},
+                                        {infinity, -infinity},
+                                        {-infinity, nan}}) {
+      ranges.push_back(items_of<T>(1000));
+      ranges.back()[333] = T(first);
+      ranges.back()[777] = T(second);
+      ranges.push_back({T(first), T(second), T(second)});
+    }
+  }
+  return ranges;
+}
+
 template <class T>
 class CInterfaceOf : public CInterface {};
 using real_types =
@@ -86,8 +108,8 @@ TYPED_TEST(CInterfaceOf, HasTheBitsOfTheTemplates) {
     EXPECT_TRUE(same_bits(this->template reduced<decltype(expected)>(op, x), expected))
         << op << ", " << x.size();
   };
-  for (const std::int64_t n : sizes) {
-    const std::vector<T> x = items_of<T>(n);
+  for (const std::vector<T>& x : ranges_of<T>()) {
+    const auto n = static_cast<std::int64_t>(x.size());
     check("sum", x, tilefold::reduce(x));
     check("product", x, tilefold::reduce(x, r::product{}));
     check("min", x, tilefold::reduce(x, r::min<>{}));
