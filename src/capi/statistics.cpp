@@ -54,6 +54,7 @@ struct extremes_in_double {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 };
 
+/// Count, mean, variance of a sample and of a population, least and greatest.
 struct six_numbers {
   double numbers[6];
 
