@@ -8,10 +8,7 @@
 namespace tilefold::capi {
 
 template <>
-struct result_traits<r::max_and_sum> {
-  static constexpr dtype type = dtype::float64;
-  static constexpr int count = 2;
-};
+struct result_traits<r::max_and_sum> : doubles<2> {};
 
 #if defined(__CUDACC__)
 
@@ -28,10 +25,7 @@ struct log_of_pair {
 }  // namespace
 
 template <>
-struct result_traits<log_of_pair> {
-  static constexpr dtype type = dtype::float64;
-  static constexpr int count = 1;
-};
+struct result_traits<log_of_pair> : doubles<1> {};
 
 template <>
 struct output_of<r::max_and_sum> : output_of_either<r::max_and_sum, log_of_pair, false> {};

@@ -126,7 +126,7 @@ void fold_job(Exec& exec, const job& call) {
 #if defined(__CUDACC__)
   // On a GPU a long range has kernels of its own.
   if (call.is_range && call.offsets.step > 0) {
-    if constexpr (!std::is_pointer_v<out_type>) {
+    if constexpr (!std::is_pointer_v<out_type>) {  // at a pointer it looks by itself
       (void)exec.readable(static_cast<const char*>(call.results), "out");
     }
     exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step, results);
@@ -176,6 +176,11 @@ template <class T>
 struct result_traits {
   static constexpr dtype type = dtype_of<T>;
   static constexpr int count = 1;
+};
+template <int Count>
+struct doubles {
+  static constexpr dtype type = dtype::float64;
+  static constexpr int count = Count;
 };
 template <class T>
 struct result_traits<r::extremes<T>> {

@@ -90,16 +90,10 @@ struct in_c : tilefold_statistics {
 }  // namespace
 
 template <>
-struct result_traits<in_c> {
-  static constexpr dtype type = dtype::float64;
-  static constexpr int count = 5;
-};
+struct result_traits<in_c> : doubles<5> {};
 
 template <>
-struct result_traits<six_numbers> {
-  static constexpr dtype type = dtype::float64;
-  static constexpr int count = 6;
-};
+struct result_traits<six_numbers> : doubles<6> {};
 
 #if defined(__CUDACC__)
 // On a GPU the two share kernels; the host has vector instructions for five statistics.
