@@ -4,6 +4,7 @@
 // (rows_kernel.cuh), in aligned memory and beside it.
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,11 +21,13 @@
 namespace tilefold::test {
 namespace {
 
-// Lengths around the ends of what lanes, a warp, a block, a cluster have, and of packets.
+// Lengths around the ends of what lanes, a warp, a block, a cluster have, and of packets; of rows
+// of whole packets, of which the last lanes have none, too.
 const std::vector<std::int64_t> lengths{
-    1,    2,    3,    5,     8,     31,    32,    33,     63,     64,     65,
-    127,  128,  129,  255,   257,   512,   513,   1000,   1024,   1025,   2048,
-    2049, 4096, 5000, 16384, 16385, 32768, 50257, 131072, 151936, 262144, 600001};
+    1,    2,     3,     5,     7,     8,      16,     17,     31,     32,    33,
+    63,   64,    65,    100,   127,   128,    129,    200,    255,    256,   257,
+    450,  512,   513,   999,   1000,  1024,   1025,   2040,   2048,   2049,  4096,
+    5000, 16384, 16385, 32768, 50257, 131072, 151936, 262144, 400000, 600001};
 
 template <class T, class Out>
 void expect_the_hosts_bits(std::int64_t rows, std::int64_t n, std::int64_t shift) {
@@ -54,6 +57,11 @@ void expect_all_lengths() {
 TEST(CudaTransformRows, LogSoftmaxOfFloats) { expect_all_lengths<float>(); }
 TEST(CudaTransformRows, LogSoftmaxOfBfloat16) { expect_all_lengths<bfloat16>(); }
 TEST(CudaTransformRows, LogSoftmaxOfHalvesAsFloats) { expect_all_lengths<half, float>(); }
+TEST(CudaTransformRows, LogSoftmaxOfDoubles) {
+  for (const std::int64_t n : {1, 7, 8, 33, 64, 100, 256, 500, 512, 514, 1024, 3000, 70000}) {
+    for (const std::int64_t shift : {0, 1}) expect_the_hosts_bits<double, double>(7, n, shift);
+  }
+}
 
 TEST(CudaTransformRows, ManyRows) {
   expect_the_hosts_bits<float, float>(70001, 64, 0);
@@ -62,10 +70,36 @@ TEST(CudaTransformRows, ManyRows) {
 }
 
 struct quotient {
-  TILEFOLD_HD float operator()(float item, double value) const {
+  template <class T>
+  TILEFOLD_HD float operator()(const T& item, double value) const {
     return static_cast<float>(static_cast<double>(item) / value);
   }
 };
+
+// Items of one byte, and results that take twice the memory of a packet.
+TEST(CudaTransformRows, ItemsOfOneByte) {
+  for (const std::int64_t n : {1, 15, 16, 48, 64, 128, 144, 500, 512, 1000, 2048, 2064, 40000}) {
+    const std::vector<std::int8_t> items = [n] {
+      std::mt19937_64 random(seed());
+      std::vector<std::int8_t> made(static_cast<std::size_t>(9 * n));
+      for (auto& item : made) item = static_cast<std::int8_t>(random());
+      return made;
+    }();
+    std::vector<float> expected(items.size());
+    transform_rows(host_executor(), items.data(), 9, n, expected.data(), reducers::l1{},
+                   quotient{});
+    const gpu_array<std::int8_t> x(items);
+    gpu_array<float> out(std::vector<float>(items.size(), -1.0f));
+    cuda_executor exec;
+    transform_rows(exec, static_cast<const std::int8_t*>(x.data()), 9, n, out.data(),
+                   reducers::l1{}, quotient{});
+    const std::vector<float> got = out.to_host();
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_TRUE(same_bits(got[i], expected[i]))
+          << "item " << i << ", rows of " << n << ", seed " << seed();
+    }
+  }
+}
 
 // A reducer without a way of its own for rows, and rows written over themselves.
 TEST(CudaTransformRows, TakesAnyReducerAndMayWriteOverItsItems) {

@@ -20,7 +20,7 @@
 
 namespace tilefold::test {
 
-/// Of mixed magnitudes, some masked, with an infinity and a NaN in later ones.
+/// Of mixed magnitudes, some masked, some far away, with a NaN at the end.
 template <class T>
 std::vector<T> row_items(std::int64_t n) {
   std::mt19937_64 random(seed());
@@ -33,6 +33,8 @@ std::vector<T> row_items(std::int64_t n) {
   if (n > 200) {
     items[n - 1] = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
     items[n / 3] = static_cast<T>(3e4f);
+    items[n / 4] = static_cast<T>(-1e6f);
+    items[n / 5] = static_cast<T>(2e5f);  // of half, an infinity
   }
   return items;
 }

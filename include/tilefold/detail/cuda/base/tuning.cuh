@@ -539,11 +539,18 @@ inline constexpr int run_bytes_at_once = 64;
 
 // Rows whose items go out again, joined with the row's value (rows_kernel.cuh).
 
-/// Threads of a block whose warps have rows, and warps that an SM shall hold.
+/// Threads of a block whose warps have rows.
 inline constexpr int rows_nt = 128;
-inline constexpr int min_resident_rows_warps = 24;
-/// Packets that a lane has at once: with 32 narrow items they leave registers.
+/// Packets that a lane has at once: with 32 narrow items they leave registers. Half as many in the
+/// shortest rows, twice as many in the longest ones of a warp.
 constexpr int row_packets_of_lane(std::size_t item_bytes) { return item_bytes <= 2 ? 2 : 4; }
+/// Warps that an SM shall hold, of rows of so many lanes and packets of a lane.
+constexpr int resident_rows_warps(int lanes, int packets, std::size_t item_bytes,
+                                  std::size_t acc_bytes) {
+  if (packets > row_packets_of_lane(item_bytes)) return 20;
+  if (item_bytes <= 2) return lanes > 4 ? 32 : 24;
+  return lanes == 4 && packets == 4 && acc_bytes <= 16 ? 28 : 24;
+}
 /// Of a row by a block: packets of a lane at once, how often, and warps at most.
 inline constexpr int row_packets = 4;
 inline constexpr int row_chunks = 2;

@@ -26,13 +26,11 @@ struct rows_job {
   cudaStream_t stream;
 };
 
-template <class Build, int Lanes, int Packets, int Chunks, class T, class Out, class Reducer,
-          class Function>
+template <class Build, int Lanes, int Packets, class T, class Out, class Reducer, class Function>
 void launch_rows_by_lanes(const rows_job<T, Out, Reducer, Function>& job) {
   static known_kernel known;
   const auto kernel = known.on(
-      job.gpu,
-      &rows_by_lanes_kernel<Build, Lanes, Packets, Chunks, T, Out, unfused<Reducer>, Function>,
+      job.gpu, &rows_by_lanes_kernel<Build, Lanes, Packets, T, Out, unfused<Reducer>, Function>,
       "rows_by_lanes_kernel", rows_nt, starts::early);
   const std::int64_t blocks = tree::num_blocks(job.all.rows, rows_nt / Lanes);
   kernel.launch(detail::smaller(blocks, most_tiles), job.stream, job.all, job.reducer,
@@ -99,21 +97,13 @@ void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* ou
       {first, out, rows, length, aligned}, {reducer, {0u}}, function, gpu, stream};
   const std::int64_t packets = tree::num_blocks(length, row_packet<T>);
   constexpr int of_lane = row_packets_of_lane(sizeof(T));
-  if (packets <= 8) {
-    cuda::launch_rows_by_lanes<Build, 4, 2, 1>(job);
-  } else if (packets <= 4 * of_lane) {
-    cuda::launch_rows_by_lanes<Build, 4, of_lane, 1>(job);
-  } else if (packets <= 8 * of_lane) {
-    cuda::launch_rows_by_lanes<Build, 8, of_lane, 1>(job);
-  } else if (packets <= 16 * of_lane) {
-    cuda::launch_rows_by_lanes<Build, 16, of_lane, 1>(job);
-  } else if (packets <= 32 * of_lane) {
-    cuda::launch_rows_by_lanes<Build, 32, of_lane, 1>(job);
-  } else if (packets <= 64 * of_lane) {
-    cuda::launch_rows_by_lanes<Build, 32, of_lane, 2>(job);
-  } else {
-    cuda::launch_rows_by_blocks<Build>(job, packets);
-  }
+  if (packets <= 2 * of_lane) return cuda::launch_rows_by_lanes<Build, 4, of_lane / 2>(job);
+  if (packets <= 4 * of_lane) return cuda::launch_rows_by_lanes<Build, 4, of_lane>(job);
+  if (packets <= 8 * of_lane) return cuda::launch_rows_by_lanes<Build, 8, of_lane>(job);
+  if (packets <= 16 * of_lane) return cuda::launch_rows_by_lanes<Build, 16, of_lane>(job);
+  if (packets <= 32 * of_lane) return cuda::launch_rows_by_lanes<Build, 32, of_lane>(job);
+  if (packets <= 64 * of_lane) return cuda::launch_rows_by_lanes<Build, 32, 2 * of_lane>(job);
+  cuda::launch_rows_by_blocks<Build>(job, packets);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -7,8 +7,7 @@
 //     packet     16 bytes of neighbours, lifted at once where the reducer can
 //     chunk      rows of packets, here 4 of 4 lanes:  | p0 p1 p2 p3 | p4 .. p7 | p8 .. | p12 .. |
 //
-//     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk or two each; so a warp has up to
-//                              8 rows
+//     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk each; so a warp has up to 8 rows
 //     rows_by_blocks_kernel    a block has a row, a warp two chunks of it; or a cluster has one,
 //                              each block an aligned slice, and blocks read each other's values
 //     rows_in_tiles_kernel     longer rows in the same way; a slice is many such tiles, which are
@@ -122,20 +121,13 @@ class row_part {
   template <class Function, class Value, class Out>
   __device__ __forceinline__ void write(const Function& function, const Value& value, Out* out) {
     if (!whole_) {
-      write_one_by_one(row_, first_, length_, lane_, function, value, out);
+      write_from_memory(row_, first_, length_, lane_, aligned_, function, value, out);
       return;
     }
 #pragma unroll
     for (int p = 0; p < Chunks * Packets; ++p) {
-      struct items_out {
-        Out item[width];
-      };
-      using packet_out = packet_of<Out, width>;
       forget_what_is_made_of(p);
-      items_out joined;
-#pragma unroll
-      for (int j = 0; j < width; ++j) joined.item[j] = function(item(p, j), value);
-      *reinterpret_cast<packet_out*>(out + at(p)) = __builtin_bit_cast(packet_out, joined);
+      write_packet(packets_[p], function, value, packet_at(out, p));
     }
   }
 
@@ -143,38 +135,81 @@ class row_part {
   static_assert(Chunks <= 2, "the tree over chunks is that of two");
 
   __device__ __forceinline__ int at(int p) const { return first_ + p * step + lane_ * width; }
-  __device__ __forceinline__ bool is_whole(int p) const { return at(p) + width <= length_; }
-  __device__ __forceinline__ T item(int p, int j) const {
+  // Packet p of a row that begins at `row`. A block's row has one address for all threads, so 32
+  // bits of distance tell them apart. Other rows have each their own, and packets constant
+  // distances.
+  template <class Item>
+  __device__ __forceinline__ Item* packet_at(Item* row, int p) const {
+    if constexpr (Chunks > 1) {
+      return row + at(p);
+    } else {
+      return row + first_ + lane_ * width + p * step;
+    }
+  }
+  __device__ __forceinline__ T item(int p, int j) const { return item(packets_[p], j); }
+  __device__ __forceinline__ static T item(const packet& from, int j) {
     if constexpr (sizeof(T) == 2) {
       // By words: a struct of all items would take a register an item.
-      const unsigned word = packets_[p].word[j / 2];
+      const unsigned word = from.word[j / 2];
       return __builtin_bit_cast(T, static_cast<std::uint16_t>(j % 2 == 0 ? word : word >> 16));
     } else {
-      return cuda::item_of<T, width>(packets_[p], j);
+      return cuda::item_of<T, width>(from, j);
     }
   }
   __device__ __forceinline__ void load() {
     if (whole_) {
 #pragma unroll
       for (int p = 0; p < Chunks * Packets; ++p) {
-        packets_[p] = *reinterpret_cast<const packet*>(row_ + at(p));
+        packets_[p] = *reinterpret_cast<const packet*>(packet_at(row_, p));
+      }
+    } else if (aligned_) {
+      // Each packet is there or not.
+#pragma unroll
+      for (int p = 0; p < Chunks * Packets; ++p) {
+        packets_[p] = at(p) < length_ ? *reinterpret_cast<const packet*>(packet_at(row_, p))
+                                      : packet_of_missing();
       }
     } else {
 #pragma unroll
       for (int p = 0; p < Chunks * Packets; ++p) {
-        packets_[p] = aligned_ && is_whole(p)
-                          ? *reinterpret_cast<const packet*>(row_ + at(p))
-                          : packet_of_items<T, width>(row_ + at(p), length_ - at(p), missing());
+        packets_[p] = packet_of_items<T, width>(packet_at(row_, p), length_ - at(p), missing());
       }
     }
   }
+  __device__ __forceinline__ static packet packet_of_missing() {
+    packet built{};
+#pragma unroll
+    for (int j = 0; j < width; ++j) cuda::insert_item<T>(built.word, j, missing());
+    return built;
+  }
 
-  // Neighbours by neighbouring lanes, and from memory again.
   template <class Function, class Value, class Out>
-  __device__ TILEFOLD_APART static void write_one_by_one(const T* row, int first, int length,
-                                                         int lane, const Function& function,
-                                                         Value value, Out* out) {
+  __device__ __forceinline__ static void write_packet(const packet& from, const Function& function,
+                                                      const Value& value, Out* out) {
+    struct items_out {
+      Out item[width];
+    };
+    using packet_out = packet_of<Out, width>;
+    items_out joined;
+#pragma unroll
+    for (int j = 0; j < width; ++j) joined.item[j] = function(item(from, j), value);
+    *reinterpret_cast<packet_out*>(out) = __builtin_bit_cast(packet_out, joined);
+  }
+
+  // What is there, read once more: by packets, or neighbours by neighbouring lanes.
+  template <class Function, class Value, class Out>
+  __device__ TILEFOLD_APART static void write_from_memory(const T* row, int first, int length,
+                                                          int lane, bool aligned,
+                                                          const Function& function, Value value,
+                                                          Out* out) {
     const int end = detail::smaller(first + items, length);
+    if (aligned) {
+#pragma unroll 2
+      for (int i = first + lane * width; i < end; i += step) {
+        write_packet(*reinterpret_cast<const packet*>(row + i), function, value, out + i);
+      }
+      return;
+    }
 #pragma unroll 4
     for (int i = first + lane; i < end; i += Lanes) out[i] = function(row[i], value);
   }
@@ -300,9 +335,11 @@ class row_part {
 };
 
 /// Rows of at most `items` items, each by `Lanes` lanes.
-template <class Build, int Lanes, int Packets, int Chunks, class T, class Out, class Reducer,
-          class Function>
-__global__ void __launch_bounds__(rows_nt, min_resident_rows_warps* warp_size / rows_nt)
+template <class Build, int Lanes, int Packets, class T, class Out, class Reducer, class Function>
+__global__ void __launch_bounds__(rows_nt,
+                                  resident_rows_warps(Lanes, Packets, sizeof(T),
+                                                      sizeof(typename Reducer::accumulator)) *
+                                      warp_size / rows_nt)
     rows_by_lanes_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function) {
   constexpr int rows_of_warp = warp_size / Lanes;
   cuda::wait_for_previous_launch();
@@ -315,8 +352,8 @@ __global__ void __launch_bounds__(rows_nt, min_resident_rows_warps* warp_size / 
     // All lanes take part in every fold; those without a row in the last one again.
     const bool mine = first + row_in_warp < all.rows;
     const std::int64_t row = mine ? first + row_in_warp : all.rows - 1;
-    row_part<Lanes, Packets, Chunks, T, Reducer> part(
-        reducer, all.items + row * all.length, 0, static_cast<int>(all.length), lane, all.aligned);
+    row_part<Lanes, Packets, 1, T, Reducer> part(reducer, all.items + row * all.length, 0,
+                                                 static_cast<int>(all.length), lane, all.aligned);
     const auto value = reducer.project(part.fold());
     if (mine) part.write(function, value, all.out + row * all.length);
   }
