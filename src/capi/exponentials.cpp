@@ -14,15 +14,36 @@ struct result_traits<r::max_and_sum> : doubles<2> {};
 
 namespace {
 
+// Results are made in code of their own: kernels of rows have a store for every node of a tree in
+// registers, and would have this at each.
+
+struct pair_apart : r::softmax_pair {
+  template <class Acc>
+  TILEFOLD_HD __noinline__ r::max_and_sum project(const Acc& acc) const {
+    return r::softmax_pair::project(acc);
+  }
+};
+
+TILEFOLD_HD __noinline__ double logarithm_of_sum(const r::max_and_sum& pair) {
+  return detail::canonical(detail::rounded_sum(pair.max, detail::logarithm(pair.sum)));
+}
+
 /// log(sum exp(x)) of softmax's pair, as logsumexp gives it.
 struct log_of_pair {
   double value;
 
-  TILEFOLD_HD explicit log_of_pair(const r::max_and_sum& pair)
-      : value(detail::canonical(detail::rounded_sum(pair.max, detail::logarithm(pair.sum)))) {}
+  TILEFOLD_HD explicit log_of_pair(const r::max_and_sum& pair) : value(logarithm_of_sum(pair)) {}
 };
 
 }  // namespace
+
+}  // namespace tilefold::capi
+
+template <>
+struct tilefold::detail::ways<tilefold::capi::pair_apart> : ways<tilefold::reducers::softmax_pair> {
+};
+
+namespace tilefold::capi {
 
 template <>
 struct result_traits<log_of_pair> : doubles<1> {};
@@ -32,17 +53,19 @@ struct output_of<r::max_and_sum> : output_of_either<r::max_and_sum, log_of_pair,
 template <>
 struct output_of<log_of_pair> : output_of_either<r::max_and_sum, log_of_pair, true> {};
 
-using make_logsumexp = plain<r::softmax_pair>;
+using make_logsumexp = plain<pair_apart>;
+using make_pair = plain<pair_apart>;
 using logsumexp_result = log_of_pair;
 
 #else
 using make_logsumexp = plain<r::logsumexp>;
+using make_pair = plain<r::softmax_pair>;
 using logsumexp_result = double;
 #endif
 
 void add_exponentials(table& all) {
   all.add_real<op::logsumexp, make_logsumexp, logsumexp_result>(true);
-  all.add_real<op::softmax_pair, plain<r::softmax_pair>, r::max_and_sum>(true);
+  all.add_real<op::softmax_pair, make_pair, r::max_and_sum>(true);
 }
 
 }  // namespace tilefold::capi

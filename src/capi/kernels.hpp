@@ -60,22 +60,22 @@ inline constexpr bool has_rows<Which, const T*> =
     (std::is_same_v<T, float> || is_narrow_float<T>);
 
 #if defined(__CUDACC__)
-/// Where results of two operations go that are folded alike: First or, made of it, Second. Which
-/// one is known when a program runs, so that the two share kernels.
-template <class First, class Second>
+/// Where results of two operations go that are folded alike: a First or a Second, made of the
+/// fold's Result. Which one is known when a program runs, so that the two share kernels.
+template <class First, class Second, class Result>
 class either_output {
  public:
-  using value_type = First;
+  using value_type = Result;
   using difference_type = std::int64_t;
 
   class place {
    public:
     TILEFOLD_HD place(char* at, bool second) : at_(at), second_(second) {}
-    TILEFOLD_HD void operator=(const First& result) const {
+    TILEFOLD_HD void operator=(const Result& result) const {
       if (second_) {
         *reinterpret_cast<Second*>(at_) = Second(result);
       } else {
-        *reinterpret_cast<First*>(at_) = result;
+        *reinterpret_cast<First*>(at_) = First(result);
       }
     }
 
@@ -98,9 +98,9 @@ class either_output {
   bool second_;
 };
 
-template <class First, class Second, bool IsSecond>
+template <class First, class Second, bool IsSecond, class Result = First>
 struct output_of_either {
-  using type = either_output<First, Second>;
+  using type = either_output<First, Second, Result>;
   static type at(void* results) { return {results, IsSecond}; }
 };
 #endif

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "by_key_of.cuh"
-
-template bool tilefold::capi::by_key_job::of<std::int32_t>() const;

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations of two numbers whose kernels differ in an instruction or two, in one unit: kernels are
+// compressed with those of their unit, and so take half of the space.
+#include "../bits.cpp"
+#include "../maxima.cpp"
+#include "../minima.cpp"
