@@ -3,7 +3,7 @@
 # libtilefold: what it computes, what it shows of itself, and the examples in other languages.
 
 # The CUDA half of libtilefold takes half an hour to compile. Where compilers only check (preset no-gpu) they check its
-# own sources, and the operations of one.
+# own sources, runs of keys of two types, and some operations.
 if(TILEFOLD_HAS_NVCC AND NOT TILEFOLD_C_LIBRARY)
   set(capi ${PROJECT_SOURCE_DIR}/src/capi)
   set_source_files_properties(${capi}/sums.cpp PROPERTIES LANGUAGE CUDA)

@@ -76,7 +76,7 @@ struct quotient {
   }
 };
 
-// Items of one byte, and results that take twice the memory of a packet.
+// Items of one byte, whose results take four times the memory of a packet.
 TEST(CudaTransformRows, ItemsOfOneByte) {
   for (const std::int64_t n : {1, 15, 16, 48, 64, 128, 144, 500, 512, 1000, 2048, 2064, 40000}) {
     const std::vector<std::int8_t> items = [n] {

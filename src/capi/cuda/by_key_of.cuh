@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of equal keys on a GPU, of items of one type: a source for each, since they take minutes to
-// compile.
+// Runs of equal keys on a GPU, of items of one type: two types a source, since each takes a minute
+// to compile.
 #pragma once
 
 #include <tilefold/if_empty.hpp>

@@ -202,7 +202,11 @@ class gpu final : public tilefold_executor {
 
   std::int64_t workspace(op which, dtype type, std::int64_t n,
                          std::int64_t segments) const override {
-    const std::int64_t accumulator = kernels().find(which, type)->accumulator_bytes;
+    std::int64_t accumulator = kernels().find(which, type)->accumulator_bytes;
+    // Of operations that share kernels here it may be larger.
+    if (const kernel* const here = cuda_kernels().find(which, type)) {
+      accumulator = detail::larger(accumulator, here->accumulator_bytes);
+    }
     return capi::demand_of_any_verb(n, segments, {bytes_of(type), accumulator},
                                     num_sms_of(lender_.device_number()));
   }

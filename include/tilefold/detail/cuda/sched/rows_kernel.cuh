@@ -38,8 +38,8 @@ namespace tilefold::detail::cuda {
 template <class T>
 inline constexpr int row_packet = load_bytes / static_cast<int>(sizeof(T));
 
-/// Rows of `length` items each, and where their items go. `aligned`: whole packets of all rows may
-/// be loaded and stored at once.
+/// Rows of `length` items each, and where their items go. `aligned`: rows begin at multiples of 16
+/// bytes there and here, and consist of whole packets.
 template <class T, class Out>
 struct rows_of_items {
   const T* items;
