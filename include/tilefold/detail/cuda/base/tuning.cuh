@@ -3,7 +3,8 @@
 // Every number that measuring has found: threads of a block (nt), items of a thread (vt), blocks
 // that an SM shall hold, and sizes at which one way is left for another. They decide speed and
 // nothing else. All were measured on one NVIDIA H200 (compute capability 9.0, 132 SMs; driver
-// 580.159, CUDA 13.0), but those of short rows and of lanes with accumulators of 9 to 32 bytes, on
+// 580.159, CUDA 13.0), but those of short rows, of rows whose items go out again and of lanes with
+// accumulators of 9 to 32 bytes, on
 // one H100. docs/tuning.md has the figures, and what was tried and lost.
 //
 //     who asks                            what it asks
