@@ -45,6 +45,9 @@ endforeach()
 if(TARGET tilefold_tool)
   install(TARGETS tilefold_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
 endif()
+if(TARGET tilefold_tool_mpi)
+  install(TARGETS tilefold_tool_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tilefold COMPONENT tool)
+endif()
 
 configure_package_config_file(cmake/tilefoldConfig.cmake.in tilefoldConfig.cmake
                               INSTALL_DESTINATION ${package_dir})

@@ -3,15 +3,23 @@
 #
 # The main job in one command: installs what is missing, builds the tool, and folds measured data (the
 # elevation grid of the Jacksboro fault, from the U.S. Geological Survey, as Debian's matplotlib ships
-# it) and one generated GiB. Run it again at any time.
+# it) and one generated GiB. Where there is a GPU and nvcc, builds the GPU's part after that and folds the
+# GiB there, too. Run it again at any time.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
 
 need cmake ninja-build g++ libtbb-dev libhwy-dev libcli11-dev nlohmann-json3-dev \
   python-matplotlib-data
-if has_gpu; then export CUDAARCHS="${CUDAARCHS:-native}"; fi
-step cmake --workflow --preset run
+
+# build_tool CUDA WHAT
+build_tool() {
+  TILEFOLD_CUDA=$1
+  export TILEFOLD_CUDA
+  quietly "configuring $2" build/run/configure.log cmake --preset run
+  quietly "building $2" build/run/build.log cmake --build --preset run
+}
+build_tool OFF "the tool"
 
 tool=$PWD/build/run/src/tool/tilefold
 samples=/usr/share/matplotlib/mpl-data/sample_data
@@ -33,3 +41,14 @@ echo
 echo "Throughput, 1 GiB of float32:"
 [ -e $data/1GiB.npy ] || step "$tool" generate --dtype float32 --bytes 1GiB $data/1GiB.npy
 step "$tool" reduce --op sum $data/1GiB.npy
+
+if ! has_gpu; then
+  echo "tilefold: no GPU answers (nvidia-smi), so the host alone was used"
+elif ! nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
+  echo "tilefold: there is a GPU, but no nvcc to build for it: install the CUDA toolkit, then run this again"
+else
+  echo
+  export CUDAARCHS="${CUDAARCHS:-native}"
+  build_tool ON "the GPU's part (some minutes)"
+  step "$tool" reduce --on cuda --op sum --check $data/1GiB.npy
+fi

@@ -102,3 +102,18 @@ has_gpu() {
 step() {
   "$@" || give_up "'$*' failed: see the first error above"
 }
+
+# quietly WHAT LOG COMMAND...: a step that prints hundreds of lines. They go to LOG; a terminal sees Ninja's
+# one line, which counts the files.
+quietly() {
+  what=$1 log=$2
+  shift 2
+  mkdir -p "$(dirname "$log")"
+  echo "tilefold: $what"
+  if [ -t 1 ] && [ "$1 $2" = "cmake --build" ]; then
+    step "$@"
+  elif ! "$@" >"$log" 2>&1; then
+    tail -n 40 "$log"
+    give_up "$what: '$*' failed: see $log"
+  fi
+}

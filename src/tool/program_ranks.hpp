@@ -21,8 +21,13 @@ class program_ranks {
   virtual std::vector<std::vector<std::byte>> gather(const std::vector<std::byte>& own) = 0;
 };
 
-/// Null if neither mpirun nor srun has started this program, or if it was built without MPI; then
-/// the first of several processes says so on standard error. To be called once.
+/// Null if no launcher (mpirun, srun) started this program, or if the tool has no MPI; then the first of
+/// several processes says so on standard error. To be called once.
 std::unique_ptr<program_ranks> find_program_ranks();
+
+/// The module with the MPI (program_ranks_mpi.cpp), and the one function in it.
+inline constexpr const char* mpi_module_name = "tilefold-mpi.so";
+inline constexpr const char* make_program_ranks_name = "tilefold_make_program_ranks";
+using make_program_ranks = program_ranks*();
 
 }  // namespace tilefold::tool

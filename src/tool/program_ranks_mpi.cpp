@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Built with MPI, which is asked only where mpirun or srun says that it started this program: it
-// takes its time to begin.
+// The module tilefold-mpi.so: the processes of an MPI program. program_ranks.cpp loads it where a launcher
+// started the tool.
 #include "program_ranks.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
 #include <tilefold/mpi.hpp>
 
@@ -50,12 +49,8 @@ class mpi_ranks final : public program_ranks {
 
 }  // namespace
 
-std::unique_ptr<program_ranks> find_program_ranks() {
-  // Of Open MPI, of MPICH and its kin, and of PMIx.
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
-    if (std::getenv(name) != nullptr) return std::make_unique<mpi_ranks>();
-  }
-  return nullptr;
-}
-
 }  // namespace tilefold::tool
+
+extern "C" tilefold::tool::program_ranks* tilefold_make_program_ranks() {
+  return new tilefold::tool::mpi_ranks;
+}

@@ -39,13 +39,7 @@ $1 reduce --json --on host $2
 for n in 2 3 7\; do ${mpirun_words} $n $1 reduce --json --chunk 4096 $2\; done
 } | tee /dev/stderr | sed 's/.*\"bits\":\"\\([^\"]*\\)\".*/\\1/' | sort | uniq -c | grep -q '^ *4 0x'"
     - $<TARGET_FILE:tilefold_tool> ${CMAKE_CURRENT_BINARY_DIR}/mpi_tool.npy)
-  # The same tool as builds without MPI have it.
-  tilefold_need(CLI11)
-  add_executable(tilefold_tool_without_mpi ${PROJECT_SOURCE_DIR}/src/tool/main.cpp
-                                           ${PROJECT_SOURCE_DIR}/src/tool/program_ranks_absent.cpp)
-  tilefold_own_target(tilefold_tool_without_mpi)
-  target_link_libraries(tilefold_tool_without_mpi PRIVATE tilefold_tool_parts CLI11::CLI11)
   tilefold_add_mpi_test(
     mpi.tool_complaints ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/tool_test.py
-    $<TARGET_FILE:tilefold_tool> $<TARGET_FILE:tilefold_tool_without_mpi> ${mpirun})
+    $<TARGET_FILE:tilefold_tool> ${mpirun})
 endif()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The tool as mpirun starts it: what ranks say that do not see the same file, and what processes say that
-# were built without MPI.
+# The tool as mpirun starts it: what ranks say that do not see the same file, and what processes say
+# without an MPI. The MPI is a module beside the tool, so a copy of the tool alone has none.
 #
-#     python3 tool_test.py TOOL TOOL_WITHOUT_MPI MPIRUN [FLAG]...      the last flag takes a number of ranks
+#     python3 tool_test.py TOOL MPIRUN [FLAG]...      the last flag takes a number of ranks
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,11 +14,12 @@ import unittest
 
 
 class ToolUnderMpirun(unittest.TestCase):
-    tool = without_mpi = mpirun = None
+    tool = mpirun = None
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
+        self.without_mpi = shutil.copy(self.tool, os.path.join(self.folder.name, "tilefold"))
 
     def file(self, name, dtype, size):
         path = os.path.join(self.folder.name, name)
@@ -82,7 +84,24 @@ class ToolUnderMpirun(unittest.TestCase):
         self.assertEqual(len(values), 1)
         self.assertEqual(self.complaints(result), [
             "tilefold: started as 3 processes, but built without MPI: each of them reduces whole "
-            "files, and says the same"])
+            "files and prints the same result"])
+
+    def test_an_mpi_that_cannot_be_loaded_is_named(self):
+        with open(os.path.join(self.folder.name, "tilefold-mpi.so"), "w") as module:
+            module.write("no library")
+        file = self.file("f.npy", "float32", 4000)
+        result = self.run_ranks(2, [self.without_mpi, "reduce", "--json", "--on", "host", file])
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(len(self.complaints(result)), 1)
+        self.assertIn("its MPI cannot be loaded", result.stderr)
+        self.assertIn("tilefold-mpi.so", result.stderr)
+
+    def test_no_mpi_is_loaded_without_a_launcher(self):
+        file = self.file("f.npy", "float32", 4000)
+        maps = subprocess.run(["sh", "-c", f"LD_DEBUG=libs {self.tool} reduce {file}"],
+                              capture_output=True, text=True, timeout=60, check=True).stderr
+        self.assertIn("libstdc++", maps)
+        self.assertNotIn("libmpi", maps)
 
     def test_other_launchers_without_mpi(self):
         file = self.file("f.npy", "float32", 4000)
@@ -101,5 +120,5 @@ class ToolUnderMpirun(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ToolUnderMpirun.tool, ToolUnderMpirun.without_mpi, *ToolUnderMpirun.mpirun = sys.argv[1:]
+    ToolUnderMpirun.tool, *ToolUnderMpirun.mpirun = sys.argv[1:]
     unittest.main(argv=sys.argv[:1])
