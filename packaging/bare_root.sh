@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+#
+# Sourced, after cmake/setup.sh: a bare Debian in a folder, and commands in it. As root.
+
+# make_bare_root RELEASE FOLDER PACKAGE...: unpacks that Debian (bookworm, trixie) with its essential packages
+# and PACKAGE... alone into FOLDER, which is emptied. An archive beside it is kept for the next time.
+make_bare_root() {
+  release=$1 root=$2
+  shift 2
+  [ "$(id -u)" = 0 ] || give_up "a bare root is made by root: run this as root"
+  need mmdebstrap
+  archive=$(dirname "$root")/$release.tar
+  mkdir -p "$(dirname "$root")"
+  if [ ! -f "$archive" ]; then
+    step mmdebstrap --quiet --variant=minbase --include="$(echo "$*" | tr ' ' ,)" "$release" "$archive.new"
+    mv "$archive.new" "$archive"
+  fi
+  rm -rf --one-file-system "$root"
+  mkdir "$root"
+  tar -C "$root" --exclude='./dev/*' -xf "$archive"
+  cp /etc/resolv.conf "$root/etc/"
+  for device in null zero random urandom; do
+    cp -a /dev/$device "$root/dev/"
+  done
+  mkdir "$root/dev/pts" "$root/dev/shm"
+  ln -s pts/ptmx "$root/dev/ptmx"
+  ln -s /proc/self/fd "$root/dev/fd"
+  mount -t proc proc "$root/proc"
+  mount -t devpts devpts "$root/dev/pts"
+  mount -t tmpfs tmpfs "$root/dev/shm"
+}
+
+# leave_bare_root FOLDER: unmounts what make_bare_root and enter_checkout mounted.
+leave_bare_root() {
+  awk -v root="$1/" 'index($2, root) == 1 { print $2 }' /proc/mounts | sort -r | while IFS= read -r place; do
+    umount "$place" || umount -l "$place"
+  done
+}
