@@ -13,8 +13,8 @@ make_bare_root() {
   archive=$(dirname "$root")/$release.tar
   mkdir -p "$(dirname "$root")"
   if [ ! -f "$archive" ]; then
-    step mmdebstrap --quiet --variant=minbase --include="$(echo "$*" | tr ' ' ,)" "$release" "$archive.new"
-    mv "$archive.new" "$archive"
+    step mmdebstrap --quiet --variant=minbase --include="$(echo "$*" | tr ' ' ,)" "$release" "${archive%.tar}.part.tar"
+    mv "${archive%.tar}.part.tar" "$archive"
   fi
   rm -rf --one-file-system "$root"
   mkdir "$root"
