@@ -6,13 +6,17 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "npy_writer.hpp"
@@ -144,15 +148,47 @@ TEST(parts, what_does_not_fit_is_refused) {
   EXPECT_EQ(files.contents("f.npy"), before);
 }
 
-// Runs the tool until it comes to its end, killed at random points before that. The run that ends
-// is the one that is returned.
-outcome run_and_kill(shape_stream& bits, const std::vector<std::string>& arguments,
-                     const std::string& part = {}) {
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
+}
+
+// Waits until `pid` has written a checkpoint since this was made, or has ended.
+class next_checkpoint {
+ public:
+  explicit next_checkpoint(std::string path) : path_(std::move(path)), before_(written()) {}
+
+  void await(pid_t pid) const {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (written() == before_ && !has_ended(pid)) {
+      ASSERT_LT(std::chrono::steady_clock::now(), limit) << "no checkpoint within 30 s";
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  }
+
+ private:
+  // Each checkpoint is a new file: an inode may come back, its time does not.
+  std::pair<ino_t, std::int64_t> written() const {
+    struct stat status {};
+    if (stat(path_.c_str(), &status) != 0) return {};
+    return {status.st_ino, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
+  }
+
+  std::string path_;
+  std::pair<ino_t, std::int64_t> before_;
+};
+
+// Runs the tool to its end, after six runs that are killed at a random time after a checkpoint of theirs.
+outcome run_and_kill(shape_stream& bits, const std::string& checkpoint,
+                     const std::vector<std::string>& arguments, const std::string& part = {}) {
   for (int kills = 0;; ++kills) {
     tool program;
+    const next_checkpoint next(checkpoint);
     const pid_t pid = program.start(arguments);
     if (kills < 6) {
-      std::this_thread::sleep_for(std::chrono::microseconds(2000 + bits.below(30000)));
+      next.await(pid);
+      std::this_thread::sleep_for(std::chrono::microseconds(bits.below(5000)));
       kill(pid, SIGKILL);
     }
     const outcome result = program.finish(pid);
@@ -181,7 +217,7 @@ TEST(parts, killed_and_gone_on_with) {
   int went_on = 0;
   for (int round = 0; round < 8; ++round) {
     const outcome result =
-        run_and_kill(bits, {"reduce", "--json", "--op", "sum", "--checkpoint", checkpoint,
+        run_and_kill(bits, checkpoint, {"reduce", "--json", "--op", "sum", "--checkpoint", checkpoint,
                             "--checkpoint-seconds", "0", "--chunk", "16384", file});
     const json report = json::parse(result.out);
     EXPECT_EQ(report["bits"], expected);
@@ -207,7 +243,7 @@ TEST(parts, slices_killed_and_gone_on_with) {
     for (const auto& [begin, end] : {std::pair{std::int64_t{0}, cut}, std::pair{cut, n}}) {
       const std::string part = files.path("part" + std::to_string(begin));
       const outcome result = run_and_kill(
-          bits,
+          bits, checkpoint,
           {"reduce", "--progress", "--op", op, "--slice",
            std::to_string(begin) + ":" + std::to_string(end), "--part", part, "--checkpoint",
            checkpoint, "--checkpoint-seconds", "0", "--chunk", "16384", file},
@@ -294,12 +330,14 @@ TEST(parts, a_checkpoint_is_of_one_run_at_a_time) {
   }
 }
 
-// Runs the tool and kills it, until a run has left a checkpoint.
+// Runs the tool and kills it when it has written a checkpoint, until a run was killed before its end.
 void run_until_there_is(const std::string& checkpoint, const std::vector<std::string>& arguments) {
-  while (!std::filesystem::exists(checkpoint)) {
+  for (int runs = 0; !std::filesystem::exists(checkpoint); ++runs) {
+    ASSERT_LT(runs, 100) << "no run was killed between its first checkpoint and its end";
     tool program;
+    const next_checkpoint next(checkpoint);
     const pid_t pid = program.start(arguments);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    next.await(pid);
     kill(pid, SIGKILL);
     program.finish(pid);
   }
@@ -315,7 +353,7 @@ TEST(parts, a_checkpoint_of_something_else_is_refused) {
         "reduce",  "--op", op,  "--checkpoint", checkpoint, "--checkpoint-seconds", "0",
         "--chunk", "4096", file};
   };
-  run_until_there_is(checkpoint, arguments("sum"));
+  ASSERT_NO_FATAL_FAILURE(run_until_there_is(checkpoint, arguments("sum")));
   expect_in(complaint(arguments("max")), "of another reduction");
   expect_in(complaint({"merge", checkpoint}), "is a checkpoint");
   // A file of the same size and time in its place.
@@ -342,7 +380,7 @@ TEST(parts, a_checkpoint_of_the_other_byte_order_is_refused) {
                                     type,     "--checkpoint", checkpoint, "--checkpoint-seconds",
                                     "0",      "--chunk",      "4096",     file};
   };
-  run_until_there_is(checkpoint, arguments("<f4"));
+  ASSERT_NO_FATAL_FAILURE(run_until_there_is(checkpoint, arguments("<f4")));
   expect_in(complaint(arguments(">f4")), "of another reduction");
 }
 
