@@ -1,44 +1,40 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# The Debian packages and the wheel on a bare Debian 12, used as a new user would: makes them, unpacks a
-# minimal Debian 12 into build/bare, installs them there by apt and pip, and as a user who is not root follows
-# docs/first_steps.md, whose programs must print what the page says. Then it removes them. As root; it compiles
-# for some minutes.
+#     sh packaging/bare_debian.sh [FOLDER]
+#
+# The Debian packages and the wheels of FOLDER (as packaging/release.sh makes them; without it makes its own) on a
+# bare Debian 12, used as a new user would: installs them there by apt and pip, and as a user who is not root
+# follows docs/first_steps.md, whose programs must print what the page says. Then it removes them. As root.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
-[ $# = 0 ] || give_up "usage: sh packaging/bare_debian.sh"
-
+. packaging/bare_root.sh
+[ $# -le 1 ] || give_up "usage: sh packaging/bare_debian.sh [FOLDER]"
 [ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/bare_debian.sh"
-need mmdebstrap lintian python3 python3-venv patchelf
-step sh packaging/deb/build.sh --all
-# An ITP bug is for what goes into Debian itself.
-step lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs \
-  build/deb/packages/*.deb
+
+need lintian python3 python3-venv
 bare=$PWD/build/bare
-root=$bare/root
-mkdir -p "$bare"
-
-rm -rf "$bare/wheels"
-[ -d "$bare/maker" ] || step python3 -m venv "$bare/maker"
-step "$bare/maker/bin/python3" -m pip wheel --quiet --no-deps --wheel-dir "$bare/wheels" ./python \
-  "--config-settings=cmake.define.TILEFOLD_BUILT_LIBRARY=$PWD/build/deb/src/capi/libtilefold.so"
-# What the wheel asks for, for Debian 12's Python.
-step "$bare/maker/bin/python3" -m pip download --quiet --only-binary :all: --python-version 3.11 --dest "$bare/wheels" numpy
-
-if [ ! -f "$bare/debian.tar" ]; then
-  step mmdebstrap --quiet --variant=minbase bookworm "$bare/debian.tar"
+root=$bare/packages
+made=${1:-$bare/made}
+if [ $# = 0 ]; then
+  need patchelf
+  step sh packaging/deb/build.sh --all
+  rm -rf "$made"
+  mkdir -p "$made"
+  cp build/deb/packages/*.deb "$made"
+  step sh packaging/wheel.sh "$made" "-DTILEFOLD_BUILT_LIBRARY=$PWD/build/deb/src/capi/libtilefold.so"
 fi
-rm -rf --one-file-system "$root"
-mkdir "$root"
-tar -C "$root" --exclude='./dev/*' -xf "$bare/debian.tar"
-cp /etc/resolv.conf "$root/etc/"
-for device in null zero urandom; do
-  cp -a /dev/$device "$root/dev/"
-done
+# An ITP bug is for what goes into Debian itself.
+step lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$made"/*.deb
+# What the wheels ask for, for Debian 12's Python.
+rm -rf "$bare/wheels"
+step python3 -m pip download --quiet --only-binary :all: --python-version 3.11 --dest "$bare/wheels" numpy
+
+trap 'leave_bare_root "$root"' EXIT
+make_bare_root bookworm "$root"
 mkdir "$root/packages"
-cp build/deb/packages/*.deb "$bare"/wheels/*.whl "$root/packages/"
+cp "$made"/*.deb "$made"/*.whl "$bare"/wheels/*.whl "$root/packages/"
 cp -r test/consumer "$root/packages/"
 
 # block LANGUAGE FILE: the first block of that language in the page, for the user's folder.
@@ -71,11 +67,14 @@ EOF
 cat >"$root/packages/use_wheel" <<'EOF'
 set -eu
 cp /packages/sum.py .
-python3 -m venv env
-env/bin/pip install --quiet --no-index --find-links /packages tilefold
-env/bin/python sum.py | tee python.out
-cmp python.out /packages/python.expected
-env/bin/python -c 'import tilefold; print("Python", tilefold.__version__)'
+for wheel in /packages/tilefold-*.whl; do
+  rm -rf env
+  python3 -m venv env
+  env/bin/pip install --quiet --no-index --find-links /packages "$wheel"
+  env/bin/python sum.py | tee python.out
+  cmp python.out /packages/python.expected
+  env/bin/python -c 'import tilefold; print("Python", tilefold.__version__)'
+done
 EOF
 cat >"$root/packages/install_packages" <<'EOF'
 set -eu
@@ -115,11 +114,6 @@ apt-get -qq -y purge tilefold libtilefold-dev 'libtilefold0*' >/dev/null
 left=$(find /usr /etc /var -name '*tilefold*' ! -path '/var/log/*' ! -path '/var/cache/*' ! -path '/var/lib/apt/*')
 [ -z "$left" ] || { echo "after the purge there is still: $left" && exit 1; }
 EOF
-mount -t proc proc "$root/proc"
-mkdir "$root/dev/pts"
-mount -t devpts devpts "$root/dev/pts"
-trap 'umount "$root/proc" "$root/dev/pts"' EXIT
-ln -s pts/ptmx "$root/dev/ptmx"
 step chroot "$root" sh /packages/install_python
 step chroot "$root" su - newcomer -c 'sh /packages/use_wheel'
 step chroot "$root" sh /packages/install_packages
