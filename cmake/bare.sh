@@ -29,6 +29,7 @@ if [ -z "$command" ]; then
     give_up "build/run or build/test is there: the README's commands are checked in a fresh clone"
   make_bare_root "$release" "$root" git ca-certificates
 fi
+enter_bare_root "$root"
 mkdir -p "$root$PWD"
 mount --bind "$PWD" "$root$PWD"
 if [ -n "$command" ]; then

@@ -33,6 +33,7 @@ step python3 -m pip download --quiet --only-binary :all: --python-version 3.11 -
 
 trap 'leave_bare_root "$root"' EXIT
 make_bare_root bookworm "$root"
+enter_bare_root "$root"
 mkdir "$root/packages"
 cp "$made"/*.deb "$made"/*.whl "$bare"/wheels/*.whl "$root/packages/"
 cp -r test/consumer "$root/packages/"

@@ -26,12 +26,17 @@ make_bare_root() {
   mkdir "$root/dev/pts" "$root/dev/shm"
   ln -s pts/ptmx "$root/dev/ptmx"
   ln -s /proc/self/fd "$root/dev/fd"
-  mount -t proc proc "$root/proc"
-  mount -t devpts devpts "$root/dev/pts"
-  mount -t tmpfs tmpfs "$root/dev/shm"
 }
 
-# leave_bare_root FOLDER: unmounts what make_bare_root and enter_checkout mounted.
+# enter_bare_root FOLDER: mounts what programs in it look for.
+enter_bare_root() {
+  mount -t proc proc "$1/proc"
+  mount -t sysfs -o ro sysfs "$1/sys"
+  mount -t devpts devpts "$1/dev/pts"
+  mount -t tmpfs tmpfs "$1/dev/shm"
+}
+
+# leave_bare_root FOLDER: unmounts all that is mounted in it.
 leave_bare_root() {
   awk -v root="$1/" 'index($2, root) == 1 { print $2 }' /proc/mounts | sort -r | while IFS= read -r place; do
     umount "$place" || umount -l "$place"
