@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What strangers look for is two clicks from the first page of the built site, and in the search.
+"""What strangers look for is two clicks from the first page of the built site, and in the search. The reference shows no
+namespace detail.
 
     python3 docs/site/found.py build/docs/html
 """
 import html.parser
 import json
 import pathlib
+import re
 import sys
 
 # Words in a row of the first page's table; the page that the row leads to; a heading there, which its list of
@@ -78,7 +80,17 @@ def complaints(site):
             yield f"no title has the words '{search}', so the search shows another page first"
 
 
+def inner_names(site):
+    """Signatures of the reference that no caller would write."""
+    for page in sorted((site / "docs/reference").glob("*.html")):
+        for found in re.finditer(r'<dt class="sig.*?</dt>', page.read_text(encoding="utf-8"), re.DOTALL):
+            signature = " ".join(re.sub(r"<[^>]*>", "", found[0]).split())
+            if "detail::" in signature or "Dispatch" in signature:
+                yield f"reference/{page.name} shows a name of the library's own: {signature}"
+
+
 if __name__ == "__main__":
-    wrong = list(complaints(pathlib.Path(sys.argv[1])))
+    site_folder = pathlib.Path(sys.argv[1])
+    wrong = [*complaints(site_folder), *inner_names(site_folder)]
     if wrong:
         sys.exit("\n".join(wrong))
