@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What strangers look for is two clicks from the first page of the built site, and in the search. The reference shows no
-namespace detail.
+"""What strangers look for is two clicks from the first page of the built site, and in the search. No two pages have one
+title. The reference shows no namespace detail.
 
     python3 docs/site/found.py build/docs/html
 """
@@ -78,6 +78,10 @@ def complaints(site):
             yield f"{name}.md has no heading '{heading}'"
         if not any(all(word in title.lower() for word in search.split()) for title in titles):
             yield f"no title has the words '{search}', so the search shows another page first"
+    for title, places in titles.items():
+        pages = [page for page, anchor in places if anchor is None]
+        if len(pages) > 1:
+            yield f"{len(pages)} pages have the title '{title}'"
 
 
 def inner_names(site):
