@@ -32,6 +32,16 @@ WANTED = [
     ("Python", "first_steps", "Python", "python"),
     ("P4016R0", "order", "The paper P4016R0", "p4016r0"),
     ("figures", "performance", "In pictures", "pictures"),
+    ("faster than CUB", "performance", "In pictures", "performance"),
+    ("batch-invariant sums in torch", "python", "For torch, with gradients", "torch"),
+    ("my own reducer", "reducers", "Reducers of your own", "reducers of your own"),
+    ("empty segment", "empty", "In segments, arrays, rows and columns", "empty ranges"),
+    ("my own stream", "streams", "Your own stream and workspace", "your own stream"),
+    ("memory pool", "streams", "Workspace from a memory pool", "memory pool"),
+    ("CUDA graph", "streams", "Capture into a graph", "graph"),
+    ("Which GPUs", "compilers", "GPUs", "gpus"),
+    ("cite", "versions", "How to cite", "cite"),
+    ("tile policy", "policy", "When to set one", "tile policies"),
 ]
 
 
