@@ -203,7 +203,7 @@ def numbered(lines):
 def markdown(files, native, causes):
     rows = targets.merged([found_rows for _, _, found_rows in files])
     native_rows = {(r.shape, r.n): r for _, _, found_rows in native for r in found_rows}
-    parts = ["# Ahead everywhere\n",
+    parts = ["# Rows that were behind\n",
              "Rows in which a peer was ahead, or the memory far from busy, beside what was asked of them. `us`: tilefold; "
              "`with the bound`: the same with `segment_bound()`. Shares of a plain read and ratios to the best peer are "
              "of the faster one; a ratio above 1 says that tilefold is faster. All of a row ran in turn in one program. "

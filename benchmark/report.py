@@ -247,11 +247,11 @@ def title_of(row):
     return row.shape if row.mode == "host" else f"{row.shape}, {row.mode}"
 
 
-def markdown(context, rows, everything):
+def markdown(context, rows, everything, title):
     return "\n".join([
-        "# tilefold against its peers\n",
+        f"# {title}\n",
         facts(context) + ".\n",
-        "Ratio: the best peer's time in units of tilefold's, so above 1 tilefold is faster. Ceiling: the "
+        "Ratio: the best peer's time divided by tilefold's, so above 1 tilefold is faster. Ceiling: the "
         "fastest kernel that only reads as many bytes, started the same way; for synchronous calls an "
         "empty kernel and the wait for it. Spread: the middle half of the repetitions, of the median.\n",
         "## " + ("All sizes" if everything else "The largest inputs, and synchronous calls") + "\n",
@@ -483,6 +483,7 @@ def main(arguments=None):
     parser.add_argument("--all", action="store_true", help="a line for every n, not the largest alone")
     parser.add_argument("--out", metavar="STEM",
                         help="write STEM.md and STEM_*.png, and not the tables to stdout")
+    parser.add_argument("--title", help="the page's title, which no other page of the site should have")
     given = parser.parse_args(arguments)
     if (given.json is None) == (given.compare is None):
         parser.error("one JSON file, or --compare and two")
@@ -495,7 +496,8 @@ def main(arguments=None):
     except Unreadable as problem:
         print(f"report.py: {problem}", file=sys.stderr)
         return 2
-    text = markdown(context, rows, given.all)
+    stem = f": {pathlib.Path(given.out).name}" if given.out else ""
+    text = markdown(context, rows, given.all, given.title or f"tilefold against its peers{stem}")
     if not given.out:
         print(text)
         return 0

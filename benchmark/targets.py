@@ -344,9 +344,9 @@ def table(rows, targets, causes):
 def markdown(files, causes):
     rows = merged([found for _, _, found in files])
     parts = [
-        "# What was asked, and what is reached\n",
-        "Ceiling: the fastest kernel that only reads as many bytes in the same run. Peers: their time in "
-        "units of ours, so above 1 tilefold is faster. Workspace (asked: n/2^12 accumulators and 64 KiB "
+        "# Targets, and what is reached\n",
+        "Ceiling: the fastest kernel that only reads as many bytes in the same run. Peers: their time "
+        "divided by tilefold's, so above 1 tilefold is faster. Workspace (asked: n/2^12 accumulators and 64 KiB "
         "at most): a test, CudaWorkspace.IsSmall, asserts that and 1/30 for bookkeeping; pairs of 8-byte "
         "items and accumulators of other sizes than large items' take up to n/2^9 accumulators.\n"
     ]

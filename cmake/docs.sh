@@ -32,6 +32,7 @@ step $python docs/site/compilers.py
 
 mkdir -p build/docs/doxygen
 step doxygen docs/site/Doxyfile
+step $python docs/site/public_only.py build/docs/doxygen/xml
 step $python -m sphinx --builder html --conf-dir docs/site --fail-on-warning --keep-going --quiet . build/docs/html
 step $python docs/site/found.py build/docs/html
 echo "tilefold: build/docs/html/index.html"

@@ -113,11 +113,11 @@ def lines_of(kernels):
         last = k.call
 
 
-def markdown(kernels):
+def markdown(kernels, gpu):
     header = ["call", "kernel", "us", "memory, %", "issued, %", "warps, %", "registers", "a warp waits for, cycles"]
     header += ["bank conflicts, thousands"] if counts_conflicts(kernels) else []
     return "\n".join([
-        "# What holds the kernels\n",
+        f"# What limits the kernels on {gpu}\n",
         "Of calls whose kernels are farthest from the memory's limit, one call each, as Nsight Compute counted it: "
         "the memory's rate, the cycles in which an instruction was issued, and resident warps, each as a share of the "
         "most that the GPU has; the registers of a thread; and for what a warp waited between two instructions. Times "
@@ -128,13 +128,14 @@ def markdown(kernels):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("csv", help="what ncu --csv --page raw and the program printed")
+    parser.add_argument("--gpu", default="a GPU", help="for the title: an H200")
     given = parser.parse_args(arguments)
     try:
         kernels = read(pathlib.Path(given.csv).read_text(encoding="utf-8").splitlines())
     except (OSError, ValueError, KeyError, TypeError) as problem:
         print(f"waits.py: {given.csv}: {problem}", file=sys.stderr)
         return 2
-    print(markdown(kernels))
+    print(markdown(kernels, given.gpu))
     return 0
 
 

@@ -17,6 +17,7 @@ include_patterns = [
     "README.md",
     "docs/*.md",
     "docs/reference/*.md",
+    "docs/notes/*.md",
     "python/README.md",
     "packaging/README.md",
     "CHANGELOG.md",

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What strangers look for is two clicks from the first page of the built site, and in the search.
+"""What strangers look for is two clicks from the first page of the built site, and in the search. No two pages have one
+title. The reference shows no namespace detail.
 
     python3 docs/site/found.py build/docs/html
 """
 import html.parser
 import json
 import pathlib
+import re
 import sys
 
 # Words in a row of the first page's table; the page that the row leads to; a heading there, which its list of
@@ -30,6 +32,16 @@ WANTED = [
     ("Python", "first_steps", "Python", "python"),
     ("P4016R0", "order", "The paper P4016R0", "p4016r0"),
     ("figures", "performance", "In pictures", "pictures"),
+    ("faster than CUB", "performance", "In pictures", "performance"),
+    ("batch-invariant sums in torch", "python", "For torch, with gradients", "torch"),
+    ("my own reducer", "reducers", "Reducers of your own", "reducers of your own"),
+    ("empty segment", "empty", "In segments, arrays, rows and columns", "empty ranges"),
+    ("my own stream", "streams", "Your own stream and workspace", "your own stream"),
+    ("memory pool", "streams", "Workspace from a memory pool", "memory pool"),
+    ("CUDA graph", "streams", "Capture into a graph", "graph"),
+    ("Which GPUs", "compilers", "GPUs", "gpus"),
+    ("cite", "versions", "How to cite", "cite"),
+    ("tile policy", "policy", "When to set one", "tile policies"),
 ]
 
 
@@ -76,9 +88,23 @@ def complaints(site):
             yield f"{name}.md has no heading '{heading}'"
         if not any(all(word in title.lower() for word in search.split()) for title in titles):
             yield f"no title has the words '{search}', so the search shows another page first"
+    for title, places in titles.items():
+        pages = [page for page, anchor in places if anchor is None]
+        if len(pages) > 1:
+            yield f"{len(pages)} pages have the title '{title}'"
+
+
+def inner_names(site):
+    """Signatures of the reference that no caller would write."""
+    for page in sorted((site / "docs/reference").glob("*.html")):
+        for found in re.finditer(r'<dt class="sig.*?</dt>', page.read_text(encoding="utf-8"), re.DOTALL):
+            signature = " ".join(re.sub(r"<[^>]*>", "", found[0]).split())
+            if "detail::" in signature or "Dispatch" in signature:
+                yield f"reference/{page.name} shows a name of the library's own: {signature}"
 
 
 if __name__ == "__main__":
-    wrong = list(complaints(pathlib.Path(sys.argv[1])))
+    site_folder = pathlib.Path(sys.argv[1])
+    wrong = [*complaints(site_folder), *inner_names(site_folder)]
     if wrong:
         sys.exit("\n".join(wrong))

@@ -223,8 +223,9 @@ void axis_reduce(const In& in, const Out& out, AxesInitOp... axes_init_op) {
   }
 }
 
-/// The same with what stands for an executor: axis_reduce(stream, ...), axis_reduce(thrust::device,
-/// ...), axis_reduce(std::execution::par, ...). docs/doors.md has them all.
+/// The same with a stream or an execution policy in place of an executor: axis_reduce(stream, ...),
+/// axis_reduce(thrust::device, ...), axis_reduce(std::execution::par, ...). docs/streams.md lists
+/// them all.
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
           class... Arguments>
 auto axis_reduce(const Handle& handle, Arguments&&... arguments) {

@@ -97,9 +97,9 @@ void batched_reduce(Pointers pointers, Arguments... arguments) {
       pointers, [&](auto&& exec) { tilefold::batched_reduce<Acc>(exec, pointers, arguments...); });
 }
 
-/// The same with what stands for an executor: batched_reduce(stream, ...),
-/// batched_reduce(thrust::device, ...), batched_reduce(std::execution::par, ...). docs/doors.md has
-/// them all.
+/// The same with a stream or an execution policy in place of an executor: batched_reduce(stream,
+/// ...), batched_reduce(thrust::device, ...), batched_reduce(std::execution::par, ...).
+/// docs/streams.md lists them all.
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
           class... Arguments>
 auto batched_reduce(const Handle& handle, Arguments&&... arguments) {

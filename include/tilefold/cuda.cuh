@@ -273,10 +273,11 @@ class kept_executors;
 ///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
 ///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine. Wrappers of streams and
 ///   policies of thrust are taken as well; a verb takes them in place of an executor
-///   (docs/doors.md).
+///   (docs/streams.md).
 /// - End: the destructor waits for the work of the executor's own stream. What that work waits for
 ///   has to come from elsewhere. A borrowed stream may be destroyed right behind the executor,
-///   whose work goes on; there a launch begins when the one before has ended (docs/tuning.md).
+///   whose work goes on; there a launch begins when the one before has ended
+///   (docs/notes/tuning.md).
 /// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
 ///   needed; kept between calls. It grows in stream order from a memory resource, cudaMallocAsync
 ///   unless another is given, of ours, of cuda::mr's or RMM's; reserve() grows it ahead of
@@ -317,7 +318,7 @@ class basic_cuda_executor {
   }
 
   /// The same of whatever names a stream: cuda::stream_ref, rmm::cuda_stream_view, a policy such as
-  /// thrust::cuda::par.on(stream) (docs/doors.md).
+  /// thrust::cuda::par.on(stream) (docs/streams.md).
   template <detail::names_stream Named>
   explicit basic_cuda_executor(const Named& named,
                                device_memory_resource& resource = default_memory_resource())

@@ -282,8 +282,8 @@ auto reduce_piece(Exec&& exec, Range&& range, Position position, Op op = {}) {
   return tilefold::reduce_piece<Acc>(exec, std::begin(range), std::end(range), position, op);
 }
 
-/// The same with what stands for an executor: reduce_piece(stream, ...). docs/doors.md has them
-/// all.
+/// The same with a stream or an execution policy in place of an executor: reduce_piece(stream,
+/// ...). docs/streams.md lists them all.
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
           class... Arguments>
 auto reduce_piece(const Handle& handle, Arguments&&... arguments) {

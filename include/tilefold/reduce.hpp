@@ -112,8 +112,8 @@ template <class Acc = void, executor Exec, detail::item_iterator It, std::integr
   requires(sizeof...(InitOp) <= 2)
 void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... init_op);
 
-/// The same with what stands for an executor: reduce(stream, ...), reduce(thrust::device, ...),
-/// reduce(std::execution::par, ...). docs/doors.md has them all.
+/// The same with a stream or an execution policy in place of an executor: reduce(stream, ...),
+/// reduce(thrust::device, ...), reduce(std::execution::par, ...). docs/streams.md lists them all.
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
           class... Arguments>
 auto reduce(const Handle& handle, Arguments&&... arguments) {

@@ -264,9 +264,9 @@ std::int64_t reduce_by_key(Keys keys_first, Keys keys_last, Values values, KeysO
       values, keys_out, values_out);
 }
 
-/// The same with what stands for an executor: reduce_by_key(stream, ...),
-/// reduce_by_key(thrust::device, ...), reduce_by_key(std::execution::par, ...). docs/doors.md has
-/// them all.
+/// The same with a stream or an execution policy in place of an executor: reduce_by_key(stream,
+/// ...), reduce_by_key(thrust::device, ...), reduce_by_key(std::execution::par, ...).
+/// docs/streams.md lists them all.
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
           class... Arguments>
 auto reduce_by_key(const Handle& handle, Arguments&&... arguments) {

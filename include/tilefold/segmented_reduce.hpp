@@ -226,9 +226,9 @@ void segmented_reduce(It first, Arguments... arguments) {
       arguments...);
 }
 
-/// The same with what stands for an executor: segmented_reduce(stream, ...),
-/// segmented_reduce(thrust::device, ...), segmented_reduce(std::execution::par, ...). docs/doors.md
-/// has them all.
+/// The same with a stream or an execution policy in place of an executor: segmented_reduce(stream,
+/// ...), segmented_reduce(thrust::device, ...), segmented_reduce(std::execution::par, ...).
+/// docs/streams.md lists them all.
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
           class... Arguments>
 auto segmented_reduce(const Handle& handle, Arguments&&... arguments) {

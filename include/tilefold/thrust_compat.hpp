@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // thrust's reductions with thrust's arguments, in its order: what a program changes is the
-// namespace. What means the same in tilefold is only named here. docs/doors.md says where results
+// namespace. What means the same in tilefold is only named here. docs/streams.md says where results
 // differ. Nothing of thrust is included.
 #pragma once
 

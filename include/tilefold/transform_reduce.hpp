@@ -167,9 +167,9 @@ void transform_reduce_into(Exec&& exec, Range&& range, Out out, Op op, F f) {
   tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, op, f);
 }
 
-/// The same with what stands for an executor: transform_reduce(stream, ...),
-/// transform_reduce(thrust::device, ...), transform_reduce(std::execution::par, ...). docs/doors.md
-/// has them all.
+/// The same with a stream or an execution policy in place of an executor: transform_reduce(stream,
+/// ...), transform_reduce(thrust::device, ...), transform_reduce(std::execution::par, ...).
+/// docs/streams.md lists them all.
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::stand_in Handle,
           class... Arguments>
 auto transform_reduce(const Handle& handle, Arguments&&... arguments) {

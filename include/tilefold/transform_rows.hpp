@@ -205,7 +205,8 @@ void log_softmax(Exec&& exec, Arguments... arguments) {
   base.synchronize();
 }
 
-/// The same with what stands for an executor: log_softmax(stream, ...). docs/doors.md has them all.
+/// The same with a stream or an execution policy in place of an executor: log_softmax(stream, ...).
+/// docs/streams.md lists them all.
 template <class Dispatch = detail::default_dispatch, detail::stand_in Handle, class... Arguments>
 void transform_rows_into(const Handle& handle, Arguments... arguments) {
   Dispatch::with_stand_in(handle,

@@ -9,8 +9,8 @@ if(NOT TILEFOLD_DPKG OR NOT TILEFOLD_GZIP)
   return()
 endif()
 
-set(TILEFOLD_DEB_MAINTAINER "The tilefold authors <tilefold@example.org>"
-    CACHE STRING "Who answers for the Debian packages (the default is nobody's address)")
+set(TILEFOLD_DEB_MAINTAINER "The tilefold authors <no-address@tilefold.invalid>"
+    CACHE STRING "Name and mail of the maintainer of the Debian packages (the default says that there is no address)")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tilefold)

@@ -304,7 +304,13 @@ class ReportTest(unittest.TestCase):
             code, out, err = self.run_report(self.write(gpu_file()), "--out", str(stem))
         self.assertEqual((code, out), (0, ""))
         self.assertIn("no plots without matplotlib", err)
-        self.assertIn("# tilefold against its peers", pathlib.Path(f"{stem}.md").read_text("utf-8"))
+        self.assertTrue(pathlib.Path(f"{stem}.md").read_text("utf-8").startswith("# tilefold against its peers: gpu\n"))
+
+    def test_pages_have_titles_of_their_own(self):
+        stem = self.folder / "gpu"
+        with mock.patch.dict(sys.modules, {"matplotlib": None}):
+            self.run_report(self.write(gpu_file()), "--out", str(stem), "--title", "One fold on an H200")
+        self.assertTrue(pathlib.Path(f"{stem}.md").read_text("utf-8").startswith("# One fold on an H200\n"))
 
     def drawn(self, entries):
         """The stem and, by the end of their files' names, the panels of the figures."""

@@ -51,7 +51,7 @@ class WaitsTest(unittest.TestCase):
         self.assertEqual([cells[:3] for cells in waits.lines_of(found)],
                          [["a", "`lanes_kernel`", "20.0"], ["", "`warps_kernel`", "2.0"]])
         self.assertIn("| a | `lanes_kernel` | 20.0 | 80 | 20 | 50 | 64 | memory 4.0, memory's queue 2.5 |",
-                      waits.markdown(found))
+                      waits.markdown(found, "an H100"))
 
     def test_what_it_cannot_read_is_named(self):
         with self.assertRaisesRegex(ValueError, "2 names of calls, but kernels in 1 streams"):

@@ -1,19 +1,11 @@
 vcpkg_check_linkage(ONLY_STATIC_LIBRARY)
 
-if(DEFINED ENV{TILEFOLD_SOURCE})
-    # For trying the port before there is a release: a checkout of tilefold.
-    set(SOURCE_PATH "$ENV{TILEFOLD_SOURCE}")
-else()
-    # No release has been tagged yet. Who tags one puts the repository's OWNER here, and the SHA512 that
-    # vcpkg names when it has fetched the archive.
-    vcpkg_from_github(
-        OUT_SOURCE_PATH SOURCE_PATH
-        REPO OWNER/tilefold
-        REF "v${VERSION}"
-        SHA512 0
-        HEAD_REF main
-    )
+# No release has been tagged yet, so there is nothing to download: the source is a checkout. When there is a release,
+# vcpkg_from_github() with its REPO, REF and SHA512 takes the place of this.
+if(NOT DEFINED ENV{TILEFOLD_SOURCE})
+    message(FATAL_ERROR "tilefold has no release to download: set TILEFOLD_SOURCE to a checkout of tilefold")
 endif()
+set(SOURCE_PATH "$ENV{TILEFOLD_SOURCE}")
 
 vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"

@@ -5,7 +5,7 @@
 // nothing else. All were measured on one NVIDIA H200 (compute capability 9.0, 132 SMs; driver
 // 580.159, CUDA 13.0), but those of short rows, of rows whose items go out again and of lanes with
 // accumulators of 9 to 32 bytes, on
-// one H100. docs/tuning.md has the figures, and what was tried and lost.
+// one H100. docs/notes/tuning.md has the figures, and what was tried and lost.
 //
 //     who asks                            what it asks
 //     a type, a launch bound, a kernel    a constant, or a function of sizes: the same for all

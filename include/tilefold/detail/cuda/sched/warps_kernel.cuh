@@ -10,7 +10,7 @@
 //       warp w          groups by turns (warp_turns.cuh); a vote finds the W, which it folds
 //
 // The first launch (lanes_kernel.cuh) has counted the W. The L are for blocks_kernel; in one
-// kernel, each part would pay for the registers of the other (docs/tuning.md).
+// kernel, each part would pay for the registers of the other (docs/notes/tuning.md).
 #pragma once
 
 #include <cstdint>

@@ -2,16 +2,17 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
+from pathlib import Path
+
 from spack.package import *
 
 
 class Tilefold(CMakePackage):
     """Reductions for CPU and GPU with one fold order: the same bits on any machine."""
 
-    homepage = "https://example.org/tilefold"
-    # No release has been tagged yet: `spack dev-build tilefold@0.2.0` takes the checkout that it
-    # runs in.
-    git = "https://example.org/tilefold.git"
+    # No release has been tagged yet, so the source is the checkout that this file stands in.
+    # `spack dev-build tilefold@0.2.0` builds the checkout that it runs in.
+    git = Path(__file__).resolve().parents[5].as_uri()
 
     license("Apache-2.0")
 
