@@ -2,8 +2,9 @@
 //
 // All verbs and reducers for one process. Under nvcc the verbs also take CUDA executors.
 //
-// Not included, since they need many standard headers: piece.hpp (partial results), ranks.hpp and
-// mpi.hpp (several processes), thrust_compat.hpp, precompiled.hpp.
+// Not included: piece.hpp (partial results), ranks.hpp and mpi.hpp (several processes), which need
+// many standard headers; thrust_compat.hpp (Thrust's order of arguments); precompiled.hpp
+// (libtilefold in place of templates).
 #pragma once
 
 #include <tilefold/axis_reduce.hpp>
