@@ -11,9 +11,12 @@ A block with an `int main` is a program. Any other needs a comment right above i
     <!-- snippet file: DECLARATIONS -->     declarations at file scope, after these
     <!-- snippet not compiled: REASON -->   and where else it is compiled, if it is (Python is parsed all the same)
 
-An `output` block behind a host program, or behind Python, is what it prints; a command may stand between. All
-CUDA fragments are one translation unit, all C++ fragments another. nvcc, MPI, libtilefold and NumPy are used where
-they are there; what was left out for want of them is said, and is an error with --no-skips.
+An `output` block behind a program is what it prints; a command may stand between. CUDA programs are compiled, and run
+only where there is a GPU. All CUDA fragments are one translation unit, all C++ fragments another. nvcc, MPI, libtilefold
+and NumPy are used where they are there; what was left out for want of them is said, and is an error with --no-skips.
+Python that imports torch runs where there is one, and is parsed elsewhere; python/gpu_tests runs the README's, too.
+
+README.md has at most 180 lines. Its blocks are programs without a comment above them, and with their output.
 """
 import argparse
 import concurrent.futures
@@ -30,6 +33,7 @@ PAGES = ["README.md", "python/README.md", "docs/*.md"]
 LANGUAGES = {"cpp", "cuda", "c", "python"}
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARK = re.compile(r"<!--\s*snippet( file| kernel| not compiled)?:((?:(?!-->).)*)-->\s*\Z", re.DOTALL)
+README_LINES = 180
 INCLUDE = re.compile(r"^#include .*\n?", re.MULTILINE)
 
 
@@ -61,6 +65,15 @@ def read_blocks(page):
             output = following[2]
         yield Block(page, text.count("\n", 0, fence.start()) + 2, fence[1], fence[2],
                     mark and (kinds[mark[1]], mark[2].strip()), output)
+
+
+def complaints_of_readme():
+    lines = len((ROOT / "README.md").read_text().splitlines())
+    if lines > README_LINES:
+        yield f"README.md has {lines} lines, and may have {README_LINES}"
+    for block in read_blocks("README.md"):
+        if block.kind != "program" or block.given or block.output is None:
+            yield f"{block.place}: not a program with its output; whoever pastes it sees no hidden comment"
 
 
 def at_line(block, code):
@@ -98,6 +111,8 @@ class Compilers:
         self.folder = pathlib.Path(folder)
         self.library = library
         self.nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+        smi = shutil.which("nvidia-smi")
+        self.gpu = smi and subprocess.run([smi, "-L"], capture_output=True).returncode == 0
         self.mpi = shutil.which("mpicxx")
         self.cxx = shutil.which("g++") or shutil.which("c++")
         self.cc = shutil.which("gcc") or shutil.which("cc")
@@ -155,14 +170,30 @@ class Compilers:
     def python(self, block):
         if wrong := self.parse(block):
             return wrong
-        if not self.library or subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode:
+        if not self.library or not self.has_module("numpy"):
             return f"skipped {block.place}: running it needs libtilefold and NumPy"
+        if re.search(r"^import torch\b", block.code, re.MULTILINE) and not self.has_module("torch"):
+            print(f"parsed {block.place}: there is no torch to run it with")
+            return None
         environment = dict(os.environ, PYTHONPATH=str(ROOT / "python"), TILEFOLD_LIBRARY=str(self.library))
         command = [sys.executable, "-c", block.code]
         if block.output is not None:
             return self.compare(block, command, env=environment)
         done = self.run(command, block.place, env=environment)
         return done if isinstance(done, str) else None
+
+    def has_module(self, name):
+        return subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True).returncode == 0
+
+    def cuda_program(self, block, stem):
+        code = at_line(block, block.code)
+        if block.output is None or not self.nvcc or not self.gpu:
+            return self.cuda(block.place, code, stem)
+        source = self.folder / (stem + ".cu")
+        source.write_text(code)
+        done = self.run([self.nvcc, "-std=c++20", "-arch=native", "--extended-lambda", f"-I{ROOT / 'include'}", source,
+                         "-o", self.folder / stem], block.place)
+        return done if isinstance(done, str) else self.compare(block, [self.folder / stem])
 
     def cuda(self, place, code, stem):
         if not self.nvcc:
@@ -210,6 +241,7 @@ def main():
 
     failures = [f"{b.place}: neither a program nor marked (docs/site/snippets.py says how)"
                 for b in blocks if b.kind is None]
+    failures += complaints_of_readme()
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         compilers = Compilers(folder, library)
@@ -225,7 +257,7 @@ def main():
             if block.language == "python":
                 jobs.append(pool.submit(compilers.python, block))
             elif block.language == "cuda":
-                jobs.append(pool.submit(compilers.cuda, block.place, at_line(block, block.code), f"program_{i}"))
+                jobs.append(pool.submit(compilers.cuda_program, block, f"program_{i}"))
             else:
                 jobs.append(pool.submit(compilers.host, block, f"program_{i}"))
         jobs += [pool.submit(compilers.parse, b) for b in blocks if b.kind == "not compiled" and b.language == "python"]

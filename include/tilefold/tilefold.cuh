@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything, for nvcc: the verbs of tilefold.hpp, the CUDA executor, and for your own kernels
-// folds and deposits.
+// For nvcc: the verbs of tilefold.hpp, the CUDA executor, and folds and deposits in kernels.
+//
+// Not included: piece.hpp, ranks.hpp, mpi.hpp, nccl.cuh and peers.cuh (partial results and ranks),
+// cuda_group.cuh (several GPUs), streamed.cuh (data larger than the GPU's memory), thrust_compat.hpp,
+// cub_compat.cuh.
 #pragma once
 
 #include <tilefold/block_fold.cuh>

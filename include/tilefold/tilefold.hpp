@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that folds in one process, for a C++ compiler. Under nvcc the verbs also know CUDA
-// executors. What few programs need and many standard headers stand behind is apart: piece.hpp,
-// ranks.hpp, mpi.hpp.
+// All verbs and reducers for one process. Under nvcc the verbs also take CUDA executors.
+//
+// Not included: piece.hpp (partial results), ranks.hpp and mpi.hpp (several processes), which need
+// many standard headers; thrust_compat.hpp (Thrust's order of arguments); precompiled.hpp
+// (libtilefold in place of templates).
 #pragma once
 
 #include <tilefold/axis_reduce.hpp>

@@ -49,7 +49,7 @@ macro(tilefold_deb component package section description)
   set(CPACK_DEBIAN_DEB_${upper}_DESCRIPTION "${description}")
 endmacro()
 
-set(promise "A range and an operator have one result, to the last bit:\non any GPU, any CPU, any number of threads.")
+set(promise "For a given input and operator the result is bit-identical\non every GPU and CPU, with any number of threads.")
 set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 tilefold_deb(
   dev libtilefold-dev libdevel

@@ -2,8 +2,12 @@
 #
 # tilefold.torch: values and gradients against torch's own in double, the same bits alone and in a batch, twice and
 # compiled. On the CPU and, where there is one, on the GPU (TILEFOLD_TEST_DEVICES=cpu leaves it out).
+import contextlib
+import io
 import math
 import os
+import pathlib
+import sys
 
 import pytest
 import torch
@@ -11,6 +15,7 @@ import torch
 import tilefold
 import tilefold.torch as tt
 
+ROOT = pathlib.Path(__file__).parents[2]
 DEVICES = os.environ.get("TILEFOLD_TEST_DEVICES", "cpu,cuda").split(",")
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 F = torch.nn.functional
@@ -275,3 +280,14 @@ def test_in_place_of_torch(device):
         half = x.half()
         assert same(torch.softmax(half, -1, dtype=torch.float32), tt.softmax(half, -1, torch.float32))
     assert same(torch.log_softmax(x, -1), before)
+
+
+def test_the_example_of_the_readme():
+    sys.path.insert(0, str(ROOT / "docs" / "site"))
+    import snippets
+
+    block, = [b for b in snippets.read_blocks("README.md") if "import torch" in b.code]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(block.code, block.place, "exec"), {})
+    assert printed.getvalue() == block.output
