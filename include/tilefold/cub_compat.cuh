@@ -171,9 +171,9 @@ T extreme() {
     constexpr unsigned sign = Largest ? 0 : 1u << (8 * sizeof(T) - 1);
     return __builtin_bit_cast(T, static_cast<word>(largest_bits<T> | sign));
   } else if constexpr (std::numeric_limits<T>::is_specialized) {
-    return Largest ? std::numeric_limits<T>::max() : std::numeric_limits<T>::lowest();
+    return Largest ? (std::numeric_limits<T>::max)() : std::numeric_limits<T>::lowest();
   } else {
-    return Largest ? cuda::std::numeric_limits<T>::max() : cuda::std::numeric_limits<T>::lowest();
+    return Largest ? (cuda::std::numeric_limits<T>::max)() : cuda::std::numeric_limits<T>::lowest();
   }
 }
 
