@@ -62,8 +62,12 @@ inline constexpr bool result_known = true;
 template <class F>
 using callable_t = std::conditional_t<device_only<F>, F&, const F&>;
 
+// f(values...); std::invocable holds for pointers to members, too, which are not called so.
 template <class F, class... Values>
-concept function_on = std::invocable<callable_t<F>, const Values&...>;
+concept calls = requires(F f, const Values&... values) { static_cast<F>(f)(values...); };
+
+template <class F, class... Values>
+concept function_on = calls<callable_t<F>, Values...>;
 
 template <class F, class... Values>
 using call_result_t = std::remove_cvref_t<std::invoke_result_t<callable_t<F>, const Values&...>>;

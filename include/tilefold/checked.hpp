@@ -45,7 +45,7 @@ struct executor_parts<checked_executor<Executor, Policy>> {
 };
 
 // The number of items where the caller does not give one: unknown.
-inline constexpr std::int64_t any_number_of_items = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t any_number_of_items = (std::numeric_limits<std::int64_t>::max)();
 
 }  // namespace detail
 

@@ -2,25 +2,33 @@
 //
 // cub::DeviceReduce and cub::DeviceSegmentedReduce with CUB's arguments: what a program changes is
 // the namespace. Calls are asynchronous in their stream and answer with an error code, as CUB's are
-// and do. Workspace is kept behind the stream (docs/streams.md), so the temporary storage that a
-// call is given is not used; the call that asks for its size is told 1. The forms of one phase, of
-// later CUBs, take no storage, and a stream or what names one as their last argument. Nothing of
-// CUB is included.
+// and do. Workspace is kept behind the stream (docs/streams.md), so the temporary storage that a call
+// is given is not used; the call that asks for its size is told 1. The forms of one phase, of later
+// CUBs, take no storage, and as their last argument a stream, what names one, or an environment.
+// Nothing of CUB is included.
 #pragma once
 
 #include <cuda_runtime_api.h>
+
+#include <cuda/std/limits>
+#if __has_include(<cuda/__stream/get_stream.h>)  // from CCCL 3.1 on
+#include <cuda/__stream/get_stream.h>
+#endif
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/cuda.cuh>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/detail/kept_executors.cuh>
 #include <tilefold/detail/stand_in.hpp>
+#include <tilefold/detail/type_name.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reduce.hpp>
@@ -63,19 +71,123 @@ cudaError_t call(const void* storage, std::size_t& bytes, cudaStream_t stream, c
   });
 }
 
-/// The form of one phase.
-template <class Build, class Stream, class Call>
-cudaError_t call_at_once(const Stream& stream, const Call& fold) {
-  std::size_t bytes = 0;
-  return detail::call<Build>(&bytes, bytes, tilefold::detail::stream_of(stream), fold);
-}
-
-template <class T>
-concept names_stream = tilefold::detail::names_stream<T>;
 template <class T>
 concept items = tilefold::detail::item_iterator<T>;
 
-/// A place as cub::KeyValuePair has it, or what else has a key (the index) and a value.
+#if __has_include(<cuda/__stream/get_stream.h>)
+template <class T>
+concept has_stream = std::invocable<cuda::get_stream_t, const T&>;
+template <has_stream T>
+cudaStream_t queried_stream(const T& environment) {
+  return cuda::get_stream(environment).get();
+}
+#else
+template <class T>
+concept has_stream = false;
+template <has_stream T>
+cudaStream_t queried_stream(const T&);
+#endif
+
+// cuda::std::execution::env and prop, with a stream or without.
+template <class T>
+constexpr bool is_environment() {
+  const std::string_view name = tilefold::detail::type_name<T>();
+  const std::string_view of_template = name.substr(0, name.find('<'));
+  return of_template.starts_with("cuda::std::") &&
+         (of_template.ends_with("execution::env") || of_template.ends_with("execution::prop"));
+}
+
+/// What may stand last in a call of one phase.
+template <class T>
+concept environment =
+    tilefold::detail::names_stream<T> || has_stream<T> || detail::is_environment<T>();
+
+template <environment T>
+cudaStream_t stream_of(const T& environment) {
+  if constexpr (tilefold::detail::names_stream<T>) {
+    return tilefold::detail::stream_of(environment);
+  } else if constexpr (has_stream<T>) {
+    return detail::queried_stream(environment);
+  } else {
+    return nullptr;
+  }
+}
+
+/// The form of one phase.
+template <class Build, environment Environment, class Call>
+cudaError_t call_at_once(const Environment& environment, const Call& fold) {
+  std::size_t bytes = 0;
+  return detail::call<Build>(&bytes, bytes, detail::stream_of(environment), fold);
+}
+
+/// A function whose operator() is not const, as CUB takes it: each call has a copy.
+template <class F>
+struct with_copies {
+  F function;
+
+  TILEFOLD_NO_EXEC_CHECK
+  template <class... Values>
+    requires std::invocable<F&, const Values&...>
+  TILEFOLD_HD auto operator()(const Values&... values) const {
+    F copy = function;
+    return copy(values...);
+  }
+};
+
+/// `f`, or what stands for it where it is called with such values.
+template <class... Values, class F>
+auto function_on(const F& f) {
+  if constexpr (tilefold::detail::needs_const<F, Values...>) {
+    return with_copies<F>{f};
+  } else {
+    return f;
+  }
+}
+
+/// The same of an operator on values of one of the types Ts.
+template <class... Ts, class Op>
+auto operator_on(const Op& op) {
+  if constexpr ((tilefold::detail::needs_const<Op, Ts, Ts> || ...)) {
+    return with_copies<Op>{op};
+  } else {
+    return op;
+  }
+}
+
+// The bits of the largest finite number of the narrow floats, which std::numeric_limits does not
+// know, and cuda::std::numeric_limits only if their headers came first.
+template <class T>
+inline constexpr unsigned largest_bits = tilefold::detail::is_half<T>         ? 0x7bff
+                                         : tilefold::detail::is_bfloat16<T>   ? 0x7f7f
+                                         : std::is_same_v<T, ::__nv_fp8_e4m3> ? 0x7e
+                                                                              : 0x7b;
+
+/// The largest value of a type, or the lowest, as CUB starts Min, Max, ArgMin and ArgMax with: T()
+/// where no numeric_limits know the type. CUB writes it for a range or segment without items.
+template <bool Largest, class T>
+T extreme() {
+  if constexpr (is_narrow_float<T>) {
+    using word = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
+    constexpr unsigned sign = Largest ? 0 : 1u << (8 * sizeof(T) - 1);
+    return __builtin_bit_cast(T, static_cast<word>(largest_bits<T> | sign));
+  } else if constexpr (std::numeric_limits<T>::is_specialized) {
+    return Largest ? (std::numeric_limits<T>::max)() : std::numeric_limits<T>::lowest();
+  } else {
+    return Largest ? (cuda::std::numeric_limits<T>::max)() : cuda::std::numeric_limits<T>::lowest();
+  }
+}
+
+template <class It>
+auto min_of() {
+  return if_empty(minimum{}, detail::extreme<true, std::iter_value_t<It>>());
+}
+template <class It>
+auto max_of() {
+  return if_empty(maximum{}, detail::extreme<false, std::iter_value_t<It>>());
+}
+
+/// A place as cub::KeyValuePair has it, or what else has a key (the index) and a value, or as
+/// cuda::std::pair<int, T> has it.
 template <class Pair, class R>
 struct as_pair : R {
   template <class Acc>
@@ -85,8 +197,13 @@ struct as_pair : R {
   template <class Found>
   TILEFOLD_HD static Pair of(const Found& found) {
     Pair pair;
-    pair.key = static_cast<decltype(pair.key)>(found.index);
-    pair.value = static_cast<decltype(pair.value)>(found.value);
+    if constexpr (requires { pair.key; }) {
+      pair.key = static_cast<decltype(pair.key)>(found.index);
+      pair.value = static_cast<decltype(pair.value)>(found.value);
+    } else {
+      pair.first = static_cast<decltype(pair.first)>(found.index);
+      pair.second = static_cast<decltype(pair.second)>(found.value);
+    }
     return pair;
   }
 };
@@ -96,8 +213,7 @@ template <class It, class Out, class R>
 auto place_in_segment(bool largest) {
   using value = std::iter_value_t<It>;
   using pair = std::iter_value_t<Out>;
-  const value none =
-      largest ? std::numeric_limits<value>::lowest() : std::numeric_limits<value>::max();
+  const value none = largest ? detail::extreme<false, value>() : detail::extreme<true, value>();
   return if_empty(as_pair<pair, R>{},
                   as_pair<pair, R>::of(reducers::indexed_value<value>{none, 1}));
 }
@@ -119,6 +235,28 @@ struct value_and_index {
 template <class It, class Out>
 using sum_of =
     tilefold::detail::accumulator_t<void, plus, std::iter_value_t<It>, std::iter_value_t<Out>>;
+
+/// Their sum, of no items T() where there is no identity, as CUB has it.
+template <class It, class Out>
+auto plus_of() {
+  using sum = sum_of<It, Out>;
+  if constexpr (!tilefold::detail::has_identity<plus, sum> && std::default_initializable<sum>) {
+    return if_empty(plus{}, sum());
+  } else {
+    return plus{};
+  }
+}
+
+/// segmented_reduce_into() as a call: of segments by their begins and ends, or of one size.
+template <class Acc = void, class It, class Out, items Begins, items Ends, class... InitOp>
+auto of_segments(It in, Out out, std::int64_t n, Begins begins, Ends ends, InitOp... init_op) {
+  return
+      [=](auto& exec) { segmented_reduce_into<Acc>(exec, in, begins, ends, n, out, init_op...); };
+}
+template <class Acc = void, class It, class Out, std::integral Size, class... InitOp>
+auto of_segments(It in, Out out, std::int64_t n, Size size, InitOp... init_op) {
+  return [=](auto& exec) { segmented_reduce_into<Acc>(exec, in, n, size, out, init_op...); };
+}
 
 using this_build = tilefold::detail::cuda::this_build;
 
@@ -143,21 +281,23 @@ struct basic_device_reduce {
   static cudaError_t Sum(void* storage, std::size_t& bytes, It in, Out out, N n,
                          cudaStream_t stream = nullptr) {
     return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      reduce_into<detail::sum_of<It, Out>>(exec, in, in + n, out);
+      reduce_into<detail::sum_of<It, Out>>(exec, in, in + n, out, detail::plus_of<It, Out>());
     });
   }
 
   template <class It, class Out, class N>
   static cudaError_t Min(void* storage, std::size_t& bytes, It in, Out out, N n,
                          cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream,
-                               [&](auto& exec) { reduce_into(exec, in, in + n, out, minimum{}); });
+    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
+      reduce_into(exec, in, in + n, out, detail::min_of<It>());
+    });
   }
   template <class It, class Out, class N>
   static cudaError_t Max(void* storage, std::size_t& bytes, It in, Out out, N n,
                          cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream,
-                               [&](auto& exec) { reduce_into(exec, in, in + n, out, maximum{}); });
+    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
+      reduce_into(exec, in, in + n, out, detail::max_of<It>());
+    });
   }
 
   template <detail::items It, class ValueOut, class IndexOut, std::integral N>
@@ -196,15 +336,17 @@ struct basic_device_reduce {
   template <class It, class Out, class N, class Op, class Init>
   static cudaError_t Reduce(void* storage, std::size_t& bytes, It in, Out out, N n, Op op,
                             Init init, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream,
-                               [&](auto& exec) { reduce_into(exec, in, in + n, out, init, op); });
+    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
+      reduce_into(exec, in, in + n, out, init,
+                  detail::operator_on<std::iter_value_t<It>, Init>(op));
+    });
   }
 
   template <class It, class Out, class N, class Op, class F, class Init>
   static cudaError_t TransformReduce(void* storage, std::size_t& bytes, It in, Out out, N n, Op op,
                                      F f, Init init, cudaStream_t stream = nullptr) {
     return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      transform_reduce_into(exec, in, in + n, out, init, op, f);
+      fold_transformed(exec, in, n, out, op, f, init);
     });
   }
 
@@ -214,54 +356,76 @@ struct basic_device_reduce {
                                  Values values, ValuesOut values_out, CountOut num_runs_out, Op op,
                                  N n, cudaStream_t stream = nullptr) {
     return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      reduce_by_key_into(exec, keys, keys + n, values, keys_out, values_out, num_runs_out, op);
+      reduce_by_key_into(exec, keys, keys + n, values, keys_out, values_out, num_runs_out,
+                         detail::operator_on<std::iter_value_t<Values>>(op));
     });
   }
 
   // In one phase.
-  template <detail::items It, class Out, std::integral N, detail::names_stream S = cudaStream_t>
+  template <detail::items It, class Out, std::integral N, detail::environment S = cudaStream_t>
   static cudaError_t Sum(It in, Out out, N n, S stream = {}) {
-    return detail::call_at_once<Build>(
-        stream, [&](auto& exec) { reduce_into<detail::sum_of<It, Out>>(exec, in, in + n, out); });
+    return detail::call_at_once<Build>(stream, [&](auto& exec) {
+      reduce_into<detail::sum_of<It, Out>>(exec, in, in + n, out, detail::plus_of<It, Out>());
+    });
   }
-  template <detail::items It, class Out, std::integral N, detail::names_stream S = cudaStream_t>
+  template <detail::items It, class Out, std::integral N, detail::environment S = cudaStream_t>
   static cudaError_t Min(It in, Out out, N n, S stream = {}) {
     return detail::call_at_once<Build>(
-        stream, [&](auto& exec) { reduce_into(exec, in, in + n, out, minimum{}); });
+        stream, [&](auto& exec) { reduce_into(exec, in, in + n, out, detail::min_of<It>()); });
   }
-  template <detail::items It, class Out, std::integral N, detail::names_stream S = cudaStream_t>
+  template <detail::items It, class Out, std::integral N, detail::environment S = cudaStream_t>
   static cudaError_t Max(It in, Out out, N n, S stream = {}) {
     return detail::call_at_once<Build>(
-        stream, [&](auto& exec) { reduce_into(exec, in, in + n, out, maximum{}); });
+        stream, [&](auto& exec) { reduce_into(exec, in, in + n, out, detail::max_of<It>()); });
   }
   template <detail::items It, class ValueOut, class IndexOut, std::integral N,
-            detail::names_stream S = cudaStream_t>
+            detail::environment S = cudaStream_t>
   static cudaError_t ArgMin(It in, ValueOut value_out, IndexOut index_out, N n, S stream = {}) {
     return detail::call_at_once<Build>(stream, [&](auto& exec) {
       reduce_into(exec, in, in + n, both(exec, value_out, index_out), reducers::arg_min<>{});
     });
   }
   template <detail::items It, class ValueOut, class IndexOut, std::integral N,
-            detail::names_stream S = cudaStream_t>
+            detail::environment S = cudaStream_t>
   static cudaError_t ArgMax(It in, ValueOut value_out, IndexOut index_out, N n, S stream = {}) {
     return detail::call_at_once<Build>(stream, [&](auto& exec) {
       reduce_into(exec, in, in + n, both(exec, value_out, index_out), reducers::arg_max<>{});
     });
   }
   template <detail::items It, class Out, std::integral N, class Op, class Init,
-            detail::names_stream S = cudaStream_t>
+            detail::environment S = cudaStream_t>
   static cudaError_t Reduce(It in, Out out, N n, Op op, Init init, S stream = {}) {
-    return detail::call_at_once<Build>(
-        stream, [&](auto& exec) { reduce_into(exec, in, in + n, out, init, op); });
+    return detail::call_at_once<Build>(stream, [&](auto& exec) {
+      reduce_into(exec, in, in + n, out, init,
+                  detail::operator_on<std::iter_value_t<It>, Init>(op));
+    });
   }
   template <detail::items It, class Out, std::integral N, class Op, class F, class Init,
-            detail::names_stream S = cudaStream_t>
+            detail::environment S = cudaStream_t>
   static cudaError_t TransformReduce(It in, Out out, N n, Op op, F f, Init init, S stream = {}) {
     return detail::call_at_once<Build>(
-        stream, [&](auto& exec) { transform_reduce_into(exec, in, in + n, out, init, op, f); });
+        stream, [&](auto& exec) { fold_transformed(exec, in, n, out, op, f, init); });
+  }
+  template <detail::items Keys, class KeysOut, detail::items Values, class ValuesOut,
+            class CountOut, class Op, std::integral N, detail::environment S = cudaStream_t>
+  static cudaError_t ReduceByKey(Keys keys, KeysOut keys_out, Values values, ValuesOut values_out,
+                                 CountOut num_runs_out, Op op, N n, S stream = {}) {
+    return detail::call_at_once<Build>(stream, [&](auto& exec) {
+      reduce_by_key_into(exec, keys, keys + n, values, keys_out, values_out, num_runs_out,
+                         detail::operator_on<std::iter_value_t<Values>>(op));
+    });
   }
 
  private:
+  template <class Executor, class It, class Out, class N, class Op, class F, class Init>
+  static void fold_transformed(Executor& exec, It in, N n, Out out, const Op& op, const F& f,
+                               const Init& init) {
+    const auto function = detail::function_on<std::iter_value_t<It>>(f);
+    using value = tilefold::detail::call_result_t<decltype(function), std::iter_value_t<It>>;
+    transform_reduce_into(exec, in, in + n, out, init, detail::operator_on<value, Init>(op),
+                          function);
+  }
+
   template <class Executor, class ValueOut, class IndexOut>
   static auto both(const Executor& exec, const ValueOut& value_out, const IndexOut& index_out) {
     const auto values = exec.readable(value_out, "the output of the value");
@@ -276,97 +440,176 @@ using DeviceReduce = basic_device_reduce<detail::this_build>;
 /// cub::DeviceSegmentedReduce: segments [begins[i], ends[i]), or of one size.
 template <class Build>
 struct basic_device_segmented_reduce {
-  template <class It, class Out, class Begins, class Ends, class Op, class Init>
+  template <class It, class Out, detail::items Begins, detail::items Ends, class Op, class Init>
   static cudaError_t Reduce(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
                             Begins begins, Ends ends, Op op, Init init,
                             cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, begins, ends, n, out, init, op);
-    });
+    return detail::call<Build>(
+        storage, bytes, stream,
+        detail::of_segments(in, out, n, begins, ends, init,
+                            detail::operator_on<std::iter_value_t<It>, Init>(op)));
   }
   template <class It, class Out, std::integral Size, class Op, class Init>
   static cudaError_t Reduce(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
                             Size size, Op op, Init init, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, n, size, out, init, op);
-    });
+    return detail::call<Build>(
+        storage, bytes, stream,
+        detail::of_segments(in, out, n, size, init,
+                            detail::operator_on<std::iter_value_t<It>, Init>(op)));
+  }
+  template <detail::items It, class Out, detail::items Begins, detail::items Ends, class Op,
+            class Init, detail::environment S = cudaStream_t>
+  static cudaError_t Reduce(It in, Out out, std::int64_t n, Begins begins, Ends ends, Op op,
+                            Init init, S stream = {}) {
+    return detail::call_at_once<Build>(
+        stream, detail::of_segments(in, out, n, begins, ends, init,
+                                    detail::operator_on<std::iter_value_t<It>, Init>(op)));
+  }
+  template <detail::items It, class Out, std::integral Size, class Op, class Init,
+            detail::environment S = cudaStream_t>
+  static cudaError_t Reduce(It in, Out out, std::int64_t n, Size size, Op op, Init init,
+                            S stream = {}) {
+    return detail::call_at_once<Build>(
+        stream, detail::of_segments(in, out, n, size, init,
+                                    detail::operator_on<std::iter_value_t<It>, Init>(op)));
   }
 
   template <class It, class Out, detail::items Begins, detail::items Ends>
   static cudaError_t Sum(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
                          Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into<detail::sum_of<It, Out>>(exec, in, begins, ends, n, out);
-    });
+    return detail::call<Build>(storage, bytes, stream,
+                               detail::of_segments<detail::sum_of<It, Out>>(
+                                   in, out, n, begins, ends, detail::plus_of<It, Out>()));
   }
   template <class It, class Out, std::integral Size>
   static cudaError_t Sum(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
                          Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into<detail::sum_of<It, Out>>(exec, in, n, size, out);
-    });
+    return detail::call<Build>(
+        storage, bytes, stream,
+        detail::of_segments<detail::sum_of<It, Out>>(in, out, n, size, detail::plus_of<It, Out>()));
   }
-  template <class It, class Out, detail::items Begins, detail::items Ends>
-  static cudaError_t Min(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, begins, ends, n, out, minimum{});
-    });
+  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
+            detail::environment S = cudaStream_t>
+  static cudaError_t Sum(It in, Out out, std::int64_t n, Begins begins, Ends ends, S stream = {}) {
+    return detail::call_at_once<Build>(
+        stream, detail::of_segments<detail::sum_of<It, Out>>(in, out, n, begins, ends,
+                                                             detail::plus_of<It, Out>()));
   }
-  template <class It, class Out, std::integral Size>
-  static cudaError_t Min(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, n, size, out, minimum{});
-    });
-  }
-  template <class It, class Out, detail::items Begins, detail::items Ends>
-  static cudaError_t Max(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, begins, ends, n, out, maximum{});
-    });
-  }
-  template <class It, class Out, std::integral Size>
-  static cudaError_t Max(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
-                         Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, n, size, out, maximum{});
-    });
+  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
+  static cudaError_t Sum(It in, Out out, std::int64_t n, Size size, S stream = {}) {
+    return detail::call_at_once<Build>(stream, detail::of_segments<detail::sum_of<It, Out>>(
+                                                   in, out, n, size, detail::plus_of<It, Out>()));
   }
 
-  // cub::KeyValuePair: the index counts in its segment.
+  template <class It, class Out, detail::items Begins, detail::items Ends>
+  static cudaError_t Min(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
+                         Begins begins, Ends ends, cudaStream_t stream = nullptr) {
+    return detail::call<Build>(storage, bytes, stream,
+                               detail::of_segments(in, out, n, begins, ends, detail::min_of<It>()));
+  }
+  template <class It, class Out, std::integral Size>
+  static cudaError_t Min(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
+                         Size size, cudaStream_t stream = nullptr) {
+    return detail::call<Build>(storage, bytes, stream,
+                               detail::of_segments(in, out, n, size, detail::min_of<It>()));
+  }
+  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
+            detail::environment S = cudaStream_t>
+  static cudaError_t Min(It in, Out out, std::int64_t n, Begins begins, Ends ends, S stream = {}) {
+    return detail::call_at_once<Build>(
+        stream, detail::of_segments(in, out, n, begins, ends, detail::min_of<It>()));
+  }
+  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
+  static cudaError_t Min(It in, Out out, std::int64_t n, Size size, S stream = {}) {
+    return detail::call_at_once<Build>(stream,
+                                       detail::of_segments(in, out, n, size, detail::min_of<It>()));
+  }
+
+  template <class It, class Out, detail::items Begins, detail::items Ends>
+  static cudaError_t Max(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
+                         Begins begins, Ends ends, cudaStream_t stream = nullptr) {
+    return detail::call<Build>(storage, bytes, stream,
+                               detail::of_segments(in, out, n, begins, ends, detail::max_of<It>()));
+  }
+  template <class It, class Out, std::integral Size>
+  static cudaError_t Max(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
+                         Size size, cudaStream_t stream = nullptr) {
+    return detail::call<Build>(storage, bytes, stream,
+                               detail::of_segments(in, out, n, size, detail::max_of<It>()));
+  }
+  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
+            detail::environment S = cudaStream_t>
+  static cudaError_t Max(It in, Out out, std::int64_t n, Begins begins, Ends ends, S stream = {}) {
+    return detail::call_at_once<Build>(
+        stream, detail::of_segments(in, out, n, begins, ends, detail::max_of<It>()));
+  }
+  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
+  static cudaError_t Max(It in, Out out, std::int64_t n, Size size, S stream = {}) {
+    return detail::call_at_once<Build>(stream,
+                                       detail::of_segments(in, out, n, size, detail::max_of<It>()));
+  }
+
+  // Pairs: the index counts in its segment.
   template <class It, class Out, detail::items Begins, detail::items Ends>
   static cudaError_t ArgMin(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
                             Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, begins, ends, n, out,
-                            detail::place_in_segment<It, Out, reducers::arg_min<>>(false));
-    });
+    return detail::call<Build>(
+        storage, bytes, stream,
+        detail::of_segments(in, out, n, begins, ends,
+                            detail::place_in_segment<It, Out, reducers::arg_min<>>(false)));
   }
   template <class It, class Out, std::integral Size>
   static cudaError_t ArgMin(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
                             Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, n, size, out,
-                            detail::place_in_segment<It, Out, reducers::arg_min<>>(false));
-    });
+    return detail::call<Build>(
+        storage, bytes, stream,
+        detail::of_segments(in, out, n, size,
+                            detail::place_in_segment<It, Out, reducers::arg_min<>>(false)));
   }
+  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
+            detail::environment S = cudaStream_t>
+  static cudaError_t ArgMin(It in, Out out, std::int64_t n, Begins begins, Ends ends,
+                            S stream = {}) {
+    return detail::call_at_once<Build>(
+        stream, detail::of_segments(in, out, n, begins, ends,
+                                    detail::place_in_segment<It, Out, reducers::arg_min<>>(false)));
+  }
+  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
+  static cudaError_t ArgMin(It in, Out out, std::int64_t n, Size size, S stream = {}) {
+    return detail::call_at_once<Build>(
+        stream, detail::of_segments(in, out, n, size,
+                                    detail::place_in_segment<It, Out, reducers::arg_min<>>(false)));
+  }
+
   template <class It, class Out, detail::items Begins, detail::items Ends>
   static cudaError_t ArgMax(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
                             Begins begins, Ends ends, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, begins, ends, n, out,
-                            detail::place_in_segment<It, Out, reducers::arg_max<>>(true));
-    });
+    return detail::call<Build>(
+        storage, bytes, stream,
+        detail::of_segments(in, out, n, begins, ends,
+                            detail::place_in_segment<It, Out, reducers::arg_max<>>(true)));
   }
   template <class It, class Out, std::integral Size>
   static cudaError_t ArgMax(void* storage, std::size_t& bytes, It in, Out out, std::int64_t n,
                             Size size, cudaStream_t stream = nullptr) {
-    return detail::call<Build>(storage, bytes, stream, [&](auto& exec) {
-      segmented_reduce_into(exec, in, n, size, out,
-                            detail::place_in_segment<It, Out, reducers::arg_max<>>(true));
-    });
+    return detail::call<Build>(
+        storage, bytes, stream,
+        detail::of_segments(in, out, n, size,
+                            detail::place_in_segment<It, Out, reducers::arg_max<>>(true)));
+  }
+  template <detail::items It, class Out, detail::items Begins, detail::items Ends,
+            detail::environment S = cudaStream_t>
+  static cudaError_t ArgMax(It in, Out out, std::int64_t n, Begins begins, Ends ends,
+                            S stream = {}) {
+    return detail::call_at_once<Build>(
+        stream, detail::of_segments(in, out, n, begins, ends,
+                                    detail::place_in_segment<It, Out, reducers::arg_max<>>(true)));
+  }
+  template <detail::items It, class Out, std::integral Size, detail::environment S = cudaStream_t>
+  static cudaError_t ArgMax(It in, Out out, std::int64_t n, Size size, S stream = {}) {
+    return detail::call_at_once<Build>(
+        stream, detail::of_segments(in, out, n, size,
+                                    detail::place_in_segment<It, Out, reducers::arg_max<>>(true)));
   }
 };
 

@@ -335,6 +335,14 @@ class basic_cuda_executor {
       : basic_cuda_executor(detail::stream_of(named),
                             detail::cuda::adapt(static_cast<Resource&&>(resource))) {}
 
+  /// An executor that works in `stream` and in the caller's device memory, as use_workspace() takes
+  /// it: `bytes` bytes at `workspace`, aligned to 256.
+  template <detail::names_stream Named>
+  explicit basic_cuda_executor(const Named& stream, void* workspace, std::int64_t bytes)
+      : basic_cuda_executor(detail::stream_of(stream)) {
+    use_workspace(workspace, bytes);
+  }
+
   basic_cuda_executor(basic_cuda_executor&& other) noexcept
       : gpu_(other.gpu_),
         adapted_(std::move(other.adapted_)),

@@ -49,7 +49,7 @@ class shards {
         throw invalid_range_error("tilefold::shards: a part of " + std::to_string(length) +
                                   " items");
       }
-      if (length > std::numeric_limits<std::int64_t>::max() - table->begins.back()) {
+      if (length > (std::numeric_limits<std::int64_t>::max)() - table->begins.back()) {
         throw invalid_range_error("tilefold::shards: the parts hold more than 2^63 - 1 items: " +
                                   std::to_string(table->begins.back()) + " and " +
                                   std::to_string(length) + " more");

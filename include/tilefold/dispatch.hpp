@@ -6,6 +6,7 @@
 // verb, so that .cpp and .cu files of one program do not share one template with two meanings.
 #pragma once
 
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/detail/stand_in.hpp>
 #include <tilefold/host.hpp>
 
@@ -20,7 +21,11 @@ struct host_dispatch {
   /// Calls use(executor) with the executor that can read `first`, and read or write `more`.
   template <class... Functors, class It, class Use, class... More>
   static auto with_executor(const It&, Use use, const More&...) {
-    return use(basic_host_executor<HostMode>{});
+    if constexpr (detail::copies<Functors...>()) {
+      return use(basic_host_executor<HostMode>{});
+    } else {
+      return no_result{};
+    }
   }
 
   /// Calls use(executor) with the executor that `handle` stands for.

@@ -7,6 +7,12 @@
 // fails, outputs may hold some results. (A sticky CUDA error ends the context itself.)
 #pragma once
 
+#if !defined(__cpp_exceptions) && !defined(__CUDA_ARCH__)
+#error "tilefold: bad arguments throw exceptions; compile without -fno-exceptions"
+// There is no such file: a missing one stops the compiler here.
+#include <tilefold_needs_exceptions>
+#endif
+
 #include <stdexcept>
 #include <string>
 

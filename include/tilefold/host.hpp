@@ -50,9 +50,9 @@ void require_host_access(const It& it, const char* what) {
 namespace host {
 
 // In columns.hpp, which the verb that needs it includes.
-template <class Mode, class Forest, class Reducer, class Keep, class None>
+template <class Mode, class Forest, class Reducer, class Keep, class Empty>
 void fold_columns(const Mode& mode, const Forest& forest, const Reducer& reducer, const Keep& keep,
-                  const None& none);
+                  const Empty& none);
 
 // Looks at the first array that has items: one that lies in another memory is seldom alone, and
 // looking at all would cost as much as folding short ones.

@@ -34,6 +34,12 @@ auto inner_product(It1 first1, It1 last1, It2 first2, Init init, OpF... op_f) {
       first2);
 }
 
+template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
+  requires detail::refused_items<Arguments...>
+auto inner_product(const Arguments&...) {
+  return detail::refuse<Arguments...>();
+}
+
 /// The same through `out`, as reduce_into().
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           class Out, class Init>

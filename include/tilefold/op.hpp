@@ -178,7 +178,7 @@ inline constexpr T infinity = std::numeric_limits<T>::infinity();
 template <class T>
 inline constexpr T nan = std::numeric_limits<T>::quiet_NaN();
 template <class T>
-inline constexpr T largest = std::numeric_limits<T>::max();
+inline constexpr T largest = (std::numeric_limits<T>::max)();
 template <class T>
 inline constexpr T smallest = std::numeric_limits<T>::lowest();
 

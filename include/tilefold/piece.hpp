@@ -92,7 +92,7 @@ class piece {
       static_assert(!detail::device_only<Op>,
                     "tilefold: a piece is finished on the host, so its operator must be "
                     "__host__ __device__");
-      if (n > std::numeric_limits<std::int64_t>::max() - end()) {
+      if (n > (std::numeric_limits<std::int64_t>::max)() - end()) {
         throw invalid_range_error("tilefold::piece: " + std::to_string(n) +
                                   " items from position " + std::to_string(end()) +
                                   " on would pass 2^63 - 1");

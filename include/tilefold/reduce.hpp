@@ -47,7 +47,8 @@ auto reduce(Exec&& exec, It first, It last, InitOp... init_op) {
 template <class Acc = void, executor Exec, detail::item_range Range, class... InitOp>
   requires(sizeof...(InitOp) <= 2)
 auto reduce(Exec&& exec, Range&& range, InitOp... init_op) {
-  return tilefold::reduce<Acc>(exec, std::begin(range), std::end(range), init_op...);
+  return tilefold::reduce<Acc>(exec, std::begin(range), std::end(range),
+                               static_cast<InitOp&&>(init_op)...);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
@@ -63,7 +64,14 @@ template <class Acc = void, class Dispatch = detail::default_dispatch, detail::i
   requires(sizeof...(InitOp) <= 2) &&
           (!(std::same_as<InitOp, detail::range_iterator_t<Range>> || ...))
 auto reduce(Range&& range, InitOp... init_op) {
-  return tilefold::reduce<Acc, Dispatch>(std::begin(range), std::end(range), init_op...);
+  return tilefold::reduce<Acc, Dispatch>(std::begin(range), std::end(range),
+                                         static_cast<InitOp&&>(init_op)...);
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
+  requires detail::refused_items<Arguments...>
+auto reduce(const Arguments&...) {
+  return detail::refuse<Arguments...>();
 }
 
 /// The same fold, written through `out` instead of returned.
@@ -93,7 +101,14 @@ template <class Acc = void, executor Exec, detail::item_range Range, detail::out
           class... InitOp>
   requires(sizeof...(InitOp) <= 2)
 void reduce_into(Exec&& exec, Range&& range, Out out, InitOp... init_op) {
-  tilefold::reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init_op...);
+  tilefold::reduce_into<Acc>(exec, std::begin(range), std::end(range), out,
+                             static_cast<InitOp&&>(init_op)...);
+}
+
+template <class Acc = void, class... Arguments>
+  requires detail::refused_items<Arguments...>
+void reduce_into(const Arguments&...) {
+  detail::refuse<Arguments...>();
 }
 
 /// reduce_into() of the first n items from `first` on, n deferred:

@@ -111,6 +111,8 @@ constexpr bool folds_keys(const key_arguments<Equal, Arguments>*) {
     return false;
   } else if constexpr (!detail::folds_columns_and_keys<executor_base_t<Executor>>()) {
     return false;
+  } else if constexpr (!detail::takes_results<KeysOut>()) {
+    return false;
   } else {
     return detail::takes_result<KeysOut, std::iter_value_t<Keys>>();
   }
@@ -262,6 +264,12 @@ std::int64_t reduce_by_key(Keys keys_first, Keys keys_last, Values values, KeysO
                                             values_out, rest...);
       },
       values, keys_out, values_out);
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
+  requires detail::refused_items<Arguments...>
+std::int64_t reduce_by_key(const Arguments&...) {
+  return detail::refuse<Arguments...>();
 }
 
 /// The same with a stream or an execution policy in place of an executor: reduce_by_key(stream,

@@ -78,6 +78,10 @@ concept converts_to =
     std::constructible_from<To, From> || (complex_like<To> && complex_like<From>) ||
     (is_narrow_float<From> && std::constructible_from<To, float>);
 
+/// What statistics, which compute in double, take.
+template <class T>
+concept converts_to_double = converts_to<T, double>;
+
 /// static_cast, also between complex types, whose converting constructors device code cannot call,
 /// and from narrow floats to whatever float converts to. An integer is the nearest that there is.
 template <class To, class From>

@@ -127,7 +127,7 @@ void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segme
   const std::int64_t segments =
       detail::count_of("segmented_reduce", detail::segments, num_segments);
   const std::int64_t size = detail::count_of("segmented_reduce", "the segment size", segment_size);
-  if (size > 0 && segments > std::numeric_limits<std::int64_t>::max() / size) {
+  if (size > 0 && segments > (std::numeric_limits<std::int64_t>::max)() / size) {
     throw invalid_range_error("tilefold::segmented_reduce: " + std::to_string(segments) +
                               " segments of " + std::to_string(size) +
                               " items are more than a range can hold");

@@ -9,6 +9,31 @@
 
 namespace tilefold {
 
+namespace detail {
+
+/// Whether thrust's order is meant, (first, last, f, init, op): the first argument after the range
+/// is called with an item, and the last is not.
+template <class Init, class Op, class F, class T>
+inline constexpr bool in_order_of_thrust =
+    !reducer<Op> && function_on<Init, T> && !function_or_needs_const<F, T>;
+
+// For overloads, as function_or_needs_const.
+template <class F, class Init, class Op, class It>
+concept function_or_thrusts = function_or_needs_const<F, std::iter_value_t<It>> ||
+                              in_order_of_thrust<Init, Op, F, std::iter_value_t<It>>;
+
+template <class Init, class Op, class F, class T>
+constexpr bool in_order() {
+  constexpr bool thrusts = in_order_of_thrust<Init, Op, F, T>;
+  static_assert(
+      !thrusts,
+      "tilefold: the order of transform_reduce is (first, last, init, op, f); that of "
+      "thrust, (first, last, f, init, op), has tilefold::thrust_compat::transform_reduce");
+  return !thrusts;
+}
+
+}  // namespace detail
+
 /// Folds what a function makes of the items, in the order of the range.
 ///
 ///     transform_reduce([exec,] first, last, init, op, f)              op(init, op over f(item))
@@ -30,9 +55,14 @@ namespace tilefold {
 /// included, as for reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op, class F>
 auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
-  const auto n = detail::count_items<Exec>("transform_reduce", first, last);
-  return detail::fold_value<Acc>("transform_reduce", exec, n, detail::init_and_op{init, op}, f,
-                                 first);
+  if constexpr (!detail::in_order<Init, Op, F, std::iter_value_t<It>>()) {
+    return detail::no_result{};
+  } else {
+    const auto n = detail::count_items<Exec>("transform_reduce", first, last);
+    return detail::fold_value<Acc>("transform_reduce", exec, n,
+                                   detail::read_arguments<std::iter_value_t<It>>(init, op), f,
+                                   first);
+  }
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
@@ -67,7 +97,7 @@ auto transform_reduce(Exec&& exec, It first, It last, Op op, F f) {
 
 // The constraint on f tells an array, followed by anything, from the first of two iterators.
 template <class Acc = void, executor Exec, detail::item_range Range, class Init, class Op, class F>
-  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+  requires detail::function_or_thrusts<F, Init, Op, detail::range_iterator_t<Range>>
 auto transform_reduce(Exec&& exec, Range&& range, Init init, Op op, F f) {
   return tilefold::transform_reduce<Acc>(exec, std::begin(range), std::end(range), init, op, f);
 }
@@ -90,7 +120,7 @@ auto transform_reduce(It first, It last, Rest... rest) {
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
           class Init, class Op, class F>
-  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>> &&
+  requires detail::function_or_thrusts<F, Init, Op, detail::range_iterator_t<Range>> &&
            (!std::same_as<Init, detail::range_iterator_t<Range>>)
 auto transform_reduce(Range&& range, Init init, Op op, F f) {
   return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range), init, op, f);
@@ -101,6 +131,12 @@ template <class Acc = void, class Dispatch = detail::default_dispatch, detail::i
   requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 auto transform_reduce(Range&& range, Op op, F f) {
   return tilefold::transform_reduce<Acc, Dispatch>(std::begin(range), std::end(range), op, f);
+}
+
+template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
+  requires detail::refused_items<Arguments...>
+auto transform_reduce(const Arguments&...) {
+  return detail::refuse<Arguments...>();
 }
 
 /// The same folds, written through `out` instead of returned, as reduce_into() does.
@@ -114,9 +150,11 @@ auto transform_reduce(Range&& range, Op op, F f) {
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out, class Init,
           class Op, class F>
 void transform_reduce_into(Exec&& exec, It first, It last, Out out, Init init, Op op, F f) {
-  const auto n = detail::count_items<Exec>("transform_reduce_into", first, last);
-  detail::fold_to<Acc>("transform_reduce_into", exec, n, out, detail::init_and_op{init, op}, f,
-                       first);
+  if constexpr (detail::in_order<Init, Op, F, std::iter_value_t<It>>()) {
+    const auto n = detail::count_items<Exec>("transform_reduce_into", first, last);
+    detail::fold_to<Acc>("transform_reduce_into", exec, n, out,
+                         detail::read_arguments<std::iter_value_t<It>>(init, op), f, first);
+  }
 }
 
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
@@ -138,7 +176,7 @@ void transform_reduce_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out o
 
 template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out, class Init,
           class Op, class F>
-  requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
+  requires detail::function_or_thrusts<F, Init, Op, detail::range_iterator_t<Range>>
 void transform_reduce_into(Exec&& exec, Range&& range, Out out, Init init, Op op, F f) {
   tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, init, op, f);
 }
@@ -165,6 +203,12 @@ template <class Acc = void, executor Exec, detail::item_range Range, detail::out
   requires detail::function_or_needs_const<F, std::iter_value_t<detail::range_iterator_t<Range>>>
 void transform_reduce_into(Exec&& exec, Range&& range, Out out, Op op, F f) {
   tilefold::transform_reduce_into<Acc>(exec, std::begin(range), std::end(range), out, op, f);
+}
+
+template <class Acc = void, class... Arguments>
+  requires detail::refused_items<Arguments...>
+void transform_reduce_into(const Arguments&...) {
+  detail::refuse<Arguments...>();
 }
 
 /// The same with a stream or an execution policy in place of an executor: transform_reduce(stream,

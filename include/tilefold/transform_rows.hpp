@@ -150,7 +150,7 @@ void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_s
   constexpr const char* verb = "transform_rows";
   const std::int64_t rows = detail::count_of(verb, "the number of rows", num_rows);
   const std::int64_t size = detail::count_of(verb, "the row size", row_size);
-  if (size > 0 && rows > std::numeric_limits<std::int64_t>::max() / size) {
+  if (size > 0 && rows > (std::numeric_limits<std::int64_t>::max)() / size) {
     throw invalid_range_error("tilefold::transform_rows: " + std::to_string(rows) + " rows of " +
                               std::to_string(size) + " items are more than a range can hold");
   }

@@ -3,7 +3,8 @@
 # Compiles one case twice: as it stands it must compile; with TILEFOLD_MUST_FAIL defined it must not,
 # and an error must match the regular expression of its `// expect:` line, and none that of a
 # `// never:` line, if there is one. Where a line `// errors: N` stands, there are N errors at most: a
-# sentence does not help behind a page of others. `// options:` are the compiler's for this case.
+# sentence does not help behind a page of others. `// options:` are the compiler's for this case,
+# `// options of the failure:` those that must not compile.
 #
 #     python3 check.py CASE COMPILER [OPTION]...
 import re
@@ -29,6 +30,8 @@ def complaint(case, command):
     control = compile_case(command + [case])
     if control.returncode != 0:
         return f"the control does not compile:\n{control.stdout}"
+    failing = re.search(r"^// options of the failure: (.+)$", text, re.MULTILINE)
+    command = command + (failing[1].split() if failing else [])
     bad = compile_case(command + ["-DTILEFOLD_MUST_FAIL", case])
     if bad.returncode == 0:
         return "it compiles, but must not"

@@ -5,11 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <type_traits>
+#include <utility>
 #include <vector>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
 #include <cub/util_type.cuh>
+#include <cuda/std/limits>
+#include <cuda/std/utility>
 
 #include <gtest/gtest.h>
 
@@ -25,6 +33,26 @@
 #pragma nv_diag_suppress 1444
 #endif
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace tilefold::test {
+
+// What only cuda::std::numeric_limits knows.
+struct cents {
+  int value;
+  friend TILEFOLD_HD bool operator<(const cents& a, const cents& b) { return a.value < b.value; }
+  friend TILEFOLD_HD bool operator>(const cents& a, const cents& b) { return b < a; }
+  friend TILEFOLD_HD bool operator==(const cents& a, const cents& b) { return a.value == b.value; }
+};
+
+}  // namespace tilefold::test
+
+template <>
+class cuda::std::numeric_limits<tilefold::test::cents> {
+ public:
+  static constexpr bool is_specialized = true;
+  static constexpr __host__ __device__ tilefold::test::cents max() { return {1000}; }
+  static constexpr __host__ __device__ tilefold::test::cents lowest() { return {-1000}; }
+};
 
 namespace tilefold::test {
 namespace {
@@ -140,6 +168,141 @@ TEST(CudaCubProgram, ChangesItsNamespaceAlone) {
     EXPECT_EQ(ours.pairs[i].key, theirs.pairs[i].key) << i;
     EXPECT_EQ(ours.pairs[i].value, theirs.pairs[i].value) << i;
   }
+}
+
+template <class T>
+bool equal(const T& a, const T& b) {
+  return !(a < b) && !(b < a);
+}
+
+// Segments with no item, one, two and many.
+const std::vector<int> ragged{0, 0, 1, 3, 3, 200, 200};
+constexpr int ragged_count = 6;
+
+template <class T>
+T small_number(int i) {
+  if constexpr (std::is_same_v<T, cents>) {
+    return {i * 7 % 31 - 15};
+  } else {
+    return T(static_cast<float>(i * 7 % 31 - 15));
+  }
+}
+
+// Min, Max, ArgMin and ArgMax of those segments.
+template <class Fold, class T>
+std::pair<std::vector<T>, std::vector<int>> extremes_of_segments(cudaStream_t stream) {
+  std::vector<T> items;
+  for (int i = 0; i < ragged.back(); ++i) items.push_back(small_number<T>(i));
+  const gpu_array<T> on_gpu(items);
+  const gpu_array<int> offsets(ragged);
+  using place = cub::KeyValuePair<int, T>;
+  gpu_array<T> values(ragged_count);
+  gpu_array<place> places(ragged_count);
+  const T* const in = on_gpu.data();
+  const int* const begins = offsets.data();
+  std::pair<std::vector<T>, std::vector<int>> found;
+  const auto call = [&](const auto& fold) {
+    std::size_t bytes = 0;
+    must(fold(static_cast<void*>(nullptr), bytes));
+    gpu_array<char> storage(static_cast<std::int64_t>(bytes) + 1);
+    must(fold(static_cast<void*>(storage.data()), bytes));
+    must(cudaStreamSynchronize(stream));
+  };
+  const auto keep_values = [&] {
+    for (const T& value : values.to_host()) found.first.push_back(value);
+  };
+  const auto keep_places = [&] {
+    for (const place& p : places.to_host()) {
+      found.first.push_back(p.value);
+      found.second.push_back(p.key);
+    }
+  };
+  call([&](void* tmp, std::size_t& bytes) {
+    return Fold::Min(tmp, bytes, in, values.data(), ragged_count, begins, begins + 1, stream);
+  });
+  keep_values();
+  call([&](void* tmp, std::size_t& bytes) {
+    return Fold::Max(tmp, bytes, in, values.data(), ragged_count, begins, begins + 1, stream);
+  });
+  keep_values();
+  call([&](void* tmp, std::size_t& bytes) {
+    return Fold::ArgMin(tmp, bytes, in, places.data(), ragged_count, begins, begins + 1, stream);
+  });
+  keep_places();
+  call([&](void* tmp, std::size_t& bytes) {
+    return Fold::ArgMax(tmp, bytes, in, places.data(), ragged_count, begins, begins + 1, stream);
+  });
+  keep_places();
+  return found;
+}
+
+template <class T>
+void expect_cubs_extremes() {
+  const scoped_stream stream;
+  const auto theirs = extremes_of_segments<cub::DeviceSegmentedReduce, T>(stream);
+  const auto ours = extremes_of_segments<cub_compat::DeviceSegmentedReduce, T>(stream);
+  EXPECT_EQ(ours.second, theirs.second);
+  ASSERT_EQ(ours.first.size(), theirs.first.size());
+  for (std::size_t i = 0; i < ours.first.size(); ++i) {
+    EXPECT_TRUE(equal(ours.first[i], theirs.first[i])) << i;
+  }
+}
+
+TEST(CudaCubProgram, SegmentsWithoutItemsAreCubs) {
+  expect_cubs_extremes<__half>();
+  expect_cubs_extremes<__nv_bfloat16>();
+  expect_cubs_extremes<float>();
+  expect_cubs_extremes<cents>();
+}
+
+// Forms of later CUBs, against the host.
+struct larger_not_const {
+  __host__ __device__ int operator()(int a, int b) { return a < b ? b : a; }
+};
+struct vector2 {
+  float x, y;
+  friend TILEFOLD_HD vector2 operator+(const vector2& a, const vector2& b) {
+    return {a.x + b.x, a.y + b.y};
+  }
+};
+
+TEST(CudaCubProgram, InOnePhaseOfOneSize) {
+  const scoped_stream stream;
+  const std::vector<int> items{3, 1, 2, 9, 7, 8, 4, 5, 4};
+  const gpu_array<int> on_gpu(items);
+  gpu_array<cuda::std::pair<int, int>> places(3);
+  const cudaStream_t where = stream;
+  using fold = cub_compat::DeviceSegmentedReduce;
+  must(fold::ArgMin(on_gpu.data(), places.data(), 3, 3, where));
+  must(cudaStreamSynchronize(stream));
+  const std::vector<std::pair<int, int>> expected{{1, 1}, {1, 7}, {0, 4}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(places.to_host()[i].first, expected[i].first) << i;
+    EXPECT_EQ(places.to_host()[i].second, expected[i].second) << i;
+  }
+  must(fold::ArgMax(on_gpu.data(), places.data(), 3, 0, where));
+  must(cudaStreamSynchronize(stream));
+  EXPECT_EQ(places.to_host()[2].first, 1);
+  EXPECT_EQ(places.to_host()[2].second, std::numeric_limits<int>::lowest());
+  gpu_array<int> out(3);
+  must(fold::Reduce(on_gpu.data(), out.data(), 3, 3, larger_not_const{}, 8, where));
+  must(cudaStreamSynchronize(stream));
+  EXPECT_EQ(out.to_host(), (std::vector<int>{8, 9, 8}));
+}
+
+TEST(CudaCubProgram, SumsOfTypesWithoutIdentityStartFromNothing) {
+  const scoped_stream stream;
+  const gpu_array<vector2> items(std::vector<vector2>{{1, 2}, {3, 4}, {5, 6}});
+  const gpu_array<int> offsets(std::vector<int>{0, 2, 2, 3});
+  gpu_array<vector2> out(3);
+  const cudaStream_t where = stream;
+  must(cub_compat::DeviceSegmentedReduce::Sum(items.data(), out.data(), 3, offsets.data(),
+                                              offsets.data() + 1, where));
+  must(cudaStreamSynchronize(stream));
+  const auto sums = out.to_host();
+  EXPECT_EQ(sums[0].y, 6);
+  EXPECT_EQ(sums[1].x, 0);
+  EXPECT_EQ(sums[2].x, 5);
 }
 
 }  // namespace

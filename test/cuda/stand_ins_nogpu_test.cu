@@ -629,6 +629,27 @@ TEST_F(CudaStandIns, TemporaryResourcesAndReferencesToThemAreKept) {
   EXPECT_EQ(calls[1].allocated, 1);
 }
 
+TEST_F(CudaStandIns, ExecutorsWorkInTheCallersMemory) {
+  const cudaStream_t stream = stream_of_number(5);
+  constexpr std::int64_t bytes = 4 << 20;
+  int* const memory = fake::items_in<int>(cudaMemoryTypeDevice, bytes / 4);
+  {
+    cuda_executor exec(stream, memory, bytes);
+    EXPECT_EQ(exec.stream(), stream);
+    fold_many_into(exec);
+    EXPECT_EQ(exec.workspace_bytes(), bytes);
+    cuda_executor of_ref(cuda::stream_ref(stream), memory, bytes);
+    fold_many_into(of_ref);
+  }
+  EXPECT_EQ(logged("launch"), 2);
+  EXPECT_EQ(logged("malloc"), 0);
+  EXPECT_EQ(logged("free"), 0);
+  EXPECT_THROW(cuda_executor(stream, memory + 1, bytes), memory_space_error);
+  std::vector<int> host(1000);
+  EXPECT_THROW(cuda_executor(stream, host.data(), 4000), memory_space_error);
+  EXPECT_EQ(fake::state().memory.count(reinterpret_cast<const char*>(memory)), 1u);
+}
+
 TEST_F(CudaStandIns, ResourcesThatFailSaySo) {
   resource_calls calls;
   resource_async<gpu_memory> resource{&calls};

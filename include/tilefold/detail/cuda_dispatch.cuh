@@ -5,6 +5,7 @@
 
 #include <tilefold/cuda.cuh>
 #include <tilefold/detail/cuda/base/data_place.cuh>
+#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/detail/kept_executors.cuh>
 #include <tilefold/detail/stand_in.hpp>
 #include <tilefold/error.hpp>
@@ -24,7 +25,9 @@ struct cuda_dispatch {
     constexpr cuda::home told = cuda::home_of_call<It, More...>();
     constexpr cuda::home home = told == cuda::home::pointer && is_lambdas ? cuda::home::host : told;
     cuda::data_places places;
-    if constexpr ((device_only<Functors> || ...)) {
+    if constexpr (!detail::copies<Functors...>()) {
+      return no_result{};
+    } else if constexpr ((device_only<Functors> || ...)) {
       look(places, first, more...);
       if (const void* const pointer = places.only_host()) {
         throw memory_space_error("tilefold: " + cuda::hex(pointer) +

@@ -25,7 +25,7 @@ namespace tilefold::detail {
 
 /// A wrong tree, and the two values that describe it.
 struct tree_fault {
-  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t none = (std::numeric_limits<std::int64_t>::max)();
 
   std::int64_t tree;
   std::int64_t first;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
@@ -17,11 +18,23 @@
 
 namespace tilefold::detail {
 
+/// Whether result i can be written through out + i; says so in one sentence if not.
+template <class Out>
+constexpr bool takes_results() {
+  constexpr bool yes = requires(const Out& out, std::ptrdiff_t i) { out + i; };
+  static_assert(yes,
+                "tilefold: the output of many results must be random-access, out + i: write to an "
+                "array, not through a back_inserter or an ostream_iterator");
+  return yes;
+}
+
 /// Whether items of such iterators can be folded tree by tree and written through Out; says in one
 /// sentence why not.
 template <class Named, class Executor, class Out, class Arguments, class... Its>
 constexpr bool folds_forest() {
-  if constexpr (!detail::folds<Named, Executor, Arguments, as_is, Its...>()) {
+  if constexpr (!detail::takes_results<Out>()) {
+    return false;
+  } else if constexpr (!detail::folds<Named, Executor, Arguments, as_is, Its...>()) {
     return false;
   } else if constexpr (!executor_base_t<Executor>::template takes_items<
                            std::iter_value_t<Its>...>()) {

@@ -60,7 +60,7 @@ class rank_parts {
   explicit rank_parts(const std::vector<std::int64_t>& lengths) {
     begins_.push_back(0);
     for (const std::int64_t length : lengths) {
-      if (length > std::numeric_limits<std::int64_t>::max() - begins_.back()) {
+      if (length > (std::numeric_limits<std::int64_t>::max)() - begins_.back()) {
         throw invalid_range_error("tilefold::ranks: the ranks hold more than 2^63 - 1 items");
       }
       begins_.push_back(begins_.back() + length);

@@ -27,6 +27,8 @@ struct the_value {
 /// alone, if it can.
 template <class Make, class Yield = the_value>
 struct value_verb {
+  using verb_concept = void;
+
   const char* name;
 
   template <executor Exec, item_iterator It, class... Args>
@@ -63,6 +65,12 @@ struct value_verb {
     return this->template operator()<Dispatch>(std::begin(range), std::end(range), args...);
   }
 
+  template <class... Arguments>
+    requires refused_items<Arguments...>
+  auto operator()(const Arguments&...) const {
+    return detail::refuse<Arguments...>();
+  }
+
   template <class Dispatch = default_dispatch, stand_in Handle, class... Args>
   auto operator()(const Handle& handle, Args&&... args) const {
     return Dispatch::with_stand_in(
@@ -81,6 +89,12 @@ struct value_verb_into {
     const auto n = detail::count_items<Exec>(name, first, last);
     detail::fold_to<void>(name, exec, n, out, init_and_op{no_init{}, Make{}(args...)}, as_is{},
                           first);
+  }
+
+  template <class... Arguments>
+    requires refused_items<Arguments...>
+  void operator()(const Arguments&...) const {
+    detail::refuse<Arguments...>();
   }
 
   template <class Dispatch = default_dispatch, stand_in Handle, class... Args>

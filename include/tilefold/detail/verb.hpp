@@ -49,6 +49,65 @@ concept output = requires(Out& out) {
 template <item_range R>
 using range_iterator_t = decltype(std::begin(std::declval<R&>()));
 
+// What looks like an iterator or a range, and is none that a fold can read.
+template <class It>
+concept some_iterator = !executor<It> && requires(It& it) {
+  *it;
+  ++it;
+};
+template <class R>
+concept some_range = !executor<R> && requires(R& range) {
+  { std::begin(range) } -> some_iterator;
+  std::end(range);
+};
+
+/// Why the first arguments of a verb cannot be items: of a range, or of two iterators.
+enum class refusal { none, not_indexed, two_types, a_length };
+
+template <class First, class Second = void>
+constexpr refusal why_refused() {
+  if constexpr (some_range<First>) {
+    if constexpr (item_range<First>) return refusal::none;
+    return refusal::not_indexed;
+  } else if constexpr (!some_iterator<First>) {
+    return refusal::none;
+  } else if constexpr (!item_iterator<First>) {
+    return refusal::not_indexed;
+  } else if constexpr (std::is_same_v<First, Second> || std::is_void_v<Second>) {
+    return refusal::none;
+  } else if constexpr (std::convertible_to<First, Second> || std::convertible_to<Second, First>) {
+    if constexpr (item_iterator<Second>) return refusal::two_types;
+    return refusal::none;
+  } else {
+    return std::integral<Second> ? refusal::a_length : refusal::none;
+  }
+}
+template <class... Arguments>
+inline constexpr refusal refusal_of = refusal::none;
+template <class First>
+inline constexpr refusal refusal_of<First> = detail::why_refused<First>();
+template <class First, class Second, class... More>
+inline constexpr refusal refusal_of<First, Second, More...> =
+    executor<First> ? refusal_of<Second, More...> : detail::why_refused<First, Second>();
+
+/// For an overload that takes what no other does, and says why in one sentence (refuse()).
+template <class... Arguments>
+concept refused_items = refusal_of<Arguments...> != refusal::none;
+
+template <class... Arguments>
+no_result refuse() {
+  constexpr refusal why = refusal_of<Arguments...>;
+  static_assert(why != refusal::not_indexed,
+                "tilefold: items must be random-access, first[i] and last - first: copy those of a "
+                "list or a filter view to an array first");
+  static_assert(why != refusal::two_types,
+                "tilefold: first and last must have one type: begin() and end(), or cbegin() and "
+                "cend()");
+  static_assert(why != refusal::a_length,
+                "tilefold: a range is two iterators, first and last: pass first + n, not n");
+  return {};
+}
+
 template <class X, class T>
 concept operator_for =
     binary_op_on<normalized_op_t<X>, counted_value_t<X, typename normalized_op<X>::argument, T>>;
@@ -70,7 +129,13 @@ enum class third_argument { op, init, neither };
 
 template <class X, class T>
 constexpr third_argument third_argument_is() {
-  if constexpr (reducer<X> || operator_for<X, T>) {
+  if constexpr (requires { typename X::verb_concept; }) {
+    static_assert(
+        !requires { typename X::verb_concept; },
+        "tilefold: mean, variance and the like are verbs, called as mean(range); where an "
+        "operator goes, pass the reducer: tilefold::reducers::mean{}");
+    return third_argument::neither;
+  } else if constexpr (reducer<X> || operator_for<X, T>) {
     return third_argument::op;
   } else {
     // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the
@@ -157,6 +222,16 @@ struct without_empty_value<with_empty_value<Op, Value>> {
   using type = Op;
 };
 
+/// Whether a fold can copy its accumulators; says so in one sentence if not.
+template <class Acc>
+constexpr bool copies_accumulator() {
+  constexpr bool yes = std::is_copy_constructible_v<Acc>;
+  static_assert(yes,
+                "tilefold: the items are folded in a type that cannot be copied; name one that can "
+                "be: reduce<Acc>(...), or fold what a function makes of them: transform_reduce");
+  return yes;
+}
+
 /// Whether reducer R can lift what Lift makes of such values; says in one sentence why not.
 template <class R, class Lift, class... Values>
 constexpr bool reducible() {
@@ -167,7 +242,8 @@ constexpr bool reducible() {
     static_assert(lifts,
                   "tilefold: the reducer's lift cannot be called with the values of the range (or "
                   "of as many ranges as there are); lift, combine and project must be const");
-    return lifts;
+    if constexpr (lifts) return detail::copies_accumulator<reducer_accumulator_t<R, Values...>>();
+    return false;
   } else {
     return false;
   }
@@ -195,7 +271,9 @@ constexpr bool accumulates() {
     constexpr bool op = binary_op_on<normalized_op_t<Op>, accumulator>;
     using counted = counted_value_t<Op, typename normalized_op<Op>::argument, T>;
     constexpr bool values = converts_to<T, counted> && converts_to<counted, accumulator>;
-    if constexpr (!op && detail::is_const<normalized_op_t<Op>, accumulator, accumulator>()) {
+    if constexpr (!detail::copies_accumulator<accumulator>()) {
+      return false;
+    } else if constexpr (!op && detail::is_const<normalized_op_t<Op>, accumulator, accumulator>()) {
       static_assert(op,
                     "tilefold: the operator cannot be called with two accumulators; name a fitting "
                     "accumulator type: reduce<Acc>(...)");
@@ -211,7 +289,12 @@ constexpr bool accumulates() {
 // instantiated, for a page of errors would hide the sentence.
 template <class Named, class Op, class Lift, class Init, class... Its>
 constexpr bool foldable() {
-  if constexpr (has_empty_value<Op>) {
+  constexpr bool changes =
+      (std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<Its>>> || ...);
+  static_assert(!changes, "tilefold: items must not be volatile");
+  if constexpr (changes) {
+    return false;
+  } else if constexpr (has_empty_value<Op>) {
     return detail::foldable<Named, typename without_empty_value<Op>::type, Lift, Init, Its...>();
   } else if constexpr (!detail::is_const<Lift, std::iter_value_t<Its>...>()) {
     return false;
@@ -402,7 +485,9 @@ auto read_arguments() {
 template <class T, class OpOrInit>
 auto read_arguments(const OpOrInit& op_or_init) {
   constexpr third_argument what = detail::third_argument_is<OpOrInit, T>();
-  if constexpr (what == third_argument::op) {
+  if constexpr (!detail::copies<OpOrInit>()) {
+    return no_result{};
+  } else if constexpr (what == third_argument::op) {
     return init_and_op{no_init{}, op_or_init};
   } else if constexpr (what == third_argument::init) {
     return init_and_op{op_or_init, plus{}};
@@ -412,7 +497,11 @@ auto read_arguments(const OpOrInit& op_or_init) {
 }
 template <class T, class Init, class Op>
 auto read_arguments(const Init& init, const Op& op) {
-  return init_and_op{init, op};
+  if constexpr (detail::copies<Init, Op>()) {
+    return init_and_op{init, op};
+  } else {
+    return no_result{};
+  }
 }
 
 /// An executor's readable(), which does not look at iterators that are not read. Messages may call

@@ -134,7 +134,7 @@ struct arg_extreme {
   using reducer_concept = reducer_tag;
   static constexpr bool indexed = true;
 
-  template <class T>
+  template <orderable T>
   TILEFOLD_HD ranked<ranking<T, Largest, Nan, Ties>> lift(const T& value,
                                                           std::int64_t index) const {
     return {ranking<T, Largest, Nan, Ties>::of(value), index};
@@ -216,7 +216,7 @@ struct arg_minmax {
     detail::ranked<greatest> max;
   };
 
-  template <class T>
+  template <detail::orderable T>
   TILEFOLD_HD accumulator<T> lift(const T& value, std::int64_t index) const {
     return {{accumulator<T>::least::of(value), index},
             {accumulator<T>::greatest::of(value), index}};

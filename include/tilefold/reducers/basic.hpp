@@ -29,6 +29,7 @@ struct op_family {
   using reducer_concept = reducer_tag;
 
   template <class T>
+    requires binary_op_on<Op, accumulator_t<void, Op, T, no_init>>
   TILEFOLD_HD accumulator_t<void, Op, T, no_init> lift(const T& value) const {
     return detail::convert<accumulator_t<void, Op, T, no_init>>(value);
   }
@@ -227,7 +228,7 @@ template <nan_rule Nan = nan_rule::propagate>
 struct minmax {
   using reducer_concept = reducer_tag;
 
-  template <class T>
+  template <detail::orderable T>
   TILEFOLD_HD extremes<T> lift(const T& value) const {
     return {value, value};
   }

@@ -64,7 +64,7 @@ struct exponential_sum {
   }
 
   template <class T>
-    requires(!exact_in_float<T>)
+    requires(!exact_in_float<T> && converts_to_double<T>)
   TILEFOLD_HD reducers::max_and_sum lift(const T& value) const {
     // One zero, so that operands can be swapped.
     const double x = rounded_sum(detail::convert<double>(value), 0.0);
@@ -156,7 +156,7 @@ struct softmax_pair : detail::exponential_sum {
 
 /// exp(mean(log x)), in double: 0 if an element is 0, NaN if one is negative. Empty: an error.
 struct geometric_mean : detail::transformed_mean {
-  template <class T>
+  template <detail::converts_to_double T>
   TILEFOLD_HD detail::transformed_mean_state lift(const T& value) const {
     return {1.0, detail::logarithm(detail::convert<double>(value))};
   }
@@ -167,7 +167,7 @@ struct geometric_mean : detail::transformed_mean {
 
 /// n / sum(1 / x), in double. Empty: an error.
 struct harmonic_mean : detail::transformed_mean {
-  template <class T>
+  template <detail::converts_to_double T>
   TILEFOLD_HD detail::transformed_mean_state lift(const T& value) const {
     return {1.0, detail::rounded_quotient(1.0, detail::convert<double>(value))};
   }

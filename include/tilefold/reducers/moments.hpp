@@ -113,7 +113,7 @@ struct moment_reducer {
 };
 
 struct variance_base : moment_reducer {
-  template <class T>
+  template <converts_to_double T>
   TILEFOLD_HD variance_state lift(const T& value) const {
     const auto x = detail::convert<double>(value);
     // Not 0: what an infinity or a NaN deviates is NaN.
@@ -139,7 +139,7 @@ struct shape_state {
 /// Terriberry's and Pebay's extension of the update to higher powers ("Formulas for robust,
 /// one-pass parallel computation of covariances and arbitrary-order statistical moments", 2008).
 struct shape_base : moment_reducer {
-  template <class T>
+  template <converts_to_double T>
   TILEFOLD_HD shape_state lift(const T& value) const {
     const auto x = detail::convert<double>(value);
     const double zero = detail::difference_from_itself(value);
@@ -187,7 +187,7 @@ struct covariance_state {
 };
 
 struct covariance_base : moment_reducer {
-  template <class X, class Y>
+  template <converts_to_double X, converts_to_double Y>
   TILEFOLD_HD covariance_state lift(const X& first, const Y& second) const {
     const auto x = detail::convert<double>(first);
     const auto y = detail::convert<double>(second);
@@ -215,7 +215,7 @@ namespace reducers {
 /// The arithmetic mean: a pairwise sum divided by the number of elements. To first order
 /// |error| <= (ceil(log2 n) + 1) u mean|x|, u = 2^-53.
 struct mean : detail::moment_reducer {
-  template <class T>
+  template <detail::converts_to_double T>
   TILEFOLD_HD detail::mean_state lift(const T& value) const {
     return {1.0, detail::convert<double>(value)};
   }
@@ -295,7 +295,7 @@ struct kurtosis : detail::shape_base {
 /// The mean of the first range weighted by the second: sum(w x) / sum(w). NaN if the weights add up
 /// to nothing.
 struct weighted_mean : detail::moment_reducer {
-  template <class X, class W>
+  template <detail::converts_to_double X, detail::converts_to_double W>
   TILEFOLD_HD detail::mean_state lift(const X& value, const W& weight) const {
     const auto w = detail::convert<double>(weight);
     return {w, detail::rounded_product(w, detail::convert<double>(value))};

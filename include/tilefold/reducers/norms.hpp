@@ -131,7 +131,7 @@ namespace reducers {
 
 /// sum |x|, in double. Empty: 0.
 struct l1 : detail::norm_reducer {
-  template <class T>
+  template <detail::converts_to_double T>
   TILEFOLD_HD double lift(const T& value) const {
     return detail::magnitude(detail::convert<double>(value));
   }
@@ -146,7 +146,7 @@ struct l1 : detail::norm_reducer {
 /// sqrt(sum x^2), in double; finite if it is representable, whatever the squares. To first order
 /// the relative error is at most (ceil(log2 n) / 2 + 2) u, u = 2^-53. Empty: 0.
 struct l2 : detail::norm_reducer {
-  template <class T>
+  template <detail::converts_to_double T>
   TILEFOLD_HD detail::squares_of<T> lift(const T& value) const {
     return detail::squares_of<T>::of(value);
   }
@@ -189,7 +189,7 @@ struct linf {
 
 /// The root of the mean square, as l2. Empty: an error.
 struct rms : detail::norm_reducer {
-  template <class T>
+  template <detail::converts_to_double T>
   TILEFOLD_HD detail::counted_squares<detail::squares_of<T>> lift(const T& value) const {
     return {1.0, detail::squares_of<T>::of(value)};
   }
@@ -230,7 +230,7 @@ struct dot {
 /// The cosine of the angle between two ranges, sum(x y) / (|x| |y|), in double; NaN if either is
 /// zero. Doubles must lie between 2^-450 and 2^450 in magnitude, or be 0.
 struct cosine : detail::norm_reducer {
-  template <class X, class Y>
+  template <detail::converts_to_double X, detail::converts_to_double Y>
   TILEFOLD_HD detail::cosine_state lift(const X& first, const Y& second) const {
     const auto x = detail::convert<double>(first);
     const auto y = detail::convert<double>(second);

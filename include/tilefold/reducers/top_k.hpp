@@ -83,7 +83,7 @@ struct top_k_reducer {
 
   static constexpr int size = ceil_power_of_two(K);
 
-  template <class T>
+  template <orderable T>
   TILEFOLD_HD best_list<ranking<T, Largest, Nan>, size> lift(const T& value,
                                                              std::int64_t index) const {
     using ranking = detail::ranking<T, Largest, Nan>;

@@ -523,9 +523,9 @@ void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, cons
 
 /// Calls keep(i, fold of tree i) or, for an empty tree, none(i), for every tree of a forest of
 /// columns, in blocks of neighbours if it has some.
-template <class Mode, class Forest, class Reducer, class Keep, class None>
+template <class Mode, class Forest, class Reducer, class Keep, class Empty>
 void fold_columns(const Mode& mode, const Forest& forest, const Reducer& reducer, const Keep& keep,
-                  const None& none) {
+                  const Empty& none) {
   if constexpr (std::is_trivially_copyable_v<typename Reducer::accumulator>) {
     if (host::has_neighbours(forest)) {
       host::fold_neighbours(mode, forest, reducer, keep);

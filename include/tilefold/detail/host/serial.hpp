@@ -73,9 +73,9 @@ class serial {
   }
 
   /// Calls keep(i, fold of tree i) or, for an empty tree, none(i), for every tree of a forest.
-  template <class Forest, class Reducer, class Keep, class None>
+  template <class Forest, class Reducer, class Keep, class Empty>
   void fold_forest(const Forest& forest, const Reducer& reducer, const Keep& keep,
-                   const None& none) const {
+                   const Empty& none) const {
     for (std::int64_t i = 0; i < forest.size(); ++i) {
       const std::int64_t n = forest.count(i);
       if (n <= 0) {

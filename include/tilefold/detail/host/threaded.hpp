@@ -187,9 +187,9 @@ class threaded {
 
   /// Calls keep(i, fold of tree i) or, for an empty tree, none(i), for every tree of a forest; on
   /// any thread, in any order.
-  template <class Forest, class Reducer, class Keep, class None>
+  template <class Forest, class Reducer, class Keep, class Empty>
   void fold_forest(const Forest& forest, const Reducer& reducer, const Keep& keep,
-                   const None& none) const {
+                   const Empty& none) const {
     using elements = typename Forest::source_type;
     const std::int64_t trees = forest.size();
     if (trees == 0) return;

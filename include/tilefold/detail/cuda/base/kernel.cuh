@@ -69,7 +69,7 @@ struct tile_shares {
   unsigned share;
   unsigned extra;
 
-  __device__ unsigned first(unsigned block) const { return block * share + min(block, extra); }
+  __device__ unsigned first(unsigned block) const { return block * share + (min)(block, extra); }
 };
 
 /// The reducer as the kernels use it, its steps closed to fusion with each other

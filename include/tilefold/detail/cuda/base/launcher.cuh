@@ -73,7 +73,7 @@ struct forest_job {
 };
 
 /// Tiles of one launch: kernels count them in 32 bits.
-inline constexpr std::int64_t most_tiles = std::numeric_limits<int>::max();
+inline constexpr std::int64_t most_tiles = (std::numeric_limits<int>::max)();
 
 /// When the blocks of a kernel may start.
 ///

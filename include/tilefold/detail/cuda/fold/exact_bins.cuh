@@ -110,8 +110,8 @@ class warp_bins {
   __device__ static long long count_of(double x, int unit) {
     const float_parts parts = detail::parts_of(x);
     const int shift = parts.exponent - unit;
-    const auto size = static_cast<long long>(shift >= 0 ? parts.mantissa << min(shift, 63)
-                                                        : parts.mantissa >> min(-shift, 63));
+    const auto size = static_cast<long long>(shift >= 0 ? parts.mantissa << (min)(shift, 63)
+                                                        : parts.mantissa >> (min)(-shift, 63));
     return parts.negative ? -size : size;
   }
 };

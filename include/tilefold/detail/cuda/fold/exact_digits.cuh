@@ -153,7 +153,7 @@ class warp_digits {
       unsigned any = 0;
 #pragma unroll
       for (int i = 0; i < N; ++i) {
-        most = max(most, static_cast<unsigned>(bits_of(items[i]) >> 32) & 0x7fffffffu);
+        most = (max)(most, static_cast<unsigned>(bits_of(items[i]) >> 32) & 0x7fffffffu);
         any |= static_cast<unsigned>(bits_of(items[i]));
       }
       const int all = cuda::warp_max(static_cast<int>(most | (any != 0 ? 1u : 0u)));

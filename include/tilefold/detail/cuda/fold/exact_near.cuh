@@ -36,8 +36,8 @@ __device__ __forceinline__ bool add_near(wide_places<State>& places, unsigned& s
     const auto x = static_cast<double>(items[i]);
     const int high = __double2hiint(x);
     const unsigned size = static_cast<unsigned>(high) & 0x7fffffffu;
-    most = max(most, size);
-    least = min(least, size - 1);
+    most = (max)(most, size);
+    least = (min)(least, size - 1);
     all &= high;
   }
   const bool other = __any_sync(full_warp, all >= 0 || most != 0);

@@ -70,8 +70,8 @@ class warp_products {
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       const unsigned size = size_of(items[i]);
-      most = max(most, size);
-      small = min(small, size - 1);
+      most = (max)(most, size);
+      small = (min)(small, size - 1);
       all &= __double2hiint(items[i]);
     }
     const bool other = __any_sync(full_warp, most != 0 || all >= 0);
@@ -84,7 +84,7 @@ class warp_products {
     // Below 2^(u + 46) of the row; multiples of 2^u of the lowest.
     const int row = static_cast<int>(largest - (bias - 1 + unit_of_all + 46) + step - 1) / step;
     const int last = static_cast<int>(smallest) - (bias + digits - 1) - unit_of_all;
-    const int sums = row + 1 - max(last, 0) / step;
+    const int sums = row + 1 - (max)(last, 0) / step;
     if (sums <= 2) {
       add_together<2>(items, row, lane);
     } else if (sums == 3) {
@@ -166,7 +166,7 @@ class warp_products {
 
   // An item alone. Its highest bit lies in its row, its lowest in that or the next.
   __device__ __forceinline__ void add_apart(double x, int lane) {
-    const unsigned e = max(size_of(x) >> 20, static_cast<unsigned>(bias + unit_of_all));
+    const unsigned e = (max)(size_of(x) >> 20, static_cast<unsigned>(bias + unit_of_all));
     const int row = static_cast<int>((e - (bias + unit_of_all)) / step);
     const int a = anchor_of(row);
     const int b = a - (step << 20);

@@ -64,7 +64,7 @@ class warp_rows {
     int all = -1;
 #pragma unroll
     for (int i = 0; i < N; ++i) {
-      most = max(most, static_cast<unsigned>(__double2hiint(items[i])) & 0x7fffffffu);
+      most = (max)(most, static_cast<unsigned>(__double2hiint(items[i])) & 0x7fffffffu);
     }
     if (__any_sync(full_warp, most > (most_exponent << 20 | 0xfffffu))) return false;
     if (most == 0) {
@@ -126,7 +126,7 @@ class warp_rows {
   // Of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
   __device__ __forceinline__ static int level_of(unsigned e) {
     constexpr unsigned inverse = 20561;
-    return static_cast<int>(max(e, 1u) * inverse - inverse) >> 20;
+    return static_cast<int>((max)(e, 1u) * inverse - inverse) >> 20;
   }
   // The upper word of a level's A.
   __device__ __forceinline__ static int anchor_of(int level) {

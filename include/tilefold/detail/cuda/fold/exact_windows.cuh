@@ -53,8 +53,8 @@ class warp_windows : public warp_bins<exact_windows_policy, min_resident_windows
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       const unsigned size = __float_as_uint(items[i]) & 0x7fffffffu;
-      most = max(most, size);
-      least = min(least, size - 1);
+      most = (max)(most, size);
+      least = (min)(least, size - 1);
     }
     most = static_cast<unsigned>(cuda::warp_max(static_cast<int>(most)));
     least = static_cast<unsigned>(-cuda::warp_max(-static_cast<int>(least & 0x7fffffffu))) + 1;
@@ -76,7 +76,7 @@ class warp_windows : public warp_bins<exact_windows_policy, min_resident_windows
   // Adds a lane's sum, at most 2^(top - 120) and a multiple of 2^(top - 173).
   __device__ __forceinline__ void add_sum(double sum, int top, int lane) {
     const int upper = top >> 4;
-    const int lower = max(top - 23, 0) >> 4;
+    const int lower = (max)(top - 23, 0) >> 4;
     const double above = __hiloint2double((unit(upper) + 52 + 1023) << 20 | 0x80000, 0);
     const double high = __dadd_rn(__dadd_rn(sum, above), -above);
     bin[upper][lane] = __dadd_rn(bin[upper][lane], high);

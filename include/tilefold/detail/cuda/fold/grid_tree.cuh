@@ -87,7 +87,7 @@ struct grid_tree {
     if (count == 1) return;
     while (begin < end) {
       const unsigned g = begin / group;
-      const unsigned next = min(end, (g + 1) * group);
+      const unsigned next = (min)(end, (g + 1) * group);
       climb(g, next - begin, completed, fold);
       begin = next;
     }
@@ -100,7 +100,7 @@ struct grid_tree {
     scratch<Acc> level = memory;
     for (unsigned left = count; left > 1;) {
       const unsigned groups = (left + group - 1) / group;
-      const unsigned size = min(group, left - g * group);
+      const unsigned size = (min)(group, left - g * group);
       const bool is_last = cuda::arrive(level.arrivals + g * trees, arrived, size, completed);
       __syncthreads();  // read by all before the next arrival writes it
       if (!is_last) return;

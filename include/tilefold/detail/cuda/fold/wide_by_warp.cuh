@@ -45,7 +45,7 @@ struct wide_places {
   __device__ __forceinline__ void add_piece(long long x, int exponent, int i) {
     int bit = exponent - State::least;
     if (bit < 0) {
-      x >>= min(-bit, 63);
+      x >>= (min)(-bit, 63);
       bit = 0;
     }
     const int shift = bit % 16;

@@ -282,7 +282,7 @@ class column_work {
     for (unsigned s = begin; s < end;) {
       const unsigned first = s / slices * slices;
       const unsigned g = (s - first) / group;
-      const unsigned next = min(end, first + min(slices, (g + 1) * group));
+      const unsigned next = (min)(end, first + (min)(slices, (g + 1) * group));
       climb(s / slices, g, next - s, memory);
       s = next;
     }

@@ -147,12 +147,12 @@ __global__ void __launch_bounds__(warp_size)
   int failed = ranks;
   for (int rank = lane; rank < ranks; rank += warp_size) {
     const rank_header header = header_of(rank);
-    if (header.signature != signature) other = min(other, rank);
-    if (header.failed != 0) failed = min(failed, rank);
+    if (header.signature != signature) other = (min)(other, rank);
+    if (header.failed != 0) failed = (min)(failed, rank);
   }
   for (int step = warp_size / 2; step > 0; step /= 2) {
-    other = min(other, __shfl_xor_sync(full_warp, other, step));
-    failed = min(failed, __shfl_xor_sync(full_warp, failed, step));
+    other = (min)(other, __shfl_xor_sync(full_warp, other, step));
+    failed = (min)(failed, __shfl_xor_sync(full_warp, failed, step));
   }
   if (other < ranks || failed < ranks) {
     if (lane == 0) {
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(warp_size)
     }
     __syncwarp();
     if (lane == 0) {
-      const int fetched_blocks = min(warp_size, ranks * most - first);
+      const int fetched_blocks = (min)(warp_size, ranks * most - first);
       for (int k = 0; k < fetched_blocks; ++k) {
         if (sizes[k] > 0) stack.push(reducer, fetched[k].value, sizes[k]);
       }

@@ -380,9 +380,9 @@ void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job
 inline std::int64_t slice_of_fewest_turns(std::int64_t trees, std::int64_t length, int tile,
                                           std::int64_t least, std::int64_t resident) {
   std::int64_t size = least;
-  while (size < length && size <= std::numeric_limits<std::int64_t>::max() / 2) size *= 2;
+  while (size < length && size <= (std::numeric_limits<std::int64_t>::max)() / 2) size *= 2;
   std::int64_t best = size;
-  std::int64_t least_time = std::numeric_limits<std::int64_t>::max();
+  std::int64_t least_time = (std::numeric_limits<std::int64_t>::max)();
   for (; size >= least; size /= 2) {
     const std::int64_t slices = trees * tree::num_blocks(length, size);
     if (size < length && slices > most_split_slices) break;

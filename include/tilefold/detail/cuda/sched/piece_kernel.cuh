@@ -79,11 +79,11 @@ struct staged_tiles {
     const fold_type tiles(source, reducer, shared.stages);
     const auto whole = static_cast<unsigned>(
         detail::larger(n - tiles.overread_items(), std::int64_t{0}) / fold_type::tile);
-    end = min(end, whole);
+    end = (min)(end, whole);
     tiles.whole_tiles(t, end, [&](const acc& value, unsigned at) {
       if (threadIdx.x == 0) new (partials + at) acc(value);
     });
-    return max(t, end);
+    return (max)(t, end);
   }
 };
 

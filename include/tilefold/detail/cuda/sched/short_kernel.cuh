@@ -48,7 +48,7 @@ struct short_partials {
     // for others.
 #pragma unroll
     for (int i = 0; i < run; ++i) {
-      mine.put(i, *place(static_cast<unsigned>(min(first + i, count - 1))));
+      mine.put(i, *place(static_cast<unsigned>((min)(first + i, count - 1))));
     }
     constexpr bool full = fold_traits<Reducer>::pads;
     if constexpr (full) {

@@ -126,13 +126,13 @@ __global__ void __launch_bounds__(staged_shape_of<Source, Reducer>.nt,
   // Only the last tile of all lacks items, or the last two lack some that a whole fold overreads.
   const auto whole =
       static_cast<unsigned>(detail::larger(n - fold.overread_items(), std::int64_t{0}) / tile);
-  fold.whole_tiles(begin, min(end, whole), [&](const acc& value, unsigned t) {
+  fold.whole_tiles(begin, (min)(end, whole), [&](const acc& value, unsigned t) {
     grid.keep(value, memory.partials + t, tiles);
   });
 #pragma unroll 1
-  for (unsigned t = max(begin, whole); t < end; ++t) {
+  for (unsigned t = (max)(begin, whole); t < end; ++t) {
     const std::int64_t left = n - std::int64_t{t} * tile;
-    grid.keep(fold.cut_tile(t, static_cast<int>(min(left, std::int64_t{tile}))),
+    grid.keep(fold.cut_tile(t, static_cast<int>((min)(left, std::int64_t{tile}))),
               memory.partials + t, tiles);
   }
   grid.climb_from(memory, begin, end, tiles);

@@ -97,7 +97,7 @@ class tile_work {
   }
   __device__ static std::int64_t first_item(unsigned t) { return std::int64_t{t} * Policy.tile(); }
   __device__ int items_in(unsigned t) const {
-    return static_cast<int>(min(n - first_item(t), std::int64_t{Policy.tile()}));
+    return static_cast<int>((min)(n - first_item(t), std::int64_t{Policy.tile()}));
   }
 };
 
