@@ -192,6 +192,7 @@ constexpr bool accumulates() {
     return false;
   } else {
     using accumulator = accumulator_t<Named, Op, T, Init>;
+    constexpr bool init = std::same_as<Init, no_init> || converts_to<Init, accumulator>;
     constexpr bool op = binary_op_on<normalized_op_t<Op>, accumulator>;
     using counted = counted_value_t<Op, typename normalized_op<Op>::argument, T>;
     constexpr bool values = converts_to<T, counted> && converts_to<counted, accumulator>;
@@ -202,8 +203,10 @@ constexpr bool accumulates() {
     } else {
       static_assert(!op || values,
                     "tilefold: the values of the range do not convert to the accumulator type");
+      static_assert(!op || !values || init,
+                    "tilefold: the initial value does not convert to the accumulator type");
     }
-    return op && values;
+    return op && values && init;
   }
 }
 

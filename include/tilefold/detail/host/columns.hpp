@@ -390,7 +390,7 @@ template <class Source, class Reducer>
 inline constexpr bool is_mean_of_items = false;
 template <class It, class R, class T>
 inline constexpr bool is_mean_of_items<source<It>, bound_reducer<R, as_is, T>> =
-    statistic_of<R> == block_statistic::mean && (std::is_arithmetic_v<T> || is_narrow_float<T>);
+    statistic_of<R> == block_statistic::mean && number<T>;
 
 template <class Source, class Reducer>
 using column_fold_of = std::conditional_t<
