@@ -178,10 +178,10 @@ class scalar_fold {
     int count = 0;
     for (; n >= run; n -= run, first += run) {
       prefetch(elements_, first);
-      ::new (static_cast<void*>(&values[count++])) accumulator(fold_run<run_level>(first));
+      ::new (static_cast<void*>(values + count++)) accumulator(fold_run<run_level>(first));
     }
     if (n > 0) {
-      ::new (static_cast<void*>(&values[count++])) accumulator(fold_part<run_level>(first, n));
+      ::new (static_cast<void*>(values + count++)) accumulator(fold_part<run_level>(first, n));
     }
     for (; count > 1; count = (count + 1) / 2) {
       for (int i = 0; i < count / 2; ++i) {
