@@ -62,7 +62,8 @@ using archetypes = testing::Types<archetype, heavy_archetype>;
 TYPED_TEST_SUITE(Archetypes, archetypes);
 
 TYPED_TEST(Archetypes, AreReduced) {
-  for (const std::size_t n : {1, 2, 5, 8, 255, 256, 257, 20000}) {
+  for (const int count : {1, 2, 5, 8, 255, 256, 257, 20000}) {
+    const auto n = static_cast<std::size_t>(count);
     const auto* const first = this->items.data();
     this->same(reduce(first, first + n, this->op), this->fold(0, n));
     this->same(reduce(host_executor(2), first, first + n, this->one, this->op), this->fold(0, n));
