@@ -8,6 +8,8 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -103,6 +105,60 @@ TEST(Accumulator, WithAnInitialValueIsNarrowerThanNeither) {
   static_assert(gives<float, half, half> && gives<double, half, double>);
   static_assert(gives<std::int8_t, std::int8_t, std::int8_t, minimum>);
   static_assert(gives<std::int64_t, bool, bool>);
+}
+
+// Converts to and from int, as a quantity or a handle may.
+struct money {
+  int cents = 0;
+
+  money() = default;
+  money(int c) : cents(c) {}
+  operator int() const { return cents; }
+};
+struct add_money {
+  money operator()(const money& a, const money& b) const { return money(a.cents + b.cents); }
+};
+
+// An int converts to it, and it to nothing.
+struct ledger {
+  long total = 0;
+  bool audited = false;
+
+  ledger() = default;
+  ledger(int cents) : total(cents) {}
+  ledger(long t, bool a) : total(t), audited(a) {}
+  ledger operator+(const ledger& other) const {
+    return {total + other.total, audited || other.audited};
+  }
+};
+
+struct joined {
+  std::string operator()(std::string_view a, std::string_view b) const {
+    return std::string(a) + std::string(b);
+  }
+};
+
+TEST(Accumulator, WithAnInitialValueIsTheTypeThatHoldsBoth) {
+  static_assert(gives<money, money, int, add_money>);
+  static_assert(gives<money, money, money, add_money>);
+  static_assert(gives<ledger, ledger, int> && gives<ledger, int, ledger>);
+  static_assert(gives<std::complex<double>, std::complex<double>, std::complex<float>>);
+  static_assert(gives<std::complex<double>, std::complex<float>, std::complex<double>>);
+  static_assert(gives<std::complex<double>, std::complex<double>, int>);
+  static_assert(gives<std::complex<float>, float, std::complex<float>>);
+  static_assert(gives<float, half, bfloat16, minimum> && gives<half, half, half, minimum>);
+  // Views convert to strings explicitly only, but nobody can add views.
+  static_assert(gives<std::string, std::string_view, std::string>);
+  static_assert(gives<std::string, const char*, std::string>);
+  static_assert(gives<std::string, std::string_view, std::string_view, joined>);
+  static_assert(gives<std::string, std::string_view, std::string, joined>);
+
+  const std::vector<ledger> books{{1L << 40, true}, {2, false}};
+  EXPECT_EQ(reduce(books, 5).total, (1L << 40) + 7);
+  EXPECT_TRUE(reduce(books, 5).audited);
+  EXPECT_EQ(reduce(std::vector<std::string_view>{"b", "c"}, std::string("a")), "abc");
+  const std::vector<std::complex<double>> z{{1e300, 1.0}, {0.0, 0x1p-40}};
+  EXPECT_EQ(reduce(z, std::complex<float>(0)), std::complex<double>(1e300, 1.0 + 0x1p-40));
 }
 
 TEST(Accumulator, OfAUsersOperatorIsWhatItReturns) {

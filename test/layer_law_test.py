@@ -70,6 +70,23 @@ def breaches(root):
     return found
 
 
+# A type of the caller's may have operators & and new of its own, which are not those that are meant.
+OWN_NEW = re.compile(r"(?<!operator )(?<!::)\bnew \(|::new \((?!static_cast<void\*>\()")
+OWN_ADDRESS = re.compile(r"::new \(static_cast<void\*>\(&|(?<!&)&[\w.]+(\[[^]]*\])+\.value\b|"
+                         r"memcpy\([^;]*&(value|first|last|items?|acc)\b")
+
+
+def overloads_in_use(root):
+    """Every place that would call an operator of the caller's type, where an object is made or its address taken."""
+    found = []
+    for path in sorted(p for p in pathlib.Path(root).rglob("*") if p.suffix in (".hpp", ".cuh")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            code = line.split("//")[0]
+            if OWN_NEW.search(code) or OWN_ADDRESS.search(code):
+                found.append(f"{path}:{number}: {line.strip()}")
+    return found
+
+
 def closure(root, headers):
     """All headers that these include, in one way of compiling or another."""
     root, found, waiting = pathlib.Path(root) / "tilefold", set(), list(headers)
@@ -97,6 +114,21 @@ class LayerLaw(unittest.TestCase):
     def test_the_tree_keeps_it(self):
         self.assertTrue((pathlib.Path(self.include_dir) / "tilefold/config.hpp").is_file())
         self.assertEqual(breaches(self.include_dir), [])
+
+    def test_objects_are_made_and_found_whatever_operators_their_type_has(self):
+        self.assertEqual(overloads_in_use(self.include_dir), [])
+
+    def test_uses_of_overloaded_operators_are_found(self):
+        wrong = ["new (&values[warp]) acc(mine);", "::new (place) T(v);", "new (partials + at) acc(value);",
+                 "::new (static_cast<void*>(&values[count++])) T(v);", "T* at(int i) { return &slots[i].value; }",
+                 "std::memcpy(bytes, &value, sizeof value);"]
+        right = ["::new (static_cast<void*>(values + warp)) acc(mine);", "a[i].value && b[i].value;",
+                 "return __builtin_addressof(slots[i].value);", "// new (&value) T"]
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "a.hpp"
+            for line, found in [(line, 1) for line in wrong] + [(line, 0) for line in right]:
+                path.write_text(line + "\n", encoding="utf-8")
+                self.assertEqual(len(overloads_in_use(directory)), found, line)
 
     def breaches_of(self, files):
         with tempfile.TemporaryDirectory() as directory:

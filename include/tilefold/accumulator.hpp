@@ -9,8 +9,8 @@
 // - A typed functor such as std::plus<X> counts as if the values had type X: each is converted to X
 //   (typed_lift) and then to the accumulator.
 // - Any other operator accumulates in what it returns for two (widened, where it can) values.
-// - An initial value takes part: with two arithmetic types the accumulator is their common type, so
-//   it is never narrower than either; for other types the initial value's type is the accumulator.
+// - An initial value takes part: the accumulator is the type that holds both, of two numbers their
+//   common type (with_init).
 #pragma once
 
 #include <concepts>
@@ -31,7 +31,7 @@ template <class T>
 struct widened<T> {
   using type = float;
 };
-template <std::integral T>
+template <integer T>
   requires(sizeof(T) < 4 && !std::same_as<T, bool>)
 struct widened<T> {
   using type = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
@@ -116,23 +116,45 @@ struct op_accumulator<logical_or, T> {
 /// Stands for "no initial value".
 struct no_init {};
 
-template <class Acc, class Init>
+/// What convert() of reducer.hpp can do.
+template <class From, class To>
+concept converts_to =
+    std::constructible_from<To, From> || (complex_like<To> && complex_like<From>) ||
+    (is_narrow_float<From> && std::constructible_from<To, float>);
+
+/// Whether Op folds accumulators of type Acc, to which one of type Other converts.
+template <class Op, class Acc, class Other>
+concept accumulates_in = converts_to<Other, Acc> && binary_op_on<Op, Acc>;
+
+// The type that holds both the folded values and an initial value. Of types that are not numbers it
+// is what the operator returns for both, or the one that the other converts to and that the
+// operator folds; where both would do, that of the values, unless they alone convert implicitly.
+template <class Op, class Acc, class Init>
+concept gives_accumulator =
+    accumulates_in<Op, Acc, Init> && std::same_as<call_result_t<Op, Init, Acc>, Acc>;
+template <class Op, class Acc, class Init>
+concept init_is_wider = (std::convertible_to<Acc, Init> && !std::convertible_to<Init, Acc> &&
+                         accumulates_in<Op, Init, Acc> && !gives_accumulator<Op, Acc, Init>) ||
+                        (!accumulates_in<Op, Acc, Init> && accumulates_in<Op, Init, Acc>);
+template <class Op, class Acc, class Init>
 struct with_init {
-  using type = Init;
+  using type = std::conditional_t<init_is_wider<Op, Acc, Init>, Init, Acc>;
 };
-template <class Acc>
-struct with_init<Acc, no_init> {
+template <class Op, class Acc>
+struct with_init<Op, Acc, Acc> {
   using type = Acc;
 };
-// Narrow floats are left out: float and every wider type can hold them, and sums of them have a
-// float accumulator in any case.
-template <class Acc, class Init>
-  requires std::is_arithmetic_v<Acc> && std::is_arithmetic_v<Init>
-struct with_init<Acc, Init> : std::common_type<Acc, Init> {};
-template <class Acc, class Init>
-  requires(is_narrow_float<Acc> != is_narrow_float<Init>) &&
-          (std::is_arithmetic_v<Acc> || std::is_arithmetic_v<Init>)
-struct with_init<Acc, Init> : std::common_type<widened_t<Acc>, widened_t<Init>> {};
+template <class Op, class Acc>
+struct with_init<Op, Acc, no_init> {
+  using type = Acc;
+};
+template <class Op, number Acc, number Init>
+  requires(!std::same_as<Acc, Init>)
+struct with_init<Op, Acc, Init>
+    : std::common_type<
+          std::conditional_t<is_narrow_float<Acc> || is_narrow_float<Init>, widened_t<Acc>, Acc>,
+          std::conditional_t<is_narrow_float<Acc> || is_narrow_float<Init>, widened_t<Init>,
+                             Init>> {};
 
 // Op is normalized. Named is the caller's explicit choice or void.
 template <class Named, class Op, class T, class Init>
@@ -142,7 +164,7 @@ struct accumulator {
 template <class Op, class T, class Init>
 struct accumulator<void, Op, T, Init> {
   using from_values = typename op_accumulator<Op, T>::type;
-  using type = typename with_init<from_values, Init>::type;
+  using type = typename with_init<Op, from_values, Init>::type;
 };
 template <class Op, class T>
 struct accumulator<void, Op, T, no_init> : op_accumulator<Op, T> {};
@@ -150,7 +172,7 @@ struct accumulator<void, Op, T, no_init> : op_accumulator<Op, T> {};
 template <class Op, class T, class Init>
   requires(!std::same_as<Init, no_init>) && (std::same_as<Op, plus> || std::same_as<Op, multiplies>)
 struct accumulator<void, Op, T, Init> {
-  using type = typename with_init<widened_t<T>, widened_t<Init>>::type;
+  using type = typename with_init<Op, widened_t<T>, widened_t<Init>>::type;
 };
 
 template <class Op, class X, class T>

@@ -82,10 +82,12 @@ void reduce_axes_with(Exec&& exec, const In& in, const Out& out, const axes& red
     if constexpr (spans_ranks<decltype(base)>) {
       detail::reduce_axes_on_ranks<Acc, policy>(base, in, out, reduced, arguments);
     } else {
-      const auto bound = detail::bind<Acc, in_iterator>(arguments, as_is{});
-      detail::fold_plan<policy>(
-          base, bound, in.data_handle(), out.data_handle(),
-          detail::plan_axes(detail::shape_to_reduce(in, reduced), out, reduced));
+      host::in_default_float_mode([&] {
+        const auto bound = detail::bind<Acc, in_iterator>(arguments, as_is{});
+        detail::fold_plan<policy>(
+            base, bound, in.data_handle(), out.data_handle(),
+            detail::plan_axes(detail::shape_to_reduce(in, reduced), out, reduced));
+      });
     }
   }
 }
@@ -99,13 +101,15 @@ void reduce_axes_on_ranks(const Ranks& ranks, const In& in, const Out& out, cons
     detail::reduce_axes_with<Acc>(ranks.local(), in, out, reduced, arguments);
     return;
   }
-  ranks.template fold_axes<Policy>(detail::bind<Acc, view_iterator_t<In>>(arguments, as_is{}),
-                                   in.data_handle(), out.data_handle(), [&](std::string& call) {
-                                     const view_shape shape = detail::shape_to_reduce(in, reduced);
-                                     call += " of " + detail::common_shape(shape);
-                                     return detail::plan_axes(shape, out, reduced,
-                                                              result_order::by_axis);
-                                   });
+  host::in_default_float_mode([&] {
+    ranks.template fold_axes<Policy>(
+        detail::bind<Acc, view_iterator_t<In>>(arguments, as_is{}), in.data_handle(),
+        out.data_handle(), [&](std::string& call) {
+          const view_shape shape = detail::shape_to_reduce(in, reduced);
+          call += " of " + detail::common_shape(shape);
+          return detail::plan_axes(shape, out, reduced, result_order::by_axis);
+        });
+  });
 }
 
 template <class Acc, class Exec, class In, class Out, class... InitOp>

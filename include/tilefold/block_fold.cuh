@@ -49,12 +49,12 @@ using accumulated_t = typename detail::cuda::kernel_accumulator<R, T>::type;
 template <int Lanes = 32, class Items, class Op>
 __device__ __forceinline__ auto warp_fold(const Items& values, Op op) {
   constexpr int count = Lanes * detail::cuda::thread_items<Items>::count;
-  return detail::cuda::reduce_warp<Lanes, 1, true>(&values, count, op);
+  return detail::cuda::reduce_warp<Lanes, 1, true>(__builtin_addressof(values), count, op);
 }
 
 template <int Lanes = 32, class Items, class Op>
 __device__ __forceinline__ auto warp_fold(const Items& values, int count, Op op) {
-  return detail::cuda::reduce_warp<Lanes, 1, false>(&values, count, op);
+  return detail::cuda::reduce_warp<Lanes, 1, false>(__builtin_addressof(values), count, op);
 }
 
 /// Several independent warp_folds at once, for far fewer shuffles.
@@ -138,13 +138,13 @@ template <int Nt, class Acc, int MostFolds, class Items, class Op>
 __device__ __forceinline__ auto block_fold(block_storage<Nt, Acc, MostFolds>& storage,
                                            const Items& values, Op op) {
   constexpr int count = Nt * detail::cuda::thread_items<Items>::count;
-  return detail::cuda::reduce_block<Nt, 1, true>(storage, &values, count, op);
+  return detail::cuda::reduce_block<Nt, 1, true>(storage, __builtin_addressof(values), count, op);
 }
 
 template <int Nt, class Acc, int MostFolds, class Items, class Op>
 __device__ __forceinline__ auto block_fold(block_storage<Nt, Acc, MostFolds>& storage,
                                            const Items& values, int count, Op op) {
-  return detail::cuda::reduce_block<Nt, 1, false>(storage, &values, count, op);
+  return detail::cuda::reduce_block<Nt, 1, false>(storage, __builtin_addressof(values), count, op);
 }
 
 /// Several independent block_folds at once: one barrier, and the few shuffles of warp_fold_each.

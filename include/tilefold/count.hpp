@@ -21,7 +21,7 @@ struct equals {
   TILEFOLD_HD bool operator()(const T& element) const {
     if constexpr (is_narrow_float<T> || is_narrow_float<Value>) {
       return detail::convert<widened_t<T>>(element) == detail::convert<widened_t<Value>>(value);
-    } else if constexpr (std::is_arithmetic_v<T> && std::is_arithmetic_v<Value>) {
+    } else if constexpr (number<T> && number<Value>) {
       // Compared in their common type, as == does by itself, but without a warning on signs.
       using common = std::common_type_t<T, Value>;
       return static_cast<common>(element) == static_cast<common>(value);

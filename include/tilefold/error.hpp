@@ -84,8 +84,7 @@ class capture_error : public error {
   using error::error;
 };
 
-/// The processor is set to treat subnormal numbers as zero, or to round otherwise than to nearest
-/// even, which moves bits of a fold. Looked for on x86 and 64-bit Arm, in builds without NDEBUG
+/// Not thrown any more: folds compute in the same mode whatever the processor is set to
 /// (docs/numerics.md).
 class float_mode_error : public error {
  public:

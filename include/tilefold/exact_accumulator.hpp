@@ -75,23 +75,8 @@ class exact_accumulator {
   void add(It first, End last) {
     const T* const items = std::to_address(first);
     const auto n = static_cast<std::int64_t>(last - first);
-    if (!detail::host::has_default_float_mode()) {
-      // Running sums would lose bits. One by one, items are integers.
-      for (std::int64_t i = 0; i < n; ++i) add(items[i]);
-      return;
-    }
-    constexpr detail::exact_cutter cutter =
-        detail::plain_cuts<T, detail::exact_term::item>::cutter();
-    using sum_type = typename state_type::state_type;
-    sum_type sum = sum_type::nothing();
-    detail::exact_blocks<sum_type> blocks(cutter, sum);
-    for (std::int64_t i = 0; i < n; i += cutter.block) {
-      const std::int64_t size = n - i < cutter.block ? n - i : cutter.block;
-      blocks.add(items + i, nullptr, size, [&](auto& to, std::int64_t k) {
-        to.add(static_cast<double>(detail::exact_item(items[i + k])));
-      });
-    }
-    state_.add(state_type::of(sum));
+    // Running sums would lose bits in another.
+    detail::host::in_default_float_mode([&] { add_blocks(items, n); });
   }
   template <class Range>
     requires detail::adds_exactly<std::iter_value_t<decltype(std::begin(std::declval<Range&>()))>,
@@ -187,6 +172,21 @@ class exact_accumulator {
 
  private:
   friend struct detail::exact_access;
+
+  void add_blocks(const T* items, std::int64_t n) {
+    constexpr detail::exact_cutter cutter =
+        detail::plain_cuts<T, detail::exact_term::item>::cutter();
+    using sum_type = typename state_type::state_type;
+    sum_type sum = sum_type::nothing();
+    detail::exact_blocks<sum_type> blocks(cutter, sum);
+    for (std::int64_t i = 0; i < n; i += cutter.block) {
+      const std::int64_t size = n - i < cutter.block ? n - i : cutter.block;
+      blocks.add(items + i, nullptr, size, [&](auto& to, std::int64_t k) {
+        to.add(static_cast<double>(detail::exact_item(items[i + k])));
+      });
+    }
+    state_.add(state_type::of(sum));
+  }
 
   static constexpr std::size_t words = state_type::words;
   static constexpr std::size_t checksum_place = 2 + words;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// 16-bit floating storage types that need no CUDA header, and the list of narrow floating types
-// that the library knows (CUDA's own among them, by forward declaration, so that what a template
-// means never depends on which headers came first). Conversions are exact to float and round to
-// nearest even from float, bit for bit the same on host and device.
+// Which types are numbers, whatever the compiler's language mode; 16-bit floating storage types
+// that need no CUDA header; and the narrow floating types that the library knows (CUDA's own among
+// them, by forward declaration, so that what a template means never depends on which headers came
+// first). Conversions are exact to float and round to nearest even from float, bit for bit the same
+// on host and device.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -40,11 +42,62 @@ struct bfloat16 {
 
 namespace detail {
 
+#if defined(__SIZEOF_INT128__)
+__extension__ using signed_128 = __int128;
+__extension__ using unsigned_128 = unsigned __int128;
 template <class T>
-inline constexpr bool is_half = std::is_same_v<T, half> || std::is_same_v<T, ::__half>;
+inline constexpr bool is_128_bit_integer = std::is_same_v<std::remove_cv_t<T>, signed_128> ||
+                                           std::is_same_v<std::remove_cv_t<T>, unsigned_128>;
+#else
+template <class T>
+inline constexpr bool is_128_bit_integer = false;
+#endif
+
+/// std::integral, and __int128 in every mode (std::integral knows it in -std=gnu++20 alone).
+template <class T>
+concept integer = std::integral<T> || is_128_bit_integer<T>;
+
+template <class T>
+concept signed_integer = integer<T> && static_cast<T>(-1) < static_cast<T>(0);
+
+template <class T>
+struct made_unsigned : std::make_unsigned<T> {};
+#if defined(__SIZEOF_INT128__)
+template <class T>
+  requires is_128_bit_integer<T>
+struct made_unsigned<T> {
+  using type = unsigned_128;
+};
+#endif
+/// std::make_unsigned_t, of __int128 in every mode.
+template <integer T>
+using made_unsigned_t = typename made_unsigned<T>::type;
+
+/// A floating type of the compiler, also one that the standard library does not know: _Float16,
+/// __bf16 and __float128, which are std::float16_t and the like in C++23.
+template <class T>
+concept compiler_float =
+    std::floating_point<T> || (!std::is_class_v<T> && !std::is_union_v<T> && !std::is_enum_v<T> &&
+                               !integer<T> && requires(const T& x) {
+                                 static_cast<T>(0.5f);
+                                 static_cast<float>(x);
+                                 { x / x < x } -> std::same_as<bool>;
+                               });
+
+/// The digits of a significand of a float of 16 bits: 11 of binary16, 8 of bfloat16.
+template <class T>
+inline constexpr int digits_of_16_bits = 0;
+template <compiler_float T>
+  requires(sizeof(T) == 2)
+inline constexpr int digits_of_16_bits<T> =
+    static_cast<float>(static_cast<T>(1.0f + 0x1p-10f)) == 1.0f ? 8 : 11;
+
+template <class T>
+inline constexpr bool is_half =
+    std::is_same_v<T, half> || std::is_same_v<T, ::__half> || digits_of_16_bits<T> == 11;
 template <class T>
 inline constexpr bool is_bfloat16 =
-    std::is_same_v<T, bfloat16> || std::is_same_v<T, ::__nv_bfloat16>;
+    std::is_same_v<T, bfloat16> || std::is_same_v<T, ::__nv_bfloat16> || digits_of_16_bits<T> == 8;
 
 }  // namespace detail
 
@@ -54,6 +107,17 @@ inline constexpr bool is_narrow_float =
     std::is_same_v<T, ::__nv_fp8_e5m2>;
 
 namespace detail {
+
+/// A floating type that computes in itself.
+template <class T>
+concept real = compiler_float<T> && !is_narrow_float<T>;
+
+template <class T>
+concept floating = real<T> || is_narrow_float<T>;
+
+/// Numbers whose arithmetic the library knows.
+template <class T>
+concept number = integer<T> || floating<T>;
 
 TILEFOLD_HD inline std::uint16_t half_bits_from_float(float value) {
   const auto f = __builtin_bit_cast(std::uint32_t, value);

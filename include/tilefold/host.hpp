@@ -14,7 +14,6 @@
 
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/host/float_mode.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/detail/stand_in.hpp>
@@ -133,8 +132,6 @@ class basic_host_executor {
   template <class Policy, class Source, detail::folding Reducer, class Init>
   [[gnu::noinline]] typename Reducer::result fold(const Source& source, const Reducer& reducer,
                                                   const Init& init, std::int64_t n) const {
-    detail::host::require_float_mode<Source, typename Reducer::accumulator,
-                                     typename Reducer::result>();
     return detail::finish(detail::closed_steps<Reducer>{reducer}, init,
                           mode_.fold(source, reducer, n));
   }
@@ -152,8 +149,6 @@ class basic_host_executor {
   [[gnu::noinline]] void fold_blocks(const Source& source, const Reducer& reducer,
                                      std::int64_t position, std::int64_t n,
                                      const Keep& keep) const {
-    detail::host::require_float_mode<Source, typename Reducer::accumulator,
-                                     typename Reducer::result>();
     const detail::blocks_of<Reducer> blocks{{position, position + n}};
     std::int64_t first = position;
     for (int i = 0, count = blocks.count(); i < count; ++i) {
@@ -190,8 +185,6 @@ class basic_host_executor {
   [[gnu::noinline]] std::int64_t fold_by_key(const Items& items, const Reducer& reducer,
                                              const Init& init, const KeysOut& keys_out,
                                              const ValuesOut& values_out) const {
-    detail::host::require_float_mode<typename Items::source_type, typename Items::key_type,
-                                     typename Reducer::accumulator, typename Reducer::result>();
     detail::require_host_access(keys_out, "keys_out");
     detail::require_host_access(values_out, "values_out");
     const auto keep_key = [&](std::int64_t run, std::int64_t j) {
@@ -242,8 +235,6 @@ class basic_host_executor {
   template <class Forest, class Reducer, class Init, class Empty, class Out, class Fold>
   void fold_trees(const Forest& forest, const Reducer& reducer, const Init& init,
                   const Empty& empty, const Out& out, const Fold& fold) const {
-    detail::host::require_float_mode<typename Forest::source_type, typename Reducer::accumulator,
-                                     typename Reducer::result>();
     detail::require_host_access(out, "out");
     detail::host::require_first_array(forest);
     // By value: these run for every tree.

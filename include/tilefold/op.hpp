@@ -8,6 +8,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -28,10 +29,7 @@ namespace tilefold {
 namespace detail {
 
 template <class T>
-concept wrapping_integer = std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>;
-
-template <class T>
-concept floating = std::floating_point<T> || is_narrow_float<T>;
+concept wrapping_integer = integer<T> && !std::same_as<std::remove_cv_t<T>, bool>;
 
 // std::complex, cuda::std::complex and thrust::complex alike: two reals, in this order, no more.
 // Their members cannot be called in device code without a special compiler flag, their bits can.
@@ -40,7 +38,7 @@ concept complex_like = std::is_class_v<T> && std::is_trivially_copyable_v<T> && 
   typename T::value_type;
   { z.real() } -> std::convertible_to<typename T::value_type>;
   { z.imag() } -> std::convertible_to<typename T::value_type>;
-  requires std::floating_point<typename T::value_type>;
+  requires real<typename T::value_type>;
   requires sizeof(T) == 2 * sizeof(typename T::value_type);
 };
 
@@ -51,13 +49,13 @@ struct real_pair {
 
 // At least `unsigned`, so that promotion cannot smuggle a signed (overflowing) type back in.
 template <wrapping_integer T>
-using modular_t = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
+using modular_t = std::common_type_t<unsigned, made_unsigned_t<T>>;
 
 // On the host, for any target: the compiler may not fuse the operation that made the value with the
 // one that uses it. An empty instruction stands between the two: g++ 12 loses
 // __builtin_assoc_barrier where it vectorises, nvcc's front end does not know it, and clang heeds
 // no pragma under -ffp-contract=fast. What is longer than a double is never fused.
-template <std::floating_point T>
+template <real T>
 TILEFOLD_HD void round_on_host([[maybe_unused]] T& value) {
 #if !defined(__CUDA_ARCH__)
   if constexpr (sizeof(T) <= 8) {
@@ -74,7 +72,7 @@ TILEFOLD_HD void round_on_host([[maybe_unused]] T& value) {
 
 // The same where the target can fuse. Elsewhere the code can be vectorised; it would be fused in
 // functions that are inlined into one for another target, which executors' are not.
-template <std::floating_point T>
+template <real T>
 TILEFOLD_HD T host_rounded(T value) {
 #if defined(__CUDA_ARCH__)
   return value;
@@ -120,6 +118,31 @@ TILEFOLD_HD inline double rounded_product(double a, double b) {
 inline long double rounded_sum(long double a, long double b) { return a + b; }
 inline long double rounded_product(long double a, long double b) { return a * b; }
 
+// As which standard type a compiler's other type of that size is computed: itself, if there is
+// none.
+template <class T>
+using standard_real_t =
+    std::conditional_t<sizeof(T) == 4, float, std::conditional_t<sizeof(T) == 8, double, T>>;
+template <real T>
+TILEFOLD_HD T rounded_sum(T a, T b) {
+  using standard = standard_real_t<T>;
+  if constexpr (std::same_as<standard, T>) {
+    return a + b;
+  } else {
+    return static_cast<T>(detail::rounded_sum(static_cast<standard>(a), static_cast<standard>(b)));
+  }
+}
+template <real T>
+TILEFOLD_HD T rounded_product(T a, T b) {
+  using standard = standard_real_t<T>;
+  if constexpr (std::same_as<standard, T>) {
+    return a * b;
+  } else {
+    return static_cast<T>(
+        detail::rounded_product(static_cast<standard>(a), static_cast<standard>(b)));
+  }
+}
+
 template <floating T>
 TILEFOLD_HD bool is_nan(T x) {
   if constexpr (is_narrow_float<T>) {
@@ -163,7 +186,7 @@ TILEFOLD_HD auto order_key(T x) {
 
 template <class T>
 TILEFOLD_HD bool ordered_less(const T& a, const T& b) {
-  if constexpr (std::floating_point<T> && sizeof(T) > 8) {
+  if constexpr (real<T> && sizeof(T) > 8) {
     return a < b || (a == b && __builtin_signbit(a) > __builtin_signbit(b));
   } else if constexpr (floating<T>) {
     return detail::order_key(a) < detail::order_key(b);
@@ -172,15 +195,26 @@ TILEFOLD_HD bool ordered_less(const T& a, const T& b) {
   }
 }
 
-// As constants: device code may use their values, but cannot call numeric_limits.
-template <class T>
-inline constexpr T infinity = std::numeric_limits<T>::infinity();
-template <class T>
-inline constexpr T nan = std::numeric_limits<T>::quiet_NaN();
-template <class T>
+// As constants: device code may use their values, but cannot call numeric_limits; which does not
+// know every type of the compiler, either.
+template <real T>
+inline constexpr T infinity = static_cast<T>(std::numeric_limits<double>::infinity());
+template <real T>
+inline constexpr T nan = static_cast<T>(std::numeric_limits<double>::quiet_NaN());
+template <integer T>
 inline constexpr T largest = (std::numeric_limits<T>::max)();
-template <class T>
+template <integer T>
 inline constexpr T smallest = std::numeric_limits<T>::lowest();
+#if defined(__SIZEOF_INT128__)
+template <>
+inline constexpr unsigned_128 largest<unsigned_128> = ~unsigned_128{0};
+template <>
+inline constexpr unsigned_128 smallest<unsigned_128> = 0;
+template <>
+inline constexpr signed_128 largest<signed_128> = static_cast<signed_128>(~unsigned_128{0} >> 1);
+template <>
+inline constexpr signed_128 smallest<signed_128> = -largest<signed_128> - 1;
+#endif
 
 #if defined(__CUDA_ARCH__)
 // PTX min and max: -0 < +0; a NaN operand is ignored, or wins with .NaN, which is there from sm_80
@@ -283,6 +317,11 @@ TILEFOLD_HD T greater(const T& a, const T& b) {
 
 template <class T>
 concept truth_value = std::constructible_from<bool, const T&>;
+// Whose bits the library knows how to join. (Device code cannot call the operators of std::byte.)
+template <class T>
+concept bitwise = integer<T> || std::same_as<T, std::byte>;
+template <bitwise T>
+using bits_of_t = std::conditional_t<std::same_as<T, std::byte>, unsigned char, T>;
 template <class T>
 concept addable = wrapping_integer<T> || floating<T> || complex_like<T> || requires(const T& a) {
   { a + a } -> std::convertible_to<T>;
@@ -308,7 +347,7 @@ struct plus {
       return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
     } else if constexpr (is_narrow_float<T>) {
       return static_cast<T>(detail::rounded_sum(static_cast<float>(a), static_cast<float>(b)));
-    } else if constexpr (std::floating_point<T>) {
+    } else if constexpr (detail::real<T>) {
       return detail::rounded_sum(a, b);
     } else if constexpr (detail::complex_like<T>) {
       using pair = detail::real_pair<typename T::value_type>;
@@ -332,7 +371,7 @@ struct multiplies {
       return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
     } else if constexpr (is_narrow_float<T>) {
       return static_cast<T>(detail::rounded_product(static_cast<float>(a), static_cast<float>(b)));
-    } else if constexpr (std::floating_point<T>) {
+    } else if constexpr (detail::real<T>) {
       return detail::rounded_product(a, b);
     } else if constexpr (detail::complex_like<T>) {
       using pair = detail::real_pair<typename T::value_type>;
@@ -383,25 +422,49 @@ struct maximum_number {
 
 /// a & b
 struct bit_and {
-  template <std::integral T>
-  TILEFOLD_HD T operator()(T a, T b) const {
-    return static_cast<T>(a & b);
+  template <class T>
+    requires detail::bitwise<T> || requires(const T& a) {
+      { a& a } -> std::convertible_to<T>;
+    }
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    if constexpr (detail::bitwise<T>) {
+      using bits = detail::bits_of_t<T>;
+      return static_cast<T>(static_cast<bits>(a) & static_cast<bits>(b));
+    } else {
+      return a & b;
+    }
   }
 };
 
 /// a | b
 struct bit_or {
-  template <std::integral T>
-  TILEFOLD_HD T operator()(T a, T b) const {
-    return static_cast<T>(a | b);
+  template <class T>
+    requires detail::bitwise<T> || requires(const T& a) {
+      { a | a } -> std::convertible_to<T>;
+    }
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    if constexpr (detail::bitwise<T>) {
+      using bits = detail::bits_of_t<T>;
+      return static_cast<T>(static_cast<bits>(a) | static_cast<bits>(b));
+    } else {
+      return a | b;
+    }
   }
 };
 
 /// a ^ b
 struct bit_xor {
-  template <std::integral T>
-  TILEFOLD_HD T operator()(T a, T b) const {
-    return static_cast<T>(a ^ b);
+  template <class T>
+    requires detail::bitwise<T> || requires(const T& a) {
+      { a ^ a } -> std::convertible_to<T>;
+    }
+  TILEFOLD_HD T operator()(const T& a, const T& b) const {
+    if constexpr (detail::bitwise<T>) {
+      using bits = detail::bits_of_t<T>;
+      return static_cast<T>(static_cast<bits>(a) ^ static_cast<bits>(b));
+    } else {
+      return a ^ b;
+    }
   }
 };
 
@@ -442,19 +505,26 @@ struct op_traits {
 namespace detail {
 
 template <class T>
-inline constexpr bool exact_arithmetic = std::integral<T>;
+inline constexpr bool exact_arithmetic = integer<T>;
 
 // Ours: commutative on every type whose arithmetic we know, never assumed of a class.
 template <class T>
 struct known_op_traits {
-  static constexpr bool commutative = std::integral<T> || floating<T> || complex_like<T>;
+  static constexpr bool commutative = number<T> || complex_like<T>;
   static constexpr bool order_free = exact_arithmetic<T>;
   static constexpr bool separately_rounded = commutative;
 };
 
 template <class T>
+struct bitwise_traits {
+  static constexpr bool commutative = bitwise<T>;
+  static constexpr bool order_free = commutative;
+  static constexpr bool separately_rounded = commutative;
+};
+
+template <class T>
 struct selection_traits {
-  static constexpr bool commutative = std::integral<T> || floating<T>;
+  static constexpr bool commutative = number<T>;
   static constexpr bool order_free = commutative;
   static constexpr bool separately_rounded = commutative;
 };
@@ -462,7 +532,7 @@ struct selection_traits {
 // numeric_limits knows nothing of the narrow types; their extremes come through float.
 template <class T>
 TILEFOLD_HD T highest() {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (real<T>) {
     return infinity<T>;
   } else if constexpr (is_narrow_float<T>) {
     return static_cast<T>(infinity<float>);
@@ -473,7 +543,7 @@ TILEFOLD_HD T highest() {
 
 template <class T>
 TILEFOLD_HD T lowest() {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (real<T>) {
     return -infinity<T>;
   } else if constexpr (is_narrow_float<T>) {
     return static_cast<T>(-infinity<float>);
@@ -485,15 +555,9 @@ TILEFOLD_HD T lowest() {
 // The bits of the one NaN that results use. Conversion from a float NaN would not do: processors
 // disagree about what it gives.
 template <class T>
-inline constexpr std::uint16_t nan_bits = 0;
-template <>
-inline constexpr std::uint16_t nan_bits<half> = 0x7e00;
-template <>
-inline constexpr std::uint16_t nan_bits<::__half> = 0x7e00;
-template <>
-inline constexpr std::uint16_t nan_bits<bfloat16> = 0x7fc0;
-template <>
-inline constexpr std::uint16_t nan_bits<::__nv_bfloat16> = 0x7fc0;
+inline constexpr std::uint16_t nan_bits = is_half<T>       ? 0x7e00
+                                          : is_bfloat16<T> ? 0x7fc0
+                                                           : 0;
 template <>
 inline constexpr std::uint16_t nan_bits<::__nv_fp8_e4m3> = 0x7f;
 template <>
@@ -501,7 +565,7 @@ inline constexpr std::uint16_t nan_bits<::__nv_fp8_e5m2> = 0x7e;
 
 template <class T>
 TILEFOLD_HD T quiet_nan() {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (real<T>) {
     return nan<T>;
   } else if constexpr (sizeof(T) == 2) {
     return __builtin_bit_cast(T, nan_bits<T>);
@@ -511,10 +575,10 @@ TILEFOLD_HD T quiet_nan() {
 }
 
 template <class T>
-concept has_extremes = std::integral<T> || floating<T>;
+concept has_extremes = number<T>;
 
 template <class T>
-concept arithmetic_like = std::integral<T> || floating<T> || complex_like<T>;
+concept arithmetic_like = number<T> || complex_like<T>;
 
 }  // namespace detail
 
@@ -529,8 +593,8 @@ struct op_traits<plus, T> : detail::known_op_traits<T> {
       return __builtin_bit_cast(T, (detail::real_pair<real>{-real{0}, -real{0}}));
     } else if constexpr (is_narrow_float<T>) {
       return static_cast<T>(-0.0f);
-    } else if constexpr (std::floating_point<T>) {
-      return -T{0};
+    } else if constexpr (detail::real<T>) {
+      return -static_cast<T>(0);
     } else {
       return T{0};
     }
@@ -540,7 +604,7 @@ struct op_traits<plus, T> : detail::known_op_traits<T> {
 template <class T>
 struct op_traits<multiplies, T> : detail::known_op_traits<T> {
   TILEFOLD_HD static T identity()
-    requires(std::integral<T> || detail::floating<T>)
+    requires detail::number<T>
   {
     return static_cast<T>(1.0f);
   }
@@ -592,22 +656,22 @@ struct op_traits<maximum_number, T> : detail::selection_traits<T> {
 };
 
 template <class T>
-struct op_traits<bit_and, T> : detail::known_op_traits<T> {
+struct op_traits<bit_and, T> : detail::bitwise_traits<T> {
   TILEFOLD_HD static T identity()
-    requires std::integral<T>
+    requires detail::bitwise<T>
   {
     if constexpr (std::is_same_v<T, bool>) {
       return true;
     } else {
-      return static_cast<T>(~T{0});
+      return static_cast<T>(~detail::bits_of_t<T>{0});
     }
   }
 };
 
 template <class T>
-struct op_traits<bit_or, T> : detail::known_op_traits<T> {
+struct op_traits<bit_or, T> : detail::bitwise_traits<T> {
   TILEFOLD_HD static T identity()
-    requires std::integral<T>
+    requires detail::bitwise<T>
   {
     return T{0};
   }

@@ -103,9 +103,11 @@ class piece {
       const auto items = detail::bind<Acc, It>(as_given, detail::as_is{});
       const auto own = this->reducer();
       list longer = blocks_;
-      base.template fold_blocks<typename parts::policy>(
-          detail::in_whole(items.source(base, first), end()), items.reducer, end(), n,
-          [&](const accumulator& value, std::int64_t size) { longer.push(own, value, size); });
+      detail::host::in_default_float_mode([&] {
+        base.template fold_blocks<typename parts::policy>(
+            detail::in_whole(items.source(base, first), end()), items.reducer, end(), n,
+            [&](const accumulator& value, std::int64_t size) { longer.push(own, value, size); });
+      });
       blocks_ = std::move(longer);
     }
     return *this;
@@ -131,7 +133,7 @@ class piece {
                                 std::to_string(next.begin()));
     }
     list longer = blocks_;
-    longer.append(reducer(), next.blocks_);
+    detail::host::in_default_float_mode([&] { longer.append(reducer(), next.blocks_); });
     blocks_ = std::move(longer);
     return *this;
   }
@@ -234,21 +236,23 @@ class piece {
   reducer_type reducer() const { return bind().reducer; }
 
   template <class Init>
-  [[gnu::noinline]] result_type finished(const Init& init) const {
+  result_type finished(const Init& init) const {
     if (begin() != 0) {
       throw invalid_range_error("tilefold::piece: a piece that begins at " +
                                 std::to_string(begin()) +
                                 " has no value; merge it with those before it");
     }
-    const auto fold = bind();
-    const auto start = detail::convert_init<accumulator>(init);
-    const detail::closed_steps steps{fold.reducer};
-    if (blocks_.count() > 0) return detail::finish(steps, start, blocks_.fold(fold.reducer));
-    if constexpr (std::same_as<Init, detail::no_init> || bound::types::nothing::known) {
-      return detail::result_of_nothing(steps, fold.empty("piece::value"));
-    } else {
-      return detail::result_of_nothing(steps, start);
-    }
+    return detail::host::in_default_float_mode([&]() -> result_type {
+      const auto fold = bind();
+      const auto start = detail::convert_init<accumulator>(init);
+      const detail::closed_steps steps{fold.reducer};
+      if (blocks_.count() > 0) return detail::finish(steps, start, blocks_.fold(fold.reducer));
+      if constexpr (std::same_as<Init, detail::no_init> || bound::types::nothing::known) {
+        return detail::result_of_nothing(steps, fold.empty("piece::value"));
+      } else {
+        return detail::result_of_nothing(steps, start);
+      }
+    });
   }
 
   Op op_;

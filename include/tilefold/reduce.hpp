@@ -33,8 +33,7 @@ namespace tilefold {
 ///   for a floating sum), else empty_range_error.
 /// - Workspace: none of the caller's; see the executor. Work: n lifts, n - 1 combines.
 /// - Throws invalid_range_error (last < first), null_pointer_error, empty_range_error,
-///   memory_space_error, allocation_error, capture_error, cuda_error; in builds without NDEBUG
-///   also float_mode_error.
+///   memory_space_error, allocation_error, capture_error, cuda_error.
 template <class Acc = void, executor Exec, detail::item_iterator It, class... InitOp>
   requires(sizeof...(InitOp) <= 2)
 auto reduce(Exec&& exec, It first, It last, InitOp... init_op) {

@@ -201,20 +201,22 @@ void reduce_by_key_into(Exec&& exec, Keys keys_first, Keys keys_last, Values val
   if constexpr (detail::folds_keys<Acc, Exec, Keys, Values, KeysOut, ValuesOut>(types)) {
     using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
     auto&& base = parts::base(exec);
-    const auto bound = detail::bind<Acc, Values>(last.fold, detail::as_is{});
-    if constexpr (detail::spans_ranks<decltype(base)>) {
-      base.store(detail::fold_keys_on_ranks<typename parts::policy>(
-                     base, bound, n, keys_first, values, last.equal, keys_out, values_out),
-                 num_runs_out);
-    } else {
-      if (n == 0) {
-        base.store(std::int64_t{0}, num_runs_out);
-        return;
+    detail::host::in_default_float_mode([&] {
+      const auto bound = detail::bind<Acc, Values>(last.fold, detail::as_is{});
+      if constexpr (detail::spans_ranks<decltype(base)>) {
+        base.store(detail::fold_keys_on_ranks<typename parts::policy>(
+                       base, bound, n, keys_first, values, last.equal, keys_out, values_out),
+                   num_runs_out);
+      } else {
+        if (n == 0) {
+          base.store(std::int64_t{0}, num_runs_out);
+          return;
+        }
+        base.template fold_by_key_into<typename parts::policy>(
+            detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
+            bound.start, keys_out, values_out, num_runs_out);
       }
-      base.template fold_by_key_into<typename parts::policy>(
-          detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
-          bound.start, keys_out, values_out, num_runs_out);
-    }
+    });
   }
 }
 
@@ -236,16 +238,18 @@ std::int64_t reduce_by_key(Exec&& exec, Keys keys_first, Keys keys_last, Values 
     using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
     auto&& base = parts::base(exec);
     base.require_waiting("reduce_by_key");
-    const auto bound = detail::bind<Acc, Values>(last.fold, detail::as_is{});
-    if constexpr (detail::spans_ranks<decltype(base)>) {
-      return detail::fold_keys_on_ranks<typename parts::policy>(base, bound, n, keys_first, values,
-                                                                last.equal, keys_out, values_out);
-    } else {
-      if (n == 0) return 0;
-      return base.template fold_by_key<typename parts::policy>(
-          detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
-          bound.start, keys_out, values_out);
-    }
+    return detail::host::in_default_float_mode([&]() -> std::int64_t {
+      const auto bound = detail::bind<Acc, Values>(last.fold, detail::as_is{});
+      if constexpr (detail::spans_ranks<decltype(base)>) {
+        return detail::fold_keys_on_ranks<typename parts::policy>(
+            base, bound, n, keys_first, values, last.equal, keys_out, values_out);
+      } else {
+        if (n == 0) return 0;
+        return base.template fold_by_key<typename parts::policy>(
+            detail::read_keyed(base, bound, n, keys_first, values, last.equal), bound.reducer,
+            bound.start, keys_out, values_out);
+      }
+    });
   } else {
     return 0;
   }

@@ -72,12 +72,6 @@ TILEFOLD_HD T canonical(const T& value) {
   }
 }
 
-/// What convert() can do.
-template <class From, class To>
-concept converts_to =
-    std::constructible_from<To, From> || (complex_like<To> && complex_like<From>) ||
-    (is_narrow_float<From> && std::constructible_from<To, float>);
-
 /// What statistics, which compute in double, take.
 template <class T>
 concept converts_to_double = converts_to<T, double>;
@@ -93,7 +87,7 @@ TILEFOLD_HD To convert(const From& value) {
                               (real_pair<real>{static_cast<real>(z.re), static_cast<real>(z.im)}));
   } else if constexpr (is_narrow_float<From> && !std::same_as<To, From>) {
     return detail::convert<To>(static_cast<float>(value));
-  } else if constexpr (std::floating_point<From> && std::integral<To> && !std::same_as<To, bool>) {
+  } else if constexpr (real<From> && integer<To> && !std::same_as<To, bool>) {
     return detail::to_integer<To>(value);
   } else {
     return static_cast<To>(value);
@@ -187,10 +181,9 @@ struct op_reducer {
   static constexpr bool lifts_packets = false;
   // Whether a compiler could fuse across a lift or a combine, so that it is to be closed
   // (detail/closing.hpp; op_traits::separately_rounded), and so the result.
-  static constexpr bool lift_may_fuse = !std::same_as<Lift, as_is> && !std::integral<Acc> &&
-                                        !op_traits<Lift, Acc>::separately_rounded;
-  static constexpr bool combine_may_fuse =
-      !op_traits<Op, Acc>::separately_rounded && !std::integral<Acc>;
+  static constexpr bool lift_may_fuse =
+      !std::same_as<Lift, as_is> && !integer<Acc> && !op_traits<Lift, Acc>::separately_rounded;
+  static constexpr bool combine_may_fuse = !op_traits<Op, Acc>::separately_rounded && !integer<Acc>;
   static constexpr bool result_may_fuse = lift_may_fuse || combine_may_fuse;
   // Whether each of its operations is rounded whatever stands before or after it.
   static constexpr bool rounds_alone =
@@ -339,9 +332,9 @@ TILEFOLD_HD auto output_value(const T& result) {
 /// number and `out` holds integers.
 template <class Out, class Key>
 TILEFOLD_HD auto output_key(const Key& key) {
-  if constexpr (has_value_type<Out> && std::floating_point<Key>) {
+  if constexpr (has_value_type<Out> && real<Key>) {
     using held = std::iter_value_t<Out>;
-    if constexpr (std::integral<held>) {
+    if constexpr (integer<held>) {
       return detail::convert<held>(key);
     } else {
       return key;

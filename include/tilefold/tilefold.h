@@ -40,7 +40,7 @@ enum {
   TILEFOLD_MEMORY_SPACE = 7,     /* memory that the executor cannot reach */
   TILEFOLD_NO_MEMORY = 8,
   TILEFOLD_CAPTURE = 9,     /* not while the stream is being captured into a graph */
-  TILEFOLD_FLOAT_MODE = 10, /* the processor does not round as IEEE 754 asks */
+  TILEFOLD_FLOAT_MODE = 10, /* not returned any more */
   TILEFOLD_CUDA = 11,       /* the CUDA runtime refused */
   TILEFOLD_INTERNAL = 12,
   TILEFOLD_FORMAT = 13 /* bytes that are not what they were taken for */

@@ -160,22 +160,24 @@ void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_s
                                                     detail::as_is{});
     auto&& base = parts::base(exec);
     if (rows == 0 || size == 0) return;
-    const auto items = bound.source(base, first);
-    if constexpr (parts::checks) {
-      detail::require_sound(base, detail::make_equal_forest(items, rows, size),
-                            parts::num_items(exec));
-    }
-    using fold = std::remove_cvref_t<decltype(bound.reducer)>;
-    if constexpr (detail::transforms_rows<decltype(base), T, fold, Function, Out>) {
-      base.template transform_rows<typename parts::policy>(first, rows, size, bound.reducer,
-                                                           function, out);
-    } else {
-      base.readable(out, "out");
-      base.template fold_forest<typename parts::policy>(
-          detail::make_equal_forest(items, rows, size), rows, bound.reducer, bound.start,
-          detail::no_empty_tree{},
-          detail::row_writer<T, Function, Out>{first, size, function, out});
-    }
+    detail::host::in_default_float_mode([&] {
+      const auto items = bound.source(base, first);
+      if constexpr (parts::checks) {
+        detail::require_sound(base, detail::make_equal_forest(items, rows, size),
+                              parts::num_items(exec));
+      }
+      using fold = std::remove_cvref_t<decltype(bound.reducer)>;
+      if constexpr (detail::transforms_rows<decltype(base), T, fold, Function, Out>) {
+        base.template transform_rows<typename parts::policy>(first, rows, size, bound.reducer,
+                                                             function, out);
+      } else {
+        base.readable(out, "out");
+        base.template fold_forest<typename parts::policy>(
+            detail::make_equal_forest(items, rows, size), rows, bound.reducer, bound.start,
+            detail::no_empty_tree{},
+            detail::row_writer<T, Function, Out>{first, size, function, out});
+      }
+    });
   }
 }
 

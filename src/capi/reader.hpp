@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include <tilefold/detail/float_control.hpp>
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"
@@ -29,10 +30,11 @@ class coded_error : public error {
 /// says.
 tilefold_status code_of_current_exception();
 
+/// Calls `body` in the processor's default mode, in which folds and conversions compute.
 template <class Body>
 tilefold_status guarded(const Body& body) noexcept {
   try {
-    body();
+    detail::host::in_default_float_mode(body);
     return TILEFOLD_OK;
   } catch (...) {
     try {

@@ -22,6 +22,7 @@
 #include <tilefold/tilefold.hpp>
 
 #include "conformance/conformance.hpp"
+#include "support/float_mode.hpp"
 #include "support/items.hpp"
 #include "support/views.hpp"
 
@@ -227,6 +228,47 @@ TYPED_TEST(CInterfaceOf, RowsWithGapsHaveTheBitsOfRowsWithout) {
     }
   }
 }
+
+#if defined(TILEFOLD_TEST_FLOAT_MODES)
+// A library that is built with -ffast-math sets such modes when it is loaded.
+TEST_F(CInterface, HasTheSameBitsInEveryModeOfTheProcessor) {
+  std::vector<float> items(300000);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    items[i] = i / 64 % 2 == 0
+                   ? static_cast<float>(i % 9) * std::numeric_limits<float>::denorm_min()
+                   : 1.0f / static_cast<float>(i);
+  }
+  const std::vector<float> tiny(items.begin(), items.begin() + 64);
+  const auto sum = reduced<float>("sum", items), tiny_sum = reduced<float>("sum", tiny);
+  const auto mean = reduced<double>("mean", items);
+  const auto l2 = reduced<double>("l2", tiny);
+  ASSERT_NE(tiny_sum, 0.0f);
+  const tilefold_dtype f32 = code<float>;
+  for (const control_bits mode : {as_started | flush_to_zero | denormals_are_zero,
+                                  as_started | round_upward, as_started | round_toward_zero}) {
+    float rows[2] = {}, of_parts = 0;
+    tilefold_piece *whole = nullptr, *rest = nullptr;
+    {
+      const float_mode set(mode);
+      EXPECT_EQ(reduced<float>("sum", items), sum);
+      EXPECT_EQ(reduced<double>("mean", items), mean);
+      EXPECT_EQ(reduced<double>("l2", tiny), l2);
+      must(tilefold_segmented_reduce_equal(host_, "sum", tiny.data(), f32, 2, 32, rows));
+      must(tilefold_piece_create("sum", f32, 0, &whole));
+      must(tilefold_piece_create("sum", f32, 40, &rest));
+      must(tilefold_piece_append(whole, host_, tiny.data(), 40));
+      must(tilefold_piece_append(rest, host_, tiny.data() + 40, 24));
+      must(tilefold_piece_merge(whole, rest));
+      must(tilefold_piece_value(whole, &of_parts));
+      EXPECT_EQ(control_bits_now(), mode);
+    }
+    tilefold_piece_destroy(whole);
+    tilefold_piece_destroy(rest);
+    EXPECT_EQ(reduced<float>("sum", std::vector<float>(rows, rows + 2)), tiny_sum);
+    EXPECT_EQ(of_parts, tiny_sum);
+  }
+}
+#endif
 
 TEST_F(CInterface, KnowsBoolsAndComplexNumbers) {
   const std::vector<std::uint8_t> bools{1, 0, 1, 1};

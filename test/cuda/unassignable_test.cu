@@ -2,7 +2,8 @@
 //
 // Accumulators that can be copied but not assigned, for a member is const, on a GPU: returned,
 // written, by segments and by key, with the bits of the same accumulator without const on the host.
-// And typed functors of std, whose values are of their type first.
+// Some have neither an address by & nor an operator new that would do (support/archetype.hpp). And
+// typed functors of std, whose values are of their type first.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -10,11 +11,14 @@
 #include <type_traits>
 #include <vector>
 
+#include <tilefold/piece.hpp>
 #include <tilefold/tilefold.cuh>
 
+#include "support/archetype.hpp"
 #include "support/device.cuh"
 #include "support/items.hpp"
 #include "support/seed.hpp"
+#include "support/views.hpp"
 
 namespace tilefold::test {
 namespace {
@@ -26,6 +30,8 @@ struct plain {
 struct fixed {
   const float sum;
   const std::int32_t items;
+
+  void operator&() const = delete;
 };
 static_assert(std::is_trivially_copyable_v<fixed> && !std::is_copy_assignable_v<fixed>);
 
@@ -81,6 +87,8 @@ TEST(CudaUnassignable, AreFolded) {
 // One word, in segments by offsets: lanes may take whole ones, if there are many.
 struct fixed_word {
   const std::uint32_t value;
+
+  void operator&() const = delete;
 };
 struct plain_word {
   std::uint32_t value;
@@ -112,6 +120,67 @@ TEST(CudaUnassignable, AreFoldedInManyShortSegments) {
                                            plain_word{9}, mix<plain_word>());
     ASSERT_EQ(got[at].value, expected.value) << s;
   }
+}
+
+bool same(const archetype& a, const archetype& b) {
+  return a.factor() == b.factor() && a.term() == b.term();
+}
+
+std::vector<archetype> to_host(const gpu_array<archetype>& array) {
+  std::vector<archetype> values(static_cast<std::size_t>(array.size()), archetype(0, 0));
+  must(cudaMemcpy(static_cast<void*>(values.data()), array.data(),
+                  values.size() * sizeof(archetype), cudaMemcpyDefault));
+  return values;
+}
+
+__global__ void fold_archetypes(const archetype* values, archetype* out) {
+  __shared__ block_storage<256, archetype> storage;
+  const composition<archetype> op;
+  const archetype of_block = block_fold(storage, values[threadIdx.x], op);
+  const archetype of_warp = warp_fold(values[threadIdx.x], op);
+  if (threadIdx.x == 0) {
+    out[0] = of_block;
+    out[1] = of_warp;
+  }
+}
+
+TEST(CudaArchetypes, AreFoldedByEveryVerb) {
+  const composition<archetype> op;
+  const archetype one(1, 0);
+  std::vector<archetype> x;
+  for (std::uint32_t i = 0; i < 70000; ++i) x.push_back(archetype(2 * i + 1, i * i));
+  std::vector<archetype> keys;
+  for (std::uint32_t i = 0; i < 70000; ++i) keys.push_back(archetype(i / 70, i));
+  const gpu_array<archetype> items(x), device_keys(keys), keys_out(keys);
+  const gpu_array<archetype> out(x);
+  cuda_executor exec;
+
+  ASSERT_EQ(reduce_by_key(exec, device_keys.begin(), device_keys.end(), items.begin(),
+                          keys_out.data(), out.data(), equal_factors<archetype>(), op),
+            1000);
+  const std::vector<archetype> runs = to_host(out), firsts = to_host(keys_out);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(same(runs[i], reduce(x.data() + 70 * i, x.data() + 70 * i + 70, op))) << i;
+    ASSERT_TRUE(same(firsts[i], keys[70 * i])) << i;
+  }
+
+  std::vector<archetype> expected(100, one);
+  axis_reduce(host_executor(), test_view{x.data(), right_layout({700, 100})},
+              test_view{expected.data(), right_layout({100})}, axes{0}, one, op);
+  axis_reduce(exec, test_view{items.data(), right_layout({700, 100})},
+              test_view{out.data(), right_layout({100})}, axes{0}, one, op);
+  const std::vector<archetype> columns = to_host(out);
+  for (std::size_t i = 0; i < 100; ++i) ASSERT_TRUE(same(columns[i], expected[i])) << i;
+
+  auto whole = reduce_piece(exec, items.begin(), items.begin() + 33333, 0, op);
+  whole.merge(reduce_piece(exec, items.begin() + 33333, items.end(), 33333, op));
+  EXPECT_TRUE(same(whole.value(), reduce(x, op)));
+
+  fold_archetypes<<<1, 256>>>(items.data(), out.data());
+  must(cudaDeviceSynchronize());
+  const std::vector<archetype> in_kernel = to_host(out);
+  EXPECT_TRUE(same(in_kernel[0], reduce(x.data(), x.data() + 256, op)));
+  EXPECT_TRUE(same(in_kernel[1], reduce(x.data(), x.data() + 32, op)));
 }
 
 TEST(CudaTypedFunctors, FoldValuesOfTheirType) {

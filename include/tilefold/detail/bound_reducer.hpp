@@ -196,7 +196,7 @@ class bound_reducer {
   static constexpr bool commutative_among_equals =
       reducer_traits<R, accumulator>::commutative_among_equals;
   static constexpr bool combine_may_fuse =
-      !reducer_traits<R, accumulator>::separately_rounded && !std::integral<accumulator>;
+      !reducer_traits<R, accumulator>::separately_rounded && !integer<accumulator>;
   static constexpr bool lift_may_fuse = combine_may_fuse;
   static constexpr bool result_may_fuse = !reducer_traits<R, accumulator>::separately_rounded;
   static constexpr bool order_free = reducer_traits<R, accumulator>::order_free;

@@ -20,7 +20,7 @@ namespace tilefold::detail {
 template <class T>
 void clear_padding([[maybe_unused]] T& value) {
 #ifdef TILEFOLD_CLEARS_PADDING
-  __builtin_clear_padding(&value);
+  __builtin_clear_padding(__builtin_addressof(value));
 #endif
 }
 

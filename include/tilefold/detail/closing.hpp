@@ -25,7 +25,7 @@ namespace tilefold::detail {
 /// Whether a value of type T may hold a product.
 template <class T>
 inline constexpr bool may_hold_product =
-    !std::integral<T> && !std::is_enum_v<T> && !std::is_pointer_v<T> && !std::is_empty_v<T>;
+    !integer<T> && !std::is_enum_v<T> && !std::is_pointer_v<T> && !std::is_empty_v<T>;
 
 /// Whether the conversion of a value of type From may be the caller's code, which computes.
 template <class From, class To>
@@ -51,7 +51,7 @@ decltype(auto) closed_on_host(const T& value) {
     detail::round_on_host(z.re);
     detail::round_on_host(z.im);
     return __builtin_bit_cast(T, z);
-  } else if constexpr (std::floating_point<T>) {
+  } else if constexpr (real<T>) {
     T result = value;
     detail::round_on_host(result);
     return result;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The processor's register that says how it computes with floating numbers: whether subnormal ones
-// count, and how results are rounded. x86 and 64-bit Arm; elsewhere TILEFOLD_KNOWS_FLOAT_CONTROL is
-// not defined. Host only.
+// The processor's registers that say how it computes with floating numbers: whether subnormal ones
+// count, and how results are rounded. A library built with -ffast-math sets the processor to take
+// subnormals as zero when it is loaded, and fesetround() sets another rounding. A fold sets IEEE
+// 754's defaults and gives the caller's back, so that its bits are the same in every mode. x86 and
+// 64-bit Arm; nothing is done elsewhere. Host only.
 #pragma once
 
 #include <cstdint>
@@ -11,47 +13,81 @@
 
 namespace tilefold::detail::host {
 
-#if defined(__SSE__) || defined(__aarch64__)
-#define TILEFOLD_KNOWS_FLOAT_CONTROL
-struct control_register {
 #if defined(__SSE__)
-  static constexpr const char* name = "MXCSR";
-  static constexpr std::uint32_t no_subnormals = 1u << 15 | 1u << 6;
-  static constexpr const char* no_subnormals_text =
-      "flush-to-zero (bit 15) or denormals-are-zero (bit 6)";
-  static constexpr std::uint32_t rounding = 3u << 13;
-  static constexpr const char* rounding_text = "bits 13 and 14";
+#define TILEFOLD_KNOWS_FLOAT_CONTROL
+struct float_control {
+  static constexpr std::uint32_t flags = 0x3f;  // what has happened so far
+  // Flush-to-zero, denormals-are-zero, rounding.
+  static constexpr std::uint32_t mode = 1u << 15 | 1u << 6 | 3u << 13;
+  static constexpr std::uint16_t x87_mode = 0xf00;          // precision, rounding
+  static constexpr std::uint16_t x87_whole_digits = 0x300;  // of a long double, to nearest
 
-  static std::uint32_t read() {
-    std::uint32_t value;
-    asm volatile("stmxcsr %0" : "=m"(value));
-    return value;
-  }
-#else
-  static constexpr const char* name = "FPCR";
-  static constexpr std::uint32_t no_subnormals = 1u << 24 | 1u;
-  static constexpr const char* no_subnormals_text =
-      "flush-to-zero (bit 24) or flush-inputs-to-zero (bit 0)";
-  static constexpr std::uint32_t rounding = 3u << 22;
-  static constexpr const char* rounding_text = "bits 22 and 23";
+  std::uint32_t mxcsr;
+  std::uint16_t x87;
 
-  static std::uint32_t read() {
-    std::uint64_t value;
-    asm volatile("mrs %0, fpcr" : "=r"(value));
-    return static_cast<std::uint32_t>(value);
+  static float_control read() {
+    float_control now;
+    asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(now.mxcsr), "=m"(now.x87) : : "memory");
+    return now;
   }
-#endif
-  static bool is_default(std::uint32_t value) { return (value & (no_subnormals | rounding)) == 0; }
+  bool is_default() const { return (mxcsr & mode) == 0 && (x87 & x87_mode) == x87_whole_digits; }
+  float_control made_default() const {
+    return {mxcsr & ~mode, static_cast<std::uint16_t>((x87 & ~x87_mode) | x87_whole_digits)};
+  }
+  /// All but the flags, which stay.
+  void set() const {
+    const std::uint32_t word = (read().mxcsr & flags) | (mxcsr & ~flags);
+    asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(word), "m"(x87) : "memory");
+  }
+};
+#elif defined(__aarch64__)
+#define TILEFOLD_KNOWS_FLOAT_CONTROL
+struct float_control {
+  // Flush-to-zero, flush-inputs-to-zero, rounding.
+  static constexpr std::uint64_t mode = 1u << 24 | 1u | 3u << 22;
+
+  std::uint64_t fpcr;
+
+  static float_control read() {
+    float_control now;
+    asm volatile("mrs %0, fpcr" : "=r"(now.fpcr) : : "memory");
+    return now;
+  }
+  bool is_default() const { return (fpcr & mode) == 0; }
+  float_control made_default() const { return {fpcr & ~mode}; }
+  void set() const { asm volatile("msr fpcr, %0" : : "r"(fpcr) : "memory"); }
 };
 #endif
 
-/// Whether the calling thread computes as IEEE 754 has it by default, as far as one can know.
-inline bool has_default_float_mode() {
+// Not inlined: a compiler knows nothing of modes, and could move operations across their change.
+template <class Work>
+[[gnu::noinline]] auto run(const Work& work) {
+  return work();
+}
+
+/// What `work` returns when it is done in the default mode, whatever the calling thread's mode is,
+/// which it has again afterwards. Within an arena of threads the tasks of a fold take over the mode
+/// of the thread that starts them.
+template <class Work>
+auto in_default_float_mode(const Work& work) {
 #if defined(TILEFOLD_KNOWS_FLOAT_CONTROL)
-  return control_register::is_default(control_register::read());
-#else
-  return true;
+  const float_control callers = float_control::read();
+  if (!callers.is_default()) {
+    struct scope {
+      const float_control& before;
+      explicit scope(const float_control& callers) : before(callers) {
+        callers.made_default().set();
+      }
+      ~scope() { before.set(); }
+    };
+    // Through a pointer that could lead anywhere, so that nothing is known of the work.
+    auto* whatever = &host::run<Work>;
+    asm volatile("" : "+r"(whatever));
+    const scope in_mode(callers);
+    return whatever(work);
+  }
 #endif
+  return host::run(work);
 }
 
 }  // namespace tilefold::detail::host

@@ -43,8 +43,7 @@ struct fold_traits {
   static constexpr bool has_neutral = requires { requires R::may_pad; };
   // So it does on a GPU. Conversions to floats of 8 bits saturate, so that an infinity does not
   // come through an operation with their identities.
-  static constexpr bool pads =
-      has_neutral && (std::integral<accumulator> || sizeof(accumulator) > 1);
+  static constexpr bool pads = has_neutral && (integer<accumulator> || sizeof(accumulator) > 1);
   // There is a special way to join nodes of equally many elements, a power of two.
   static constexpr bool joins_equals =
       requires { requires R::commutative_among_equals && !R::commutative; };

@@ -71,12 +71,10 @@ auto empty_of_all(const char* verb, const Bound& bound, bool are_empty) {
   }
 }
 
-/// Folds every tree of make_forest(executor, bound fold) through `out`, where some trees may be
-/// empty. `most_trees` is their number, or a bound where only the executor's memory knows it. Its:
-/// the iterators that the items come from.
+/// fold_trees_to() in whatever mode the thread computes.
 template <class Named, class... Its, class Executor, class Arguments, class MakeForest, class Out>
-void fold_trees_to(Executor&& exec, std::int64_t most_trees, const Arguments& arguments,
-                   const MakeForest& make_forest, const Out& out) {
+void fold_trees_to_in_mode(Executor&& exec, std::int64_t most_trees, const Arguments& arguments,
+                           const MakeForest& make_forest, const Out& out) {
   if constexpr (detail::folds_forest<Named, Executor, Out, Arguments, Its...>()) {
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     const auto bound = detail::bind<Named, Its...>(arguments, as_is{});
@@ -101,6 +99,18 @@ void fold_trees_to(Executor&& exec, std::int64_t most_trees, const Arguments& ar
                                                         bound.start, bound.empty(""), out);
     }
   }
+}
+
+/// Folds every tree of make_forest(executor, bound fold) through `out`, where some trees may be
+/// empty. `most_trees` is their number, or a bound where only the executor's memory knows it. Its:
+/// the iterators that the items come from.
+template <class Named, class... Its, class Executor, class Arguments, class MakeForest, class Out>
+void fold_trees_to(Executor&& exec, std::int64_t most_trees, const Arguments& arguments,
+                   const MakeForest& make_forest, const Out& out) {
+  host::in_default_float_mode([&] {
+    detail::fold_trees_to_in_mode<Named, Its...>(static_cast<Executor&&>(exec), most_trees,
+                                                 arguments, make_forest, out);
+  });
 }
 
 }  // namespace tilefold::detail

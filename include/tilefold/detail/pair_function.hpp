@@ -20,7 +20,7 @@ namespace tilefold::detail {
 // product of int8 or half neither wraps nor rounds in those.
 template <class A, class B>
 struct meeting : std::common_type<widened_t<A>, widened_t<B>> {};
-template <std::integral A, std::integral B>
+template <integer A, integer B>
   requires(sizeof(A) < 4 && sizeof(B) < 4 && std::is_signed_v<A> != std::is_signed_v<B> &&
            !std::same_as<A, bool> && !std::same_as<B, bool>)
 struct meeting<A, B> {

@@ -76,7 +76,7 @@ class result_blocks {
         bytes_(static_cast<std::size_t>(blocks) * results_ * sizeof(accumulator)) {}
 
   void put(std::int64_t block, std::int64_t result, const accumulator& value) {
-    std::memcpy(bytes_.data() + place(block, result), &value, sizeof value);
+    std::memcpy(bytes_.data() + place(block, result), __builtin_addressof(value), sizeof value);
   }
   void put_all(std::int64_t block, const accumulator* values) {
     std::memcpy(bytes_.data() + place(block, 0), values, results_ * sizeof(accumulator));
@@ -109,8 +109,8 @@ void with_array(Executor& exec, std::int64_t count, const Fold& fold, const Use&
     };
     static_assert(sizeof(slot) == sizeof(T));
     std::vector<slot> array(static_cast<std::size_t>(count));
-    fold(&array.data()->value);
-    use(&array.data()->value);
+    fold(__builtin_addressof(array.data()->value));
+    use(__builtin_addressof(array.data()->value));
   }
 }
 

@@ -129,8 +129,8 @@ std::int64_t fold_rank_keys(Call& call, Executor& exec, std::int64_t n, const Bo
     items.emplace(read_items());
     const key first = detail::read_item<key, Policy>(exec, items->keys, 0);
     const key last = detail::read_item<key, Policy>(exec, items->keys, n - 1);
-    std::memcpy(own.first, &first, sizeof(key));
-    std::memcpy(own.last, &last, sizeof(key));
+    std::memcpy(own.first, __builtin_addressof(first), sizeof(key));
+    std::memcpy(own.last, __builtin_addressof(last), sizeof(key));
     own.edges = detail::edges_of<Policy>(exec, *items);
   });
   const rank_parts parts(call.agree(n));

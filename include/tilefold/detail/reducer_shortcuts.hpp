@@ -63,8 +63,7 @@ TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
 /// Whether R has a way to lift packets of elements of type T.
 template <class R, class T>
 concept has_packet_lift =
-    (std::is_arithmetic_v<T> || is_narrow_float<T>) &&
-    requires(const R& r, const T (&values)[8]) { ways<R>::lift_packet(r, values); };
+    number<T> && requires(const R& r, const T (&values)[8]) { ways<R>::lift_packet(r, values); };
 
 template <class R, class... Values>
 inline constexpr bool has_packet_lift_of = false;
@@ -74,7 +73,7 @@ inline constexpr bool has_packet_lift_of<R, T> = has_packet_lift<R, T>;
 /// Whether values of T are exact in double, and sums of finite ones in a packet finite.
 template <class T>
 inline constexpr bool narrower_than_double =
-    (std::integral<T> && sizeof(T) < 8) || std::same_as<T, float> || is_narrow_float<T>;
+    (integer<T> && sizeof(T) < 8) || std::same_as<T, float> || is_narrow_float<T>;
 
 /// The node of values [Begin, Begin + Count) by lifts and combines.
 TILEFOLD_NO_EXEC_CHECK

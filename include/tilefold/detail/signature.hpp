@@ -30,8 +30,8 @@ template <class T>
 std::string name_of_type() {
   if constexpr (std::is_same_v<T, bool>) {
     return "bool";
-  } else if constexpr (std::is_integral_v<T>) {
-    return (std::is_signed_v<T> ? "int" : "uint") + std::to_string(8 * sizeof(T));
+  } else if constexpr (integer<T>) {
+    return (signed_integer<T> ? "int" : "uint") + std::to_string(8 * sizeof(T));
   } else if constexpr (std::is_floating_point_v<T>) {
     return "float" + std::to_string(8 * sizeof(T));
   } else {

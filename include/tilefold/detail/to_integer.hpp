@@ -17,7 +17,7 @@ namespace tilefold::detail {
 #if defined(__CUDA_ARCH__)
 
 // The GPU's own conversions stop at the ends of 32 and 64 bits.
-template <std::integral Int>
+template <integer Int>
 __device__ __forceinline__ Int bounded_integer(float value) {
   if constexpr (sizeof(Int) == 8) {
     if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__float2ll_rz(value));
@@ -27,7 +27,7 @@ __device__ __forceinline__ Int bounded_integer(float value) {
     return static_cast<Int>(__float2uint_rz(value));
   }
 }
-template <std::integral Int>
+template <integer Int>
 __device__ __forceinline__ Int bounded_integer(double value) {
   if constexpr (sizeof(Int) == 8) {
     if constexpr (std::is_signed_v<Int>) return static_cast<Int>(__double2ll_rz(value));
@@ -40,11 +40,22 @@ __device__ __forceinline__ Int bounded_integer(double value) {
 
 #endif
 
+template <integer Int, real Real>
+TILEFOLD_HD Int nearest_integer(Real value) {
+  constexpr auto least = static_cast<Real>(smallest<Int>);
+  constexpr auto half_above = static_cast<Real>(largest<Int> / 2 + 1);  // a power of two, so exact
+  const bool fits = value / 2 < half_above;
+  if (value >= least && fits) return static_cast<Int>(value);
+  return value < least ? smallest<Int> : value == value && !fits ? largest<Int> : Int{0};
+}
+
 /// `value` rounded toward zero, bounded to what Int holds; 0 for NaN.
-template <std::integral Int, std::floating_point Real>
+template <integer Int, real Real>
 TILEFOLD_HD Int to_integer(Real value) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(Int) < sizeof(int)) {
+  if constexpr (sizeof(Int) > 8) {
+    return detail::nearest_integer<Int>(value);
+  } else if constexpr (sizeof(Int) < sizeof(int)) {
     return static_cast<Int>(
         detail::bounded(detail::to_integer<int>(value), int{smallest<Int>}, int{largest<Int>}));
   } else if constexpr (sizeof(Int) == 4 && sizeof(Real) == 4) {
@@ -53,10 +64,7 @@ TILEFOLD_HD Int to_integer(Real value) {
     return detail::is_nan(value) ? Int{0} : detail::bounded_integer<Int>(value);
   }
 #else
-  constexpr auto least = static_cast<Real>(smallest<Int>);
-  constexpr Real above = static_cast<Real>(largest<Int> / 2 + 1) * 2;  // a power of two, so exact
-  if (value >= least && value < above) return static_cast<Int>(value);
-  return value < least ? smallest<Int> : value >= above ? largest<Int> : Int{0};
+  return detail::nearest_integer<Int>(value);
 #endif
 }
 

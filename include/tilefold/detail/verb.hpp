@@ -15,6 +15,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/float_control.hpp>
 #include <tilefold/detail/function_checks.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/if_empty.hpp>
@@ -268,6 +269,7 @@ constexpr bool accumulates() {
     return false;
   } else {
     using accumulator = accumulator_t<Named, Op, T, Init>;
+    constexpr bool init = std::same_as<Init, no_init> || converts_to<Init, accumulator>;
     constexpr bool op = binary_op_on<normalized_op_t<Op>, accumulator>;
     using counted = counted_value_t<Op, typename normalized_op<Op>::argument, T>;
     constexpr bool values = converts_to<T, counted> && converts_to<counted, accumulator>;
@@ -280,8 +282,10 @@ constexpr bool accumulates() {
     } else {
       static_assert(!op || values,
                     "tilefold: the values of the range do not convert to the accumulator type");
+      static_assert(!op || !values || init,
+                    "tilefold: the initial value does not convert to the accumulator type");
     }
-    return op && values;
+    return op && values && init;
   }
 }
 
@@ -597,10 +601,10 @@ constexpr bool folds_to() {
   }
 }
 
-/// The value of a fold over n elements of iterators `its`, read in step.
+/// fold_value() in whatever mode the thread computes.
 template <class Named, class Executor, class Arguments, class Lift, class... Its>
-auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Arguments& arguments,
-                const Lift& lift, const Its&... its) {
+auto fold_value_in_mode(const char* verb, Executor&& exec, std::int64_t n,
+                        const Arguments& arguments, const Lift& lift, const Its&... its) {
   if constexpr (!detail::folds<Named, Executor, Arguments, Lift, Its...>()) {
     return no_result{};
   } else {
@@ -622,10 +626,20 @@ auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Argumen
   }
 }
 
-/// The same as fold_value(), written through `out` in the executor's order of work.
+/// The value of a fold over n elements of iterators `its`, read in step.
+template <class Named, class Executor, class Arguments, class Lift, class... Its>
+auto fold_value(const char* verb, Executor&& exec, std::int64_t n, const Arguments& arguments,
+                const Lift& lift, const Its&... its) {
+  return host::in_default_float_mode([&] {
+    return detail::fold_value_in_mode<Named>(verb, static_cast<Executor&&>(exec), n, arguments,
+                                             lift, its...);
+  });
+}
+
+/// fold_to() in whatever mode the thread computes.
 template <class Named, class Executor, class Out, class Arguments, class Lift, class... Its>
-void fold_to(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
-             const Arguments& arguments, const Lift& lift, const Its&... its) {
+void fold_to_in_mode(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
+                     const Arguments& arguments, const Lift& lift, const Its&... its) {
   if constexpr (detail::folds_to<Named, Executor, Out, Arguments, Lift, Its...>()) {
     using parts = executor_parts<std::remove_cvref_t<Executor>>;
     const auto bound = detail::bind<Named, Its...>(arguments, lift);
@@ -641,6 +655,16 @@ void fold_to(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
                                                       bound.start, n, out);
     }
   }
+}
+
+/// The same as fold_value(), written through `out` in the executor's order of work.
+template <class Named, class Executor, class Out, class Arguments, class Lift, class... Its>
+void fold_to(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
+             const Arguments& arguments, const Lift& lift, const Its&... its) {
+  host::in_default_float_mode([&] {
+    detail::fold_to_in_mode<Named>(verb, static_cast<Executor&&>(exec), n, out, arguments, lift,
+                                   its...);
+  });
 }
 
 template <std::integral T>

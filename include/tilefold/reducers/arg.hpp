@@ -40,7 +40,7 @@ struct indexed_value {
 namespace detail {
 
 template <class T>
-concept keyed = std::integral<T> || (floating<T> && sizeof(T) <= 8);
+concept keyed = number<T> && sizeof(T) <= 8;
 
 /// Values of T as they are compared: what is to be found comes first. Numbers become integers, so
 /// that a NaN costs nothing: it is the least or the greatest of them.

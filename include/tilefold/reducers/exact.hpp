@@ -424,9 +424,11 @@ void exact_accumulator<T>::add(Exec&& exec, It first, It last) {
     auto&& base = parts::base(exec);
     const auto items = detail::bind<void, It>(arguments{}, detail::as_is{});
     exact_accumulator all;
-    base.template fold_blocks<typename parts::policy>(
-        items.source(base, first), items.reducer, 0, n,
-        [&](const exact_accumulator& part, std::int64_t) { all.merge(part); });
+    detail::host::in_default_float_mode([&] {
+      base.template fold_blocks<typename parts::policy>(
+          items.source(base, first), items.reducer, 0, n,
+          [&](const exact_accumulator& part, std::int64_t) { all.merge(part); });
+    });
     merge(all);
   }
 }

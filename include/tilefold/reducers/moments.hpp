@@ -34,7 +34,7 @@ TILEFOLD_HD inline double count_of_both(double a, double b) { return a + b; }
 /// x - x for a value that converts to the double x: 0, or NaN of an infinity or a NaN.
 template <class T>
 TILEFOLD_HD double difference_from_itself(const T& value) {
-  if constexpr (std::integral<T>) {
+  if constexpr (integer<T>) {
     return 0.0;
   } else {
 #if defined(__CUDA_ARCH__)
@@ -355,7 +355,7 @@ struct variance_ways {
     requires narrower_than_double<T>
   TILEFOLD_HD static variance_state lift_packet(const R&, const T (&values)[N]) {
     variance_state node = finite_node<0, N>(values);
-    if constexpr (!std::integral<T>) {
+    if constexpr (!integer<T>) {
       const double zero = rounded_sum(node.sum, -node.sum);
       if (zero != zero) node.deviations = zero;
     }

@@ -106,10 +106,10 @@ struct norm_reducer {
 /// |x|, for integers in the unsigned type, which holds that of the least one too.
 template <class T>
 TILEFOLD_HD auto size_of(const T& x) {
-  if constexpr (std::same_as<T, bool> || std::unsigned_integral<T>) {
+  if constexpr (std::same_as<T, bool> || (integer<T> && !signed_integer<T>)) {
     return x;
-  } else if constexpr (std::integral<T>) {
-    using U = std::make_unsigned_t<T>;
+  } else if constexpr (integer<T>) {
+    using U = made_unsigned_t<T>;
     return static_cast<U>(x < 0 ? modular_t<T>{0} - static_cast<modular_t<T>>(x)
                                 : static_cast<modular_t<T>>(x));
   } else if constexpr (is_narrow_float<T>) {

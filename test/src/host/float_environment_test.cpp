@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every thread of a fold rounds as the calling thread does, whatever mode the arena of threads was
-// first used in.
+// Every thread of a fold computes in the default mode, whatever mode the calling thread is in and
+// the arena of threads was first used in.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -49,13 +49,12 @@ void after_first_use_in(control_bits first, Test test) {
   std::thread([&] { use_and_test(host_executor(), "the default executor"); }).join();
 }
 
-// Adds integers, whose folds go in every mode, and counts the calls in another mode than `wanted`.
+// Adds integers, and counts the calls in another mode than the default.
 struct noting_plus {
   std::atomic<int>* strangers;
-  control_bits wanted;
 
   int operator()(int a, int b) const {
-    if (control_bits_now() != wanted) ++*strangers;
+    if (control_bits_now() != as_started) ++*strangers;
     return a + b;
   }
 };
@@ -82,7 +81,7 @@ TEST(HostFloatEnvironment, SumsDoNotGetRoundedAsAnEarlierCallWas) {
 }
 
 // What the verbs do with blocks, short and long trees, runs of keys, and columns.
-TEST(HostFloatEnvironment, IsTheCallersForEveryVerb) {
+TEST(HostFloatEnvironment, IsTheDefaultForEveryVerb) {
   constexpr std::int64_t n = std::int64_t{1} << 19;
   const std::vector<int> items(n, 1);
   std::vector<int> short_runs(n), long_runs(n, 3);
@@ -100,7 +99,7 @@ TEST(HostFloatEnvironment, IsTheCallersForEveryVerb) {
         const auto every_thread_is_in_mode = [&](const char* verb, auto call) {
           std::atomic<int> strangers{0};
           const float_mode set(mode);
-          call(noting_plus{&strangers, mode});
+          call(noting_plus{&strangers});
           EXPECT_EQ(control_bits_now(), mode) << verb << " left another mode behind";
           EXPECT_EQ(strangers, 0) << verb << " in mode " << mode << " on " << name;
         };
@@ -144,7 +143,7 @@ TEST(HostFloatEnvironment, IsTheCallersAfterAnException) {
 }
 
 // More callers than the executor's arena has places: what some of them want done others do.
-TEST(HostFloatEnvironment, IsEachCallersWhereSeveralShareAnExecutor) {
+TEST(HostFloatEnvironment, IsTheDefaultWhereSeveralShareAnExecutor) {
   const tbb::global_control four(tbb::global_control::max_allowed_parallelism, 4);
   const std::vector<int> items(1 << 18, 1);
   const host_executor exec(2);
@@ -154,7 +153,7 @@ TEST(HostFloatEnvironment, IsEachCallersWhereSeveralShareAnExecutor) {
     callers.emplace_back([&, mode] {
       const float_mode set(mode);
       for (int i = 0; i < 20; ++i) {
-        if (reduce(exec, items, noting_plus{&strangers, mode}) != 1 << 18) ++strangers;
+        if (reduce(exec, items, noting_plus{&strangers}) != 1 << 18) ++strangers;
         if (control_bits_now() != mode) ++strangers;
       }
     });

@@ -56,7 +56,7 @@ class value_memory {
   value_memory(const value_memory&) = delete;
   value_memory& operator=(const value_memory&) = delete;
 
-  T* at(std::int64_t i) const { return &slots_[i].value; }
+  T* at(std::int64_t i) const { return __builtin_addressof(slots_[i].value); }
 
  private:
   slot* slots_;
@@ -143,12 +143,12 @@ class column_fold {
     for (std::int64_t c = 0; c < width; ++c) {
       // A name of its own: combine() could else make its result where one of the two stands.
       const accumulator both = combine(left[c], right[c]);
-      ::new (static_cast<void*>(&to[c])) accumulator(both);
+      ::new (static_cast<void*>(to + c)) accumulator(both);
     }
   }
   static void copy(const accumulator* from, accumulator* to, std::int64_t width) {
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(&to[c])) accumulator(from[c]);
+      ::new (static_cast<void*>(to + c)) accumulator(from[c]);
     }
   }
 
@@ -161,7 +161,7 @@ class column_fold {
       const std::int64_t end = detail::smaller(c + columns_at_once, width);
       prefetch(elements_, later, c, end);
       for (std::int64_t k = c; k < end; ++k) {
-        ::new (static_cast<void*>(&result[k])) accumulator(node<run_level, 0>(offsets, first, k));
+        ::new (static_cast<void*>(result + k)) accumulator(node<run_level, 0>(offsets, first, k));
       }
     }
   }
@@ -234,7 +234,7 @@ class column_fold {
     const row_offsets offsets = offsets_of(origin, first, n);
     if (fold_by_simd(offsets, offsets, n, width, result)) return;
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(&result[c])) accumulator(part<run_level, 0>(offsets, first, c, n));
+      ::new (static_cast<void*>(result + c)) accumulator(part<run_level, 0>(offsets, first, c, n));
     }
   }
   template <int Level, int R>
@@ -272,7 +272,7 @@ class mean_column_fold {
     const value_memory<double> sums(width);
     sums_(sums.at(0), origin, first, n, width);
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(&result[c])) accumulator{static_cast<double>(n), *sums.at(c)};
+      ::new (static_cast<void*>(result + c)) accumulator{static_cast<double>(n), *sums.at(c)};
     }
   }
 
@@ -318,7 +318,7 @@ class place_column_fold {
       places_(some, count, width, i, keys.at(0), places.at(0));
     }
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(&result[c]))
+      ::new (static_cast<void*>(result + c))
           accumulator{*keys.at(c), first + static_cast<std::int64_t>(*places.at(c))};
     }
   }
@@ -376,7 +376,7 @@ class exact_column_fold {
       for (std::int64_t c = 0; c < width; ++c) sums[c].add(terms[c], count);
     }
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(&result[c])) accumulator(sums[c].total(n));
+      ::new (static_cast<void*>(result + c)) accumulator(sums[c].total(n));
     }
   }
 
@@ -390,7 +390,7 @@ template <class Source, class Reducer>
 inline constexpr bool is_mean_of_items = false;
 template <class It, class R, class T>
 inline constexpr bool is_mean_of_items<source<It>, bound_reducer<R, as_is, T>> =
-    statistic_of<R> == block_statistic::mean && (std::is_arithmetic_v<T> || is_narrow_float<T>);
+    statistic_of<R> == block_statistic::mean && number<T>;
 
 template <class Source, class Reducer>
 using column_fold_of = std::conditional_t<

@@ -117,7 +117,7 @@ class scalar_fold {
                                                                                               n);
     } else if constexpr (fold_traits<Reducer>::settles) {
       return fold_until_settled(first, n);
-    } else if constexpr (fold_traits<Reducer>::order_free && !std::integral<accumulator>) {
+    } else if constexpr (fold_traits<Reducer>::order_free && !integer<accumulator>) {
       return fold_in_sequence(first, n);
     } else if constexpr (std::is_trivially_copyable_v<accumulator> && sizeof(accumulator) <= 256) {
       return n <= block ? fold_block(first, n) : fold_halves(first, n);
@@ -162,7 +162,7 @@ class scalar_fold {
     return value;
   }
   accumulator fold_some(std::int64_t first, std::int64_t n) const {
-    if constexpr (std::integral<accumulator>) {
+    if constexpr (integer<accumulator>) {
       return fold_block(first, n);
     } else {
       return fold_in_sequence(first, n);
@@ -178,10 +178,10 @@ class scalar_fold {
     int count = 0;
     for (; n >= run; n -= run, first += run) {
       prefetch(elements_, first);
-      ::new (static_cast<void*>(&values[count++])) accumulator(fold_run<run_level>(first));
+      ::new (static_cast<void*>(values + count++)) accumulator(fold_run<run_level>(first));
     }
     if (n > 0) {
-      ::new (static_cast<void*>(&values[count++])) accumulator(fold_part<run_level>(first, n));
+      ::new (static_cast<void*>(values + count++)) accumulator(fold_part<run_level>(first, n));
     }
     for (; count > 1; count = (count + 1) / 2) {
       for (int i = 0; i < count / 2; ++i) {

@@ -120,9 +120,9 @@ constexpr simd_type simd_type_of() {
     constexpr int rank = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 2 : sizeof(T) == 4 ? 4 : 6;
     return static_cast<simd_type>(static_cast<int>(simd_type::int8) + rank +
                                   (std::is_signed_v<T> ? 0 : 1));
-  } else if constexpr (std::same_as<T, half> || std::same_as<T, ::__half>) {
+  } else if constexpr (is_half<T>) {
     return simd_type::float16;
-  } else if constexpr (std::same_as<T, bfloat16> || std::same_as<T, ::__nv_bfloat16>) {
+  } else if constexpr (is_bfloat16<T>) {
     return simd_type::brain16;
   } else if constexpr (std::same_as<T, float>) {
     return simd_type::float32;

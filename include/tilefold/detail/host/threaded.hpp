@@ -37,7 +37,7 @@ class block_values {
   block_values& operator=(const block_values&) = delete;
 
   void make(std::int64_t i, T value) const {
-    ::new (static_cast<void*>(&slots_[i].value)) T(std::move(value));
+    ::new (static_cast<void*>(__builtin_addressof(slots_[i].value))) T(std::move(value));
     slots_[i].made = true;
   }
 

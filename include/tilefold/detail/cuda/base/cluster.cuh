@@ -72,7 +72,7 @@ struct cluster_exchange {
 #if __CUDA_ARCH__ >= 900
     if (threadIdx.x == 0) {
       const words<Acc> w = cuda::to_words(value);
-      const unsigned target = of_first(&values[block]);
+      const unsigned target = of_first(values + block);
       const unsigned barrier = of_first(&received);
 #pragma unroll
       for (int i = 0; i < words<Acc>::count; ++i) send(target + 4 * i, w.word[i], barrier);
@@ -87,8 +87,8 @@ struct cluster_exchange {
                                                   [[maybe_unused]] unsigned block,
                                                   [[maybe_unused]] int lane) {
 #if __CUDA_ARCH__ >= 900
-    const auto* const word = reinterpret_cast<const unsigned*>(&value);
-    const unsigned target = of_first(&values[block]);
+    const auto* const word = reinterpret_cast<const unsigned*>(__builtin_addressof(value));
+    const unsigned target = of_first(values + block);
     const unsigned barrier = of_first(&received);
     for (int i = lane; i < words<Acc>::count; i += warp_size)
       send(target + 4 * i, word[i], barrier);

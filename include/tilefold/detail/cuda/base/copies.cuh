@@ -4,6 +4,7 @@
 // says so before a kernel is instantiated. Host code.
 #pragma once
 
+#include <concepts>
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
@@ -19,8 +20,22 @@ constexpr bool folds_on_gpus() {
   return true;
 }
 
+/// Whether nvcc knows T in device code. It stops with an internal error at _Float16 and __bf16.
+template <class T>
+constexpr bool knows_number() {
+  constexpr bool known = !compiler_float<T> || std::same_as<T, float> || std::same_as<T, double> ||
+                         std::same_as<T, long double>;
+  static_assert(
+      known,
+      "tilefold: device code has no _Float16, __bf16, __float128 or std::float16_t and the "
+      "like: pass the items as tilefold::half or bfloat16, which have the same bits, or as "
+      "__half, float or double (host memory: pass a tilefold::host_executor)");
+  return known;
+}
+
 template <class Accumulator, class Result>
 constexpr bool copies_values() {
+  if constexpr (!cuda::knows_number<Accumulator>()) return false;
   constexpr bool accumulator = std::is_trivially_copyable_v<Accumulator>;
   static_assert(accumulator,
                 "tilefold: on a GPU the accumulator must be trivially copyable, for its bytes move "
@@ -62,6 +77,7 @@ constexpr bool copies_function() {
 
 template <class Item>
 constexpr bool copies_item() {
+  if constexpr (!cuda::knows_number<Item>()) return false;
   constexpr bool yes = std::is_trivially_copyable_v<Item>;
   static_assert(
       yes,

@@ -104,7 +104,7 @@ struct unfused : Reducer {
     } else {
       // Made apart from its operands, which a combine may read after it has begun to write.
       const accumulator both = combine(value, lift(values...));
-      new (&value) accumulator(both);
+      ::new (static_cast<void*>(__builtin_addressof(value))) accumulator(both);
     }
   }
   __device__ __forceinline__ typename Reducer::result project(const accumulator& value) const {

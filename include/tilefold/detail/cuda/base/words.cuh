@@ -20,7 +20,7 @@ template <class T>
 union slot {
   T value;
   TILEFOLD_HD slot() {}
-  TILEFOLD_HD void put(const T& v) { new (&value) T(v); }
+  TILEFOLD_HD void put(const T& v) { ::new (static_cast<void*>(__builtin_addressof(value))) T(v); }
 };
 
 /// N of them; indexed by constants only, so that they stay in registers.
@@ -62,7 +62,7 @@ __device__ __forceinline__ words<T> to_words(const T& value) {
     result = __builtin_bit_cast(words<T>, value);
   } else {
     result.word[words<T>::count - 1] = 0;
-    std::memcpy(&result, &value, sizeof(T));
+    std::memcpy(&result, __builtin_addressof(value), sizeof(T));
   }
   return result;
 }
@@ -73,7 +73,7 @@ __device__ __forceinline__ T from_words(const words<T>& source) {
     return __builtin_bit_cast(T, source);
   } else {
     slot<T> result;
-    std::memcpy(&result.value, &source, sizeof(T));
+    std::memcpy(static_cast<void*>(__builtin_addressof(result.value)), &source, sizeof(T));
     return result.value;
   }
 }

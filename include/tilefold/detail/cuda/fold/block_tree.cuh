@@ -33,7 +33,7 @@ struct block_tree {
     } else {
       const int warp = static_cast<int>(threadIdx.x / warp_size);
       const int lane = static_cast<int>(threadIdx.x % warp_size);
-      if (lane == 0) new (&values[warp]) acc(mine);
+      if (lane == 0) ::new (static_cast<void*>(values + warp)) acc(mine);
       __syncthreads();
       if (warp != 0) return mine;
       const int number = lane & (warps - 1);
@@ -49,7 +49,7 @@ struct block_tree {
     } else {
       const int warp = static_cast<int>(threadIdx.x) / warp_size;
       const int lane = static_cast<int>(threadIdx.x) % warp_size;
-      if (lane == 0) new (&values[warp]) acc(mine);
+      if (lane == 0) ::new (static_cast<void*>(values + warp)) acc(mine);
       __syncthreads();
       if (warp != 0) return mine;
       registers<acc, 1> node;
@@ -60,7 +60,8 @@ struct block_tree {
 
   /// Keeps the node of this warp.
   __device__ __forceinline__ static void put(acc* values, const acc& mine) {
-    if (threadIdx.x % warp_size == 0) new (&values[threadIdx.x / warp_size]) acc(mine);
+    if (threadIdx.x % warp_size == 0)
+      ::new (static_cast<void*>(values + threadIdx.x / warp_size)) acc(mine);
   }
 
   /// The node of all, in every lane of a warp: lane i holds node i % `nodes`, which is `number`.

@@ -58,7 +58,6 @@ template <int Words>
 struct narrow_integer {
   using type = wide_integer<Words>;
 };
-__extension__ using signed_128 = __int128;
 template <>
 struct narrow_integer<1> {
   using type = long long;
@@ -100,7 +99,6 @@ __device__ __forceinline__ narrow_window window_of_narrow(long long sum, int lea
   return result;
 }
 __device__ __forceinline__ narrow_window window_of_narrow(signed_128 sum, int least) {
-  __extension__ using unsigned_128 = unsigned __int128;
   narrow_window result{};
   result.negative = sum < 0;
   const auto size = static_cast<unsigned_128>(sum < 0 ? -sum : sum);

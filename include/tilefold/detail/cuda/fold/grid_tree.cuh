@@ -162,7 +162,7 @@ class grid_fold {
 
   /// For tile `turn`, or any turn of numbers.
   __device__ __forceinline__ acc* warp_values(unsigned turn) const {
-    return &shared.warp_values[turn % 2][0].value;
+    return __builtin_addressof(shared.warp_values[turn % 2][0].value);
   }
 
   /// Writes the value of a node, one of `count` of its level: as a partial, or as the result if it
@@ -170,7 +170,7 @@ class grid_fold {
   __device__ __forceinline__ void keep(const acc& value, acc* partial, unsigned count) const {
     if (threadIdx.x != 0) return;
     if (count > 1) {
-      new (partial) acc(value);
+      ::new (static_cast<void*>(partial)) acc(value);
     } else {
       cuda::write(out, detail::finish(reducer, init, value));
     }

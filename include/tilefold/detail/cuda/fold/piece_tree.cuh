@@ -142,7 +142,8 @@ class unit_fold {
     fold_cut_runs(warp);
     fold_part(node, warp * part);
     if constexpr (warps > 1) {
-      if (lane() == 0 && exists(warp * part, part)) new (&warp_values[warp]) acc(node.value);
+      if (lane() == 0 && exists(warp * part, part))
+        ::new (static_cast<void*>(warp_values + warp)) acc(node.value);
       __syncthreads();
       if (warp == 0) {
         const int first = lane() % warps * part;

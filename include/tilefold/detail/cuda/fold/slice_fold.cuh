@@ -88,13 +88,13 @@ class slice_work {
       return;
     }
     acc* const first_slot = slots + slice.slot;
-    if (threadIdx.x == 0) new (first_slot + slice.slice) acc(value.value);
+    if (threadIdx.x == 0) ::new (static_cast<void*>(first_slot + slice.slice)) acc(value.value);
     const auto slices = static_cast<unsigned>(slice.slices);
     const bool completed = cuda::arrive(arrivals + slice.slot, 1u, slices, shared.completed);
     __syncthreads();  // read by all before the next arrival writes it
     if (!completed) return;
     const acc all = cuda::fold_partials<Policy.nt, max_slices / Policy.nt>(
-        reducer, first_slot, 0, slice.slices, &shared.warp_values[0][0].value);
+        reducer, first_slot, 0, slice.slices, __builtin_addressof(shared.warp_values[0][0].value));
     if (threadIdx.x == 0) keep(slice.tree, all);
     __syncthreads();  // warp_values are free again
   }
@@ -120,7 +120,7 @@ class slice_work {
         detail::larger(std::int64_t{1} << tree::ceil_log2(tree::num_blocks(items, num_warps)),
                        std::int64_t{warp_size * stretch_items<source_type>});
     const std::int64_t part_first = warp * part;
-    acc* const values = &shared.warp_values[0][0].value;
+    acc* const values = __builtin_addressof(shared.warp_values[0][0].value);
     if (part_first < items) {
       warps::put(values,
                  fold_part(slice, first + part_first, detail::smaller(items - part_first, part)));
@@ -155,7 +155,7 @@ class slice_work {
     warp_stack<Reducer> stack(reducer);
     unsigned turn = 0;
     for (std::int64_t done = 0; done < items; done += Policy.tile()) {
-      acc* const warp_values = &shared.warp_values[turn++ % 2][0].value;
+      acc* const warp_values = __builtin_addressof(shared.warp_values[turn++ % 2][0].value);
       const std::int64_t left_in_slice = items - done;
       const auto count =
           static_cast<int>(left_in_slice < Policy.tile() ? left_in_slice : Policy.tile());

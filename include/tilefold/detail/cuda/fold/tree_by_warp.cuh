@@ -70,7 +70,7 @@ class warp_stack {
   // The node is made apart from its operands: made in place, a combine that copies the left one and
   // adds the right one to it would read what it has overwritten.
   __device__ __forceinline__ static void replace(acc& place, const acc& node) {
-    new (&place) acc(node);
+    ::new (static_cast<void*>(__builtin_addressof(place))) acc(node);
   }
 
   __device__ acc waiting(int level) const {

@@ -356,7 +356,7 @@ class threads_fold {
                                 : part().template fold<false>(values, 0, count_));
     } else if constexpr (Folds == 1 && runs::usable) {
       const acc mine = part().template thread_node<Full>(values[0], thread_ * vt, count_);
-      new (nodes.of_threads() + runs::place(thread_)) acc(mine);
+      ::new (static_cast<void*>(nodes.of_threads() + runs::place(thread_))) acc(mine);
       const bool in_first = is_first_warp<!one_instruction>();
       __syncthreads();
       return in_first ? result(fold_runs(nodes)) : mine;

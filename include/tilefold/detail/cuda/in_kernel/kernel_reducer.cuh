@@ -122,7 +122,7 @@ class lifted_items {
 #pragma unroll
       for (int j = 0; j < vt; ++j) {
         if (Full || first + j < count) {
-          new (&memory_.items[k][j]) accumulator(
+          ::new (static_cast<void*>(__builtin_addressof(memory_.items[k][j]))) accumulator(
               cuda::lift_in_kernel(r, thread_items<Items>::get(values[k], j), first + j));
         }
       }

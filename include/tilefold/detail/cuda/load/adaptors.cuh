@@ -101,7 +101,9 @@ class kept_function {
   using function = adaptor_function<It>;
 
  public:
-  __device__ __forceinline__ void keep(const It& it) { new (bytes_) function(it); }
+  __device__ __forceinline__ void keep(const It& it) {
+    ::new (static_cast<void*>(bytes_)) function(it);
+  }
   __device__ __forceinline__ const function& get() const {
     return *reinterpret_cast<const function*>(bytes_);
   }

@@ -192,7 +192,8 @@ __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_byt
   __shared__ typename grid::shared_memory shared;
   cuda::refuse_flush_to_zero();
   const auto mine = any_order_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
-  const auto value = cuda::fold_threads<Nt>(reducer, mine, &shared.warp_values[0][0].value);
+  const auto value =
+      cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
   if constexpr (Reducer::settles) {
     const place to{out, settled};
     grid{reducer, init, to, shared}.add_block(value, memory);

@@ -356,7 +356,8 @@ class column_work {
                                                std::int64_t packet, const node& value) const {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
-      new (partials + (slice * plan.packets + packet) * Width + j) acc(value[j]);
+      ::new (static_cast<void*>(partials + (slice * plan.packets + packet) * Width + j))
+          acc(value[j]);
     }
   }
 

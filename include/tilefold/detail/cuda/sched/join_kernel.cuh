@@ -68,7 +68,7 @@ struct rank_blocks {
     rank_header header;
 
     TILEFOLD_HD void operator=(const Acc& folded) const {
-      new (value) Acc(folded);
+      ::new (static_cast<void*>(value)) Acc(folded);
       if (at != nullptr) *at = header;
     }
   };

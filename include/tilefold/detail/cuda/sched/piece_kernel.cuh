@@ -81,7 +81,7 @@ struct staged_tiles {
         detail::larger(n - tiles.overread_items(), std::int64_t{0}) / fold_type::tile);
     end = (min)(end, whole);
     tiles.whole_tiles(t, end, [&](const acc& value, unsigned at) {
-      if (threadIdx.x == 0) new (partials + at) acc(value);
+      if (threadIdx.x == 0) ::new (static_cast<void*>(partials + at)) acc(value);
     });
     return (max)(t, end);
   }
@@ -184,7 +184,8 @@ class piece_work {
     if (fold_unit<Tiles::vt>(node, runs, detail::larger(blocks.begin - position, std::int64_t{0}),
                              detail::smaller(blocks.end - position, std::int64_t{tile}),
                              block_writer{*this, position, 0})) {
-      if (threadIdx.x == 0) new (memory.partials + (t - whole.first)) acc(node.value);
+      if (threadIdx.x == 0)
+        ::new (static_cast<void*>(memory.partials + (t - whole.first))) acc(node.value);
     }
   }
 
@@ -193,7 +194,7 @@ class piece_work {
                                             std::int64_t end, const block_writer& writer) const {
     const unit_fold<nt, Vt, Runs, Reducer, block_writer> unit{
         runs, reducer, writer, static_cast<int>(begin), static_cast<int>(end)};
-    if (unit.fold(node, &shared.warp_values[0][0].value)) return true;
+    if (unit.fold(node, __builtin_addressof(shared.warp_values[0][0].value))) return true;
     cuda::announce(out, blocks.number_of(writer.item(begin)), blocks.number_of(writer.item(end)));
     return false;
   }
@@ -236,7 +237,8 @@ class piece_work {
         return;
       }
       level = level.above(group_bits);
-      if (threadIdx.x == 0) new (level.memory.partials + (g - level.first)) acc(node.value);
+      if (threadIdx.x == 0)
+        ::new (static_cast<void*>(level.memory.partials + (g - level.first))) acc(node.value);
       g >>= group_bits;
       arrived = 1;
     }

@@ -24,7 +24,7 @@ class rank_mailbox {
   explicit rank_mailbox(int ranks) : ranks_(ranks) {
     void* words = nullptr;
     check(cudaHostAlloc(&words, sizeof(pinned_words), cudaHostAllocPortable), "cudaHostAlloc");
-    words_ = new (words) pinned_words{};
+    words_ = ::new (static_cast<void*>(words)) pinned_words{};
     try {
       reserve(4096);
     } catch (...) {

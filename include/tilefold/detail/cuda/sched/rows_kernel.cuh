@@ -425,8 +425,8 @@ __device__ __forceinline__ typename Reducer::accumulator fold_row_tile(
   using tree = block_tree<most_row_warps, Part::items, false, Reducer>;
   slot<acc> node;
   if (place.warp() * Part::items < count) node.put(part.fold());
-  return tree::fold(place.reducer, node.value, &place.shared.of_warps[0].value, count,
-                    place.warps());
+  return tree::fold(place.reducer, node.value, __builtin_addressof(place.shared.of_warps[0].value),
+                    count, place.warps());
 }
 
 /// The projected node of `there` slices, of which the first warp has this block's; in all threads.

@@ -85,7 +85,7 @@ __device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& 
   const short_partials<Reducer> partials{memory.partials};
   bool completed = false;
   if (threadIdx.x == 0) {
-    new (partials.place(blockIdx.x)) Acc(value.value);
+    ::new (static_cast<void*>(partials.place(blockIdx.x))) Acc(value.value);
     completed = cuda::count_in(memory.arrivals, 1, gridDim.x);
   }
   if (!__any_sync(full_warp, completed)) return false;
@@ -116,7 +116,8 @@ __device__ __forceinline__ void fold_short(const MakeSource& make_source, const 
   if (in_cluster) exchange.begin(block);
   cuda::wait_for_previous_launch();
   slot<acc> value;
-  value.put(fold::fold(make_source(), reducer, first, n - first, &warp_values[0].value,
+  value.put(fold::fold(make_source(), reducer, first, n - first,
+                       __builtin_addressof(warp_values[0].value),
                        static_cast<int>(blockDim.x) / warp_size));
   if (threadIdx.x >= warp_size) return;
   if constexpr (shared) {

@@ -95,7 +95,7 @@ class staged_fold_of_tiles {
   __device__ __forceinline__ acc across_warps(const AnyReducer& reducer, const acc& value,
                                               unsigned t, int count) const {
     return block_tree<num_warps, warp_items, Full, AnyReducer>::fold(
-        reducer, value, &shared_.warp_values[t % 2][0].value, count);
+        reducer, value, __builtin_addressof(shared_.warp_values[t % 2][0].value), count);
   }
 
   const Source& source_;
