@@ -155,6 +155,7 @@ TEST(forged_parts, of_a_piece_that_is_none_are_refused) {
 // Of 100 ones, of which it says to have done some.
 class checkpoints : public testing::Test {
  protected:
+  const scratch files_;
   std::string file_ = files_.file("f.npy", npy_file("<f4", std::vector<float>(100, 1.0f)));
 
   said about(const bytes& piece) const {
@@ -170,8 +171,6 @@ class checkpoints : public testing::Test {
   std::vector<std::string> gone_on_with(const said& checkpoint) const {
     return {"reduce", "--json", "--checkpoint", files_.file("check", checkpoint.file()), file_};
   }
-
-  const scratch files_;
 };
 
 TEST_F(checkpoints, that_are_true_are_gone_on_with) {
