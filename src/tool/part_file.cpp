@@ -56,7 +56,7 @@ void require_sense(const part_file& part) {
   }
 }
 
-part_file parse(std::span<const std::byte> bytes) {
+part_file read_fields(std::span<const std::byte> bytes) {
   detail::byte_reader in(bytes, "the file");
   if (bytes.size() < 8 || in.number(4) != letters) throw input_error("is no part of a reduction");
   if (const std::uint64_t found = in.number(4); found != version) {
@@ -86,18 +86,20 @@ part_file parse(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-part_file read_part(const std::string& path) {
-  const mapped_file file(path);
-  return while_whole(file, [&] {
-    try {
-      return parse(file.bytes());
-    } catch (const tilefold::error& error) {
-      throw input_error(error.what());
-    }
-  });
+part_file parse_part(std::span<const std::byte> bytes) {
+  try {
+    return read_fields(bytes);
+  } catch (const tilefold::error& error) {
+    throw input_error(error.what());
+  }
 }
 
-void write_part(const std::string& path, const part_file& part) {
+part_file read_part(const std::string& path) {
+  const mapped_file file(path);
+  return while_whole(file, [&] { return parse_part(file.bytes()); });
+}
+
+std::vector<std::byte> part_bytes(const part_file& part) {
   detail::byte_writer out;
   out.number(letters, 4);
   out.number(version, 4);
@@ -110,7 +112,11 @@ void write_part(const std::string& path, const part_file& part) {
   }
   out.text(part.source);
   out.raw(part.piece);
-  const std::vector<std::byte> bytes = out.finish();
+  return out.finish();
+}
+
+void write_part(const std::string& path, const part_file& part) {
+  const std::vector<std::byte> bytes = part_bytes(part);
   replacement_file file(path, unfinished_part);
   file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   file.commit();

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,14 @@ struct part_file {
   bool is_checkpoint() const { return source_bytes != 0 || !source.empty(); }
 };
 
-/// Throws input_error: no such file, not a part, altered, of another version, or of items or a
-/// piece that no reduction has. What is in the piece's accumulators its from_bytes() checks.
+/// Reads what part_bytes() wrote. Throws input_error: not a part, altered, of another version, or of
+/// items or a piece that no reduction has. What is in the piece's accumulators its from_bytes()
+/// checks.
+part_file parse_part(std::span<const std::byte> bytes);
+
+std::vector<std::byte> part_bytes(const part_file& part);
+
+/// The same of a file. Throws input_error also if there is none.
 part_file read_part(const std::string& path);
 
 /// What write_part() writes has this behind its name, until it is whole.
