@@ -123,8 +123,7 @@ tilefold_status tilefold_piece_append(tilefold_piece* piece, tilefold_executor* 
     const reader read("tilefold_piece_append");
     tilefold_piece& whole = read.there(piece, "piece");
     tilefold_executor& exec = read.there(executor, "executor");
-    read.count(n, "n");
-    read.require(items, "items", n > 0);
+    read.array(items, whole.type, read.count(n, "n"), "items");
     if (n > INT64_MAX - whole.state->end()) {
       read.fail(TILEFOLD_INVALID_ARGUMENT, std::to_string(n) + " items from position " +
                                                std::to_string(whole.state->end()) +
@@ -217,8 +216,7 @@ tilefold_status tilefold_accumulator_add(tilefold_accumulator* sum, tilefold_exe
     const reader read("tilefold_accumulator_add");
     tilefold_accumulator& whole = read.there(sum, "sum");
     tilefold_executor& exec = read.there(executor, "executor");
-    read.count(n, "n");
-    read.require(items, "items", n > 0);
+    read.array(items, whole.type, read.count(n, "n"), "items");
     if (n > 0) exec.add(whole, items, n);
   });
 }

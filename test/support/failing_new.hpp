@@ -44,6 +44,10 @@ int fail_each_allocation(const Call& call, const Look& look) {
 
 }  // namespace tilefold::test
 
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 20014  // nvcc takes operator new for a function of the device, too
+#endif
+
 // Not inlined, or compilers take new and free() for a pair that does not match.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   return tilefold::test::allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
