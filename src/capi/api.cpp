@@ -340,13 +340,14 @@ tilefold_status tilefold_segmented_reduce(tilefold_executor* executor, const cha
     if (segments == 0) return;
     read.require(offsets, "offsets", true);
     read.require_aligned(offsets, of_offsets, "offsets");
+    read.require(results, "results", true);
     read.require_bytes(num_items, type, "items");
-    read.require_aligned(items, type, "items");
-    read.array(results, found.result, segments, "results");
     const any_offsets begins{offsets, 0, 8 * bytes_of(of_offsets)};
     if (num_items >= 0) exec.check(begins, segments, num_items);
     const bool is_unknown = items == nullptr && num_items < 0;
     read.require(items, "items", is_unknown ? exec.may_read(begins, segments) : num_items > 0);
+    read.require_aligned(items, type, "items");
+    read.array(results, found.result, segments, "results");
     exec.fold(which, plain_job(items, type, items != nullptr, segments, begins, results));
   });
 }
