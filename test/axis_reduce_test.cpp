@@ -230,6 +230,20 @@ TEST(AxisReduce, StridesMayBeZeroOrNegative) {
   EXPECT_EQ(sums[1], 3u);
 }
 
+// Of an empty view they are the caller's affair; of another one they lead to no element.
+TEST(AxisReduce, StridesMayLeadAnywhereIfThereIsNothing) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const float item = 1;
+  std::vector<float> out(4, 42.0f);
+  for (const std::int64_t stride : {most, -most - 1}) {
+    const test_view none{&item, {{2, 2, 0}, {stride, stride, stride}}};
+    axis_reduce(none, test_view{out.data(), right_layout({2, 2})}, 2);
+    EXPECT_EQ(out, std::vector<float>(4, -0.0f));
+    const test_view some{&item, {{2, 2}, {stride, stride}}};
+    EXPECT_THROW(axis_reduce(some, test_view{out.data(), right_layout({2})}, 1), shape_error);
+  }
+}
+
 TEST(AxisReduce, ErrorsNameTheValue) {
   std::vector<float> items(24, 1.0f), out(24, 3.0f);
   const auto message = [&](auto call) -> std::string {

@@ -25,8 +25,10 @@
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/log_sum_exp.hpp>
 #include <tilefold/reducers/moments.hpp>
+#include <tilefold/reducers/norms.hpp>
 #include <tilefold/reducers/top_k.hpp>
 
+#include "support/forged.hpp"
 #include "support/message_of.hpp"
 #include "support/oracle.hpp"
 #include "support/random.hpp"
@@ -405,6 +407,79 @@ TEST(PieceBytes, AlteredOnesAreRefused) {
     FAIL() << "round " << i << ": altered bytes were taken";
   }
   EXPECT_GT(refused, mutations * 9 / 10);
+}
+
+// The piece of ones at [8, 12), one block of four, with `value` in the place of what stands `place`
+// bytes into its accumulator; and what from_bytes() says to that.
+template <class Op, class T>
+std::string refusal_of(Op op, std::ptrdiff_t place, const T& value) {
+  const std::vector<double> ones(4, 1.0);
+  const auto part = tilefold::reduce_piece(tilefold::host_executor(), ones, 8, op);
+  const auto bytes = part.to_bytes();
+  EXPECT_EQ(part.from_bytes(bytes).to_bytes(), bytes);
+  using accumulator = typename decltype(part)::accumulator;
+  const auto size = static_cast<std::ptrdiff_t>(sizeof(accumulator));
+  const auto lie = tilefold::test::forged(bytes, place - size - 8, value);
+  return message_of<tilefold::format_error>([&] { (void)part.from_bytes(lie); });
+}
+
+TEST(PieceBytes, WellFormedLiesAreRefused) {
+  const auto expect = [](const std::string& refusal) {
+    EXPECT_NE(refusal.find("an accumulator that items 8 to 12 cannot leave"), refusal.npos)
+        << refusal;
+  };
+  const auto of_exact = [&](auto op) {
+    using accumulator = typename decltype(tilefold::piece<double, decltype(op)>(op))::accumulator;
+    return static_cast<std::ptrdiff_t>(sizeof(accumulator));
+  };
+  for (const double count : {0.0, -4.0, 3.0, std::nan("")}) {
+    expect(refusal_of(r::mean{}, 0, count));
+    expect(refusal_of(r::variance{}, 0, count));
+    expect(refusal_of(r::skewness{}, 0, count));
+    expect(refusal_of(r::geometric_mean{}, 0, count));
+    expect(refusal_of(r::rms{}, 0, count));
+    expect(refusal_of(r::fuse(r::sum{}, r::mean{}), 8, count));
+  }
+  for (const std::int64_t count : {std::int64_t{0}, std::int64_t{-4}, std::int64_t{5}}) {
+    expect(refusal_of(r::exact_mean{}, of_exact(r::exact_mean{}) - 8, count));
+  }
+  // Marks stand behind the words of a sum; items that are no zeros leave some.
+  for (const std::uint64_t marks : {0, 32}) {
+    expect(refusal_of(r::exact_sum{}, of_exact(r::exact_sum{}) - 8, marks));
+    expect(refusal_of(r::exact_mean{}, of_exact(r::exact_mean{}) - 16, marks));
+    expect(refusal_of(r::exact_sum_of_squares{}, of_exact(r::exact_sum_of_squares{}) - 8, marks));
+  }
+  for (const std::int64_t index : {std::int64_t{7}, std::int64_t{12}, std::int64_t{-1}}) {
+    expect(refusal_of(r::arg_min{}, 8, index));
+    expect(refusal_of(r::arg_minmax{}, 24, index));
+    expect(refusal_of(r::top_k<2>{}, 8, index));
+  }
+  // Not the best first; none; one behind those that do not exist.
+  expect(refusal_of(r::top_k<2>{}, 8, std::int64_t{10}));
+  expect(refusal_of(r::top_k<2>{}, 8, std::int64_t{1} << 62));
+  expect(refusal_of(r::any{}, 0, static_cast<unsigned char>(2)));
+  EXPECT_NE(refusal_of(r::sum{}, -16, std::int64_t{-1}).find("cannot hold items -1 to 12"),
+            std::string::npos);
+  EXPECT_NE(refusal_of(r::sum{}, -8, std::int64_t{13}).find("2 accumulators of 8 bytes"),
+            std::string::npos);
+  // Exponents whose difference would overflow.
+  const std::vector<float> ones(4, 1.0f);
+  const auto part = tilefold::reduce_piece(tilefold::host_executor(), ones, 8, r::logsumexp{});
+  const auto lie = tilefold::test::forged(part.to_bytes(), -12 - 8, std::int32_t{-2000000000});
+  expect(message_of<tilefold::format_error>([&] { (void)part.from_bytes(lie); }));
+}
+
+TEST(PieceBytes, TooShortForValuesAreRefusedWithTheirSize) {
+  // Up to its end a piece, and then no place for values and checksum.
+  tilefold::detail::byte_writer out;
+  out.number(0x43504654, 4);
+  out.number(1, 4);
+  out.text(tilefold::piece<float>::signature());
+  out.number(0);
+  auto bytes = out.finish();  // the end is the checksum of the rest
+  const std::string refusal =
+      message_of<tilefold::format_error>([&] { (void)tilefold::piece<float>().from_bytes(bytes); });
+  EXPECT_EQ(refusal.find("1844674407370955"), refusal.npos) << refusal;
 }
 
 }  // namespace

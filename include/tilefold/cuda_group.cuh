@@ -227,6 +227,15 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
         ++first;
       }
     }
+    // Kept until the others are written, so that nothing is written if one of these fails.
+    struct folded {
+      typename Reducer::result value;
+    };
+    std::vector<folded> results_of_crossing;
+    for (const auto [s, count] : crossing) {
+      const auto items = detail::starting_at(forest.source, forest.first(s));
+      results_of_crossing.push_back({this->template fold<Policy>(items, reducer, init, count)});
+    }
     try {
       for (std::size_t d = 0; d < gpus_.size(); ++d) {
         const auto [s, count] = whole[d];
@@ -239,11 +248,9 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
       synchronize_all();
       throw;
     }
-    for (const auto [s, count] : crossing) {
-      const auto items = detail::starting_at(forest.source, forest.first(s));
-      detail::write_through(
-          detail::starting_at(out, s),
-          detail::output_value<Out>(this->template fold<Policy>(items, reducer, init, count)));
+    for (std::size_t i = 0; i < crossing.size(); ++i) {
+      detail::write_through(detail::starting_at(out, crossing[i].first),
+                            detail::output_value<Out>(results_of_crossing[i].value));
     }
   }
 

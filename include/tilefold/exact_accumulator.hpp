@@ -160,10 +160,8 @@ class exact_accumulator {
     exact_accumulator result;
     result.state_.marks = get(bytes, 1);
     for (std::size_t i = 0; i < words; ++i) result.state_.sum.word[i] = get(bytes, 2 + i);
-    const bool tells_of_items = (result.state_.marks & detail::seen::other) != 0;
-    const bool of_others = (result.state_.marks & ~detail::seen::minus_zero) != 0;
-    if (result.state_.marks >= 2 * detail::seen::other || !same_words(result.state_) ||
-        (!tells_of_items && (of_others || !result.state_.sum.is_zero()))) {
+    if (!same_words(result.state_) ||
+        !detail::marks_fit(result.state_.marks, result.state_.sum.is_zero())) {
       throw format_error("tilefold: no items leave such bytes of an exact accumulator: marks are " +
                          std::to_string(result.state_.marks));
     }
@@ -245,6 +243,11 @@ struct exact_access {
   template <class T>
   TILEFOLD_HD static balanced_state<typename exact_format<T>::sum>& state_of(
       exact_accumulator<T>& accumulator) {
+    return accumulator.state_;
+  }
+  template <class T>
+  TILEFOLD_HD static const balanced_state<typename exact_format<T>::sum>& state_of(
+      const exact_accumulator<T>& accumulator) {
     return accumulator.state_;
   }
 

@@ -40,9 +40,10 @@ class gather_ways {
   bool next(std::size_t rank, way which) {
     const std::lock_guard lock(mutex_);
     if (records_) return true;
-    const std::int64_t call = calls_[rank]++;
+    const std::int64_t call = calls_[rank];
     const auto known = first_ + static_cast<std::int64_t>(ways_.size());
     if (call == known) ways_.push_back(which);
+    ++calls_[rank];  // not before: a call that throws here was none
     const bool fits = ways_[static_cast<std::size_t>(call - first_)] == which;
     while (!ways_.empty() && *std::min_element(calls_.begin(), calls_.end()) > first_) {
       ways_.pop_front();

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <tilefold/detail/block_list.hpp>
-#include <tilefold/detail/byte_format.hpp>
+#include <tilefold/detail/piece_bytes.hpp>
 #include <tilefold/detail/signature.hpp>
 #include <tilefold/detail/verb.hpp>
 #include <tilefold/dispatch.hpp>
@@ -166,52 +166,27 @@ class piece {
     requires std::is_trivially_copyable_v<accumulator>
   {
     require_little_endian();
-    detail::byte_writer out;
-    out.number(letters, 4);
-    out.number(version, 4);
-    out.text(signature());
-    out.number(static_cast<std::uint64_t>(begin()));
-    out.number(static_cast<std::uint64_t>(end()));
-    out.raw(blocks_.values().bytes());
-    return out.finish();
+    return detail::piece_bytes{signature(), begin(), end(), blocks_.values().bytes()}.written();
   }
 
   /// The piece that gave these bytes, with this piece's operator. Throws format_error, which says
-  /// what is wrong, if they are truncated, altered, of another version, or of another operator or
-  /// other types.
+  /// what is wrong, if they are truncated, altered, of another version, of another operator or
+  /// other types, or if an accumulator of the library says of its items what cannot be: a count
+  /// that is not theirs, a place where none of them stands. Whatever else an accumulator holds is
+  /// taken as it is.
   piece from_bytes(std::span<const std::byte> bytes) const
     requires std::is_trivially_copyable_v<accumulator>
   {
     require_little_endian();
-    detail::byte_reader in(bytes, "a piece");
-    if (const std::uint64_t found = in.number(4); found != letters) {
-      throw format_error("tilefold: these bytes are no piece: they begin with " +
-                         std::to_string(found) + " in place of " + std::to_string(letters));
-    }
-    if (const std::uint64_t found = in.number(4); found != version) {
-      throw format_error("tilefold: a piece of version " + std::to_string(found) +
-                         "; this program knows version " + std::to_string(version));
-    }
-    in.require_checksum();
-    if (const std::string found = in.text(); found != signature()) {
-      throw format_error("tilefold: a piece of " + found + " was found where one of " +
+    const auto read = detail::piece_bytes::read(bytes, "tilefold");
+    if (read.signature != signature()) {
+      throw format_error("tilefold: a piece of " + read.signature + " was found where one of " +
                          signature() + " is needed");
     }
-    const auto begin = static_cast<std::int64_t>(in.number());
-    const auto end = static_cast<std::int64_t>(in.number());
-    if (begin < 0 || end < begin) {
-      throw format_error("tilefold: a piece cannot hold items " + std::to_string(begin) + " to " +
-                         std::to_string(end));
-    }
-    const auto values = static_cast<std::size_t>(typename list::blocks_type{{begin, end}}.count());
-    if (in.left() != values * sizeof(accumulator) + sizeof(std::uint64_t)) {
-      throw format_error("tilefold: a piece of items " + std::to_string(begin) + " to " +
-                         std::to_string(end) + " has " + std::to_string(values) +
-                         " accumulators of " + std::to_string(sizeof(accumulator)) +
-                         " bytes; these bytes hold " + std::to_string(in.left() - 8));
-    }
+    const typename list::blocks_type blocks{{read.begin, read.end}};
+    read.require_values(blocks.count(), sizeof(accumulator), "tilefold");
     piece result(*this);
-    result.blocks_ = list::from(begin, end, in.raw(values * sizeof(accumulator)).data());
+    result.blocks_ = list::from(read.begin, read.end, read.values.data(), "tilefold");
     return result;
   }
 
@@ -220,9 +195,6 @@ class piece {
   static std::string signature() { return detail::fold_signature<Op, accumulator, T>(); }
 
  private:
-  static constexpr std::uint64_t letters = 0x43504654;  // "TFPC"
-  static constexpr std::uint64_t version = 1;
-
   // What is written as it lies in memory would be another value elsewhere.
   static constexpr void require_little_endian() {
     static_assert(std::endian::native == std::endian::little || sizeof(accumulator) == 1,

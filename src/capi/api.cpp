@@ -112,9 +112,9 @@ void fold_range(const reader& read, tilefold_executor* executor, op which, const
   tilefold_executor& exec = read.there(executor, "executor");
   const dtype type = read.type(code, "dtype");
   const auto& found = read.kernel_of(which, type);
-  read.count(n, "n");
-  read.require(items, "items", n > 0);
+  read.array(items, type, read.count(n, "n"), "items");
   read.require(result, "result", true);
+  read.require_aligned(result, found.result, "result");
   if (n == 0) read.require_result_of_nothing(found);
   job call = plain_job(items, type, n > 0, 1, {nullptr, n, 0}, result);
   call.is_range = true;
@@ -146,6 +146,17 @@ void require_countable(const reader& read, const detail::view_shape& shape) {
       read.fail(TILEFOLD_BAD_SHAPE, "extents of " + shown + " are more items than 64 bits count");
     }
     items *= extent;
+  }
+}
+
+// Distances in bytes are 64 bits, too.
+void require_reach(const reader& read, const detail::view_shape& shape, dtype type,
+                   const char* name) {
+  const std::int64_t reach = detail::reach_of(shape, name);
+  if (reach >= std::numeric_limits<std::int64_t>::max() / bytes_of(type)) {
+    read.fail(TILEFOLD_BAD_SHAPE, std::string(name) + " lead " + std::to_string(reach) +
+                                      " items of " + std::string(name_of(type)) +
+                                      " away, further than memory reaches");
   }
 }
 
@@ -316,7 +327,7 @@ tilefold_status tilefold_segmented_reduce(tilefold_executor* executor, const cha
     tilefold_executor& exec = read.there(executor, "executor");
     const capi::op which = read.operation(op);
     const capi::dtype type = read.type(dtype, "dtype");
-    read.kernel_of(which, type);
+    const auto& found = read.kernel_of(which, type);
     const capi::dtype of_offsets = read.type(offsets_dtype, "offsets_dtype");
     if (of_offsets != capi::dtype::int32 && of_offsets != capi::dtype::int64) {
       read.fail(TILEFOLD_UNSUPPORTED,
@@ -328,11 +339,15 @@ tilefold_status tilefold_segmented_reduce(tilefold_executor* executor, const cha
     }
     if (segments == 0) return;
     read.require(offsets, "offsets", true);
+    read.require_aligned(offsets, of_offsets, "offsets");
     read.require(results, "results", true);
+    read.require_bytes(num_items, type, "items");
     const any_offsets begins{offsets, 0, 8 * bytes_of(of_offsets)};
     if (num_items >= 0) exec.check(begins, segments, num_items);
     const bool is_unknown = items == nullptr && num_items < 0;
     read.require(items, "items", is_unknown ? exec.may_read(begins, segments) : num_items > 0);
+    read.require_aligned(items, type, "items");
+    read.array(results, found.result, segments, "results");
     exec.fold(which, plain_job(items, type, items != nullptr, segments, begins, results));
   });
 }
@@ -345,14 +360,14 @@ tilefold_status tilefold_segmented_reduce_equal(tilefold_executor* executor, con
     tilefold_executor& exec = read.there(executor, "executor");
     const capi::op which = read.operation(op);
     const capi::dtype type = read.type(dtype, "dtype");
-    read.kernel_of(which, type);
+    const auto& found = read.kernel_of(which, type);
     read.count(segments, "segments");
     read.count(length, "length");
-    const bool reads = items_of_equal(read, segments, length, "segments") > 0;
+    const std::int64_t n = items_of_equal(read, segments, length, "segments");
     if (segments == 0) return;
-    read.require(items, "items", reads);
-    read.require(results, "results", true);
-    exec.fold(which, plain_job(items, type, reads, segments, {nullptr, length, 0}, results));
+    read.array(items, type, n, "items");
+    read.array(results, found.result, segments, "results");
+    exec.fold(which, plain_job(items, type, n > 0, segments, {nullptr, length, 0}, results));
   });
 }
 
@@ -366,9 +381,10 @@ tilefold_status tilefold_log_softmax(tilefold_executor* executor, const void* it
     const capi::dtype of_results = read.type(results_dtype, "results_dtype");
     read.count(rows, "rows");
     read.count(length, "length");
-    if (items_of_equal(read, rows, length, "rows") == 0) return;
-    read.require(items, "items", true);
-    read.require(results, "results", true);
+    const std::int64_t n = items_of_equal(read, rows, length, "rows");
+    if (n == 0) return;
+    read.array(items, type, n, "items");
+    read.array(results, of_results, n, "results");
     exec.log_softmax({items, type, rows, length, results, of_results});
   });
 }
@@ -382,17 +398,17 @@ tilefold_status tilefold_reduce_by_key(tilefold_executor* executor, const char* 
     tilefold_executor& exec = read.there(executor, "executor");
     const capi::op which = read.operation(op);
     const capi::dtype type = read.type(dtype, "dtype");
-    read.kernel_of(which, type);
+    const auto& found = read.kernel_of(which, type);
     const capi::dtype of_keys = read.type(keys_dtype, "keys_dtype");
     if (of_keys == capi::dtype::complex64 || of_keys == capi::dtype::complex128) {
       read.fail(TILEFOLD_UNSUPPORTED, "keys cannot be " + std::string(name_of(of_keys)));
     }
     read.count(n, "n");
     read.require(num_runs, "num_runs", true);
-    read.require(keys, "keys", n > 0);
-    read.require(items, "items", n > 0);
-    read.require(keys_out, "keys_out", n > 0);
-    read.require(results, "results", n > 0);
+    read.array(keys, of_keys, n, "keys");
+    read.array(items, type, n, "items");
+    read.array(keys_out, of_keys, n, "keys_out");
+    read.array(results, found.result, n, "results");
     exec.by_key(which, keys, of_keys, n, keys_out, plain_job(items, type, n > 0, 1, {}, results),
                 num_runs);
   });
@@ -418,6 +434,10 @@ tilefold_status tilefold_axis_reduce(tilefold_executor* executor, const char* op
     if (nothing) read.require_result_of_nothing(found);
     read.require(items, "items", !nothing);
     read.require(results, "results", true);
+    read.require_aligned(items, type, "items");
+    read.require_aligned(results, found.result, "results");
+    require_reach(read, shapes.in, type, "extents and strides");
+    require_reach(read, shapes.out, found.result, "result_strides");
     call.items = items;
     call.type = type;
     call.reads_items = !nothing;
@@ -448,9 +468,8 @@ tilefold_status tilefold_dot(tilefold_executor* executor, const void* x, const v
     if (!is_there) {
       read.fail(TILEFOLD_UNSUPPORTED, "there is no dot of " + std::string(name_of(type)));
     }
-    read.count(n, "n");
-    read.require(x, "x", n > 0);
-    read.require(y, "y", n > 0);
+    read.array(x, type, read.count(n, "n"), "x");
+    read.array(y, type, n, "y");
     read.require(result, "result", true);
     exec.dot(x, y, type, n, result);
   });

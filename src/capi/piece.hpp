@@ -45,8 +45,10 @@ class piece_state {
   virtual void merge(const piece_state& next) = 0;
   /// Writes the fold of items from 0 on.
   virtual void write_value(void* result) const = 0;
-  /// Becomes the piece of items [begin, end) with these values.
-  virtual void assign(std::int64_t begin, std::int64_t end, const std::byte* values) = 0;
+  /// Becomes the piece of items [begin, end) with these values. Throws format_error, which begins
+  /// with `who`, if a value cannot be that of its block's items.
+  virtual void assign(std::int64_t begin, std::int64_t end, const std::byte* values,
+                      const std::string& who) = 0;
 };
 
 /// From which operation's results the values of blocks follow. So a GPU needs no kernels for pieces
@@ -167,17 +169,9 @@ class piece_of final : public piece_state {
     }
   }
 
-  void assign(std::int64_t begin, std::int64_t end, const std::byte* values) override {
-    if constexpr (std::is_same_v<accumulator, bool>) {
-      const auto count = static_cast<std::size_t>(kind().num_values(begin, end));
-      for (std::size_t i = 0; i < count; ++i) {
-        if (values[i] > std::byte{1}) {
-          throw format_error("tilefold_piece_from_bytes: a value of bool is " +
-                             std::to_string(std::to_integer<int>(values[i])));
-        }
-      }
-    }
-    blocks_ = list::from(begin, end, values);
+  void assign(std::int64_t begin, std::int64_t end, const std::byte* values,
+              const std::string& who) override {
+    blocks_ = list::from(begin, end, values, who);
   }
 
  private:

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tilefold/detail/byte_format.hpp>
+#include <tilefold/detail/piece_bytes.hpp>
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"
@@ -19,10 +19,6 @@
 namespace tilefold::capi {
 
 namespace {
-
-// As pieces of C++ are written (piece.hpp), whose signatures never look like ours.
-constexpr std::uint64_t letters = 0x43504654;  // "TFPC"
-constexpr std::uint64_t version = 1;
 
 std::string kind_name(op which, dtype type) {
   return std::string(capi::name_of(which)) + " of " + std::string(capi::name_of(type));
@@ -34,15 +30,11 @@ std::string signature_of(op which, dtype type, const piece_kind& kind) {
          " bytes";
 }
 
+// As pieces of C++ are written, whose signatures never look like ours.
 std::vector<std::byte> written(const tilefold_piece& piece) {
-  detail::byte_writer out;
-  out.number(letters, 4);
-  out.number(version, 4);
-  out.text(signature_of(piece.which, piece.type, *piece.kind));
-  out.number(static_cast<std::uint64_t>(piece.state->begin()));
-  out.number(static_cast<std::uint64_t>(piece.state->end()));
-  out.raw(piece.state->values());
-  return out.finish();
+  return detail::piece_bytes{signature_of(piece.which, piece.type, *piece.kind),
+                             piece.state->begin(), piece.state->end(), piece.state->values()}
+      .written();
 }
 
 /// A piece of no items with this signature; throws format_error for a signature of no operation.
@@ -62,32 +54,13 @@ std::unique_ptr<tilefold_piece> piece_called(const std::string& signature) {
 }
 
 std::unique_ptr<tilefold_piece> piece_of_bytes(std::span<const std::byte> bytes) {
-  detail::byte_reader in(bytes, "a piece");
-  if (const std::uint64_t found = in.number(4); found != letters) {
-    throw format_error("tilefold_piece_from_bytes: these bytes are no piece: they begin with " +
-                       std::to_string(found) + " in place of " + std::to_string(letters));
-  }
-  if (const std::uint64_t found = in.number(4); found != version) {
-    throw format_error("tilefold_piece_from_bytes: a piece of version " + std::to_string(found) +
-                       "; this library knows version " + std::to_string(version));
-  }
-  in.require_checksum();
-  auto piece = piece_called(in.text());
-  const auto begin = static_cast<std::int64_t>(in.number());
-  const auto end = static_cast<std::int64_t>(in.number());
-  if (begin < 0 || end < begin) {
-    throw format_error("tilefold_piece_from_bytes: a piece cannot hold items " +
-                       std::to_string(begin) + " to " + std::to_string(end));
-  }
-  const auto size =
-      static_cast<std::uint64_t>(piece->kind->num_values(begin, end) * piece->kind->value_bytes);
-  if (in.left() != size + sizeof(std::uint64_t)) {
-    throw format_error("tilefold_piece_from_bytes: a piece of items " + std::to_string(begin) +
-                       " to " + std::to_string(end) + " has values of " + std::to_string(size) +
-                       " bytes; these bytes hold " +
-                       std::to_string(in.left() < 8 ? 0 : in.left() - 8));
-  }
-  piece->state->assign(begin, end, in.raw(size).data());
+  const std::string who = "tilefold_piece_from_bytes";
+  const auto read = detail::piece_bytes::read(bytes, who);
+  auto piece = piece_called(read.signature);
+  const piece_kind& kind = *piece->kind;
+  read.require_values(kind.num_values(read.begin, read.end),
+                      static_cast<std::size_t>(kind.value_bytes), who);
+  piece->state->assign(read.begin, read.end, read.values.data(), who);
   return piece;
 }
 
@@ -150,8 +123,7 @@ tilefold_status tilefold_piece_append(tilefold_piece* piece, tilefold_executor* 
     const reader read("tilefold_piece_append");
     tilefold_piece& whole = read.there(piece, "piece");
     tilefold_executor& exec = read.there(executor, "executor");
-    read.count(n, "n");
-    read.require(items, "items", n > 0);
+    read.array(items, whole.type, read.count(n, "n"), "items");
     if (n > INT64_MAX - whole.state->end()) {
       read.fail(TILEFOLD_INVALID_ARGUMENT, std::to_string(n) + " items from position " +
                                                std::to_string(whole.state->end()) +
@@ -244,8 +216,7 @@ tilefold_status tilefold_accumulator_add(tilefold_accumulator* sum, tilefold_exe
     const reader read("tilefold_accumulator_add");
     tilefold_accumulator& whole = read.there(sum, "sum");
     tilefold_executor& exec = read.there(executor, "executor");
-    read.count(n, "n");
-    read.require(items, "items", n > 0);
+    read.array(items, whole.type, read.count(n, "n"), "items");
     if (n > 0) exec.add(whole, items, n);
   });
 }

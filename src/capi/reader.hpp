@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include <tilefold/detail/float_control.hpp>
@@ -68,6 +69,30 @@ class reader {
       fail(TILEFOLD_INVALID_ARGUMENT, std::string(name) + " is " + std::to_string(n));
     }
     return n;
+  }
+
+  /// An array of n items: what an operation reads or writes, if n > 0.
+  void array(const void* pointer, dtype type, std::int64_t n, const char* name) const {
+    require(pointer, name, n > 0);
+    require_bytes(n, type, name);
+    require_aligned(pointer, type, name);
+  }
+  void require_bytes(std::int64_t n, dtype type, const char* name) const {
+    if (n > std::numeric_limits<std::int64_t>::max() / bytes_of(type)) {
+      fail(TILEFOLD_INVALID_ARGUMENT, std::string(name) + " are " + std::to_string(n) +
+                                          " items of " + std::string(name_of(type)) +
+                                          ", more than memory can hold");
+    }
+  }
+  void require_aligned(const void* pointer, dtype type, const char* name) const {
+    const bool is_pair = type == dtype::complex64 || type == dtype::complex128;
+    const int alignment = bytes_of(type) / (is_pair ? 2 : 1);
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if (address % static_cast<std::uintptr_t>(alignment) == 0) return;
+    fail(TILEFOLD_INVALID_ARGUMENT, std::string(name) + " is the address " +
+                                        std::to_string(address) + ", which is no multiple of " +
+                                        std::to_string(alignment) + ", as " +
+                                        std::string(name_of(type)) + " needs it");
   }
 
   op operation(const char* name) const {

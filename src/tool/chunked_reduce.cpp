@@ -60,19 +60,6 @@ item_range find_slice(const std::string& slice, std::int64_t count) {
   return range;
 }
 
-struct file_state {
-  std::int64_t bytes = 0;
-  std::int64_t time_ns = 0;
-  std::string number{};  // another file has another
-};
-
-file_state state_of(const std::string& file) {
-  struct stat status{};
-  if (stat(file.c_str(), &status) != 0) return {};
-  return {status.st_size, std::int64_t{status.st_mtim.tv_sec} * 1000000000 + status.st_mtim.tv_nsec,
-          std::to_string(status.st_ino)};  // not the device's, which a mount may give anew
-}
-
 // Keeps the piece of what is done in a file, every few seconds.
 class checkpoint {
  public:
@@ -85,8 +72,9 @@ class checkpoint {
     } catch (const input_error& error) {
       throw input_error("checkpoint " + in_quotes(path_) + ": " + error.what());
     }
-    // Only who held the lock wrote that.
-    if (lock_->was_left_behind()) unlink((path_ + unfinished_part).c_str());
+    // Only who held the lock wrote that, unless both names are a stranger's.
+    const std::string unfinished = path_ + unfinished_part;
+    if (lock_->was_left_behind() && is_unfinished_part(unfinished)) unlink(unfinished.c_str());
   }
 
   /// The piece to go on from, if an earlier run has left one. Throws input_error if it is of
@@ -165,7 +153,7 @@ std::vector<rank_message> tell_all(program_ranks& ranks, const rank_message& own
     const std::string why = in.text();
     if (failed) throw input_error("rank " + std::to_string(all.size()) + ": " + why);
     rank_message said{std::nullopt, in.text(), static_cast<double>(in.number()) * 1e-9};
-    const auto piece = in.raw(in.left() - 8);
+    const auto piece = in.raw_before_checksum();
     said.piece.assign(piece.begin(), piece.end());
     all.push_back(std::move(said));
   }
@@ -206,7 +194,8 @@ bool asks_for_parts(const reduce_options& options) {
 }
 
 bool is_large(const std::string& file, const backend& runs) {
-  return state_of(file).bytes > runs.most_bytes();
+  struct stat status{};
+  return stat(file.c_str(), &status) == 0 && status.st_size > runs.most_bytes();
 }
 
 void require_fit(op_kind op, const array& input) {
@@ -222,8 +211,8 @@ void require_fit(op_kind op, const array& input) {
 
 void reduce_in_chunks(const std::string& file, const reduce_options& options, op_kind op,
                       const std::optional<raw_layout>& raw, backend& runs) {
-  const file_state before = state_of(file);
   array input = load_array(file, raw, read_ahead::no);
+  const file_state& before = input.file.state();
   require_fit(op, input);
   const item_range range = find_slice(options.slice, input.count);
   const std::int64_t item_bytes = row_of(input.type).bytes;

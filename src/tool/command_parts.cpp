@@ -3,7 +3,9 @@
 // Options into what they mean, and complaints.
 #include "command_parts.hpp"
 
+#include <filesystem>
 #include <iostream>
+#include <system_error>
 
 #include "input_error.hpp"
 
@@ -33,6 +35,18 @@ chosen_backend choose_backend(const executor_options& options) {
   } catch (const no_gpu_error& reason) {
     if (options.on == "cuda") throw input_error(std::string("--on cuda: ") + reason.what());
     return {make_host_backend(options.threads), std::string(" (no GPU: ") + reason.what() + ")"};
+  }
+}
+
+void require_other_file(const std::string& option, const std::string& path,
+                        const std::string& other) {
+  std::error_code none_there;
+  if (path.empty() || other.empty()) return;
+  if (std::filesystem::weakly_canonical(path, none_there) ==
+          std::filesystem::weakly_canonical(other, none_there) ||
+      std::filesystem::equivalent(path, other, none_there)) {
+    throw input_error(option + " " + in_quotes(path) + " and " + in_quotes(other) +
+                      " are one file");
   }
 }
 

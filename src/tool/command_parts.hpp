@@ -27,6 +27,11 @@ struct chosen_backend {
 /// Throws input_error.
 chosen_backend choose_backend(const executor_options& options);
 
+/// Throws input_error if both paths lead to one file: what is written must not take the place of
+/// what is read, or of what else is written. Either may be empty, and then is none.
+void require_other_file(const std::string& option, const std::string& path,
+                        const std::string& other);
+
 /// Writes the line "tilefold: FILE: WHAT" to standard error.
 void complain(const std::string& file, const std::string& what);
 

@@ -138,8 +138,9 @@ auto run_on_gpu(cuda_executor& executor, const fold_job& job, const Items& first
   task.chunk = std::min(task.chunk, most);
   chunk_feed feed(job.data, row_of(job.type).bytes, task.end, task.chunk, executor.stream());
   const chunk_executor<FoldBlock> in_chunks(executor, feed, fold_block);
-  std::optional<decltype(run(task, in_chunks, first, op))> value;
-  feed.run([&] { value.emplace(run(task, in_chunks, first, op)); });
+  const bool empty_has_value = row_of(job.op).empty_has_value;
+  std::optional<decltype(run(task, in_chunks, first, op, empty_has_value))> value;
+  feed.run([&] { value.emplace(run(task, in_chunks, first, op, empty_has_value)); });
   return std::move(*value);
 }
 

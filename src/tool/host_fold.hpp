@@ -42,7 +42,10 @@ class host_fold {
   template <class Items, class Op>
   auto in_chunks(const Items& first, const Op& op) {
     decltype(tilefold::reduce(executor_, first, first, op)) value{};
-    time_ = {wall_seconds([&] { value = run(*job_.pieces, executor_, first, op); }), 1};
+    time_ = {wall_seconds([&] {
+               value = run(*job_.pieces, executor_, first, op, row_of(job_.op).empty_has_value);
+             }),
+             1};
     return value;
   }
 

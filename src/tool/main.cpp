@@ -2,6 +2,7 @@
 //
 // The command line of the tool `tilefold`: parses it and calls the subcommand.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -45,7 +46,7 @@ void add_executor_options(CLI::App& command, executor_options& options) {
   command.add_option("--on", options.on, "Executor: host, cuda, or auto (cuda if there is a GPU)")
       ->capture_default_str();
   command.add_option("--threads", options.threads, "Threads of the host executor; 0: all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 4096))
       ->type_name("N");
 }
 
@@ -75,7 +76,7 @@ CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
   command->add_flag("--json", options.json, "Print one JSON object a line");
   add_source_options(*command, options.source);
   command->add_option("--repeats", options.repeats, "Time the fastest of so many calls")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1000000000))
       ->type_name("N")
       ->capture_default_str();
   command
@@ -86,7 +87,6 @@ CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
   command
       ->add_option("--checkpoint-seconds", options.checkpoint_seconds,
                    "How long between; 0: after every chunk")
-      ->check(CLI::NonNegativeNumber)
       ->type_name("S")
       ->capture_default_str();
   command
@@ -220,6 +220,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A limit of the size of files is an error of write() like a full disk, and is said as one.
+  std::signal(SIGXFSZ, SIG_IGN);
   int exit_code;
   try {
     exit_code = run(argc, argv);

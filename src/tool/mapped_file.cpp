@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "input_error.hpp"
+#include "watched_range.hpp"
 
 namespace tilefold::tool {
 
@@ -28,18 +29,7 @@ namespace {
   throw input_error(what + ": " + std::generic_category().message(errno));
 }
 
-// A table that never moves, for a signal handler must not wait for a lock. A range is empty until
-// its end is known, and again before its place is given back.
-struct watched_range {
-  std::atomic<bool> taken{false};
-  std::atomic<std::uintptr_t> begin{0};
-  std::atomic<std::uintptr_t> end{0};
-  std::atomic<bool> lost{false};
-  std::atomic<int> descriptor{-1};
-};
-static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
-static_assert(std::atomic<bool>::is_always_lock_free);
-
+// A table that never moves, for a signal handler must not wait for a lock.
 constexpr int most_files = 1024;
 std::array<watched_range, most_files> watched_ranges;
 std::atomic<std::uintptr_t> page_bytes{0};
@@ -55,10 +45,10 @@ void on_bus_error(int, siginfo_t* info, void*) {
   const int before = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   for (watched_range& range : watched_ranges) {
-    const std::uintptr_t end = range.end;
-    if (address < range.begin || address >= end) continue;
-    range.lost = true;
-    if (!put_zeros(address, end)) break;
+    const auto found = range.around(address);
+    if (!found) continue;
+    range.lose();
+    if (!put_zeros(address, found->end)) break;
     errno = before;
     return;
   }
@@ -80,30 +70,23 @@ void handle_bus_errors() {
 
 int watch(std::span<const std::byte> bytes, int descriptor) {
   handle_bus_errors();
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
   for (int i = 0; i < most_files; ++i) {
-    watched_range& range = watched_ranges[static_cast<std::size_t>(i)];
-    if (range.taken.exchange(true)) continue;
-    range.lost = false;
-    range.descriptor = descriptor;
-    range.begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-    range.end = range.begin + bytes.size();
-    return i;
+    if (watched_ranges[static_cast<std::size_t>(i)].take(
+            {begin, begin + bytes.size(), descriptor})) {
+      return i;
+    }
   }
   throw input_error("cannot be mapped: " + std::to_string(most_files) + " files are");
 }
 
-void unwatch(int i) {
-  watched_range& range = watched_ranges[static_cast<std::size_t>(i)];
-  range.end = 0;
-  range.taken = false;
-}
-
-std::size_t regular_file_size(int descriptor) {
+file_state state_of_regular_file(int descriptor) {
   struct stat status;
   if (fstat(descriptor, &status) != 0) fail_with_errno("cannot examine");
   if (S_ISDIR(status.st_mode)) throw input_error("is a directory");
   if (!S_ISREG(status.st_mode)) throw input_error("is not a regular file");
-  return static_cast<std::size_t>(status.st_size);
+  return {status.st_size, std::int64_t{status.st_mtim.tv_sec} * 1000000000 + status.st_mtim.tv_nsec,
+          std::to_string(status.st_ino)};
 }
 
 std::span<const std::byte> map(int descriptor, std::size_t size) {
@@ -123,15 +106,15 @@ void unmap(std::span<const std::byte> bytes) {
 void copy_mapped(std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(from);
   for (watched_range& range : watched_ranges) {
-    const std::uintptr_t begin = range.begin;
-    if (address < begin || address >= range.end) continue;
+    const auto found = range.around(address);
+    if (!found) continue;
     for (std::size_t done = 0; done < bytes;) {
-      const ssize_t now = pread(range.descriptor, to + done, bytes - done,
-                                static_cast<off_t>(address - begin + done));
+      const ssize_t now = pread(found->descriptor, to + done, bytes - done,
+                                static_cast<off_t>(address - found->begin + done));
       if (now > 0) {
         done += static_cast<std::size_t>(now);
       } else if (now == 0 || errno != EINTR) {
-        range.lost = true;
+        range.lose();
         std::memset(to + done, 0, bytes - done);
         return;
       }
@@ -146,7 +129,8 @@ mapped_file::mapped_file(const std::string& path)
     : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (descriptor_ < 0) fail_with_errno("cannot open");
   try {
-    bytes_ = map(descriptor_, regular_file_size(descriptor_));
+    state_ = state_of_regular_file(descriptor_);
+    bytes_ = map(descriptor_, static_cast<std::size_t>(state_.bytes));
     watched_ = watch(bytes_, descriptor_);
   } catch (...) {
     unmap(bytes_);
@@ -157,22 +141,23 @@ mapped_file::mapped_file(const std::string& path)
 
 mapped_file::mapped_file(mapped_file&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {})),
+      state_(std::move(other.state_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       watched_(std::exchange(other.watched_, -1)) {}
 
 mapped_file::~mapped_file() {
   if (descriptor_ < 0) return;
-  unwatch(watched_);
+  watched_ranges[static_cast<std::size_t>(watched_)].give_back();
   unmap(bytes_);
   close(descriptor_);
 }
 
 void mapped_file::require_whole() const {
   // The size as well as the note: the rest of a last page is zeros, and no bus error.
-  if (regular_file_size(descriptor_) < bytes_.size()) {
+  if (state_of_regular_file(descriptor_).bytes < state_.bytes) {
     throw input_error("became shorter while it was read");
   }
-  if (watched_ranges[static_cast<std::size_t>(watched_)].lost) {
+  if (watched_ranges[static_cast<std::size_t>(watched_)].is_lost()) {
     throw input_error(
         "could not be read to its end (it was rewritten meanwhile, or a disk failed)");
   }

@@ -4,10 +4,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
 namespace tilefold::tool {
+
+/// What tells whether a file is another one, or another's contents, than it was.
+struct file_state {
+  std::int64_t bytes = 0;
+  std::int64_t time_ns = 0;  // when it was changed
+  std::string number{};  // another file has another; not the device's, which a mount may give anew
+};
 
 /// A regular file's whole contents, read-only, for as long as the object lives. What somebody cuts
 /// off the file meanwhile reads as zeros; require_whole() tells.
@@ -21,12 +29,17 @@ class mapped_file {
 
   std::span<const std::byte> bytes() const { return bytes_; }
 
+  /// Of the file that is mapped, whatever its name has come to mean, as it was before it was
+  /// mapped.
+  const file_state& state() const { return state_; }
+
   /// Throws input_error if a part of the file went away since it was mapped, so that what was read
   /// may never have stood there.
   void require_whole() const;
 
  private:
   std::span<const std::byte> bytes_;
+  file_state state_;
   int descriptor_ = -1;
   int watched_ = -1;  // place in the table of mapped ranges
 };

@@ -40,7 +40,7 @@ std::vector<named_part> read_parts(const std::vector<std::string>& files) {
       throw input_error(one_line(file) + ": " + error.what());
     }
     const part_file& part = parts.back().part;
-    if (part.source_bytes != 0) {
+    if (part.is_checkpoint()) {
       throw input_error(one_line(file) + ": is a checkpoint, which its own reduction goes on from");
     }
     if (named(part) != named(parts.front().part)) {
@@ -65,6 +65,7 @@ std::vector<named_part> read_parts(const std::vector<std::string>& files) {
 
 int run_merge(const merge_options& options) {
   if (options.files.empty()) throw input_error("FILE is missing: name the parts to merge");
+  for (const std::string& file : options.files) require_other_file("--part", options.part, file);
   const std::vector<named_part> parts = read_parts(options.files);
   part_file merged = parts.front().part;
   merged.end = parts.back().part.end;
@@ -78,11 +79,6 @@ int run_merge(const merge_options& options) {
   fold_job job{merged.op, merged.type, nullptr, 0, 1, false, merged.k, files.front()};
   job.pieces = &task;
   const fold_result result = make_host_backend(1)->run(job);
-  if (task.piece_begin != merged.begin || task.piece_end != merged.end) {
-    throw input_error("the parts hold items " + std::to_string(task.piece_begin) + " to " +
-                      std::to_string(task.piece_end) + " where they say " +
-                      std::to_string(merged.begin) + " to " + std::to_string(merged.end));
-  }
   if (!options.part.empty()) {
     merged.piece = std::move(task.piece);
     write_part(options.part, merged);

@@ -4,9 +4,17 @@
 // byte of each number first.
 #include "part_file.hpp"
 
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+
 #include <tilefold/detail/byte_format.hpp>
+#include <tilefold/detail/piece_bytes.hpp>
 #include <tilefold/error.hpp>
 
+#include "backend.hpp"
 #include "input_error.hpp"
 #include "mapped_file.hpp"
 #include "replacement_file.hpp"
@@ -25,7 +33,30 @@ auto known_name(const Rows& rows, const std::string& name) {
   return *id;
 }
 
-part_file parse(std::span<const std::byte> bytes) {
+std::string items(std::int64_t begin, std::int64_t end) {
+  return "items " + std::to_string(begin) + " to " + std::to_string(end);
+}
+
+// Whoever can write a checksum can write anything before it.
+void require_sense(const part_file& part) {
+  const std::string op(row_of(part.op).name);
+  if (!fits(part.op, part.type)) {
+    throw input_error("a part of " + op + " of " + std::string(row_of(part.type).name) +
+                      ", which there is not");
+  }
+  if (part.begin < 0 || part.end < part.begin || part.total < part.end) {
+    throw input_error("a part of " + items(part.begin, part.end) + " of " +
+                      std::to_string(part.total));
+  }
+  const auto piece = detail::piece_bytes::read(part.piece, "its piece");
+  const bool whole = part.is_checkpoint() ? piece.end <= part.end : piece.end == part.end;
+  if (piece.begin != part.begin || !whole) {
+    throw input_error("its piece holds " + items(piece.begin, piece.end) + " where it says " +
+                      items(part.begin, part.end));
+  }
+}
+
+part_file read_fields(std::span<const std::byte> bytes) {
   detail::byte_reader in(bytes, "the file");
   if (bytes.size() < 8 || in.number(4) != letters) throw input_error("is no part of a reduction");
   if (const std::uint64_t found = in.number(4); found != version) {
@@ -36,31 +67,39 @@ part_file parse(std::span<const std::byte> bytes) {
   part_file part{};
   part.op = known_name(op_rows, in.text());
   part.type = known_name(dtype_rows, in.text());
-  part.k = static_cast<int>(in.number());
+  const std::uint64_t k = in.number();
+  if (k < 1 || k > most_listed) {
+    throw input_error("a part of the best " + std::to_string(k) + " items; there are 1 to " +
+                      std::to_string(most_listed));
+  }
+  part.k = static_cast<int>(k);
   for (std::int64_t* field :
        {&part.total, &part.begin, &part.end, &part.source_bytes, &part.source_time_ns}) {
     *field = static_cast<std::int64_t>(in.number());
   }
   part.source = in.text();
-  const auto piece = in.raw(in.left() - 8);
+  const auto piece = in.raw_before_checksum();
   part.piece.assign(piece.begin(), piece.end());
+  require_sense(part);
   return part;
 }
 
 }  // namespace
 
-part_file read_part(const std::string& path) {
-  const mapped_file file(path);
-  return while_whole(file, [&] {
-    try {
-      return parse(file.bytes());
-    } catch (const tilefold::error& error) {
-      throw input_error(error.what());
-    }
-  });
+part_file parse_part(std::span<const std::byte> bytes) {
+  try {
+    return read_fields(bytes);
+  } catch (const tilefold::error& error) {
+    throw input_error(error.what());
+  }
 }
 
-void write_part(const std::string& path, const part_file& part) {
+part_file read_part(const std::string& path) {
+  const mapped_file file(path);
+  return while_whole(file, [&] { return parse_part(file.bytes()); });
+}
+
+std::vector<std::byte> part_bytes(const part_file& part) {
   detail::byte_writer out;
   out.number(letters, 4);
   out.number(version, 4);
@@ -73,10 +112,25 @@ void write_part(const std::string& path, const part_file& part) {
   }
   out.text(part.source);
   out.raw(part.piece);
-  const std::vector<std::byte> bytes = out.finish();
+  return out.finish();
+}
+
+void write_part(const std::string& path, const part_file& part) {
+  const std::vector<std::byte> bytes = part_bytes(part);
   replacement_file file(path, unfinished_part);
   file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   file.commit();
+}
+
+bool is_unfinished_part(const std::string& path) {
+  struct stat status;
+  if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  char first[4];
+  std::ifstream file(path, std::ios::binary);
+  file.read(first, sizeof first);
+  const std::string_view found(first, static_cast<std::size_t>(file.gcount()));
+  return found.size() == std::min<std::size_t>(static_cast<std::size_t>(status.st_size), 4) &&
+         std::string_view("TFPT").starts_with(found);
 }
 
 }  // namespace tilefold::tool

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,18 @@ struct part_file {
   std::int64_t source_time_ns = 0;
   std::string source{};  // likewise: which file it is, and in which order its bytes are read
   std::vector<std::byte> piece{};
+
+  bool is_checkpoint() const { return source_bytes != 0 || !source.empty(); }
 };
 
-/// Throws input_error: no such file, not a part, altered, of another version.
+/// Reads what part_bytes() wrote. Throws input_error: not a part, altered, of another version, or of
+/// items or a piece that no reduction has. What is in the piece's accumulators its from_bytes()
+/// checks.
+part_file parse_part(std::span<const std::byte> bytes);
+
+std::vector<std::byte> part_bytes(const part_file& part);
+
+/// The same of a file. Throws input_error also if there is none.
 part_file read_part(const std::string& path);
 
 /// What write_part() writes has this behind its name, until it is whole.
@@ -34,5 +44,8 @@ inline constexpr const char* unfinished_part = ".new";
 
 /// Writes it whole or not at all. Throws input_error, also if there is an unfinished one.
 void write_part(const std::string& path, const part_file& part);
+
+/// Whether the file is what a killed write_part() leaves: the beginning of a part, or nothing.
+bool is_unfinished_part(const std::string& path);
 
 }  // namespace tilefold::tool

@@ -29,14 +29,14 @@ struct piece_task {
       advanced = [](std::int64_t, const auto&) {};
 
   std::vector<std::byte> piece{};  // what came of it
-  std::int64_t piece_begin = 0;
-  std::int64_t piece_end = 0;
   bool has_value = false;  // whether it begins at 0 and has items; else what run() returns is none
 };
 
-/// The fold of items [task.begin, task.end) from `first` on.
+/// The fold of items [task.begin, task.end) from `first` on; of no items at 0 the value of nothing,
+/// if there is one.
 template <class Executor, class Items, class Op>
-auto run(piece_task& task, const Executor& executor, const Items& first, const Op& op) {
+auto run(piece_task& task, const Executor& executor, const Items& first, const Op& op,
+         bool empty_has_value) {
   piece<std::iter_value_t<Items>, Op> whole(op, task.begin);
   for (std::size_t i = 0; i < task.parts.size(); ++i) {
     const auto part = whole.from_bytes(task.parts[i]);
@@ -54,10 +54,9 @@ auto run(piece_task& task, const Executor& executor, const Items& first, const O
     task.advanced(whole.end() - task.begin, [&] { return whole.to_bytes(); });
   }
   task.piece = whole.to_bytes();
-  task.piece_begin = whole.begin();
-  task.piece_end = whole.end();
   task.has_value = whole.begin() == 0 && whole.num_blocks() > 0;
-  return task.has_value ? whole.value() : decltype(whole.value()){};
+  const bool is_nothing = whole.begin() == 0 && whole.end() == 0 && empty_has_value;
+  return task.has_value || is_nothing ? whole.value() : decltype(whole.value()){};
 }
 
 }  // namespace tilefold::tool

@@ -2,13 +2,11 @@
 //
 // tilefold reduce: folds each file and reports on it.
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <streambuf>
 #include <string>
-#include <system_error>
 
 #include "chunked_reduce.hpp"
 #include "command_parts.hpp"
@@ -43,20 +41,11 @@ executor_options executor_for(op_kind op, const reduce_options& options,
   return wanted;
 }
 
-// What is written must not take the place of what is read, or of what else is written.
-void require_other_file(const std::string& option, const std::string& path,
-                        const std::string& other) {
-  std::error_code none_there;
-  if (path.empty() || other.empty()) return;
-  if (std::filesystem::weakly_canonical(path, none_there) ==
-          std::filesystem::weakly_canonical(other, none_there) ||
-      std::filesystem::equivalent(path, other, none_there)) {
-    throw input_error(option + " " + in_quotes(path) + " and " + in_quotes(other) +
-                      " are one file");
-  }
-}
-
 void require_parts_to_make_sense(const reduce_options& options) {
+  if (!(options.checkpoint_seconds >= 0)) {  // of a NaN, too
+    throw input_error("--checkpoint-seconds " + std::to_string(options.checkpoint_seconds) +
+                      " is no time to wait: write 0 or more");
+  }
   if (options.chunk_bytes < 1) {
     throw input_error("--chunk " + std::to_string(options.chunk_bytes) + " is less than a byte");
   }

@@ -78,6 +78,9 @@ class replacement_file {
   }
 
   void commit() {
+    // Else a rename can be on the disk before what it names, and a power cut leaves neither file.
+    // (Some file systems know no such thing, and say so.)
+    if (fsync(fd_) != 0 && errno != EINVAL) fail_with_errno("cannot write " + in_quotes(part_));
     const int fd = std::exchange(fd_, -1);
     if (close(fd) != 0) fail_with_errno("cannot write " + in_quotes(part_));
     if (rename(part_.c_str(), path_.c_str()) != 0)

@@ -768,6 +768,59 @@ TEST_F(CInterface, ErrorsNameTheBadValue) {
   }
 }
 
+TEST_F(CInterface, WhatMemoryCannotHoldIsRefused) {
+  const tilefold_dtype f64 = code<double>;
+  alignas(16) double x[4] = {1, 2, 3, 4};
+  double out = 42;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const std::string more = "more than memory can hold";
+  // Whose bytes are no number of 64 bits.
+  for (const std::int64_t n : {most, std::int64_t{1} << 60}) {
+    expect_error(tilefold_reduce(host_, "sum", x, f64, n, &out), TILEFOLD_INVALID_ARGUMENT, more);
+    expect_error(tilefold_segmented_reduce_equal(host_, "sum", x, f64, 1, n, &out),
+                 TILEFOLD_INVALID_ARGUMENT, more);
+    expect_error(tilefold_log_softmax(host_, x, f64, 1, n, &out, f64), TILEFOLD_INVALID_ARGUMENT,
+                 more);
+    expect_error(tilefold_dot(host_, x, x, f64, n, &out), TILEFOLD_INVALID_ARGUMENT, more);
+    std::int64_t runs = 42;
+    expect_error(tilefold_reduce_by_key(host_, "sum", x, f64, x, f64, n, &out, &out, &runs),
+                 TILEFOLD_INVALID_ARGUMENT, more);
+  }
+  // Addresses where no item can be.
+  const void* const odd = reinterpret_cast<const char*>(x) + 1;
+  void* const odd_out = reinterpret_cast<char*>(&out) + 4;
+  expect_error(tilefold_reduce(host_, "sum", odd, f64, 2, &out), TILEFOLD_INVALID_ARGUMENT,
+               "no multiple of 8, as float64");
+  expect_error(tilefold_reduce(host_, "sum", x, f64, 2, odd_out), TILEFOLD_INVALID_ARGUMENT,
+               "result is the address");
+  const std::int64_t extents[] = {2, 2};
+  const std::int32_t axis = 1;
+  expect_error(tilefold_axis_reduce(host_, "sum", odd, f64, 2, extents, nullptr, 1, &axis, &out,
+                                    nullptr),
+               TILEFOLD_INVALID_ARGUMENT, "items is the address");
+  // Strides that lead out of every memory.
+  for (const std::int64_t stride : {most, -most, most / 8, -most - 1}) {
+    const std::int64_t strides[] = {stride, stride};
+    expect_error(
+        tilefold_axis_reduce(host_, "sum", x, f64, 2, extents, strides, 1, &axis, &out, nullptr),
+        TILEFOLD_BAD_SHAPE, "");
+  }
+  EXPECT_EQ(out, 42);
+}
+
+// No element is read, wherever its strides would lead.
+TEST_F(CInterface, EmptyViewsMayHaveAnyStrides) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t extents[] = {2, 2, 0};
+  const std::int64_t strides[] = {most, -most - 1, most};
+  for (const std::int32_t axis : {0, 1, 2}) {
+    double out[4] = {42, 42, 42, 42};
+    must(tilefold_axis_reduce(host_, "sum", nullptr, code<double>, 3, extents, strides, 1, &axis,
+                              out, nullptr));
+    for (const double value : out) EXPECT_EQ(value, axis == 2 ? -0.0 : 42.0);
+  }
+}
+
 TEST_F(CInterface, EachThreadHasItsOwnMessage) {
   EXPECT_NE(tilefold_reduce(host_, "mine", nullptr, code<float>, 0, nullptr), TILEFOLD_OK);
   std::thread([] {

@@ -17,6 +17,7 @@
 #include <tilefold/tilefold.h>
 #include <tilefold/exact_accumulator.hpp>
 
+#include "support/forged.hpp"
 #include "support/items.hpp"
 
 namespace tilefold::test {
@@ -272,6 +273,33 @@ TEST_F(CPieces, OtherBytesAreRefused) {
   expect_error(tilefold_piece_bytes(piece.get(), few, 8, &size), TILEFOLD_INVALID_ARGUMENT,
                "capacity is 8");
   EXPECT_EQ(size, 0);
+}
+
+TEST_F(CPieces, WellFormedLiesAreRefused) {
+  // Four items from 8 on are one block, whose value stands before the checksum.
+  const auto refuses = [&](const std::string& op, tilefold_dtype type, std::ptrdiff_t place,
+                           const auto& value, const std::string& part) {
+    handle piece(op, type, 8);
+    const bytes items = items_of(type, 4);
+    must(tilefold_piece_append(piece.get(), one_, items.data(), 4));
+    const bytes lie = forged(piece.to_bytes(), place, value);
+    tilefold_piece* none = nullptr;
+    expect_error(
+        tilefold_piece_from_bytes(lie.data(), static_cast<std::int64_t>(lie.size()), &none),
+        TILEFOLD_FORMAT, part);
+    EXPECT_EQ(none, nullptr) << op;
+  };
+  const std::string claim = "has an accumulator that items 8 to 12 cannot leave";
+  for (const std::int64_t count : {-4, 0, 3}) {
+    for (const tilefold_dtype type : {f32, f64, tilefold_dtype{TILEFOLD_INT, 32, 1}}) {
+      refuses("exact_mean", type, -16, count, claim);
+      refuses("mean", type, -24, static_cast<double>(count), claim);
+    }
+  }
+  refuses("arg_max", f64, -16, std::int64_t{12}, claim);
+  refuses("any", f32, -9, static_cast<unsigned char>(2), claim);
+  refuses("sum", f64, -24, std::int64_t{7}, "cannot hold items 8 to 7");
+  refuses("sum", f64, -24, std::int64_t{13}, "2 accumulators of 8 bytes; these bytes hold 8");
 }
 
 // ---- exact accumulators

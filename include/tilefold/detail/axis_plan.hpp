@@ -165,6 +165,28 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b) {
   return product;
 }
 
+/// How far the elements of a view lie from the one with all indices 0, whichever way is further. Of a
+/// view without elements it is 0, whatever its strides. Throws if 64 bits do not count it.
+inline std::int64_t reach_of(const view_shape& shape, const char* name) {
+  for (int i = 0; i < shape.rank; ++i) {
+    if (shape.extent[i] == 0) return 0;
+  }
+  std::int64_t ahead = 0;
+  std::int64_t behind = 0;
+  for (int i = 0; i < shape.rank; ++i) {
+    std::int64_t step = 0;
+    std::int64_t& way = shape.stride[i] < 0 ? behind : ahead;
+    if (__builtin_mul_overflow(shape.extent[i] - 1, shape.stride[i], &step) ||
+        __builtin_add_overflow(way, step, &way)) {
+      detail::throw_shape("axis " + std::to_string(i) + " of " + name + " has " +
+                          std::to_string(shape.extent[i]) + " elements " +
+                          std::to_string(shape.stride[i]) +
+                          " apart, which leads further than 64 bits count");
+    }
+  }
+  return behind < -ahead ? -(behind + 1) : ahead;
+}
+
 /// One axis is enough for indices, and one there must be.
 inline void complete(strided_axes& axes) {
   if (axes.rank == 0) axes = {1, {1}, {1}};
@@ -185,14 +207,17 @@ inline axis_plan make_axis_plan(const view_shape& in, const view_shape& out,
   bool left[max_axes]{};
   for (int i = in.rank - 1; i >= 0; --i) {
     left[i] = !in.reduced[i] && in.extent[i] != 1;
-    if (in.reduced[i]) plan.rows.prepend(in.extent[i], in.stride[i]);
     auto& size = in.reduced[i] ? plan.length : plan.results;
     size = detail::checked_product(size, in.extent[i]);
+    if (in.reduced[i]) plan.rows.prepend(in.extent[i], in.stride[i]);
   }
+  if (plan.length > 0) (void)detail::reach_of(in, "in");
+  (void)detail::reach_of(out, "out");
   const auto magnitude = [&](int i) {
-    if (order == result_order::by_axis) return std::int64_t{0};
+    if (order == result_order::by_axis) return std::uint64_t{0};
     const std::int64_t stride = plan.length == 0 ? out.stride[matched.of[i]] : in.stride[i];
-    return stride < 0 ? -stride : stride;
+    const auto bits = static_cast<std::uint64_t>(stride);
+    return stride < 0 ? std::uint64_t{0} - bits : bits;
   };
   for (;;) {
     int smallest = -1;

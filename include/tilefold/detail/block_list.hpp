@@ -19,13 +19,16 @@
 #include <cstring>
 #include <new>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <tilefold/detail/block_claims.hpp>
 #include <tilefold/detail/clear_padding.hpp>
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/folding.hpp>
+#include <tilefold/error.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
@@ -122,10 +125,22 @@ class block_list {
   }
 
   /// The list of items [begin, end) with these values, in bytes, as many as blocks_type says.
-  static block_list from(std::int64_t begin, std::int64_t end, const std::byte* values) {
+  /// Throws format_error, which begins with `who`, if a value cannot be that of its block's items.
+  static block_list from(std::int64_t begin, std::int64_t end, const std::byte* values,
+                         const std::string& who) {
+    const blocks_type blocks{{begin, end}};
     block_list list(begin);
     list.end_ = end;
-    list.values_.assign(values, blocks_type{{begin, end}}.count());
+    list.values_.assign(values, blocks.count());
+    for (int i = 0; i < blocks.count(); ++i) {
+      const std::int64_t first = blocks.first(i);
+      const std::int64_t last = blocks.first(i + 1);
+      if (block_claims<accumulator>::hold(list.values_[i], first, last)) continue;
+      throw format_error(who + ": a piece of items " + std::to_string(begin) + " to " +
+                         std::to_string(end) + " has an accumulator that items " +
+                         std::to_string(first) + " to " + std::to_string(last) +
+                         " cannot leave: a count, a place or a truth value in it is wrong");
+    }
     return list;
   }
 

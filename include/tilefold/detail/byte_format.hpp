@@ -78,6 +78,12 @@ class byte_reader {
   }
   std::uint64_t left() const { return bytes_.size() - at_; }
 
+  /// All that is left but the checksum.
+  std::span<const std::byte> raw_before_checksum() {
+    constexpr std::uint64_t checksum = 8;
+    return raw(left() < checksum ? checksum : left() - checksum);
+  }
+
   /// Throws unless the last eight bytes are the checksum of all before.
   void require_checksum() const {
     const auto body = bytes_.size() < 8 ? bytes_ : bytes_.first(bytes_.size() - 8);

@@ -34,6 +34,12 @@ inline constexpr std::uint64_t minus_zero = 8;
 inline constexpr std::uint64_t other = 16;  // anything but -0
 }  // namespace seen
 
+/// Whether items can leave these marks beside a sum that is zero or is not.
+TILEFOLD_HD constexpr bool marks_fit(std::uint64_t marks, bool sum_is_zero) {
+  if (marks >= 2 * seen::other) return false;
+  return (marks & seen::other) != 0 || (sum_is_zero && (marks & ~seen::minus_zero) == 0);
+}
+
 /// A finite floating number: (-1)^negative mantissa 2^exponent.
 struct float_parts {
   std::uint64_t mantissa;

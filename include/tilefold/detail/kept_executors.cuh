@@ -162,10 +162,15 @@ class kept_executors {
     const int device = cuda::device_of(stream);
     const cuda::device_scope scope(device);
     const unsigned long long number = number_of(stream);
-    std::list<kept>& all = executors();
+    std::list<kept>* const kept_here = executors();
+    if (kept_here == nullptr) {
+      taken.emplace_back(stream, number);
+      return taken;
+    }
+    std::list<kept>& all = *kept_here;
     auto found = all.begin();
     while (found != all.end() && !serves(*found, device, stream, number)) ++found;
-    if (found == all.end()) found = idle_one(device, stream, number);
+    if (found == all.end()) found = idle_one(all, device, stream, number);
     if (found != all.end()) {
       if (found->executor().keeps_memory()) {
         taken.splice(taken.end(), all, found);
@@ -183,18 +188,28 @@ class kept_executors {
   static void give_back(std::list<kept>& taken) noexcept {
     if (taken.front().captured_) return;  // what it has is recorded to be freed as it is destroyed
     taken.front().note_use();
-    std::list<kept>& all = executors();
-    all.splice(all.end(), taken);
+    std::list<kept>* const all = executors();
+    if (all != nullptr) all->splice(all->end(), taken);
   }
 
   /// Gives up all that the calling thread keeps; waits for work that uses it.
-  static void release() noexcept { executors().clear(); }
+  static void release() noexcept {
+    std::list<kept>* const all = executors();
+    if (all != nullptr) all->clear();
+  }
 
  private:
-  // Used longest ago first.
-  static std::list<kept>& executors() {
-    thread_local std::list<kept> all;
-    return all;
+  // Used longest ago first. Null once the thread has given them up at its end, where destructors of other
+  // objects of the thread may still make calls: what those take is not kept.
+  static std::list<kept>* executors() {
+    thread_local bool is_over = false;  // has no destructor, and so lives to the very end
+    struct kept_list {
+      std::list<kept> all;
+      ~kept_list() { is_over = true; }
+    };
+    if (is_over) return nullptr;
+    thread_local kept_list list;
+    return &list.all;
   }
 
   static unsigned long long number_of(cudaStream_t stream) {
@@ -213,8 +228,8 @@ class kept_executors {
   }
 
   // One whose memory a new stream may take over, if there are enough; else the end.
-  static auto idle_one(int device, cudaStream_t stream, unsigned long long number) {
-    std::list<kept>& all = executors();
+  static auto idle_one(std::list<kept>& all, int device, cudaStream_t stream,
+                       unsigned long long number) {
     if (number == 0 || all.size() < most_streams) return all.end();
     for (auto one = all.begin(); one != all.end(); ++one) {
       if (one->is_default() || !is_current(*one, device) || !one->is_idle()) continue;

@@ -65,7 +65,9 @@ struct strided_axes {
   /// Puts an axis before those that are there, as one with the first of them where they lie so.
   void prepend(std::int64_t n, std::int64_t step) {
     if (n == 1) return;
-    if (rank > 0 && step == extent[0] * stride[0]) {
+    // Modulo 2^64: an empty view may have any strides.
+    if (rank > 0 && static_cast<std::uint64_t>(step) == static_cast<std::uint64_t>(extent[0]) *
+                                                            static_cast<std::uint64_t>(stride[0])) {
       extent[0] *= n;
       return;
     }

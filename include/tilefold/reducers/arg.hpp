@@ -10,6 +10,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
+#include <tilefold/detail/block_claims.hpp>
 #include <tilefold/detail/function_checks.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
@@ -101,6 +102,13 @@ struct ranked {
   /// Whether an element that stands behind this one counts in its place.
   TILEFOLD_HD bool gives_way_to(const typename Ranking::key& behind) const {
     return Ranking::first_counts ? Ranking::before(behind, key) : !Ranking::before(key, behind);
+  }
+};
+
+template <class Ranking>
+struct block_claims<ranked<Ranking>> {
+  static bool hold(const ranked<Ranking>& acc, std::int64_t begin, std::int64_t end) {
+    return begin <= acc.index && acc.index < end;
   }
 };
 
@@ -270,6 +278,19 @@ arg_min_by(Key, Less) -> arg_min_by<Key, Less>;
 }  // namespace reducers
 
 namespace detail {
+
+/// Of the accumulators of arg_minmax.
+template <class Acc>
+  requires requires {
+    typename Acc::least;
+    typename Acc::greatest;
+  }
+struct block_claims<Acc> {
+  static bool hold(const Acc& acc, std::int64_t begin, std::int64_t end) {
+    return block_claims<ranked<typename Acc::least>>::hold(acc.min, begin, end) &&
+           block_claims<ranked<typename Acc::greatest>>::hold(acc.max, begin, end);
+  }
+};
 
 template <nan_rule Nan, tie_rule Ties>
 struct ways<reducers::arg_min<Nan, Ties>> : arg_extreme_ways<false, Nan, Ties> {};

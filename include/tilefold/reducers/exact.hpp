@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/block_claims.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/exact_blocks.hpp>
 #include <tilefold/detail/exact_state.hpp>
@@ -67,6 +68,37 @@ struct exact_product_parts {
   static constexpr bool folds_on_gpus = sizeof(typename T::value_type) <= sizeof(float);
   exact_products<typename T::value_type> re;
   exact_products<typename T::value_type> im;
+};
+
+template <class T>
+struct block_claims<exact_accumulator<T>> {
+  static bool hold(const exact_accumulator<T>& acc, std::int64_t, std::int64_t) {
+    const auto& state = exact_access::state_of(acc);
+    return detail::marks_fit(state.marks, state.sum.is_zero());
+  }
+};
+template <class T>
+struct block_claims<exact_products<T>> {
+  static bool hold(const exact_products<T>& acc, std::int64_t, std::int64_t) {
+    return detail::marks_fit(acc.state.marks, acc.state.sum.is_zero());
+  }
+};
+struct claims_of_parts {
+  template <class Acc>
+  static bool hold(const Acc& acc, std::int64_t begin, std::int64_t end) {
+    using part = block_claims<decltype(acc.re)>;
+    return part::hold(acc.re, begin, end) && part::hold(acc.im, begin, end);
+  }
+};
+template <class T>
+struct block_claims<exact_parts<T>> : claims_of_parts {};
+template <class T>
+struct block_claims<exact_product_parts<T>> : claims_of_parts {};
+template <class Sum>
+struct block_claims<counted_exact<Sum>> {
+  static bool hold(const counted_exact<Sum>& acc, std::int64_t begin, std::int64_t end) {
+    return counted_claims::hold(acc, begin, end) && block_claims<Sum>::hold(acc.sum, begin, end);
+  }
 };
 
 /// Where two elements are multiplied: as integers if both are, else as floats or doubles, which

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/block_claims.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/function_checks.hpp>
 #include <tilefold/detail/pack.hpp>
@@ -142,6 +143,25 @@ struct fused_of<std::index_sequence<Index...>, R...> {
   template <std::size_t I, class Parts>
   TILEFOLD_HD auto project_part(const Parts& value) const {
     return detail::canonical(reducers.template get<I>().project(value.template get<keeper<I>>()));
+  }
+};
+
+template <std::size_t... Index, class... Acc>
+struct block_claims<pack_of<std::index_sequence<Index...>, Acc...>> {
+  using parts = pack_of<std::index_sequence<Index...>, Acc...>;
+
+  static bool hold(const parts& acc, std::int64_t begin, std::int64_t end) {
+    return (part_holds<Index, Acc>(acc, begin, end) && ...);
+  }
+
+ private:
+  template <std::size_t I, class Part>
+  static bool part_holds(const parts& acc, std::int64_t begin, std::int64_t end) {
+    if constexpr (std::is_same_v<Part, nothing>) {
+      return true;
+    } else {
+      return block_claims<Part>::hold(acc.template get<I>(), begin, end);
+    }
   }
 };
 

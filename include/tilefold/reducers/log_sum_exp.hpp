@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/block_claims.hpp>
 #include <tilefold/detail/narrow_exponential.hpp>
 #include <tilefold/detail/real_math.hpp>
 #include <tilefold/detail/reducer_shortcuts.hpp>
@@ -36,6 +37,15 @@ struct scaled_sum {
   float max;
   std::int32_t exponent;
   double sum;
+};
+
+/// The difference of two exponents does not overflow.
+template <>
+struct block_claims<scaled_sum> {
+  static bool hold(const scaled_sum& acc, std::int64_t, std::int64_t) {
+    constexpr std::int32_t most = std::int32_t{1} << 30;
+    return -most <= acc.exponent && acc.exponent <= most;
+  }
 };
 
 /// Element types that are exact in float.
@@ -114,6 +124,9 @@ struct transformed_mean_state {
   double count;
   double sum;
 };
+
+template <>
+struct block_claims<transformed_mean_state> : counted_claims {};
 
 struct transformed_mean {
   using reducer_concept = reducer_tag;

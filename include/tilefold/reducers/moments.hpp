@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/block_claims.hpp>
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/real_math.hpp>
 #include <tilefold/op.hpp>
@@ -332,6 +333,13 @@ struct correlation : detail::covariance_base {
 }  // namespace reducers
 
 namespace detail {
+
+template <>
+struct block_claims<mean_state> : counted_claims {};
+template <>
+struct block_claims<variance_state> : counted_claims {};
+template <>
+struct block_claims<shape_state> : counted_claims {};
 
 template <>
 struct ways<reducers::mean> : commutative_ways {

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/block_claims.hpp>
 #include <tilefold/detail/pair_function.hpp>
 #include <tilefold/detail/real_math.hpp>
 #include <tilefold/detail/reducer_shortcuts.hpp>
@@ -98,6 +99,9 @@ struct counted_squares {
   double count;
   Squares squares;
 };
+
+template <class Squares>
+struct block_claims<counted_squares<Squares>> : counted_claims {};
 
 struct norm_reducer {
   using reducer_concept = reducer_tag;

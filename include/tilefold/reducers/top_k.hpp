@@ -55,6 +55,22 @@ TILEFOLD_HD bool is_better(const ranked<Ranking>& a, const ranked<Ranking>& b) {
   return detail::stands_before(a, b);
 }
 
+/// Elements of the block, best first, then those that do not exist.
+template <class Ranking, int N>
+struct block_claims<best_list<Ranking, N>> {
+  static bool hold(const best_list<Ranking, N>& acc, std::int64_t begin, std::int64_t end) {
+    int found = 0;
+    while (found < N && acc.item[found].index != no_element) ++found;
+    for (int i = 0; i < N; ++i) {
+      const auto& item = acc.item[i];
+      if (i >= found && item.index != no_element) return false;
+      if (i < found && !block_claims<ranked<Ranking>>::hold(item, begin, end)) return false;
+      if (i > 0 && i < found && !detail::is_better(acc.item[i - 1], item)) return false;
+    }
+    return found > 0;
+  }
+};
+
 /// Lifts an element to an item of the list, and knows what a list of those needs to know.
 template <bool Largest, nan_rule Nan>
 struct best_one : arg_extreme<Largest, Nan> {

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "input.hpp"
 #include "input_error.hpp"
 #include "scratch.hpp"
+#include "watched_range.hpp"
 
 namespace tilefold::tool {
 namespace {
@@ -183,6 +185,45 @@ TEST(mapped_file, items_of_an_array_may_go_away) {
 }
 
 // The handler is for mapped files alone.
+// What a signal handler may see of a slot that is used again and again: one range or the other,
+// never the begin of one and the end of the other.
+TEST(mapped_file, is_watched_in_a_slot_that_is_used_again) {
+  watched_range slot;
+  std::atomic<bool> done{false};
+  std::thread user([&] {
+    for (int i = 0; i < 300000; ++i) {
+      EXPECT_TRUE(slot.take({1000, 2000, 1}));
+      slot.give_back();
+      EXPECT_TRUE(slot.take({8000, 9000, 2}));
+      slot.give_back();
+    }
+    done = true;
+  });
+  std::int64_t between = 0;
+  std::int64_t mixed = 0;
+  while (!done) {
+    if (slot.around(5000)) ++between;
+    if (const auto found = slot.around(1500)) {
+      if (found->begin != 1000 || found->end != 2000 || found->descriptor != 1) ++mixed;
+    }
+  }
+  user.join();
+  EXPECT_EQ(between, 0);
+  EXPECT_EQ(mixed, 0);
+}
+
+// The state is that of the file that is read, also if its name leads to another meanwhile.
+TEST(mapped_file, has_the_state_of_what_is_mapped) {
+  const scratch files;
+  const std::string path = files.file("a", "12345");
+  const mapped_file before(path);
+  std::filesystem::rename(files.file("b", "1234567"), path);
+  const mapped_file after(path);
+  EXPECT_EQ(before.state().bytes, 5);
+  EXPECT_EQ(after.state().bytes, 7);
+  EXPECT_NE(before.state().number, after.state().number);
+}
+
 TEST(mapped_file, leaves_other_bus_errors_deadly) {
   const scratch files;
   const std::string path = files.file("a", std::string(size, '\1'));

@@ -323,10 +323,61 @@ TEST(parts, a_checkpoint_is_of_one_run_at_a_time) {
   expect_in(complaint(arguments), "another run of tilefold uses it");
   // A run that was killed leaves both files, but no lock.
   close(lock);
-  files.file("check.new", "half a piece");
+  files.file("check.new", "TFPT, half a part");
   run_json(arguments);
   for (const char* const beside : {"", ".new", ".lock"}) {
     EXPECT_FALSE(std::filesystem::exists(checkpoint + beside)) << beside;
+  }
+}
+
+// An empty file may have the lock's name and be a stranger's; then what lies beside it is one's,
+// too.
+TEST(parts, an_empty_lock_gives_no_right_to_what_lies_beside_it) {
+  const scratch files;
+  const std::string file =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 1000)));
+  files.file("check.lock", "");
+  files.file("check.new", "precious");
+  expect_in(complaint({"reduce", "--checkpoint", files.path("check"), "--checkpoint-seconds", "0",
+                       "--chunk", "64", file}),
+            "is there already");
+  EXPECT_EQ(files.contents("check.new"), "precious");
+}
+
+TEST(parts, a_merged_part_takes_the_place_of_no_part) {
+  const scratch files;
+  const std::string file =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 100)));
+  run_json({"reduce", "--slice", ":40", "--part", files.path("a"), file});
+  run_json({"reduce", "--slice", "40:", "--part", files.path("b"), file});
+  const std::string before = files.contents("a");
+  expect_in(complaint({"merge", files.path("a"), files.path("b"), "--part", files.path("a")}),
+            "one file");
+  EXPECT_EQ(files.contents("a"), before);
+}
+
+TEST(parts, of_nothing_have_the_bits_of_nothing) {
+  const scratch files;
+  const std::string file = files.file("e.npy", npy_file("<f4", std::vector<float>{}));
+  EXPECT_EQ(run_json({"reduce", "--checkpoint", files.path("check"), file})["bits"],
+            run_json({"reduce", file})["bits"]);
+}
+
+TEST(parts, numbers_that_are_none_are_refused_in_a_short_line) {
+  const scratch files;
+  const std::string file =
+      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 100)));
+  const std::string check = files.path("check");
+  for (const std::vector<std::string>& options :
+       std::vector<std::vector<std::string>>{{"--checkpoint-seconds", "nan", "--checkpoint", check},
+                                             {"--checkpoint-seconds", "-1", "--checkpoint", check},
+                                             {"--threads", "-1"},
+                                             {"--repeats", "0"}}) {
+    std::vector<std::string> arguments{"reduce", file};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const std::string message = complaint(arguments);
+    expect_in(message, options[0]);
+    EXPECT_LT(message.size(), 200u) << message;
   }
 }
 

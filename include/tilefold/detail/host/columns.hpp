@@ -6,6 +6,7 @@
 // one a level of the tree, until their right neighbours are there. Host only.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -62,6 +63,41 @@ class value_memory {
   slot* slots_;
 };
 
+/// What tasks need beside their columns: so many tasks at once, of at most so many rows and columns. All
+/// memory is there before the first result is written, so none is written if there is too little.
+struct column_room {
+  std::int64_t tasks;
+  std::int64_t rows;
+  std::int64_t width;
+};
+
+/// Numbers below `count` for tasks that run at once, at most `count`.
+class task_numbers {
+ public:
+  explicit task_numbers(std::int64_t count) : count_(count), taken_(new std::atomic<bool>[count]()) {}
+  ~task_numbers() { delete[] taken_; }
+  task_numbers(const task_numbers&) = delete;
+  task_numbers& operator=(const task_numbers&) = delete;
+
+  /// use(number), which no other task has meanwhile.
+  template <class Use>
+  void lend(const Use& use) const {
+    std::int64_t number = 0;
+    while (taken_[number].exchange(true, std::memory_order_acquire)) number = (number + 1) % count_;
+    const giving_back given{taken_[number]};
+    use(number);
+  }
+
+ private:
+  struct giving_back {
+    std::atomic<bool>& taken;
+    ~giving_back() { taken.store(false, std::memory_order_release); }
+  };
+
+  std::int64_t count_;
+  std::atomic<bool>* taken_;
+};
+
 /// What to ask find_simd_columns() for a reducer over a source.
 template <class Source, class Reducer>
 inline constexpr simd_key columns_key = source_key<Source, Reducer>;
@@ -73,26 +109,30 @@ class column_fold {
   using accumulator = typename Reducer::accumulator;
 
   template <class Mode>
-  column_fold(const Mode&, const Source& elements, const strided_axes& rows, const Reducer& reducer)
+  column_fold(const Mode&, const Source& elements, const strided_axes& rows, const Reducer& reducer,
+              const column_room& room)
       : elements_(elements),
         rows_(rows),
         reducer_(reducer),
-        simd_(Mode::template columns_of<columns_key<Source, Reducer>>()) {}
+        simd_(Mode::template columns_of<columns_key<Source, Reducer>>()),
+        waiting_of_task_((tree::floor_log2(room.rows / run + 1) + 1) * room.width),
+        waiting_(room.tasks * waiting_of_task_) {}
 
   /// result[c] becomes the fold of rows [first, first + n), a sequence of their own, of column c of
-  /// those that start at element `origin`; n >= 1, c < width.
-  void operator()(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
-                  std::int64_t width) const {
+  /// those that start at element `origin`; n >= 1, c < width. Tasks that run at once have numbers of
+  /// their own.
+  void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
+                  std::int64_t n, std::int64_t width) const {
     const std::int64_t runs = n / run;
-    const value_memory<accumulator> waiting((tree::floor_log2(runs + 1) + 1) * width);
+    accumulator* const waiting = waiting_.at(task * waiting_of_task_);
     bool any = false;
     for (std::int64_t i = 0; i < runs; ++i) {
       // As many levels as end with this run; the last one's values wait for their neighbours.
       const int levels = __builtin_ctzll(~static_cast<unsigned long long>(i));
-      accumulator* const to = waiting.at(levels * width);
+      accumulator* const to = waiting + levels * width;
       fold_run(levels == 0 ? to : result, origin, first + i * run, width);
       for (int level = 0; level < levels; ++level) {
-        join(waiting.at(level * width), result, level + 1 == levels ? to : result, width);
+        join(waiting + level * width, result, level + 1 == levels ? to : result, width);
       }
     }
     if (n % run != 0) {
@@ -102,9 +142,9 @@ class column_fold {
     for (int level = 0; runs >> level != 0; ++level) {
       if (((runs >> level) & 1) == 0) continue;
       if (any) {
-        join(waiting.at(level * width), result, result, width);
+        join(waiting + level * width, result, result, width);
       } else {
-        copy(waiting.at(level * width), result, width);
+        copy(waiting + level * width, result, width);
       }
       any = true;
     }
@@ -254,6 +294,8 @@ class column_fold {
   const strided_axes& rows_;
   const Reducer& reducer_;
   simd_columns simd_;
+  std::int64_t waiting_of_task_;
+  value_memory<accumulator> waiting_;
 };
 
 /// Columns of means, as column_fold: sums, for the count is known.
@@ -264,22 +306,26 @@ class mean_column_fold {
 
   template <class Mode>
   mean_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
-                   const Reducer&)
-      : sums_(mode, elements, rows, sum_) {}
+                   const Reducer&, const column_room& room)
+      : fold_(mode, elements, rows, sum_, room),
+        width_(room.width),
+        sums_(room.tasks * room.width) {}
 
-  void operator()(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
-                  std::int64_t width) const {
-    const value_memory<double> sums(width);
-    sums_(sums.at(0), origin, first, n, width);
+  void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
+                  std::int64_t n, std::int64_t width) const {
+    double* const sums = sums_.at(task * width_);
+    fold_(task, sums, origin, first, n, width);
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(result + c)) accumulator{static_cast<double>(n), *sums.at(c)};
+      ::new (static_cast<void*>(result + c)) accumulator{static_cast<double>(n), sums[c]};
     }
   }
 
  private:
   using sum = op_reducer<double, plus, as_is>;
   static constexpr sum sum_{};
-  column_fold<Source, sum> sums_;
+  column_fold<Source, sum> fold_;
+  std::int64_t width_;
+  value_memory<double> sums_;
 };
 
 /// Columns of first places of the least or the greatest of floats, as column_fold.
@@ -290,24 +336,26 @@ class place_column_fold {
 
   template <class Mode>
   place_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
-                    const Reducer& reducer)
+                    const Reducer& reducer, const column_room& room)
       : elements_(elements),
         rows_(rows),
-        otherwise_(mode, elements, rows, reducer),
-        places_(Mode::template places_of<place_key<Source, Reducer>>()) {}
+        otherwise_(mode, elements, rows, reducer, room),
+        places_(Mode::template places_of<place_key<Source, Reducer>>()),
+        width_(room.width),
+        found_(room.tasks * 2 * room.width) {}
 
-  void operator()(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
-                  std::int64_t width) const {
+  void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
+                  std::int64_t n, std::int64_t width) const {
     if (places_ == nullptr || n > largest<std::int32_t>) {
-      otherwise_(result, origin, first, n, width);
+      otherwise_(task, result, origin, first, n, width);
       return;
     }
     const auto* const items = std::to_address(elements_.template iterator<1>(elements_));
-    const value_memory<key> keys(width);
-    const value_memory<key> places(width);
+    key* const keys = found_.at(task * 2 * width_);
+    key* const places = keys + width_;
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(keys.at(c))) key(accumulator::ranking::last_key);
-      ::new (static_cast<void*>(places.at(c))) key(0);
+      ::new (static_cast<void*>(&keys[c])) key(accumulator::ranking::last_key);
+      ::new (static_cast<void*>(&places[c])) key(0);
     }
     const void* some[rows_at_once];
     for (std::int64_t i = 0; i < n; i += rows_at_once) {
@@ -315,11 +363,11 @@ class place_column_fold {
       for (std::int64_t r = 0; r < count; ++r) {
         some[r] = items + (origin + rows_.offset(first + i + r));
       }
-      places_(some, count, width, i, keys.at(0), places.at(0));
+      places_(some, count, width, i, keys, places);
     }
     for (std::int64_t c = 0; c < width; ++c) {
       ::new (static_cast<void*>(result + c))
-          accumulator{*keys.at(c), first + static_cast<std::int64_t>(*places.at(c))};
+          accumulator{keys[c], first + static_cast<std::int64_t>(places[c])};
     }
   }
 
@@ -331,6 +379,8 @@ class place_column_fold {
   const strided_axes& rows_;
   column_fold<Source, Reducer> otherwise_;
   simd_places places_;
+  std::int64_t width_;
+  value_memory<key> found_;
 };
 
 /// Columns of an exact sum, as column_fold: what rows bring to it is gathered column by column, and
@@ -342,11 +392,11 @@ class exact_column_fold {
 
   template <class Mode>
   exact_column_fold(const Mode&, const Source& elements, const strided_axes& rows,
-                    const Reducer& reducer)
+                    const Reducer& reducer, const column_room&)
       : elements_(elements), rows_(rows), reducer_(reducer) {}
 
-  void operator()(accumulator* result, std::int64_t origin, std::int64_t first, std::int64_t n,
-                  std::int64_t width) const {
+  void operator()(std::int64_t, accumulator* result, std::int64_t origin, std::int64_t first,
+                  std::int64_t n, std::int64_t width) const {
     for (std::int64_t c = 0; c < width; c += at_once) {
       fold_some(result + c, origin + c, first, n, detail::smaller(at_once, width - c));
     }
@@ -483,7 +533,12 @@ void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, cons
   using accumulator = typename Reducer::accumulator;
   const std::int64_t rows = forest.rows.size();
   const column_tasks tasks(forest.columns, rows, sizeof(accumulator), mode.threads());
-  const column_fold_of<Source, Reducer> fold(mode, forest.source, forest.rows, reducer);
+  const std::int64_t most = tasks.all_blocks * tasks.row_blocks;
+  const column_room room{detail::smaller(static_cast<std::int64_t>(mode.threads()), most),
+                         tasks.block_rows, tasks.width};
+  const task_numbers numbers(room.tasks);
+  const value_memory<accumulator> values(room.tasks * room.width);
+  const column_fold_of<Source, Reducer> fold(mode, forest.source, forest.rows, reducer, room);
   const auto keep_all = [&](const accumulator* values, std::int64_t block) {
     const std::int64_t first = tasks.first_column(block);
     for (std::int64_t c = 0; c < tasks.width_of(block); ++c) keep(first + c, values[c]);
@@ -493,31 +548,39 @@ void fold_neighbours(const Mode& mode, const column_forest<Source>& forest, cons
   };
   if (tasks.row_blocks == 1) {
     mode.for_each(tasks.all_blocks, [&](std::int64_t block) {
-      const value_memory<accumulator> values(tasks.width);
-      fold(values.at(0), origin(block), 0, rows, tasks.width_of(block));
-      keep_all(values.at(0), block);
+      numbers.lend([&](std::int64_t number) {
+        accumulator* const folded = values.at(number * room.width);
+        fold(number, folded, origin(block), 0, rows, tasks.width_of(block));
+        keep_all(folded, block);
+      });
     });
     return;
   }
   // The values of a block of columns stand row block by row block.
   const std::int64_t values_of_block = tasks.row_blocks * tasks.width;
   const value_memory<accumulator> partials(tasks.all_blocks * values_of_block);
-  mode.for_each(tasks.all_blocks * tasks.row_blocks, [&](std::int64_t task) {
+  mode.for_each(most, [&](std::int64_t task) {
     const std::int64_t block = task % tasks.all_blocks;
     const std::int64_t first = task / tasks.all_blocks * tasks.block_rows;
-    fold(partials.at(block * values_of_block + task / tasks.all_blocks * tasks.width),
-         origin(block), first, detail::smaller(tasks.block_rows, rows - first),
-         tasks.width_of(block));
+    accumulator* const folded =
+        partials.at(block * values_of_block + task / tasks.all_blocks * tasks.width);
+    numbers.lend([&](std::int64_t number) {
+      fold(number, folded, origin(block), first, detail::smaller(tasks.block_rows, rows - first),
+           tasks.width_of(block));
+    });
   });
   const source<const accumulator*> values_source{{partials.at(0)}};
   const strided_axes values_rows{1, {tasks.row_blocks}, {tasks.width}};
   const values_reducer<Reducer> values_fold{reducer};
   const column_fold<source<const accumulator*>, values_reducer<Reducer>> finish(
-      mode, values_source, values_rows, values_fold);
+      mode, values_source, values_rows, values_fold,
+      column_room{room.tasks, tasks.row_blocks, tasks.width});
   mode.for_each(tasks.all_blocks, [&](std::int64_t block) {
-    const value_memory<accumulator> values(tasks.width);
-    finish(values.at(0), block * values_of_block, 0, tasks.row_blocks, tasks.width_of(block));
-    keep_all(values.at(0), block);
+    numbers.lend([&](std::int64_t number) {
+      accumulator* const folded = values.at(number * room.width);
+      finish(number, folded, block * values_of_block, 0, tasks.row_blocks, tasks.width_of(block));
+      keep_all(folded, block);
+    });
   });
 }
 

@@ -26,15 +26,58 @@
 
 namespace tilefold::detail::host {
 
-/// The values of blocks, which threads make in any order. (Standard containers would do; their
-/// headers would make up a good part of the time to compile a reduction.)
+/// Memory for the values of blocks of one fold at a time. (Standard containers would do; their headers
+/// would make up a good part of the time to compile a reduction.)
+class block_room {
+ public:
+  block_room() = default;
+  ~block_room() { release(); }
+  block_room(const block_room&) = delete;
+  block_room& operator=(const block_room&) = delete;
+
+  /// Makes sure of room for `count` Slots. Where results are written between folds it is called before
+  /// the first of them, so that none is written if there is no memory.
+  template <class Slot>
+  Slot* reserve(std::int64_t count) {
+    const std::size_t wanted = static_cast<std::size_t>(count) * sizeof(Slot);
+    static_assert(alignof(Slot) <= alignment);
+    if (wanted > bytes_) {
+      release();
+      memory_ = ::operator new(wanted, std::align_val_t{alignment});
+      bytes_ = wanted;
+    }
+    return static_cast<Slot*>(memory_);
+  }
+
+ private:
+  static constexpr std::size_t alignment = 64;
+
+  void release() {
+    if (memory_ != nullptr) ::operator delete(memory_, std::align_val_t{alignment});
+    memory_ = nullptr;
+    bytes_ = 0;
+  }
+
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// The values of blocks, which threads make in any order.
 template <class T>
 class block_values {
  public:
-  explicit block_values(std::int64_t count) : slots_(new slot[static_cast<std::size_t>(count)]) {}
-  ~block_values() { delete[] slots_; }
+  block_values(block_room& room, std::int64_t count)
+      : slots_(room.reserve<slot>(count)), count_(count) {
+    for (std::int64_t i = 0; i < count; ++i) ::new (static_cast<void*>(&slots_[i])) slot;
+  }
+  ~block_values() {
+    for (std::int64_t i = 0; i < count_; ++i) slots_[i].~slot();
+  }
   block_values(const block_values&) = delete;
   block_values& operator=(const block_values&) = delete;
+
+  /// Before the first values are made.
+  static void reserve(block_room& room, std::int64_t count) { room.reserve<slot>(count); }
 
   void make(std::int64_t i, T value) const {
     ::new (static_cast<void*>(__builtin_addressof(slots_[i].value))) T(std::move(value));
@@ -74,6 +117,23 @@ class block_values {
   };
 
   slot* slots_;
+  std::int64_t count_;
+};
+
+/// Some of at most 4096 blocks, which any thread may name.
+class block_set {
+ public:
+  static constexpr std::int64_t most = 4096;
+
+  void add(std::int64_t i) {
+    words_[i / 64].fetch_or(std::uint64_t{1} << (i % 64), std::memory_order_relaxed);
+  }
+  bool has(std::int64_t i) const {
+    return (words_[i / 64].load(std::memory_order_relaxed) >> (i % 64) & 1) != 0;
+  }
+
+ private:
+  std::atomic<std::uint64_t> words_[most / 64]{};
 };
 
 /// A oneTBB arena of a number of threads, shared by all copies; or none.
@@ -148,40 +208,48 @@ class threaded {
   }
 
   /// The fold of elements [0, n), n >= 1.
+  template <class Elements, class Reducer>
+  typename Reducer::accumulator fold(const Elements& elements, const Reducer& reducer,
+                                     std::int64_t n) const {
+    block_room room;
+    return fold(elements, reducer, n, room);
+  }
+
+  /// The same in memory that is there.
   template <std::size_t... Index, class... Its, class Reducer>
   typename Reducer::accumulator fold(
       const source_of<std::index_sequence<Index...>, Its...>& elements, const Reducer& reducer,
-      std::int64_t n) const {
+      std::int64_t n, block_room& room) const {
     using accumulator = typename Reducer::accumulator;
     constexpr simd_key key = range_key_of<Reducer, Its...>;
     if constexpr (worth_asking(key)) {
       if (const simd_fold found = find_simd_fold(key.op, key.value, key.accumulator)) {
         const bound_simd_fold<accumulator> bound(found,
                                                  elements.template iterator<Index>(elements)...);
-        return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound);
+        return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound, room);
       }
     }
     constexpr simd_key places = place_key<source<Its...>, Reducer>;
     if constexpr (worth_asking(places)) {
       const place_fold<source<Its...>, Reducer> fold(places_of<places>(), elements, reducer);
-      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold, room);
     } else if constexpr (is_gathered<source<Its...>>) {
       const auto fold = gathered_of(elements, reducer);
-      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold, room);
     } else if constexpr (folds_exactly<source<Its...>, Reducer>) {
       using exact = exact_fold<source<Its...>, Reducer>;
       const exact fold(elements, reducer, exact_cutter_of<typename exact::terms>());
-      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold, room);
     } else if constexpr (folds_by_parts<source<Its...>, Reducer>) {
       const auto fold = by_parts(elements, reducer);
-      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold);
+      return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold, room);
     } else if constexpr (has_block_parts<Reducer, Its...>) {
       using statistics = block_fold<source<Its...>, Reducer>;
       const statistics fold(statistics::find(), elements, reducer);
-      return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
+      return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold, room);
     } else {
       const scalar_fold fold(elements, reducer);
-      return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold);
+      return fold_blocks(reducer, n, items_in<Its...>(scalar_block_bytes), fold, room);
     }
   }
 
@@ -198,7 +266,9 @@ class threaded {
     using tree_elements = decltype(forest.tree(0));
     const simd_short_fold short_fold = host::find_short_fold_of<tree_elements, Reducer>();
     // Trees that all threads shall share come afterwards, one by one.
-    const block_values<bool> has_long(count);
+    block_set has_long;
+    block_room room;
+    if (may_have_long(forest)) reserve<typename Reducer::accumulator>(room);
     auto one_block = [&](std::int64_t b) {
       bool found_long = false;
       const auto not_short = [&](std::int64_t i) {
@@ -213,22 +283,19 @@ class threaded {
       };
       std::int64_t first = b * block;
       const std::int64_t last = first + block < trees ? first + block : trees;
-      if (host::fold_equal_short_trees<Reducer>(short_fold, forest, first, last, keep)) {
-        has_long.make(b, false);
-        return;
-      }
+      if (host::fold_equal_short_trees<Reducer>(short_fold, forest, first, last, keep)) return;
       first = host::fold_short_rows(forest, reducer, first, last, keep);
       short_trees_of<tree_elements, Reducer, Keep, decltype(not_short)> gathered(short_fold, keep,
                                                                                  not_short, first);
       gathered.fold_all(forest, first, last);
-      has_long.make(b, found_long);
+      if (found_long) has_long.add(b);
     };
     for_each(count, one_block);
     for (std::int64_t b = 0; b < count; ++b) {
-      if (!has_long[b]) continue;
+      if (!has_long.has(b)) continue;
       for (std::int64_t i = b * block; i < trees && i < (b + 1) * block; ++i) {
         const std::int64_t n = forest.count(i);
-        if (is_long<elements>(n)) keep(i, fold(forest.tree(i), reducer, n));
+        if (is_long<elements>(n)) keep(i, fold(forest.tree(i), reducer, n, room));
       }
     }
   }
@@ -270,7 +337,9 @@ class threaded {
     const auto is_shared = [&](std::int64_t c, std::int64_t begin, std::int64_t end) {
       return end - c * chunk > chunk && is_long<elements>(end - begin);
     };
-    const block_values<bool> has_shared(heads.num_chunks());
+    block_set has_shared;
+    block_room room;
+    if (is_long<elements>(items.size)) reserve<typename Reducer::accumulator>(room);
     for_each(heads.num_chunks(), [&](std::int64_t c) {
       bool found = false;
       gathered short_runs(short_fold, keep, skip, heads.first_run(c));
@@ -284,12 +353,14 @@ class threaded {
         }
       });
       short_runs.finish(heads.first_run(c) + heads.runs(c));
-      has_shared.make(c, found);
+      if (found) has_shared.add(c);
     });
     for (std::int64_t c = 0; c < heads.num_chunks(); ++c) {
-      if (!has_shared[c]) continue;
+      if (!has_shared.has(c)) continue;
       heads.visit(c, [&](std::int64_t run, std::int64_t begin, std::int64_t end) {
-        if (is_shared(c, begin, end)) keep(run, fold(items.run(begin), reducer, end - begin));
+        if (is_shared(c, begin, end)) {
+          keep(run, fold(items.run(begin), reducer, end - begin, room));
+        }
       });
     }
     return runs;
@@ -328,6 +399,16 @@ class threaded {
   template <class Elements>
   static bool is_long(std::int64_t n) {
     return n >= long_items(static_cast<const Elements*>(nullptr));
+  }
+
+  // Whether a tree may be long, as far as is known without looking at each.
+  template <class Forest>
+  static bool may_have_long(const Forest& forest) {
+    if constexpr (Forest::in_one_range) {
+      return is_long<typename Forest::source_type>(forest.first(forest.size()) - forest.first(0));
+    } else {
+      return true;
+    }
   }
 
   // How the terms of an exact sum are cut on this machine.
@@ -407,20 +488,27 @@ class threaded {
 
   // Enough blocks for every thread to find work to the end, few enough for the last fold; and for
   // their values to stay in a cache, in memory that is not fetched from the system each time.
-  static constexpr std::int64_t max_blocks = 4096;
+  static constexpr std::int64_t max_blocks = block_set::most;
   template <class Acc>
   static constexpr std::int64_t max_blocks_of =
       detail::larger(std::int64_t{512}, detail::smaller(max_blocks, (std::int64_t{1} << 16) /
                                                                         std::int64_t{sizeof(Acc)}));
 
+  // For folds of any length.
+  template <class Acc>
+  void reserve(block_room& room) const {
+    if (threads() > 1) block_values<Acc>::reserve(room, max_blocks_of<Acc>);
+  }
+
   template <class Reducer, class Fold>
   typename Reducer::accumulator fold_blocks(const Reducer& reducer, std::int64_t n,
-                                            std::int64_t block, const Fold& fold) const {
+                                            std::int64_t block, const Fold& fold,
+                                            block_room& room) const {
     if (n < min_blocks * block || threads() == 1) return fold(std::int64_t{0}, n);
     using accumulator = typename Reducer::accumulator;
     while (tree::num_blocks(n, block) > max_blocks_of<accumulator>) block *= 2;
     const std::int64_t count = tree::num_blocks(n, block);
-    const block_values<accumulator> values(count);
+    const block_values<accumulator> values(room, count);
     std::atomic<bool> settled{false};
     auto one_block = [&](std::int64_t i) {
       const std::int64_t first = i * block;

@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Fuzzes what tilefold reads (test/fuzz) under AddressSanitizer and UndefinedBehaviorSanitizer:
+#
+#     sh cmake/fuzz.sh [SECONDS [FORMAT...]]
+#
+# SECONDS (60) are of each FORMAT: npy, part (and checkpoints), piece, accumulator. Inputs that were found stay in
+# build/fuzz/FORMAT.inputs for the next time. An input that shows a fault is kept, and libFuzzer names it; then
+# build/fuzz/FORMAT FILE shows the fault again. Only clang has libFuzzer, so this is no target of CMake's.
+set -eu
+cd "$(dirname "$0")/.."
+. cmake/setup.sh
+
+# compile FORMAT: build/fuzz/FORMAT. The C interface is not linked to tilefold::host: one thread, fewer sources.
+compile() {
+  case $1 in
+    npy) room=tool sources="input input_error mapped_file npy progress terminal format" ;;
+    part) room=tool sources="input_error mapped_file part_file" ;;
+    piece) room=capi sources="exact_state means pieces places precise_sums questions" ;;
+    accumulator) room=capi sources="exact_state pieces" ;;
+    *) give_up "there is no format '$1'; there are npy, part, piece and accumulator" ;;
+  esac
+  # shellcheck disable=SC2046 # a list of files
+  clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -ffp-contract=off \
+    -Iinclude -Itest "-Isrc/$room" "test/fuzz/$1.cpp" $(printf "src/$room/%s.cpp " $sources) -o "build/fuzz/$1"
+}
+
+seconds=${1:-60}
+[ $# = 0 ] || shift
+[ $# != 0 ] || set -- npy part piece accumulator
+command -v clang++ >/dev/null || need clang
+version=$(clang++ -dumpversion)
+find "$(clang++ -print-resource-dir)/lib/" -name 'libclang_rt.fuzzer*' 2>/dev/null | grep -q . ||
+  need "libclang-rt-${version%%.*}-dev"
+
+echo "tilefold: compiling fuzzers"
+compiling=
+for format; do
+  mkdir -p "build/fuzz/$format.inputs"
+  compile "$format" &
+  compiling="$compiling $!"
+done
+for one in $compiling; do
+  wait "$one" || give_up "a fuzzer did not compile: see the first error above"
+done
+for format; do
+  echo "tilefold: fuzzing $format for $seconds seconds"
+  log=build/fuzz/$format.log
+  "build/fuzz/$format" -max_total_time="$seconds" -max_len=4096 -print_final_stats=1 -timeout=10 \
+    -artifact_prefix="build/fuzz/$format.fault." "build/fuzz/$format.inputs" >"$log" 2>&1 || {
+    tail -40 "$log"
+    give_up "$format has a fault: $log, and build/fuzz/$format.fault.*"
+  }
+  sed -n 's/^stat::number_of_executed_units: */  inputs: /p' "$log"
+done

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as a piece, in C++ and in the C interface, most with a checksum that fits.
+#include <tilefold/tilefold.h>
+
+#include "c_interface.hpp"
+#include "kinds.hpp"
+
+namespace tilefold::capi {
+
+// Those whose values of blocks say the most of them.
+const table& kernels() {
+  static const table all = [] {
+    table made;
+    for (const auto add : {add_means, add_places, add_questions, add_precise_sums}) add(made);
+    return made;
+  }();
+  return all;
+}
+
+}  // namespace tilefold::capi
+
+namespace tilefold::fuzz {
+
+std::vector<bytes> seeds() {
+  std::vector<bytes> all = sound_pieces();
+  c_executor exec;
+  const std::uint64_t items[16] = {};
+  for (int i = 0; i < capi::num_named_ops * capi::num_dtypes; ++i) {
+    tilefold_piece* piece = nullptr;
+    const auto status =
+        tilefold_piece_create(capi::op_names[i / capi::num_dtypes].data(),
+                              capi::dtype_rows[i % capi::num_dtypes].code, 8, &piece);
+    if (status != TILEFOLD_OK) continue;
+    std::int64_t size = 0;
+    if (tilefold_piece_append(piece, &exec, items, 8) != TILEFOLD_OK) fail("append");
+    (void)tilefold_piece_bytes(piece, nullptr, 0, &size);
+    bytes written(static_cast<std::size_t>(size));
+    (void)tilefold_piece_bytes(piece, written.data(), size, &size);
+    all.push_back(written);
+    tilefold_piece_destroy(piece);
+  }
+  return all;
+}
+
+}  // namespace tilefold::fuzz
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t most, unsigned seed) {
+  size = LLVMFuzzerMutate(data, size, most);
+  std::span<std::uint8_t> all(data, size);
+  if (seed % 16 != 0) tilefold::test::mend_checksum(all);
+  return size;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tilefold;
+  fuzz::read_as_pieces(std::as_bytes(std::span(data, size)));
+  tilefold_piece* piece = nullptr;
+  const auto status = tilefold_piece_from_bytes(data, static_cast<std::int64_t>(size), &piece);
+  if (status != TILEFOLD_OK) {
+    if (status != TILEFOLD_FORMAT || piece != nullptr) fuzz::fail("another status");
+    return 0;
+  }
+  fuzz::c_executor exec;
+  const std::uint64_t items[16] = {};
+  std::int64_t begin = 0;
+  (void)tilefold_piece_info(piece, nullptr, nullptr, &begin, nullptr);
+  (void)tilefold_piece_append(piece, &exec, items, 7);
+  double value[64];
+  (void)tilefold_piece_value(piece, value);
+  tilefold_piece_destroy(piece);
+  return 0;
+}
