@@ -10,7 +10,10 @@
 #include <type_traits>
 #include <vector>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/block_fold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "support/device.cuh"
 #include "support/items.hpp"
