@@ -9,7 +9,8 @@
 #include <memory>
 #include <new>
 
-#include <tilefold/tilefold.hpp>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
 
 namespace tilefold::test {
 

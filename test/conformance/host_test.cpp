@@ -3,6 +3,8 @@
 // The conformance body on the host executor, on one thread and on several.
 #include <gtest/gtest.h>
 
+#include <tilefold/tilefold.hpp>
+
 #include "conformance.hpp"
 #include "host_backend.hpp"
 

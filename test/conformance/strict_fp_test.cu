@@ -39,7 +39,7 @@ using strict_fp_cases = ::testing::Types<fold_case<words<float, 2>, real_affine_
                                                    unfused_affine_composition, words<float, 2>>>;
 
 template <class Case>
-class StrictFp : public CudaConformance<Case> {};
+class StrictFp : public CudaConformance<Case, true> {};
 TYPED_TEST_SUITE(StrictFp, strict_fp_cases);
 TYPED_TEST(StrictFp, HasTheBitsOfTheOracle) { this->run(); }
 

@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
+
 #include "support/index_forest.cuh"
 #include "support/items.hpp"
 #include "support/random.hpp"

@@ -9,7 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/checked.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "support/device.cuh"
 

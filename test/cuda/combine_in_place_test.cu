@@ -12,7 +12,12 @@
 
 #include <cuda/std/mdspan>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "support/device.cuh"
 

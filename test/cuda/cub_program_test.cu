@@ -22,7 +22,7 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/cub_compat.cuh>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
 
 #include "conformance/conformance.hpp"
 #include "support/device.cuh"

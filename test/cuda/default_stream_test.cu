@@ -11,7 +11,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
 
 #include "conformance/conformance.hpp"
 #include "support/delay.cuh"

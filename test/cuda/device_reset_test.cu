@@ -12,7 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
 
 #include "support/device.cuh"
 

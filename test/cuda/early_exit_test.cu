@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <vector>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/count.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/basic.hpp>
 
 #include "support/device.cuh"
 #include "support/random.hpp"

@@ -16,7 +16,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "conformance/conformance.hpp"
 #include "support/delay.cuh"

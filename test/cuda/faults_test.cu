@@ -18,7 +18,10 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "conformance/conformance.hpp"
 #include "support/device.cuh"

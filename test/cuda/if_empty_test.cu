@@ -6,7 +6,17 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/block_fold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "reducers/cases.hpp"
 #include "support/device.cuh"

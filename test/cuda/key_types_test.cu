@@ -8,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce_by_key.hpp>
 
 #include "conformance/conformance.hpp"
 #include "support/device.cuh"

@@ -13,8 +13,12 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda.cuh>
 #include <tilefold/piece.hpp>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/moments.hpp>
 
 #include "conformance/conformance.hpp"
 #include "support/device.cuh"

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/transform_reduce.hpp>
+
 #include "support/device_order.cuh"
 #include "support/seed.hpp"
 

@@ -12,7 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "support/device.cuh"
 #include "support/memory_resource.cuh"

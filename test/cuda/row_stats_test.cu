@@ -8,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
 
 #include "../examples/row_stats.hpp"
 #include "support/device.cuh"

@@ -12,7 +12,13 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/checked.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/segmented_reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "conformance/conformance.hpp"
 #include "support/device_order.cuh"

@@ -19,9 +19,17 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/cub_compat.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/extrema.hpp>
+#include <tilefold/host.hpp>
 #include <tilefold/piece.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/norms.hpp>
+#include <tilefold/segmented_reduce.hpp>
 #include <tilefold/thrust_compat.hpp>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/transform_reduce.hpp>
+#include <tilefold/transform_rows.hpp>
 
 #include "conformance/conformance.hpp"
 #include "support/delay.cuh"

@@ -11,7 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "support/device.cuh"
 

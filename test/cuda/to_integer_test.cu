@@ -7,7 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "support/device.cuh"
 #include "support/integers_of_reals.hpp"

@@ -3,7 +3,12 @@
 // The verbs made of reducers on a GPU: with and without an executor, and through an output.
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/count.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/extrema.hpp>
+#include <tilefold/inner_product.hpp>
+#include <tilefold/reducers/norms.hpp>
+#include <tilefold/statistics.hpp>
 
 #include "support/device.cuh"
 #include "support/items.hpp"

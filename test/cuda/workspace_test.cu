@@ -12,7 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "conformance/conformance.hpp"
 #include "support/device.cuh"

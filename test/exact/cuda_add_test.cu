@@ -13,8 +13,11 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/host.hpp>
+#include <tilefold/reducers/exact.hpp>
 #include <tilefold/streamed.cuh>
-#include <tilefold/tilefold.cuh>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

@@ -9,7 +9,12 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/exact.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

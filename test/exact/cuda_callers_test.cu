@@ -10,7 +10,14 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/checked.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/exact.hpp>
+#include <tilefold/segment_bound.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

@@ -12,7 +12,15 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/host.hpp>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/exact.hpp>
+#include <tilefold/segmented_reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

@@ -14,9 +14,14 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/if_empty.hpp>
 #include <tilefold/piece.hpp>
+#include <tilefold/reduce.hpp>
 #include <tilefold/reducers/exact.hpp>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/segmented_reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

@@ -15,8 +15,15 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/cuda.cuh>
 #include <tilefold/deposit.cuh>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/exact.hpp>
+#include <tilefold/segmented_reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "../support/seed.hpp"
 #include "fp8_items.hpp"

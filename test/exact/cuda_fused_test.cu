@@ -10,7 +10,15 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/exact.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

@@ -12,8 +12,10 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
 #include <tilefold/reducers/exact.hpp>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/transform_reduce.hpp>
 
 #include "exact_golden.hpp"
 

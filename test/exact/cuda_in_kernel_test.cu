@@ -14,7 +14,10 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/block_fold.cuh>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/reducers/exact.hpp>
+#include <tilefold/reducers/fuse.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

@@ -15,8 +15,13 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
 #include <tilefold/reducers/exact.hpp>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/segmented_reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

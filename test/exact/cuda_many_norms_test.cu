@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda.cuh>
 #include <tilefold/reducers/exact.hpp>
-#include <tilefold/tilefold.cuh>
 
 #include "../support/seed.hpp"
 #include "cuda_forests.cuh"

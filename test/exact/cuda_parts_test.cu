@@ -9,10 +9,14 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
 #include <tilefold/piece.hpp>
 #include <tilefold/ranks.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/exact.hpp>
 #include <tilefold/streamed.cuh>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/transform_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

@@ -14,8 +14,14 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/basic.hpp>
 #include <tilefold/reducers/exact.hpp>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/seed.hpp"
 #include "many_items.hpp"

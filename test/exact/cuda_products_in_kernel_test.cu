@@ -10,7 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/block_fold.cuh>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/exact.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

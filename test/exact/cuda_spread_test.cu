@@ -15,8 +15,11 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/reduce.hpp>
 #include <tilefold/reducers/exact.hpp>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/transform_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

@@ -5,7 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
 
 #include "../support/device.cuh"
 

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
 

@@ -7,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/block_fold.cuh>
+#include <tilefold/cuda.cuh>
 
 #include "../support/device.cuh"
 #include "forms.hpp"
@@ -92,7 +93,8 @@ class CudaOrderNet : public ::testing::Test {
 TYPED_TEST_SUITE(CudaOrderNet, sample, member_names);
 
 // Everything with everything would take two hours to compile. So forms and policies are dealt out:
-// each struct of the family comes three times, with three of these hands.
+// each struct of the family comes three times, with three of these hands. A sample of 12
+// (forms.hpp) has each hand three times.
 TYPED_TEST(CudaOrderNet, HasTheBitsOfTheOracle) {
   constexpr int hand = (TypeParam::index + TypeParam::index / shapes::size) % 4;
   if constexpr (hand == 0) {

@@ -15,7 +15,13 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.hpp>
+#include <tilefold/axis_reduce.hpp>
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/custom.hpp>
+#include <tilefold/segmented_reduce.hpp>
+#include <tilefold/transform_reduce.hpp>
 
 #include "../support/host_memory.hpp"
 #include "../support/items.hpp"
@@ -563,12 +569,27 @@ std::string differences(Exec& exec, const raw_items<Member>& raw) {
 #define TILEFOLD_NET_FIRST 0
 #endif
 
-/// Member j of the sample; 60 of them are the family.
+/// Member j of the sample; 60 of them are the family. Any 12 of them in a row from a multiple of 12
+/// on have each of the three copies with each hand (cuda_test.cu), in 12 different structs. Five
+/// members have copy c and hand h: 20 c + 4 k + (h - c) % 4. Each 12 take another one of the five.
 constexpr int sampled(int j) {
-  constexpr int strides[] = {7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 49, 53, 59};
-  const int stride = strides[net::draw_below(15, TILEFOLD_NET_SEED, 1)];
-  return (net::draw_below(family_size, TILEFOLD_NET_SEED, 2) + j * stride) % family_size;
+  const int cell = (j + net::draw_below(12, TILEFOLD_NET_SEED, 1)) % 12;
+  const int copy = cell % 3, rest = (cell % 4 - copy + 4) % 4;
+  const int start = net::draw_below(5, TILEFOLD_NET_SEED, 2 + static_cast<unsigned>(rest));
+  return 20 * copy + 4 * ((start + copy + j / 12) % 5) + rest;
 }
+static_assert([] {
+  for (int first = 0; first < family_size; first += 12) {
+    std::uint64_t structs = 0, cells = 0;
+    for (int j = first; j < first + 12; ++j) {
+      const int index = net::sampled(j), copy = index / 20, hand = (index + copy) % 4;
+      structs |= std::uint64_t{1} << index % 20;
+      cells |= std::uint64_t{1} << (4 * copy + hand);
+    }
+    if (std::popcount(structs) != 12 || std::popcount(cells) != 12) return false;
+  }
+  return true;
+}());
 
 template <class Sequence>
 struct sample_of;

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.hpp>
+#include <tilefold/host.hpp>
 
 #include "forms.hpp"
 

@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/tilefold.hpp>
+
 #include "../support/seed.hpp"
 #include "../support/views.hpp"
 #include "every_target.hpp"

@@ -14,7 +14,15 @@
 #include <utility>
 #include <vector>
 
-#include <tilefold/tilefold.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/compensated.hpp>
+#include <tilefold/reducers/custom.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/log_sum_exp.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/reducers/norms.hpp>
+#include <tilefold/reducers/top_k.hpp>
 
 #include "../support/items.hpp"
 #include "../support/oracle.hpp"
@@ -137,16 +145,27 @@ struct count_changes {
   TILEFOLD_HD std::int32_t operator()(const sign_runs& runs) const { return runs.changes; }
 };
 
-/// Calls visit(name, reducer) for the reducers of one range of T that answer questions or select.
+/// Calls visit(name, reducer) for the reducers of one range of T that answer questions.
 template <class T, class Visit>
-void visit_selections(Visit visit) {
-  constexpr auto ignore = nan_rule::ignore;
+void visit_questions(Visit visit) {
   visit("count", r::count{});
   visit("count_if", r::count_if{positive{}});
   visit("any", r::any{});
   visit("all", r::all{positive{}});
   visit("none", r::none{positive{}});
   visit("logical_xor", r::logical_xor{positive{}});
+  visit("custom", r::make_reducer(lift_sign{}, join_runs{}, count_changes{}));
+  if constexpr (std::integral<T>) {
+    visit("bit_and", r::bit_and{});
+    visit("bit_or", r::bit_or{});
+    visit("bit_xor", r::bit_xor{});
+  }
+}
+
+/// The same for those that select elements.
+template <class T, class Visit>
+void visit_extremes(Visit visit) {
+  constexpr auto ignore = nan_rule::ignore;
   visit("min", r::min{});
   visit("max ignoring NaN", r::max<ignore>{});
   visit("minmax", r::minmax{});
@@ -161,17 +180,18 @@ void visit_selections(Visit visit) {
   visit("last", r::last{});
   visit("top_k", r::top_k<3>{});
   visit("bottom_k ignoring NaN", r::bottom_k<8, ignore>{});
-  visit("custom", r::make_reducer(lift_sign{}, join_runs{}, count_changes{}));
-  if constexpr (std::integral<T>) {
-    visit("bit_and", r::bit_and{});
-    visit("bit_or", r::bit_or{});
-    visit("bit_xor", r::bit_xor{});
-  }
 }
 
-/// The same for those that compute.
+/// The same for those that answer questions or select elements.
 template <class T, class Visit>
-void visit_computations(Visit visit) {
+void visit_selections(Visit visit) {
+  visit_questions<T>(visit);
+  visit_extremes<T>(visit);
+}
+
+/// The same for sums and moments.
+template <class T, class Visit>
+void visit_moments(Visit visit) {
   visit("sum", r::sum{});
   visit("product", r::product{});
   visit("mean", r::mean{});
@@ -180,6 +200,11 @@ void visit_computations(Visit visit) {
   visit("mean_variance", r::mean_variance{});
   visit("skewness", r::skewness{});
   visit("kurtosis", r::kurtosis{});
+}
+
+/// The same for norms and means of other kinds.
+template <class T, class Visit>
+void visit_norms(Visit visit) {
   visit("l1", r::l1{});
   visit("l2", r::l2{});
   visit("linf", r::linf{});
@@ -194,7 +219,8 @@ void visit_computations(Visit visit) {
 template <class T, class Visit>
 void visit_reducers(Visit visit) {
   visit_selections<T>(visit);
-  visit_computations<T>(visit);
+  visit_moments<T>(visit);
+  visit_norms<T>(visit);
 }
 
 /// The same for reducers of two ranges.

@@ -8,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/count.hpp>
+#include <tilefold/cuda.cuh>
 
 #include "../support/device.cuh"
 #include "../support/items.hpp"

@@ -7,7 +7,13 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/log_sum_exp.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "cases.hpp"

@@ -12,7 +12,10 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/extrema.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
 
 #include "../support/device.cuh"
 #include "../support/items.hpp"

@@ -8,7 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/extrema.hpp>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"

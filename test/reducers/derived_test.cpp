@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/tilefold.hpp>
+
 #include "../support/seed.hpp"
 #include "derived.hpp"
 

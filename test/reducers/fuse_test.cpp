@@ -3,6 +3,7 @@
 // Fused reducers: each part has the bits that it has alone, in pairs of every kind, nested, over
 // two ranges.
 #include <tilefold/reducers/fuse.hpp>
+#include <tilefold/tilefold.hpp>
 
 #include <cstdint>
 #include <string>

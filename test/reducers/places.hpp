@@ -12,8 +12,6 @@
 #include <type_traits>
 #include <vector>
 
-#include <tilefold/tilefold.hpp>
-
 #include "../support/items.hpp"
 
 namespace tilefold::test {

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <tilefold/tilefold.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
 
 #include "../support/items.hpp"
 #include "cases.hpp"

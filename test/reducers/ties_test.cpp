@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/tilefold.hpp>
+
 #include "../support/seed.hpp"
 #include "ties.hpp"
 

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/tilefold.hpp>
+
 #include "cases.hpp"
 
 namespace tilefold::test {

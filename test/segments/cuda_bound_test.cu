@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/checked.hpp>
+
 #include "../support/device.cuh"
 #include "../support/random.hpp"
 #include "on_gpu.cuh"

@@ -13,7 +13,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/index_forest.cuh"

@@ -10,6 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/checked.hpp>
+#include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/arg.hpp>
+
 #include "../support/device.cuh"
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"

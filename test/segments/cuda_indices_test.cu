@@ -41,7 +41,12 @@ using sanitized = ::testing::Types<segments_run<on_gpu, of_one_length, index_has
                                    segments_run<on_gpu, by_offsets<>, index_hashes>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(OfIndices, SanitizeSegments, sanitized);
 
-TEST(SegmentsOnGpu, TakeOffsetsOfEveryWidth) { takes_offsets_of_every_width<on_gpu>(); }
+// One width with a sign and one without, besides those of the suite; the host has all
+// (host_test.cpp).
+TEST(SegmentsOnGpu, TakeOffsetsOfEveryKind) {
+  takes_offsets_of<on_gpu, std::int8_t>();
+  takes_offsets_of<on_gpu, std::uint32_t>();
+}
 
 // ---- many calls in flight
 

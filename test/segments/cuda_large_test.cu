@@ -10,7 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/cuda.cuh>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "support/device.cuh"
 #include "support/large_range.cuh"

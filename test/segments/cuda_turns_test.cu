@@ -10,7 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "support/device.cuh"
 #include "support/oracle.hpp"

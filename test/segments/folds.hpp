@@ -13,7 +13,9 @@
 #include <cstring>
 #include <vector>
 
-#include <tilefold/tilefold.hpp>
+#include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/moments.hpp>
 
 #include "../support/items.hpp"
 #include "../support/order.hpp"

@@ -3,6 +3,8 @@
 // The suite of segments on the host.
 #include <gtest/gtest.h>
 
+#include <tilefold/tilefold.hpp>
+
 #include "../support/host_memory.hpp"
 #include "suite.hpp"
 

@@ -3,7 +3,7 @@
 // The place of the suite's GPU tests.
 #pragma once
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
 
 #include "../support/device.cuh"
 

@@ -20,7 +20,10 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.hpp>
+#include <tilefold/batched_reduce.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/segment_bound.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/order.hpp"
 #include "../support/seed.hpp"

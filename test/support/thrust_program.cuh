@@ -15,8 +15,10 @@
 #include <thrust/reduce.h>
 #include <thrust/transform_reduce.h>
 
+#include <tilefold/cuda.cuh>
+#include <tilefold/inner_product.hpp>
 #include <tilefold/thrust_compat.hpp>
-#include <tilefold/tilefold.cuh>
+#include <tilefold/transform_reduce.hpp>
 
 #include "seed.hpp"
 

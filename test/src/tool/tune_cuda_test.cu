@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
 
 #include "run_tool.hpp"
 #include "support/device.cuh"

@@ -4,6 +4,9 @@
 // lanes, every count, several values a lane, several folds at once; groups that part ways; and the
 // types of results.
 #include <tilefold/block_fold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/reduce.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -13,8 +16,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include <tilefold/tilefold.cuh>
 
 #include "support/device.cuh"
 #include "support/kernel_folds.cuh"

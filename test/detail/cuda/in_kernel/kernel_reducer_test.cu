@@ -8,7 +8,16 @@
 
 #include <gtest/gtest.h>
 
-#include <tilefold/tilefold.cuh>
+#include <tilefold/block_fold.cuh>
+#include <tilefold/cuda.cuh>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/arg.hpp>
+#include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/custom.hpp>
+#include <tilefold/reducers/fuse.hpp>
+#include <tilefold/reducers/log_sum_exp.hpp>
+#include <tilefold/reducers/moments.hpp>
+#include <tilefold/reducers/top_k.hpp>
 
 #include "reducers/cases.hpp"
 #include "support/device.cuh"

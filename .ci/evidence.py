@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the GPU evidence speaks for: each program that needs a GPU, and a digest of the sources that reach it.
+# Comments and blank lines do not count, nor do time stamps, modes and the place of the checkout.
+import csv
+import functools
+import hashlib
+import json
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+VERIFIED = ROOT / 'test/gpu_verified.txt'
+COLUMNS = ['program', 'digest', 'tests', 'skipped', 'sanitizer_runs', 'device', 'toolkit']
+# What .ci/gpu --all alone runs; the first line of the evidence is without them.
+OPTIONAL = {'gpu.capi.c_cuda_test', 'python.gpu_tests', 'compile_matrix'}
+
+# Files with comments of C++.
+CODE = ('.h', '.hpp', '.cuh', '.cpp', '.cu', '.inc', '.c')
+# How all programs are compiled.
+FLAGS = ['test/gpu_tests.cmake', 'cmake/add_test.cmake', 'cmake/own_target.cmake', 'cmake/cuda.cmake',
+         'cmake/cuda_standard.cmake', 'src/host/CMakeLists.txt']
+
+
+def found(pattern):
+    files = (path for path in ROOT.glob(pattern) if '__pycache__' not in path.parts)
+    return sorted(path.relative_to(ROOT).as_posix() for path in files if path.is_file())
+
+
+def programs():
+    """The sources of each program, without what those include."""
+    host = found('src/host/*.cpp')
+    all_of = {}
+    for source in found('test/**/*_test.cu'):
+        if not source.endswith('_nogpu_test.cu') and not source.startswith('test/order_net/'):
+            name = 'gpu.' + source.removeprefix('test/').removesuffix('.cu').replace('/', '.')
+            all_of[name] = [source] + host
+            if source.startswith('test/src/tool/'):
+                all_of[name] += found('src/tool/*.cpp')
+    all_of['gpu.cuda.per_thread_default_stream_test'] = ['test/cuda/default_stream_test.cu'] + host
+    all_of['gpu.two_units_test'] += ['test/two_units_host.cpp']
+    all_of['gpu.nccl.ranks_test'] += ['examples/ranks/nccl_sum.cu', 'cmake/nccl.cmake', 'cmake/find_nccl.cmake']
+    # A program for each few of the family, as many as the build has.
+    all_of['gpu.order_net'] = ['test/order_net/cuda_test.cu', 'test/order_net/host_test.cpp'] + host
+    all_of['gpu.nvrtc'] = (['test/compilers/nvrtc_test.py', 'test/compilers/kernels.cu'] +
+                           found('test/support/*.py') + found('include/tilefold/nvrtc/**/*'))
+    all_of['consumer'] = found('test/consumer/*') + found('cmake/*') + ['CMakeLists.txt'] + host
+    library = found('src/capi/**/*.c*') + found('src/capi/**/CMakeLists.txt') + host
+    all_of['gpu.capi.c_cuda_test'] = ['test/capi/c_cuda_test.cpp'] + library
+    all_of['compile_matrix'] = ['test/compile_matrix/matrix_test.py', 'test/compile_matrix/kinds.cuh']
+    all_of['python.gpu_tests'] = found('python/gpu_tests/*.py') + found('python/tilefold/**/*.py') + library
+    return all_of
+
+
+def line_of(test):
+    """The program whose line in the evidence speaks for a test of CTest's."""
+    for of_several in ('gpu.order_net', 'consumer'):
+        if test.startswith(of_several + '.'):
+            return of_several
+    return test
+
+
+# A comment, or what only looks like one: strings, raw strings, and characters (not digits' separators).
+TOKEN = re.compile(r'(//[^\n]*|/\*.*?\*/)|R"([^()\s]*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])*\'',
+                   re.DOTALL)
+
+
+@functools.cache
+def text_of(file):
+    """A file without comments, lines without spaces at their ends and none that are empty."""
+    text = (ROOT / file).read_text()
+    if not file.endswith(CODE):
+        text = re.sub(r'^\s*#(?!!).*$', '', text, flags=re.MULTILINE)
+    else:
+        text = TOKEN.sub(lambda token: ' ' if token[1] else token[0], text)
+    return '\n'.join(line.rstrip() for line in text.splitlines() if line.strip())
+
+
+@functools.cache
+def hash_of(file):
+    return hashlib.sha256(f'{file}\n{text_of(file)}'.encode()).hexdigest()
+
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+
+
+@functools.cache
+def included_by(file):
+    """Files of this checkout that a file includes, whatever conditions it puts on that."""
+    if not file.endswith(CODE):
+        return ()
+    paths = []
+    for quote, name in INCLUDE.findall(text_of(file)):
+        folders = [(ROOT / file).parent] if quote == '"' else []
+        folders += [ROOT / folder for folder in ('include', 'test', 'src', 'src/tool', 'src/capi', '.')]
+        for folder in folders:
+            path = (folder / name).resolve()
+            if path.is_file() and path.is_relative_to(ROOT):
+                paths.append(path.relative_to(ROOT).as_posix())
+                break
+    return tuple(paths)
+
+
+def reached_by(sources):
+    reached = set()
+    left = list(sources)
+    while left:
+        file = left.pop()
+        if file not in reached:
+            reached.add(file)
+            left += included_by(file)
+    return reached
+
+
+def flags():
+    presets = json.loads((ROOT / 'CMakePresets.json').read_text())['configurePresets']
+    used = [preset for preset in presets if preset['name'] in ('base', 'gpu')]
+    return [hash_of(file) for file in FLAGS] + [json.dumps(used, sort_keys=True)]
+
+
+def digests():
+    """The digest of each program, by name."""
+    common = flags()
+    result = {}
+    for name, sources in sorted(programs().items()):
+        parts = common + [hash_of(file) for file in sorted(reached_by(sources))]
+        result[name] = hashlib.sha256('\n'.join(parts).encode()).hexdigest()[:16]
+    return result
+
+
+def overall(digest_of):
+    """One digest of all programs but those that are optional."""
+    lines = [f'{name} {digest}\n' for name, digest in sorted(digest_of.items()) if name not in OPTIONAL]
+    return hashlib.sha256(''.join(lines).encode()).hexdigest()
+
+
+def verified():
+    """The rows of the evidence by program."""
+    if not VERIFIED.exists():
+        return {}
+    lines = VERIFIED.read_text().splitlines()
+    header = ','.join(COLUMNS)
+    table = lines[lines.index(header):] if header in lines else []
+    return {row['program']: row for row in csv.DictReader(table)}
+
+
+def stale(toolkit=None):
+    """Programs whose sources are not those of the evidence; with a toolkit, also those of another one."""
+    rows = verified()
+    def is_current(name, digest):
+        row = rows.get(name)
+        return row and row['digest'] == digest and toolkit in (None, row['toolkit'])
+    return [name for name, digest in digests().items() if not is_current(name, digest)]
+
+
+def record(row):
+    """Puts the row of a program into the evidence; those of programs that are no more go."""
+    rows = {name: row for name, row in (verified() | {row['program']: row}).items() if name in programs()}
+    tests = sum(int(row['tests']) - int(row['skipped']) for row in rows.values())
+    runs = sum(int(row['sanitizer_runs']) for row in rows.values())
+    with VERIFIED.open('w') as out:
+        out.write(overall({name: row['digest'] for name, row in rows.items()}) + '\n')
+        out.write(f'passed: {tests} GPU tests, {runs} runs under compute-sanitizer\n')
+        writer = csv.DictWriter(out, COLUMNS, lineterminator='\n')
+        writer.writeheader()
+        writer.writerows(rows[name] for name in sorted(rows))
+
+
+def forget():
+    """Reads files anew from now on."""
+    for function in (text_of, hash_of, included_by):
+        function.cache_clear()

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// reduce_by_key of larger structs that come through a ring, two to a stretch: of up to 64 bytes and
+// of more, of which an SM holds fewer blocks.
+#include <gtest/gtest.h>
+
+#include "by_key_structs.cuh"
+
+namespace tilefold::test {
+namespace {
+
+static_assert(comes_through_ring<item<48, 8>> && comes_through_ring<item<128, 4>>);
+static_assert(gpu::min_resident_by_key_blocks(48, true) !=
+              gpu::min_resident_by_key_blocks(128, true));
+using structs = ::testing::Types<item<48, 8>, item<128, 4>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(ThroughARing, CudaByKeyOfStructs, structs);
+
+TEST(SanitizeByKeyOfStructs, Memory) {
+  fold_from_both_ends_of_memory<item<48, 8>>();
+  fold_from_both_ends_of_memory<item<128, 4>>();
+}
+
+}  // namespace
+}  // namespace tilefold::test

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The suite of structs by segment, whose longer trees are staged, some structs to a program: the
+// host's bits, under an operator whose result shows every change of order, at the ends of runs,
+// rows and slices, and at every alignment.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/cuda.cuh>
+#include <tilefold/host.hpp>
+#include <tilefold/if_empty.hpp>
+#include <tilefold/segmented_reduce.hpp>
+
+#include "../conformance/cases.hpp"
+#include "../support/device.cuh"
+#include "../support/seed.hpp"
+
+namespace tilefold::test {
+
+namespace gpu = detail::cuda;
+
+template <class Item>
+std::vector<Item> mixed_structs(std::int64_t n) {
+  std::vector<Item> items(static_cast<std::size_t>(n));
+  std::uint64_t state = seed() + sizeof(Item);
+  for (Item& item : items) {
+    for (auto& word : item.word) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      word = static_cast<std::remove_reference_t<decltype(word)>>(state >> 33);
+    }
+  }
+  return items;
+}
+
+// Around the longest tree that lanes fold, around rows, and around the longest tree of a warp.
+template <class Item>
+std::vector<std::int64_t> short_lengths() {
+  constexpr int bytes = sizeof(Item);
+  // Where structs are not staged, any.
+  const std::int64_t run = detail::larger(gpu::tree_run_of_structs(bytes), 1);
+  const std::int64_t row = 32 * run;
+  const std::int64_t dealt = 32 * gpu::stretch_items_for(bytes);
+  return {1,           0,           2,       run,          run + 1, dealt,       dealt + 1,
+          row - 1,     row,         row + 1, 2 * row - 1,  2 * row, 2 * row + 1, 3 * row + run - 1,
+          7 * row + 5, 8 * row - 1, 0,       9 * row + run};
+}
+
+inline std::vector<std::int64_t> long_lengths() {
+  return {1023, 1024, 1025, 4095, 4096, 4097, 16383, 16384, 16385, 50001, 131072, 200003};
+}
+
+/// `trees` lengths, long ones among the first ones.
+template <class Item>
+std::vector<std::int64_t> offsets_of(std::size_t trees) {
+  const std::vector<std::int64_t> few = short_lengths<Item>();
+  const std::vector<std::int64_t> many = long_lengths();
+  std::vector<std::int64_t> offsets{0};
+  for (std::size_t t = 0; t < trees; ++t) {
+    const bool is_long = t % 7 == 3 && t / 7 < many.size();
+    offsets.push_back(offsets.back() + (is_long ? many[t / 7] : few[t % few.size()]));
+  }
+  return offsets;
+}
+
+template <class Item>
+bool same_bytes(const Item& a, const Item& b) {
+  return std::memcmp(&a, &b, sizeof(Item)) == 0;
+}
+
+template <class Item>
+void expect_same_trees(const std::vector<Item>& got, const std::vector<Item>& expected,
+                       const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    ASSERT_TRUE(same_bytes(got[t], expected[t])) << "tree " << t << " of " << what;
+  }
+}
+
+template <class Item, class Executor>
+void expect_the_hosts_bits(Executor&& exec, const std::vector<Item>& items, const Item* on_gpu,
+                           const std::vector<std::int64_t>& offsets) {
+  const auto trees = static_cast<std::int64_t>(offsets.size()) - 1;
+  const auto mix = if_empty(mix_words{}, Item{});
+  std::vector<Item> expected(static_cast<std::size_t>(trees));
+  tilefold::segmented_reduce_into(host_executor{}, items.data(), offsets.data(), trees,
+                                  expected.data(), mix);
+  const gpu_array<std::int64_t> bounds(offsets);
+  const gpu_array<Item> out(trees);
+  tilefold::segmented_reduce_into(exec, on_gpu, bounds.data(), trees, out.data(), mix);
+  const std::vector<Item> got = out.to_host();
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    ASSERT_TRUE(same_bytes(got[t], expected[t]))
+        << "tree " << t << " of " << trees << ", " << offsets[t + 1] - offsets[t] << " items";
+  }
+}
+
+template <class Item>
+class CudaStructTrees : public testing::Test {};
+TYPED_TEST_SUITE_P(CudaStructTrees);
+
+TYPED_TEST_P(CudaStructTrees, HaveTheHostsBits) {
+  constexpr int bytes = sizeof(TypeParam);
+  // A run of 44 or 88 bytes would be too long for shared memory.
+  static_assert(gpu::pays_to_stage_trees_of_structs(bytes, bytes) == (bytes % 44 != 0));
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  cuda_executor exec;
+  // One launch folds up to 1024 trees; of more, lanes, warps and blocks take a launch each.
+  for (const std::size_t trees : {std::size_t{200}, std::size_t{1500}, std::size_t{5000}}) {
+    const std::vector<std::int64_t> offsets = offsets_of<TypeParam>(trees);
+    const auto items = mixed_structs<TypeParam>(offsets.back());
+    const gpu_array<unsigned char> memory((offsets.back() + 1) * bytes);
+    // Items begin at a multiple of 16 bytes, and as far off as their alignment allows.
+    for (const std::int64_t off : {std::int64_t{0}, std::int64_t{alignof(TypeParam)}}) {
+      auto* const first = reinterpret_cast<TypeParam*>(memory.data() + off);
+      must(cudaMemcpy(first, items.data(), items.size() * sizeof(TypeParam), cudaMemcpyDefault));
+      SCOPED_TRACE(std::to_string(off) + " bytes after a multiple of 16");
+      expect_the_hosts_bits(exec, items, first, offsets);
+    }
+  }
+}
+
+// Of lengths 2^k there are so many that every warp of the GPU has rows: levels of one tree, from
+// trees of 768 bytes on. Shorter trees, and those longer than a group of rows, go other ways.
+TYPED_TEST_P(CudaStructTrees, OfOneLengthHaveTheHostsBits) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  const auto mix = if_empty(mix_words{}, TypeParam{});
+  constexpr std::int64_t n = (std::int64_t{96} << 20) / sizeof(TypeParam) + 77;
+  const auto items = mixed_structs<TypeParam>(n);
+  constexpr auto off = static_cast<std::int64_t>(alignof(TypeParam));
+  const gpu_array<TypeParam> device(items);
+  const gpu_array<unsigned char> memory(n * static_cast<std::int64_t>(sizeof(TypeParam)) + off);
+  auto* const off_16_bytes = reinterpret_cast<TypeParam*>(memory.data() + off);
+  must(cudaMemcpy(off_16_bytes, items.data(), items.size() * sizeof(TypeParam), cudaMemcpyDefault));
+  cuda_executor exec;
+  for (const std::int64_t length : {4, 8, 16, 32, 64, 128, 256, 512}) {
+    const std::int64_t trees = n / length;
+    const gpu_array<TypeParam> out(trees);
+    std::vector<TypeParam> expected(static_cast<std::size_t>(trees));
+    tilefold::segmented_reduce_into(host_executor{}, items.data(), trees, length, expected.data(),
+                                    mix);
+    for (const TypeParam* const first : {device.data(), off_16_bytes}) {
+      must(cudaMemset(out.data(), 0xee, sizeof(TypeParam) * expected.size()));
+      tilefold::segmented_reduce_into(exec, first, trees, length, out.data(), mix);
+      const std::string place = first == off_16_bytes ? "off" : "at";
+      expect_same_trees(out.to_host(), expected,
+                        std::to_string(length) + " items, from " + place + " a multiple of 16");
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CudaStructTrees, HaveTheHostsBits, OfOneLengthHaveTheHostsBits);
+
+}  // namespace tilefold::test
