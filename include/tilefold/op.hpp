@@ -23,6 +23,9 @@
 #include <functional>
 #endif
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+
 namespace tilefold {
 
 namespace detail {
@@ -708,3 +711,5 @@ TILEFOLD_HD normalized_op_t<Op> normalize(const Op& op) {
 }  // namespace detail
 
 }  // namespace tilefold
+
+#pragma GCC diagnostic pop

@@ -17,6 +17,9 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+
 namespace tilefold {
 
 namespace detail {
@@ -268,3 +271,5 @@ struct ways<reducers::cosine> : commutative_ways {};
 }  // namespace detail
 
 }  // namespace tilefold
+
+#pragma GCC diagnostic pop

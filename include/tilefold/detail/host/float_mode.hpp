@@ -28,7 +28,7 @@ namespace tilefold::detail::host {
 
 [[noreturn]] inline void throw_float_mode(std::uint32_t value, const std::string& trouble) {
   char digits[16];
-  std::snprintf(digits, sizeof digits, "0x%04x", static_cast<unsigned>(value));
+  std::snprintf(digits, sizeof digits, "0x%04x", value);
   throw float_mode_error("tilefold: " + std::string(control_register::name) +
                          " of this thread is " + digits + ": " + trouble);
 }
