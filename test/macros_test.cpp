@@ -2,7 +2,7 @@
 //
 // The headers behind macros that other headers define: min and max of windows.h, None and the like
 // of X11. Whatever expands one of them does not compile. (The standard library's headers do not
-// survive the macros, so they come first.)
+// survive the macros, so they come first.) CMake adds warnings that a user's -Werror may have.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -58,6 +58,17 @@ TEST(Macros, OfOthersLeaveTheHeadersAlone) {
   EXPECT_EQ(reduce(x, reducers::min{}), 1);
   EXPECT_EQ(reduce(x, maximum{}), 3);
   EXPECT_EQ(max_element(x) - x.begin(), 0);
+  EXPECT_EQ(mean(x), 2.0);
+  EXPECT_EQ(variance(x), 1.0);
+  EXPECT_EQ(norm(x, reducers::l1{}), 6.0);
+  EXPECT_GT(logsumexp(x), 3.0);
+  EXPECT_EQ(reduce(x, reducers::exact_sum<>{}), 6);
+  EXPECT_EQ(reduce(x, reducers::fuse(reducers::count{}, reducers::mean{})).get<0>(), 3);
+  std::vector<int> sums(2), keys(3), values(3);
+  const std::vector<int> offsets{0, 1, 3};
+  segmented_reduce(x.begin(), offsets.begin(), 2, sums.begin());
+  EXPECT_EQ(sums, (std::vector<int>{3, 3}));
+  EXPECT_EQ(reduce_by_key(x.begin(), x.end(), x.begin(), keys.begin(), values.begin()), 3);
 }
 
 }  // namespace

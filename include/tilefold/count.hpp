@@ -7,6 +7,9 @@
 #include <tilefold/detail/reducer_verb.hpp>
 #include <tilefold/reducers/basic.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+
 namespace tilefold {
 
 namespace detail {
@@ -86,3 +89,5 @@ inline constexpr detail::value_verb_into<detail::make_question<reducers::none>> 
     "none_of_into"};
 
 }  // namespace tilefold
+
+#pragma GCC diagnostic pop

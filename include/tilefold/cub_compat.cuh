@@ -93,8 +93,8 @@ template <class T>
 constexpr bool is_environment() {
   const std::string_view name = tilefold::detail::type_name<T>();
   const std::string_view of_template = name.substr(0, name.find('<'));
-  return of_template.starts_with("cuda::std::") &&
-         (of_template.ends_with("execution::env") || of_template.ends_with("execution::prop"));
+  return of_template.starts_with("cuda::std::") && of_template.find("execution::") != name.npos &&
+         (of_template.ends_with("::env") || of_template.ends_with("::prop"));
 }
 
 /// What may stand last in a call of one phase.

@@ -152,7 +152,7 @@ TILEFOLD_HD inline float float_from_half_bits(std::uint16_t h) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
   return f;
 #else
-  const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
+  const std::uint32_t sign = (h & 0x8000u) << 16;
   const std::uint32_t exponent = (h >> 10) & 0x1fu;
   const std::uint32_t significand = h & 0x3ffu;
   if (exponent == 0) {

@@ -24,6 +24,9 @@
 #include <functional>
 #endif
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+
 namespace tilefold {
 
 namespace detail {
@@ -772,3 +775,5 @@ TILEFOLD_HD normalized_op_t<Op> normalize(const Op& op) {
 }  // namespace detail
 
 }  // namespace tilefold
+
+#pragma GCC diagnostic pop

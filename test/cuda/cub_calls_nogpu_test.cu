@@ -14,7 +14,12 @@
 
 #include <cuda/std/limits>
 #include <cuda/std/utility>
+#if __has_include(<cuda/std/execution>)  // CCCL 3.1 on
+#include <cuda/std/execution>
+#include <cuda/stream>
+#else
 #include <cuda/stream_ref>
+#endif
 
 #include <gtest/gtest.h>
 
@@ -190,6 +195,19 @@ TEST_F(CudaCubCalls, InOnePhaseTakeAStream) {
       cudaSuccess);
   EXPECT_EQ(launches(), 1);
 }
+
+#if __has_include(<cuda/std/execution>)
+TEST_F(CudaCubCalls, InOnePhaseTakeAnEnvironment) {
+  const cuda::std::execution::env in_stream{cuda::stream_ref(stream_)};
+  const cuda::std::execution::env<> of_nothing;
+  EXPECT_EQ(cub_compat::detail::stream_of(in_stream), stream_);
+  EXPECT_EQ(cub_compat::detail::stream_of(of_nothing), nullptr);
+  EXPECT_EQ(DeviceReduce::Sum(items_, items_, 9, in_stream), cudaSuccess);
+  EXPECT_EQ(DeviceSegmentedReduce::Sum(items_, items_, 3, begins_, begins_ + 1, of_nothing),
+            cudaSuccess);
+  EXPECT_EQ(launches(), 2);
+}
+#endif
 
 TEST_F(CudaCubCalls, OfOneSizeWritePairs) {
   using pair = cuda::std::pair<int, int>;

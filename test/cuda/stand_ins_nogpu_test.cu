@@ -636,10 +636,10 @@ TEST_F(CudaStandIns, ExecutorsWorkInTheCallersMemory) {
   {
     cuda_executor exec(stream, memory, bytes);
     EXPECT_EQ(exec.stream(), stream);
-    fold_many_into(exec);
+    reduce_into(exec, items_, items_ + many, items_);
     EXPECT_EQ(exec.workspace_bytes(), bytes);
     cuda_executor of_ref(cuda::stream_ref(stream), memory, bytes);
-    fold_many_into(of_ref);
+    reduce_into(of_ref, items_, items_ + many, items_);
   }
   EXPECT_EQ(logged("launch"), 2);
   EXPECT_EQ(logged("malloc"), 0);

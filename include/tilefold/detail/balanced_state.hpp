@@ -20,6 +20,9 @@
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/wide_integer.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail {
 
 /// What a + b, as signed words, carries to the next word: 1, -1 or 0. It overflows if both have a
@@ -185,3 +188,5 @@ struct balanced_state<exact_state<Least, Most>> {
 };
 
 }  // namespace tilefold::detail
+
+#pragma GCC diagnostic pop

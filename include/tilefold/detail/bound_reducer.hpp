@@ -15,6 +15,9 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail {
 
 /// The sequence 0, 1, 2...: read in step with a range it yields each element's index. It leads to
@@ -405,3 +408,5 @@ class bound_reducer {
 };
 
 }  // namespace tilefold::detail
+
+#pragma GCC diagnostic pop

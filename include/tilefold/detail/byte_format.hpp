@@ -72,8 +72,8 @@ class byte_reader {
       throw format_error("tilefold: " + std::string(what_) + " ends after " +
                          std::to_string(bytes_.size()) + " bytes, before its end");
     }
-    const auto part = bytes_.subspan(at_, static_cast<std::size_t>(count));
-    at_ += static_cast<std::size_t>(count);
+    const auto part = bytes_.subspan(at_, count);
+    at_ += count;
     return part;
   }
   std::uint64_t left() const { return bytes_.size() - at_; }

@@ -18,6 +18,9 @@
 
 #include <tilefold/detail/exact_state.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail {
 
 /// What is added of the elements.
@@ -333,3 +336,5 @@ class plain_cuts {
 };
 
 }  // namespace tilefold::detail
+
+#pragma GCC diagnostic pop

@@ -11,6 +11,9 @@
 #include <tilefold/detail/real_math.hpp>
 #include <tilefold/op.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail {
 
 /// 2^exponent (1 + fraction).
@@ -161,3 +164,5 @@ TILEFOLD_HD double sum_of_exponentials(const float (&x)[N], float max, std::int3
 #undef TILEFOLD_ASKS_FOR_FMA
 
 }  // namespace tilefold::detail
+
+#pragma GCC diagnostic pop

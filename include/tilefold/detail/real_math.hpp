@@ -12,6 +12,10 @@
 #include <tilefold/config.hpp>
 #include <tilefold/op.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"      // what is equal is meant
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail {
 
 TILEFOLD_HD inline double rounded_quotient(double a, double b) {
@@ -183,3 +187,5 @@ TILEFOLD_HD inline double logarithm(double x) {
 }
 
 }  // namespace tilefold::detail
+
+#pragma GCC diagnostic pop

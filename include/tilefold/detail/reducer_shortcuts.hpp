@@ -11,6 +11,9 @@
 #include <tilefold/config.hpp>
 #include <tilefold/op.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail {
 
 /// What is known of the reducers of exactly type R: the library specialises it for its own. It is
@@ -99,3 +102,5 @@ TILEFOLD_HD auto lift_packet(const R& r, const T (&values)[N]) {
 }
 
 }  // namespace tilefold::detail
+
+#pragma GCC diagnostic pop

@@ -13,6 +13,9 @@
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail {
 
 /// The two words of a product.
@@ -265,3 +268,5 @@ TILEFOLD_HD T rounded_real(const leading_bits& x, bool negative) {
 }
 
 }  // namespace tilefold::detail
+
+#pragma GCC diagnostic pop

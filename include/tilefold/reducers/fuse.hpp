@@ -17,6 +17,9 @@
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reducer.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold {
 
 namespace detail {
@@ -293,3 +296,5 @@ TILEFOLD_HD auto fuse(const R&... reducers) {
 }  // namespace reducers
 
 }  // namespace tilefold
+
+#pragma GCC diagnostic pop

@@ -17,6 +17,10 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"      // what is equal is meant
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold {
 
 namespace reducers {
@@ -306,3 +310,5 @@ struct ways<reducers::harmonic_mean> : commutative_ways {};
 }  // namespace detail
 
 }  // namespace tilefold
+
+#pragma GCC diagnostic pop

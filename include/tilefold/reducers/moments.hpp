@@ -20,6 +20,10 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"      // what is equal is meant
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold {
 
 /// What a sum of squared deviations is divided by: the number of elements, or one less, which
@@ -438,3 +442,5 @@ struct ways<reducers::correlation> : covariance_ways {};
 }  // namespace detail
 
 }  // namespace tilefold
+
+#pragma GCC diagnostic pop

@@ -18,6 +18,9 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+
 namespace tilefold {
 
 namespace detail {
@@ -272,3 +275,5 @@ struct ways<reducers::cosine> : commutative_ways {};
 }  // namespace detail
 
 }  // namespace tilefold
+
+#pragma GCC diagnostic pop

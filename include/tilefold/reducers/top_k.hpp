@@ -12,6 +12,9 @@
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold {
 
 namespace reducers {
@@ -214,3 +217,5 @@ struct ways<reducers::bottom_k<K, Nan>> : best_list_ways<false, Nan> {};
 }  // namespace detail
 
 }  // namespace tilefold
+
+#pragma GCC diagnostic pop

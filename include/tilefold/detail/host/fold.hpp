@@ -21,6 +21,9 @@
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail::host {
 
 // Element i as an accumulator; the element itself, not a copy, where it is one already.
@@ -243,3 +246,5 @@ typename Reducer::accumulator fold(const Source& elements, const Reducer& reduce
 }
 
 }  // namespace tilefold::detail::host
+
+#pragma GCC diagnostic pop

@@ -18,6 +18,9 @@
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail::host {
 
 /// An iterator that copies items of a kind that arrays on the stack can hold.
@@ -102,3 +105,5 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
 };
 
 }  // namespace tilefold::detail::host
+
+#pragma GCC diagnostic pop

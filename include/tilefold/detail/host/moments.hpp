@@ -22,6 +22,9 @@
 #include <tilefold/detail/pack.hpp>
 #include <tilefold/tree.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+
 namespace tilefold::detail {
 
 template <class Indices, class... R>
@@ -231,3 +234,5 @@ std::int64_t fold_short_rows(const equal_forest<source<It>>& forest,
 }
 
 }  // namespace tilefold::detail::host
+
+#pragma GCC diagnostic pop

@@ -18,6 +18,9 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+
 namespace tilefold::detail::host {
 
 /// Whether an accumulator is one place of an item of T, and the first of equal ones counts.
@@ -95,3 +98,5 @@ class place_fold {
 };
 
 }  // namespace tilefold::detail::host
+
+#pragma GCC diagnostic pop
