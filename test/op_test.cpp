@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operators against their definitions, and that what their traits claim is true.
-#include <tilefold/op.hpp>
+#include <tilefold/tilefold.hpp>
 
 #include <bit>
+#include <bitset>
 #include <cmath>
 #include <complex>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -202,6 +204,35 @@ TEST(Operators, TakeUserTypesThatHaveTheOperation) {
   static_assert(!std::invocable<plus, std::vector<int>, std::vector<int>>);
   static_assert(!std::invocable<minimum, std::complex<float>, std::complex<float>>);
   static_assert(!std::invocable<bit_and, float, float>);
+}
+
+enum class access : std::uint8_t { none = 0, read = 1, write = 2, all = 3 };
+constexpr access operator|(access a, access b) {
+  return static_cast<access>(static_cast<int>(a) | static_cast<int>(b));
+}
+
+TEST(Operators, JoinBitsOfEveryTypeThatHasTheOperation) {
+  using bytes = std::vector<std::byte>;
+  const bytes b{std::byte{0x0f}, std::byte{0x3c}, std::byte{0x38}};
+  EXPECT_EQ(reduce(b, std::bit_or<>()), std::byte{0x3f});
+  EXPECT_EQ(reduce(b, std::bit_and<>()), std::byte{0x08});
+  EXPECT_EQ(reduce(b, std::bit_xor<std::byte>()), std::byte{0x0b});
+  EXPECT_EQ(reduce(b, std::byte{0x80}, std::bit_or<>()), std::byte{0xbf});
+  EXPECT_EQ(reduce(bytes{}, std::bit_and<>()), std::byte{0xff});
+  EXPECT_EQ(reduce(bytes{}, bit_or{}), std::byte{0});
+  static_assert(op_traits<bit_or, std::byte>::order_free);
+
+  const std::vector<std::bitset<70>> sets(9, std::bitset<70>(5).set(69));
+  EXPECT_EQ(reduce(sets, std::bit_or<>()), sets[0]);
+  EXPECT_EQ(reduce(sets, std::bit_xor<>()), sets[0]);
+  EXPECT_EQ(reduce(sets, std::bitset<70>(1), std::bit_and<>()), std::bitset<70>(1));
+  static_assert(!op_traits<bit_or, std::bitset<70>>::order_free);
+  static_assert(!detail::has_identity<bit_or, std::bitset<70>>);
+
+  const std::vector<access> rights{access::none, access::read, access::write};
+  EXPECT_EQ(reduce(rights, std::bit_or<>()), access::all);
+  EXPECT_EQ(reduce(rights, access::none, bit_or{}), access::all);
+  static_assert(!std::invocable<bit_and, access, access>);
 }
 
 TEST(OperatorTraits, AssumeNothingOfAUsersOperator) {

@@ -215,6 +215,20 @@ TEST(SegmentedReduce, WritesNothingForNoSegments) {
   EXPECT_EQ(out[0], 5.0f);
 }
 
+// What an empty std::vector leads to.
+TEST(SegmentedReduce, NullWillDoWhereNoSegmentHasItems) {
+  const std::vector<float> nothing;
+  const std::vector<int> offsets{0, 0, 0}, begins{5, 2}, ends{5, 1}, some{0, 0, 1};
+  std::vector<float> out(2, 3.0f);
+  segmented_reduce(nothing.data(), offsets.begin(), 2, out.begin(), 1.0f);
+  EXPECT_EQ(out, std::vector<float>(2, 1.0f));
+  segmented_reduce(nothing.begin(), offsets.begin(), 2, segment_bound(4), out.begin(), 2.0f);
+  EXPECT_EQ(out, std::vector<float>(2, 2.0f));
+  segmented_reduce(nothing.data(), begins.begin(), ends.begin(), 2, out.begin(), 3.0f);
+  EXPECT_EQ(out, std::vector<float>(2, 3.0f));
+  EXPECT_THROW(segmented_reduce(nothing.data(), some.begin(), 2, out.begin()), null_pointer_error);
+}
+
 TEST(SegmentedReduce, SegmentsOfNoItemsNeedNoMemory) {
   const float* volatile null_items = nullptr;
   std::vector<float> out(2, 5.0f);

@@ -119,6 +119,9 @@ class basic_host_executor {
     return true;
   }
 
+  // What calls are given lies in memory that they may look at before they fold.
+  static constexpr bool looks_ahead = true;
+
   /// The iterator as this executor reads it, if it `reads` at all; throws if it cannot.
   template <class It>
   It readable(It first, const char* what, bool reads = true) const {

@@ -70,8 +70,8 @@ inline constexpr const char* segments = "the number of segments";
 ///   the start of the segment.
 /// - Parameters: random-access iterators in memory that the executor reads. Offsets are integers of
 ///   any type and do not decrease; with begins and ends, which are slower on a GPU, segments may
-///   have gaps, overlap and come in any order. `first` must not be null unless the segments have no
-///   items by their size or number. `out` takes num_segments values.
+///   have gaps, overlap and come in any order. `first` must not be null unless no segment has
+///   items, on a GPU by their size or number. `out` takes num_segments values.
 /// - An empty segment, or one whose end lies before its begin, gives the value of if_empty(),
 ///   else `init`, else the operator's identity; if there is none of them, the call does not
 ///   compile.
@@ -95,9 +95,12 @@ void segmented_reduce_into(Exec&& exec, It first, Begins begins, Ends ends, Coun
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        const auto items = bound.source(base, first);
-        return detail::make_segment_forest(items, base.readable(begins, "begins"),
-                                           base.readable(ends, "ends"), segments);
+        const auto from = base.readable(begins, "begins");
+        const auto to = base.readable(ends, "ends");
+        const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
+          return detail::element(from, i) < detail::element(to, i);
+        });
+        return detail::make_segment_forest(items, from, to, segments);
       },
       out);
 }
@@ -113,8 +116,11 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        const auto items = bound.source(base, first);
-        return detail::make_offsets_forest(items, base.readable(offsets, "offsets"), segments);
+        const auto told = base.readable(offsets, "offsets");
+        const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
+          return detail::element(told, i) < detail::element(told, i + 1);
+        });
+        return detail::make_offsets_forest(items, told, segments);
       },
       out);
 }
@@ -154,8 +160,11 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        const auto all = detail::make_offsets_forest(bound.source(base, first),
-                                                     base.readable(offsets, "offsets"), segments);
+        const auto told = base.readable(offsets, "offsets");
+        const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
+          return detail::element(told, i) < detail::element(told, i + 1);
+        });
+        const auto all = detail::make_offsets_forest(items, told, segments);
         if constexpr (detail::spans_ranks<decltype(base)>) {
           return all;
         } else {

@@ -183,6 +183,22 @@ TEST(CudaArchetypes, AreFoldedByEveryVerb) {
   EXPECT_TRUE(same(in_kernel[1], reduce(x.data(), x.data() + 32, op)));
 }
 
+#if defined(__SIZEOF_INT128__)
+__extension__ using int_128 = __int128;
+
+// Integers in every mode of the compiler; nvcc's is -std=c++20.
+TEST(CudaNumbers, OfTheCompilerAreNumbers) {
+  std::vector<int_128> x;
+  for (int i = 0; i < 70001; ++i) x.push_back((int_128{1} << 100) * (i - 35000) + i);
+  const gpu_array<int_128> items(x);
+  cuda_executor exec;
+  EXPECT_TRUE(reduce(exec, items.begin(), items.end(), 0) == reduce(x, 0));
+  EXPECT_TRUE(reduce(exec, items.begin(), items.end(), 0) == int_128{35000} * 70001);
+  EXPECT_TRUE(reduce(exec, items.begin(), items.end(), 5, maximum{}) == x.back());
+  EXPECT_TRUE(reduce(exec, items.begin(), items.begin(), minimum{}) == detail::largest<int_128>);
+}
+#endif
+
 TEST(CudaTypedFunctors, FoldValuesOfTheirType) {
   std::vector<int> numbers;
   for (int i = 0; i < 5000; ++i) numbers.push_back(i % 3 * 100);

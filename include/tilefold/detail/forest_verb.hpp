@@ -12,6 +12,7 @@
 
 #include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/forest_checks.hpp>
+#include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/detail/verb.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -69,6 +70,20 @@ auto empty_of_all(const char* verb, const Bound& bound, bool are_empty) {
     if (are_empty) bound.empty(verb);
     return no_empty_tree{};
   }
+}
+
+/// The source of the items of `segments` segments, of which has_items(i) tells whether they have
+/// any. `first` may be null if none has, where the executor can look.
+template <class Base, class Bound, class It, class HasItems>
+auto source_of_segments(Base& base, const Bound& bound, const It& first, std::int64_t segments,
+                        const HasItems& has_items) {
+  bool reads = true;
+  if constexpr (requires { requires std::remove_cvref_t<Base>::looks_ahead; }) {
+    detail::visit_roots(first,
+                        [&](const volatile void* root) { reads = reads && root != nullptr; });
+    for (std::int64_t i = 0; !reads && i < segments; ++i) reads = has_items(i);
+  }
+  return bound.source(unless_empty{base, reads}, first);
 }
 
 /// fold_trees_to() in whatever mode the thread computes.

@@ -148,9 +148,9 @@ namespace reducers {
 /// log(sum exp(x)) without overflow, as a double. With d = ceil(log2 n) the error is at most about
 /// 4 d u, u = 2^-53, plus one rounding of the result. Of float, half, bfloat16 and fp8 it is up to
 /// 2^-24 + (d + 1) 2^-29 more, in most sums 2^-26, for their exponentials have a float's precision;
-/// of one element it is the element, of equal ones it is exact but for the logarithm. From 2^29 on
-/// only the greatest narrow floats count: others are 32 or more below. NaN if an element is;
-/// infinite elements count as such. Empty: -infinity.
+/// of one element it is the element (of -0: 0), of equal ones it is exact but for the logarithm.
+/// From 2^29 on only the greatest narrow floats count: others are 32 or more below. NaN if an
+/// element is; infinite elements count as such. Empty: -infinity.
 struct logsumexp : detail::exponential_sum {
   template <class Acc>
   TILEFOLD_HD double project(const Acc& acc) const {

@@ -61,11 +61,48 @@ inline constexpr bool is_stand_in =
     false;
 #endif
 
+// A lambda that is neither __device__ nor __host__ __device__. nvcc's front end alone can tell, by
+// how it spells the type; it stops there.
+template <class F>
+constexpr bool is_host_lambda() {
+#if defined(__NVCC__)
+#if defined(__CUDACC_EXTENDED_LAMBDA__)
+  if (device_only<F> || is_stand_in<F>) return false;
+#endif
+  const char* spelled = __PRETTY_FUNCTION__;
+  const char* const lambda = "F = lambda [";
+  for (; *spelled != '\0'; ++spelled) {
+    int same = 0;
+    while (lambda[same] != '\0' && spelled[same] == lambda[same]) ++same;
+    if (lambda[same] == '\0') return true;
+  }
+#endif
+  return false;
+}
+
+/// Whether F leads to code of the host: a pointer to a function, whose address means nothing to a
+/// GPU, or a host lambda; or is a reducer that holds one.
+template <class F>
+inline constexpr bool is_host_function =
+    std::is_function_v<std::remove_pointer_t<F>> || cuda::is_host_lambda<F>();
+template <template <class...> class R, class... F>
+  requires reducer<R<F...>>
+inline constexpr bool is_host_function<R<F...>> = (is_host_function<F> || ...);
+template <template <bool, class...> class R, bool B, class... F>
+  requires reducer<R<B, F...>>
+inline constexpr bool is_host_function<R<B, F...>> = (is_host_function<F> || ...);
+
 /// A type may have a copy constructor of its own. A destructor means that it owns something on the
 /// host, as a std::vector or std::function does; a virtual function exists on the host alone. A
 /// reducer may hold a stand-in.
 template <class F>
 constexpr bool copies_function() {
+  constexpr bool on_device = !is_host_function<F>;
+  static_assert(on_device,
+                "tilefold: a GPU cannot call a function of the host, by a pointer or as a plain "
+                "lambda: pass a struct whose operator() is TILEFOLD_HD, or a __device__ lambda "
+                "(nvcc --extended-lambda)");
+  if constexpr (!on_device) return false;
   constexpr bool yes = reducer<F> || is_stand_in<F> ||
                        (std::is_trivially_destructible_v<F> && !std::is_polymorphic_v<F>);
   static_assert(yes,
