@@ -21,7 +21,7 @@ compile() {
     accumulator) room=capi sources="exact_state pieces" ;;
     *) give_up "there is no format '$1'; there are npy, part, piece and accumulator" ;;
   esac
-  # shellcheck disable=SC2046 # a list of files
+  # shellcheck disable=SC2046,SC2086 # lists of files
   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -ffp-contract=off \
     -Iinclude -Itest "-Isrc/$room" "test/fuzz/$1.cpp" $(printf "src/$room/%s.cpp " $sources) -o "build/fuzz/$1"
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every verb on the host with each of its allocations failing in turn: std::bad_alloc comes out, nothing has
-// been written, and the call can be made again.
+// Every verb on the host with each of its allocations failing in turn: std::bad_alloc comes out,
+// nothing has been written, and the call can be made again.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -49,9 +49,8 @@ class VerbsWithoutMemory : public testing::TestWithParam<int> {
 
 TEST_P(VerbsWithoutMemory, OfARange) {
   const auto check = [&](const auto& op) {
-    expect_all_or_nothing<double>(1, [&](double* out) {
-      reduce_into(exec_, x_.data(), x_.data() + most, out, op);
-    });
+    expect_all_or_nothing<double>(
+        1, [&](double* out) { reduce_into(exec_, x_.data(), x_.data() + most, out, op); });
   };
   check(plus{});
   check(r::mean{});
@@ -62,7 +61,8 @@ TEST_P(VerbsWithoutMemory, OfARange) {
     *out = inner_product(exec_, x_.data(), x_.data() + most, x_.data(), 0.0);
   });
   expect_all_or_nothing<double>(1, [&](double* out) {
-    *out = transform_reduce(exec_, x_.data(), x_.data() + most, 0.0, plus{}, [](float v) { return v + 1.0; });
+    *out = transform_reduce(exec_, x_.data(), x_.data() + most, 0.0, plus{},
+                            [](float v) { return v + 1.0; });
   });
 }
 
@@ -88,9 +88,8 @@ TEST_P(VerbsWithoutMemory, OfSegments) {
 TEST_P(VerbsWithoutMemory, OfArraysByThemselves) {
   const std::vector<const float*> arrays{x_.data(), x_.data() + 5, x_.data()};
   const std::vector<std::int64_t> lengths{3, most - 5, most};
-  expect_all_or_nothing<float>(3, [&](float* out) {
-    batched_reduce(exec_, arrays.data(), lengths.data(), 3, out, plus{});
-  });
+  expect_all_or_nothing<float>(
+      3, [&](float* out) { batched_reduce(exec_, arrays.data(), lengths.data(), 3, out, plus{}); });
 }
 
 TEST_P(VerbsWithoutMemory, OfColumns) {
@@ -104,9 +103,10 @@ TEST_P(VerbsWithoutMemory, OfColumns) {
     });
   };
   int failures = 0;
-  for (const auto& [extents, axis] :
-       {std::pair<std::vector<std::int64_t>, int>{{3, 80000}, 0}, {{40, 60, 100}, 1},
-        {{20000, 33}, 0}, {{5, 130000}, 1}}) {
+  for (const auto& [extents, axis] : {std::pair<std::vector<std::int64_t>, int>{{3, 80000}, 0},
+                                      {{40, 60, 100}, 1},
+                                      {{20000, 33}, 0},
+                                      {{5, 130000}, 1}}) {
     failures += check(plus{}, extents, axis);
     failures += check(r::mean{}, extents, axis);
     failures += check(r::variance{}, extents, axis);
@@ -125,9 +125,8 @@ TEST_P(VerbsWithoutMemory, OfRunsOfKeys) {
 }
 
 TEST_P(VerbsWithoutMemory, OfRows) {
-  expect_all_or_nothing<float>(most, [&](float* out) {
-    log_softmax_into(exec_, x_.data(), 2, most / 2, out);
-  });
+  expect_all_or_nothing<float>(
+      most, [&](float* out) { log_softmax_into(exec_, x_.data(), 2, most / 2, out); });
 }
 
 TEST_P(VerbsWithoutMemory, OfPieces) {

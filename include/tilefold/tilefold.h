@@ -4,8 +4,8 @@
  * input gives equal bits wherever and however it runs. C11; no CUDA header is needed. Link
  * libtilefold. docs/c.md has the whole, with the operations and their results.
  *
- * Arrays are aligned for their items: an address is a multiple of the item's size, of complex numbers of
- * half of it. Another one is refused with TILEFOLD_INVALID_ARGUMENT.
+ * Arrays are aligned for their items: an address is a multiple of the item's size, of complex
+ * numbers of half of it. Another one is refused with TILEFOLD_INVALID_ARGUMENT.
  *
  * Every function that can fail returns a tilefold_status. After anything but TILEFOLD_OK
  * tilefold_last_error() has one sentence that names the bad value, nothing has been written through

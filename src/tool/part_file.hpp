@@ -29,8 +29,8 @@ struct part_file {
   bool is_checkpoint() const { return source_bytes != 0 || !source.empty(); }
 };
 
-/// Reads what part_bytes() wrote. Throws input_error: not a part, altered, of another version, or of
-/// items or a piece that no reduction has. What is in the piece's accumulators its from_bytes()
+/// Reads what part_bytes() wrote. Throws input_error: not a part, altered, of another version, or
+/// of items or a piece that no reduction has. What is in the piece's accumulators its from_bytes()
 /// checks.
 part_file parse_part(std::span<const std::byte> bytes);
 

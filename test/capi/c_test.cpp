@@ -795,9 +795,9 @@ TEST_F(CInterface, WhatMemoryCannotHoldIsRefused) {
                "result is the address");
   const std::int64_t extents[] = {2, 2};
   const std::int32_t axis = 1;
-  expect_error(tilefold_axis_reduce(host_, "sum", odd, f64, 2, extents, nullptr, 1, &axis, &out,
-                                    nullptr),
-               TILEFOLD_INVALID_ARGUMENT, "items is the address");
+  expect_error(
+      tilefold_axis_reduce(host_, "sum", odd, f64, 2, extents, nullptr, 1, &axis, &out, nullptr),
+      TILEFOLD_INVALID_ARGUMENT, "items is the address");
   // Strides that lead out of every memory.
   for (const std::int64_t stride : {most, -most, most / 8, -most - 1}) {
     const std::int64_t strides[] = {stride, stride};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every function of the C interface with each of its allocations failing in turn: it says so, has written
-// nothing, and can be called again.
+// Every function of the C interface with each of its allocations failing in turn: it says so, has
+// written nothing, and can be called again.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -88,9 +88,8 @@ class NoMemory : public testing::TestWithParam<int> {
 TEST_P(NoMemory, OfARange) {
   for_each_op([&](const char* op, tilefold_dtype type, std::size_t bytes) {
     untouched result(bytes);
-    expect_all_or_nothing(result, [&](void* out) {
-      return tilefold_reduce(exec_, op, items(), type, most, out);
-    });
+    expect_all_or_nothing(
+        result, [&](void* out) { return tilefold_reduce(exec_, op, items(), type, most, out); });
   });
 }
 
@@ -173,9 +172,8 @@ TEST_P(NoMemory, OfTheOthers) {
       return tilefold_log_softmax(exec_, items(), type, 2, most / 2, out, type);
     });
     untouched result(16);
-    expect_all_or_nothing(result, [&](void* out) {
-      return tilefold_dot(exec_, items(), items(), type, most, out);
-    });
+    expect_all_or_nothing(
+        result, [&](void* out) { return tilefold_dot(exec_, items(), items(), type, most, out); });
   }
   untouched statistics(sizeof(tilefold_statistics));
   expect_all_or_nothing(statistics, [&](void* out) {
@@ -212,8 +210,7 @@ TEST_P(NoMemory, OfPieces) {
     EXPECT_EQ(tilefold_piece_append(next, exec_, items(), 1001), TILEFOLD_OK);
     stays([&] { return tilefold_piece_merge(piece, next); });
     untouched result(size);
-    expect_all_or_nothing(result,
-                          [&](void* out) { return tilefold_piece_value(piece, out); });
+    expect_all_or_nothing(result, [&](void* out) { return tilefold_piece_value(piece, out); });
     const bytes sound = written(tilefold_piece_bytes, piece);
     untouched copy(sound.size());
     std::int64_t count = -1;
@@ -258,8 +255,7 @@ TEST_P(NoMemory, OfAccumulators) {
         },
         [&] { EXPECT_EQ(read, nullptr); });
     untouched result(8);
-    expect_all_or_nothing(result,
-                          [&](void* out) { return tilefold_accumulator_value(read, out); });
+    expect_all_or_nothing(result, [&](void* out) { return tilefold_accumulator_value(read, out); });
     expect_all_or_nothing(result,
                           [&](void* out) { return tilefold_accumulator_mean(read, 3, out); });
     tilefold_accumulator_destroy(sum);
@@ -269,9 +265,8 @@ TEST_P(NoMemory, OfAccumulators) {
 
 TEST_P(NoMemory, OfAnExecutor) {
   tilefold_executor* made = nullptr;
-  fail_each_allocation(
-      [&] { return tilefold_host_executor(GetParam(), &made) == TILEFOLD_OK; },
-      [&] { EXPECT_EQ(made, nullptr); });
+  fail_each_allocation([&] { return tilefold_host_executor(GetParam(), &made) == TILEFOLD_OK; },
+                       [&] { EXPECT_EQ(made, nullptr); });
   tilefold_destroy(made);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls at a bad time, on a runtime that only claims to have a GPU: from destructors at a thread's end, and
-// where no memory is left to note a call.
+// Calls at a bad time, on a runtime that only claims to have a GPU: from destructors at a thread's
+// end, and where no memory is left to note a call.
 #include <cstdint>
 #include <thread>
 

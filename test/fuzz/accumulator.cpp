@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any bytes as an exact accumulator, in C++ and in the C interface, most with a checksum that fits.
-#include <tilefold/exact_accumulator.hpp>
 #include <tilefold/tilefold.h>
+#include <tilefold/exact_accumulator.hpp>
 
 #include "c_interface.hpp"
 #include "fuzz.hpp"
@@ -74,9 +74,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (void)sum.to_bytes();
     });
   });
-  for (const tilefold_dtype type : {tilefold_dtype{TILEFOLD_FLOAT, 32, 1},
-                                    tilefold_dtype{TILEFOLD_FLOAT, 64, 1},
-                                    tilefold_dtype{TILEFOLD_INT, 8, 1}}) {
+  for (const tilefold_dtype type :
+       {tilefold_dtype{TILEFOLD_FLOAT, 32, 1}, tilefold_dtype{TILEFOLD_FLOAT, 64, 1},
+        tilefold_dtype{TILEFOLD_INT, 8, 1}}) {
     tilefold_accumulator* sum = nullptr;
     const auto status =
         tilefold_accumulator_from_bytes(type, data, static_cast<std::int64_t>(size), &sum);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C interface to pieces and accumulators without the rest of the library, which takes minutes to
-// compile with sanitizers. A fuzzer has kernels() of its own. Included by one source of it.
+// The C interface to pieces and accumulators without the rest of the library, which takes minutes
+// to compile with sanitizers. A fuzzer has kernels() of its own. Included by one source of it.
 #pragma once
 
 #include <cstdint>

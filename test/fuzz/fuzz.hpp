@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the fuzzers have in common (cmake/fuzz.sh builds and runs them): the first inputs are made by the
-// program itself, and checksums are mended after most mutations, so that lies get past them. Included by
-// the one source of each.
+// What the fuzzers have in common (cmake/fuzz.sh builds and runs them): the first inputs are made
+// by the program itself, and checksums are mended after most mutations, so that lies get past them.
+// Included by the one source of each.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pieces of reducers whose accumulators say the most of their items: what comes of bytes is used in every
-// way.
+// Pieces of reducers whose accumulators say the most of their items: what comes of bytes is used in
+// every way.
 #pragma once
 
 #include <cstdint>

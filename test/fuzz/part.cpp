@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as a part file or a checkpoint, and its piece gone on with, most with checksums that fit: that
-// of the file, and that of the piece in it.
+// Any bytes as a part file or a checkpoint, and its piece gone on with, most with checksums that
+// fit: that of the file, and that of the piece in it.
 #include "part_file.hpp"
 
 #include <cstring>
@@ -18,7 +18,11 @@ namespace {
 bytes file_of(const char* op, const char* type, std::int64_t begin, std::int64_t end,
               const std::string& source, const bytes& piece) {
   tool::part_file part{*tool::find_by_name(tool::op_rows, op),
-                       *tool::find_by_name(tool::dtype_rows, type), 5, 100, begin, end};
+                       *tool::find_by_name(tool::dtype_rows, type),
+                       5,
+                       100,
+                       begin,
+                       end};
   part.source_bytes = source.empty() ? 0 : 528;
   part.source = source;
   part.piece = piece;

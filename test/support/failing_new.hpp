@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program's operator new, which can be told to fail: once, at an allocation by its number. Included by
-// one source of a program that has no other.
+// A program's operator new, which can be told to fail: once, at an allocation by its number.
+// Included by one source of a program that has no other.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ inline void* allocate(std::size_t bytes, std::size_t alignment) {
   throw std::bad_alloc();
 }
 
-/// Calls call() with each of its allocations failing in turn, until none does. call() says whether it has
-/// succeeded; after each failure look() sees what it has left. Returns how many failed.
+/// Calls call() with each of its allocations failing in turn, until none does. call() says whether
+/// it has succeeded; after each failure look() sees what it has left. Returns how many failed.
 template <class Call, class Look>
 int fail_each_allocation(const Call& call, const Look& look) {
   for (int failed = 0; failed < 10000; ++failed) {

@@ -165,8 +165,8 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b) {
   return product;
 }
 
-/// How far the elements of a view lie from the one with all indices 0, whichever way is further. Of a
-/// view without elements it is 0, whatever its strides. Throws if 64 bits do not count it.
+/// How far the elements of a view lie from the one with all indices 0, whichever way is further. Of
+/// a view without elements it is 0, whatever its strides. Throws if 64 bits do not count it.
 inline std::int64_t reach_of(const view_shape& shape, const char* name) {
   for (int i = 0; i < shape.rank; ++i) {
     if (shape.extent[i] == 0) return 0;

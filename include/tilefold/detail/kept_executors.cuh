@@ -199,8 +199,8 @@ class kept_executors {
   }
 
  private:
-  // Used longest ago first. Null once the thread has given them up at its end, where destructors of other
-  // objects of the thread may still make calls: what those take is not kept.
+  // Used longest ago first. Null once the thread has given them up at its end, where destructors of
+  // other objects of the thread may still make calls: what those take is not kept.
   static std::list<kept>* executors() {
     thread_local bool is_over = false;  // has no destructor, and so lives to the very end
     struct kept_list {

@@ -193,7 +193,8 @@ TEST(part_files, are_on_the_disk_before_they_have_their_name) {
   const scratch files;
   const std::string path = files.path("part");
   synced.clear();
-  tilefold::tool::part_file part{tilefold::tool::op_kind::sum, tilefold::tool::dtype::float32, 5, 100, 0, 40};
+  tilefold::tool::part_file part{
+      tilefold::tool::op_kind::sum, tilefold::tool::dtype::float32, 5, 100, 0, 40};
   part.piece = piece_of(0, 40);
   tilefold::tool::write_part(path, part);
   ASSERT_EQ(synced.size(), 1u);

@@ -63,8 +63,9 @@ class value_memory {
   slot* slots_;
 };
 
-/// What tasks need beside their columns: so many tasks at once, of at most so many rows and columns. All
-/// memory is there before the first result is written, so none is written if there is too little.
+/// What tasks need beside their columns: so many tasks at once, of at most so many rows and
+/// columns. All memory is there before the first result is written, so none is written if there is
+/// too little.
 struct column_room {
   std::int64_t tasks;
   std::int64_t rows;
@@ -74,7 +75,8 @@ struct column_room {
 /// Numbers below `count` for tasks that run at once, at most `count`.
 class task_numbers {
  public:
-  explicit task_numbers(std::int64_t count) : count_(count), taken_(new std::atomic<bool>[count]()) {}
+  explicit task_numbers(std::int64_t count)
+      : count_(count), taken_(new std::atomic<bool>[count]()) {}
   ~task_numbers() { delete[] taken_; }
   task_numbers(const task_numbers&) = delete;
   task_numbers& operator=(const task_numbers&) = delete;
@@ -119,8 +121,8 @@ class column_fold {
         waiting_(room.tasks * waiting_of_task_) {}
 
   /// result[c] becomes the fold of rows [first, first + n), a sequence of their own, of column c of
-  /// those that start at element `origin`; n >= 1, c < width. Tasks that run at once have numbers of
-  /// their own.
+  /// those that start at element `origin`; n >= 1, c < width. Tasks that run at once have numbers
+  /// of their own.
   void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
                   std::int64_t n, std::int64_t width) const {
     const std::int64_t runs = n / run;

@@ -26,8 +26,8 @@
 
 namespace tilefold::detail::host {
 
-/// Memory for the values of blocks of one fold at a time. (Standard containers would do; their headers
-/// would make up a good part of the time to compile a reduction.)
+/// Memory for the values of blocks of one fold at a time. (Standard containers would do; their
+/// headers would make up a good part of the time to compile a reduction.)
 class block_room {
  public:
   block_room() = default;
@@ -35,8 +35,8 @@ class block_room {
   block_room(const block_room&) = delete;
   block_room& operator=(const block_room&) = delete;
 
-  /// Makes sure of room for `count` Slots. Where results are written between folds it is called before
-  /// the first of them, so that none is written if there is no memory.
+  /// Makes sure of room for `count` Slots. Where results are written between folds it is called
+  /// before the first of them, so that none is written if there is no memory.
   template <class Slot>
   Slot* reserve(std::int64_t count) {
     const std::size_t wanted = static_cast<std::size_t>(count) * sizeof(Slot);
