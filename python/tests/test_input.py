@@ -103,6 +103,21 @@ def test_dlpack_that_numpy_cannot_read():
         tilefold.sum(Strange(np.ones(3)))
 
 
+def test_a_capsule_that_was_used_is_refused_by_name():
+    class Once(Tensor):
+        def __init__(self, array):
+            super().__init__(array)
+            self.capsule = array.__dlpack__()
+
+        def __dlpack__(self, **options):
+            return self.capsule
+
+    once = Once(np.ones(3))
+    assert tilefold.sum(once) == 3
+    with pytest.raises(tilefold.UnsupportedError, match="NumPy cannot read this Once"):
+        tilefold.sum(once)
+
+
 def test_what_numpy_makes_an_array_of():
     assert tilefold.sum([[1.5, 2], [3, 4]], axis=0).tolist() == [4.5, 6]
     assert tilefold.sum(memoryview(b"abc")) == 294 and tilefold.max(range(5)) == 4

@@ -30,22 +30,26 @@ def _from_other_library(x: Any) -> np.ndarray[Any, Any]:
     """x, which has __dlpack__ and is on the host, without a copy."""
     try:
         return np.from_dlpack(x)
-    except (BufferError, RuntimeError) as error:
+    except (BufferError, RuntimeError, SystemError, ValueError) as error:  # the last two: a capsule that was used
         raise unsupported(f"NumPy cannot read this {type(x).__name__}: {error}") from error
 
 
 def array_of(x: Any) -> np.ndarray[Any, Any]:
-    """x, which is on the host, as an array: without a copy of what NumPy or DLPack can show."""
+    """A new view of x, which is on the host: without a copy of what NumPy or DLPack can show.
+
+    The caller may change shape, strides and dtype of x during the call, from another thread or a signal handler. The
+    view keeps those that x had when the view was made.
+    """
     if isinstance(x, np.ma.MaskedArray):
         raise unsupported("masks are not taken: use x.filled(value), or x.compressed()")
     if isinstance(x, (np.ndarray, np.generic)):
-        return np.asarray(x)
+        return np.asarray(x).view()
     library = library_of(x)
     if library is not None:
         raise unsupported(f"this {library.name} array is on a GPU, and what it goes with is on the host")
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         return _from_other_library(x)
-    return np.asarray(x)
+    return np.asarray(x).view()
 
 
 def items_of(x: Any) -> np.ndarray[Any, Any]:

@@ -83,6 +83,7 @@ def _whole_plan(op: str, widens: bool, x: np.ndarray[Any, Any]) -> Optional[Tupl
 
 def _whole(x: Any, op: str, widens: bool) -> Any:
     """The short way of NumPy's arrays."""
+    x = x.view()  # as array_of()
     flags = x.flags
     if not flags.c_contiguous or not flags.aligned or x.ndim > 8:
         return None
@@ -357,17 +358,18 @@ def _statistic(x: Items, op: str, axis: Axis, keepdims: bool, out: Out, dtype: A
     mask = _mask_of(where, array.shape)
     axes = axes_of(axis, array.ndim)
     last = tuple(range(array.ndim - len(axes), array.ndim))
+    kept = tuple(1 if i in axes else n for i, n in enumerate(array.shape))
     array, mask = np.moveaxis(array, axes, last), np.moveaxis(mask, axes, last)
     left = array.shape[:array.ndim - len(axes)]
-    kept = mask.reshape(math.prod(left), -1).sum(1) if array.size else np.zeros(math.prod(left), np.int64)
+    lengths = mask.reshape(math.prod(left), -1).sum(1) if array.size else np.zeros(math.prod(left), np.int64)
     operation = Operation(op, row_of(array[mask]))
     results = operation.memory(left)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
     _library.call("tilefold_segmented_reduce", _threads.executor(), operation.name, operation.address, operation.code,
                   operation.items.size, offsets.ctypes.data, _library.code_of(offsets.dtype), results.size,
                   results.ctypes.data)
     if keepdims:
-        results = results.reshape(tuple(1 if i in axes else n for i, n in enumerate(np.shape(items_of(x)))))
+        results = results.reshape(kept)
     if wanted is not None:
         results = results.astype(wanted)
     check_out(out, results.dtype, results.shape)
