@@ -33,7 +33,7 @@ def merged(parts):
                   st.randoms())
 def test_any_cuts_have_the_bits_of_one_call(combination, cuts, n, random):
     op, dtype = combination
-    x = items(dtype, n, n + 1)
+    x = oracle.items_for(op, dtype, n, n + 1)
     ends = sorted(min(cut, n) for cut in cuts)
     parts = [tilefold.piece(x[begin:end], begin, op) for begin, end in zip([0, *ends], [*ends, n])]
     while len(parts) > 1:  # in any groups
@@ -213,7 +213,7 @@ def test_a_fork_while_another_thread_holds_the_lock(make):
                     assert in_child(kept.value) == str(before)
                 else:
                     for call in (kept.value, kept.to_bytes, lambda: kept.merge(make()), lambda: make().merge(kept)):
-                        assert f"ArgumentError: tilefold: this {type(kept).__name__} was being changed" in in_child(call)
+                        assert f": this {type(kept).__name__} was being changed" in in_child(call)
             finally:
                 done.set()
                 thread.join()
@@ -269,7 +269,7 @@ def test_an_accumulator_is_made_once():
 
 @pytest.mark.parametrize("dtype", oracle.REAL)
 def test_accumulators_need_no_order(dtype):
-    x = items(dtype, 999)
+    x = oracle.items_for("exact_sum", dtype, 999)
     order = np.random.default_rng(3).permutation(999)
     a = tilefold.exact_accumulator(x.dtype if dtype != "bfloat16" else "bfloat16")
     b = tilefold.ExactAccumulator(a.dtype)
@@ -331,7 +331,7 @@ def test_batched_refuses():
 
 @pytest.mark.parametrize("dtype", oracle.DTYPES)
 def test_where_puts_what_changes_nothing_in_the_places_of_others(dtype):
-    x = items(dtype, (13, 21))
+    x = oracle.items_for("exact_sum", dtype, (13, 21))
     mask = np.random.default_rng(1).random((13, 21)) < 0.6
     mask[3], mask[4] = False, True
     is_float = oracle.is_float(x.dtype)
@@ -343,7 +343,7 @@ def test_where_puts_what_changes_nothing_in_the_places_of_others(dtype):
              ("norm", 0), ("exact_sum", zero), ("logsumexp", -np.inf)]
     for name, neutral in cases:
         function = getattr(tilefold, name)
-        if x.dtype.kind == "c" and name not in ("sum", "any", "all", "count_nonzero") or (
+        if x.dtype.kind == "c" and name not in ("sum", "prod", "any", "all", "count_nonzero") or (
                 name == "logsumexp" and not is_float):
             with pytest.raises(tilefold.UnsupportedError):
                 function(x, where=mask)

@@ -92,6 +92,28 @@ def axes_of(axis: Axis, rank: int) -> Tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def flag_of(keepdims: Any) -> bool:
+    """keepdims, which is a bool. What stands in its place by mistake (a dtype, an out) is refused."""
+    if not isinstance(keepdims, (bool, np.bool_)):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: keepdims is {keepdims!r}, and must be True or False")
+    return bool(keepdims)
+
+
+def converted(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Items as `dtype`. A float becomes the integer toward zero, the nearest that the dtype holds, or 0 if it is NaN,
+    on every processor."""
+    if dtype.kind not in "iu" or array.dtype.kind not in "fcV":
+        return array.astype(dtype)
+    wide = array.astype(np.float64)
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    above, below = wide >= float(most), wide <= float(least)  # float(most) may be the power of two above it
+    result = np.where(above | below | np.isnan(wide), 0.0, wide).astype(dtype)
+    np.copyto(result, most, where=above)
+    np.copyto(result, least, where=below)
+    return result
+
+
 def require_no_stream(stream: Any) -> None:
     if stream is not None:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,

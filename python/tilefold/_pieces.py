@@ -15,6 +15,7 @@ import numpy as np
 from . import _errors, _gpu, _library, _threads
 from ._arrays import Items, items_of, require_no_stream, row_of
 from ._gpu_libraries import BOOL, Code, library_of, name_of, of_dtype, of_name, of_name_in_numpy
+from ._operations import rounded
 
 
 class _Kept:
@@ -204,7 +205,7 @@ class Piece(_Kept):
         plan = _gpu.plan_of(op, code)
         result = np.empty(plan.tail, of_name_in_numpy(plan.result))
         self._call("tilefold_piece_value", result.ctypes.data)
-        return result[()]
+        return rounded(result, of_name_in_numpy(plan.given))[()]
 
     def to_bytes(self) -> bytes:
         """The piece for another process, of any machine that stores the least byte of a number first."""
@@ -261,7 +262,8 @@ class ExactAccumulator(_Kept):
     """A sum without rounding, to which items come in any order: exact_accumulator() makes one.
 
     Its value depends on the items alone, not on their order nor on how they were split among accumulators; so do its
-    bytes. It has 40 to 300 bytes, lies on the host, and goes through pickle. docs/exact.md has NaN, infinities, zeros.
+    bytes. It has 40 to 300 bytes, lies on the host, and goes through pickle. A NaN, or infinities of both
+    signs, give NaN; a sum of -0.0 alone is -0.0.
     """
     _destroy = _library.accumulator_destroy
 
