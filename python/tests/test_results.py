@@ -212,3 +212,33 @@ def test_no_axis():
     assert tilefold.sum([1, 2, 3]) == 6 and isinstance(tilefold.sum([1, 2, 3]), np.int64)
     assert isinstance(tilefold.sum(np.ones(3)), np.float64) and isinstance(tilefold.mean(5), np.float64)
     assert tilefold.sum(True) == 1 and tilefold.argmin(7.0) == 0
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "i8", "f2", "f4", "f8"])
+def test_questions_and_places_that_are_found_in_other_ways(dtype):
+    for n in (0, 1, 2, 17, 1000, 70_001):
+        zeros = np.zeros(n, dtype)
+        rows = [zeros, zeros + np.ones(1, dtype)]
+        for at in {0, n // 2, n - 1} if n else ():
+            for value in (1, -0.0, math.nan, -1) if dtype[0] == "f" else (1, np.iinfo(dtype).min if dtype[0] == "i" else 1):
+                for base in rows[:2]:
+                    row = base.copy()
+                    row[at] = value
+                    rows.append(row)
+                    rows.append((1 - base if dtype != "?" else ~base).astype(dtype))
+        for x in rows:
+            for name in ("any", "all", "count_nonzero"):
+                expected = getattr(np, name)(x)
+                for layout in (x, x.reshape(1, -1), np.repeat(x, 2)[::2]):
+                    got = getattr(tilefold, name)(layout)
+                    assert got == expected and type(got) is type(np.asarray(expected)[()]), (name, n)
+                assert np.array_equal(getattr(tilefold, name)(x.reshape(-1, 1), axis=0), np.atleast_1d(expected))
+            if dtype == "?":
+                assert tilefold.sum(x) == np.sum(x) and isinstance(tilefold.sum(x), np.int64)
+            for name in ("argmax", "argmin") if dtype[0] != "f" else ():  # whose zeros have an order
+                if n:
+                    got = getattr(tilefold, name)(x)
+                    assert got == getattr(np, name)(x) and isinstance(got, np.int64)
+                else:
+                    with pytest.raises(tilefold.EmptyError, match=f"tilefold.{name}: "):
+                        getattr(tilefold, name)(x)

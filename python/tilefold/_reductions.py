@@ -23,9 +23,39 @@ def _int64s(values: Sequence[int]) -> Any:
     return (ctypes.c_int64 * (len(values) or 1))(*values)
 
 
+def _vectorised(x: np.ndarray[Any, Any], op: str) -> Tuple[np.ndarray[Any, Any], str]:
+    """Items and an operation with vector instructions whose result, as a bool, is that of any() or all()."""
+    if op in ("any", "all") and x.dtype.kind in "iub":
+        return x.view(f"u{x.dtype.itemsize}"), "max" if op == "any" else "min"
+    return x, op
+
+
+def _counted(x: np.ndarray[Any, Any]) -> Any:
+    return np.int64(np.count_nonzero(x.view(f"u{x.dtype.itemsize}")))
+
+
+def _any_float(x: np.ndarray[Any, Any]) -> Any:
+    return np.bool_(x.size > 0 and (_whole(x, "max") != 0 or _whole(x, "min") != 0))  # a NaN wins, and is true
+
+
+#: What is found faster of all items one after the other in another way, by operation and kind of dtype. The results are
+#: exact, so no order can show. None: there is nothing to fold.
+_OTHER_WAYS = {
+    ("any", "f"): _any_float,
+    ("count_nonzero", "b"): _counted, ("count_nonzero", "i"): _counted, ("count_nonzero", "u"): _counted,
+    ("sum", "b"): _counted,
+    ("arg_max", "b"): lambda x: x.argmax() if x.size else None,  # it stops at the first
+    ("arg_min", "b"): lambda x: (x.view(np.uint8) == 0).argmax() if x.size else None,
+}
+
+
 def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out,
           dtype: Optional[np.dtype[Any]] = None) -> Any:
     """reduce() of an array as items_of() makes it; results are converted to dtype."""
+    named = op
+    x, op = _vectorised(x, op)
+    if op != named:
+        dtype = np.dtype(bool)
     operation = Operation(op, x)
     axes = axes_of(axis, x.ndim)
     left = tuple(n for i, n in enumerate(x.shape) if i not in axes)
@@ -67,15 +97,22 @@ def _idle_results() -> List[_Result]:
 
 
 #: What _whole() needs of an operation and items: its name, their type, the result's dtype, and the dtype that users get
-#: if it is another one. None if it takes longer.
-_whole_plans: Dict[Tuple[str, Any], Optional[Tuple[bytes, Any, Any, Any]]] = {}
+#: if it is another one; or None and a function. None if it takes longer.
+_whole_plans: Dict[Tuple[str, Any], Optional[Tuple[Optional[bytes], Any, Any, Any]]] = {}
 
 
-def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[Tuple[bytes, Any, Any, Any]]:
-    operation = Operation(op, x)
-    if operation.tail or not x.dtype.isnative:
+def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[Tuple[Optional[bytes], Any, Any, Any]]:
+    if not x.dtype.isnative:
         return None
-    given = None if operation.given == operation.dtype else operation.given
+    other = _OTHER_WAYS.get((_library.name_of_op(op).decode(), x.dtype.kind))
+    if other is not None:
+        return None, other, None, None
+    row, vectorised = _vectorised(x, op)
+    operation = Operation(vectorised, row)
+    if operation.tail:
+        return None
+    given = operation.given if vectorised == op else np.dtype(bool)
+    given = None if given == operation.dtype else given
     return operation.name, operation.code, operation.dtype, given
 
 
@@ -92,6 +129,8 @@ def _whole(x: Any, op: str) -> Any:
         found = _whole_plans[key] = _whole_plan(op, x)
     if found is None:
         return None
+    if found[0] is None:
+        return found[1](x)
     idle = _idle_results()
     try:
         result = idle.pop()
