@@ -166,16 +166,24 @@ struct always {
 template <template <class> class Result>
 struct op {
   const char* name;
+  const char* name_of_narrow = nullptr;  // of integers narrower than 64 bits, if that is another
 
   template <class T>
   using result = typename Result<T>::type;
+
+  /// The name in C of the operation with items of T.
+  template <class T>
+  constexpr const char* name_for() const {
+    constexpr bool is_narrow = std::integral<T> && !std::same_as<T, bool> && sizeof(T) < 8;
+    return is_narrow && name_of_narrow != nullptr ? name_of_narrow : name;
+  }
 };
 
 }  // namespace detail
 
-inline constexpr detail::op<detail::accumulated> sum{"sum"};
+inline constexpr detail::op<detail::accumulated> sum{"sum", "sum32"};
 inline constexpr detail::op<detail::in_64_bits> sum64{"sum64"};
-inline constexpr detail::op<detail::accumulated> product{"product"};
+inline constexpr detail::op<detail::accumulated> product{"product", "product32"};
 inline constexpr detail::op<detail::in_64_bits> product64{"product64"};
 inline constexpr detail::op<detail::itself> min{"min"};
 inline constexpr detail::op<detail::itself> max{"max"};
@@ -260,7 +268,8 @@ class cuda_executor : public executor {
 template <class T, template <class> class Result>
 void reduce_into(executor& exec, const T* items, std::int64_t n,
                  typename detail::op<Result>::template result<T>* out, detail::op<Result> op) {
-  detail::check(tilefold_reduce(exec.get(), op.name, items, detail::dtype_of<T>, n, out));
+  detail::check(
+      tilefold_reduce(exec.get(), op.template name_for<T>(), items, detail::dtype_of<T>, n, out));
 }
 
 /// The same on the host, returned.
@@ -283,9 +292,9 @@ void segmented_reduce_into(executor& exec, const T* items, const Offset* offsets
                            std::int64_t segments,
                            typename detail::op<Result>::template result<T>* out,
                            detail::op<Result> op, std::int64_t num_items = -1) {
-  detail::check(tilefold_segmented_reduce(exec.get(), op.name, items, detail::dtype_of<T>,
-                                          num_items, offsets, detail::dtype_of<Offset>, segments,
-                                          out));
+  detail::check(tilefold_segmented_reduce(exec.get(), op.template name_for<T>(), items,
+                                          detail::dtype_of<T>, num_items, offsets,
+                                          detail::dtype_of<Offset>, segments, out));
 }
 
 /// Folds segments of equal length, one after the other.
@@ -294,8 +303,8 @@ void segmented_reduce_into(executor& exec, const T* items, std::int64_t segments
                            std::int64_t length,
                            typename detail::op<Result>::template result<T>* out,
                            detail::op<Result> op) {
-  detail::check(tilefold_segmented_reduce_equal(exec.get(), op.name, items, detail::dtype_of<T>,
-                                                segments, length, out));
+  detail::check(tilefold_segmented_reduce_equal(exec.get(), op.template name_for<T>(), items,
+                                                detail::dtype_of<T>, segments, length, out));
 }
 
 /// Folds every run of equal keys.
@@ -303,8 +312,9 @@ template <class Key, class T, template <class> class Result>
 void reduce_by_key_into(executor& exec, const Key* keys, std::int64_t n, const T* items,
                         Key* keys_out, typename detail::op<Result>::template result<T>* out,
                         std::int64_t* num_runs_out, detail::op<Result> op) {
-  detail::check(tilefold_reduce_by_key(exec.get(), op.name, keys, detail::dtype_of<Key>, items,
-                                       detail::dtype_of<T>, n, keys_out, out, num_runs_out));
+  detail::check(tilefold_reduce_by_key(exec.get(), op.template name_for<T>(), keys,
+                                       detail::dtype_of<Key>, items, detail::dtype_of<T>, n,
+                                       keys_out, out, num_runs_out));
 }
 
 /// Up to 8 numbers, one of each axis: extents, strides, numbers of axes. Throws shape_error of
@@ -367,9 +377,10 @@ void axis_reduce_into(executor& exec, const array_view<T>& in, const axis_number
   const auto strides_of = [](const axis_numbers& strides) {
     return strides.count() == 0 ? nullptr : strides.data();
   };
-  detail::check(tilefold_axis_reduce(exec.get(), op.name, in.data, detail::dtype_of<T>,
-                                     in.extents.count(), in.extents.data(), strides_of(in.strides),
-                                     axes.count(), named, out, strides_of(out_strides)));
+  detail::check(tilefold_axis_reduce(exec.get(), op.template name_for<T>(), in.data,
+                                     detail::dtype_of<T>, in.extents.count(), in.extents.data(),
+                                     strides_of(in.strides), axes.count(), named, out,
+                                     strides_of(out_strides)));
 }
 
 /// Count, mean, variance, min and max in one read, each with the bits of its own operation; of
@@ -416,7 +427,8 @@ template <class T, template <class> class Result>
 std::int64_t workspace_bytes(const executor& exec, std::int64_t n, detail::op<Result> op,
                              std::int64_t segments = 1) {
   std::int64_t bytes = 0;
-  detail::check(tilefold_workspace(exec.get(), op.name, detail::dtype_of<T>, n, segments, &bytes));
+  detail::check(tilefold_workspace(exec.get(), op.template name_for<T>(), detail::dtype_of<T>, n,
+                                   segments, &bytes));
   return bytes;
 }
 
@@ -459,7 +471,8 @@ class piece {
   /// negative, error if there is no such operation of T.
   explicit piece(detail::op<Result> op, std::int64_t position = 0) : op_(op) {
     tilefold_piece* made = nullptr;
-    detail::check(tilefold_piece_create(op.name, detail::dtype_of<T>, position, &made));
+    detail::check(
+        tilefold_piece_create(op.template name_for<T>(), detail::dtype_of<T>, position, &made));
     handle_.reset(made);
   }
 
@@ -499,10 +512,10 @@ class piece {
     piece found(made, op_);
     const facts of = found.looked_at();
     const tilefold_dtype own = detail::dtype_of<T>;
-    if (of.op != std::string_view(op_.name) || of.dtype.code != own.code ||
+    if (of.op != std::string_view(op_.template name_for<T>()) || of.dtype.code != own.code ||
         of.dtype.bits != own.bits) {
       throw format_error("tilefold: these bytes are a piece of " + std::string(of.op) +
-                         " of other items or another operation than " + op_.name);
+                         " of other items or another operation than " + op_.template name_for<T>());
     }
     return found;
   }

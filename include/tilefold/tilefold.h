@@ -63,7 +63,7 @@ enum {
   TILEFOLD_FLOAT = 2,   /* 16, 32, 64 */
   TILEFOLD_BFLOAT = 4,  /* 16 */
   TILEFOLD_COMPLEX = 5, /* 64, 128: two floats, two doubles */
-  TILEFOLD_BOOL = 6     /* 8: 0 or 1 */
+  TILEFOLD_BOOL = 6     /* 8: any byte but 0 is true */
 };
 
 /* Where folds run. One executor serves one thread at a time; any number may run at once. */
@@ -183,7 +183,8 @@ TILEFOLD_API tilefold_status tilefold_stats(tilefold_executor* executor, const v
                                             tilefold_dtype dtype, int64_t n,
                                             tilefold_statistics* result);
 
-/* The dot product of two arrays of n items; the result has the type of a sum of them. */
+/* The dot product of two arrays of n items; of complex numbers with the conjugates of x. The result
+ * has the type that "sum32" gives of integers narrower than 64 bits, and "sum" of others. */
 TILEFOLD_API tilefold_status tilefold_dot(tilefold_executor* executor, const void* x, const void* y,
                                           tilefold_dtype dtype, int64_t n, void* result);
 

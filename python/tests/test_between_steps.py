@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A signal's handler, or a finalizer, runs between any two steps of a call, in the same thread. It may fold, too."""
+import builtins
 import contextlib
 import os
 import signal
@@ -174,3 +175,48 @@ def test_the_first_call_of_a_thread():
     thread.start()
     thread.join()
     assert len(found) > 1 and same_bits(found[-1], expected)
+
+
+#: Calls of an array that may have one axis or two, and the values that each layout of it gives.
+OF_CHANGING = {
+    "sum": lambda x: tilefold.sum(x), "axis": lambda x: tilefold.sum(x, 0), "mean": lambda x: tilefold.mean(x),
+    "minmax": lambda x: tilefold.minmax(x, axis=-1), "stats": lambda x: tilefold.stats(x)[0],
+    "axis of stats": lambda x: tilefold.stats(x, 0)[3], "vdot": lambda x: tilefold.vdot(x, x),
+    "fuse": lambda x: tilefold.fuse("count", "sum", "max")(x)[1], "initial": lambda x: tilefold.sum(x, 0, initial=1),
+    "where": lambda x: tilefold.sum(x, 0, where=True), "where of means": lambda x: tilefold.mean(x, 0, where=True),
+    "segments": lambda x: tilefold.segment_reduce(x, [0, 10, 90]), "offsets": lambda x: tilefold.segment_reduce(X, x),
+    "keys": lambda x: tilefold.reduce_by_key(x, x)[1], "batched": lambda x: tilefold.batched([x, x]),
+    "piece": lambda x: tilefold.piece(x).append(x).value(), "exact": lambda x: tilefold.exact_sum(x, 1, keepdims=True),
+    "accumulator": lambda x: tilefold.exact_accumulator(x.dtype).add(x).value(),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Setting the")
+@pytest.mark.parametrize("name", OF_CHANGING)
+def test_an_array_that_changes_between_two_steps_is_read_as_it_was_at_one_of_them(name):
+    """Another thread, or a signal's handler, gives x another shape or dtype meanwhile."""
+    call = OF_CHANGING[name]
+    layouts = [("i4", (2, 500)), ("i4", (500, 2)), ("i4", (1000,)), ("i8", (2, 250)), ("i8", (500,))]
+    items_of_all = np.arange(1000, dtype="i4") % 97
+    possible = []
+    for dtype, shape in layouts:
+        with contextlib.suppress(ValueError, TypeError):
+            possible.append(call(items_of_all.copy().view(dtype).reshape(shape)))
+    x, count, steps = items_of_all.copy(), 0, 1
+
+    def handler():
+        nonlocal count
+        count += 1
+        dtype, shape = layouts[count // steps % 5]
+        x.shape = (-1,)
+        x.dtype = dtype
+        x.shape = shape
+
+    for first, steps in [(first, steps) for steps in (1, 2, 3, 5) for first in range(5 * steps)]:
+        count = first
+        handler()
+        got = None
+        with between_steps(handler), contextlib.suppress(ValueError, TypeError):
+            got = call(x)
+        assert got is None or builtins.any(np.array_equal(got, one) for one in possible), got
+    assert count > 20

@@ -18,7 +18,7 @@ def test_dtype_of_means_rounds_once(name):
     x = np.clip(items("f4", (40, 7)), -100, 100)  # squares are no more than float16 holds
     for axis in (None, 0, 1):
         for dtype in ("f2", "f4", np.float64):
-            got, wide = MEANS[name](x, axis, dtype=dtype), np.asarray(MEANS[name](x, axis))
+            got, wide = MEANS[name](x, axis, dtype=dtype), np.asarray(MEANS[name](x, axis, dtype="f8"))
             assert same_bits(np.asarray(got), wide.astype(dtype)) and np.asarray(got).dtype == np.dtype(dtype)
     out = np.empty(7, "f4")
     assert MEANS[name](x, 0, out=out, dtype="f4") is out and same_bits(out, MEANS[name](x, 0, dtype="f4"))
@@ -26,7 +26,7 @@ def test_dtype_of_means_rounds_once(name):
         with pytest.raises(tilefold.UnsupportedError, match="must be a floating type"):
             MEANS[name](x, dtype=bad)
     with pytest.raises(tilefold.ArgumentError, match="out is an array of float64"):
-        MEANS[name](x, 0, out=np.empty(7), dtype="f4")
+        MEANS[name](x, 0, out=np.empty(7))
 
 
 @pytest.mark.parametrize("name", MEANS)
@@ -35,7 +35,8 @@ def test_where_of_means_is_the_mean_of_those(name, dtype):
     x, mask = items(dtype, (30, 5, 4)), np.random.default_rng(3).random((30, 5, 4)) < 0.6
     function = MEANS[name]
     assert same_bits(function(x, where=mask), function(x[mask]))
-    assert isinstance(function(x, where=mask), np.float64)
+    wide = "f4" if dtype == "f4" else "f8"
+    assert isinstance(function(x, where=mask), np.dtype(wide).type)
     got = function(x, 0, where=mask)
     for place in np.ndindex(5, 4):
         column = (slice(None),) + place
@@ -50,7 +51,7 @@ def test_where_of_means_is_the_mean_of_those(name, dtype):
     none[:, 2, 3] = False
     got = function(x, 0, where=none, dtype="f4")
     assert np.isnan(got[2, 3]) and np.isfinite(np.delete(got.ravel(), 11)).all() and got.dtype == np.float32
-    out = np.empty((5, 4))
+    out = np.empty((5, 4), wide)
     assert function(x, 0, out=out, where=mask) is out and same_bits(out, function(x, 0, where=mask))
     assert function(x[:0], 0, where=mask[:0]).shape == (5, 4) and np.isnan(function(x[:0], 0, where=mask[:0])).all()
     with pytest.raises(tilefold.UnsupportedError, match="where is int64"):
@@ -64,12 +65,12 @@ def test_axis_of_stats(dtype):
     x = items(dtype, (30, 6))
     for axis in (0, 1, (0, 1), ()):
         for keepdims in (False, True):
-            found = tilefold.stats(x, axis, keepdims)
+            found = tilefold.stats(x, axis, keepdims=keepdims)
             assert found.count.dtype == np.int64 and np.all(found.count == (x.size // max(found.count.size, 1)))
-            assert same_bits(found.mean, np.asarray(tilefold.mean(x, axis, keepdims)))
-            assert same_bits(found.variance, np.asarray(tilefold.var(x, axis, 1, keepdims)))
-            assert np.array_equal(found.min, np.asarray(tilefold.min(x, axis, keepdims)).astype("f8"))
-            assert np.array_equal(found.max, np.asarray(tilefold.max(x, axis, keepdims)).astype("f8"))
+            assert same_bits(found.mean, np.asarray(tilefold.mean(x, axis, keepdims=keepdims, dtype="f8")))
+            assert same_bits(found.variance, np.asarray(tilefold.var(x, axis, keepdims=keepdims, dtype="f8")))
+            assert np.array_equal(found.min, np.asarray(tilefold.min(x, axis, keepdims=keepdims)).astype("f8"))
+            assert np.array_equal(found.max, np.asarray(tilefold.max(x, axis, keepdims=keepdims)).astype("f8"))
     with pytest.raises(tilefold.EmptyError):
         tilefold.stats(x[:0], 0)
 
@@ -82,13 +83,13 @@ def test_out_of_segments_and_keys():
     pairs = np.empty((2, 2), "f4")
     assert tilefold.segment_reduce(x, [0, 10, 100], "minmax", out=pairs) is pairs
     keys = np.repeat(np.arange(5, dtype="i4"), 20)
-    room = np.full(7, -1, "i4"), np.full(9, 7.0)
+    room = np.full(7, -1, "i4"), np.full(9, 7, "f4")
     got = tilefold.reduce_by_key(keys, x, "mean", out=room)
     expected = tilefold.reduce_by_key(keys, x, "mean")
     assert all(same_bits(a.copy(), b) and np.shares_memory(a, c) for a, b, c in zip(got, expected, room))
     assert room[0][5:].tolist() == [-1, -1] and room[1][5:].tolist() == [7.0] * 4
-    for bad, what in [((np.empty(4, "i4"), np.empty(9)), "room for 4 runs, and there are 5"),
-                      ((np.empty(9, "i8"), np.empty(9)), "array of int64"), (np.empty(9), "two arrays"),
+    for bad, what in [((np.empty(4, "i4"), np.empty(9, "f4")), "room for 4 runs, and there are 5"),
+                      ((np.empty(9, "i8"), np.empty(9, "f4")), "array of int64"), (np.empty(9), "two arrays"),
                       ((np.empty(9, "i4"), [0] * 9), "must be a NumPy array")]:
         with pytest.raises(tilefold.ArgumentError, match=what):
             tilefold.reduce_by_key(keys, x, "mean", out=bad)
@@ -106,7 +107,7 @@ def test_fuse_of_other_functions_and_out():
         for name, got in zip(names, tilefold.fuse(*names)(x, axis)):
             assert same_bits(np.asarray(got), np.asarray(getattr(tilefold, name)(x, axis=axis))), name
     assert tilefold.fuse("sum", "prod")(x[:0]) == (-0.0, 1)
-    out = np.empty(4, "f8"), np.empty(4, "f4")
+    out = np.empty(4, "f4"), np.empty(4, "f4")
     got = tilefold.fuse("mean", "sum")(x, 0, out=out)
     assert got.mean is out[0] and got.sum is out[1] and same_bits(out[1], tilefold.sum(x, 0))
     assert tilefold.fuse("mean", "sum")(x, 0, out=(None, out[1])).sum is out[1]
@@ -167,6 +168,9 @@ class Host(_gpu_libraries.GpuLibrary):
     def cast(self, x, code):
         return x.astype(_gpu_libraries.name_of(code))
 
+    def scaled(self, x, factor, is_root):
+        return np.asarray(super().scaled(x, factor, is_root))
+
     def contiguous(self, x):
         return np.ascontiguousarray(x)
 
@@ -209,6 +213,25 @@ def test_dlpack_alone_on_a_gpu(monkeypatch, given_back):
     assert same(tilefold.mean(OnGpu(x), dtype="f4"), tilefold.mean(x, dtype="f4"))
     out = OnGpu(np.empty(7, "f4"))
     assert tilefold.max(OnGpu(x), 0, out=out) is out and same_bits(out.array, tilefold.max(x, 0))
+    for ddof in (0, 1, 2.5):
+        assert same(tilefold.var(OnGpu(x), 0, ddof=ddof), tilefold.var(x, 0, ddof=ddof))
+        assert same(tilefold.var(OnGpu(x), ddof=ddof, dtype="f8"), tilefold.var(x, ddof=ddof, dtype="f8"))
+        assert tilefold.var(OnGpu(x), 0, correction=ddof, out=out) is out
+        assert same_bits(out.array, tilefold.var(x, 0, ddof=ddof))
+        for axis in (None, 1) if given_back is None else ():  # others have no items
+            assert np.array_equal(np.asarray(tilefold.stats(OnGpu(x), axis, ddof=ddof)[2]),
+                                  np.asarray(tilefold.stats(x, axis, ddof=ddof)[2]))
+            assert same_bits(np.asarray(tilefold.fuse("var", "mean")(OnGpu(x), axis, ddof=ddof)[0]),
+                             np.asarray(tilefold.fuse("var", "mean")(x, axis, ddof=ddof)[0]))
+    assert same(tilefold.std(OnGpu(x), 0, ddof=2), tilefold.std(x, 0, ddof=2))
+    for wanted in ("i4", "u1"):
+        assert same(tilefold.sum(OnGpu(np.abs(x)), dtype=wanted), tilefold.sum(np.abs(x), dtype=wanted))
+    for other in ("i4", "?"):
+        y = x.astype(other)
+        assert same(tilefold.vdot(OnGpu(y), OnGpu(y)), tilefold.vdot(y, y))
+    for op in ("mean", "std"):
+        assert same(tilefold.segment_reduce(OnGpu(x[0]), [0, 3, 7], op), tilefold.segment_reduce(x[0], [0, 3, 7], op))
+        assert same(tilefold.batched([OnGpu(x), OnGpu(x.T)], op), tilefold.batched([x, x.T], op))
     assert same(tilefold.segment_reduce(OnGpu(x[0]), [0, 3, 7]), tilefold.segment_reduce(x[0], [0, 3, 7]))
     assert same(tilefold.vdot(OnGpu(x), OnGpu(x)), tilefold.vdot(x, x))
     assert same(tilefold.batched([OnGpu(x), OnGpu(x.T)]), tilefold.batched([x, x.T]))

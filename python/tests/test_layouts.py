@@ -99,7 +99,7 @@ def test_any_layout(array, op, data):
             tilefold.reduce(x, op, axis)
         return
     with np.errstate(all="ignore"):
-        assert same_bits(tilefold.reduce(x, op, axis, keepdims), expected)
+        assert same_bits(tilefold.reduce(x, op, axis, keepdims=keepdims), expected)
 
 
 def test_strides_beyond_32_bits():

@@ -3,9 +3,12 @@
 # Pieces and exact accumulators: whatever cuts, orders, processes and threads, the bits of one call.
 import copy
 import functools
+import io
 import math
 import multiprocessing
+import os
 import pickle
+import signal
 import threading
 
 import hypothesis
@@ -30,7 +33,7 @@ def merged(parts):
                   st.randoms())
 def test_any_cuts_have_the_bits_of_one_call(combination, cuts, n, random):
     op, dtype = combination
-    x = items(dtype, n, n + 1)
+    x = oracle.items_for(op, dtype, n, n + 1)
     ends = sorted(min(cut, n) for cut in cuts)
     parts = [tilefold.piece(x[begin:end], begin, op) for begin, end in zip([0, *ends], [*ends, n])]
     while len(parts) > 1:  # in any groups
@@ -159,12 +162,114 @@ def test_threads_may_share_accumulators_and_pieces():
     assert failures.count("merged") <= 1 and "changed" not in failures
     assert total.value() == math.fsum(x)
 
+
+def in_child(body):
+    """What body() returns in a forked process, as text; it has a minute."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        try:
+            text = str(body())
+        except BaseException as error:
+            text = f"{type(error).__name__}: {error}"
+        os.write(writing, text.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        text = file.read()
+    assert os.waitpid(child, 0)[1] == 0, "the child hangs"
+    return text
+
+
+@pytest.mark.parametrize("make", [lambda: tilefold.piece(np.ones(10)), lambda: tilefold.exact_accumulator("f8").add([10.0])])
+def test_a_fork_while_another_thread_holds_the_lock(make):
+    kept, held, done = make(), threading.Event(), threading.Event()
+    before, own = kept.value(), tilefold._pieces._library.call
+
+    def read():
+        with kept._lock:
+            held.set()
+            done.wait()
+
+    def change(name, *arguments):
+        if name != "a change that takes long":
+            return own(name, *arguments)
+        held.set()
+        done.wait()
+
+    for work in (read, lambda: kept._add("a change that takes long", np.ones(3), (2, 64), None)):
+        held.clear()
+        done.clear()
+        with pytest.MonkeyPatch.context() as patch:
+            thread = threading.Thread(target=work)
+            if work is not read:
+                patch.setattr(tilefold._pieces._library, "call", change)
+            thread.start()
+            held.wait()
+            patch.undo()
+            try:
+                if work is read:  # nothing has changed
+                    assert in_child(kept.value) == str(before)
+                else:
+                    for call in (kept.value, kept.to_bytes, lambda: kept.merge(make()), lambda: make().merge(kept)):
+                        assert f": this {type(kept).__name__} was being changed" in in_child(call)
+            finally:
+                done.set()
+                thread.join()
+    assert kept.value() == before
+
+
+def test_a_fork_in_a_call_goes_on_with_it():
+    """A signal's handler that forks comes into a call of its own thread: the child goes on with the call."""
+    kept, forked = tilefold.piece(np.ones(10)), []
+    own = tilefold._pieces._library.call
+
+    def call(*arguments):
+        if not forked:
+            forked.append(os.fork())
+            if forked[0] == 0:
+                signal.alarm(60)
+        return own(*arguments)
+
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tilefold._pieces._library, "call", call)
+            kept.append(np.ones(5))
+        value = kept.value()
+    finally:
+        if forked[0] == 0:
+            os._exit(0 if value == 15 else 1)
+    assert os.waitpid(forked[0], 0)[1] == 0 and value == 15
+
+
+class Allowing(pickle.Unpickler):
+    """Loads what the package names, and no function of Python's own."""
+
+    def find_class(self, module, name):
+        assert module.startswith("tilefold."), f"{module}.{name}"
+        return super().find_class(module, name)
+
+
+def test_pickles_name_functions_of_the_package_alone():
+    for kept in (tilefold.piece(np.ones(3)), tilefold.exact_accumulator("f4").add(np.ones(3, "f4"))):
+        again = Allowing(io.BytesIO(pickle.dumps(kept))).load()
+        assert type(again) is type(kept) and again.to_bytes() == kept.to_bytes()
+
+
+def test_an_accumulator_is_made_once():
+    total = tilefold.exact_accumulator("f8").add([1.0, 2.0])
+    handle = total._handle.value
+    with pytest.raises(TypeError, match="this ExactAccumulator is made already"):
+        total.__init__("f8")
+    assert total._handle.value == handle and total.value() == 3
+
 # ---- exact accumulators
 
 
 @pytest.mark.parametrize("dtype", oracle.REAL)
 def test_accumulators_need_no_order(dtype):
-    x = items(dtype, 999)
+    x = oracle.items_for("exact_sum", dtype, 999)
     order = np.random.default_rng(3).permutation(999)
     a = tilefold.exact_accumulator(x.dtype if dtype != "bfloat16" else "bfloat16")
     b = tilefold.ExactAccumulator(a.dtype)
@@ -226,7 +331,7 @@ def test_batched_refuses():
 
 @pytest.mark.parametrize("dtype", oracle.DTYPES)
 def test_where_puts_what_changes_nothing_in_the_places_of_others(dtype):
-    x = items(dtype, (13, 21))
+    x = oracle.items_for("exact_sum", dtype, (13, 21))
     mask = np.random.default_rng(1).random((13, 21)) < 0.6
     mask[3], mask[4] = False, True
     is_float = oracle.is_float(x.dtype)
@@ -238,7 +343,7 @@ def test_where_puts_what_changes_nothing_in_the_places_of_others(dtype):
              ("norm", 0), ("exact_sum", zero), ("logsumexp", -np.inf)]
     for name, neutral in cases:
         function = getattr(tilefold, name)
-        if x.dtype.kind == "c" and name not in ("sum", "any", "all", "count_nonzero") or (
+        if x.dtype.kind == "c" and name not in ("sum", "prod", "any", "all", "count_nonzero") or (
                 name == "logsumexp" and not is_float):
             with pytest.raises(tilefold.UnsupportedError):
                 function(x, where=mask)

@@ -24,7 +24,7 @@ def alone(x, op):
 @pytest.mark.parametrize("op", oracle.TABLE)
 @pytest.mark.parametrize("dtype", oracle.DTYPES)
 def test_every_operation_of_segments_and_runs(dtype, op):
-    x = items(dtype, 900)
+    x = oracle.items_for(op, dtype, 900)
     if dtype not in oracle.TABLE[op][0] and not (dtype == "?" and op in ("min", "max", "minmax")):
         for call in (lambda: tilefold.segment_reduce(x, [0, 5], op), lambda: tilefold.reduce_by_key(x, x, op)):
             with pytest.raises(tilefold.UnsupportedError, match=f"no {op} of "):
@@ -52,7 +52,7 @@ def test_any_offsets_of_any_row(dtype, op, seed, is_32, offsets, step):
     if dtype not in oracle.TABLE[op][0]:
         op = "sum"
     offsets = np.array(sorted(offsets), "i4" if is_32 else "i8")
-    x = items(dtype, 200 * abs(step), seed)[::step]
+    x = oracle.items_for(op, dtype, 200 * abs(step), seed)[::step]
     got = tilefold.segment_reduce(x, offsets, op)
     assert got.shape[0] == offsets.size - 1
     for one, a, b in zip(got, offsets, offsets[1:]):

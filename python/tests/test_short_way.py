@@ -50,6 +50,33 @@ class Tensor:
     def stride(self):
         return [step // self.array.itemsize for step in self.array.strides]
 
+    def to(self, dtype):
+        return Tensor(self.array.astype(dtype.numpy))
+
+    def view(self, dtype):
+        return Tensor(self.array.view(dtype.numpy))
+
+    def isfinite(self):
+        return Tensor(np.isfinite(self.array))
+
+    def abs(self):
+        return Tensor(np.abs(self.array))
+
+    def __ne__(self, other):
+        return Tensor(self.array != other.array)
+
+    def __gt__(self, other):
+        return Tensor(self.array > other.array)
+
+    def __sub__(self, other):
+        return Tensor(self.array - other.array)
+
+    def __or__(self, number):
+        return Tensor(self.array | number)
+
+    def __and__(self, other):
+        return Tensor(self.array & other.array)
+
     def new_empty(self, shape, dtype):
         return Tensor(np.full(shape, 77, dtype.numpy))
 
@@ -62,7 +89,7 @@ def torch(monkeypatch):
     """Stands for torch. `long` has the arrays that went another way."""
     made = types.SimpleNamespace(
         **DTYPES, strided=STRIDED, Tensor=Tensor, is_grad_enabled=lambda: True,
-        empty_like=lambda x: Tensor(np.full(x.shape, 77, x.array.dtype)),
+        where=lambda flag, a, b: Tensor(np.where(flag.array, a.array, b.array)), empty_like=lambda x: Tensor(np.full(x.shape, 77, x.array.dtype)),
         _C=types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: STREAM["now"]))
     monkeypatch.setattr(_gpu_libraries, "_by_type", {Tensor: _gpu_libraries.Torch(made)})
     monkeypatch.setattr(_gpu, "short_ways", dict(_gpu.short_ways))
@@ -94,7 +121,7 @@ def test_the_second_tensor_goes_it_and_has_the_same_bits(torch, dtype):
         for items in (x, x[:7], x.copy()):
             same(function(Tensor(items)), function(items))
         same(function(Tensor(x)), expected)
-    same(tilefold.reduce(Tensor(x), "sum"), tilefold.reduce(x, "sum"))  # integers in 32 bits, where sum() has 64
+    same(tilefold.reduce(Tensor(x), "sum"), tilefold.reduce(x, "sum"))
     assert len(torch.long) <= 1  # what showed the type
 
 

@@ -5,7 +5,7 @@
 
 help(tilefold.reduce) says what is common to all: shapes, dtypes, order, empty input, errors.
 """
-from typing import Any
+import typing as _typing
 
 from ._errors import ArgumentError, EmptyError, FormatError, TilefoldError, UnsupportedError
 from ._fuse import fuse
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _typing.Any:
     # tilefold.torch is imported when it is asked for, and torch with it.
     if name == "torch":
         import importlib

@@ -30,22 +30,26 @@ def _from_other_library(x: Any) -> np.ndarray[Any, Any]:
     """x, which has __dlpack__ and is on the host, without a copy."""
     try:
         return np.from_dlpack(x)
-    except (BufferError, RuntimeError) as error:
+    except (BufferError, RuntimeError, SystemError, ValueError) as error:  # the last two: a capsule that was used
         raise unsupported(f"NumPy cannot read this {type(x).__name__}: {error}") from error
 
 
 def array_of(x: Any) -> np.ndarray[Any, Any]:
-    """x, which is on the host, as an array: without a copy of what NumPy or DLPack can show."""
+    """A new view of x, which is on the host: without a copy of what NumPy or DLPack can show.
+
+    The caller may change shape, strides and dtype of x during the call, from another thread or a signal handler. The
+    view keeps those that x had when the view was made.
+    """
     if isinstance(x, np.ma.MaskedArray):
         raise unsupported("masks are not taken: use x.filled(value), or x.compressed()")
     if isinstance(x, (np.ndarray, np.generic)):
-        return np.asarray(x)
+        return np.asarray(x).view()
     library = library_of(x)
     if library is not None:
         raise unsupported(f"this {library.name} array is on a GPU, and what it goes with is on the host")
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         return _from_other_library(x)
-    return np.asarray(x)
+    return np.asarray(x).view()
 
 
 def items_of(x: Any) -> np.ndarray[Any, Any]:
@@ -86,6 +90,28 @@ def axes_of(axis: Axis, rank: int) -> Tuple[int, ...]:
     if len(set(found)) != len(found):
         raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: an axis is named twice in {named}")
     return tuple(sorted(found))
+
+
+def flag_of(keepdims: Any) -> bool:
+    """keepdims, which is a bool. What stands in its place by mistake (a dtype, an out) is refused."""
+    if not isinstance(keepdims, (bool, np.bool_)):
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: keepdims is {keepdims!r}, and must be True or False")
+    return bool(keepdims)
+
+
+def converted(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Items as `dtype`. A float becomes the integer toward zero, the nearest that the dtype holds, or 0 if it is NaN,
+    on every processor."""
+    if dtype.kind not in "iu" or array.dtype.kind not in "fcV":
+        return array.astype(dtype)
+    wide = array.astype(np.float64)
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    above, below = wide >= float(most), wide <= float(least)  # float(most) may be the power of two above it
+    result = np.where(above | below | np.isnan(wide), 0.0, wide).astype(dtype)
+    np.copyto(result, most, where=above)
+    np.copyto(result, least, where=below)
+    return result
 
 
 def require_no_stream(stream: Any) -> None:

@@ -1,15 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is raised, each with the code of libtilefold in `status` (docs/c.md)."""
+"""What is raised, each with the code of libtilefold in `status`."""
 from __future__ import annotations
 
-from typing import Dict, Tuple, Type
+import re
+import sys
+from typing import Any, Dict, Tuple, Type
+
+
+def _function() -> str:
+    """The function of the package that the user has called: "tilefold.sum", "tilefold.Piece.merge"."""
+    frame: Any = sys._getframe(2)
+    outermost: Any = None
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "tilefold":
+        outermost, frame = frame, frame.f_back
+    if outermost is None:
+        return "tilefold"
+    name = outermost.f_code.co_name
+    owner = outermost.f_locals.get("self", outermost.f_locals.get("cls"))
+    kind = owner if isinstance(owner, type) else type(owner)
+    if kind.__name__ == "Fused":
+        return "tilefold.fuse"
+    if kind.__module__.partition(".")[0] == "tilefold":
+        return f"tilefold.{kind.__name__}" + ("" if name.startswith("_") else f".{name}")
+    return "tilefold" if name.startswith(("_", "<")) else f"tilefold.{name}"
 
 
 class TilefoldError(RuntimeError):
     """What libtilefold refused. The text names the bad value; `status` is the code of tilefold.h."""
 
     def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
+        # What was refused comes under the name of a function of C, or of none.
+        super().__init__(re.sub(r"^tilefold(_\w+)?(?=: )", _function(), text))
         self.status = status
 
     def __reduce__(self) -> Tuple[type, Tuple[int, str]]:

@@ -8,10 +8,12 @@ from typing import Any, List, Optional, Sequence
 import numpy as np
 
 from . import _errors, _gpu, _reductions
-from ._arrays import Axis, Items, items_of
+from ._arrays import Axis, Items, flag_of, items_of
 from ._gpu_libraries import library_of
+from ._library import ALIASES, not_known
+from ._operations import rounded
 from ._out import check_out, written
-from ._reductions import max, min, reduce
+from ._reductions import divisor_of, factor_of, folded, max, min, reduce
 
 #: Of "summary": count, mean, variance of a sample and of a population, least, greatest.
 _PLACES = {"count": 0, "mean": 1, "min": 4, "max": 5}
@@ -20,6 +22,8 @@ _OF_SUMMARY = ("count", "mean", "var", "std", "min", "max")
 _OTHERS = ("sum", "prod", "minmax", "argmin", "argmax", "any", "all", "count_nonzero", "logsumexp", "norm",
            "exact_sum", "exact_mean", "compensated_sum")
 _KNOWN = _OF_SUMMARY + _OTHERS
+#: The names that C has for them.
+_OF_C = {of_c: name for name, of_c in ALIASES.items() if name in _KNOWN}
 
 
 class Fused:
@@ -27,9 +31,8 @@ class Fused:
 
     def __init__(self, *names: str) -> None:
         for name in names:
-            if name not in _KNOWN:
-                raise _errors.ArgumentError(_errors.UNKNOWN_OP,
-                                            f"tilefold: fuse knows no {name!r}; it knows {', '.join(_KNOWN)}")
+            if _OF_C.get(name, name) not in _KNOWN:
+                raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: {not_known(str(name), _KNOWN)}")
         if not names or len(set(names)) != len(names):
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: fuse takes names, each once, not {names}")
         self.names = names
@@ -38,10 +41,9 @@ class Fused:
     def __repr__(self) -> str:
         return f"tilefold.fuse{self.names}"
 
-    def __call__(self, x: Items, axis: Axis = None, *, ddof: int = 0, keepdims: bool = False,
-                 out: Optional[Sequence[Any]] = None, stream: Any = None) -> Any:
-        if ddof not in (0, 1):
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ddof is {ddof!r}, and must be 0 or 1")
+    def __call__(self, x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
+                 out: Optional[Sequence[Any]] = None, correction: Optional[float] = None, stream: Any = None) -> Any:
+        ddof, keepdims = divisor_of(ddof, correction), flag_of(keepdims)
         if out is not None and (not isinstance(out, (tuple, list)) or len(out) != len(self.names)):
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: out must be {len(self.names)} arrays, one "
                                         f"of each result: {', '.join(self.names)}")
@@ -69,31 +71,47 @@ class Fused:
                 _gpu.check_out(library, to, like, library.code_of(one), tuple(one.shape))
         return [_gpu.given(library, one, to) for one, to in zip(found, out)]
 
-    def _find(self, x: Any, axis: Axis, ddof: int, keepdims: bool) -> List[Any]:
+    def _find(self, x: Any, axis: Axis, ddof: float, keepdims: bool) -> List[Any]:
         library = library_of(x)
         numbers: Any = None
-        if set(self.names) & set(_OF_SUMMARY):
+        names = [_OF_C.get(name, name) for name in self.names]
+        if set(names) & set(_OF_SUMMARY):
             try:
-                numbers = reduce(x, "summary", axis, keepdims)
+                numbers = reduce(x, "summary", axis, keepdims=keepdims)
             except _errors.EmptyError:
-                if set(self.names) & {"mean", "var", "std"}:
+                if set(names) & {"mean", "var", "std"}:
                     raise
-                return [self._of_nothing(name, x, axis, keepdims) for name in self.names]
+                return [self._of_nothing(name, x, axis, keepdims) for name in names]
         found: List[Any] = []
-        for name in self.names:
+        for name in names:
             if name in _OTHERS:
                 found.append(getattr(_reductions, name)(x, axis=axis, keepdims=keepdims))
             elif name in ("min", "max"):
                 found.append(self._extreme(name, numbers[..., _PLACES[name]], x, axis, keepdims))
             elif name in ("var", "std"):
-                var = numbers[..., 3 - ddof]
-                found.append(var if name == "var" else var ** 0.5 if library is not None else np.sqrt(var))
+                var = numbers[..., 2 if ddof == 1 else 3]
+                factor = 1.0 if ddof in (0, 1) else factor_of(folded(x, axis), ddof)
+                if library is not None:
+                    var = library.scaled(var, factor, name == "std")
+                else:
+                    var = np.sqrt(var * factor) if name == "std" else var * factor
+                found.append(self._as_items(library, var, x))
+            elif name == "mean":
+                found.append(self._as_items(library, numbers[..., 1], x))
             else:
                 found.append(numbers[..., _PLACES[name]])
         if library is None:
-            found = [one.astype(np.int64) if name == "count" else one for name, one in zip(self.names, found)]
+            found = [one.astype(np.int64) if name == "count" else one for name, one in zip(names, found)]
             found = [np.asarray(one)[()] for one in found]
         return found
+
+    @staticmethod
+    def _as_items(library: Any, numbers: Any, x: Any) -> Any:
+        """Means and deviations as their own functions give them."""
+        if library is not None:
+            code = library.items(x).code
+            return library.narrowed(numbers, code) if code[0] in (2, 4) and code != (2, 64) else numbers
+        return rounded(np.asarray(numbers), x.dtype) if x.dtype.kind in "fV" else numbers
 
     @staticmethod
     def _of_nothing(name: str, x: Any, axis: Axis, keepdims: bool) -> Any:
@@ -108,10 +126,10 @@ class Fused:
         if library is not None:
             code = library.items(x).code
             if code in ((0, 64), (1, 64)):  # a double does not hold them
-                return (min if name == "min" else max)(x, axis, keepdims)
+                return (min if name == "min" else max)(x, axis, keepdims=keepdims)
             return library.cast(number, code)
         if x.dtype in (np.int64, np.uint64):
-            return (min if name == "min" else max)(x, axis, keepdims)
+            return (min if name == "min" else max)(x, axis, keepdims=keepdims)
         return number.astype(x.dtype)
 
 
@@ -122,7 +140,9 @@ def fuse(*names: str) -> Fused:
            "argmin", "argmax", "any", "all", "count_nonzero", "logsumexp", "norm", "exact_sum", "exact_mean",
            "compensated_sum", of which each takes one more. Each once.
 
-    What it returns takes x and axis as reduce() does, ddof (0, or 1 for a sample), keepdims, out (a sequence of one
+           The names that C has for them are taken, too.
+
+    What it returns takes x and axis as reduce() does, ddof or correction as var(), keepdims, out (a sequence of one
     array of each result, or None in the place of one) and stream, and returns a named tuple. Each result has the bits
     of the function of its name; the count is int64 (float64 on a GPU). min and max of int64 and uint64 are read once
     more, for float64 does not hold them. Of nothing: EmptyError where a function has no result for that.

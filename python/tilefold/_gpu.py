@@ -17,6 +17,7 @@ import numpy as np
 from . import _errors, _library, _threads
 from ._arrays import axes_of, require_no_stream
 from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, Torch, name_of, of_dtype, of_name
+from ._operations import is_as_items
 from ._out import require_room, require_two
 
 #: Operations that are one of another name for bool.
@@ -30,6 +31,7 @@ class Plan(NamedTuple):
     name: bytes
     items: _library.Dtype
     result: Code
+    given: Code  # what users get of it
     tail: Tuple[int, ...]
 
 
@@ -40,12 +42,14 @@ def plan_of(op: str, code: Code) -> Plan:
     name = _library.name_of_op(op)
     items, result, count = _library.Dtype(*code, 1), _library.Dtype(), ctypes.c_int32()
     _library.call("tilefold_result", name, items, ctypes.byref(result), ctypes.byref(count))
-    return Plan(name, items, (result.code, result.bits), (count.value,) if count.value > 1 else ())
+    code_of_result = (result.code, result.bits)
+    return Plan(name, items, code_of_result, code if is_as_items(name, code[0] in (2, 4)) else code_of_result,
+                (count.value,) if count.value > 1 else ())
 
 
-#: Folds all items of an array whose items stand one after the other, and lie where they can be read; with `widens`
-#: integers in 64 bits. None of any other array.
-ShortWay = Callable[[Any, str, bool], Any]
+#: Folds all items of an array whose items stand one after the other, and lie where they can be read. None of any other
+#: array.
+ShortWay = Callable[[Any, str], Any]
 #: By the types of arrays that have been seen. A call of few items looks here first.
 short_ways: Dict[Any, ShortWay] = {}
 
@@ -94,36 +98,36 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
     """What `library` adds to short_ways. It does as little as a call of a few items can: one look at what was found
     out by earlier ones."""
     if not isinstance(library, Torch):
-        return lambda x, op, widens: None
+        return lambda x, op: None
     torch = library.torch
     strided, empty_like, current_stream = torch.strided, torch.empty_like, library.current_stream
     reduce = _library.tilefold_reduce
     # By operation, dtype, device and stream: the operation's name, its type of items, an array to make results like,
-    # and the executor.
-    plans: Dict[Tuple[str, bool, Any, int, int], Tuple[bytes, _library.Dtype, Any, Any]] = {}
+    # the executor, and what the result becomes.
+    plans: Dict[Tuple[str, Any, int, int], Tuple[bytes, _library.Dtype, Any, Any, Optional[Code]]] = {}
 
-    def plan(x: Any, op: str, widens: bool, device: int, stream: int) -> Any:
-        code = library.code_of(x)
-        made = plan_of(op + "64" if widens and code[0] in _INTEGERS and code[1] < 64 else op, code)
-        return made.name, made.items, library.empty(x, made.tail, made.result), executor_of(device, stream)
+    def plan(x: Any, op: str, device: int, stream: int) -> Any:
+        made = plan_of(op, library.code_of(x))
+        return (made.name, made.items, library.empty(x, made.tail, made.result), executor_of(device, stream),
+                None if made.given == made.result else made.given)
 
-    def whole(x: Any, op: str, widens: bool) -> Any:
+    def whole(x: Any, op: str) -> Any:
         if not x.is_cuda or x.requires_grad or x.layout is not strided or not x.is_contiguous() or x.is_neg():
             return None
         device, dtype = x.get_device(), x.dtype
         if dtype.is_complex and x.is_conj():
             return None
         stream = current_stream(device)
-        key = (op, widens, dtype, device, stream)
+        key = (op, dtype, device, stream)
         try:
-            name, items, like, executor = plans[key]
+            name, items, like, executor, given = plans[key]
         except KeyError:
-            name, items, like, executor = plans[key] = plan(x, op, widens, device, stream)
+            name, items, like, executor, given = plans[key] = plan(x, op, device, stream)
         results = empty_like(like)
         status = reduce(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr())
         if status != 0:
             _library.raise_refusal(status)
-        return results
+        return results if given is None else library.narrowed(results, given)
 
     return whole
 
@@ -152,8 +156,8 @@ def _int64s(values: Sequence[int]) -> Any:
 
 @in_stream
 def fold(library: GpuLibrary, x: Any, op: str, axis: Any = None, keepdims: bool = False, out: Any = None,
-         dtype: Optional[Code] = None) -> Any:
-    """reduce() of an array of `library`; results are converted to dtype."""
+         dtype: Optional[Code] = None, then: Optional[Callable[[Any], Any]] = None) -> Any:
+    """reduce() of an array of `library`; results go through `then` and are converted to dtype."""
     items = library.items(x)
     plan = plan_of(op, items.code)
     shape, rank = items.shape, len(items.shape)
@@ -167,7 +171,7 @@ def fold(library: GpuLibrary, x: Any, op: str, axis: Any = None, keepdims: bool 
         left = tuple(n for i, n in enumerate(shape) if i not in axes)
         kept = tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else left
     code = plan.result
-    wanted = code if dtype is None else dtype
+    wanted = plan.given if dtype is None else dtype
     if out is not None:
         check_out(library, out, items, wanted, kept + plan.tail)
     handle = executor_of(items.device, items.stream)
@@ -178,9 +182,16 @@ def fold(library: GpuLibrary, x: Any, op: str, axis: Any = None, keepdims: bool 
     else:
         _library.call("tilefold_axis_reduce", handle, plan.name, items.address, plan.items, rank, _int64s(shape),
                       _int64s(items.steps), len(axes), (ctypes.c_int32 * (len(axes) or 1))(*axes), address, None)
+    if then is not None:
+        results = then(results)
     if wanted != code:
-        results = library.cast(results, wanted)
+        results = library.narrowed(results, wanted)
     return given(library, results, out)
+
+
+def as_given(library: GpuLibrary, results: Any, plan: Plan) -> Any:
+    """Results of libtilefold in the dtype that users get."""
+    return results if plan.given == plan.result else library.narrowed(results, plan.given)
 
 
 def given(library: GpuLibrary, results: Any, out: Any) -> Any:
@@ -222,8 +233,10 @@ def vdot(library: GpuLibrary, x: Any, y: Any) -> Any:
     if a.code != b.code or n != m:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: vdot of {n} items of {name_of(a.code)} "
                                     f"and {m} of {name_of(b.code)}")
-    if a.code == BOOL:
-        raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: there is no vdot of bool")
+    if a.code[0] in _INTEGERS and a.code[1] < 64:  # in 64 bits, as sums
+        wide = (1 if a.code[0] == 1 else 0, 64)
+        x, a = row_of(library, library.cast(x, wide))
+        y, b = row_of(library, library.cast(y, wide))
     handle = executor_of(a.device, a.stream)
     results = library.empty(x, (), plan_of("sum", a.code).result)
     _library.call("tilefold_dot", handle, a.address, b.address,
@@ -272,13 +285,13 @@ def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str, out: Any 
                                     f"{name_of(begins.code)}, and must be one or more of int32 or int64")
     plan = plan_of(op, items.code)
     if out is not None:
-        check_out(library, out, items, plan.result, (many - 1,) + plan.tail)
+        check_out(library, out, items, plan.given, (many - 1,) + plan.tail)
     handle = executor_of(items.device, items.stream)
     results = library.empty(x, (many - 1,) + plan.tail, plan.result)
     _library.call("tilefold_segmented_reduce", handle, plan.name, items.address,
                   plan.items, n, begins.address, _library.Dtype(*begins.code, 1), many - 1,
                   library.address(results))
-    return given(library, results, out)
+    return given(library, as_given(library, results, plan), out)
 
 
 @in_stream
@@ -298,7 +311,7 @@ def batched(library: GpuLibrary, x: Any, arrays: Sequence[Any], op: str) -> Any:
                                         f"and array 0 of {name_of(code)}")
         _library.call("tilefold_reduce", executor_of(items.device, items.stream), plan.name, items.address, plan.items,
                       math.prod(items.shape), library.address(results) + i * step)
-    return library.done(results)
+    return library.done(as_given(library, results, plan))
 
 
 def release_memory() -> None:
@@ -323,19 +336,21 @@ def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str, out: Any
     plan = plan_of(op, items.code)
     if out is not None:
         require_two(out)
-        for one, code, tail in ((out[0], of_keys.code, ()), (out[1], plan.result, plan.tail)):
+        for one, code, tail in ((out[0], of_keys.code, ()), (out[1], plan.given, plan.tail)):
             rows = tuple(one.shape[:1]) if library.owns(one) else ()
             check_out(library, one, items, code, rows + tail)
     handle = executor_of(items.device, items.stream)
     keys_out = library.empty(keys, (n,), of_keys.code)
     results = library.empty(values, (n,) + plan.tail, plan.result)
     if n == 0:
+        results = as_given(library, results, plan)
         return (library.done(keys_out), library.done(results)) if out is None else (out[0][:0], out[1][:0])
     runs = library.empty(values, (), of_dtype(np.dtype("i8")))
     _library.call("tilefold_reduce_by_key", handle, plan.name, of_keys.address,
                   _library.Dtype(*of_keys.code, 1), items.address, plan.items, n, library.address(keys_out),
                   library.address(results), ctypes.cast(library.address(runs), ctypes.POINTER(ctypes.c_int64)))
     count = library.number(runs)
+    results = as_given(library, results, plan)
     if out is not None:
         require_room(min(one.shape[0] for one in out), count)
         return (given(library, keys_out[:count], out[0][:count]), given(library, results[:count], out[1][:count]))
@@ -353,8 +368,5 @@ def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdi
             return fold(library, x, op + "64", axis, keepdims, out)
         same_sign = code[0] == wanted[0] or (code == BOOL and wanted[0] == 0)
         if not (same_sign and wanted in ((0, 64), (1, 64))):
-            x = library.cast(x, wanted)
-            code = wanted
-    if code[0] in _INTEGERS and code[1] < 64:
-        op += "64"
+            x = library.whole_numbers(x, wanted) if is_float and wanted[0] in (0, 1) else library.cast(x, wanted)
     return fold(library, x, op, axis, keepdims, out, wanted)

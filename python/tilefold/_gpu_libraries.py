@@ -112,6 +112,19 @@ class GpuLibrary:
     def cast(self, x: Any, code: Code) -> Any:
         raise NotImplementedError
 
+    def narrowed(self, x: Any, code: Code) -> Any:
+        """Results that are float64, rounded once to a floating type; others as cast()."""
+        return self.cast(x, code)
+
+    def scaled(self, x: Any, factor: float, is_root: bool) -> Any:
+        """Results times a factor, or the roots of that."""
+        x = x if factor == 1 else x * factor
+        return x ** 0.5 if is_root else x
+
+    def whole_numbers(self, x: Any, code: Code) -> Any:
+        """Floats as integers: toward zero, the nearest that the type holds, 0 of NaN."""
+        return self.cast(x, code)
+
     def contiguous(self, x: Any) -> Any:
         raise NotImplementedError
 
@@ -211,6 +224,26 @@ class Torch(GpuLibrary):
     def cast(self, x: Any, code: Code) -> Any:
         return x.to(self.dtypes[code])
 
+    def narrowed(self, x: Any, code: Code) -> Any:
+        if code[1] != 16 or self.code_of(x) != (2, 64):
+            return self.cast(x, code)
+        # torch goes by way of float32. One that is rounded to odd has a last bit that says that something was cut off.
+        near = x.to(self.torch.float32)
+        back = near.to(self.torch.float64)
+        bits = near.view(self.torch.int32)
+        is_cut = x.isfinite() & (back != x)
+        bits = self.torch.where(is_cut, (bits - (back.abs() > x.abs()).to(self.torch.int32)) | 1, bits)
+        return self.cast(bits.view(self.torch.float32), code)
+
+    def whole_numbers(self, x: Any, code: Code) -> Any:
+        if code[0] == 1 and code[1] > 8:  # torch has little for these
+            return self.cast(x, code)
+        least, most = (0, 2 ** code[1] - 1) if code[0] == 1 else (-2 ** (code[1] - 1), 2 ** (code[1] - 1) - 1)
+        wide = x.to(self.torch.float64)
+        above, below = wide >= float(most), wide <= float(least)
+        inside = self.cast(wide.masked_fill(above | below | wide.isnan(), 0.0), code)
+        return inside.masked_fill(above, most).masked_fill(below, least)
+
     def contiguous(self, x: Any) -> Any:
         return x.contiguous()
 
@@ -298,6 +331,16 @@ class Cupy(_OfCudaArrays):
         with x.device:
             return x.astype(name_of(code))
 
+    def narrowed(self, x: Any, code: Code) -> Any:
+        if code[1] != 16 or x.dtype != np.float64:
+            return self.cast(x, code)
+        with x.device:  # as torch, CuPy goes by way of float32
+            near = x.astype("f4")
+            back, bits = near.astype("f8"), near.view("i4")
+            is_cut = self.cupy.isfinite(x) & (back != x)
+            bits = self.cupy.where(is_cut, (bits - (abs(back) > abs(x)).astype("i4")) | 1, bits)
+            return bits.view("f4").astype(name_of(code))
+
     def contiguous(self, x: Any) -> Any:
         with x.device:
             return self.cupy.ascontiguousarray(x)
@@ -344,6 +387,12 @@ class Numba(_OfCudaArrays):
 
     def cast(self, x: Any, code: Code) -> Any:
         raise unsupported(f"numba does not convert arrays: x cannot become {name_of(code)}")
+
+    def narrowed(self, x: Any, code: Code) -> Any:
+        return self.cuda.to_device(x.copy_to_host().astype(of_name_in_numpy(code)))  # waits
+
+    def scaled(self, x: Any, factor: float, is_root: bool) -> Any:
+        return self.cuda.to_device(super().scaled(x.copy_to_host(), factor, is_root))  # waits
 
     def contiguous(self, x: Any) -> Any:
         raise unsupported("numba does not copy arrays with strides, and these items do not stand one after the other")
@@ -414,6 +463,9 @@ class Jax(GpuLibrary):
     def cast(self, x: Any, code: Code) -> Any:
         return self.done(x).astype(of_name_in_numpy(code))
 
+    def scaled(self, x: Any, factor: float, is_root: bool) -> Any:
+        return super().scaled(self.done(x), factor, is_root)
+
     def number(self, x: Any) -> int:
         return int(self.done(x))
 
@@ -469,6 +521,15 @@ class Dlpack(GpuLibrary):
 
     def cast(self, x: Any, code: Code) -> Any:
         return self.base.cast(self.view(x), code)
+
+    def narrowed(self, x: Any, code: Code) -> Any:
+        return self.base.narrowed(self.view(x), code)
+
+    def scaled(self, x: Any, factor: float, is_root: bool) -> Any:
+        return self.base.scaled(self.view(x), factor, is_root)
+
+    def whole_numbers(self, x: Any, code: Code) -> Any:
+        return self.base.whole_numbers(self.view(x), code)
 
     def contiguous(self, x: Any) -> Any:
         return self.base.contiguous(self.view(x))

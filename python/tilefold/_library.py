@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import difflib
 import functools
 import os
-from typing import Any, Tuple
+from typing import Any, Dict, List, Tuple
 
 import numpy as np
 
@@ -80,6 +81,8 @@ try:
         getattr(_lib, _name).restype = _int32
     _lib.tilefold_last_error.restype = ctypes.c_char_p
     _lib.tilefold_version_text.restype = ctypes.c_char_p
+    _lib.tilefold_op_name.argtypes = [_int32]
+    _lib.tilefold_op_name.restype = ctypes.c_char_p
     for _name in ("tilefold_destroy", "tilefold_piece_destroy", "tilefold_accumulator_destroy"):
         getattr(_lib, _name).argtypes = [_pointer]
         getattr(_lib, _name).restype = None
@@ -130,11 +133,35 @@ def code_of(dtype: np.dtype[Any]) -> Dtype:
     return Dtype(code, bits, 1)
 
 
+def _names_of_c() -> Tuple[str, ...]:
+    found: List[str] = []
+    while (name := _lib.tilefold_op_name(len(found))) is not None:
+        found.append(name.decode())
+    return tuple(found)
+
+
+#: Names of functions of this package and of NumPy, and what they are in C.
+ALIASES = {"prod": "product", "argmin": "arg_min", "argmax": "arg_max", "var": "population_variance",
+           "std": "population_standard_deviation", "norm": "l2", "vector_norm": "l2"}
+_names: Dict[str, bytes] = {name: name.encode() for name in _names_of_c()}
+_names.update((name, of_c.encode()) for name, of_c in ALIASES.items())
+
+
+def not_known(op: str, known: Any) -> str:
+    """What is said of a name that is none of `known`."""
+    near = difflib.get_close_matches(op, known, 1)
+    hint = f", did you mean {near[0]!r}? There" if near else "; there"
+    return f"there is no operation {op!r}{hint} are {', '.join(known)}"
+
+
 def name_of_op(op: Any) -> bytes:
-    """The name of an operation as C has it; ArgumentError of what C would read as another one."""
-    if not isinstance(op, str) or "\0" in op:
+    """The name of an operation as C has it."""
+    if not isinstance(op, str):
         raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: op is {op!r}, and must be a name")
-    return op.encode(errors="replace")
+    try:
+        return _names[op]
+    except KeyError:
+        raise _errors.ArgumentError(_errors.UNKNOWN_OP, "tilefold: " + not_known(op, list(_names))) from None
 
 
 @functools.lru_cache(maxsize=None)

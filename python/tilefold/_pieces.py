@@ -5,47 +5,71 @@ from __future__ import annotations
 import ctypes
 import math
 import operator
+import os
 import threading
-from typing import Any, Callable, Tuple, Type
+import weakref
+from typing import Any, Callable, Optional, Tuple, Type
 
 import numpy as np
 
 from . import _errors, _gpu, _library, _threads
 from ._arrays import Items, items_of, require_no_stream, row_of
 from ._gpu_libraries import BOOL, Code, library_of, name_of, of_dtype, of_name, of_name_in_numpy
+from ._operations import rounded
 
 
 class _Kept:
     """What libtilefold keeps behind a handle. Any thread may use it, one at a time: others wait. A signal's handler
-    that comes in between two steps of a call may use it, too, in the same thread: the lock lets it."""
+    that comes in between two steps of a call may use it, too, in the same thread: the lock lets it.
+
+    A forked process has only the thread that forked. There each lock is a new one, and what another thread was
+    changing at the time of the fork is refused."""
     _destroy: Callable[..., None]
 
     def __init__(self) -> None:
+        if getattr(self, "_handle", None):
+            raise TypeError(f"tilefold: this {type(self).__name__} is made already")
         self._handle = ctypes.c_void_p()
         self._lock = threading.RLock()
+        self._changing: Optional[int] = None  # the thread that is changing it
+        self._is_torn = False
+        _alive[id(self)] = self
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
         if handle:
             type(self)._destroy(handle)
 
+    def _require_whole(self) -> None:
+        if self._is_torn:
+            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: this {type(self).__name__} was being "
+                                        "changed by another thread when the process was forked; make a new one")
+
     def _call(self, name: str, *arguments: Any) -> None:
         with self._lock:
+            self._require_whole()
             _library.call(name, self._handle, *arguments)
 
-    def _call_with(self, name: str, other: _Kept) -> None:
-        """Of two, held in an order that all threads have in common."""
+    def _change(self, name: str, *arguments: Any) -> None:
+        """Calls a function that changes it. The lock is held."""
+        self._require_whole()
+        before, self._changing = self._changing, threading.get_ident()
+        try:
+            _library.call(name, self._handle, *arguments)
+        finally:
+            self._changing = before
+
+    def _change_with(self, name: str, other: _Kept) -> None:
+        """Calls a function of two, held in an order that all threads have in common."""
         first, second = sorted((self, other), key=id)
-        with first._lock:
-            if first is second:
-                _library.call(name, self._handle, other._handle)
-                return
-            with second._lock:
-                _library.call(name, self._handle, other._handle)
+        with first._lock, second._lock:
+            other._require_whole()
+            self._change(name, other._handle)
 
     def _bytes(self, name: str) -> bytes:
         size = ctypes.c_int64()
         with self._lock:
+            self._require_whole()
             while True:
                 _library.call(name, self._handle, None, 0, ctypes.byref(size))
                 found = ctypes.create_string_buffer(size.value)
@@ -62,18 +86,38 @@ class _Kept:
             require_no_stream(stream)
             row = row_of(x)
             self._require(of_dtype(row.dtype), code)
-            self._call(name, _threads.executor(), row.ctypes.data, row.size)
+            with self._lock:
+                self._change(name, _threads.executor(), row.ctypes.data, row.size)
             return
         with _gpu.current(library, x, stream):
             kept, items = _gpu.row_of(library, x)
             self._require(items.code, code)
-            self._call(name, _gpu.executor_of(items.device, items.stream), items.address, math.prod(items.shape))
+            with self._lock:
+                self._change(name, _gpu.executor_of(items.device, items.stream), items.address,
+                             math.prod(items.shape))
             del kept  # its memory was read until here
 
     def _require(self, given: Code, code: Code) -> None:
         if given != code:
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: items are {name_of(given)}, and "
                                         f"must be {name_of(code)}, as those before them")
+
+
+_alive: weakref.WeakValueDictionary[int, _Kept] = weakref.WeakValueDictionary()
+
+
+def _after_fork() -> None:
+    for one in list(_alive.values()):
+        one._lock = threading.RLock()
+        one._is_torn = one._is_torn or one._changing not in (None, threading.get_ident())
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _from_bytes(kind: Any, *arguments: Any) -> Any:
+    """What pickles name: kind.from_bytes itself would be stored as a call of getattr()."""
+    return kind.from_bytes(*arguments)
 
 
 def _code_of_items(x: Items) -> Code:
@@ -149,7 +193,7 @@ class Piece(_Kept):
         if not isinstance(following, Piece):
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
                                         f"tilefold: a piece cannot be merged with a {type(following).__name__}")
-        self._call_with("tilefold_piece_merge", following)
+        self._change_with("tilefold_piece_merge", following)
         return self
 
     def value(self) -> Any:
@@ -161,7 +205,7 @@ class Piece(_Kept):
         plan = _gpu.plan_of(op, code)
         result = np.empty(plan.tail, of_name_in_numpy(plan.result))
         self._call("tilefold_piece_value", result.ctypes.data)
-        return result[()]
+        return rounded(result, of_name_in_numpy(plan.given))[()]
 
     def to_bytes(self) -> bytes:
         """The piece for another process, of any machine that stores the least byte of a number first."""
@@ -174,8 +218,8 @@ class Piece(_Kept):
         _library.call("tilefold_piece_from_bytes", data, len(data), ctypes.byref(made._handle))
         return made
 
-    def __reduce__(self) -> Tuple[Callable[..., Piece], Tuple[bytes]]:
-        return type(self).from_bytes, (self.to_bytes(),)
+    def __reduce__(self) -> Tuple[Callable[..., Piece], Tuple[Type[Piece], bytes]]:
+        return _from_bytes, (type(self), self.to_bytes())
 
     def __repr__(self) -> str:
         op, code, begin, end = self._look()
@@ -218,7 +262,8 @@ class ExactAccumulator(_Kept):
     """A sum without rounding, to which items come in any order: exact_accumulator() makes one.
 
     Its value depends on the items alone, not on their order nor on how they were split among accumulators; so do its
-    bytes. It has 40 to 300 bytes, lies on the host, and goes through pickle. docs/exact.md has NaN, infinities, zeros.
+    bytes. It has 40 to 300 bytes, lies on the host, and goes through pickle. A NaN, or infinities of both
+    signs, give NaN; a sum of -0.0 alone is -0.0.
     """
     _destroy = _library.accumulator_destroy
 
@@ -242,7 +287,7 @@ class ExactAccumulator(_Kept):
         if not isinstance(other, ExactAccumulator):
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: an accumulator cannot be merged with a "
                                         f"{type(other).__name__}")
-        self._call_with("tilefold_accumulator_merge", other)
+        self._change_with("tilefold_accumulator_merge", other)
         return self
 
     def _result(self, op: str) -> np.ndarray[Any, Any]:
@@ -284,8 +329,8 @@ class ExactAccumulator(_Kept):
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
-    def __reduce__(self) -> Tuple[Callable[..., ExactAccumulator], Tuple[str, bytes]]:
-        return type(self).from_bytes, (self.dtype, self.to_bytes())
+    def __reduce__(self) -> Tuple[Callable[..., ExactAccumulator], Tuple[Type[ExactAccumulator], str, bytes]]:
+        return _from_bytes, (type(self), self.dtype, self.to_bytes())
 
     def __repr__(self) -> str:
         return f"tilefold.ExactAccumulator({self.dtype!r}, value={self.value()!r})"

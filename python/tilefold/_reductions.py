@@ -2,19 +2,20 @@
 """The reductions of axes."""
 from __future__ import annotations
 
-import builtins
 import ctypes
 import math
+import numbers
 import threading
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
 from . import _errors, _gpu, _library, _threads
-from ._arrays import Axis, Items, array_of, axes_of, items_of, require_no_stream, row_of, unsupported
+from ._arrays import (Axis, Items, array_of, axes_of, converted, flag_of, items_of, require_no_stream, row_of,
+                      unsupported)
 from ._gpu_libraries import (BOOL, Code, GpuLibrary, library_of, name_of, of_dtype, of_name,
                              of_name_in_numpy)
-from ._operations import Operation
+from ._operations import Operation, rounded
 from ._out import Out, check_out, written
 
 
@@ -22,26 +23,52 @@ def _int64s(values: Sequence[int]) -> Any:
     return (ctypes.c_int64 * (len(values) or 1))(*values)
 
 
+def _vectorised(x: np.ndarray[Any, Any], op: str) -> Tuple[np.ndarray[Any, Any], str]:
+    """Items and an operation with vector instructions whose result, as a bool, is that of any() or all()."""
+    if op in ("any", "all") and x.dtype.kind in "iub":
+        return x.view(f"u{x.dtype.itemsize}"), "max" if op == "any" else "min"
+    return x, op
+
+
+def _counted(x: np.ndarray[Any, Any]) -> Any:
+    return np.int64(np.count_nonzero(x.view(f"u{x.dtype.itemsize}")))
+
+
+def _any_float(x: np.ndarray[Any, Any]) -> Any:
+    return np.bool_(x.size > 0 and (_whole(x, "max") != 0 or _whole(x, "min") != 0))  # a NaN wins, and is true
+
+
+#: What is found faster of all items one after the other in another way, by operation and kind of dtype. The results are
+#: exact, so no order can show. None: there is nothing to fold.
+_OTHER_WAYS = {
+    ("any", "f"): _any_float,
+    ("count_nonzero", "b"): _counted, ("count_nonzero", "i"): _counted, ("count_nonzero", "u"): _counted,
+    ("sum", "b"): _counted,
+    ("arg_max", "b"): lambda x: x.argmax() if x.size else None,  # it stops at the first
+    ("arg_min", "b"): lambda x: (x.view(np.uint8) == 0).argmax() if x.size else None,
+}
+
+
 def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out,
           dtype: Optional[np.dtype[Any]] = None) -> Any:
     """reduce() of an array as items_of() makes it; results are converted to dtype."""
+    named = op
+    x, op = _vectorised(x, op)
+    if op != named:
+        dtype = np.dtype(bool)
     operation = Operation(op, x)
     axes = axes_of(axis, x.ndim)
     left = tuple(n for i, n in enumerate(x.shape) if i not in axes)
     kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else left
-    check_out(out, operation.dtype if dtype is None else dtype, kept + operation.tail)
+    given = operation.given if dtype is None else dtype
+    check_out(out, given, kept + operation.tail)
     results = operation.memory(left)
     size = x.dtype.itemsize
     _library.call("tilefold_axis_reduce", _threads.executor(), operation.name, operation.address, operation.code,
                   x.ndim, _int64s(x.shape), _int64s([step // size for step in x.strides]), len(axes),
                   (ctypes.c_int32 * (len(axes) or 1))(*axes), results.ctypes.data, None)
-    results = results.reshape(kept + operation.tail)
-    if out is not None:
-        out[...] = results.astype(out.dtype, copy=False)
-        return out
-    if dtype is not None:
-        results = results.astype(dtype, copy=False)
-    return results[()] if results.ndim == 0 else results
+    results = written(out, rounded(results.reshape(kept + operation.tail), given))
+    return results[()] if out is None and results.ndim == 0 else results
 
 
 class _Result(Dict[Any, Any]):
@@ -69,30 +96,41 @@ def _idle_results() -> List[_Result]:
     return idle
 
 
-#: What _whole() needs of an operation and items: its name, their type, the result's dtype. None if it takes longer.
-_whole_plans: Dict[Tuple[str, bool, Any], Optional[Tuple[bytes, Any, Any]]] = {}
+#: What _whole() needs of an operation and items: its name, their type, the result's dtype, and the dtype that users get
+#: if it is another one; or None and a function. None if it takes longer.
+_whole_plans: Dict[Tuple[str, Any], Optional[Tuple[Optional[bytes], Any, Any, Any]]] = {}
 
 
-def _whole_plan(op: str, widens: bool, x: np.ndarray[Any, Any]) -> Optional[Tuple[bytes, Any, Any]]:
-    if widens and x.dtype.kind in "iub" and x.dtype.itemsize < 8:
-        op += "64"
-    operation = Operation(op, x)
-    is_plain = not operation.tail and x.dtype.isnative
-    return (operation.name, operation.code, operation.dtype) if is_plain else None
+def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[Tuple[Optional[bytes], Any, Any, Any]]:
+    if not x.dtype.isnative:
+        return None
+    other = _OTHER_WAYS.get((_library.name_of_op(op).decode(), x.dtype.kind))
+    if other is not None:
+        return None, other, None, None
+    row, vectorised = _vectorised(x, op)
+    operation = Operation(vectorised, row)
+    if operation.tail:
+        return None
+    given = operation.given if vectorised == op else np.dtype(bool)
+    given = None if given == operation.dtype else given
+    return operation.name, operation.code, operation.dtype, given
 
 
-def _whole(x: Any, op: str, widens: bool) -> Any:
+def _whole(x: Any, op: str) -> Any:
     """The short way of NumPy's arrays."""
+    x = x.view()  # as array_of()
     flags = x.flags
     if not flags.c_contiguous or not flags.aligned or x.ndim > 8:
         return None
-    key = (op, widens, x.dtype)
+    key = (op, x.dtype)
     try:
         found = _whole_plans[key]
     except KeyError:
-        found = _whole_plans[key] = _whole_plan(op, widens, x)
+        found = _whole_plans[key] = _whole_plan(op, x)
     if found is None:
         return None
+    if found[0] is None:
+        return found[1](x)
     idle = _idle_results()
     try:
         result = idle.pop()
@@ -104,51 +142,54 @@ def _whole(x: Any, op: str, widens: bool) -> Any:
         _library.raise_refusal(status)
     value = result[found[2]][0]
     idle.append(result)
-    return value
+    return value if found[3] is None else rounded(np.asarray(value), found[3])[()]
 
 
 _short_ways = _gpu.short_ways
 _short_ways[np.ndarray] = _whole
 
 
-def reduce(x: Items, op: str, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
            stream: Any = None) -> Any:
     """Folds the items of x along axes with the operation of the name `op`.
 
     x         an array of up to 8 axes, of any layout; what has __dlpack__ on the host; an array of torch, CuPy or JAX
               on a GPU; or what NumPy makes an array of. Items are bool, integers, float16, float32, float64,
-              bfloat16 (of ml_dtypes on the host), complex64 and complex128, as the operation takes them
-              (docs/c.md has the table).
-    op        "sum", "sum64", "product", "product64", "min", "max", "minmax", "arg_min", "arg_max", "any", "all",
-              "count_nonzero", "bit_and", "bit_or", "bit_xor", "mean", "variance", "population_variance",
-              "standard_deviation", "population_standard_deviation", "l1", "l2", "linf", "logsumexp",
-              "softmax_pair", "summary", "compensated_sum", "exact_sum" or "exact_mean".
+              bfloat16 (of ml_dtypes on the host), complex64 and complex128, as the operation takes them.
+    op        a function's name: "sum", "prod", "min", "max", "minmax", "argmin", "argmax", "any", "all",
+              "count_nonzero", "mean", "var", "std", "logsumexp", "norm", "exact_sum", "exact_mean",
+              "compensated_sum"; or of libtilefold alone: "sum64", "product64" (of floats in float64), "sum32",
+              "product32" (of narrow integers in 32 bits), "bit_and", "bit_or", "bit_xor", "variance",
+              "standard_deviation" (of a sample), "l1", "l2", "linf", "softmax_pair", "summary". The names that C
+              has for functions ("product", "arg_min", "arg_max", "population_variance",
+              "population_standard_deviation") are taken, too.
     axis      the axes that are folded away: None for all, a number, a tuple of numbers; negative ones count from
               the end. () folds each item alone.
     keepdims  keeps folded axes with the extent 1.
     out       an array of the result's dtype and shape, which takes the result and is returned.
     stream    for arrays of a GPU: the stream that is their library's current one for the call; None leaves that as
-              it is. The items are ready in it, and are kept until it has passed the call (docs/python.md).
+              it is. The items are ready in it, and are kept until it has passed the call.
 
     The result is an array of the shape that is left, or a NumPy scalar where no axis is left, of the dtype that
-    the operation gives; "minmax" and "softmax_pair" add a last axis of 2, "summary" one of 6 (docs/c.md). It is
-    C-contiguous and new. Of an array of a GPU it is an array of the same library and device, and nothing waits for
+    the operation gives; "minmax" and "softmax_pair" add a last axis of 2, "summary" one of 6 (count, mean, variance
+    of a sample and of a population, least, greatest). It is C-contiguous and new. Of an array of a GPU it is an array of the same library and device, and nothing waits for
     it, but with JAX.
 
-    Order: the items of a result are taken in row-major order of the folded axes, and joined as neighbours
-    (docs/order.md). Bits: those of every other layout, number of threads, machine and executor of tilefold.
-    Empty input: the operation's result of nothing (docs/c.md), such as -0.0 for a sum of floats; EmptyError where
-    there is none (means, deviations, places).
+    Order: the items of a result are taken in row-major order of the folded axes, and joined as neighbours: items 0 and
+    1, 2 and 3, and so on, then the results of these in the same way. Bits: those of every other layout, number of threads, machine and executor of tilefold.
+    Empty input: the operation's result of nothing, such as -0.0 for a sum of floats; EmptyError where there is none
+    (means, deviations, places).
     Work: one read of x; no copy, except those of items in the other byte order, unaligned, or in packed records.
 
     Raises: UnsupportedError (a TypeError) for dtypes that are not taken, arrays of a GPU without a libtilefold with
     CUDA, and those of other libraries of GPUs; ArgumentError (a ValueError) for an operation, an axis, a rank, an out
     or a stream that is wrong; EmptyError (a ValueError). Then out is as it was.
     """
+    keepdims = keepdims is not False and flag_of(keepdims)
     if axis is None and out is None and stream is None and not keepdims:
         short = _short_ways.get(type(x))
         if short is not None:
-            found = short(x, op, False)
+            found = short(x, op)
             if found is not None:
                 return found
     library = library_of(x)
@@ -197,13 +238,14 @@ def _joined(op: str, initial: Any, fold: Any, x: Items, out: Out, stream: Any) -
 def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Out, initial: Any,
               stream: Any) -> Any:
     """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
+    keepdims = keepdims is not False and flag_of(keepdims)
     if initial is not None:
         return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, None), x,
                        out, stream)
     if axis is None and dtype is None and out is None and stream is None and not keepdims:
         short = _short_ways.get(type(x))
         if short is not None:
-            found = short(x, op, True)
+            found = short(x, op)
             if found is not None:
                 return found
     library = library_of(x)
@@ -220,9 +262,7 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
         if array.dtype.kind == "f" and wanted == np.float64:
             return _fold(array, op + "64", axis, keepdims, out)
         if not (same_sign and wanted in (np.int64, np.uint64)):
-            array = array.astype(wanted)
-    if array.dtype.kind in "iub" and array.dtype.itemsize < 8:
-        op += "64"  # those of 64 bits have vector loops under the plain name
+            array = converted(array, wanted)
     return _fold(array, op, axis, keepdims, out, wanted)
 
 
@@ -254,6 +294,7 @@ def _mask_of(where: Any, shape: Tuple[int, ...]) -> np.ndarray[Any, Any]:
     mask = array_of(where)
     if mask.dtype != bool:
         raise unsupported(f"where is {mask.dtype}, and must be bool")
+    mask = mask.view(np.uint8) != 0  # any byte but 0 is true
     try:
         return np.broadcast_to(mask, shape)
     except ValueError:
@@ -272,13 +313,14 @@ def _where(fold: Any, x: Items, where: Any, op: str, stream: Any) -> Any:
     return fold(np.where(mask, array, np.array(_identity(op, of_dtype(array.dtype))).astype(array.dtype)))
 
 
-def sum(x: Items, axis: Axis = None, dtype: Any = None, keepdims: bool = False, out: Out = None, *,
+def sum(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False, out: Out = None,
         initial: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The sum.
 
     Of integers and bool in 64 bits (int64, uint64; they wrap), of float16, bfloat16 and float32 in float32, of
     float64 and complex numbers in their own type. With `dtype` items are converted to it first, and the result is
-    of it; float64 sums floats in double. Of nothing: 0, and -0.0 of floats.
+    of it; float64 sums floats in double. A float becomes the integer toward zero, the nearest that the dtype holds,
+    or 0 if it is NaN. Of nothing: 0, and -0.0 of floats.
 
     initial  a number that stands before all items.
     where    an array of bool that spreads over x: items where it is false are left out. In their places stands what
@@ -288,45 +330,45 @@ def sum(x: Items, axis: Axis = None, dtype: Any = None, keepdims: bool = False, 
     x, axis, keepdims, out, order, bits and errors: see reduce().
     """
     if where is not None:
-        return _where(lambda y: sum(y, axis, dtype, keepdims, out, initial=initial), x, where, "sum", stream)
+        return _where(lambda y: sum(y, axis, dtype=dtype, keepdims=keepdims, out=out, initial=initial), x, where, "sum", stream)
     return _in_dtype("sum", x, dtype, axis, keepdims, out, initial, stream)
 
 
-def prod(x: Items, axis: Axis = None, dtype: Any = None, keepdims: bool = False, out: Out = None, *,
+def prod(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False, out: Out = None,
          initial: Any = None, where: Any = None, stream: Any = None) -> Any:
-    """The product of real items, in the types of sum(). Of nothing: 1. The rest: see reduce()."""
+    """The product, in the types of sum(). Of nothing: 1. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: prod(y, axis, dtype, keepdims, out, initial=initial), x, where, "product", stream)
+        return _where(lambda y: prod(y, axis, dtype=dtype, keepdims=keepdims, out=out, initial=initial), x, where, "product", stream)
     return _in_dtype("product", x, dtype, axis, keepdims, out, initial, stream)
 
 
-def min(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def min(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
         initial: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The least item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the greatest value of the
     dtype, infinity of floats. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: min(y, axis, keepdims, out, initial=initial), x, where, "min", stream)
+        return _where(lambda y: min(y, axis, keepdims=keepdims, out=out, initial=initial), x, where, "min", stream)
     if initial is None:
-        return reduce(x, "min", axis, keepdims, out, stream=stream)
-    return _joined("min", initial, lambda: reduce(x, "min", axis, keepdims), x, out, stream)
+        return reduce(x, "min", axis, keepdims=keepdims, out=out, stream=stream)
+    return _joined("min", initial, lambda: reduce(x, "min", axis, keepdims=keepdims), x, out, stream)
 
 
-def max(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def max(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
         initial: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The greatest item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the least value of the
     dtype, -infinity of floats. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: max(y, axis, keepdims, out, initial=initial), x, where, "max", stream)
+        return _where(lambda y: max(y, axis, keepdims=keepdims, out=out, initial=initial), x, where, "max", stream)
     if initial is None:
-        return reduce(x, "max", axis, keepdims, out, stream=stream)
-    return _joined("max", initial, lambda: reduce(x, "max", axis, keepdims), x, out, stream)
+        return reduce(x, "max", axis, keepdims=keepdims, out=out, stream=stream)
+    return _joined("max", initial, lambda: reduce(x, "max", axis, keepdims=keepdims), x, out, stream)
 
 
-def minmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def minmax(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
            stream: Any = None) -> Any:
     """The least and the greatest item in one read, as min() and max() give them, in a last axis of 2. The rest:
     see reduce()."""
-    return reduce(x, "minmax", axis, keepdims, out, stream=stream)
+    return reduce(x, "minmax", axis, keepdims=keepdims, out=out, stream=stream)
 
 
 def _of_float(dtype: Any) -> np.dtype[Any]:
@@ -340,15 +382,20 @@ def _of_float(dtype: Any) -> np.dtype[Any]:
     return of_name_in_numpy(code)
 
 
+def _require_no_where(where: Any) -> None:
+    if where is not None:
+        raise unsupported("where= of means and deviations is for arrays on the host")
+
+
 def _statistic(x: Items, op: str, axis: Axis, keepdims: bool, out: Out, dtype: Any, where: Any, stream: Any) -> Any:
     """A mean or a deviation. `where` takes the items of each result together, as segments."""
+    keepdims = keepdims is not False and flag_of(keepdims)
     if dtype is None and where is None:
-        return reduce(x, op, axis, keepdims, out, stream=stream)
+        return reduce(x, op, axis, keepdims=keepdims, out=out, stream=stream)
     library = library_of(x)
     wanted = None if dtype is None else _of_float(dtype)
     if library is not None:
-        if where is not None:
-            raise unsupported("where= of means and deviations is for arrays on the host")
+        _require_no_where(where)
         return _gpu.fold(library, x, op, axis, keepdims, out, None if dtype is None else of_name(dtype), stream=stream)
     require_no_stream(stream)
     array = items_of(x)
@@ -357,29 +404,30 @@ def _statistic(x: Items, op: str, axis: Axis, keepdims: bool, out: Out, dtype: A
     mask = _mask_of(where, array.shape)
     axes = axes_of(axis, array.ndim)
     last = tuple(range(array.ndim - len(axes), array.ndim))
+    kept = tuple(1 if i in axes else n for i, n in enumerate(array.shape))
     array, mask = np.moveaxis(array, axes, last), np.moveaxis(mask, axes, last)
     left = array.shape[:array.ndim - len(axes)]
-    kept = mask.reshape(math.prod(left), -1).sum(1) if array.size else np.zeros(math.prod(left), np.int64)
+    lengths = mask.reshape(math.prod(left), -1).sum(1) if array.size else np.zeros(math.prod(left), np.int64)
     operation = Operation(op, row_of(array[mask]))
     results = operation.memory(left)
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
     _library.call("tilefold_segmented_reduce", _threads.executor(), operation.name, operation.address, operation.code,
                   operation.items.size, offsets.ctypes.data, _library.code_of(offsets.dtype), results.size,
                   results.ctypes.data)
     if keepdims:
-        results = results.reshape(tuple(1 if i in axes else n for i, n in enumerate(np.shape(items_of(x)))))
-    if wanted is not None:
-        results = results.astype(wanted)
+        results = results.reshape(kept)
+    results = rounded(results, operation.given if wanted is None else wanted)
     check_out(out, results.dtype, results.shape)
     results = written(out, results)
     return results[()] if out is None and results.ndim == 0 else results
 
 
-def mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def mean(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
          dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
-    """The mean of real items, in float64. Of nothing: EmptyError.
+    """The mean of real items. Of floats in their own dtype, rounded once from float64; of integers and bool in float64.
+    Of nothing: EmptyError.
 
-    dtype  a floating type: the mean is computed in float64 all the same, and rounded once to it.
+    dtype  the floating type of the result: the mean is computed in float64 all the same, and rounded once to it.
     where  an array of bool that spreads over x, which is on the host: the mean of the items where it is true, with
            the bits of mean(x[where]); NaN where a result has none. It costs a copy of x.
            var and std take both in the same way.
@@ -389,120 +437,167 @@ def mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *
     return _statistic(x, "mean", axis, keepdims, out, dtype, where, stream)
 
 
-def _of_divisor(name: str, ddof: int, correction: Optional[int]) -> str:
+def divisor_of(ddof: Any, correction: Any) -> float:
+    """What is taken from the number of items, by either name."""
     if correction is not None:
         if ddof != 0:
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ddof is {ddof!r} and correction "
                                         f"{correction!r}, which are two names of one thing")
-        if correction not in (0, 1):
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                        f"tilefold: correction is {correction!r}, and must be 0 or 1")
         ddof = correction
-    if ddof not in (0, 1):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ddof is {ddof!r}, and must be 0 or 1")
-    return name if ddof == 1 else "population_" + name
+    if not isinstance(ddof, numbers.Real) or not math.isfinite(ddof):
+        name = "ddof" if correction is None else "correction"
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
+                                    f"tilefold: {name} is {ddof!r}, and must be a finite number")
+    return float(ddof)
 
 
-def var(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None, *,
-        correction: Optional[int] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
-    """The variance of real items, in float64, in one read; of a sample with ddof=1, which the Array API calls
-    correction=1. Of nothing: EmptyError; of one item with ddof=1: NaN. dtype and where: see mean(). The rest: see
-    reduce()."""
-    return _statistic(x, _of_divisor("variance", ddof, correction), axis, keepdims, out, dtype, where, stream)
+def folded(x: Any, axis: Axis) -> int:
+    """How many items of an array, as items_of() makes it or of a GPU, a result is made of."""
+    library = library_of(x)
+    shape = x.shape if library is None else library.items(x).shape
+    return math.prod(int(shape[i]) for i in axes_of(axis, len(shape)))
 
 
-def std(x: Items, axis: Axis = None, ddof: int = 0, keepdims: bool = False, out: Out = None, *,
-        correction: Optional[int] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
-    """The standard deviation: the square root of var(), with its arguments. The rest: see reduce()."""
-    return _statistic(x, _of_divisor("standard_deviation", ddof, correction), axis, keepdims, out, dtype, where, stream)
+def factor_of(n: Any, ddof: float) -> Any:
+    """What makes the variance with the divisor n - ddof of that with the divisor n; NaN if n - ddof is not positive."""
+    left = np.asarray(n - ddof, np.float64)
+    factor = np.asarray(n, np.float64) / np.where(left > 0, left, np.nan)
+    return float(factor) if factor.ndim == 0 else factor
 
 
-def argmin(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def _deviation(x: Items, name: str, axis: Axis, ddof: Any, correction: Any, keepdims: bool, out: Out, dtype: Any,
+               where: Any, stream: Any) -> Any:
+    """The variance or the standard deviation, with any divisor."""
+    ddof = divisor_of(ddof, correction)
+    if ddof in (0, 1):
+        op = name if ddof == 1 else "population_" + name
+        return _statistic(x, op, axis, keepdims, out, dtype, where, stream)
+    library, is_root = library_of(x), name == "standard_deviation"
+    keepdims = flag_of(keepdims)
+    if library is not None:
+        _require_no_where(where)
+        code = library.code_of(x)
+        code = of_name(dtype) if dtype is not None else code if code[0] in (2, 4) else (2, 64)
+        factor = factor_of(folded(x, axis), ddof)
+        return _gpu.fold(library, x, "population_variance", axis, keepdims, out, code,
+                         lambda found: library.scaled(found, factor, is_root), stream=stream)
+    require_no_stream(stream)
+    array = items_of(x)
+    is_float = of_dtype(array.dtype)[0] in (2, 4)
+    wanted = _of_float(dtype if dtype is not None else array.dtype if is_float else np.float64)
+    n: Any = folded(array, axis) if where is None else count_nonzero(_mask_of(where, array.shape), axis, keepdims=keepdims)
+    found = _statistic(array, "population_variance", axis, keepdims, None, np.float64, where, None) * factor_of(n, ddof)
+    found = rounded(np.asarray(np.sqrt(found) if is_root else found), wanted)
+    check_out(out, wanted, found.shape)
+    found = written(out, found)
+    return found[()] if out is None and found.ndim == 0 else found
+
+
+def var(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False, out: Out = None,
+        correction: Optional[float] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
+    """The variance of real items, in the dtypes of mean(), in one read: the sum of squared differences from the mean,
+    divided by n - ddof. The Array API calls ddof `correction`; a sample has 1. Other numbers than 0 and 1 multiply the
+    variance with ddof=0 by n / (n - ddof).
+
+    Of nothing: EmptyError; NaN where n - ddof is not positive. dtype and where: see mean(). The rest: see reduce()."""
+    return _deviation(x, "variance", axis, ddof, correction, keepdims, out, dtype, where, stream)
+
+
+def std(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False, out: Out = None,
+        correction: Optional[float] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
+    """The standard deviation: the square root of var() in float64, with its arguments. The rest: see reduce()."""
+    return _deviation(x, "standard_deviation", axis, ddof, correction, keepdims, out, dtype, where, stream)
+
+
+def argmin(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
            stream: Any = None) -> Any:
     """The int64 index of the first least real item, in row-major order of the folded axes; of the first NaN, if
     there is one. Of nothing: EmptyError. The rest: see reduce()."""
-    return reduce(x, "arg_min", axis, keepdims, out, stream=stream)
+    return reduce(x, "arg_min", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def argmax(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def argmax(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
            stream: Any = None) -> Any:
     """The int64 index of the first greatest real item, in row-major order of the folded axes; of the first NaN, if
     there is one. Of nothing: EmptyError. The rest: see reduce()."""
-    return reduce(x, "arg_max", axis, keepdims, out, stream=stream)
+    return reduce(x, "arg_max", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def any(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def any(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
         where: Any = None, stream: Any = None) -> Any:
     """Whether an item is not zero, as bool. Of nothing: False. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: any(y, axis, keepdims, out), x, where, "any", stream)
-    return reduce(x, "any", axis, keepdims, out, stream=stream)
+        return _where(lambda y: any(y, axis, keepdims=keepdims, out=out), x, where, "any", stream)
+    return reduce(x, "any", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def all(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def all(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
         where: Any = None, stream: Any = None) -> Any:
     """Whether no item is zero, as bool. Of nothing: True. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: all(y, axis, keepdims, out), x, where, "all", stream)
-    return reduce(x, "all", axis, keepdims, out, stream=stream)
+        return _where(lambda y: all(y, axis, keepdims=keepdims, out=out), x, where, "all", stream)
+    return reduce(x, "all", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def count_nonzero(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def count_nonzero(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
                   where: Any = None, stream: Any = None) -> Any:
     """How many items are not zero, as int64. Of nothing: 0. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: count_nonzero(y, axis, keepdims, out), x, where, "count_nonzero", stream)
-    return reduce(x, "count_nonzero", axis, keepdims, out, stream=stream)
+        return _where(lambda y: count_nonzero(y, axis, keepdims=keepdims, out=out), x, where, "count_nonzero", stream)
+    return reduce(x, "count_nonzero", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def logsumexp(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def logsumexp(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
               where: Any = None, stream: Any = None) -> Any:
     """log(sum(exp(x))) of real items without overflow, in float64. Of nothing: -infinity. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: logsumexp(y, axis, keepdims, out), x, where, "logsumexp", stream)
-    return reduce(x, "logsumexp", axis, keepdims, out, stream=stream)
+        return _where(lambda y: logsumexp(y, axis, keepdims=keepdims, out=out), x, where, "logsumexp", stream)
+    return reduce(x, "logsumexp", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def norm(x: Items, ord: float = 2, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def norm(x: Items, ord: float = 2, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
          where: Any = None, stream: Any = None) -> Any:
-    """The norm of the items as a vector: of order 1 or 2 of real items in float64, where squares cannot overflow;
-    or infinity, of float32 and float64 in their own type. Of nothing: 0. The rest: see reduce()."""
+    """The norm of the real items as one vector (vector_norm of the Array API), of a matrix, too: its Frobenius norm.
+
+    ord  1 or 2: in float64, where squares cannot overflow; infinity, the greatest size: of floats in the dtype of their
+         sum, of integers and bool in float64.
+
+    Of nothing: 0. The rest: see reduce()."""
     names = {1: "l1", 2: "l2", float("inf"): "linf"}
     if ord not in names:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ord is {ord!r}, and must be 1, 2 or inf")
     if where is not None:
-        return _where(lambda y: norm(y, ord, axis, keepdims, out), x, where, "norm", stream)
-    return reduce(x, names[ord], axis, keepdims, out, stream=stream)
+        return _where(lambda y: norm(y, ord, axis, keepdims=keepdims, out=out), x, where, "norm", stream)
+    return reduce(x, names[ord], axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def exact_mean(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def exact_mean(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
                stream: Any = None) -> Any:
     """The real mean of real items, rounded once to their dtype; of integers and bool to float64. On a GPU: of float32
-    and float64. Of nothing: EmptyError. The rest: see reduce(); docs/exact.md."""
-    return reduce(x, "exact_mean", axis, keepdims, out, stream=stream)
+    and float64. Of nothing: EmptyError. The rest: see reduce()."""
+    return reduce(x, "exact_mean", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def exact_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def exact_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
               where: Any = None, stream: Any = None) -> Any:
     """The real sum of real items, rounded once to their dtype: the same in whatever order items stand. Of integers and
-    bool in 64 bits. On a GPU: of float32 and float64.
+    bool in 64 bits; ArgumentError where those do not hold it. On a GPU: of float32 and float64.
 
-    Of nothing: 0.0. The rest: see reduce(); docs/exact.md."""
+    Of nothing: 0.0. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: exact_sum(y, axis, keepdims, out), x, where, "exact_sum", stream)
-    return reduce(x, "exact_sum", axis, keepdims, out, stream=stream)
+        return _where(lambda y: exact_sum(y, axis, keepdims=keepdims, out=out), x, where, "exact_sum", stream)
+    return reduce(x, "exact_sum", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def compensated_sum(x: Items, axis: Axis = None, keepdims: bool = False, out: Out = None, *,
+def compensated_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
                     stream: Any = None) -> Any:
     """The sum of float32 or float64 items, carried in twice their precision. Of nothing: -0.0. The rest: see
     reduce()."""
-    return reduce(x, "compensated_sum", axis, keepdims, out, stream=stream)
+    return reduce(x, "compensated_sum", axis, keepdims=keepdims, out=out, stream=stream)
 
 
 class Stats(NamedTuple):
-    """What stats() finds; `variance` is that of a sample. Of an array of a GPU all but the count are arrays there;
-    along axes all are arrays."""
+    """What stats() finds. Of an array of a GPU all but the count are arrays there; along axes all are arrays."""
     count: Any
     mean: Any
     variance: Any
@@ -510,39 +605,49 @@ class Stats(NamedTuple):
     max: Any
 
 
-def stats(x: Items, axis: Axis = None, keepdims: bool = False, *, stream: Any = None) -> Stats:
-    """Count, mean, variance of a sample, least and greatest of real items, in one read.
+def stats(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
+          correction: Optional[float] = None, stream: Any = None) -> Stats:
+    """Count, mean, variance, least and greatest of real items, in one read; all but the count in float64.
 
-    Each has the bits of its own operation, as float; so integers beyond 2**53 are rounded in min and max. Without
-    an axis of all items: the count is an int, and of nothing they are 0, NaN, NaN, infinity, -infinity; an array
-    whose items do not stand one after the other is copied. Along axes each is an array of the shape that is left,
-    the count one of int64 (of float64 on a GPU), and where nothing is folded: EmptyError.
+    The variance is that of var(), with its ddof and correction. Each number has the bits of its own function with
+    dtype=float64; so integers beyond 2**53 are rounded in min and max. Without an axis of all items: the count is an
+    int, and of nothing the others are NaN, NaN, infinity, -infinity. Along axes each is an array of the shape that is
+    left, the count one of int64 (of float64 on a GPU), and where nothing is folded: EmptyError.
 
     Raises: as reduce().
     """
-    if axis is not None or keepdims:
-        numbers = reduce(x, "summary", axis, keepdims, stream=stream)
-        count = numbers[..., 0]
-        if isinstance(numbers, np.ndarray):
-            count = count.astype(np.int64)
-        return Stats(count, *(numbers[..., i] for i in (1, 2, 4, 5)))
+    ddof = divisor_of(ddof, correction)
     library = library_of(x)
-    if library is not None:
-        return Stats(library.size(x), *_gpu.stats(library, x, stream=stream))
-    require_no_stream(stream)
-    row = row_of(x)
-    found = _library.Statistics()
-    _library.call("tilefold_stats", _threads.executor(), row.ctypes.data, _library.code_of(row.dtype), row.size,
-                  ctypes.byref(found))
-    return Stats(found.count, found.mean, found.variance, found.min, found.max)
+    if library is None:
+        x = items_of(x)
+    is_whole = axis is None and not flag_of(keepdims)
+    with _gpu.current(library, x, stream):
+        n = folded(x, None)
+        if is_whole and library is not None:
+            if ddof == 1 or n == 0:
+                return Stats(n, *_gpu.stats(library, x))
+        elif is_whole and n == 0:
+            _library.result_of("summary", x.dtype)  # type: ignore[union-attr]  # refuses dtypes
+            return Stats(0, math.nan, math.nan, math.inf, -math.inf)
+        numbers = reduce(x, "summary", axis, keepdims=keepdims)
+        variance = numbers[..., 2 if ddof == 1 else 3]
+        if ddof not in (0, 1):
+            variance = variance * factor_of(folded(x, axis), ddof)
+    if is_whole and library is None:
+        return Stats(int(numbers[0]), float(numbers[1]), float(variance), float(numbers[4]), float(numbers[5]))
+    count: Any = n if is_whole else numbers[..., 0]
+    if isinstance(numbers, np.ndarray) and not is_whole:
+        count = count.astype(np.int64)
+    return Stats(count, numbers[..., 1], variance, numbers[..., 4], numbers[..., 5])
 
 
 def vdot(x: Items, y: Items, *, stream: Any = None) -> Any:
-    """The dot product of all items of two real arrays of one dtype and size, in row-major order; a NumPy scalar of
-    the type of reduce(x, "sum"). Arrays whose items do not stand one after the other are copied. Of nothing: the
-    sum of nothing.
+    """The dot product of all items of two arrays of one dtype and size, in row-major order; a NumPy scalar of the type
+    of sum(x). Of complex numbers with the conjugates of x; of bool the number of places where both are true. Arrays
+    whose items do not stand one after the other, and integers narrower than 64 bits, are copied. Of nothing: the sum
+    of nothing.
 
-    Raises: ArgumentError for two sizes or dtypes; UnsupportedError for bool and complex items, and as reduce().
+    Raises: ArgumentError for two sizes or dtypes; and as reduce().
     """
     library = library_of(x)
     if library is not None:
@@ -553,8 +658,11 @@ def vdot(x: Items, y: Items, *, stream: Any = None) -> Any:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
                                     f"tilefold: vdot of {a.size} items of {a.dtype} and {b.size} of {b.dtype}")
     if a.dtype == bool:
-        raise unsupported("there is no vdot of bool")
-    result = np.empty((), _library.result_of("sum", a.dtype)[0])
+        return reduce((a.ravel() & b.ravel()), "sum")
+    dtype = _library.result_of("sum", a.dtype)[0]
+    if a.dtype.kind in "iu":
+        a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    result = np.empty((), dtype)
     _library.call("tilefold_dot", _threads.executor(), a.ctypes.data, b.ctypes.data, _library.code_of(a.dtype), a.size,
                   result.ctypes.data)
     return result[()]

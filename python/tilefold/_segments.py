@@ -10,7 +10,7 @@ import numpy as np
 from . import _errors, _gpu, _library, _threads
 from ._arrays import Items, array_of, require_no_stream, row_of, unsupported
 from ._gpu_libraries import library_of
-from ._operations import Operation
+from ._operations import Operation, rounded
 from ._out import Out, check_out, check_rows, require_room, require_two, written
 
 
@@ -46,7 +46,7 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None
              first need not be 0, nor the last len(x). Those on the host are all checked before anything is folded;
              those on a GPU are believed.
     out      an array of the result's dtype and shape, which takes the result and is returned.
-    op       a name of reduce(). "sum" is that of libtilefold: of narrow integers in 32 bits ("sum64": in 64).
+    op       a name of reduce().
 
     The result has the shape (s,), or (s, 2) of a pair ("summary": 6), and the operation's dtype. Each has the bits of reduce()
     over its segment alone. An empty segment gives the operation's result of nothing; NaN for means and deviations,
@@ -67,12 +67,12 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None
     checked = _offsets_of(offsets)
     operation = Operation(op, row_of(items))
     segments = checked.size - 1
-    check_out(out, operation.dtype, (segments,) + operation.tail)
+    check_out(out, operation.given, (segments,) + operation.tail)
     results = operation.memory((segments,))
     _library.call("tilefold_segmented_reduce", _threads.executor(), operation.name, operation.address,
                   operation.code, items.size, checked.ctypes.data, _library.code_of(checked.dtype), segments,
                   results.ctypes.data)
-    return written(out, results)
+    return written(out, rounded(results, operation.given))
 
 
 def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> Any:
@@ -106,7 +106,7 @@ def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> 
     for row, operation, result in zip(rows, operations, results.reshape(len(rows), -1)):
         _library.call("tilefold_reduce", _threads.executor(), operation.name, operation.address, operation.code,
                       row.size, result.ctypes.data)
-    return results
+    return rounded(results, operations[0].given)
 
 
 def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, out: Optional[Tuple[Out, Out]] = None,
@@ -141,14 +141,15 @@ def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, out: Optional[
     if out is not None:
         require_two(out)
         check_rows(out[0], row.dtype, ())
-        check_rows(out[1], operation.dtype, operation.tail)
+        check_rows(out[1], operation.given, operation.tail)
     runs = ctypes.c_int64()
     keys_out = np.empty(n, row.dtype)
     results = operation.memory((n,))
     _library.call("tilefold_reduce_by_key", _threads.executor(), operation.name, row.ctypes.data,
                   _library.code_of(row.dtype), operation.address, operation.code, n, keys_out.ctypes.data,
                   results.ctypes.data, ctypes.byref(runs))
+    keys_out, results = keys_out[:runs.value], rounded(results[:runs.value], operation.given)
     if out is not None:
         require_room(min(len(one) for one in out), runs.value)
-        return (written(out[0][:runs.value], keys_out[:runs.value]), written(out[1][:runs.value], results[:runs.value]))
-    return keys_out[:runs.value].copy(), results[:runs.value].copy()
+        return written(out[0][:runs.value], keys_out), written(out[1][:runs.value], results)
+    return keys_out.copy(), results.copy()

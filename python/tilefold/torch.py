@@ -15,7 +15,7 @@ device. Backward of a backward is there for sum and mean alone, and else refused
 
 Shapes: reductions (sum, mean, var_mean, logsumexp, norm) have x's shape without `dim` (a number, several, or None for
 all), or with the extent 1 there (keepdim); log_softmax, softmax and rms_norm have x's. All are contiguous and new.
-Order: the items of a result are taken in row-major order of the dims, and joined as neighbours (docs/order.md),
+Order: the items of a result are taken in row-major order of the dims, and joined as neighbours,
 whatever the strides of x. Dtypes: floating ones, and integers and bool for sum; others are an UnsupportedError.
 """
 from __future__ import annotations
@@ -43,7 +43,7 @@ _short_way = _gpu.short_way_of(_on_gpu)
 def _fold(x: Tensor, op: str, dim: Sequence[int], keepdim: bool) -> Tensor:
     """The operation `op` of libtilefold over dims, in its own type."""
     if len(dim) == x.dim() and not keepdim:
-        of_all: Optional[Tensor] = _short_way(x, op, False)
+        of_all: Optional[Tensor] = _short_way(x, op)
         if of_all is not None:
             return of_all
     found: Tensor = _gpu.fold(_on_gpu if x.is_cuda else _on_host, x, op, tuple(dim), keepdim)
@@ -130,7 +130,7 @@ def _result_of_sum(x: Tensor) -> torch.dtype:
 def _sum(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
     if x.is_floating_point():
         return _fold(x, "sum", dim, keepdim).to(x.dtype)
-    return _fold(x, "sum" if x.dtype == torch.int64 else "sum64", dim, keepdim).to(torch.int64)
+    return _fold(x, "sum", dim, keepdim).to(torch.int64)
 
 
 def _keep_shape(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:

@@ -42,7 +42,9 @@ class exact_of final : public exact_state {
     sum_.merge(static_cast<const exact_of&>(other).sum_);
   }
 
-  void write_value(void* result) const override { exact_of::write(sum_.value(), result); }
+  void write_value(void* result) const override {
+    exact_of::write(capi::exact_value(sum_), result);
+  }
   void write_mean(std::int64_t n, void* result) const override {
     exact_of::write(sum_.mean(n), result);
   }

@@ -5,15 +5,39 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <span>
+#include <string>
+#include <type_traits>
 #include <vector>
 
+#include <tilefold/exact_accumulator.hpp>
 #include <tilefold/host.hpp>
 
+#include "reader.hpp"
 #include "types.hpp"
 
 namespace tilefold::capi {
+
+/// The value of a sum, of integers in 64 bits. Throws coded_error if those do not hold it.
+template <class T>
+auto exact_value(const exact_accumulator<T>& sum) {
+  const auto value = sum.value();
+  if constexpr (std::is_integral_v<T>) {
+    exact_accumulator<T> held(value);
+    exact_accumulator<T> whole = sum;
+    for (auto* const one : {&held, &whole}) one->add(T{0});  // which zeros were seen is no matter
+    if (!(held == whole)) {
+      char shown[32];
+      std::snprintf(shown, sizeof shown, "%.6g", sum.mean(1));
+      throw coded_error(TILEFOLD_INVALID_ARGUMENT, "tilefold: an exact sum of integers is about " +
+                                                       std::string(shown) +
+                                                       ", which 64 bits do not hold");
+    }
+  }
+  return value;
+}
 
 /// What items have given, in any order.
 class exact_state {

@@ -8,6 +8,7 @@
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"
+#include "job.hpp"
 #include "log_softmax.hpp"
 #include "pieces.hpp"
 
@@ -44,8 +45,9 @@ std::vector<std::int64_t> heads_of(const void* keys, dtype type, std::int64_t n)
   switch (type) {
     case dtype::int8:
     case dtype::uint8:
-    case dtype::boolean:
       return of(static_cast<const std::uint8_t*>(nullptr));
+    case dtype::boolean:
+      return of(static_cast<const bool_byte*>(nullptr));
     case dtype::int16:
     case dtype::uint16:
       return of(static_cast<const std::uint16_t*>(nullptr));

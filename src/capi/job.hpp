@@ -23,7 +23,16 @@ struct complex_parts {
   T imaginary;
 };
 
-/// use(type_is<T>{}) for the type of items of a dtype; of bool that of its bytes.
+/// A bool in memory of the caller's: any byte but 0 is true.
+struct bool_byte {
+  std::uint8_t bits;
+
+  TILEFOLD_HD friend bool operator==(bool_byte a, bool_byte b) {
+    return (a.bits != 0) == (b.bits != 0);
+  }
+};
+
+/// use(type_is<T>{}) for the type of items of a dtype.
 TILEFOLD_NO_EXEC_CHECK
 template <class Use>
 TILEFOLD_HD auto visit_type(dtype type, const Use& use) {
@@ -54,7 +63,9 @@ TILEFOLD_HD auto visit_type(dtype type, const Use& use) {
       return use(type_is<complex_parts<float>>{});
     case dtype::complex128:
       return use(type_is<complex_parts<double>>{});
-    default:  // uint8, boolean
+    case dtype::boolean:
+      return use(type_is<bool_byte>{});
+    default:  // uint8
       return use(type_is<std::uint8_t>{});
   }
 }
@@ -113,6 +124,9 @@ struct any_items {
     } else {
       return Wide{};  // no operation reads them so
     }
+  }
+  TILEFOLD_HD static Wide convert(const bool_byte& value) {
+    return static_cast<Wide>(value.bits != 0);
   }
   template <class T>
   TILEFOLD_HD static Wide convert(const T& value) {

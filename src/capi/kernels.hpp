@@ -226,6 +226,15 @@ class basic_table {
     (add<Which, const T*, Out<T>, Make>(dtype_of<T>, has_empty), ...);
   }
 
+  /// Gives `as` the kernels of `of` for items of these dtypes.
+  void add_alias(op as, op of, std::initializer_list<dtype> items) {
+    for (const dtype type : items) {
+      kernel& row = rows_[static_cast<int>(as)][static_cast<int>(type)];
+      row = rows_[static_cast<int>(of)][static_cast<int>(type)];
+      row.which = as;
+    }
+  }
+
   /// Of items of these dtypes, read as Wide.
   template <op Which, class Make, class Wide, class Out>
   void add_any(std::initializer_list<dtype> items, bool has_empty = true) {
@@ -254,6 +263,10 @@ using table = basic_table<executor_here>;
 
 template <class T>
 using itself = T;
+
+/// Integers whose sums and products have 64 bits, but for sum32 and product32.
+inline constexpr std::initializer_list<dtype> narrow_integers = {
+    dtype::int8, dtype::int16, dtype::int32, dtype::uint8, dtype::uint16, dtype::uint32};
 
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 

@@ -4,6 +4,7 @@
 #include <tilefold/reducers/compensated.hpp>
 #include <tilefold/reducers/exact.hpp>
 
+#include "exact_state.hpp"
 #include "kernels.hpp"
 
 namespace tilefold::capi {
@@ -54,6 +55,16 @@ struct mean_result {
 #else
 
 using make_sum = plain<r::exact_sum<>>;
+
+/// Of integers: throws where 64 bits do not hold the sum.
+struct exact_whole_sum : r::exact_sum<> {
+  template <class T>
+  auto project(const exact_accumulator<T>& sum) const {
+    return capi::exact_value(sum);
+  }
+};
+using make_whole_sum = plain<exact_whole_sum>;
+
 struct make_mean {
   auto operator()() const { return if_empty(r::exact_mean<>{}, not_a_number); }
 };
@@ -81,7 +92,11 @@ struct output_of<mean_result<T>>
 
 }  // namespace tilefold::capi
 
-#if defined(__CUDACC__)
+#if !defined(__CUDACC__)
+template <>
+struct tilefold::detail::ways<tilefold::capi::exact_whole_sum>
+    : ways<tilefold::reducers::exact_sum<>> {};
+#else
 template <>
 struct tilefold::detail::ways<tilefold::capi::exact_sum_and_mean> : exact_ways<exact_summand> {
   template <class Acc, class Window>
@@ -106,8 +121,10 @@ void add_precise_sums(table& all) {
     static constexpr auto unsigned_types = {dtype::uint8, dtype::uint16, dtype::uint32,
                                             dtype::uint64};
     all.add_typed<op::exact_sum, make_sum, itself, half, bfloat16>();
-    all.add_any<op::exact_sum, make_sum, std::int64_t, std::int64_t>(signed_types);
-    all.add_any<op::exact_sum, make_sum, std::uint64_t, std::uint64_t>(unsigned_types);
+#if !defined(__CUDACC__)
+    all.add_any<op::exact_sum, make_whole_sum, std::int64_t, std::int64_t>(signed_types);
+    all.add_any<op::exact_sum, make_whole_sum, std::uint64_t, std::uint64_t>(unsigned_types);
+#endif
     all.add_typed<op::exact_mean, make_mean, itself, half, bfloat16>(false);
     all.add_any<op::exact_mean, make_mean, std::int64_t, double>(signed_types, false);
     all.add_any<op::exact_mean, make_mean, std::uint64_t, double>(unsigned_types, false);

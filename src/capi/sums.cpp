@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums: in the accumulator of docs/numerics.md, and in 64 bits.
-#if defined(__CUDACC__)
-#include <cuda/std/complex>
-#endif
-
+#include "complex_items.hpp"
 #include "kernels.hpp"
 
 namespace tilefold::capi {
-
-// Device code cannot make a std::complex.
-#if defined(__CUDACC__)
-template <class Real>
-using complex = cuda::std::complex<Real>;
-template <>
-inline constexpr dtype dtype_of<complex<float>> = dtype::complex64;
-template <>
-inline constexpr dtype dtype_of<complex<double>> = dtype::complex128;
-#else
-template <class Real>
-using complex = std::complex<Real>;
-#endif
 
 namespace {
 
@@ -30,18 +14,21 @@ using accumulated = detail::accumulator_t<void, plus, T, detail::no_init>;
 }  // namespace
 
 void add_sums(table& all) {
-  all.add_typed<op::sum, plain<r::sum>, accumulated, std::int8_t, std::int16_t, std::int32_t,
-                std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, half,
-                bfloat16, float, double>();
+  all.add_typed<op::sum, plain<r::sum>, accumulated, std::int64_t, std::uint64_t, half, bfloat16,
+                float, double>();
   all.add_typed<op::sum, plain<r::sum>, itself, complex<float>, complex<double>>();
+  all.add_typed<op::sum32, plain<r::sum>, accumulated, std::int8_t, std::int16_t, std::int32_t,
+                std::uint8_t, std::uint16_t, std::uint32_t>();
   // Bools are counted.
-  all.add_any<op::sum, plain<r::sum>, std::int64_t, std::int64_t>({dtype::boolean});
   all.add_any<op::sum64, plain<r::sum>, std::int64_t, std::int64_t>(
-      {dtype::int8, dtype::int16, dtype::int32, dtype::int64, dtype::boolean});
+      {dtype::int8, dtype::int16, dtype::int32, dtype::boolean});
   all.add_any<op::sum64, plain<r::sum>, std::uint64_t, std::uint64_t>(
-      {dtype::uint8, dtype::uint16, dtype::uint32, dtype::uint64});
+      {dtype::uint8, dtype::uint16, dtype::uint32});
   all.add_any<op::sum64, plain<r::sum>, double, double>(
-      {dtype::float16, dtype::bfloat16, dtype::float32, dtype::float64});
+      {dtype::float16, dtype::bfloat16, dtype::float32});
+  all.add_alias(op::sum, op::sum64, narrow_integers);
+  all.add_alias(op::sum, op::sum64, {dtype::boolean});
+  all.add_alias(op::sum64, op::sum, {dtype::int64, dtype::uint64, dtype::float64});
 }
 
 }  // namespace tilefold::capi

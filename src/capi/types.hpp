@@ -36,8 +36,10 @@ inline constexpr int num_dtypes = 15;
 enum class op : std::uint8_t {
   sum,
   sum64,
+  sum32,
   product,
   product64,
+  product32,
   min,
   max,
   minmax,
@@ -71,8 +73,10 @@ inline constexpr int num_ops = num_named_ops + 1;
 inline constexpr std::string_view op_names[num_ops] = {
     "sum",
     "sum64",
+    "sum32",
     "product",
     "product64",
+    "product32",
     "min",
     "max",
     "minmax",

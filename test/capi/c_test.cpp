@@ -111,8 +111,18 @@ TYPED_TEST(CInterfaceOf, HasTheBitsOfTheTemplates) {
   };
   for (const std::vector<T>& x : ranges_of<T>()) {
     const auto n = static_cast<std::int64_t>(x.size());
-    check("sum", x, tilefold::reduce(x));
-    check("product", x, tilefold::reduce(x, r::product{}));
+    if constexpr (std::is_integral_v<T>) {
+      using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+      check("sum", x, tilefold::reduce<wide>(x));
+      check("product", x, tilefold::reduce<wide>(x, r::product{}));
+    } else {
+      check("sum", x, tilefold::reduce(x));
+      check("product", x, tilefold::reduce(x, r::product{}));
+    }
+    if constexpr (std::is_integral_v<T> && sizeof(T) < 8) {
+      check("sum32", x, tilefold::reduce(x));
+      check("product32", x, tilefold::reduce(x, r::product{}));
+    }
     check("min", x, tilefold::reduce(x, r::min<>{}));
     check("max", x, tilefold::reduce(x, r::max<>{}));
     check("minmax", x, tilefold::reduce(x, r::minmax<>{}));
@@ -219,6 +229,8 @@ TYPED_TEST(CInterfaceOf, RowsWithGapsHaveTheBitsOfRowsWithout) {
       tilefold_dtype type{};
       std::int32_t count = 0;
       if (tilefold_result(op, code<T>, &type, &count) != TILEFOLD_OK) continue;
+      // 64 bits do not hold the sum.
+      if (std::is_integral_v<T> && sizeof(T) == 8 && op == std::string("exact_sum")) continue;
       const auto size = static_cast<std::size_t>(type.bits / 8 * count);
       std::vector<unsigned char> expected(size), got(size, 0xee);
       must(tilefold_reduce(this->host_, op, row.data(), code<T>, n, expected.data()));
@@ -270,6 +282,19 @@ TEST_F(CInterface, HasTheSameBitsInEveryModeOfTheProcessor) {
 }
 #endif
 
+std::vector<std::string> all_ops() {
+  std::vector<std::string> ops;
+  for (int i = 0; tilefold_op_name(i) != nullptr; ++i) ops.emplace_back(tilefold_op_name(i));
+  return ops;
+}
+
+int result_bytes(const std::string& op, tilefold_dtype type) {
+  tilefold_dtype result{};
+  std::int32_t count = 0;
+  if (tilefold_result(op.c_str(), type, &result, &count) != TILEFOLD_OK) return 0;
+  return result.bits / 8 * count;
+}
+
 TEST_F(CInterface, KnowsBoolsAndComplexNumbers) {
   const std::vector<std::uint8_t> bools{1, 0, 1, 1};
   const tilefold_dtype bool_code{TILEFOLD_BOOL, 8, 1};
@@ -300,14 +325,59 @@ TEST_F(CInterface, KnowsBoolsAndComplexNumbers) {
     EXPECT_EQ(of_two[1], any);
     EXPECT_EQ(of_two[2], 7);
   }
+  // Any byte but 0 is true.
+  const std::vector<std::uint8_t> odd{0, 1, 2, 255}, plain{0, 1, 1, 1};
+  for (const std::string& op : all_ops()) {
+    const int bytes = result_bytes(op, bool_code);
+    if (bytes == 0) continue;
+    std::vector<unsigned char> got(static_cast<std::size_t>(bytes)), expected = got;
+    must(tilefold_reduce(host_, op.c_str(), odd.data(), bool_code, 4, got.data()));
+    must(tilefold_reduce(host_, op.c_str(), plain.data(), bool_code, 4, expected.data()));
+    EXPECT_EQ(got, expected) << op;
+  }
+  std::uint8_t keys[4];
+  std::int64_t counts[4], runs = 0;
+  must(tilefold_reduce_by_key(host_, "sum", odd.data(), bool_code, odd.data(), bool_code, 4, keys,
+                              counts, &runs));
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(counts[1], 3);
   std::vector<std::complex<float>> z;
   const auto parts = items_of<float>(2000);
   for (std::size_t i = 0; i < parts.size(); i += 2) z.emplace_back(parts[i], parts[i + 1]);
   EXPECT_TRUE(same_bits(reduced<std::complex<float>>("sum", z), tilefold::reduce(z)));
+  EXPECT_TRUE(
+      same_bits(reduced<std::complex<float>>("product", std::vector(z.begin(), z.begin() + 9)),
+                tilefold::reduce(z.begin(), z.begin() + 9, r::product{})));
+  EXPECT_EQ(reduced<std::complex<float>>("product", std::vector<std::complex<float>>{}), 1.0f);
+  std::complex<float> dot;
+  must(tilefold_dot(host_, z.data(), z.data(), code<std::complex<float>>, 1000, &dot));
+  std::vector<std::complex<float>> conjugates;
+  for (const auto& value : z) conjugates.push_back(std::conj(value));
+  EXPECT_TRUE(same_bits(
+      dot, tilefold::transform_reduce(conjugates.begin(), conjugates.end(), z.begin(), r::dot{})));
   z.assign(3, {0.0f, -0.0f});
   EXPECT_EQ(reduced<std::int64_t>("count_nonzero", z), 0);
   z.push_back({0.0f, std::numeric_limits<float>::quiet_NaN()});
   EXPECT_EQ(reduced<std::int64_t>("count_nonzero", z), 1);
+}
+
+TEST_F(CInterface, ExactSumsOfIntegersThat64BitsDoNotHoldAreRefused) {
+  const std::vector<std::uint64_t> x{1ull << 63, 1ull << 63, 0, 5};
+  std::uint64_t sums[2] = {7, 7};
+  EXPECT_EQ(tilefold_reduce(host_, "exact_sum", x.data(), code<std::uint64_t>, 4, sums),
+            TILEFOLD_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tilefold_last_error()).find("64 bits do not hold"), std::string::npos);
+  EXPECT_EQ(sums[0], 7u);
+  must(tilefold_reduce(host_, "exact_sum", x.data() + 1, code<std::uint64_t>, 3, sums));
+  EXPECT_EQ(sums[0], (1ull << 63) + 5);
+  const std::vector<std::int64_t> y{INT64_MIN, -1, 1};
+  std::int64_t sum = 7;
+  EXPECT_EQ(tilefold_reduce(host_, "exact_sum", y.data(), code<std::int64_t>, 2, &sum),
+            TILEFOLD_INVALID_ARGUMENT);
+  must(tilefold_reduce(host_, "exact_sum", y.data(), code<std::int64_t>, 3, &sum));
+  EXPECT_EQ(sum, INT64_MIN);
+  must(tilefold_reduce(host_, "exact_sum", y.data() + 1, code<std::int64_t>, 2, &sum));
+  EXPECT_EQ(sum, 0);
 }
 
 TEST_F(CInterface, AgreesWithItselfOnAnyNumberOfThreads) {
@@ -327,19 +397,6 @@ TEST_F(CInterface, AgreesWithItselfOnAnyNumberOfThreads) {
 }
 
 // ---- many results: each has the bits of a range
-
-std::vector<std::string> all_ops() {
-  std::vector<std::string> ops;
-  for (int i = 0; tilefold_op_name(i) != nullptr; ++i) ops.emplace_back(tilefold_op_name(i));
-  return ops;
-}
-
-int result_bytes(const std::string& op, tilefold_dtype type) {
-  tilefold_dtype result{};
-  std::int32_t count = 0;
-  if (tilefold_result(op.c_str(), type, &result, &count) != TILEFOLD_OK) return 0;
-  return result.bits / 8 * count;
-}
 
 using bytes = std::vector<unsigned char>;
 
@@ -448,11 +505,11 @@ TEST_F(CInterface, AxesWriteWhereTheirStridesSay) {
   const std::vector<int> x{1, 2, 3, 4, 5, 6};
   const std::int64_t extents[] = {2, 3};
   const std::int32_t rows = 0;
-  std::vector<int> out(5, -1);
+  std::vector<std::int64_t> out(5, -1);
   const std::int64_t backwards = -2;
   must(tilefold_axis_reduce(host_, "sum", x.data(), int32_code, 2, extents, nullptr, 1, &rows,
                             out.data() + 4, &backwards));
-  EXPECT_EQ(out, (std::vector<int>{9, -1, 7, -1, 5}));
+  EXPECT_EQ(out, (std::vector<std::int64_t>{9, -1, 7, -1, 5}));
   // No axis at all: every item is a result.
   std::vector<double> means(6);
   must(tilefold_axis_reduce(host_, "mean", x.data(), int32_code, 2, extents, nullptr, 0, nullptr,
@@ -461,12 +518,12 @@ TEST_F(CInterface, AxesWriteWhereTheirStridesSay) {
   // Of nothing, in another order and with gaps.
   const std::int64_t empty[] = {2, 0, 3}, places[] = {1, 4};
   const std::int32_t middle = 1;
-  std::vector<int> products(11, -1);
+  std::vector<std::int64_t> products(11, -1);
   must(tilefold_axis_reduce(host_, "product", nullptr, int32_code, 3, empty, nullptr, 1, &middle,
                             products.data(), places));
-  EXPECT_EQ(products, (std::vector<int>{1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1}));
+  EXPECT_EQ(products, (std::vector<std::int64_t>{1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1}));
   // An array without axes.
-  int one = 0;
+  std::int64_t one = 0;
   must(tilefold_axis_reduce(host_, "sum", x.data() + 3, int32_code, 0, nullptr, nullptr, 0, nullptr,
                             &one, nullptr));
   EXPECT_EQ(one, 4);

@@ -71,8 +71,13 @@ bytes items_of(tilefold_dtype type, std::int64_t n) {
           type.bits == 64 ? put(part, static_cast<float>(real)) : put(part, real);
         }
         break;
-      default:
-        std::memcpy(items.data() + i * size, &bits, size);
+      default: {  // of 64 bits: these hold the sums of all
+        const std::int64_t item = static_cast<std::int64_t>(bits) >> 20;
+        const std::uint64_t narrow = type.bits < 64              ? bits
+                                     : type.code == TILEFOLD_INT ? static_cast<std::uint64_t>(item)
+                                                                 : bits >> 20;
+        std::memcpy(items.data() + i * size, &narrow, size);
+      }
     }
   }
   return items;
@@ -232,8 +237,8 @@ TEST_F(CPieces, ErrorsNameTheBadValueAndLeaveThePieceAsItWas) {
   expect_error(tilefold_piece_create("sum", f32, -1, &none), TILEFOLD_INVALID_ARGUMENT,
                "position is -1");
   expect_error(tilefold_piece_create("some", f32, 0, &none), TILEFOLD_UNKNOWN_OP, "'some'");
-  expect_error(tilefold_piece_create("linf", {TILEFOLD_INT, 8, 1}, 0, &none), TILEFOLD_UNSUPPORTED,
-               "no linf of int8");
+  expect_error(tilefold_piece_create("linf", {TILEFOLD_COMPLEX, 64, 1}, 0, &none),
+               TILEFOLD_UNSUPPORTED, "no linf of complex64");
   EXPECT_EQ(none, nullptr);
   EXPECT_EQ(out, 42);
   must(tilefold_piece_value(piece.get(), &out));

@@ -65,6 +65,8 @@ struct equal_as {
                __builtin_bit_cast(float, static_cast<std::uint32_t>(b.bits));
       case dtype::float64:
         return __builtin_bit_cast(double, a.bits) == __builtin_bit_cast(double, b.bits);
+      case dtype::boolean:
+        return (a.bits != 0) == (b.bits != 0);
       default:
         return a == b;
     }

@@ -4,6 +4,10 @@
 // to compile.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reduce_by_key.hpp>
 #include <tilefold/reducers/moments.hpp>
@@ -23,7 +27,17 @@ bool by_key_job::of() const {
   using sum = detail::accumulator_t<void, plus, T, detail::no_init>;
   switch (which) {
     case op::sum:
-      return run(static_cast<sum*>(nullptr), r::sum{});
+      if constexpr (std::is_integral_v<T>) {
+        return run(static_cast<std::int64_t*>(nullptr), std::plus<std::int64_t>{});
+      } else {
+        return run(static_cast<sum*>(nullptr), r::sum{});
+      }
+    case op::sum32:
+      if constexpr (std::is_same_v<T, std::int32_t>) {
+        return run(static_cast<sum*>(nullptr), r::sum{});
+      } else {
+        return false;
+      }
     case op::min:
       return run(static_cast<T*>(nullptr), r::min<>{});
     case op::max:
