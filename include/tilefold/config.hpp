@@ -12,7 +12,7 @@
 #endif
 
 #define TILEFOLD_VERSION_MAJOR 0
-#define TILEFOLD_VERSION_MINOR 2
+#define TILEFOLD_VERSION_MINOR 3
 #define TILEFOLD_VERSION_PATCH 0
 
 // Marks a function that host and device code may both call. User functors may use it too: it is

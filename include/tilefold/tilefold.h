@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define TILEFOLD_C_VERSION_MAJOR 0
-#define TILEFOLD_C_VERSION_MINOR 2
+#define TILEFOLD_C_VERSION_MINOR 3
 #define TILEFOLD_C_VERSION_PATCH 0
 
 #if defined(__GNUC__)

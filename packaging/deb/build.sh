@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds the Debian packages: libtilefold-dev alone, or with --all also libtilefold0.2 (the C library)
+# Builds the Debian packages: libtilefold-dev alone, or with --all also libtilefold0.3 (the C library)
 # and tilefold (the tool). They come to build/deb/packages.
 set -eu
 cd "$(dirname "$0")/../.."

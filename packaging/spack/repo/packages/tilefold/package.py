@@ -11,13 +11,13 @@ class Tilefold(CMakePackage):
     """Reductions for CPU and GPU with one fold order: the same bits on any machine."""
 
     # No release has been tagged yet, so the source is the checkout that this file stands in.
-    # `spack dev-build tilefold@0.2.0` builds the checkout that it runs in.
+    # `spack dev-build tilefold@0.3.0` builds the checkout that it runs in.
     git = Path(__file__).resolve().parents[5].as_uri()
 
     license("Apache-2.0")
 
     version("main", branch="main")
-    version("0.2.0", tag="v0.2.0")
+    version("0.3.0", tag="v0.3.0")
 
     variant("tool", default=False, description="Build the command-line tool")
     variant("c", default=True, description="Build libtilefold, the C interface")
