@@ -2,10 +2,10 @@
 //
 // cub::DeviceReduce and cub::DeviceSegmentedReduce with CUB's arguments: what a program changes is
 // the namespace. Calls are asynchronous in their stream and answer with an error code, as CUB's are
-// and do. Workspace is kept behind the stream (docs/streams.md), so the temporary storage that a call
-// is given is not used; the call that asks for its size is told 1. The forms of one phase, of later
-// CUBs, take no storage, and as their last argument a stream, what names one, or an environment.
-// Nothing of CUB is included.
+// and do. Workspace is kept behind the stream (docs/streams.md), so the temporary storage that a
+// call is given is not used; the call that asks for its size is told 1. The forms of one phase, of
+// later CUBs, take no storage, and as their last argument a stream, what names one, or an
+// environment. Nothing of CUB is included.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -3,8 +3,8 @@
 // For nvcc: the verbs of tilefold.hpp, the CUDA executor, and folds and deposits in kernels.
 //
 // Not included: piece.hpp, ranks.hpp, mpi.hpp, nccl.cuh and peers.cuh (partial results and ranks),
-// cuda_group.cuh (several GPUs), streamed.cuh (data larger than the GPU's memory), thrust_compat.hpp,
-// cub_compat.cuh.
+// cuda_group.cuh (several GPUs), streamed.cuh (data larger than the GPU's memory),
+// thrust_compat.hpp, cub_compat.cuh.
 #pragma once
 
 #include <tilefold/block_fold.cuh>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds out whether a launcher started this program, and only then loads the module that is linked with
-// an MPI: some MPIs take 150 ms to load.
+// Finds out whether a launcher started this program, and only then loads the module that is linked
+// with an MPI: some MPIs take 150 ms to load.
 #include "program_ranks.hpp"
 
 #include <dlfcn.h>
@@ -22,7 +22,8 @@ long number_in(const char* variable, long otherwise) {
   return text == nullptr ? otherwise : std::strtol(text, nullptr, 10);
 }
 
-// The variables that the launchers of Open MPI, of MPICH and its kin, and PMIx (srun, Open MPI 5) set.
+// The variables that the launchers of Open MPI, of MPICH and its kin, and PMIx (srun, Open MPI 5)
+// set.
 struct launcher {
   const char* rank;
   const char* size;
@@ -67,15 +68,14 @@ std::unique_ptr<program_ranks> find_program_ranks() {
     say_alone(*names, "built without MPI");
     return nullptr;
   }
-  // An MPI that is loaded late loads parts of its own, which look for its symbols among the global ones.
-  // The module stays loaded until the program ends.
+  // An MPI that is loaded late loads parts of its own, which look for its symbols among the global
+  // ones. The module stays loaded until the program ends.
   void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (module == nullptr) {
     say_alone(*names, "its MPI cannot be loaded (" + std::string(dlerror()) + ")");
     return nullptr;
   }
-  const auto make =
-      reinterpret_cast<make_program_ranks*>(dlsym(module, make_program_ranks_name));
+  const auto make = reinterpret_cast<make_program_ranks*>(dlsym(module, make_program_ranks_name));
   return std::unique_ptr<program_ranks>(make());
 }
 

@@ -21,8 +21,8 @@ class program_ranks {
   virtual std::vector<std::vector<std::byte>> gather(const std::vector<std::byte>& own) = 0;
 };
 
-/// Null if no launcher (mpirun, srun) started this program, or if the tool has no MPI; then the first of
-/// several processes says so on standard error. To be called once.
+/// Null if no launcher (mpirun, srun) started this program, or if the tool has no MPI; then the
+/// first of several processes says so on standard error. To be called once.
 std::unique_ptr<program_ranks> find_program_ranks();
 
 /// The module with the MPI (program_ranks_mpi.cpp), and the one function in it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The module tilefold-mpi.so: the processes of an MPI program. program_ranks.cpp loads it where a launcher
-// started the tool.
+// The module tilefold-mpi.so: the processes of an MPI program. program_ranks.cpp loads it where a
+// launcher started the tool.
 #include "program_ranks.hpp"
 
 #include <algorithm>

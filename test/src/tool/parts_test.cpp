@@ -170,7 +170,7 @@ class next_checkpoint {
  private:
   // Each checkpoint is a new file: an inode may come back, its time does not.
   std::pair<ino_t, std::int64_t> written() const {
-    struct stat status {};
+    struct stat status{};
     if (stat(path_.c_str(), &status) != 0) return {};
     return {status.st_ino, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
   }
@@ -179,7 +179,8 @@ class next_checkpoint {
   std::pair<ino_t, std::int64_t> before_;
 };
 
-// Runs the tool to its end, after six runs that are killed at a random time after a checkpoint of theirs.
+// Runs the tool to its end, after six runs that are killed at a random time after a checkpoint of
+// theirs.
 outcome run_and_kill(shape_stream& bits, const std::string& checkpoint,
                      const std::vector<std::string>& arguments, const std::string& part = {}) {
   for (int kills = 0;; ++kills) {
@@ -217,8 +218,9 @@ TEST(parts, killed_and_gone_on_with) {
   int went_on = 0;
   for (int round = 0; round < 8; ++round) {
     const outcome result =
-        run_and_kill(bits, checkpoint, {"reduce", "--json", "--op", "sum", "--checkpoint", checkpoint,
-                            "--checkpoint-seconds", "0", "--chunk", "16384", file});
+        run_and_kill(bits, checkpoint,
+                     {"reduce", "--json", "--op", "sum", "--checkpoint", checkpoint,
+                      "--checkpoint-seconds", "0", "--chunk", "16384", file});
     const json report = json::parse(result.out);
     EXPECT_EQ(report["bits"], expected);
     if (!report["notes"].empty()) ++went_on;
@@ -381,7 +383,8 @@ TEST(parts, numbers_that_are_none_are_refused_in_a_short_line) {
   }
 }
 
-// Runs the tool and kills it when it has written a checkpoint, until a run was killed before its end.
+// Runs the tool and kills it when it has written a checkpoint, until a run was killed before its
+// end.
 void run_until_there_is(const std::string& checkpoint, const std::vector<std::string>& arguments) {
   for (int runs = 0; !std::filesystem::exists(checkpoint); ++runs) {
     ASSERT_LT(runs, 100) << "no run was killed between its first checkpoint and its end";

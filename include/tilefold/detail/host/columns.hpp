@@ -356,8 +356,8 @@ class place_column_fold {
     key* const keys = found_.at(task * 2 * width_);
     key* const places = keys + width_;
     for (std::int64_t c = 0; c < width; ++c) {
-      ::new (static_cast<void*>(&keys[c])) key(accumulator::ranking::last_key);
-      ::new (static_cast<void*>(&places[c])) key(0);
+      ::new (static_cast<void*>(keys + c)) key(accumulator::ranking::last_key);
+      ::new (static_cast<void*>(places + c)) key(0);
     }
     const void* some[rows_at_once];
     for (std::int64_t i = 0; i < n; i += rows_at_once) {

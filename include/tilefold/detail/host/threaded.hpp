@@ -68,7 +68,7 @@ class block_values {
  public:
   block_values(block_room& room, std::int64_t count)
       : slots_(room.reserve<slot>(count)), count_(count) {
-    for (std::int64_t i = 0; i < count; ++i) ::new (static_cast<void*>(&slots_[i])) slot;
+    for (std::int64_t i = 0; i < count; ++i) ::new (static_cast<void*>(slots_ + i)) slot;
   }
   ~block_values() {
     for (std::int64_t i = 0; i < count_; ++i) slots_[i].~slot();
