@@ -136,6 +136,9 @@ void is_a_floating_type() {
   EXPECT_TRUE(is_nan(reduce(items{}, minimum_number{})));
   EXPECT_EQ(static_cast<double>(reduce(items{}, multiplies{})), 1.0);
   EXPECT_EQ(reduce<int>(items{number<T>(2.5)}), 2);
+  EXPECT_EQ(static_cast<double>(reduce(items{number<T>(-2.5), one}, r::linf())), 2.5);
+  EXPECT_EQ(reduce(items{number<T>(-2.5), one}, r::l1()), 3.5);
+  EXPECT_EQ(reduce(items{number<T>(-2.5), one}, r::mean()), -0.75);
   EXPECT_EQ(count(items{one, zero, minus_zero}, zero), 2);
 }
 

@@ -57,7 +57,7 @@ TILEFOLD_HD inline float fused_sum(float a, float b, float c) {
 #endif
 }
 
-template <std::floating_point T>
+template <real T>
 TILEFOLD_HD T magnitude(T x) {
   if constexpr (std::same_as<T, float>) {
     return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu);

@@ -32,7 +32,8 @@ std::string name_of_type() {
     return "bool";
   } else if constexpr (integer<T>) {
     return (signed_integer<T> ? "int" : "uint") + std::to_string(8 * sizeof(T));
-  } else if constexpr (std::is_floating_point_v<T>) {
+  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                       std::is_same_v<T, long double>) {
     return "float" + std::to_string(8 * sizeof(T));
   } else {
     return detail::spelled_type<T>();
