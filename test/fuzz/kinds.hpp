@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <tilefold/error.hpp>
@@ -77,12 +78,12 @@ void use_piece(Piece one) {
   if (one.begin() == 0 && one.num_blocks() > 0) (void)one.value();
 }
 
-/// Reads bytes as a piece of every kind: refused, or used.
-inline void read_as_pieces(std::span<const std::byte> bytes) {
-  for_each_kind([&](const auto& kind) {
-    refuses<format_error>([&] {
-      const auto one = kind.from_bytes(bytes);
-      use_piece(one);
+/// Reads bytes as a piece of the kind that they name: refused, or used.
+inline void read_as_piece(std::span<const std::byte> bytes) {
+  refuses<format_error>([&] {
+    const std::string signature = detail::piece_bytes::read(bytes, "fuzz").signature;
+    for_each_kind([&](const auto& kind) {
+      if (kind.signature() == signature) use_piece(kind.from_bytes(bytes));
     });
   });
 }

@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (part.begin < 0 || part.end < part.begin || part.total < part.end || part.k < 1) {
       fuzz::fail("a part that cannot be");
     }
-    fuzz::read_as_pieces(part.piece);
+    fuzz::read_as_piece(part.piece);
   });
   return 0;
 }

@@ -55,7 +55,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tilefold;
-  fuzz::read_as_pieces(std::as_bytes(std::span(data, size)));
+  fuzz::read_as_piece(std::as_bytes(std::span(data, size)));
   tilefold_piece* piece = nullptr;
   const auto status = tilefold_piece_from_bytes(data, static_cast<std::int64_t>(size), &piece);
   if (status != TILEFOLD_OK) {
