@@ -44,6 +44,9 @@ _OTHER_WAYS = {
     ("any", "f"): _any_float,
     ("count_nonzero", "b"): _counted, ("count_nonzero", "i"): _counted, ("count_nonzero", "u"): _counted,
     ("sum", "b"): _counted,
+    ("sum", "i"): lambda x: x.sum(dtype=np.int64), ("sum", "u"): lambda x: x.sum(dtype=np.uint64),
+    ("arg_max", "i"): lambda x: x.argmax() if x.size else None, ("arg_min", "i"): lambda x: x.argmin() if x.size else None,
+    ("arg_max", "u"): lambda x: x.argmax() if x.size else None, ("arg_min", "u"): lambda x: x.argmin() if x.size else None,
     ("arg_max", "b"): lambda x: x.argmax() if x.size else None,  # it stops at the first
     ("arg_min", "b"): lambda x: (x.view(np.uint8) == 0).argmax() if x.size else None,
 }
@@ -105,7 +108,7 @@ def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[Tuple[Optional[byt
     if not x.dtype.isnative:
         return None
     other = _OTHER_WAYS.get((_library.name_of_op(op).decode(), x.dtype.kind))
-    if other is not None:
+    if other is not None and not (op == "sum" and x.dtype in (np.int64, np.uint64)):  # libtilefold has it on all cores
         return None, other, None, None
     row, vectorised = _vectorised(x, op)
     operation = Operation(vectorised, row)
