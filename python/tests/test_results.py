@@ -242,3 +242,11 @@ def test_questions_and_places_that_are_found_in_other_ways(dtype):
                 else:
                     with pytest.raises(tilefold.EmptyError, match=f"tilefold.{name}: "):
                         getattr(tilefold, name)(x)
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8"])
+def test_means_that_are_found_in_another_way_have_the_same_bits(dtype):
+    for n in (1, 3, 1000, 70_001, 2 ** 21, 2 ** 21 + 1):
+        for x in (items(dtype, n, n), np.full(n, np.iinfo(dtype).max if dtype != "?" else 1, dtype)):
+            by_library = tilefold.segment_reduce(x, [0, n], "mean")[0]
+            assert same_bits(tilefold.mean(x), by_library) and same_bits(tilefold.mean(np.repeat(x, 2)[::2]), by_library), n

@@ -38,12 +38,27 @@ def _any_float(x: np.ndarray[Any, Any]) -> Any:
     return np.bool_(x.size > 0 and (_whole(x, "max") != 0 or _whole(x, "min") != 0))  # a NaN wins, and is true
 
 
+def _mean_of_integers(x: np.ndarray[Any, Any]) -> Any:
+    if x.size == 0:
+        return None
+    if x.dtype.kind == "b":
+        return np.float64(_counted(x)) / x.size
+    least, greatest = int(_whole(x, "min")), int(_whole(x, "max"))
+    if x.size * (greatest - least if least < 0 < greatest else abs(greatest + least)) > 2 ** 53:
+        return None  # float64 may not hold all sums
+    return np.float64(x.sum(dtype=np.int64)) / x.size
+
+
 #: What is found faster of all items one after the other in another way, by operation and kind of dtype. The results are
 #: exact, so no order can show. None: there is nothing to fold.
 _OTHER_WAYS = {
     ("any", "f"): _any_float,
+    ("mean", "b"): _mean_of_integers, ("mean", "i"): _mean_of_integers, ("mean", "u"): _mean_of_integers,
     ("count_nonzero", "b"): _counted, ("count_nonzero", "i"): _counted, ("count_nonzero", "u"): _counted,
     ("sum", "b"): _counted,
+    ("sum", "i"): lambda x: x.sum(dtype=np.int64), ("sum", "u"): lambda x: x.sum(dtype=np.uint64),
+    ("arg_max", "i"): lambda x: x.argmax() if x.size else None, ("arg_min", "i"): lambda x: x.argmin() if x.size else None,
+    ("arg_max", "u"): lambda x: x.argmax() if x.size else None, ("arg_min", "u"): lambda x: x.argmin() if x.size else None,
     ("arg_max", "b"): lambda x: x.argmax() if x.size else None,  # it stops at the first
     ("arg_min", "b"): lambda x: (x.view(np.uint8) == 0).argmax() if x.size else None,
 }
@@ -105,7 +120,7 @@ def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[Tuple[Optional[byt
     if not x.dtype.isnative:
         return None
     other = _OTHER_WAYS.get((_library.name_of_op(op).decode(), x.dtype.kind))
-    if other is not None:
+    if other is not None and not (op in ("sum", "mean") and x.dtype in (np.int64, np.uint64)):
         return None, other, None, None
     row, vectorised = _vectorised(x, op)
     operation = Operation(vectorised, row)
