@@ -36,7 +36,7 @@ def programs():
             name = 'gpu.' + source.removeprefix('test/').removesuffix('.cu').replace('/', '.')
             all_of[name] = [source] + host
             if source.startswith('test/src/tool/'):
-                all_of[name] += found('src/tool/*.cpp')
+                all_of[name] += found('src/tool/*.c*') + ['src/tool/CMakeLists.txt']
     all_of['gpu.cuda.per_thread_default_stream_test'] = ['test/cuda/default_stream_test.cu'] + host
     all_of['gpu.two_units_test'] += ['test/two_units_host.cpp']
     all_of['gpu.nccl.ranks_test'] += ['examples/ranks/nccl_sum.cu', 'cmake/nccl.cmake', 'cmake/find_nccl.cmake']
