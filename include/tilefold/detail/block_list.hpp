@@ -124,14 +124,21 @@ class block_list {
     return folded;
   }
 
-  /// The list of items [begin, end) with these values, in bytes, as many as blocks_type says.
-  /// Throws format_error, which begins with `who`, if a value cannot be that of its block's items.
+  /// The list of items [begin, end) with these values, in bytes, as many as blocks_type says, which
+  /// another rank of this program made.
+  static block_list from(std::int64_t begin, std::int64_t end, const std::byte* values) {
+    block_list list(begin);
+    list.end_ = end;
+    list.values_.assign(values, blocks_type{{begin, end}}.count());
+    return list;
+  }
+
+  /// The same of bytes that may be anybody's. Throws format_error, which begins with `who`, if a
+  /// value cannot be that of its block's items.
   static block_list from(std::int64_t begin, std::int64_t end, const std::byte* values,
                          const std::string& who) {
     const blocks_type blocks{{begin, end}};
-    block_list list(begin);
-    list.end_ = end;
-    list.values_.assign(values, blocks.count());
+    block_list list = from(begin, end, values);
     for (int i = 0; i < blocks.count(); ++i) {
       const std::int64_t first = blocks.first(i);
       const std::int64_t last = blocks.first(i + 1);
