@@ -517,8 +517,8 @@ struct unless_empty {
   const char* name = nullptr;
 
   template <class It>
-  auto readable(const It& it, const char* what) const {
-    return exec.readable(it, name == nullptr ? what : name, reads_items);
+  auto readable(const It& it, const char* what, bool reads = true) const {
+    return exec.readable(it, name == nullptr ? what : name, reads && reads_items);
   }
 };
 
