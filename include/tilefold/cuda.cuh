@@ -476,7 +476,10 @@ class basic_cuda_executor {
   /// Throws if this GPU cannot follow the pointer, or one that an adaptor is seen to start from.
   template <class It>
   auto readable(const It& first, const char* what, bool reads = true) const {
-    (void)detail::cuda::knows_number<std::iter_value_t<It>>();
+    // Some outputs have no type of values.
+    if constexpr (requires { typename std::iter_value_t<It>; }) {
+      (void)detail::cuda::knows_number<std::iter_value_t<It>>();
+    }
     auto raw = detail::cuda::unwrap(first);
     if (!reads) return raw;
     if constexpr (std::is_pointer_v<decltype(raw)>) {
