@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <memory>
 
 namespace tilefold::detail {
 
@@ -24,7 +23,7 @@ template <>
 struct block_claims<bool> {
   static bool hold(const bool& value, std::int64_t, std::int64_t) {
     unsigned char byte;
-    std::memcpy(&byte, std::addressof(value), 1);
+    std::memcpy(&byte, __builtin_addressof(value), 1);
     return byte <= 1;
   }
 };
