@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Exact reducers of complex numbers on a GPU: sums and means against accumulators of their parts,
-// products against the host, which others compare with MPFR. Each takes nvcc its time for doubles, so
-// they are called from several tests.
+// products against the host, which others compare with MPFR. Each takes nvcc its time for doubles,
+// so they are called from several tests.
 #pragma once
 
 #include <thrust/complex.h>
@@ -25,9 +25,9 @@
 #include <tilefold/segmented_reduce.hpp>
 #include <tilefold/transform_reduce.hpp>
 
+#include "many_items.hpp"
 #include "support/device.cuh"
 #include "support/seed.hpp"
-#include "many_items.hpp"
 
 namespace tilefold::test {
 namespace {

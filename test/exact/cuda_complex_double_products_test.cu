@@ -6,7 +6,9 @@
 namespace tilefold::test {
 namespace {
 
-TEST(CudaExactOfComplexDoubles, ProductsAreThoseOfTheHost) { expect_products_of_the_host<double>(); }
+TEST(CudaExactOfComplexDoubles, ProductsAreThoseOfTheHost) {
+  expect_products_of_the_host<double>();
+}
 
 }  // namespace
 }  // namespace tilefold::test

@@ -6,7 +6,9 @@
 namespace tilefold::test {
 namespace {
 
-TEST(CudaExactOfComplexDoubles, SumsAndMeansAreThoseOfTheParts) { expect_sums_and_means_of_the_parts<double>(); }
+TEST(CudaExactOfComplexDoubles, SumsAndMeansAreThoseOfTheParts) {
+  expect_sums_and_means_of_the_parts<double>();
+}
 
 }  // namespace
 }  // namespace tilefold::test

@@ -6,7 +6,9 @@
 namespace tilefold::test {
 namespace {
 
-TEST(CudaExactOfComplexDoubles, ManySumsAreThoseOfTheHost) { expect_many_sums_of_the_host<double>(); }
+TEST(CudaExactOfComplexDoubles, ManySumsAreThoseOfTheHost) {
+  expect_many_sums_of_the_host<double>();
+}
 
 }  // namespace
 }  // namespace tilefold::test
