@@ -7,7 +7,8 @@
 //     host_bits [threads] [environment [first]]
 //
 // environment: default, flush (subnormals count as zero), up, down, zero (rounding), set before the
-// calls. With `first` it is set for the first parallel call of the program alone.
+// calls, but not while items are made. With `first` it is set for the first parallel call of the
+// program alone.
 #include <complex>
 #include <cstdint>
 #include <cstdio>
@@ -67,9 +68,23 @@ std::vector<T> mixed(std::uint64_t seed, std::uint64_t spread = 12) {
   for (std::int64_t i = 0; i < most; ++i) items.push_back(item<T>(source, spread));
   return items;
 }
+/// The processor's default mode while this lives.
+class default_mode {
+#if defined(__SSE__)
+ public:
+  default_mode() : before_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+  ~default_mode() { _mm_setcsr(before_); }
+  default_mode(const default_mode&) = delete;
+
+ private:
+  unsigned before_;
+#endif
+};
+
 /// Close to 1, so that products of many stay finite.
 template <class T>
 std::vector<T> near_one(std::uint64_t seed) {
+  [[maybe_unused]] const default_mode mode;
   std::vector<T> items = mixed<T>(seed, 0);
   for (T& x : items) x = static_cast<T>(1) + x * static_cast<T>(0x1p-12f);
   return items;
