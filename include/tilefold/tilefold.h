@@ -9,7 +9,8 @@
  *
  * Every function that can fail returns a tilefold_status. After anything but TILEFOLD_OK
  * tilefold_last_error() has one sentence that names the bad value, nothing has been written through
- * results, and the executor can be used again. */
+ * results, and the executor can be used again. If 64 bits do not hold one of several exact sums of
+ * integers, the others may have been written. */
 #ifndef TILEFOLD_H
 #define TILEFOLD_H
 
