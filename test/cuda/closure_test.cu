@@ -193,9 +193,6 @@ struct add_third {
 struct add {
   TILEFOLD_HD float operator()(float a, float b) const { return a + b; }
 };
-struct same {
-  TILEFOLD_HD float operator()(float x) const { return x; }
-};
 
 __global__ void fold_in_kernel(const float* items, int n, two* passed_on, float* projected) {
   __shared__ block_storage<128, two> pairs;
