@@ -90,7 +90,7 @@ inline constexpr int digits_of_16_bits = 0;
 template <compiler_float T>
   requires(sizeof(T) == 2)
 inline constexpr int digits_of_16_bits<T> =
-    static_cast<float>(static_cast<T>(1.0f + 0x1p-10f)) == 1.0f ? 8 : 11;
+    static_cast<float>(static_cast<T>(1.0f + 0x1p-10f)) > 1.0f ? 11 : 8;
 
 template <class T>
 inline constexpr bool is_half =
