@@ -45,7 +45,7 @@ struct scaled_sum {
 template <>
 struct block_claims<scaled_sum> {
   static bool hold(const scaled_sum& acc, std::int64_t, std::int64_t) {
-    constexpr std::int32_t most = std::int32_t{1} << 30;
+    constexpr std::int32_t most = 1 << 30;
     return -most <= acc.exponent && acc.exponent <= most;
   }
 };
