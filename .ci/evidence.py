@@ -12,8 +12,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VERIFIED = ROOT / 'test/gpu_verified.txt'
 COLUMNS = ['program', 'digest', 'tests', 'skipped', 'sanitizer_runs', 'device', 'toolkit']
-# What .ci/gpu --all alone runs; the first line of the evidence is without them.
-OPTIONAL = {'gpu.capi.c_cuda_test', 'python.gpu_tests', 'compile_matrix'}
+# What .ci/gpu --all alone runs; the first line of the evidence is without it.
+OPTIONAL = {'compile_matrix'}
 
 # Files with comments of C++.
 CODE = ('.h', '.hpp', '.cuh', '.cpp', '.cu', '.inc', '.c')
