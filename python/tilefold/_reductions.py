@@ -596,8 +596,8 @@ def exact_mean(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out 
 def exact_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
               where: Any = None, stream: Any = None) -> Any:
     """The real sum of real items, rounded once to their dtype: the same in whatever order items stand. Of integers and
-    bool in 64 bits; ArgumentError where those do not hold it, which checked_sum() tells of each sum. On a GPU: of float32 and
-    float64.
+    bool in 64 bits; ArgumentError where those do not hold it, which checked_sum() tells of each sum. On a GPU:
+    of float32 and float64.
 
     Of nothing: 0.0. The rest: see reduce()."""
     if where is not None:
