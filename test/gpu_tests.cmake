@@ -42,6 +42,12 @@ foreach(function cudaFuncGetAttributes cudaOccupancyMaxActiveBlocksPerMultiproce
   target_link_options(gpu.cuda.partly_written_test PRIVATE LINKER:--wrap=${function})
 endforeach()
 
+# What cmake/run.sh compiles and runs.
+add_executable(gpu_sum_example ${PROJECT_SOURCE_DIR}/examples/gpu_sum.cu)
+tilefold_own_target(gpu_sum_example)
+target_link_libraries(gpu_sum_example PRIVATE tilefold::cuda)
+add_dependencies(gpu_tests gpu_sum_example)
+
 # Generated operators: 12 of the family for the GPU and for the host, or all 60, each in a program. The
 # host's programs have the label gpu, too: they are part of what .ci/gpu builds and runs. Where compilers
 # only check the tests, one program of two is enough.
