@@ -42,6 +42,7 @@ struct exact_access;
 ///   themselves.
 /// - An exact zero is +0, unless every item is -0; of no items it is +0.
 /// - Sums of integers are exact in 128 bits; a result of an integer type is the sum modulo 2^bits.
+///   (Whether it fits: the reducer checked_sum.)
 template <class T>
   requires detail::exactly_summable<T>
 class exact_accumulator {
