@@ -2,7 +2,7 @@
 //
 // Exact norms of floats by segment, by column and by axis on a GPU, against the host. Means,
 // norms and sums of squares differ in what an item is lifted to and in the result alone: each type
-// of items has one of them by every verb, and all of them over ranges (cuda_suite.cuh).
+// of items has one of them by every verb, and all of them over ranges (cuda_suite_of_*.cuh).
 #include <gtest/gtest.h>
 
 #include <tilefold/reducers/exact.hpp>
