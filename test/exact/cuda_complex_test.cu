@@ -6,8 +6,17 @@
 namespace tilefold::test {
 namespace {
 
-TEST(CudaExactOfComplexFloats, SumsAndMeansAreThoseOfTheParts) {
-  expect_sums_and_means_of_the_parts<float>();
+TEST(CudaExactOfComplexFloats, SumsAreThoseOfTheParts) {
+  expect_ranges_of_the_parts<float, sums>();
+}
+TEST(CudaExactOfComplexFloats, MeansAreThoseOfTheParts) {
+  expect_ranges_of_the_parts<float, means>();
+}
+TEST(CudaExactOfComplexFloats, SumsOfSegmentsAreThoseOfTheParts) {
+  expect_segments_of_the_parts<float, sums>();
+}
+TEST(CudaExactOfComplexFloats, MeansOfSegmentsAreThoseOfTheParts) {
+  expect_segments_of_the_parts<float, means>();
 }
 
 }  // namespace
