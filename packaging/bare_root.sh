@@ -10,7 +10,7 @@ make_bare_root() {
   shift 2
   [ "$(id -u)" = 0 ] || give_up "a bare root is made by root: run this as root"
   need mmdebstrap
-  archive=$(dirname "$root")/$release.tar
+  archive=$(dirname "$root")/$(echo "$release" "$@" | tr ' ' _).tar
   mkdir -p "$(dirname "$root")"
   if [ ! -f "$archive" ]; then
     step mmdebstrap --quiet --variant=minbase --include="$(echo "$*" | tr ' ' ,)" "$release" "${archive%.tar}.part.tar"
