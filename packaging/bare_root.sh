@@ -13,7 +13,9 @@ make_bare_root() {
   archive=$(dirname "$root")/$(echo "$release" "$@" | tr ' ' _).tar
   mkdir -p "$(dirname "$root")"
   if [ ! -f "$archive" ]; then
-    step mmdebstrap --quiet --variant=minbase --include="$(echo "$*" | tr ' ' ,)" "$release" "${archive%.tar}.part.tar"
+    # apt, which is there in any case, for --include takes no empty list.
+    step mmdebstrap --quiet --variant=minbase --include="$(echo apt "$@" | tr ' ' ,)" "$release" \
+      "${archive%.tar}.part.tar"
     mv "${archive%.tar}.part.tar" "$archive"
   fi
   rm -rf --one-file-system "$root"
