@@ -16,6 +16,7 @@ case $* in
   --without-cuda) nvcc= ;;
   *) give_up "usage: sh packaging/release.sh [--without-cuda]" ;;
 esac
+[ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/release.sh"
 [ -z "$(git status --porcelain)" ] || give_up "there are changes that are not committed: a release is of a commit"
 step python3 -B test/versions_test.py .
 
