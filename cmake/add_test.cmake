@@ -76,5 +76,11 @@ function(tilefold_add_header_tests name pattern extension)
     foreach(warning sign-conversion useless-cast cast-align float-equal)
       target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-W${warning}>)
     endforeach()
+    # Headers of detail/ for CUDA are quiet inside of the public ones alone.
+    list(FILTER sources INCLUDE REGEX "\\.cu$")
+    list(FILTER sources EXCLUDE REGEX "/detail/")
+    set_source_files_properties(
+      ${sources} PROPERTIES COMPILE_OPTIONS
+                            -Xcompiler=-Wsign-conversion,-Wuseless-cast,-Wcast-align,-Wfloat-equal)
   endif()
 endfunction()

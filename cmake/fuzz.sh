@@ -26,6 +26,15 @@ compile() {
     -Iinclude -Itest "-Isrc/$room" "test/fuzz/$1.cpp" $(printf "src/$room/%s.cpp " $sources) -o "build/fuzz/$1"
 }
 
+# wait_for_all SENTENCE PROCESS...: gives up with that sentence if one fails.
+wait_for_all() {
+  sentence=$1
+  shift
+  for one; do
+    wait "$one" || give_up "$sentence"
+  done
+}
+
 seconds=${1:-60}
 [ $# = 0 ] || shift
 [ $# != 0 ] || set -- npy part piece accumulator
@@ -41,16 +50,25 @@ for format; do
   compile "$format" &
   compiling="$compiling $!"
 done
-for one in $compiling; do
-  wait "$one" || give_up "a fuzzer did not compile: see the first error above"
-done
-for format; do
-  echo "tilefold: fuzzing $format for $seconds seconds"
-  log=build/fuzz/$format.log
-  "build/fuzz/$format" -max_total_time="$seconds" -max_len=4096 -print_final_stats=1 -timeout=10 \
-    -artifact_prefix="build/fuzz/$format.fault." "build/fuzz/$format.inputs" >"$log" 2>&1 || {
+wait_for_all "a fuzzer did not compile: see the first error above" $compiling
+
+# fuzz FORMAT
+fuzz() {
+  log=build/fuzz/$1.log
+  "build/fuzz/$1" -max_total_time="$seconds" -max_len=4096 -print_final_stats=1 -timeout=10 \
+    -artifact_prefix="build/fuzz/$1.fault." "build/fuzz/$1.inputs" >"$log" 2>&1 || {
     tail -40 "$log"
-    give_up "$format has a fault: $log, and build/fuzz/$format.fault.*"
+    give_up "$1 has a fault: $log, and build/fuzz/$1.fault.*"
   }
-  sed -n 's/^stat::number_of_executed_units: */  inputs: /p' "$log"
+  sed -n "s/^stat::number_of_executed_units: */  $1, inputs: /p" "$log"
+}
+
+# As many at once as there are cores.
+echo "tilefold: fuzzing $* for $seconds seconds each"
+fuzzing=
+for format; do
+  fuzz "$format" &
+  fuzzing="$fuzzing $!"
+  [ $(($(echo "$fuzzing" | wc -w) % $(nproc))) != 0 ] || { wait_for_all "a fuzzer found a fault" $fuzzing && fuzzing=; }
 done
+wait_for_all "a fuzzer found a fault" $fuzzing

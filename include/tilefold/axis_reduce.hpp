@@ -4,6 +4,10 @@
 // folds.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <concepts>
 #include <cstdint>
 #include <iterator>
@@ -247,3 +251,5 @@ auto axis_reduce_into(const Handle& handle, Arguments&&... arguments) {
 }
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

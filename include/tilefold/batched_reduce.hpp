@@ -4,6 +4,10 @@
 // Backend-neutral; the executor folds.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <concepts>
 #include <cstdint>
 #include <iterator>
@@ -117,3 +121,5 @@ auto batched_reduce_into(const Handle& handle, Arguments&&... arguments) {
 }
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

@@ -5,6 +5,10 @@
 // docs/kernels.md has examples.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
@@ -178,3 +182,5 @@ __device__ __forceinline__ auto block_fold_each(block_storage<Nt, Acc, MostFolds
 }
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

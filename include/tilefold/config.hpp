@@ -32,6 +32,19 @@
 #define TILEFOLD_NO_EXEC_CHECK
 #endif
 
+// Around code that warnings of a user's -Werror would stop: array bounds of type int
+// (-Wsign-conversion), and comparisons that mean equal (-Wfloat-equal). NVRTC does not know the
+// pragmas. Not public.
+#if defined(__CUDACC_RTC__)
+#define TILEFOLD_WARNINGS_OFF
+#define TILEFOLD_WARNINGS_BACK
+#else
+#define TILEFOLD_WARNINGS_OFF                                                        \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wfloat-equal\"") \
+      _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
+#define TILEFOLD_WARNINGS_BACK _Pragma("GCC diagnostic pop")
+#endif
+
 // Options that let a compiler compute something else than IEEE 754's operations break the promise
 // of equal bits. Those that a header can see are refused here; docs/numerics.md speaks of the
 // others.

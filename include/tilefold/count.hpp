@@ -7,8 +7,7 @@
 #include <tilefold/detail/reducer_verb.hpp>
 #include <tilefold/reducers/basic.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
@@ -90,4 +89,4 @@ inline constexpr detail::value_verb_into<detail::make_question<reducers::none>> 
 
 }  // namespace tilefold
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -8,6 +8,10 @@
 // environment. Nothing of CUB is included.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <cuda_runtime_api.h>
 
 #include <cuda/std/limits>
@@ -616,3 +620,5 @@ struct basic_device_segmented_reduce {
 using DeviceSegmentedReduce = basic_device_segmented_reduce<detail::this_build>;
 
 }  // namespace tilefold::cub_compat
+
+TILEFOLD_WARNINGS_BACK

@@ -6,6 +6,10 @@
 // nvcc; header-only, links the CUDA runtime.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -800,3 +804,5 @@ inline const bool host_pointer_guard_is_set =
 }  // namespace detail
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

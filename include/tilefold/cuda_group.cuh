@@ -4,6 +4,10 @@
 // blocks go to memory of the host, which puts them together. The bits are those of one GPU.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -390,3 +394,5 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
 using cuda_group = basic_cuda_group<detail::cuda::this_build>;
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

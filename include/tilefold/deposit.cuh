@@ -4,6 +4,10 @@
 // atomicAdd() on floats, whose result depends on it. Device code. docs/exact.md has an example.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <tilefold/detail/cuda/in_kernel/exact_deposit.cuh>
 #include <tilefold/exact_accumulator.hpp>
 
@@ -30,3 +34,5 @@ __device__ __forceinline__ void deposit(exact_accumulator<T>* sum, const U& x) {
 }
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

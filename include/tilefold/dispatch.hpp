@@ -6,6 +6,10 @@
 // verb, so that .cpp and .cu files of one program do not share one template with two meanings.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <tilefold/detail/function_checks.hpp>
 #include <tilefold/detail/stand_in.hpp>
 #include <tilefold/host.hpp>
@@ -47,3 +51,5 @@ using default_dispatch = host_dispatch<host::mode>;
 #endif
 
 }  // namespace tilefold::detail
+
+TILEFOLD_WARNINGS_BACK

@@ -3,6 +3,10 @@
 // Ranks that are GPUs joined by NCCL. Needs nccl.h and links libnccl: the target tilefold::nccl.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -207,3 +211,5 @@ class nccl_communicator {
 static_assert(communicator<nccl_communicator>);
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

@@ -24,8 +24,7 @@
 #include <functional>
 #endif
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
@@ -776,4 +775,4 @@ TILEFOLD_HD normalized_op_t<Op> normalize(const Op& op) {
 
 }  // namespace tilefold
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

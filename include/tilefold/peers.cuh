@@ -3,6 +3,10 @@
 // Ranks that are GPUs of one process and reach each other's memory. Header only; no NCCL.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -355,3 +359,5 @@ using peer_communicator = basic_peer_communicator<detail::cuda::this_build>;
 static_assert(communicator<peer_communicator>);
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

@@ -4,6 +4,10 @@
 // merged with its neighbours, written to a file and read by another program.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -269,3 +273,5 @@ auto reduce_piece(const Handle& handle, Arguments&&... arguments) {
 }
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

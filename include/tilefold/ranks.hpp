@@ -4,6 +4,10 @@
 // part of the items. The result has the bits of one call over the whole, wherever the cuts lie.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -596,3 +600,5 @@ auto ranks(Comm& comm, Exec& exec, const rank_lengths& lengths) {
 }
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

@@ -4,6 +4,10 @@
 // finds the runs and folds them.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <concepts>
 #include <cstdint>
 #include <iterator>
@@ -296,3 +300,5 @@ auto reduce_by_key_into(const Handle& handle, Arguments&&... arguments) {
 }
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

@@ -11,6 +11,10 @@
 // blocks of the fold order, so each is one fold.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -548,3 +552,5 @@ streamed_executor<Build> streamed(basic_cuda_executor<Build>& gpu,
 }
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

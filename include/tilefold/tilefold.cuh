@@ -7,7 +7,13 @@
 // thrust_compat.hpp, cub_compat.cuh.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <tilefold/block_fold.cuh>
 #include <tilefold/cuda.cuh>
 #include <tilefold/deposit.cuh>
 #include <tilefold/tilefold.hpp>
+
+TILEFOLD_WARNINGS_BACK

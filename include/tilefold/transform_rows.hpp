@@ -4,6 +4,10 @@
 // these: x - logsumexp(row). Backend-neutral; the executor folds.
 #pragma once
 
+#include <tilefold/config.hpp>
+
+TILEFOLD_WARNINGS_OFF
+
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -230,3 +234,5 @@ void log_softmax(const Handle& handle, Arguments... arguments) {
 }
 
 }  // namespace tilefold
+
+TILEFOLD_WARNINGS_BACK

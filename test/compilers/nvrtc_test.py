@@ -54,6 +54,7 @@ class Compiler:
         status = self.nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         if status != 0:
             raise RuntimeError(self.text(program, "ProgramLog").decode())
+        self.log = self.text(program, "ProgramLog").decode()
         return self.text(program, "CUBIN")
 
 
@@ -83,6 +84,10 @@ class Nvrtc(WithCompiler):
         kernels = self.code(self.source)
         self.assertEqual(len(kernels), 5)
         self.assertEqual(complaints(kernels, self.code(self.source, "--fmad=false")), [])
+
+    def test_warns_of_nothing(self):
+        self.compiler.cubin(self.source)
+        self.assertEqual(self.compiler.log.strip("\n\0"), "")
 
     def test_a_planted_leak_is_found(self):
         faults = complaints(self.code(LEAK), self.code(LEAK, "--fmad=false"))

@@ -20,8 +20,7 @@
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/wide_integer.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
@@ -189,4 +188,4 @@ struct balanced_state<exact_state<Least, Most>> {
 
 }  // namespace tilefold::detail
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

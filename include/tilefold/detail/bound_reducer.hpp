@@ -15,8 +15,7 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
@@ -409,4 +408,4 @@ class bound_reducer {
 
 }  // namespace tilefold::detail
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

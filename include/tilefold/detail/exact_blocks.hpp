@@ -18,8 +18,7 @@
 
 #include <tilefold/detail/exact_state.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
@@ -337,4 +336,4 @@ class plain_cuts {
 
 }  // namespace tilefold::detail
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -11,8 +11,7 @@
 #include <tilefold/detail/real_math.hpp>
 #include <tilefold/op.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
@@ -165,4 +164,4 @@ TILEFOLD_HD double sum_of_exponentials(const float (&x)[N], float max, std::int3
 
 }  // namespace tilefold::detail
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

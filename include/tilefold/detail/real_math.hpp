@@ -12,9 +12,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/op.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wfloat-equal"      // what is equal is meant
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
@@ -188,4 +186,4 @@ TILEFOLD_HD inline double logarithm(double x) {
 
 }  // namespace tilefold::detail
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -11,8 +11,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/op.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
@@ -103,4 +102,4 @@ TILEFOLD_HD auto lift_packet(const R& r, const T (&values)[N]) {
 
 }  // namespace tilefold::detail
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -13,8 +13,7 @@
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
@@ -269,4 +268,4 @@ TILEFOLD_HD T rounded_real(const leading_bits& x, bool negative) {
 
 }  // namespace tilefold::detail
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -17,8 +17,7 @@
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reducer.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
@@ -297,4 +296,4 @@ TILEFOLD_HD auto fuse(const R&... reducers) {
 
 }  // namespace tilefold
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -17,9 +17,7 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wfloat-equal"      // what is equal is meant
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
@@ -47,7 +45,7 @@ struct scaled_sum {
 template <>
 struct block_claims<scaled_sum> {
   static bool hold(const scaled_sum& acc, std::int64_t, std::int64_t) {
-    constexpr std::int32_t most = std::int32_t{1} << 30;
+    constexpr std::int32_t most = 1 << 30;
     return -most <= acc.exponent && acc.exponent <= most;
   }
 };
@@ -311,4 +309,4 @@ struct ways<reducers::harmonic_mean> : commutative_ways {};
 
 }  // namespace tilefold
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -18,8 +18,7 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
@@ -276,4 +275,4 @@ struct ways<reducers::cosine> : commutative_ways {};
 
 }  // namespace tilefold
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

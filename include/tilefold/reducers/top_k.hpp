@@ -12,8 +12,7 @@
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
@@ -218,4 +217,4 @@ struct ways<reducers::bottom_k<K, Nan>> : best_list_ways<false, Nan> {};
 
 }  // namespace tilefold
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -21,8 +21,7 @@
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail::host {
 
@@ -247,4 +246,4 @@ typename Reducer::accumulator fold(const Source& elements, const Reducer& reduce
 
 }  // namespace tilefold::detail::host
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

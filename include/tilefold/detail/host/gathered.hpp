@@ -18,8 +18,7 @@
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail::host {
 
@@ -106,4 +105,4 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
 
 }  // namespace tilefold::detail::host
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -22,8 +22,7 @@
 #include <tilefold/detail/pack.hpp>
 #include <tilefold/tree.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wfloat-equal"  // what is equal is meant
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
@@ -235,4 +234,4 @@ std::int64_t fold_short_rows(const equal_forest<source<It>>& forest,
 
 }  // namespace tilefold::detail::host
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -18,8 +18,7 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
+TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail::host {
 
@@ -99,4 +98,4 @@ class place_fold {
 
 }  // namespace tilefold::detail::host
 
-#pragma GCC diagnostic pop
+TILEFOLD_WARNINGS_BACK

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,7 @@ class rank_mailbox {
   explicit rank_mailbox(int ranks) : ranks_(ranks) {
     void* words = nullptr;
     check(cudaHostAlloc(&words, sizeof(pinned_words), cudaHostAllocPortable), "cudaHostAlloc");
-    words_ = ::new (static_cast<void*>(words)) pinned_words{};
+    words_ = std::construct_at(static_cast<pinned_words*>(words));
     try {
       reserve(4096);
     } catch (...) {
