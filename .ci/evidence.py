@@ -12,8 +12,8 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VERIFIED = ROOT / 'test/gpu_verified.txt'
 COLUMNS = ['program', 'digest', 'tests', 'skipped', 'sanitizer_runs', 'device', 'toolkit']
-# What .ci/gpu --all alone runs; the first line of the evidence is without them.
-OPTIONAL = {'gpu.capi.c_cuda_test', 'python.gpu_tests', 'compile_matrix'}
+# What .ci/gpu --all alone runs; the first line of the evidence is without it.
+OPTIONAL = {'compile_matrix'}
 
 # Files with comments of C++.
 CODE = ('.h', '.hpp', '.cuh', '.cpp', '.cu', '.inc', '.c')
@@ -39,6 +39,7 @@ def programs():
                 all_of[name] += found('src/tool/*.c*') + ['src/tool/CMakeLists.txt']
     all_of['gpu.cuda.per_thread_default_stream_test'] = ['test/cuda/default_stream_test.cu'] + host
     all_of['gpu.two_units_test'] += ['test/two_units_host.cpp']
+    all_of['gpu.cuda.all_gpus_test'] += ['cmake/nccl.cmake', 'cmake/find_nccl.cmake']
     all_of['gpu.nccl.ranks_test'] += ['examples/ranks/nccl_sum.cu', 'cmake/nccl.cmake', 'cmake/find_nccl.cmake']
     # A program for each few of the family, as many as the build has.
     all_of['gpu.order_net'] = ['test/order_net/cuda_test.cu', 'test/order_net/host_test.cpp'] + host

@@ -206,8 +206,8 @@ void axis_reduce_into(Exec&& exec, const In& in, const Out& out, AxesInitOp... a
   }
 }
 
-/// The same, done when the call returns. The executor may be left out: the memory of `in` then
-/// decides, as in reduce().
+/// Does the same synchronously. The executor may be left out: then the memory of `in` decides, as
+/// in reduce().
 template <class Acc = void, executor Exec, class In, class Out, class... AxesInitOp>
 void axis_reduce(Exec&& exec, const In& in, const Out& out, AxesInitOp... axes_init_op) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);

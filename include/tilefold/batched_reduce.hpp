@@ -57,8 +57,9 @@ constexpr bool describes_arrays() {
 /// - An array of no items, or of a negative number, gives the value of if_empty(), else `init`,
 ///   else the operator's identity; its pointer may be null. If there is none of them, the call does
 ///   not compile.
-/// - Lengths and pointers are believed, but for the first pointer to items on the host; checked()
-///   looks at all of them.
+/// - Lengths and pointers are not validated, except that the host executor checks the first
+/// pointer;
+///   use checked() to validate all of them.
 /// - On a CUDA executor the call is asynchronous in its stream and takes three launches, or one for
 ///   1024 arrays or fewer; everything must live until the stream has passed it. Workspace:
 ///   cuda_executor::segments_workspace_bytes().
@@ -84,8 +85,8 @@ void batched_reduce_into(Exec&& exec, Pointers pointers, Lengths lengths, Count 
   }
 }
 
-/// The same, done when the call returns. The executor may be left out: the memory of `pointers`
-/// then decides, as in reduce(); the arrays must be where that executor reads.
+/// Does the same synchronously. The executor may be left out: then the memory of `pointers`
+/// decides, as in reduce(); that executor must be able to read the arrays.
 template <class Acc = void, executor Exec, class... Arguments>
 void batched_reduce(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);

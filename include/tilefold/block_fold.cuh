@@ -17,11 +17,12 @@ TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
-/// What `Op` on values of type T accumulates in, and gives: the type that reduce() would return.
+/// The accumulator and result type of `Op` on values of type T: the type that reduce() returns.
 template <class T, class Op>
 using folded_t = detail::accumulator_t<void, Op, T, detail::no_init>;
 
-/// What reducer `R` (docs/reducers.md) accumulates values of type T in: the type for block_storage.
+/// The accumulator type of reducer `R` (docs/reducers.md) for values of type T: that of
+/// block_storage.
 template <class T, class R>
 using accumulated_t = typename detail::cuda::kernel_accumulator<R, T>::type;
 
@@ -39,10 +40,10 @@ using accumulated_t = typename detail::cuda::kernel_accumulator<R, T>::type;
 ///   those lanes pass does not matter.
 /// - Result: in every lane of the group. Its type is folded_t<T, Op>; a NaN is the canonical one.
 ///   It has the bits that reduce() returns for the same items.
-/// - Who takes part: all lanes of the group, at the same time, with the same `count`, which is 0 to
-///   Lanes * Vt. Groups need not stay together. Lanes at the end of a block that are not there
-///   count as lanes without items: give a `count`.
-/// - `count` 0: the operator's identity; if it has none, a value without meaning.
+/// - Participants: all lanes of the group, together, with the same `count`, from 0 to Lanes * Vt.
+///   Different groups may call at different times. If a block's last warp is incomplete, pass a
+///   `count`: lanes that do not exist have no items.
+/// - `count` 0: the operator's identity; if it has none, an unspecified value.
 /// - A reducer lifts each item, with its number among the items if it asks for the index, and its
 ///   result comes back: docs/kernels.md.
 /// - Multiplications in `op` are not fused with additions of another call or of your own code
@@ -128,10 +129,10 @@ struct block_storage : detail::cuda::block_nodes<Nt, Acc, Folds> {
 ///     | thread t  | holds                                |
 ///     |-----------|--------------------------------------|
 ///     | t < 32    | the result                           |
-///     | any other | a value without meaning              |
+///     | any other | an unspecified value                 |
 ///
-/// - Who takes part: all threads of the block, with the same `count`, which is 0 to Nt * Vt.
-/// - `count` 0: the operator's identity; if it has none, a value without meaning.
+/// - Participants: all threads of the block, with the same `count`, from 0 to Nt * Vt.
+/// - `count` 0: the operator's identity; if it has none, an unspecified value.
 /// - Multiplications in `op` are not fused with additions of another call or of your own code
 ///   around the fold; those inside `op` are yours (docs/numerics.md).
 /// - One barrier, none in blocks of a single warp. Work for accumulators of 4 or 8 bytes: each lane
@@ -165,7 +166,7 @@ __device__ __forceinline__ auto block_fold(block_storage<Nt, Acc, MostFolds>& st
 ///     | t < Folds                              | the result of fold t          |
 ///     | k + P, k + 2 P... below 32, k < Folds   | the result of fold k          |
 ///     | any other below 32                     | one of the folds, unspecified |
-///     | t >= 32                                | a value without meaning       |
+///     | t >= 32                                | an unspecified value          |
 ///
 /// All else as for block_fold.
 template <int Nt, class Acc, int MostFolds, class Items, int Folds, class Op>

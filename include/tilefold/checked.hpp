@@ -49,21 +49,20 @@ inline constexpr std::int64_t any_number_of_items = (std::numeric_limits<std::in
 
 }  // namespace detail
 
-/// The same executor, which checks what it is told about segments and arrays before it reads an
-/// item or writes a result: for offsets, lengths and pointers that come from elsewhere, or lie
-/// where only the GPU reads them.
+/// Returns a view of an executor that validates segments and arrays before it reads an item or
+/// writes a result: for offsets, lengths and pointers that are not trusted, or that only the GPU
+/// can read.
 ///
 ///     segmented_reduce(checked(exec, num_items), first, offsets, num_segments, out);
 ///     batched_reduce(checked(exec), pointers, lengths, num_arrays, out);
 ///
-/// - `num_items` is how many items there are from `first` on. Without it nothing is known of the
-///   end of the items, and segments that go past it are not found. batched_reduce() does not ask
-///   for it.
+/// - `num_items` is the number of items from `first` on. Without it, segments that end after the
+///   last item are not detected. batched_reduce() does not need it.
 /// - segmented_reduce: every segment begins at 0 or later, does not end before it begins (as
 ///   unchecked empty segments may), and ends at `num_items` or earlier. batched_reduce: no length
-///   is negative, and no pointer to items is null. Every other verb does as without checked().
-/// - What is wrong throws segment_error, which has the index of the first wrong segment or array
-///   and names its bounds; nothing has been written then.
+///   is negative, and no pointer to items is null. Other functions behave as without checked().
+/// - Errors: throws segment_error, which has the index of the first invalid segment or array
+///   and names its bounds; nothing is written then.
 /// - Cost: one reduce() over the offsets, for which the call waits, `_into` too. So during a
 ///   capture into a CUDA graph it throws capture_error. Offsets must not change until the call's
 ///   work is done. Equal lengths are checked without looking at memory.

@@ -26,16 +26,16 @@ namespace tilefold {
 /// The ranks of a group, as one of them sees it.
 ///
 /// - `rank()`: this rank's number, 0 to size() - 1; `size()`: how many there are.
-/// - `all_gather(send, receive, bytes)`: every rank gives `bytes` bytes at `send`, as many as all
-///   others, and finds size() * bytes at `receive`, rank by rank. Both are host memory. The call
-///   returns when they are there. It may throw what it likes if the ranks cannot be reached; on all
-///   of them, if it can.
-/// - If there are `send(rank, from, bytes)` and `receive(rank, to, bytes)`, of host memory to and
-///   from one other rank, with as many bytes on both sides and in the order in which they were
-///   sent, then very many ranks merge what neighbours have in place of gathering all of it
+/// - `all_gather(send, receive, bytes)`: every rank passes `bytes` bytes at `send`, the same number
+///   on all ranks, and receives size() * bytes at `receive`, in the order of the ranks. Both are
+///   host memory. The call returns when all bytes have arrived. It may throw any exception if a
+///   rank cannot be reached, if possible on all ranks.
+/// - Optional: `send(rank, from, bytes)` and `receive(rank, to, bytes)`, of host memory to and from
+///   one other rank, with the same number of bytes on both sides and in the order of sending. With
+///   them very many ranks merge the parts of neighbours instead of gathering all parts
 ///   (docs/ranks.md).
 ///
-/// Any transport can be one: docs/ranks.md has thirty lines over another library.
+/// docs/ranks.md shows a communicator over another library, in thirty lines.
 template <class Comm>
 concept communicator = requires(Comm& comm, const void* send, void* receive, std::size_t bytes) {
   { comm.rank() } -> std::convertible_to<int>;
@@ -48,11 +48,12 @@ concept communicator = requires(Comm& comm, const void* send, void* receive, std
 ///
 ///     thread_communicator::run(4, [&](thread_communicator& comm) { ... });
 ///
-/// - Each is used by one thread at a time, and is not copied. One that is destroyed, for instance
-///   because its thread has thrown, has left: whoever waits for it, or will, gets a
-///   communicator_error that names it.
-/// - Cost: no thread beyond the ranks' own. Ranks that wait look for the others for 50 us if there
-///   is a core for each rank, and then sleep.
+/// - Each is used by one thread at a time, and is not copied. A rank that is destroyed, for
+/// instance
+///   because its thread has thrown, has left the group: ranks that wait for it, now or later, throw
+///   communicator_error, which names it.
+/// - Cost: no thread beyond the ranks' own. A waiting rank spins for 50 us if there is a core for
+///   each rank, and then sleeps.
 class thread_communicator {
  public:
   /// The ranks of a new group; throws invalid_range_error unless size >= 1.

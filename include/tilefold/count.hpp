@@ -66,23 +66,23 @@ struct make_count_if {
 inline constexpr detail::value_verb<detail::make_count> count{"count"};
 inline constexpr detail::value_verb_into<detail::make_count> count_into{"count_into"};
 
-/// How many elements satisfy `predicate` (callable on the device where the fold runs there); as
-/// count.
+/// How many elements satisfy `predicate`, which must be callable on the GPU if the call runs there;
+/// as count.
 inline constexpr detail::value_verb<detail::make_count_if> count_if{"count_if"};
 inline constexpr detail::value_verb_into<detail::make_count_if> count_if_into{"count_if_into"};
 
-/// Whether every element satisfies `predicate`, as count_if; true of nothing. The fold ends early
-/// once an element decides it: `predicate` is then not called for all of them.
+/// Whether every element satisfies `predicate`, as count_if. Empty: true. The call ends early once
+/// an element decides the result: `predicate` is then not called for all elements.
 inline constexpr detail::value_verb<detail::make_question<reducers::all>> all_of{"all_of"};
 inline constexpr detail::value_verb_into<detail::make_question<reducers::all>> all_of_into{
     "all_of_into"};
 
-/// Whether some element satisfies `predicate`, as count_if; false of nothing.
+/// Whether any element satisfies `predicate`, as count_if. Empty: false.
 inline constexpr detail::value_verb<detail::make_question<reducers::any>> any_of{"any_of"};
 inline constexpr detail::value_verb_into<detail::make_question<reducers::any>> any_of_into{
     "any_of_into"};
 
-/// Whether no element satisfies `predicate`, as count_if; true of nothing.
+/// Whether no element satisfies `predicate`, as count_if. Empty: true.
 inline constexpr detail::value_verb<detail::make_question<reducers::none>> none_of{"none_of"};
 inline constexpr detail::value_verb_into<detail::make_question<reducers::none>> none_of_into{
     "none_of_into"};

@@ -271,33 +271,34 @@ template <class Build>
 class kept_executors;
 }
 
-/// Runs folds on one GPU, in the order of one stream.
+/// Executes reductions on one GPU, in the order of one stream.
 ///
 /// - Stream: cuda_executor() makes its own on the current device (ordered with the legacy default
 ///   stream as ordinary streams are); cuda_executor(stream) borrows one, which must outlive the
 ///   executor. 0, cudaStreamLegacy and cudaStreamPerThread are fine. Wrappers of streams and
 ///   policies of thrust are taken as well; a verb takes them in place of an executor
 ///   (docs/streams.md).
-/// - End: the destructor waits for the work of the executor's own stream. What that work waits for
-///   has to come from elsewhere. A borrowed stream may be destroyed right behind the executor,
-///   whose work goes on; there a launch begins when the one before has ended
-///   (docs/notes/tuning.md).
+/// - Destructor: waits for the work of the executor's own stream, so this work must not depend on
+///   anything that the same thread does later. A borrowed stream may be destroyed right after the
+///   executor; its work continues. In a borrowed stream a launch begins only when the one before
+///   has ended (docs/notes/tuning.md).
 /// - Workspace: one accumulator per tile and 3% for bookkeeping, at least 64 KiB once any is
-///   needed; kept between calls. It grows in stream order from a memory resource, cudaMallocAsync
-///   unless another is given, of ours, of cuda::mr's or RMM's; reserve() grows it ahead of
-///   time and use_workspace() takes the caller's memory, after which calls that fit allocate
-///   nothing. The size queries say what fits.
+///   needed; kept between calls. It grows in stream order from a memory resource: by default
+///   cudaMallocAsync, or one of this library, cuda::mr or RMM. reserve() grows it ahead of time,
+///   and use_workspace() sets the caller's memory; after either, calls that fit allocate nothing.
+///   The size queries return the bytes that calls need.
 /// - One launch per fold, any n. Asynchronous calls can be captured into a CUDA graph once the
 ///   workspace is large enough; a graph uses the executor's workspace, so the executor must outlive
 ///   it, must not grow meanwhile, and two such graphs must not run at the same time.
-/// - A call that returns its value returns when the value is there, for which it looks by itself at
-///   first; the stream may still be busy with the end of its kernel. So the value alone is there:
-///   what else functions of the caller's have written is when the stream has ended.
+/// - A call that returns its value returns once the value has arrived; the kernel may not have
+/// ended
+///   then. Other memory that functions of the caller write is complete only after a synchronization
+///   with the stream.
 /// - Threads: one executor serves one thread at a time. Any number of executors may run at once.
 /// - After an exception the executor is as before and can be used again (unless CUDA reports an
 ///   error that ends the context).
 /// - After cudaDeviceReset() an executor's stream and memory are gone. It can be destroyed;
-///   all else throws cuda_error. Calls that name no executor go on with a new one.
+///   all other functions throw cuda_error. Calls without an executor use a new one.
 template <class Build>
 class basic_cuda_executor {
  public:
@@ -321,16 +322,16 @@ class basic_cuda_executor {
         stream == cudaStreamLegacy || (stream == nullptr && !Build::per_thread_stream);
   }
 
-  /// The same of whatever names a stream: cuda::stream_ref, rmm::cuda_stream_view, a policy such as
-  /// thrust::cuda::par.on(stream) (docs/streams.md).
+  /// The same for any type that names a stream: cuda::stream_ref, rmm::cuda_stream_view, a policy
+  /// such as thrust::cuda::par.on(stream) (docs/streams.md).
   template <detail::names_stream Named>
   explicit basic_cuda_executor(const Named& named,
                                device_memory_resource& resource = default_memory_resource())
       : basic_cuda_executor(detail::stream_of(named), resource) {}
 
-  /// The same two with workspace from a resource of cuda::mr's or RMM's, a reference to one or a
-  /// pointer. A resource that is passed by name must outlive the executor; a resource_ref need not,
-  /// nor a temporary, which moves in.
+  /// The same two with workspace from a resource of cuda::mr or RMM, a reference to one or a
+  /// pointer. A resource that is passed as an lvalue must outlive the executor; a resource_ref is
+  /// copied, and a temporary is moved into the executor.
   template <detail::cuda::foreign_resource Resource>
   explicit basic_cuda_executor(Resource&& resource)
       : basic_cuda_executor(detail::cuda::adapt(static_cast<Resource&&>(resource))) {}
@@ -425,7 +426,7 @@ class basic_cuda_executor {
 
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }
 
-  /// Makes sure that the workspace holds at least `bytes` bytes.
+  /// Makes the workspace at least `bytes` bytes large.
   void reserve(std::int64_t bytes) {
     if (bytes < 0) {
       throw invalid_range_error("tilefold: cannot reserve " + std::to_string(bytes) + " bytes");

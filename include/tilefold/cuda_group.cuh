@@ -33,8 +33,9 @@ TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
-/// One sequence that lies in parts: part d is `lengths[d]` items at `parts[d]`, in memory that GPU
-/// d of a group reads. Parts may have any lengths, none too. It refers to nothing but the items.
+/// One sequence in several parts: part d is `lengths[d]` items at `parts[d]`, in memory that GPU d
+/// of a group reads. Parts may have any length, also 0. Copies the two lists; the items must
+/// outlive it.
 template <class T>
 class shards {
  public:
@@ -101,20 +102,19 @@ class shards {
 ///     float a = tilefold::reduce(gpus, tilefold::shards<float>({x0, x1}, {n0, n1}));
 ///     float b = tilefold::reduce(gpus, managed, managed + n);   // cut by the group
 ///
-/// - Verbs whose result is one value, pieces and ranks; segmented_reduce of segments that lie one
-///   after the other. Done when they return; results of _into forms go to host memory, offsets and
-///   results of segments lie in memory that the host and all GPUs reach (managed or pinned).
-/// - Items: shards, part d read by GPU d; or a pointer to memory that all of them read (managed or
-///   pinned), which the group cuts into parts of about one size. Of several ranges all are of one
-///   kind, and shards are cut alike.
-/// - All GPUs are started one after the other and awaited at the end; each writes its blocks to
-///   pinned memory. Nothing goes from GPU to GPU.
-/// - Streams: one of its own for each GPU, for which its destructor waits. Threads: one call at a
-///   time.
-/// - Throws as cuda_executor does; invalid_range_error for no GPU, for shards that are more than
-///   GPUs or cut unlike each other, and for items or offsets before or beyond them;
-///   memory_space_error for offsets or results that the host does not reach. After any error it can
-///   be used again.
+/// - Verbs whose result is one value, pieces and ranks; segmented_reduce of contiguous segments.
+///   Calls are synchronous. Results of _into forms are in host memory; offsets and results of
+///   segments are in memory that the host and all GPUs can access (managed or pinned).
+/// - Items: shards, part d read by GPU d; or a pointer to memory that all GPUs can read (managed or
+///   pinned), which the group cuts into parts of about the same size. Several ranges must be of the
+///   same kind, and their shards must have the same lengths.
+/// - The calling thread launches work on all GPUs, one after the other, and waits for them at the
+///   end. Each GPU writes its blocks to pinned memory. There are no transfers between GPUs.
+/// - Streams: the group has one for each GPU, and its destructor waits for them. Threads: one call
+///   at a time.
+/// - Throws as cuda_executor does; invalid_range_error for no GPU, for more shards than GPUs, for
+///   shards of different lengths, and for items or offsets out of range; memory_space_error for
+///   offsets or results that the host cannot access. After any error the group can be used again.
 template <class Build>
 class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>, Build> {
  public:

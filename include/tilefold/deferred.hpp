@@ -12,8 +12,8 @@
 
 namespace tilefold {
 
-/// A size that stands in memory, and what it is at most; made by deferred(). Throws
-/// invalid_range_error for a negative `most`.
+/// A size in memory, and an upper bound of it; made by deferred(). Throws invalid_range_error for a
+/// negative `most`.
 template <std::integral T>
 class deferred_size {
  public:
@@ -27,17 +27,17 @@ class deferred_size {
   std::int64_t most_;
 };
 
-/// The size that stands at `at` when the call's work is done, `most` at most:
+/// Returns a size that is read from `at` when the call's work runs; it is at most `most`:
 ///
 ///     reduce_into(exec, first, deferred(n, most), out, ...)
 ///     segmented_reduce_into(exec, first, offsets, deferred(num_segments, most), out, ...)
 ///
 /// - `at` is memory that the executor reads: for a CUDA executor device, managed or pinned memory.
-///   It is read in the stream, behind what the stream was given before, and must not change until
-///   the stream has passed the call.
+///   It is read in stream order, after earlier work, and must not change until the stream has
+///   passed the call.
 /// - A number above `most` counts as `most`, a negative one as 0; checked() throws
-///   invalid_range_error for both. `most` decides workspace and launches, so it should be no wild
-///   guess.
+///   invalid_range_error for both. `most` determines workspace and launches, so it should be close
+///   to the size.
 /// - Throws invalid_range_error for a negative `most`.
 template <std::integral T, std::integral Most>
 deferred_size<T> deferred(const T* at, Most most) {

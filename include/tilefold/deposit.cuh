@@ -15,18 +15,19 @@ namespace tilefold {
 
 /// Adds x to *sum, as sum->add(x) does, from any number of threads at a time.
 ///
-/// - Who: any thread, alone or with others, in any branch. Any number of threads, blocks and
-///   kernels may deposit into one accumulator or many, all on one device.
-/// - Result: equal items leave equal bytes, whatever the order, the shape of the launch and the
-///   GPU: those of add() on one thread, NaN, infinities and -0 included. It can be read, merged,
-///   added to and copied once all that deposit are done, and be deposited into again.
-/// - `sum`: in memory of the device or its block's shared memory, made beforehand:
-///   exact_accumulator<T>{}, whose bytes are all 0. Nothing but deposits may touch it meanwhile.
-/// - x: of a type whose values all are exact in such a sum, as for add().
-/// - Never full: up to 2^63 items, as add().
-/// - Cost: for each item one or two 64-bit integer atomics that return a value, one for most items
-///   around 1; rarely more, where a carry runs on. Four and more lanes of a warp that add items of
-///   like size to one accumulator make one sum first. No workspace, no barrier.
+/// - Threads: any thread may call it, also in divergent code. Any number of threads, blocks and
+///   kernels of one device may deposit into one accumulator or many.
+/// - Result: equal items give equal bytes, for any order, launch and GPU: the bytes of add() on one
+///   thread, also for NaN, infinities and -0. When all deposits are done, the accumulator can be
+///   read, merged, added to, copied, and deposited into again.
+/// - `sum`: in device memory or the block's shared memory, initialized before as
+///   exact_accumulator<T>{}, whose bytes are all 0. Only deposits may access it meanwhile.
+/// - x: of a type whose values are all exact in such a sum, as for add().
+/// - Limit: 2^63 items, as for add().
+/// - Cost: one or two 64-bit integer atomics with a return value per item, one for most items
+/// around
+///   1; rarely more, if a carry propagates. If four or more lanes of a warp add items of similar
+///   magnitude to one accumulator, they are summed first. No workspace, no barrier.
 template <class T, class U>
   requires detail::adds_exactly<U, T>
 __device__ __forceinline__ void deposit(exact_accumulator<T>* sum, const U& x) {

@@ -32,8 +32,8 @@ class invalid_range_error : public error {
   using error::error;
 };
 
-/// What checked() found (checked.hpp): segment or array `index()` is the first whose bounds are
-/// wrong.
+/// Invalid segments or arrays, found by checked() (checked.hpp); `index()` is the first whose
+/// bounds are wrong.
 class segment_error : public invalid_range_error {
  public:
   segment_error(const std::string& what, long long index)
@@ -68,7 +68,7 @@ class memory_space_error : public error {
   using error::error;
 };
 
-/// Memory that could not be had; `bytes()` is the size that was asked for.
+/// A failed allocation; `bytes()` is the size that was requested.
 class allocation_error : public error {
  public:
   allocation_error(const std::string& what, long long bytes) : error(what), bytes_(bytes) {}
@@ -91,7 +91,7 @@ class float_mode_error : public error {
   using error::error;
 };
 
-/// Bytes that are not what they were taken for: truncated, altered, of another type or version.
+/// Bytes of a piece or an accumulator that are truncated, altered, or of another type or version.
 class format_error : public error {
  public:
   using error::error;
@@ -103,8 +103,8 @@ class communicator_error : public error {
   using error::error;
 };
 
-/// Another rank's call failed, so that there is no result; rank() is the first such rank. The rank
-/// itself gets its own exception. The communicator can be used again.
+/// Another rank's call failed, so that there is no result; rank() is the first such rank. That rank
+/// throws its own exception. The communicator can be used again.
 class rank_error : public error {
  public:
   rank_error(const std::string& what, int rank) : error(what), rank_(rank) {}
@@ -114,7 +114,7 @@ class rank_error : public error {
   int rank_;
 };
 
-/// Ranks that met in calls of other verbs, operators or types. All of them get it, and the
+/// Ranks made calls of different verbs, operators or types. All ranks throw it, and the
 /// communicator can be used again.
 class rank_mismatch_error : public error {
  public:

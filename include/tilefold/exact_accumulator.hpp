@@ -36,10 +36,13 @@ struct exact_access;
 /// The value depends on the items alone, not on their order nor on how they were split among
 /// accumulators. So do the bytes: two accumulators that were given equal items are equal.
 ///
-/// - The result is the real sum, rounded to nearest even once. It overflows only if that does.
-/// - A NaN, or infinities of both signs, give the canonical NaN; one infinity gives itself.
+/// - The result is the real sum, rounded to nearest even once. It overflows only if the real sum
+///   does.
+/// - A NaN, or infinities of both signs, give the canonical NaN; infinities of one sign give
+///   themselves.
 /// - An exact zero is +0, unless every item is -0; of no items it is +0.
 /// - Sums of integers are exact in 128 bits; a result of an integer type is the sum modulo 2^bits.
+///   (Whether it fits: the reducer checked_sum.)
 template <class T>
   requires detail::exactly_summable<T>
 class exact_accumulator {
@@ -49,7 +52,7 @@ class exact_accumulator {
  public:
   using value_type = T;
 
-  /// The sum of nothing.
+  /// The sum of no items.
   TILEFOLD_HD exact_accumulator() : state_(state_type::nothing()) {}
   /// Of one item. Of types whose values all are exact in such a sum: T, narrower floating types,
   /// and for integers all integers.
@@ -93,7 +96,7 @@ class exact_accumulator {
   template <executor Exec, class Range>
   void add(Exec&& exec, Range&& range);
 
-  /// All that `other` was given.
+  /// Adds all items that were added to `other`.
   TILEFOLD_HD void merge(const exact_accumulator& other) { state_.add(other.state_); }
 
   /// The sum, rounded once to Result: T by default, of integers 64 bits.

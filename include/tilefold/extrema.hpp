@@ -92,7 +92,7 @@ struct make_arg_minmax {
 
 }  // namespace detail
 
-/// An iterator to the smallest element; to the first of equal ones, or to the last.
+/// An iterator to the smallest element; to the first of equal ones, or to the last (last_of_equal).
 ///
 ///     min_element([exec,] first, last)             min_element([exec,] range)
 ///     min_element([exec,] first, last, comp)       min_element([exec,] range, comp)
@@ -102,18 +102,19 @@ struct make_arg_minmax {
 /// Without a comparator the order of elements is that of `minimum`: -0 before +0, and a NaN, the
 /// first one, before everything (std::min_element is not defined there). With one, comp(a, b) says
 /// whether a is less than b, as in std: a strict weak order, const, called from many threads, on
-/// the GPU if that is where the elements are. It alone decides, so elements need no <, -0 and +0
-/// are what it makes of them, and where it is no such order over the elements (< where there is a
-/// NaN) the result is one of them, the same on every executor. Blocks until the place is known.
-/// Executors, memory and errors are as for reduce(). Empty: `last`. Work: n - 1 comparisons.
+/// the GPU if the elements are there. Only the comparator is used, so elements need no <, and -0
+/// and +0 may be equal. If it is not a strict weak order over the elements (as < is not if there is
+/// a NaN), the result is an unspecified element, the same on every executor. The call is
+/// synchronous. Executors, memory and errors are as for reduce(). Empty: `last`. Work: n - 1
+/// comparisons.
 ///
-/// With a comparator a node has a copy of its element: for large elements give iterators to
-/// what is compared. Over segments reduce with reducers::arg_min_by.
+/// With a comparator each node of the tree copies its element: for large elements pass iterators to
+/// the members that are compared. Over segments, reduce with reducers::arg_min_by.
 inline constexpr detail::value_verb<detail::make_arg_min, detail::iterator_to_one> min_element{
     "min_element"};
 
-/// An iterator to the largest element; to the first of equal ones, with a comparator too, as
-/// std::max_element. All else as min_element.
+/// An iterator to the largest element; to the first of equal ones, also with a comparator, as
+/// std::max_element. Everything else as for min_element.
 inline constexpr detail::value_verb<detail::make_arg_max, detail::iterator_to_one> max_element{
     "max_element"};
 
@@ -122,8 +123,8 @@ inline constexpr detail::value_verb<detail::make_arg_max, detail::iterator_to_on
 ///     minmax_element(..., first_of_equal, last_of_equal)
 ///     minmax_element(..., comp, first_of_equal, last_of_equal)
 ///
-/// find the first smallest and the last largest element, as std::minmax_element does. One rule is
-/// that of both. Work: 2 n - 2 comparisons.
+/// find the first smallest and the last largest element, as std::minmax_element does. A single rule
+/// holds for both. Work: 2 n - 2 comparisons.
 inline constexpr detail::value_verb<detail::make_arg_minmax, detail::iterators_to_both>
     minmax_element{"minmax_element"};
 

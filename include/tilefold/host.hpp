@@ -83,8 +83,8 @@ using mode = serial;
 
 }  // namespace detail
 
-/// Folds host memory. Cheap to make and to copy; copies share their threads. One executor may be
-/// used from several threads at once.
+/// Executes reductions of host memory. Cheap to construct and copy; copies share their threads. One
+/// executor may be used by several threads at once.
 ///
 /// Mode is `detail::host::threaded` in a program that links tilefold::host, else
 /// `detail::host::serial`, which runs everything on the calling thread and takes a number of

@@ -66,19 +66,19 @@ struct nothing_of<R, identity_value, Elements...> {
 
 }  // namespace detail
 
-/// `op`, an operator or a reducer, with a result for a range, segment, array or axis that has no
-/// items:
+/// Returns the operator or reducer `op` with a result for a range, segment, array or axis that has
+/// no items:
 ///
 ///     reduce(x, if_empty(r::mean{}, 0.0))
 ///     segmented_reduce(x, offsets, n, out, if_empty(r::arg_min{}, r::indexed_value<float>{0, -1}))
 ///     reduce(x, r::fuse(r::count{}, if_empty(r::variance{}, -1.0)))
 ///
-/// - It goes wherever a reducer goes, in fuse() too, where the other parts need an identity or a
-///   value of their own.
+/// - It can be used wherever a reducer can, also in fuse(); there the other reducers need an
+///   identity or a value of their own.
 /// - Parameters: `value` converts to the result of `op` (what reduce() returns), not to its
 ///   accumulator. It takes the place of an identity or an initial value, if there is one.
-/// - Results of items are those of `op` alone, to the bit: the value enters no fold.
-/// - Costs nothing but the value itself in the launch of a kernel.
+/// - The value is never combined with items, so all other results have the bits of `op` alone.
+/// - Cost: the value is one more kernel argument.
 template <class Op, class Value>
 TILEFOLD_HD constexpr detail::with_empty_value<Op, Value> if_empty(Op op, Value value) {
   static_assert(!detail::has_empty_value<Op>,

@@ -8,8 +8,8 @@
 namespace tilefold {
 
 /// inner_product([exec,] first1, last1, first2, init) is the dot product of two ranges plus `init`;
-/// inner_product(..., init, op, f) folds f(item1, item2) with op. In the neighbour tree, where
-/// std::inner_product goes from left to right; else as transform_reduce().
+/// inner_product(..., init, op, f) folds f(item1, item2) with op. The order is the neighbour tree,
+/// not from left to right as in std::inner_product. Everything else as for transform_reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           class Init>
 auto inner_product(Exec&& exec, It1 first1, It1 last1, It2 first2, Init init) {
@@ -40,7 +40,7 @@ auto inner_product(const Arguments&...) {
   return detail::refuse<Arguments...>();
 }
 
-/// The same through `out`, as reduce_into().
+/// The same, written through `out`, as reduce_into() does.
 template <class Acc = void, executor Exec, detail::item_iterator It1, detail::item_iterator It2,
           class Out, class Init>
 void inner_product_into(Exec&& exec, It1 first1, It1 last1, It2 first2, Out out, Init init) {

@@ -20,14 +20,14 @@ namespace tilefold {
 ///     tilefold::mpi_communicator comm;                      // of MPI_COMM_WORLD
 ///     float sum = tilefold::reduce(tilefold::ranks(comm, exec), first, last);
 ///
-/// - It makes a duplicate of its own, so its messages never meet the program's, and frees it in the
-///   end (which must come before MPI_Finalize). Making and destroying it is collective.
-/// - Errors: on the duplicate MPI returns its errors, and they become communicator_error, with the
-///   text that MPI has for them. What happens to ranks that wait for one that has ended is MPI's
-///   affair: a rank whose process ends without MPI_Finalize takes the others with it under mpirun,
-///   and so does MPI_Abort.
-/// - A rank that throws and unwinds out of main should call MPI_Abort, as any MPI program.
-/// - Threads: one call at a time; MPI_THREAD_SERIALIZED if those come from different threads.
+/// - It duplicates the communicator, so its messages are separate from the program's, and its
+///   destructor frees the duplicate, which must happen before MPI_Finalize. Construction and
+///   destruction are collective.
+/// - Errors of MPI become communicator_error, with MPI's text. What happens to ranks that wait for
+///   one that has ended depends on MPI: under mpirun a process that ends without MPI_Finalize ends
+///   the others, and so does MPI_Abort.
+/// - A rank that throws out of main should call MPI_Abort, as in any MPI program.
+/// - Threads: one call at a time; MPI_THREAD_SERIALIZED if calls come from different threads.
 class mpi_communicator {
  public:
   /// Throws communicator_error unless MPI is initialized.

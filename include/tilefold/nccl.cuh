@@ -25,27 +25,28 @@ TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
-/// A communicator over an NCCL communicator that the program has made, and which must outlive it:
+/// A communicator over an existing NCCL communicator, which must outlive it:
 ///
 ///     tilefold::cuda_executor gpu;                         // on the communicator's device
 ///     tilefold::nccl_communicator comm(nccl);              // an ncclComm_t
 ///     float sum = tilefold::reduce(tilefold::ranks(comm, gpu), first, last);
 ///
 /// - Calls with rank_lengths work in the order of the executor's stream, and their _into forms do
-///   not wait and can be captured: the fold, one ncclAllGather from GPU to GPU, and a kernel of one
-///   warp that puts together what all ranks sent. Such calls of one communicator go to one stream,
-///   or wait for each other. A graph uses the communicator's memory: at most one of them runs at a
-///   time, and the communicator must outlive it.
+///   not wait and can be captured: the fold, one ncclAllGather between the GPUs, and a kernel of
+///   one warp that merges the messages of all ranks. Such calls of one communicator must be in one
+///   stream, or be ordered by events. A graph uses the communicator's memory: at most one graph may
+///   run at a time, and the communicator must outlive it.
 /// - Other calls gather lengths or host memory (communicator.hpp): through pinned memory and memory
-///   of the communicator's device, in a stream of its own, for which they wait. The program's own
-///   NCCL calls on the same communicator must not be under way meanwhile.
-/// - Errors of NCCL and CUDA become communicator_error; then the NCCL communicator is aborted, and
-///   is of no use any more. Whether the other ranks notice is NCCL's affair: between GPUs of one
+///   of the communicator's device, in a stream of its own, synchronously. The program must not have
+///   its own NCCL calls on the same communicator in flight meanwhile.
+/// - Errors of NCCL and CUDA become communicator_error; the NCCL communicator is then aborted and
+///   can no longer be used. Whether the other ranks notice depends on NCCL: between GPUs of one
 ///   host (NCCL 2.28) they wait until they abort, too.
-/// - Destroy it when its streams have been waited for, or after abort(): its memory is given back
-///   when the GPU is done with it, which may wait for a rank that never comes. An executor with a
-///   stream of its own waits likewise in its destructor.
-/// - Memory: size() + 1 times the longest message, on both sides; kept.
+/// - Destroy it after its streams have been synchronized, or after abort(): the destructor frees
+/// its
+///   memory when the GPU is done with it, and may wait for a rank that never calls. An executor
+///   with a stream of its own waits likewise in its destructor.
+/// - Memory: size() + 1 times the longest message, on host and device; kept between calls.
 class nccl_communicator {
  public:
   /// Throws communicator_error.

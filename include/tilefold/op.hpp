@@ -487,12 +487,12 @@ struct logical_or {
 };
 
 /// What the library may assume about `Op` on accumulators of type T. The default assumes nothing,
-/// which is always right. Specialise it for an operator of your own to tell more. A specialisation
-/// stands alone: it has all three flags, also those that are false.
+/// which is always correct. Specialize it for an operator of your own. A specialization must have
+/// all three flags, also those that are false.
 ///
 /// - `commutative`: op(a, b) and op(b, a) have the same bits (two NaNs count as the same).
-/// - `order_free`: the result is the same for every order of evaluation. Floating plus is not. Who
-///   is order_free is commutative, too.
+/// - `order_free`: the result is the same for every order of evaluation. Floating-point plus is not
+///   order_free. An operator that is order_free must be commutative, too.
 /// - `separately_rounded`: no multiplication in op whose result a compiler could fuse with an
 ///   addition outside op, so that op needs no guard against contraction.
 /// - `static T identity()`: op(identity(), x) has the bits of x for every x; the value of an empty

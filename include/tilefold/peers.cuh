@@ -190,20 +190,20 @@ class peer_group {
 ///     tilefold::rank_lengths lengths({n0, n1});
 ///     tilefold::reduce_into(tilefold::ranks(comm, gpu, lengths), first, last, out);
 ///
-/// - Calls with rank_lengths work in the order of the executor's stream, as with
-///   nccl_communicator, but the gather is a launch of ours of a block a rank, which waits on the
-///   GPU for the other ranks. Other calls gather as thread_communicator does. Where ranks come to
-///   calls of both kinds, the one that comes last leaves the group and gets rank_mismatch_error;
-///   the others get communicator_error. Not in a group of which a rank has recorded a call into a
-///   graph: there they wait for good.
+/// - Calls with rank_lengths work in the order of the executor's stream, as with nccl_communicator,
+///   but the gather is a kernel of this library with one block per rank, which waits on the GPU for
+///   the other ranks. Other calls gather as thread_communicator does. If some ranks make a call of
+///   one kind and others of the other, the rank that calls last leaves the group and throws
+///   rank_mismatch_error; the others throw communicator_error. If a rank of the group has recorded
+///   a call into a graph, they wait forever instead.
 /// - A message has at most 16384 bytes: 32, and the accumulators of a rank; longer ones throw
 ///   communicator_error on all ranks.
-/// - A rank that is destroyed, or aborted, has left for good: whoever waits for it, or will, gets a
-///   communicator_error, from throw_errors() or a call that returns a value. Calls of its own that
-///   still wait for others end, with the same error. Destroying waits for what its GPU has been
-///   given. To see the results of its own calls, wait for its stream before. An executor with a
-///   stream of its own waits for its calls when it is destroyed: abort() before, or let the
-///   communicator go first, as above.
+/// - A rank that is destroyed or aborted has left the group: for ranks that wait for it, now or
+///   later, throw_errors() and calls that return a value throw communicator_error. Its own calls
+///   that still wait for others end with the same error. The destructor waits for the work of its
+///   GPU. To get the results of its own calls, synchronize with its stream first. The destructor of
+///   an executor with a stream of its own waits for that executor's calls: call abort() before it,
+///   or destroy the communicator first, as above.
 template <class Build>
 class basic_peer_communicator {
  public:

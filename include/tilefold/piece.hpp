@@ -33,22 +33,25 @@ TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {
 
-/// What items [begin(), end()) of a sequence of T bring to its fold with `Op`, an operator or
-/// reducer, as in reduce<Acc>(): the values of their maximal aligned blocks, which any operator
-/// that is associative needs, commutative or not. reduce_piece() makes one.
+/// A partial result: items [begin(), end()) of a longer sequence of T, folded with `Op`, an
+/// operator or reducer, as in reduce<Acc>(). It holds the values of their maximal aligned blocks
+/// (docs/ranks.md), so `Op` must be associative and need not be commutative. reduce_piece() makes
+/// one.
 ///
 ///     auto part = tilefold::reduce_piece(exec, x, x + n, position, op);
 ///     part.append(gpu, y, y + m);  // items that follow
 ///     part.merge(next);            // next begins where part ends
 ///     float sum = part.value();    // of what begins at 0
 ///
-/// - Bits: in whatever parts a sequence is cut, by whatever executors those are folded and in
-///   whatever groups they are merged, value() has the bits of reduce() over the whole.
-/// - Size: at most max_blocks accumulators, which lie in the piece itself and make it trivially
-///   copyable if the accumulator and the operator are; in a std::vector otherwise. One accumulator
-///   if the operator's order does not matter (integer sums, extremes, exact sums).
-/// - Memory: the host's. The functions here run on the host; so an operator that only a GPU can
-///   call has no pieces. One piece serves one thread at a time.
+/// - Bits: value() has the bits of reduce() over the whole sequence, for any parts, any executors
+///   that fold them, and any grouping in which they are merged.
+/// - Size: at most max_blocks accumulators. If accumulator and operator are trivially copyable,
+/// they
+///   are stored in the piece itself, which is then trivially copyable; otherwise in a std::vector.
+///   One accumulator if the result does not depend on the order (integer sums, extremes, exact
+///   sums).
+/// - Memory: host memory. The functions here run on the host, so there are no pieces of an operator
+///   that only a GPU can call. One piece serves one thread at a time.
 /// - An exception leaves the piece as it was.
 template <class T, class Op = plus, class Acc = void>
 class piece {
@@ -235,8 +238,8 @@ class piece {
   list blocks_;
 };
 
-/// What items [first, last) bring to the fold of a longer sequence in which they stand from
-/// `position` on:
+/// Returns the partial result of items [first, last), which are those from `position` on of a
+/// longer sequence:
 ///
 ///     reduce_piece(exec, first, last, position)          of its sum
 ///     reduce_piece(exec, first, last, position, op)      of its fold with an operator or reducer
@@ -245,8 +248,8 @@ class piece {
 ///
 /// - Result: a piece<T, Op, Acc>, see there. Indices that a reducer yields count in the whole.
 /// - Parameters, order, errors: as for reduce(); a negative position throws invalid_range_error.
-/// - The call returns when the piece is there. On a GPU it takes one launch, and the workspace that
-///   cuda_executor::piece_workspace_bytes() tells.
+/// - The call is synchronous. On a GPU it takes one launch, and workspace of
+///   cuda_executor::piece_workspace_bytes() bytes.
 /// - Work: that of reduce(), in at most 2 log2(n) + 1 folds side by side.
 template <class Acc = void, executor Exec, detail::item_iterator It, std::integral Position,
           class Op = plus>

@@ -69,8 +69,8 @@ class tuned_executor {
   Executor* base_;
 };
 
-/// The same executor, using tile policy `Policy` for every call made through the result. The result
-/// refers to `executor`, which must outlive it. Backends without tiles ignore the policy.
+/// Returns a view of `executor` that uses tile policy `Policy` for every call. `executor` must
+/// outlive the view. Backends without tiles ignore the policy.
 ///
 ///     auto fast = tilefold::with_policy<tilefold::tile_policy{256, 16}>(executor);
 ///     float sum = tilefold::reduce(fast, first, last);

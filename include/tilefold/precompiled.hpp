@@ -129,6 +129,12 @@ struct extremes {
   T min;
   T max;
 };
+/// Of checked_sum: the sum modulo 2^64, and 1 if that is the sum, 0 if not.
+template <class T>
+struct checked_value {
+  T value;
+  T fits;
+};
 /// Of summary, all as double.
 struct summary_of_items {
   double count;
@@ -153,6 +159,10 @@ struct itself {
 template <class T>
 struct both {
   using type = extremes<T>;
+};
+template <class T>
+struct checked_in_64_bits {
+  using type = checked_value<typename in_64_bits<T>::type>;
 };
 template <class Type>
 struct always {
@@ -210,6 +220,7 @@ inline constexpr detail::op<detail::always<max_and_sum>::of> softmax_pair{"softm
 inline constexpr detail::op<detail::itself> compensated_sum{"compensated_sum"};
 inline constexpr detail::op<detail::exactly_summed> exact_sum{"exact_sum"};
 inline constexpr detail::op<detail::exactly_divided> exact_mean{"exact_mean"};
+inline constexpr detail::op<detail::checked_in_64_bits> checked_sum{"checked_sum"};
 inline constexpr detail::op<detail::always<summary_of_items>::of> summary{"summary"};
 
 /// An executor of libtilefold; host_executor and cuda_executor make one.

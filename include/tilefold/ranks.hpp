@@ -131,17 +131,17 @@ concept gathers_in_stream = requires(Comm& comm) {
 
 }  // namespace detail
 
-/// How many items each rank holds, which all of them know. Cheap to copy.
+/// The number of items of each rank, known to all ranks. Cheap to copy.
 class rank_lengths {
  public:
-  /// `lengths`: of every rank, in their order, the same on all. Throws invalid_range_error if one
-  /// is negative, or all together are more than 2^63 - 1.
+  /// `lengths`: the number of items of each rank, the same list on all ranks. Throws
+  /// invalid_range_error if one is negative, or if their sum is above 2^63 - 1.
   explicit rank_lengths(const std::vector<std::int64_t>& lengths)
       : parts_(std::make_shared<const detail::rank_parts>(checked(lengths))),
         hash_(detail::fnv1a(parts_->bytes())) {}
 
-  /// Of ranks that each know their own: one gather, for which it waits. Throws
-  /// rank_mismatch_error if a rank has come to another call.
+  /// Gathers the lengths from ranks that each know their own; synchronous. Throws
+  /// rank_mismatch_error if a rank makes another call.
   template <communicator Comm>
   static rank_lengths of(Comm& comm, std::int64_t own) {
     return rank_lengths(detail::rank_call<Comm>(comm, "rank_lengths::of").agree(own));
@@ -544,38 +544,40 @@ struct executor_parts<ranks_executor<Comm, Executor, Policy>> {
 ///
 ///     float sum = tilefold::reduce(tilefold::ranks(comm, exec), first, last);
 ///
-/// - Result: on every rank the bits of one call over all parts, one after the other. The cuts are
-///   anywhere; ranks may hold nothing, or the same number of items, or all of them.
+/// - Result: on every rank the bits of one call over all parts, concatenated in the order of the
+///   ranks. Parts may have any sizes, also 0.
 /// - segmented_reduce with offsets: a rank passes the segments that begin in its part, with offsets
 ///   that count in the whole, and its own number of items: ranks(comm, exec, num_items). It gets
-///   their values, also of one that ends on another rank. So the ranks' offsets and outputs, one
-///   after the other, are those of one call.
+///   their values, also of a segment that ends on another rank. So the ranks' offsets and outputs,
+///   concatenated, are those of one call.
 /// - reduce_by_key: a rank gets the runs that begin in its part, and their number; a run may end on
-///   another rank. The ranks' outputs, one after the other, are those of one call.
-/// - axis_reduce: the first axis of `in` is spread over the ranks, in any layouts; the others have
-///   the same extents on all. If it is reduced, every rank has all results; else each its own,
-///   without a word to the others. batched_reduce: arrays lie on one rank each, likewise.
+///   another rank. The ranks' outputs, concatenated, are those of one call.
+/// - axis_reduce: the first axis of `in` is distributed over the ranks, in any layouts; the others
+///   have the same extents on all ranks. If the first axis is reduced, every rank gets all results;
+///   else each rank gets its own, without communication. batched_reduce: each array is on one rank,
+///   and there is no communication either.
 /// - Every verb whose result is one value: reduce, transform_reduce, all reducers, count, mean...,
 ///   and their _into forms, which write on every rank. Indices (arg_min, top_k) count in the whole.
-///   Verbs that return iterators do not compile, for those would lead to another rank.
-/// - All ranks make the same calls in the same order. A rank that comes to a call of another verb,
-///   operator, item type or function is found out: all get rank_mismatch_error, which names two of
-///   them. (Lambdas have poor names, and a value that they hold has none.)
-/// - What a rank's own part throws, in the items it reads, its memory or its operator, is told to
-///   all: that rank gets its exception, the others rank_error. Verbs that write may have written
-///   results by then, on any rank. The communicator can be used again. A
-///   rank that throws before its call has begun, or leaves, is the communicator's affair:
-///   thread_communicator wakes the others with communicator_error, MPI ends the program by default.
-/// - Two gathers a call: 56 bytes a rank, then at most 2 log2 n + 1 accumulators a rank (one if the
-///   order does not matter). Each rank merges all of them: size() * 2 log2 n combines. The call
-///   waits, on a GPU too.
-/// - ranks(comm, exec, lengths), with the rank_lengths of all, says what is said once. Where the
-///   communicator works in stream order (nccl_communicator) and `executor` is a GPU's, calls with
-///   one value then take one gather and no word from the host: _into forms return at once, in the
-///   order of the executor's stream, and can be captured. What other ranks did wrong, such a call
-///   cannot say: `out` stays as it is, and comm.throw_errors() tells later. Calls that return a
-///   value throw it themselves. Ranks in calls whose messages differ in length (ranks.md) may wait
-///   for good with NCCL. A rank without memory for messages aborts the communicator.
+///   Verbs that return iterators do not compile, because the iterator could belong to another rank.
+/// - All ranks make the same calls in the same order. If a rank makes a call of another verb,
+///   operator, item type or function, all ranks throw rank_mismatch_error, which names two of the
+///   calls. (Two lambdas of one function may have the same name, and values that an operator holds
+///   are not compared.)
+/// - If a rank throws while it reads its items, allocates or calls its operator, that rank throws
+///   its exception and the others throw rank_error. Verbs that write may have written results by
+///   then, on any rank. The communicator can be used again. What happens if a rank throws before
+///   its call has begun, or leaves, depends on the communicator: with thread_communicator the
+///   others throw communicator_error, MPI ends the program by default.
+/// - Cost: two gathers a call, of 56 bytes a rank, and of at most 2 log2 n + 1 accumulators a rank
+///   (one if the order does not matter). Each rank merges all of them: size() * 2 log2 n combines.
+///   The call is synchronous, on a GPU too.
+/// - ranks(comm, exec, lengths), with the rank_lengths of all, saves the first gather. If the
+///   communicator works in stream order (nccl_communicator) and `executor` is a CUDA executor,
+///   calls with one value then take one gather between GPUs, without the host: _into forms are
+///   asynchronous in the executor's stream, and can be captured. If another rank makes a mistake,
+///   such a call does not write `out`, and comm.throw_errors() throws later. Calls that return a
+///   value throw themselves. Ranks in calls whose messages differ in length (docs/ranks.md) may
+///   wait forever with NCCL. A rank without memory for messages aborts the communicator.
 /// - Accumulators are trivially copyable, and all ranks run the same program on machines of one
 ///   byte order.
 /// - `executor` may have a policy. The result refers to both arguments.
@@ -587,8 +589,8 @@ auto ranks(Comm& comm, Exec& exec, std::int64_t num_items = -1) {
   static_assert(!parts::checks, "tilefold: checked() goes around ranks(), not into it");
   return ranks_executor<Comm, base, typename parts::policy>(comm, parts::base(exec), num_items);
 }
-/// The same where all know how many items each rank holds. Throws invalid_range_error unless there
-/// is one length a rank.
+/// The same if all ranks know how many items each rank holds. Throws invalid_range_error unless
+/// there is one length for each rank.
 template <communicator Comm, executor Exec>
 auto ranks(Comm& comm, Exec& exec, const rank_lengths& lengths) {
   if (lengths.ranks() != comm.size()) {

@@ -22,16 +22,16 @@ namespace tilefold {
 ///   wherever and however it runs. `op` need not be commutative.
 /// - Parameters: random-access iterators; host memory for the host executor; device, managed or
 ///   pinned memory (or a device-callable iterator) for a CUDA executor. `op` is callable as
-///   op(acc, acc), on the device where that is where it runs. Without an executor the memory
-///   decides: device and managed memory and thrust's device iterators go to the GPU, also inside
-///   adaptors of thrust's and libcu++'s (transform, zip, permutation, reverse); the rest to the
-///   host, as do adaptors that hold a lambda which is not extended. Memory of a GPU together with
-///   host memory that it cannot read is a memory_space_error.
+///   op(acc, acc), on the GPU if the call runs there. Without an executor the memory decides where
+///   the call runs: for device and managed memory and thrust's device iterators on the GPU, also
+///   inside adaptors of thrust and libcu++ (transform, zip, permutation, reverse); otherwise, and
+///   for adaptors that hold a lambda which is not extended, on the host. GPU memory together with
+///   host memory that the GPU cannot read throws memory_space_error.
 /// - Result: the accumulator type, see accumulator.hpp; a NaN result is the canonical quiet NaN.
-///   The call is synchronous: it has finished when the value is there.
+///   The call is synchronous.
 /// - Empty range: the value of if_empty(op, value), else `init`, else the operator's identity (-0.0
 ///   for a floating sum), else empty_range_error.
-/// - Workspace: none of the caller's; see the executor. Work: n lifts, n - 1 combines.
+/// - Workspace: the executor's. Work: n lifts, n - 1 combines.
 /// - Throws invalid_range_error (last < first), null_pointer_error, empty_range_error,
 ///   memory_space_error, allocation_error, capture_error, cuda_error.
 template <class Acc = void, executor Exec, detail::item_iterator It, class... InitOp>
@@ -83,9 +83,9 @@ auto reduce(const Arguments&...) {
 ///
 /// On a CUDA executor the call is asynchronous in its stream: `out` is a device, managed or pinned
 /// pointer, or a device-callable iterator; it and the input must live until the stream has passed
-/// the call, and *out is valid then. The value is converted to the value type of `out`: a floating
-/// one to an integer toward zero, to the nearest that there is, NaN to 0. Nothing is written if the
-/// call throws. Everything else as for reduce().
+/// the call; after that *out is valid. The value is converted to the value type of `out`: from
+/// floating point to an integer toward zero, clamped to its range, and NaN to 0. Nothing is written
+/// if the call throws. Everything else as for reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out,
           class... InitOp>
   requires(sizeof...(InitOp) <= 2)

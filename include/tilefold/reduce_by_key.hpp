@@ -163,14 +163,14 @@ std::int64_t fold_keys_on_ranks(const Ranks& ranks, const Bound& bound, std::int
 ///     equal, op               keys are equal if equal(key, next key) says so
 ///     equal, init, op
 ///
-/// so a single callable is the operator, as in reduce(), and an equality stands before an operator
-/// (which may be plus{}).
+/// A single callable is the operator, as in reduce(). An equality comes before an operator, which
+/// may be plus{}.
 ///
 /// - Runs: a run begins with the first key, and with each key j for which equal(key j - 1, key j)
-///   is false. Only neighbours are compared, in that order, so the equality need neither be ==, nor
-///   symmetric, nor transitive. Keys that are equal but stand apart are different runs; sort them
-///   first if they are to be one. It is called any number of times and must not depend on that. By
-///   default it is ==, so a NaN is a run of its own.
+///   is false. Only neighbours are compared, in that order, so the equality need not be symmetric
+///   or transitive. Equal keys that are not neighbours belong to different runs; sort the keys
+///   first to get one run for each. The equality is called any number of times and must not depend
+///   on that. By default it is ==, so a NaN is a run of its own.
 /// - Result: values_out[r] has the bits of reduce() over the values of run r with the same
 ///   arguments, whatever its neighbours and its place. Indices that a reducer yields count from the
 ///   start of the run. The initial value takes part once in every run. keys_out[r] is a copy of the
@@ -224,9 +224,11 @@ void reduce_by_key_into(Exec&& exec, Keys keys_first, Keys keys_last, Values val
   }
 }
 
-/// The same, done when the call returns; returns the number of runs. The executor may be left out:
-/// the memory of keys, values and outputs then decides, as in reduce(), and must be where one
-/// executor reaches all of it.
+/// Does the same synchronously, and returns the number of runs as std::int64_t, where Thrust
+/// returns a pair of iterators: `.first` is keys_out + runs, `.second` values_out + runs
+/// (thrust_compat.hpp has a function that returns them). The executor may be left out: then the
+/// memory of keys, values and outputs decides, as in reduce(); one executor must be able to access
+/// all of it.
 ///
 ///     reduce_by_key([exec,] keys_first, keys_last, values, keys_out, values_out, ...)
 template <class Acc = void, executor Exec, detail::item_iterator Keys, detail::item_iterator Values,

@@ -14,11 +14,11 @@ namespace tilefold {
 ///
 ///     segmented_reduce(exec, first, offsets, num_segments, segment_bound(16), out, ...)
 ///
-/// - Results are the same bits as without it. A GPU then needs one launch and no workspace where
-///   segments are short: of up to 512 items of 1 to 4 bytes, or 256 of 8 bytes.
-/// - checked() throws segment_error for the first segment that is longer. Else a longer one has a
-///   value that is not said; nothing else is read or written than without it.
-/// - Ranks, groups of GPUs and streamed executors take it and make nothing of it.
+/// - Results have the same bits as without it. With bounds of up to 512 items of 1 to 4 bytes, or
+///   256 items of 8 bytes, a GPU needs one launch and no workspace.
+/// - checked() throws segment_error for the first segment that is longer. Without checked() the
+///   value of a longer segment is unspecified; no other memory is read or written.
+/// - Ranks, groups of GPUs and streamed executors accept and ignore the bound.
 /// - Throws invalid_range_error for a negative number.
 class segment_bound {
  public:

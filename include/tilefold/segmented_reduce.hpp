@@ -76,10 +76,10 @@ inline constexpr const char* segments = "the number of segments";
 ///   any type and do not decrease; with begins and ends, which are slower on a GPU, segments may
 ///   have gaps, overlap and come in any order. `first` must not be null unless no segment has
 ///   items, on a GPU by their size or number. `out` takes num_segments values.
-/// - An empty segment, or one whose end lies before its begin, gives the value of if_empty(),
+/// - An empty segment, or one that ends before it begins, gives the value of if_empty(),
 ///   else `init`, else the operator's identity; if there is none of them, the call does not
 ///   compile.
-/// - Offsets are believed; checked() looks at them before anything follows them.
+/// - Offsets are not validated; use checked() for that.
 /// - On a CUDA executor the call is asynchronous in its stream and takes three launches (four for
 ///   2^20 segments or more of 4 bytes an item, by offsets), or one for equal lengths and for 1024
 ///   segments or fewer; everything must live until the stream has passed it. Workspace: for offsets
@@ -151,8 +151,8 @@ void segmented_reduce_into(Exec&& exec, It first, Count num_segments, Size segme
       out);
 }
 
-/// segmented_reduce_into() of segments by offsets of which none is longer than `longest` says
-/// (segment_bound.hpp).
+/// segmented_reduce_into() of segments by offsets, none of which has more items than the bound
+/// `longest` (segment_bound.hpp).
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Offsets,
           std::integral Count, detail::output Out, class... InitOp>
   requires(sizeof...(InitOp) <= 2)
@@ -178,8 +178,8 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
       out);
 }
 
-/// segmented_reduce_into() of a deferred number of segments by offsets; `out` takes as many values,
-/// and values behind them are left as they are. Workspace and launches are those of most()
+/// segmented_reduce_into() of a deferred number of segments by offsets. As many values are written
+/// to `out`; the values after them are not changed. Workspace and launches are those of most()
 /// segments.
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::item_iterator Offsets,
           std::integral T, detail::output Out, class... InitOp>
@@ -221,8 +221,8 @@ void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... i
   }
 }
 
-/// The same, done when the call returns. The executor may be left out: the memory of everything
-/// that the call reads and writes then decides, as in reduce().
+/// Does the same synchronously. The executor may be left out: then the memory of everything that
+/// the call reads and writes decides, as in reduce().
 template <class Acc = void, executor Exec, class... Arguments>
 void segmented_reduce(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);

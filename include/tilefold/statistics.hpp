@@ -42,7 +42,7 @@ inline constexpr detail::value_verb_into<detail::make<reducers::mean>> mean_into
 inline constexpr detail::value_verb<detail::make_variance> variance{"variance"};
 inline constexpr detail::value_verb_into<detail::make_variance> variance_into{"variance_into"};
 
-/// The l2 norm (reducers::l2) as a double, or what another norm that follows the range gives:
+/// The l2 norm (reducers::l2) as a double, or another norm if its reducer follows the range:
 /// norm(x, reducers::l1{}). As mean; empty: 0.
 inline constexpr detail::value_verb<detail::make_norm> norm{"norm"};
 inline constexpr detail::value_verb_into<detail::make_norm> norm_into{"norm_into"};

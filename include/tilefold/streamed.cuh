@@ -526,8 +526,8 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
   mutable bool is_driven_ = false;
 };
 
-/// An executor that folds items of host memory on a GPU, chunk by chunk: more than the GPU's memory
-/// holds, with the bits of one call.
+/// Returns an executor that reduces items of host memory on a GPU, in chunks: the items may be
+/// larger than the GPU's memory, and the result has the bits of one call.
 ///
 ///     tilefold::cuda_executor gpu;
 ///     auto stream = tilefold::streamed(gpu, 64 << 20);
@@ -535,11 +535,11 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
 ///
 /// - Verbs whose result is one value: reduce, transform_reduce, all reducers, count, mean...;
 ///   segmented_reduce of segments that lie one after the other (offsets, or one size);
-///   reduce_piece(), piece::append() and ranks() with it. They are done when they return; offsets
-///   and results are host memory.
+///   reduce_piece(), piece::append() and ranks() with it. Calls are synchronous; offsets and
+///   results are host memory.
 /// - Items: contiguous, trivially copyable; pageable, pinned, managed or a mapped file. The GPU
-///   itself copies pinned ones. Others go through pinned memory, copied by up to 16 threads if the
-///   program links tilefold::host, by the calling thread else.
+///   copies pinned memory directly. Other memory is first copied to pinned memory, by up to 16
+///   threads if the program links tilefold::host, else by the calling thread.
 /// - Memory: two chunks of `chunk_bytes` bytes on the GPU, each with room for 2^18 offsets at most,
 ///   and up to 48 MiB of pinned memory for items that are not pinned, kept until the executor is
 ///   gone; one accumulator a chunk; for segments the results of two chunks in pinned memory.

@@ -115,8 +115,8 @@ TILEFOLD_API tilefold_status tilefold_release(tilefold_executor* executor);
 /* Names of operations, index 0 and on; null after the last. */
 TILEFOLD_API const char* tilefold_op_name(int32_t index);
 /* What `op` makes of items of `dtype`: `count` numbers of type `result` (2 for minmax: the least,
- * then the greatest; 2 for softmax_pair: the maximum, then the sum). Null outputs are passed over.
- */
+ * then the greatest; 2 for softmax_pair: the maximum, then the sum; 2 for checked_sum: the sum
+ * modulo 2^64, then 1 if that is the sum and 0 if not). Null outputs are passed over. */
 TILEFOLD_API tilefold_status tilefold_result(const char* op, tilefold_dtype dtype,
                                              tilefold_dtype* result, int32_t* count);
 

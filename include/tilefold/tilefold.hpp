@@ -20,6 +20,7 @@
 #include <tilefold/reduce_by_key.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
+#include <tilefold/reducers/checked_sum.hpp>
 #include <tilefold/reducers/compensated.hpp>
 #include <tilefold/reducers/custom.hpp>
 #include <tilefold/reducers/exact.hpp>

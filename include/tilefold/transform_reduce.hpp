@@ -34,7 +34,7 @@ constexpr bool in_order() {
 
 }  // namespace detail
 
-/// Folds what a function makes of the items, in the order of the range.
+/// Folds the results of a function of the items, in the order of the range.
 ///
 ///     transform_reduce([exec,] first, last, init, op, f)              op(init, op over f(item))
 ///     transform_reduce([exec,] first1, last1, first2, init, op, f)    ... over f(item1, item2)
@@ -43,16 +43,17 @@ constexpr bool in_order() {
 ///     transform_reduce([exec,] first, last, op, f)                    op over f(item)
 ///     transform_reduce([exec,] range, [init,] op, f)                  of one range
 ///
-/// `op` may be a reducer. Without `init` nothing gives the identity of `op`, as in reduce().
-/// The two ranges may have different value types; the second must hold as many items as the first.
-/// An f that is a functor of tilefold or std, such as the dot product's multiplies, is called in
-/// the type where both meet, which is float for half and int32 for int8. f is called once per item,
-/// in no particular order (top_k and bottom_k on a GPU, and reduce_by_key's iterators, may ask for
-/// an item again); what it returns is converted to the accumulator, chosen as in reduce()
-/// with f's result as the value type. A product inside f is rounded before it is added, whatever
-/// the compiler would like to fuse; multiplications followed by additions *inside* one f or op are
-/// the caller's own (docs/numerics.md, strict_fp). Everything else, errors and the empty range
-/// included, as for reduce().
+/// (Thrust's order is first, last, f, init, op: thrust_compat.hpp has it.) `op` may be a reducer.
+/// Without `init` an empty range gives the identity of `op`, as in reduce(). The two ranges may
+/// have different value types; the second must hold as many items as the first. An f that is a
+/// functor of tilefold or std, such as the dot product's multiplies, is called in the common type
+/// of both items, which is float for half and int32 for int8. f is called once per item, in no
+/// particular order (top_k and bottom_k on a GPU, and reduce_by_key's iterators, may read an item
+/// again). Its result is converted to the accumulator, which is chosen as in reduce() with f's
+/// result as the value type. A product that f returns is rounded before it is added, even if the
+/// compiler could fuse the two; the library cannot prevent fusion of a multiplication and an
+/// addition *inside* one f or op (docs/numerics.md, strict_fp). Everything else, errors and the
+/// empty range included, as for reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, class Init, class Op, class F>
 auto transform_reduce(Exec&& exec, It first, It last, Init init, Op op, F f) {
   if constexpr (!detail::in_order<Init, Op, F, std::iter_value_t<It>>()) {

@@ -135,17 +135,18 @@ struct less_value {
 ///     transform_rows_into(exec, first, num_rows, row_size, out, reducer, function)
 ///
 /// - Value: v has the bits of reduce(row, reducer), whatever its neighbours and the number of rows.
-/// - Executors: host_executor, cuda_executor and views of them, and what stands for one.
+/// - Executors: host_executor, cuda_executor and views of them, and streams and policies
+///   (docs/streams.md).
 /// - Parameters: `first` and `out` are pointers to memory that the executor reads and writes; out
-///   may be `first`, or must not overlap it. `reducer` is one of reducers.hpp or of the caller's
-///   own; on a GPU one that asks for no indices, and items have 1, 2, 4, 8 or 16 bytes there.
-///   `function` is called with an item and the reducer's result, and returns what goes to `out`.
+///   may be `first`, or must not overlap it. `reducer` is one of the library or of the caller's
+///   own. On a GPU it must not need indices, and items have 1, 2, 4, 8 or 16 bytes. `function` is
+///   called with an item and the reducer's result, and returns the value that is written to `out`.
 /// - No rows, or rows without items: nothing is written.
 /// - On a CUDA executor the call is asynchronous in its stream: one launch and no workspace, and
 ///   each item is read once, up to rows of 2^18 floats (2^15 on GPUs without clusters; longer rows
 ///   are read twice, each by a block or a cluster). Rows that begin at multiples of 16 bytes, in
-///   `first` and `out`, are the fast ones.
-/// - Work: as many combines as segmented_reduce() needs, and a call of the function an item.
+///   `first` and `out`, are faster.
+/// - Work: as many combines as segmented_reduce() needs, and one call of the function per item.
 /// - Throws as segmented_reduce() does.
 template <executor Exec, class T, std::integral Count, std::integral Size, class Out, reducer R,
           class Function>
@@ -185,9 +186,9 @@ void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_s
   }
 }
 
-/// Writes x - logsumexp(row) of every item x: the logarithm of its softmax. `out` holds what the
-/// items are, or float, or double; the difference is one of doubles, rounded to float, and of
-/// narrower types from there. T is float, double, half or bfloat16. The rest:
+/// Writes x - logsumexp(row) of every item x: the logarithm of its softmax. T is float, double,
+/// half or bfloat16, and `out` holds T, float or double. The difference is computed in double,
+/// rounded to float, and for narrower outputs from float. Everything else as for
 /// transform_rows_into().
 template <executor Exec, class T, std::integral Count, std::integral Size, class Out>
 void log_softmax_into(Exec&& exec, const T* first, Count num_rows, Size row_size, Out* out) {
@@ -195,7 +196,7 @@ void log_softmax_into(Exec&& exec, const T* first, Count num_rows, Size row_size
                                 detail::less_value<Out>{});
 }
 
-/// The same two, done when the call returns.
+/// Do the same as transform_rows_into() and log_softmax_into(), synchronously.
 template <executor Exec, class... Arguments>
 void transform_rows(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);

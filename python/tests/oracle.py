@@ -163,6 +163,15 @@ def canonical(results):
     return results
 
 
+def verdicts(rows):
+    """Of integers or bool: the sum of each row modulo 2^64, and whether 64 bits hold it."""
+    dtype = np.dtype("u8" if rows.dtype.kind == "u" else "i8")
+    ends = np.iinfo(dtype)
+    sums = [sum(int(x) for x in row) for row in rows]
+    return np.array([(ends.min + (real - ends.min) % 2 ** 64, ends.min <= real <= ends.max) for real in sums],
+                    object).reshape(-1, 2).astype(dtype)
+
+
 def first_of(places):
     return lambda rows: places(rows.astype("f4") if rows.dtype.name == "bfloat16" else rows, 1).astype("i8")
 
@@ -204,6 +213,7 @@ TABLE = {
     "compensated_sum": (["f4", "f8"], rounded_once, 2e-7),
     "exact_sum": (REAL, exactly, 0),
     "exact_mean": (REAL, lambda r: exactly(r, r.shape[1], "f8"), 0),
+    "checked_sum": (INTEGERS + ["?"], verdicts, 0),
 }
 
 

@@ -170,6 +170,48 @@ def test_exact_sums_of_integers_do_not_wrap():
         assert tilefold.exact_sum(x) == sum(items_of_sum) == tilefold.exact_accumulator("i8").add(x).value()
 
 
+@pytest.mark.parametrize("dtype", ["i1", "i8", "u8", "?"])
+def test_sums_with_a_verdict(dtype):
+    x = np.concatenate([items(dtype, 30, 5), np.full(12, True if dtype == "?" else np.iinfo(dtype).max, dtype)]).reshape(6, 7)
+    for axis, keepdims in ((None, False), (0, True), (1, False), ((0, 1), True)):
+        found = tilefold.checked_sum(x, axis, keepdims=keepdims)
+        both = tilefold.reduce(x, "checked_sum", axis, keepdims=keepdims)
+        assert isinstance(found, tilefold.CheckedSum) and found.fits.dtype == bool
+        assert same_bits(found.value, tilefold.sum(x, axis, keepdims=keepdims))
+        assert np.array_equal(found.value, both[..., 0]) and np.array_equal(found.fits, both[..., 1] == 1)
+        assert found.fits.shape == found.value.shape and np.asarray(found.value).flags.c_contiguous
+        real = x.astype(object).sum(axis, keepdims=keepdims)
+        assert np.array_equal(found.fits, np.asarray(found.value).astype(object) == real)
+    some = np.arange(42).reshape(6, 7) % 3 == 0
+    assert tilefold.checked_sum(x, 1, where=some)[1].tolist() == tilefold.checked_sum(np.where(some, x, x.dtype.type(0)), 1)[1].tolist()
+
+
+def test_verdicts_turn_at_the_ends():
+    most = 2 ** 63 - 1
+    assert tilefold.checked_sum([most, 1]) == (-2 ** 63, False) and tilefold.checked_sum([most, 1, -1]) == (most, True)
+    assert tilefold.checked_sum([-2 ** 63, -1]) == (most, False) and tilefold.checked_sum(np.zeros(0, int)) == (0, True)
+    assert tilefold.checked_sum(np.array([2 ** 64 - 1, 1], "u8")) == (0, False)
+    parts = tilefold.piece([most], 0, "checked_sum").merge(tilefold.piece([1, -1], 1, "checked_sum"))
+    assert parts.value().tolist() == [most, 1]
+    with pytest.raises(tilefold.UnsupportedError, match="no checked_sum of float64"):
+        tilefold.checked_sum([1.0])
+    with pytest.raises(tilefold.ArgumentError, match="keepdims"):
+        tilefold.checked_sum([1], keepdims=1)
+
+
+def test_dtypes_are_what_numpy_names():
+    for name in ("float64", "<f8", ">f8", "d", "double", "half", "<q", ">q", "i8", "?", "B", np.float32, float, np.dtype(">i2")):
+        plain = np.dtype(name).newbyteorder("=")
+        assert tilefold.exact_accumulator(name).dtype == plain.name and tilefold.sum([1, 2], dtype=name).dtype == plain
+        if plain.kind == "f":
+            assert tilefold.mean([1, 2], dtype=name).dtype == plain
+    assert tilefold.sum([1, 2], dtype="bfloat16").dtype == ml_dtypes.bfloat16
+    assert tilefold.exact_accumulator("bfloat16").dtype == "bfloat16"
+    for bad in ("float63", "O", "U3"):
+        with pytest.raises(TypeError):
+            tilefold.sum([1, 2], dtype=bad)
+
+
 BOOL_CALLS = {
     **{name: getattr(tilefold, name) for name in FOLDS if name != "compensated_sum"},
     "sum of an axis": lambda x: tilefold.sum(x.reshape(2, 3), axis=0), "max of an axis": lambda x: tilefold.max(x.reshape(2, 3), axis=0),

@@ -94,8 +94,8 @@ def test_any_layout(array, op, data):
     keepdims = data.draw(st.booleans(), "keepdims")
     try:
         expected = expected_of(x, op, named, keepdims)
-    except tilefold.EmptyError:
-        with pytest.raises(tilefold.EmptyError):
+    except (tilefold.EmptyError, tilefold.ArgumentError) as error:  # the latter: 64 bits do not hold an exact sum
+        with pytest.raises(type(error)):
             tilefold.reduce(x, op, axis)
         return
     with np.errstate(all="ignore"):

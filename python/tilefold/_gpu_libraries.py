@@ -43,11 +43,11 @@ def of_dtype(dtype: np.dtype[Any]) -> Code:
 
 @functools.lru_cache(maxsize=None)
 def of_name(dtype: Any) -> Code:
-    """The code of what a user names a dtype by: torch.float32, "f4", numpy.float32."""
+    """The code of what a user names a dtype by: torch.float32, "f4", numpy.float32; in any byte order."""
     name = str(dtype).partition(".")[2] if str(dtype).startswith("torch.") else None
     if name is None and dtype == "bfloat16":
         name = "bfloat16"
-    return _CODES[name] if name in _CODES else of_dtype(np.dtype(dtype))
+    return _CODES[name] if name in _CODES else of_dtype(np.dtype(dtype).newbyteorder("="))
 
 
 class Items(NamedTuple):

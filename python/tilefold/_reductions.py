@@ -173,7 +173,7 @@ def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out:
               bfloat16 (of ml_dtypes on the host), complex64 and complex128, as the operation takes them.
     op        a function's name: "sum", "prod", "min", "max", "minmax", "argmin", "argmax", "any", "all",
               "count_nonzero", "mean", "var", "std", "logsumexp", "norm", "exact_sum", "exact_mean",
-              "compensated_sum"; or of libtilefold alone: "sum64", "product64" (of floats in float64), "sum32",
+              "checked_sum", "compensated_sum"; or of libtilefold alone: "sum64", "product64" (of floats in float64), "sum32",
               "product32" (of narrow integers in 32 bits), "bit_and", "bit_or", "bit_xor", "variance",
               "standard_deviation" (of a sample), "l1", "l2", "linf", "softmax_pair", "summary". The names that C
               has for functions ("product", "arg_min", "arg_max", "population_variance",
@@ -186,7 +186,7 @@ def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out:
               it is. The items are ready in it, and are kept until it has passed the call.
 
     The result is an array of the shape that is left, or a NumPy scalar where no axis is left, of the dtype that
-    the operation gives; "minmax" and "softmax_pair" add a last axis of 2, "summary" one of 6 (count, mean, variance
+    the operation gives; "minmax", "softmax_pair" and "checked_sum" (the sum, and 1 or 0) add a last axis of 2, "summary" one of 6 (count, mean, variance
     of a sample and of a population, least, greatest). It is C-contiguous and new. Of an array of a GPU it is an array of the same library and device, and nothing waits for
     it, but with JAX.
 
@@ -269,7 +269,7 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
         return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
     array = items_of(x)
-    wanted = None if dtype is None else np.dtype(dtype).newbyteorder("=")
+    wanted = None if dtype is None else of_name_in_numpy(of_name(dtype))
     if wanted is not None and wanted != array.dtype:
         _library.code_of(array.dtype)  # refuses what is not taken before it is converted
         # These widen while they are read.
@@ -332,7 +332,7 @@ def sum(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fals
         initial: Any = None, where: Any = None, stream: Any = None) -> Any:
     """The sum.
 
-    Of integers and bool in 64 bits (int64, uint64; they wrap), of float16, bfloat16 and float32 in float32, of
+    Of integers and bool in 64 bits (int64, uint64; they wrap, and checked_sum() says whether they do), of float16, bfloat16 and float32 in float32, of
     float64 and complex numbers in their own type. With `dtype` items are converted to it first, and the result is
     of it; float64 sums floats in double. A float becomes the integer toward zero, the nearest that the dtype holds,
     or 0 if it is NaN. Of nothing: 0, and -0.0 of floats.
@@ -340,7 +340,7 @@ def sum(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fals
     initial  a number that stands before all items.
     where    an array of bool that spreads over x: items where it is false are left out. In their places stands what
              changes no sum (-0.0, 0), so the bits are those of sum(np.where(where, x, -0.0)). It costs a copy of x.
-             prod, min, max, any, all, count_nonzero, logsumexp, norm and exact_sum take it in the same way.
+             prod, min, max, any, all, count_nonzero, logsumexp, norm, exact_sum and checked_sum take it in the same way.
 
     x, axis, keepdims, out, order, bits and errors: see reduce().
     """
@@ -596,12 +596,38 @@ def exact_mean(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out 
 def exact_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
               where: Any = None, stream: Any = None) -> Any:
     """The real sum of real items, rounded once to their dtype: the same in whatever order items stand. Of integers and
-    bool in 64 bits; ArgumentError where those do not hold it. On a GPU: of float32 and float64.
+    bool in 64 bits; ArgumentError where those do not hold it, which checked_sum() tells of each sum. On a GPU:
+    of float32 and float64.
 
     Of nothing: 0.0. The rest: see reduce()."""
     if where is not None:
         return _where(lambda y: exact_sum(y, axis, keepdims=keepdims, out=out), x, where, "exact_sum", stream)
     return reduce(x, "exact_sum", axis, keepdims=keepdims, out=out, stream=stream)
+
+
+class CheckedSum(NamedTuple):
+    """What checked_sum() finds: numbers, or arrays of one shape."""
+    value: Any
+    fits: Any
+
+
+def checked_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, where: Any = None,
+                stream: Any = None) -> CheckedSum:
+    """The sum of integers or bool in 64 bits, and whether they hold it.
+
+    value  the sum modulo 2**64, as sum() gives it.
+    fits   bool: whether that is the real sum. Sums on the way may be larger.
+
+    Of nothing: 0, True. The rest: see reduce(), whose "checked_sum" gives 1 and 0 for fits, in a last axis of 2."""
+    if where is not None:
+        return CheckedSum(*_where(lambda y: checked_sum(y, axis, keepdims=keepdims), x, where, "sum", stream))
+    library = library_of(x)
+    with _gpu.current(library, x, stream):
+        found = reduce(x, "checked_sum", axis, keepdims=keepdims)
+        value, fits = found[..., 0], found[..., 1]
+        if library is not None:
+            return CheckedSum(value, library.cast(fits, BOOL))
+    return CheckedSum(np.array(value)[()], (fits != 0)[()])
 
 
 def compensated_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,

@@ -64,6 +64,7 @@ enum class op : std::uint8_t {
   compensated_sum,
   exact_sum,
   exact_mean,
+  checked_sum,
   summary,
   statistics,  // not by name: tilefold_stats()
 };
@@ -101,6 +102,7 @@ inline constexpr std::string_view op_names[num_ops] = {
     "compensated_sum",
     "exact_sum",
     "exact_mean",
+    "checked_sum",
     "summary",
     "statistics",
 };

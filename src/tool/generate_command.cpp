@@ -89,12 +89,12 @@ void write_items(replacement_file& out, const generate_options& options, std::in
 }
 
 dtype find_npy_type(const std::string& name) {
-  const auto type = find_by_name(dtype_rows, name);
-  if (!type) {
-    throw input_error("unknown dtype " + in_quotes(name) + "; known: " + list_names(dtype_rows));
+  const item_type type = parse_item_type(name);
+  if (type.type == dtype::bfloat16) throw input_error(".npy files cannot hold bfloat16");
+  if (type.order != std::endian::native && row_of(type.type).bytes > 1) {
+    throw input_error("dtype " + in_quotes(name) + " is of the other byte order than this machine");
   }
-  if (*type == dtype::bfloat16) throw input_error(".npy files cannot hold bfloat16");
-  return *type;
+  return type.type;
 }
 
 void write_file(const generate_options& options, dtype type, std::int64_t count) {
@@ -118,7 +118,7 @@ int run_generate(const generate_options& options) {
   if (options.bytes % item_bytes != 0) {
     throw input_error("--bytes " + std::to_string(options.bytes) +
                       " is not a whole number of items of " + std::to_string(item_bytes) +
-                      " bytes (" + options.type + ")");
+                      " bytes (" + std::string(row_of(type).name) + ")");
   }
   const std::int64_t count = options.bytes / item_bytes;
   const auto start = std::chrono::steady_clock::now();
@@ -130,8 +130,8 @@ int run_generate(const generate_options& options) {
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::cout << one_line(options.file) << ": wrote " << count << " items of " << options.type << ", "
-            << format_bytes(options.bytes) << ", seed " << options.seed << ", in "
+  std::cout << one_line(options.file) << ": wrote " << count << " items of " << row_of(type).name
+            << ", " << format_bytes(options.bytes) << ", seed " << options.seed << ", in "
             << format_seconds(seconds) << '\n';
   return exit_success;
 }

@@ -31,8 +31,10 @@ std::vector<double> starts_of(interval<double> range, int bins) {
   for (int i = 1; i < bins; ++i) {
     const double share = static_cast<double>(i) / bins;
     // The difference of the ends may overflow.
-    const double start = range.least * (1 - share) + range.greatest * share;
-    starts.push_back(std::clamp(start, starts.back(), range.greatest));
+    const double start =
+        std::min(range.least * (1 - share) + range.greatest * share, range.greatest);
+    // Between ends that are near each other there are not that many numbers.
+    if (start > starts.back()) starts.push_back(start);
   }
   return starts;
 }

@@ -27,7 +27,7 @@ struct histogram {
 };
 
 /// Of the job's items that are numbers, in `bins` >= 1 ranges between the least and the greatest
-/// finite one; fewer where that many integers do not lie between them. Reads the items once, and
+/// finite one; fewer where that many numbers do not lie between them. Reads the items once, and
 /// twice if an infinity is among them.
 histogram count_bins(const host_executor& executor, const summary_job& job,
                      const number_summary& numbers, int bins);

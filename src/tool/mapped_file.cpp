@@ -90,7 +90,13 @@ file_state state_of_regular_file(int descriptor) {
 }
 
 std::span<const std::byte> map(int descriptor, std::size_t size) {
-  if (size == 0) return {};  // nothing to map, and mmap would refuse
+  if (size == 0) {  // nothing to map, and mmap would refuse
+    char byte;
+    if (pread(descriptor, &byte, 1, 0) > 0) {
+      throw input_error("has a size of 0, but is not empty (as files of /proc): copy it first");
+    }
+    return {};
+  }
   void* const address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
   if (address == MAP_FAILED) fail_with_errno("cannot map");
   madvise(address, size, MADV_SEQUENTIAL);  // advice only: its failure changes nothing

@@ -139,7 +139,39 @@ class literal_reader {
   }
 }
 
+// What NumPy calls its types, beside float32 and f4. Not `int`, `uint`, `float` and `complex`,
+// which have other sizes there than in C.
+struct numpy_name {
+  char letter;
+  std::string_view word;
+  char kind;
+  std::size_t bytes;
+};
+constexpr numpy_name numpy_names[] = {
+    {'?', "bool_", 'b', 1},
+    {'b', "byte", 'i', 1},
+    {'h', "short", 'i', 2},
+    {'i', "intc", 'i', 4},
+    {'l', "long", 'i', sizeof(long)},
+    {'q', "longlong", 'i', 8},
+    {'p', "intp", 'i', sizeof(void*)},
+    {'B', "ubyte", 'u', 1},
+    {'H', "ushort", 'u', 2},
+    {'I', "uintc", 'u', 4},
+    {'L', "ulong", 'u', sizeof(long)},
+    {'Q', "ulonglong", 'u', 8},
+    {'P', "uintp", 'u', sizeof(void*)},
+    {'e', "half", 'f', 2},
+    {'f', "single", 'f', 4},
+    {'d', "double", 'f', 8},
+    {'F', "csingle", 'c', 8},
+    {'D', "cdouble", 'c', 16},
+};
+
 item_type parse_code(std::string_view text) {
+  for (const numpy_name& name : numpy_names) {
+    if (text == name.word) return parse_code({&name.letter, 1});
+  }
   std::string_view code = text;
   std::endian order = std::endian::native;
   if (!code.empty() && std::string_view("<>=|").find(code.front()) != std::string_view::npos) {
@@ -147,8 +179,12 @@ item_type parse_code(std::string_view text) {
     if (code.front() == '>') order = std::endian::big;
     code.remove_prefix(1);
   }
+  std::string sized(code);
+  for (const numpy_name& name : numpy_names) {
+    if (code == std::string_view(&name.letter, 1)) sized = name.kind + std::to_string(name.bytes);
+  }
   for (const dtype_row& row : dtype_rows) {
-    if (code == row.kind + std::to_string(row.bytes)) return {row.id, order};
+    if (sized == row.kind + std::to_string(row.bytes)) return {row.id, order};
   }
   fail_code(text, code.empty() ? '\0' : code.front());
 }

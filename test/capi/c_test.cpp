@@ -139,6 +139,8 @@ TYPED_TEST(CInterfaceOf, HasTheBitsOfTheTemplates) {
     if constexpr (std::is_integral_v<T>) {
       using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
       check("sum64", x, tilefold::reduce<wide>(x));
+      const auto checked = tilefold::reduce(x, r::checked_sum{});
+      check("checked_sum", x, precompiled::checked_value<wide>{checked.value, checked.fits});
       check("bit_xor", x, tilefold::reduce(x, r::bit_xor{}));
       check("bit_and", x, tilefold::reduce(x, r::bit_and{}));
       check("bit_or", x, tilefold::reduce(x, r::bit_or{}));
@@ -378,6 +380,51 @@ TEST_F(CInterface, ExactSumsOfIntegersThat64BitsDoNotHoldAreRefused) {
   EXPECT_EQ(sum, INT64_MIN);
   must(tilefold_reduce(host_, "exact_sum", y.data() + 1, code<std::int64_t>, 2, &sum));
   EXPECT_EQ(sum, 0);
+}
+
+TEST_F(CInterface, SaysOfEachSumWhether64BitsHoldIt) {
+  constexpr std::int64_t most = INT64_MAX;
+  const std::vector<std::int64_t> x{most, 1, -1, 5, INT64_MIN, -1};
+  using results = std::vector<std::int64_t>;  // a sum and its verdict, and so on
+  const std::int32_t offsets[] = {0, 2, 3, 3, 6};
+  results found(8);
+  must(tilefold_segmented_reduce(host_, "checked_sum", x.data(), code<std::int64_t>, 6, offsets,
+                                 code<std::int32_t>, 4, found.data()));
+  EXPECT_EQ(found, (results{INT64_MIN, 0, -1, 1, 0, 1, INT64_MIN + 4, 1}));
+  must(tilefold_segmented_reduce_equal(host_, "checked_sum", x.data(), code<std::int64_t>, 3, 2,
+                                       found.data()));
+  EXPECT_EQ(found, (results{INT64_MIN, 0, 4, 1, most, 0, INT64_MIN + 4, 1}));
+  const std::uint8_t keys[] = {7, 7, 7, 8, 9, 9};
+  std::uint8_t keys_out[6];
+  std::int64_t runs = 0;
+  results by_key(12);
+  must(tilefold_reduce_by_key(host_, "checked_sum", keys, code<std::uint8_t>, x.data(),
+                              code<std::int64_t>, 6, keys_out, by_key.data(), &runs));
+  by_key.resize(6);
+  EXPECT_EQ(runs, 3);
+  EXPECT_EQ(by_key, (results{most, 1, 5, 1, most, 0}));
+  const std::int64_t extents[] = {3, 2};
+  const std::int32_t axis = 0;
+  found.resize(4);
+  must(tilefold_axis_reduce(host_, "checked_sum", x.data(), code<std::int64_t>, 2, extents, nullptr,
+                            1, &axis, found.data(), nullptr));
+  EXPECT_EQ(found, (results{-2, 1, 5, 1}));
+  tilefold_piece *left, *right;
+  must(tilefold_piece_create("checked_sum", code<std::int64_t>, 0, &left));
+  must(tilefold_piece_create("checked_sum", code<std::int64_t>, 2, &right));
+  must(tilefold_piece_append(left, host_, x.data(), 2));
+  must(tilefold_piece_append(right, host_, x.data() + 2, 1));
+  results pair(2);
+  must(tilefold_piece_value(left, pair.data()));
+  EXPECT_EQ(pair, (results{INT64_MIN, 0}));
+  must(tilefold_piece_merge(left, right));
+  must(tilefold_piece_value(left, pair.data()));
+  EXPECT_EQ(pair, (results{most, 1}));
+  tilefold_piece_destroy(left);
+  tilefold_piece_destroy(right);
+  const float no_integer = 1;
+  expect_error(tilefold_reduce(host_, "checked_sum", &no_integer, code<float>, 1, pair.data()),
+               TILEFOLD_UNSUPPORTED, "there is no checked_sum of float32");
 }
 
 TEST_F(CInterface, AgreesWithItselfOnAnyNumberOfThreads) {
@@ -914,6 +961,10 @@ TEST(Precompiled, HasTheNamesBitsAndExceptionsOfTheTemplates) {
   EXPECT_EQ(found.min, tilefold::reduce(x, minimum{}));
   EXPECT_EQ(found.max, tilefold::reduce(x, maximum{}));
   static_assert(std::same_as<decltype(p::reduce(exec, x.data(), n, p::arg_min)), std::int64_t>);
+  const std::uint64_t great[] = {UINT64_MAX, 1};
+  const p::checked_value<std::uint64_t> sum = p::reduce(exec, great, 2, p::checked_sum);
+  EXPECT_EQ(sum.value, 0u);
+  EXPECT_EQ(sum.fits, 0u);
   const std::int8_t bytes[] = {100, 100};
   EXPECT_EQ(p::reduce(exec, bytes, 2), 200);
   const std::int32_t offsets[] = {0, 5, 9};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Virtual ranks on one GPU, each a thread with an executor of its own; and ranks of which some fold
-// on the host. The bits are those of one call on the host.
+// Virtual ranks on one GPU, each a thread with an executor of its own (verbs of many results: on
+// all GPUs in turn); and ranks of which some fold on the host. The bits are those of one call on
+// the host.
 #include <tilefold/ranks.hpp>
 
 #include <cmath>
@@ -23,6 +24,7 @@
 #include <tilefold/statistics.hpp>
 #include <tilefold/transform_reduce.hpp>
 
+#include "../support/gpu_lists.hpp"
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
 #include "../support/rank_verbs.cuh"
@@ -166,8 +168,11 @@ TEST(CudaRanks, HostsAmongThem) {
 }
 
 TEST(CudaRanks, SegmentsRunsAndColumnsThatCrossRanks) {
-  for (const int ranks : {2, 5}) {
-    on_ranks(ranks, [](thread_communicator& comm, tilefold::cuda_executor& gpu) {
+  const int gpus = tilefold::test::num_gpus();
+  for (const int ranks : {2, 5, 8}) {
+    thread_communicator::run(ranks, [&](thread_communicator& comm) {
+      tilefold::test::must(cudaSetDevice(comm.rank() % gpus));
+      tilefold::cuda_executor gpu;
       tilefold::test::expect_many_results_of_ranks(comm, gpu, num_cuts(50));
     });
   }

@@ -2,8 +2,8 @@
 //
 // Exact sums, means and products of integers of 64 bits on a GPU: in 128 bits inside (products:
 // 192), so that a result of an integer type is the sum modulo 2^64, and one of a floating type is
-// rounded once. The oracle of sums is an integer of 128 bits; of means, roots and products as
-// doubles the host, which others test.
+// rounded once; and sums that say whether 64 bits hold them. The oracle of sums is an integer of
+// 128 bits; of means, roots and products as doubles the host, which others test.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -19,6 +19,7 @@
 #include <tilefold/host.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reduce_by_key.hpp>
+#include <tilefold/reducers/checked_sum.hpp>
 #include <tilefold/reducers/exact.hpp>
 #include <tilefold/segmented_reduce.hpp>
 #include <tilefold/transform_reduce.hpp>
@@ -42,6 +43,12 @@ wide<T> sum_of(const T* first, std::int64_t n) {
   wide<T> sum = 0;
   for (std::int64_t i = 0; i < n; ++i) sum += first[i];
   return sum;
+}
+
+template <class T>
+bool is_verdict(const r::checked_value<T>& found, wide<T> sum) {
+  return found.value == static_cast<T>(sum) &&
+         found.fits == (sum == static_cast<wide<T>>(found.value));
 }
 
 /// The compiler rounds integers of 128 bits once, too.
@@ -99,6 +106,7 @@ TYPED_TEST(CudaExactIntegers, SumsAndMeansOfRanges) {
       const wide<T> sum = sum_of(items.data(), n);
       EXPECT_EQ(reduce(gpu, first, first + n, r::exact_sum{}), static_cast<T>(sum));
       EXPECT_EQ(reduce(gpu, first, first + n, r::exact_sum<double>{}), as_double<T>(sum));
+      EXPECT_TRUE(is_verdict<T>(reduce(gpu, first, first + n, r::checked_sum<T>{}), sum));
       EXPECT_EQ(reduce(gpu, first, first + n, r::exact_mean{}),
                 tilefold::reduce(host, items, r::exact_mean{}));
       if (kind == 1) {
@@ -162,11 +170,21 @@ TYPED_TEST(CudaExactIntegers, ManySums) {
       ASSERT_EQ(reduce_by_key(gpu, k.begin(), k.end(), on_gpu.data(), keys_out.data(),
                               by_key.data(), r::exact_sum<double>{}),
                 segments);
+      const gpu_array<r::checked_value<T>> verdicts(segments), verdicts_by_key(segments);
+      segmented_reduce_into(gpu, on_gpu.data(), segments, length, verdicts.data(),
+                            r::checked_sum<T>{});
+      ASSERT_EQ(reduce_by_key(gpu, k.begin(), k.end(), on_gpu.data(), keys_out.data(),
+                              verdicts_by_key.data(), r::checked_sum<T>{}),
+                segments);
+      const auto got_verdicts = verdicts.to_host();
+      const auto got_verdicts_by_key = verdicts_by_key.to_host();
       const auto got = sums.to_host();
       const auto got_by_key = by_key.to_host();
       for (std::int64_t s = 0; s < segments; ++s) {
         const wide<T> sum = sum_of(items.data() + s * length, length);
         ASSERT_EQ(got[static_cast<std::size_t>(s)], static_cast<T>(sum)) << s;
+        ASSERT_TRUE(is_verdict<T>(got_verdicts[static_cast<std::size_t>(s)], sum)) << s;
+        ASSERT_TRUE(is_verdict<T>(got_verdicts_by_key[static_cast<std::size_t>(s)], sum)) << s;
         ASSERT_EQ(got_by_key[static_cast<std::size_t>(s)], as_double<T>(sum)) << s;
       }
     }

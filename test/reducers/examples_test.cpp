@@ -37,6 +37,7 @@ TEST(Examples, Operators) {
   EXPECT_EQ(reduce(i, r::bit_and{}), 0);
   EXPECT_EQ(reduce(i, r::bit_or{}), 7);
   EXPECT_EQ(reduce(i, r::bit_xor{}), 4);
+  EXPECT_TRUE(reduce(i, r::checked_sum{}).fits);
 }
 
 TEST(Examples, Questions) {

@@ -18,7 +18,7 @@
 
 namespace tilefold {
 
-/// Which of equal elements counts: the one with the lowest index, or the one with the highest.
+/// Which of several equal elements is the result: that with the lowest index, or with the highest.
 enum class tie_rule { first, last };
 
 /// The rules as arguments: max_element(x, last_of_equal).
@@ -29,7 +29,7 @@ inline constexpr of_equal<tie_rule::last> last_of_equal{};
 
 namespace reducers {
 
-/// A value and where it stands in its range.
+/// A value and its index in its range.
 template <class T>
 struct indexed_value {
   T value;

@@ -17,8 +17,8 @@
 
 namespace tilefold {
 
-/// What a NaN is to a minimum, maximum or position: a value that wins, or a missing one, which is
-/// the result only if there is no other.
+/// How a minimum, maximum or index treats NaN: a NaN is the result (propagate), or a missing value,
+/// which is the result only if all items are NaN (ignore).
 enum class nan_rule { propagate, ignore };
 
 namespace detail {

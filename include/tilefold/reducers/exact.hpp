@@ -187,7 +187,8 @@ struct exact_squares_reducer : exact_products_reducer {
 
 namespace reducers {
 
-/// The sum; of complex numbers by parts. Empty: 0.
+/// The sum; of complex numbers by parts. A Result that is an integer type gets the sum modulo
+/// 2^bits; whether that is the sum says checked_sum (checked_sum.hpp). Empty: 0.
 template <class Result = void>
 struct exact_sum : detail::exact_reducer {
   template <detail::exactly_summable T>

@@ -267,15 +267,15 @@ struct nothing_of<fused_of<std::index_sequence<Index...>, R...>, fused_values<Va
 
 namespace reducers {
 
-/// All of the reducers in one read of the data. The result holds theirs in the same order, each
-/// with the bits that its reducer alone would give. On host and device it supports structured
+/// Evaluates several reducers in one read of the data. The result holds theirs in the same order,
+/// each with the bits that its reducer alone would give. On host and device it supports structured
 /// bindings, get<I>(result), std::tuple_size, std::tuple_element and tilefold::apply(f, result);
-/// std::apply takes the types of std alone.
+/// std::apply accepts only types of std.
 ///
 ///     auto [n, average, least] = reduce(x, fuse(count{}, mean{}, min{}));
 ///
-/// Fused reducers can be fused again. An empty range has a value if it has one for each of them, be
-/// it by if_empty().
+/// Fused reducers can be fused again. An empty range has a result if each of the reducers has one,
+/// also by if_empty().
 template <reducer... R>
 TILEFOLD_HD auto fuse(const R&... reducers) {
   using fused = detail::fused_of<std::index_sequence_for<R...>,

@@ -456,7 +456,9 @@ TEST(cli, generate_refuses) {
   expect_complaint({"generate", "--bytes", "1zib", file}, "zib");
   expect_complaint({"generate", "--bytes", "-4", file}, "-4");
   expect_complaint({"generate", "--dtype", "string", "--bytes", "4", file},
-                   "unknown dtype 'string'");
+                   "dtype 'string' is not supported; known");
+  expect_complaint({"generate", "--dtype", "<d", "--bytes", "9", file}, "8 bytes (float64)");
+  expect_complaint({"generate", "--dtype", ">q", "--bytes", "8", file}, "the other byte order");
   expect_complaint({"generate", "--dtype", "bfloat16", "--bytes", "4", file}, "bfloat16");
   expect_complaint({"generate", file}, "--bytes");
   expect_complaint({"generate", "--bytes", "4", files.path("")}, "is a directory");

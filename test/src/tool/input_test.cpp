@@ -43,6 +43,15 @@ std::string complaint(const std::string& path, const std::optional<raw_layout>& 
   }
 }
 
+TEST(input, of_a_size_of_0_is_empty_or_refused) {
+  const raw_layout bytes{parse_item_type("u1"), 0};
+  const scratch files;
+  EXPECT_EQ(load_array(files.file("a.bin", ""), bytes).count, 0);
+  EXPECT_NE(complaint("/proc/self/status", bytes).find("has a size of 0, but is not empty"),
+            std::string::npos);
+  EXPECT_NE(complaint("/proc/self/status").find("not empty"), std::string::npos);
+}
+
 TEST(input, native_items_are_used_in_place) {
   const scratch files;
   const std::vector<float> items{1, -2.5f, 3e20f};

@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "input_error.hpp"
 #include "npy_writer.hpp"
@@ -193,7 +194,7 @@ TEST(npy, types_that_are_not_numbers_are_refused_by_name) {
       {"<f16", "dtype '<f16' is not supported"}, {"<f3", "dtype '<f3' is not supported"},
       {"", "dtype '' is not supported"},         {"<", "dtype '<' is not supported"},
       {"<f4 ", "dtype '<f4 ' is not supported"}, {"<<f4", "dtype '<<f4' is not supported"},
-      {"<f04", "dtype '<f04' is not supported"}, {"i", "dtype 'i' is not supported"},
+      {"<f04", "dtype '<f04' is not supported"}, {"g", "dtype 'g' is not supported"},
   };
   for (const auto& [descr, message] : cases) {
     const std::string gave = complaint_about_dict(npy_dict(descr, "(1,)"));
@@ -325,8 +326,30 @@ TEST(npy, item_types_by_name_or_code) {
   EXPECT_EQ(parse_item_type("f2").type, dtype::float16);
   EXPECT_EQ(parse_item_type(">u4").type, dtype::uint32);
   EXPECT_EQ(parse_item_type(">u4").order, std::endian::big);
-  EXPECT_THROW(parse_item_type("float"), input_error);
-  EXPECT_THROW(parse_item_type(""), input_error);
+  for (const char* name : {"float", "int", "", "<", "<double", "g", "|", "dd"}) {
+    EXPECT_THROW(parse_item_type(name), input_error) << name;
+  }
+}
+
+TEST(npy, item_types_by_what_numpy_calls_them) {
+  const std::pair<std::string_view, dtype> names[] = {
+      {"?", dtype::boolean},      {"b", dtype::int8},
+      {"h", dtype::int16},        {"i", dtype::int32},
+      {"q", dtype::int64},        {"p", dtype::int64},
+      {"B", dtype::uint8},        {"H", dtype::uint16},
+      {"I", dtype::uint32},       {"Q", dtype::uint64},
+      {"P", dtype::uint64},       {"e", dtype::float16},
+      {"f", dtype::float32},      {"d", dtype::float64},
+      {"F", dtype::complex64},    {"D", dtype::complex128},
+      {"<q", dtype::int64},       {"=d", dtype::float64},
+      {"|B", dtype::uint8},       {"half", dtype::float16},
+      {"single", dtype::float32}, {"double", dtype::float64},
+      {"short", dtype::int16},    {"longlong", dtype::int64},
+      {"ubyte", dtype::uint8},    {"cdouble", dtype::complex128}};
+  for (const auto& [name, type] : names) EXPECT_EQ(parse_item_type(name).type, type) << name;
+  EXPECT_EQ(row_of(parse_item_type("l").type).bytes, int{sizeof(long)});
+  EXPECT_EQ(parse_item_type(">q").order, std::endian::big);
+  EXPECT_EQ(parse_item_type("<q").order, std::endian::little);
 }
 
 TEST(npy, written_header) {

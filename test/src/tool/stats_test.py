@@ -313,6 +313,7 @@ class Histograms(Files):
             inside = [x for x in items if b["from"] <= x and (x < b["to"] or (x == b["to"] and (
                 i == last or not isinstance(x, float))))]
             self.assertEqual(b["count"], len(inside), (code, b))
+            self.assertTrue(b["from"] < b["to"] or i == last or not isinstance(b["from"], float), (code, b))  # no [1, 1)
         return drawn
 
     def test_counts_are_those_of_the_ranges(self):
@@ -326,6 +327,7 @@ class Histograms(Files):
     def test_hard_ranges(self):
         greatest = sys.float_info.max
         for items in ([-greatest, greatest, 0.0], [5e-324, 0.0, 1e-323], [1.0, math.nextafter(1, 2)], [2.5] * 9,
+                      [1.0, 1.0 + 2**-50, 1.0 + 2**-51],
                       [NAN, 1.0, NAN, 2.0]):
             self.bins("f8", items, 10)
         self.bins("i8", [-2**63, 2**63 - 1, 0, 5], 10)

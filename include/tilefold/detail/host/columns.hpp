@@ -76,7 +76,7 @@ struct column_room {
 class task_numbers {
  public:
   explicit task_numbers(std::int64_t count)
-      : count_(count), taken_(new std::atomic<bool>[count]()) {}
+      : count_(count), taken_(new std::atomic<bool>[static_cast<std::size_t>(count)]()) {}
   ~task_numbers() { delete[] taken_; }
   task_numbers(const task_numbers&) = delete;
   task_numbers& operator=(const task_numbers&) = delete;
