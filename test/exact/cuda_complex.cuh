@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
-#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -80,29 +79,40 @@ void expect_sums_and_means_of_the_parts() {
   }
 }
 
-template <class T>
-void expect_products_of_the_host() {
+/// Ranges of a few lengths of every kind: check(x, y, x on the GPU, y on the GPU).
+template <class T, class Check>
+void for_each_complex_range(const Check& check) {
   std::mt19937_64 random(seed());
-  cuda_executor gpu;
-  const host_executor host;
   for (int kind = 0; kind <= num_exact_kinds; ++kind) {
     for (const std::size_t n : {1u, 100u, 30'001u}) {
       SCOPED_TRACE(testing::Message() << "kind " << kind << ", " << n);
       const auto x = complex_items<T>(kind, n, random);
       const auto y = complex_items<T>(kind, n, random);
-      const gpu_array<complex<T>> x_on_gpu(x), y_on_gpu(y);
-      const auto* const first = x.data();
-      if constexpr (std::is_same_v<T, float>) {  // of doubles a GPU has none
-        EXPECT_EQ(bytes_of(transform_reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), y_on_gpu.begin(),
-                                            r::exact_dot{})),
-                  bytes_of(transform_reduce(host, first, first + n, y.data(), r::exact_dot{})));
-      }
-      EXPECT_EQ(bytes_of(reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), r::exact_l2{})),
-                bytes_of(reduce(host, first, first + n, r::exact_l2{})));
-      EXPECT_EQ(bytes_of(reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), r::exact_sum_of_squares{})),
-                bytes_of(reduce(host, first, first + n, r::exact_sum_of_squares{})));
+      check(x, y, gpu_array<complex<T>>(x), gpu_array<complex<T>>(y));
     }
   }
+}
+
+/// Dot products of floats: of doubles a GPU has none.
+inline void expect_dots_of_the_host() {
+  cuda_executor gpu;
+  for_each_complex_range<float>(
+      [&](const auto& x, const auto& y, const auto& x_on_gpu, const auto& y_on_gpu) {
+        EXPECT_EQ(bytes_of(transform_reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), y_on_gpu.begin(),
+                                            r::exact_dot{})),
+                  bytes_of(transform_reduce(host_executor(), x.data(), x.data() + x.size(),
+                                            y.data(), r::exact_dot{})));
+      });
+}
+
+/// Of one range: exact_l2 or exact_sum_of_squares.
+template <class T, class Reducer>
+void expect_lengths_of_the_host(const Reducer& reducer) {
+  cuda_executor gpu;
+  for_each_complex_range<T>([&](const auto& x, const auto&, const auto& x_on_gpu, const auto&) {
+    EXPECT_EQ(bytes_of(reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), reducer)),
+              bytes_of(reduce(host_executor(), x.data(), x.data() + x.size(), reducer)));
+  });
 }
 
 template <class T>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact products of complex doubles on a GPU.
+// Exact norms of complex doubles on a GPU.
 #include "cuda_complex.cuh"
 
 namespace tilefold::test {
 namespace {
 
-TEST(CudaExactOfComplexDoubles, ProductsAreThoseOfTheHost) {
-  expect_products_of_the_host<double>();
+TEST(CudaExactOfComplexDoubles, NormsAreThoseOfTheHost) {
+  expect_lengths_of_the_host<double>(r::exact_l2{});
 }
 
 }  // namespace
