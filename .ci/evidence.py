@@ -156,7 +156,8 @@ def stale(toolkit=None):
 
 def record(row):
     """Puts the row of a program into the evidence; those of programs that are no more go."""
-    rows = {name: row for name, row in (verified() | {row['program']: row}).items() if name in programs()}
+    known = programs()
+    rows = {name: row for name, row in (verified() | {row['program']: row}).items() if name in known}
     tests = sum(int(row['tests']) - int(row['skipped']) for row in rows.values())
     runs = sum(int(row['sanitizer_runs']) for row in rows.values())
     with VERIFIED.open('w') as out:
