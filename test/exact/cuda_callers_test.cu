@@ -10,6 +10,7 @@
 #include <tilefold/exact_accumulator.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/exact.hpp>
+#include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"
