@@ -28,16 +28,6 @@ def _offsets_of(offsets: Items) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(array, np.int32 if array.dtype == np.int32 else np.int64)
 
 
-def _checked(offsets: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
-    """Offsets that are on the host, for items that are on a GPU."""
-    wrong = np.flatnonzero((offsets[:-1] < 0) | (offsets[:-1] > offsets[1:]) | (offsets[1:] > n))
-    if wrong.size:
-        i = int(wrong[0])
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold_segmented_reduce: segment {i} is "
-                                    f"[{offsets[i]}, {offsets[i + 1]}) of {n} items")
-    return offsets
-
-
 @_signatures.of_segments
 def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None, stream: Any = None) -> Result:
     """Folds every segment x[offsets[i]:offsets[i + 1]] of a row.
@@ -57,9 +47,8 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None
     """
     library = library_of(x)
     if library is not None:
-        host_offsets = library_of(offsets) is None
-        return _gpu.segment_reduce(library, x, _checked(_offsets_of(offsets), library.size(x)) if host_offsets
-                                   else offsets, op, out, stream=stream)
+        return _gpu.segment_reduce(library, x, _offsets_of(offsets) if library_of(offsets) is None else offsets, op, out,
+                                   stream=stream)
     require_no_stream(stream)
     items = array_of(x)
     if items.ndim != 1:
