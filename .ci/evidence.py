@@ -39,6 +39,7 @@ def programs():
                 all_of[name] += found('src/tool/*.c*') + ['src/tool/CMakeLists.txt']
     all_of['gpu.cuda.per_thread_default_stream_test'] = ['test/cuda/default_stream_test.cu'] + host
     all_of['gpu.two_units_test'] += ['test/two_units_host.cpp']
+    all_of['gpu.cuda.all_gpus_test'] += ['cmake/nccl.cmake', 'cmake/find_nccl.cmake']
     all_of['gpu.nccl.ranks_test'] += ['examples/ranks/nccl_sum.cu', 'cmake/nccl.cmake', 'cmake/find_nccl.cmake']
     # A program for each few of the family, as many as the build has.
     all_of['gpu.order_net'] = ['test/order_net/cuda_test.cu', 'test/order_net/host_test.cpp'] + host
@@ -155,7 +156,8 @@ def stale(toolkit=None):
 
 def record(row):
     """Puts the row of a program into the evidence; those of programs that are no more go."""
-    rows = {name: row for name, row in (verified() | {row['program']: row}).items() if name in programs()}
+    known = programs()
+    rows = {name: row for name, row in (verified() | {row['program']: row}).items() if name in known}
     tests = sum(int(row['tests']) - int(row['skipped']) for row in rows.values())
     runs = sum(int(row['sanitizer_runs']) for row in rows.values())
     with VERIFIED.open('w') as out:

@@ -3,8 +3,8 @@
 #
 # The main job in one command: installs what is missing, builds the tool, and folds measured data (the
 # elevation grid of the Jacksboro fault, from the U.S. Geological Survey, as Debian's matplotlib ships
-# it) and one generated GiB. Where there is a GPU and nvcc, builds the GPU's part after that and folds the
-# GiB there, too. Run it again at any time.
+# it) and one generated GiB. Where there is a GPU and nvcc, compiles examples/gpu_sum.cu after that, which folds
+# the GiB there, too, beside CUB. Run it again at any time.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
@@ -12,14 +12,9 @@ cd "$(dirname "$0")/.."
 need cmake ninja-build g++ libtbb-dev libhwy-dev libcli11-dev nlohmann-json3-dev \
   python-matplotlib-data
 
-# build_tool CUDA WHAT
-build_tool() {
-  TILEFOLD_CUDA=$1
-  export TILEFOLD_CUDA
-  quietly "configuring $2" build/run/configure.log cmake --preset run
-  quietly "building $2" build/run/build.log cmake --build --preset run
-}
-build_tool OFF "the tool"
+export TILEFOLD_CUDA="${TILEFOLD_CUDA:-OFF}"
+quietly "configuring the tool" build/run/configure.log cmake --preset run
+quietly "building the tool" build/run/build.log cmake --build --preset run
 
 tool=$PWD/build/run/src/tool/tilefold
 samples=/usr/share/matplotlib/mpl-data/sample_data
@@ -47,8 +42,9 @@ if ! has_gpu; then
 elif ! nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
   echo "tilefold: there is a GPU, but no nvcc to build for it: install the CUDA toolkit, then run this again"
 else
+  quietly "compiling examples/gpu_sum.cu" build/run/gpu_sum.log \
+    "$nvcc" -std=c++20 -O3 -arch=native -Iinclude examples/gpu_sum.cu -o build/run/gpu_sum
   echo
-  export CUDAARCHS="${CUDAARCHS:-native}"
-  build_tool ON "the GPU's part (some minutes)"
-  step "$tool" reduce --on cuda --op sum --check $data/1GiB.npy
+  echo "The same GiB on the GPU, beside CUB:"
+  step build/run/gpu_sum $data/1GiB.npy
 fi

@@ -27,6 +27,8 @@ target_compile_options(gpu.cuda.per_thread_default_stream_test
                        PRIVATE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--default-stream=per-thread>")
 if(TARGET tilefold_nccl)
   target_link_libraries(gpu.nccl.ranks_test PRIVATE tilefold::nccl)
+  target_link_libraries(gpu.cuda.all_gpus_test PRIVATE tilefold::nccl)
+  target_compile_definitions(gpu.cuda.all_gpus_test PRIVATE TILEFOLD_TEST_NCCL)
   add_executable(nccl_sum_example ${PROJECT_SOURCE_DIR}/examples/ranks/nccl_sum.cu)
   tilefold_own_target(nccl_sum_example)
   target_link_libraries(nccl_sum_example PRIVATE tilefold::nccl tilefold::host)
@@ -39,6 +41,12 @@ target_link_libraries(gpu.conformance.strict_fp_test PRIVATE tilefold::strict_fp
 foreach(function cudaFuncGetAttributes cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
   target_link_options(gpu.cuda.partly_written_test PRIVATE LINKER:--wrap=${function})
 endforeach()
+
+# What cmake/run.sh compiles and runs.
+add_executable(gpu_sum_example ${PROJECT_SOURCE_DIR}/examples/gpu_sum.cu)
+tilefold_own_target(gpu_sum_example)
+target_link_libraries(gpu_sum_example PRIVATE tilefold::cuda)
+add_dependencies(gpu_tests gpu_sum_example)
 
 # Generated operators: 12 of the family for the GPU and for the host, or all 60, each in a program. The
 # host's programs have the label gpu, too: they are part of what .ci/gpu builds and runs. Where compilers

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NCCL itself takes to gather a message from every GPU (n is its bytes): as the host sees it
-// that waits, and in a graph. Beside it small sums in stream order, which take such a gather.
+// What NCCL itself takes to gather a message from every GPU, and to add a float of every GPU (n is
+// the bytes of a GPU): as the host sees it that waits, and in a graph. Beside it small sums in
+// stream order, which take such a gather.
 #include <functional>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace {
 
 void require(ncclResult_t code) {
   if (code != ncclSuccess) {
-    throw std::runtime_error(std::string("ncclAllGather: ") + ncclGetErrorString(code));
+    throw std::runtime_error(std::string("NCCL: ") + ncclGetErrorString(code));
   }
 }
 
@@ -73,18 +74,17 @@ void enter_graphs(roster& all, measurement m, const std::shared_ptr<gpus>& host,
 
 void enter_gathers(roster& all, const std::shared_ptr<gpus>& host) {
   const std::string nccl = name_of(joined::nccl, host->size());
-  for (const index bytes : {64, 1024, 4096}) {
+  const auto enter_nccl = [&](const char* shape, index bytes, auto&& enqueue) {
     const auto memory = std::make_shared<std::vector<std::unique_ptr<array_on<char>>>>();
     for (int r = 0; r < host->size(); ++r) {
       memory->push_back(std::make_unique<array_on<char>>(r, (host->size() + 1) * bytes));
     }
-    const auto gather = [=](int rank) {
+    const auto call = [=](int rank) {
       char* const send = (*memory)[static_cast<std::size_t>(rank)]->data();
-      require(ncclAllGather(send, send + bytes, static_cast<std::size_t>(bytes), ncclChar,
-                            host->raw_nccl(rank), host->gpu(rank).stream()));
+      require(enqueue(send, send + bytes, host->raw_nccl(rank), host->gpu(rank).stream()));
     };
     measurement m;
-    m.shape = "nccl_gather";
+    m.shape = shape;
     m.n = bytes;
     m.who = nccl;
     m.iterations = 100;
@@ -95,15 +95,24 @@ void enter_gathers(roster& all, const std::shared_ptr<gpus>& host) {
       work.how = mode::sync;
       work.enqueue = [=] {
         host->team().run([&](int rank) {
-          gather(rank);
+          call(rank);
           host->gpu(rank).synchronize();
         });
       };
       return work;
     };
     all.enter(m);
-    enter_graphs(all, m, host, host->size(), gather);
+    enter_graphs(all, m, host, host->size(), call);
+  };
+  for (const index bytes : {64, 1024, 4096}) {
+    enter_nccl("nccl_gather", bytes, [=](char* send, char* all, ncclComm_t comm, cudaStream_t s) {
+      return ncclAllGather(send, all, static_cast<std::size_t>(bytes), ncclChar, comm, s);
+    });
   }
+  enter_nccl("nccl_all_reduce", sizeof(float),
+             [](char* send, char* sum, ncclComm_t comm, cudaStream_t s) {
+               return ncclAllReduce(send, sum, 1, ncclFloat, ncclSum, comm, s);
+             });
 
   // Sums of 4 KiB a rank, which stay on the GPUs.
   constexpr index n = 1024;

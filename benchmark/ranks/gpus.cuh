@@ -113,6 +113,6 @@ void enter_logsumexp(roster& all, const std::shared_ptr<gpus>& host);
 void enter_maxima(roster& all, const std::shared_ptr<gpus>& host);
 void enter_segments(roster& all, const std::shared_ptr<gpus>& host);
 void enter_gathers(roster& all, const std::shared_ptr<gpus>& host);
-void enter_streams(roster& all);
+void enter_streams(roster& all, const std::shared_ptr<gpus>& host);
 
 }  // namespace bench

@@ -18,7 +18,7 @@ void enter(bench::roster& all) {
   bench::enter_logsumexp(all, host);
   bench::enter_maxima(all, host);
   bench::enter_segments(all, host);
-  bench::enter_streams(all);
+  bench::enter_streams(all, host);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sums of segments of 64 floats over all GPUs. The cuts lie within segments, so each but the last
-// GPU has one that ends on the next. n is the items of one GPU.
+// GPU has one that ends on the next. n is the items of one GPU. Offsets and sums lie in the memory
+// of each GPU; those of a group in pinned memory of the host, where it asks for them. So a group of
+// one GPU is what a group is compared with; there, too, with segments of one size without offsets.
 #include <cstring>
 #include <functional>
 #include <string>
@@ -65,21 +67,46 @@ struct division {
   std::vector<std::unique_ptr<array_on<float>>> parts;
 };
 
-std::vector<float> fetch(const own_segments& of) {
-  std::vector<float> sums(static_cast<std::size_t>(of.count));
-  check(cudaMemcpy(sums.data(), of.sums.data(), sums.size() * sizeof(float), cudaMemcpyDefault),
+/// All segments of a number of GPUs, in memory that the host and all GPUs reach.
+struct pinned_segments {
+  explicit pinned_segments(index num) {
+    allocate(reinterpret_cast<void**>(&offsets), (num + 1) * static_cast<index>(sizeof(index)));
+    allocate(reinterpret_cast<void**>(&sums), num * static_cast<index>(sizeof(float)));
+    fill_offsets<<<1024, 256>>>(offsets, 0, num + 1);
+    check(cudaGetLastError(), "offsets");
+    check(cudaDeviceSynchronize(), "offsets");
+  }
+  pinned_segments(const pinned_segments&) = delete;
+  pinned_segments& operator=(const pinned_segments&) = delete;
+  ~pinned_segments() {
+    (void)cudaFreeHost(offsets);
+    (void)cudaFreeHost(sums);
+  }
+  static void allocate(void** memory, index bytes) {
+    check(cudaHostAlloc(memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable),
+          "cudaHostAlloc");
+  }
+
+  index* offsets = nullptr;
+  float* sums = nullptr;
+};
+
+std::vector<float> fetch(const float* sums, index count) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  check(cudaMemcpy(values.data(), sums, values.size() * sizeof(float), cudaMemcpyDefault),
         "the sums");
-  return sums;
+  return values;
 }
 
 /// The segments from number `first` on, of the whole sequence, again by one call.
-void require_bits_of_one_call(gpus& host, const own_segments& got, index first) {
-  const own_segments one(0, first, got.count);
+void require_bits_of_one_call(gpus& host, const float* sums, index first, index count) {
+  const own_segments one(0, first, count);
   tilefold::segmented_reduce(host.gpu(0), host.whole(), one.offsets.data(), one.count,
                              one.sums.data());
   host.gpu(0).synchronize();
-  const std::vector<float> expected = fetch(one);
-  if (std::memcmp(fetch(got).data(), expected.data(), expected.size() * sizeof(float)) != 0) {
+  const std::vector<float> expected = fetch(one.sums.data(), count);
+  if (std::memcmp(fetch(sums, count).data(), expected.data(), expected.size() * sizeof(float)) !=
+      0) {
     throw std::runtime_error("other bits than those of one call");
   }
 }
@@ -113,6 +140,48 @@ void enter(roster& all, const std::shared_ptr<gpus>& host, const divided_once& d
   all.enter(std::move(m));
 }
 
+/// A group of all GPUs, and one of the first alone.
+void enter_groups(roster& all, const std::shared_ptr<gpus>& host, const divided_once& divided,
+                  index n) {
+  const auto pinned = std::make_shared<std::unique_ptr<pinned_segments>>();
+  for (const int size : {1, host->size()}) {
+    const auto group = size == 1 ? std::make_shared<tilefold::cuda_group>(std::vector<int>{0})
+                                 : std::shared_ptr<tilefold::cuda_group>(host, &host->group());
+    const index count = n / segment * size;
+    const auto items = [=](division& d) {
+      std::vector<const float*> parts;
+      std::vector<index> lengths;
+      for (int r = 0; r < size; ++r) {
+        parts.push_back(d.part(*host, r));
+        lengths.push_back(size == 1 ? n : d.begin(r + 1) - d.begin(r));
+      }
+      if (*pinned == nullptr) {
+        *pinned = std::make_unique<pinned_segments>(n / segment * host->size());
+      }
+      return tilefold::shards<float>(parts, lengths).begin();
+    };
+    const auto check = [=](division&) {
+      require_bits_of_one_call(*host, (*pinned)->sums, 0, count);
+    };
+    const std::string name = name_of(joined::group, size);
+    enter(
+        all, host, divided, n, name, size,
+        [=](division& d) {
+          const auto first = items(d);
+          tilefold::segmented_reduce(*group, first, (*pinned)->offsets, count, (*pinned)->sums);
+        },
+        check);
+    enter(
+        all, host, divided, n, "equal-" + name, size,
+        [=](division& d) {
+          const auto first = items(d);
+          tilefold::segmented_reduce(*group, first, count, segment, (*pinned)->sums);
+        },
+        check);
+    if (host->size() == 1) return;
+  }
+}
+
 }  // namespace
 
 void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
@@ -126,7 +195,9 @@ void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
                                d.alone.sums.data());
     host->gpu(0).synchronize();
   };
-  const auto check_alone = [=](division& d) { require_bits_of_one_call(*host, d.alone, 0); };
+  const auto check_alone = [=](division& d) {
+    require_bits_of_one_call(*host, d.alone.sums.data(), 0, d.alone.count);
+  };
   enter(
       all, host, divided, n, name_of(joined::one, 1), 1,
       [=](division& d) { sum_alone(d, host->gpu(0)); }, check_alone);
@@ -147,7 +218,7 @@ void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
   const auto check_all = [=](division& d) {
     index first = 0;
     for (const auto& own : d.segments) {
-      require_bits_of_one_call(*host, *own, first);
+      require_bits_of_one_call(*host, own->sums.data(), first, own->count);
       first += own->count;
     }
   };
@@ -159,6 +230,11 @@ void enter_segments(roster& all, const std::shared_ptr<gpus>& host) {
       all, host, divided, n, name_of(joined::nccl, host->size()), host->size(),
       [=](division& d) { sum_on_all(d, [&](int r) -> auto& { return host->nccl(r); }); },
       check_all);
+  enter(
+      all, host, divided, n, name_of(joined::peers, host->size()), host->size(),
+      [=](division& d) { sum_on_all(d, [&](int r) -> auto& { return host->peers(r); }); },
+      check_all);
+  enter_groups(all, host, divided, n);
 }
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that are GPUs of one process and write each other's memory: as many as there are GPUs, at
-// most four. The bits are those of one call.
+// Ranks that are GPUs of one process and write each other's memory: as many as there are GPUs. The
+// bits are those of one call.
 #include <tilefold/peers.cuh>
 
 #include <algorithm>
@@ -14,24 +14,19 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/gpu_lists.hpp"
 #include "../support/rank_verbs.cuh"
 #include "../support/stream_ranks.cuh"
 
 namespace {
 
+using tilefold::test::all_gpus;
 using tilefold::test::must;
 
-std::vector<int> all_gpus() {
-  int gpus = 0;
-  must(cudaGetDeviceCount(&gpus));
-  std::vector<int> devices;
-  for (int device = 0; device < std::min(gpus, 4); ++device) devices.push_back(device);
-  return devices;
-}
-
 // Calls body(comm) on a thread for each GPU.
-constexpr auto on_all = [](const auto& body) {
-  auto comms = tilefold::peer_communicator::make(all_gpus());
+template <class Body>
+void on_gpus(const std::vector<int>& devices, const Body& body) {
+  auto comms = tilefold::peer_communicator::make(devices);
   std::vector<std::thread> threads;
   for (auto& comm : comms) {
     threads.emplace_back([&body, &comm] {
@@ -40,7 +35,9 @@ constexpr auto on_all = [](const auto& body) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-};
+}
+
+constexpr auto on_all = [](const auto& body) { on_gpus(all_gpus(), body); };
 
 TEST(PeerRanks, InStreamOrderAndInGraphs) {
   tilefold::test::expect_stream_order_and_graphs(on_all);
@@ -58,10 +55,13 @@ TEST(PeerRanks, AnExecutorOfAnotherGpuIsToldToAll) {
 }
 TEST(PeerRanks, SegmentsRunsAndColumnsThatCrossRanks) {
   if (all_gpus().size() == 1) GTEST_SKIP() << "nothing crosses ranks on one GPU";
-  on_all([](tilefold::peer_communicator& comm) {
-    tilefold::cuda_executor gpu;
-    tilefold::test::expect_many_results_of_ranks(comm, gpu, 30);
-  });
+  for (const std::vector<int>& devices : tilefold::test::gpu_lists(false)) {
+    SCOPED_TRACE(tilefold::test::text_of(devices));
+    on_gpus(devices, [](tilefold::peer_communicator& comm) {
+      tilefold::cuda_executor gpu;
+      tilefold::test::expect_many_results_of_ranks(comm, gpu, 10);
+    });
+  }
 }
 TEST(PeerRanks, RoomCanGrow) { tilefold::test::expect_room_can_grow(on_all); }
 

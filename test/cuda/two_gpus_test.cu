@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Several GPUs as one: a group, and ranks of a GPU each. With one GPU the group has it twice, which
-// tests all but the second device.
+// tests all but the second device. More than two GPUs: all_gpus_test.cu.
 #include <tilefold/cuda_group.cuh>
 
 #include <algorithm>
@@ -25,6 +25,7 @@
 #include <tilefold/transform_reduce.hpp>
 
 #include "../support/device.cuh"
+#include "../support/gpu_lists.hpp"
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
 #include "../support/seed.hpp"
@@ -34,14 +35,9 @@ namespace {
 namespace r = tilefold::reducers;
 using tilefold::test::must;
 using tilefold::test::node_hash;
+using tilefold::test::num_gpus;
 using tilefold::test::shape_stream;
 using tilefold::test::tree_hash;
-
-int num_gpus() {
-  int count = 0;
-  must(cudaGetDeviceCount(&count));
-  return count;
-}
 
 template <class T>
 class on_device {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that NCCL joins, one thread and one GPU each: as many as there are GPUs, at most four. The
-// bits are those of one call.
+// Ranks that NCCL joins, one thread and one GPU each: as many as there are GPUs. The bits are those
+// of one call.
 #include <tilefold/nccl.cuh>
 
-#include <algorithm>
+#include <barrier>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +22,7 @@
 #include <tilefold/reducers/moments.hpp>
 
 #include "../support/device.cuh"
+#include "../support/gpu_lists.hpp"
 #include "../support/rank_verbs.cuh"
 #include "../support/stream_ranks.cuh"
 
@@ -42,17 +43,16 @@ static_assert(bytes_sent(126, 33) > bytes_sent(126, 32));
 
 // Calls body(comm) on a thread for each GPU.
 template <class Body>
-void on_gpus(const Body& body) {
-  int gpus = 0;
-  must(cudaGetDeviceCount(&gpus));
-  gpus = std::min(gpus, 4);
-  std::vector<ncclComm_t> comms(static_cast<std::size_t>(gpus));
-  ASSERT_EQ(ncclCommInitAll(comms.data(), gpus, nullptr), ncclSuccess);
+void on_gpus(const std::vector<int>& devices, const Body& body) {
+  std::vector<ncclComm_t> comms(devices.size());
+  ASSERT_EQ(ncclCommInitAll(comms.data(), static_cast<int>(devices.size()), devices.data()),
+            ncclSuccess);
   std::vector<std::thread> threads;
-  for (int rank = 0; rank < gpus; ++rank) {
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
     threads.emplace_back([&, rank] {
-      must(cudaSetDevice(rank));
-      tilefold::nccl_communicator comm(comms[static_cast<std::size_t>(rank)]);
+      must(cudaSetDevice(devices[rank]));
+      tilefold::nccl_communicator comm(comms[rank]);
+      EXPECT_EQ(comm.device(), devices[rank]);
       body(comm);
     });
   }
@@ -60,14 +60,17 @@ void on_gpus(const Body& body) {
   for (const ncclComm_t comm : comms) EXPECT_EQ(ncclCommDestroy(comm), ncclSuccess);
 }
 
+constexpr auto on_all = [](const auto& body) { on_gpus(tilefold::test::all_gpus(), body); };
+
 TEST(NcclRanks, SegmentsRunsAndColumnsThatCrossRanks) {
-  int gpus = 0;
-  must(cudaGetDeviceCount(&gpus));
-  if (gpus == 1) GTEST_SKIP() << "nothing crosses ranks on one GPU";
-  on_gpus([](tilefold::nccl_communicator& comm) {
-    tilefold::cuda_executor gpu;
-    tilefold::test::expect_many_results_of_ranks(comm, gpu, 30);
-  });
+  if (tilefold::test::num_gpus() == 1) GTEST_SKIP() << "nothing crosses ranks on one GPU";
+  for (const std::vector<int>& devices : tilefold::test::gpu_lists(false)) {
+    SCOPED_TRACE(tilefold::test::text_of(devices));
+    on_gpus(devices, [](tilefold::nccl_communicator& comm) {
+      tilefold::cuda_executor gpu;
+      tilefold::test::expect_many_results_of_ranks(comm, gpu, 10);
+    });
+  }
 }
 
 TEST(NcclRanks, TheBitsOfOneCall) {
@@ -79,8 +82,7 @@ TEST(NcclRanks, TheBitsOfOneCall) {
   const auto op = r::fuse(r::mean{}, r::arg_min{});
   const float sum = tilefold::reduce(tilefold::host_executor(), x);
   const auto fused = tilefold::reduce(tilefold::host_executor(), x, op);
-  on_gpus([&](tilefold::nccl_communicator& comm) {
-    EXPECT_EQ(comm.device(), comm.rank());
+  on_all([&](tilefold::nccl_communicator& comm) {
     tilefold::cuda_executor gpu;
     float* items = nullptr;
     must(cudaMalloc(&items, n * sizeof(float)));
@@ -100,8 +102,6 @@ TEST(NcclRanks, TheBitsOfOneCall) {
   });
 }
 
-constexpr auto on_all = [](const auto& body) { on_gpus(body); };
-
 TEST(NcclRanks, InStreamOrderAndInGraphs) {
   tilefold::test::expect_stream_order_and_graphs(on_all);
 }
@@ -120,9 +120,9 @@ TEST(NcclRanks, RoomCanGrow) { tilefold::test::expect_room_can_grow(on_all); }
 
 // A communicator that does not block says of its calls that they are in progress.
 TEST(NcclRanks, ACommunicatorThatDoesNotBlock) {
-  int gpus = 0;
-  must(cudaGetDeviceCount(&gpus));
-  gpus = std::min(gpus, 4);
+  const int gpus = tilefold::test::num_gpus();
+  // A rank that aborts gives back memory that others may still read.
+  std::barrier all_are_done(gpus);
   ncclUniqueId id;
   ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
   std::vector<std::thread> threads;
@@ -133,7 +133,7 @@ TEST(NcclRanks, ACommunicatorThatDoesNotBlock) {
       config.blocking = 0;
       ncclComm_t raw = nullptr;
       const ncclResult_t made = ncclCommInitRankConfig(&raw, gpus, id, rank, &config);
-      ASSERT_TRUE(made == ncclSuccess || made == ncclInProgress);
+      EXPECT_TRUE(made == ncclSuccess || made == ncclInProgress);
       tilefold::cuda_executor gpu;
       tilefold::nccl_communicator comm(raw);
       const tilefold::test::device_items<float> items(std::vector<float>(100, 1.0f));
@@ -143,6 +143,7 @@ TEST(NcclRanks, ACommunicatorThatDoesNotBlock) {
             tilefold::reduce(tilefold::ranks(comm, gpu, lengths), items.get(), items.get() + 100),
             100.0f * static_cast<float>(comm.size()));
       }
+      all_are_done.arrive_and_wait();
       comm.abort();
       EXPECT_THROW(comm.throw_errors(), tilefold::communicator_error);
     });
@@ -151,7 +152,7 @@ TEST(NcclRanks, ACommunicatorThatDoesNotBlock) {
 }
 
 TEST(NcclRanks, OtherCallsAreFoundOutByAll) {
-  on_gpus([&](tilefold::nccl_communicator& comm) {
+  on_all([&](tilefold::nccl_communicator& comm) {
     const tilefold::host_executor host(1);
     const std::vector<float> x(10, 1.0f);
     const auto all = tilefold::ranks(comm, host);
