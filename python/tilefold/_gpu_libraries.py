@@ -83,6 +83,11 @@ class GpuLibrary:
     def owns(self, x: Any) -> bool:
         raise NotImplementedError
 
+    def alias(self, x: Any) -> Any:
+        """The items of x as they lie now: what items() says of it stays true if another thread, or a signal's handler,
+        gives x another shape or other memory. x itself where one read of it shows all, or nothing can change."""
+        return x
+
     def items(self, x: Any) -> Items:
         raise NotImplementedError
 
@@ -151,9 +156,6 @@ class GpuLibrary:
             raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: where has the shape {shape}, which does not "
                                         f"spread over {of_x}")
 
-    def size(self, x: Any) -> int:
-        return math.prod(x.shape)
-
     def number(self, x: Any) -> int:
         """Waits for an array of one integer."""
         return int(x)
@@ -188,10 +190,17 @@ class Torch(GpuLibrary):
     def owns(self, x: Any) -> bool:
         return isinstance(x, self.tensor) and bool(x.is_cuda)
 
-    def items(self, x: Any) -> Items:
+    def alias(self, x: Any) -> Any:
+        self._require_no_gradient(x)
+        return x.detach()  # resize_(), set_() and the like of x leave it as it is, and it keeps its memory
+
+    def _require_no_gradient(self, x: Any) -> None:
         if self.of_user and x.requires_grad and self.torch.is_grad_enabled():
             raise unsupported("this tensor requires a gradient, which would be lost: use tilefold.torch, or "
                               "x.detach()")
+
+    def items(self, x: Any) -> Items:
+        self._require_no_gradient(x)
         if x.layout is not self.torch.strided:
             raise unsupported(f"tensors of layout {x.layout} are not taken")
         if x.is_neg() or x.is_conj():
@@ -507,6 +516,9 @@ class Dlpack(GpuLibrary):
         """The same memory; the producer makes it ready in the current stream, as DLPack says."""
         return x if self.base.owns(x) else self.see(x)
 
+    def alias(self, x: Any) -> Any:
+        return self.base.alias(self.view(x))
+
     def items(self, x: Any) -> Items:
         return self.base.items(self.view(x))
 
@@ -545,9 +557,6 @@ class Dlpack(GpuLibrary):
 
     def masked(self, x: Any, mask: Any, value: Any) -> Any:
         return self.base.masked(self.view(x), self.view(mask), value)
-
-    def size(self, x: Any) -> int:
-        return self.base.size(self.view(x))
 
     def number(self, x: Any) -> int:
         return self.base.number(x)
