@@ -7,16 +7,16 @@
 # new user would: installs them there by apt and pip, and as a user who is not root follows docs/first_steps.md,
 # whose programs must print what the page says. Then it removes them. As root.
 set -eu
+[ $# = 1 ] && [ -d "$1" ] || { echo "usage: sh packaging/bare_debian.sh FOLDER" >&2 && exit 2; }
+made=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
 . packaging/bare_root.sh
-[ $# = 1 ] || give_up "usage: sh packaging/bare_debian.sh FOLDER"
-[ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/bare_debian.sh $1"
+[ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/bare_debian.sh $made"
 
 need lintian python3 python3-venv
 bare=$PWD/build/bare
 root=$bare/packages
-made=$1
 # An ITP bug is for what goes into Debian itself.
 step lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$made"/*.deb
 # What the wheels ask for, for Debian 12's Python.

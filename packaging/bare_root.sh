@@ -10,7 +10,7 @@ make_bare_root() {
   shift 2
   [ "$(id -u)" = 0 ] || give_up "a bare root is made by root: run this as root"
   need mmdebstrap
-  archive=$(dirname "$root")/$(echo "$release" "$@" | tr ' ' _).tar
+  archive=$(dirname "$root")/root_$(echo "$release" "$@" | tr ' ' _).tar
   mkdir -p "$(dirname "$root")"
   if [ ! -f "$archive" ]; then
     # apt, which is there in any case, for --include takes no empty list.

@@ -121,10 +121,14 @@ class GpuLibrary:
         """Results that are float64, rounded once to a floating type; others as cast()."""
         return self.cast(x, code)
 
+    def canonical(self, x: Any) -> Any:
+        """Results of a floating type whose NaNs are the host's: a GPU that converts or multiplies one makes another."""
+        return x
+
     def scaled(self, x: Any, factor: float, is_root: bool) -> Any:
         """Results times a factor, or the roots of that."""
         x = x if factor == 1 else x * factor
-        return x ** 0.5 if is_root else x
+        return self.canonical(x ** 0.5 if is_root else x)
 
     def whole_numbers(self, x: Any, code: Code) -> Any:
         """Floats as integers: toward zero, the nearest that the type holds, 0 of NaN."""
@@ -235,14 +239,17 @@ class Torch(GpuLibrary):
 
     def narrowed(self, x: Any, code: Code) -> Any:
         if code[1] != 16 or self.code_of(x) != (2, 64):
-            return self.cast(x, code)
+            return self.canonical(self.cast(x, code))
         # torch goes by way of float32. One that is rounded to odd has a last bit that says that something was cut off.
         near = x.to(self.torch.float32)
         back = near.to(self.torch.float64)
         bits = near.view(self.torch.int32)
         is_cut = x.isfinite() & (back != x)
         bits = self.torch.where(is_cut, (bits - (back.abs() > x.abs()).to(self.torch.int32)) | 1, bits)
-        return self.cast(bits.view(self.torch.float32), code)
+        return self.canonical(self.cast(bits.view(self.torch.float32), code))
+
+    def canonical(self, x: Any) -> Any:
+        return x.nan_to_num_(math.nan, math.inf, -math.inf) if x.is_floating_point() else x
 
     def whole_numbers(self, x: Any, code: Code) -> Any:
         if code[0] == 1 and code[1] > 8:  # torch has little for these
@@ -342,13 +349,17 @@ class Cupy(_OfCudaArrays):
 
     def narrowed(self, x: Any, code: Code) -> Any:
         if code[1] != 16 or x.dtype != np.float64:
-            return self.cast(x, code)
+            return self.canonical(self.cast(x, code))
         with x.device:  # as torch, CuPy goes by way of float32
             near = x.astype("f4")
             back, bits = near.astype("f8"), near.view("i4")
             is_cut = self.cupy.isfinite(x) & (back != x)
             bits = self.cupy.where(is_cut, (bits - (abs(back) > abs(x)).astype("i4")) | 1, bits)
-            return bits.view("f4").astype(name_of(code))
+            return self.canonical(bits.view("f4").astype(name_of(code)))
+
+    def canonical(self, x: Any) -> Any:
+        with x.device:
+            return self.cupy.where(x == x, x, x.dtype.type(math.nan)) if x.dtype.kind == "f" else x
 
     def contiguous(self, x: Any) -> Any:
         with x.device:
@@ -471,6 +482,13 @@ class Jax(GpuLibrary):
     # JAX reads in streams of its own, so what a fold has written has to be there.
     def cast(self, x: Any, code: Code) -> Any:
         return self.done(x).astype(of_name_in_numpy(code))
+
+    def narrowed(self, x: Any, code: Code) -> Any:
+        return self.canonical(self.cast(x, code))
+
+    def canonical(self, x: Any) -> Any:
+        numpy = self.jax.numpy
+        return numpy.where(x == x, x, numpy.asarray(math.nan, x.dtype)) if numpy.issubdtype(x.dtype, numpy.floating) else x
 
     def scaled(self, x: Any, factor: float, is_root: bool) -> Any:
         return super().scaled(self.done(x), factor, is_root)

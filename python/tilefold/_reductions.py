@@ -656,7 +656,7 @@ def checked_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, where: A
         found: Any = reduce(x, "checked_sum", axis, keepdims=keepdims)
         value, fits = found[..., 0], found[..., 1]
         if library is not None:
-            return CheckedSum(value, library.cast(fits, BOOL))
+            return CheckedSum(library.done(library.contiguous(value)), library.done(library.cast(fits, BOOL)))
     return CheckedSum(np.array(value)[()], (fits != 0)[()])
 
 
