@@ -35,6 +35,10 @@ def name_of(code: Code) -> str:
     return _NAMES[code]
 
 
+def is_float(code: Code) -> bool:
+    return code[0] in (2, 4)
+
+
 def of_dtype(dtype: np.dtype[Any]) -> Code:
     if dtype.name not in _CODES or not dtype.isnative:
         raise unsupported(f"arrays of {dtype} are not taken")
@@ -239,7 +243,7 @@ class Torch(GpuLibrary):
 
     def narrowed(self, x: Any, code: Code) -> Any:
         if code[1] != 16 or self.code_of(x) != (2, 64):
-            return self.canonical(self.cast(x, code))
+            return self.canonical(self.cast(x, code)) if is_float(code) else self.cast(x, code)
         # torch goes by way of float32. One that is rounded to odd has a last bit that says that something was cut off.
         near = x.to(self.torch.float32)
         back = near.to(self.torch.float64)
@@ -249,7 +253,7 @@ class Torch(GpuLibrary):
         return self.canonical(self.cast(bits.view(self.torch.float32), code))
 
     def canonical(self, x: Any) -> Any:
-        return x.nan_to_num_(math.nan, math.inf, -math.inf) if x.is_floating_point() else x
+        return x.nan_to_num_(math.nan, math.inf, -math.inf)
 
     def whole_numbers(self, x: Any, code: Code) -> Any:
         if code[0] == 1 and code[1] > 8:  # torch has little for these
@@ -349,7 +353,7 @@ class Cupy(_OfCudaArrays):
 
     def narrowed(self, x: Any, code: Code) -> Any:
         if code[1] != 16 or x.dtype != np.float64:
-            return self.canonical(self.cast(x, code))
+            return self.canonical(self.cast(x, code)) if is_float(code) else self.cast(x, code)
         with x.device:  # as torch, CuPy goes by way of float32
             near = x.astype("f4")
             back, bits = near.astype("f8"), near.view("i4")
@@ -359,7 +363,7 @@ class Cupy(_OfCudaArrays):
 
     def canonical(self, x: Any) -> Any:
         with x.device:
-            return self.cupy.where(x == x, x, x.dtype.type(math.nan)) if x.dtype.kind == "f" else x
+            return self.cupy.where(x == x, x, math.nan)
 
     def contiguous(self, x: Any) -> Any:
         with x.device:
@@ -484,11 +488,10 @@ class Jax(GpuLibrary):
         return self.done(x).astype(of_name_in_numpy(code))
 
     def narrowed(self, x: Any, code: Code) -> Any:
-        return self.canonical(self.cast(x, code))
+        return self.canonical(self.cast(x, code)) if is_float(code) else self.cast(x, code)
 
     def canonical(self, x: Any) -> Any:
-        numpy = self.jax.numpy
-        return numpy.where(x == x, x, numpy.asarray(math.nan, x.dtype)) if numpy.issubdtype(x.dtype, numpy.floating) else x
+        return self.jax.numpy.where(x == x, x, math.nan)
 
     def scaled(self, x: Any, factor: float, is_root: bool) -> Any:
         return super().scaled(self.done(x), factor, is_root)
