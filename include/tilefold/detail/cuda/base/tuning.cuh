@@ -380,11 +380,6 @@ inline constexpr int least_short_places = 17;
 inline constexpr std::int64_t least_short_trees = std::int64_t{1} << 20;
 inline constexpr std::int64_t most_short_trees = std::int64_t{1} << 30;
 
-/// The same of trees that are promised to be so short, a thread each: threads of a block, and
-/// blocks that an SM shall hold.
-inline constexpr int bounded_nt = 256;
-inline constexpr int min_resident_bounded_blocks = 6;
-
 /// Whether that pays.
 constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
   return item_bytes == 4 && acc_bytes == 4;

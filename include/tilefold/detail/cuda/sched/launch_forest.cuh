@@ -13,7 +13,6 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
-#include <tilefold/detail/cuda/sched/bounded_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/deferred_range_kernel.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
@@ -257,18 +256,6 @@ void launch_forest(const forest_job<deferred_tree<Source, Number>, Reducer, Init
   cuda::launch_any_forest<Build, Policy>(job, most_trees, provide);
 }
 
-/// A thread takes a tree of up to Items items.
-template <class Build, int Items, class Forest, class Reducer, class Init, class Out, class Empty>
-void launch_bounded_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
-                          std::int64_t most_trees) {
-  static known_kernel known;
-  const auto kernel = known.on(
-      job.gpu, &bounded_trees_kernel<Build, Items, Forest, unfused<Reducer>, Init, Empty, Out>,
-      "bounded_trees_kernel", bounded_nt, starts::early);
-  kernel.launch(tree::num_blocks(most_trees, bounded_nt), job.stream, job.forest, job.reducer,
-                job.init, job.empty, job.out);
-}
-
 /// A forest of which no tree is longer than was promised: in one launch, if all can be dealt.
 template <class Build, tile_policy Policy, class Source, class Offsets, class Reducer, class Init,
           class Out, class Empty, class Provide>
@@ -277,23 +264,19 @@ void launch_forest(
     std::int64_t most_trees, const Provide& provide) {
   using acc = typename Reducer::accumulator;
   const std::int64_t most_items = job.forest.most_items;
+  const forest_plan plan{most_items, 0};
   if constexpr (takes_trees<offsets_forest<Source, Offsets>, Reducer>) {
     if (most_items <= short_items && most_trees <= most_short_trees) {
-      if (most_items <= 4) {
-        cuda::launch_bounded_trees<Build, 4>(job, most_trees);
-      } else if (most_items <= 8) {
-        cuda::launch_bounded_trees<Build, 8>(job, most_trees);
-      } else {
-        cuda::launch_bounded_trees<Build, short_items>(job, most_trees);
-      }
+      const auto taken = cuda::ready_short_trees<Build>(job);
+      taken.launch(taken.most(tree::num_blocks(most_trees, lanes_nt)), job.stream, job.forest,
+                   job.reducer, job.init, job.empty, job.out, plan, long_queue<acc>{});
       return;
     }
   }
   if (most_items <= lane_plan<stretch_items<Source>>::most_items) {
     const auto by_lanes = cuda::ready_lanes<Build>(job);
     by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
-                    job.init, job.empty, job.out, forest_plan{most_items, 0}, long_queue<acc>{},
-                    any_trees{});
+                    job.init, job.empty, job.out, plan, long_queue<acc>{}, any_trees{});
     return;
   }
   cuda::launch_forest<Build, Policy>(
