@@ -121,22 +121,14 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
       cuda::ready_runs<Build, patch_items>(input, device_reducer, init, keys_out, out, gpu);
   const auto by_spans =
       cuda::ready_runs<Build, span_items>(input, device_reducer, init, keys_out, out, gpu);
-  const auto by_parts =
-      cuda::ready_runs<Build, least_share_items>(input, device_reducer, init, keys_out, out, gpu);
   cuda::ready_forest_by<Build, Policy>(job, most_open);
   heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
   const auto launch = [&](const auto& runs, int shares) {
     runs.launch(blocks * shares, stream, input, device_reducer, init, keys_out, out, tables);
   };
-  // So few that the GPU holds a warp for each small part of a patch, or for each span.
-  const auto has_warps = [&](const auto& runs, int shares) {
-    return blocks * shares <= runs.resident;
-  };
-  constexpr int parts = patch_items / least_share_items;
+  // So few that the GPU holds a warp for each span.
   constexpr int spans = patch_items / span_items;
-  if (has_warps(by_parts, parts)) {
-    launch(by_parts, parts);
-  } else if (has_warps(by_spans, spans)) {
+  if (blocks * spans <= by_spans.resident) {
     launch(by_spans, spans);
   } else {
     launch(by_patches, 1);
