@@ -412,9 +412,7 @@ template <class Source, class Reducer>
 bool better_as_short_rows(const short_rows& of, int num_sms) {
   constexpr int bytes = item_bytes<Source>;
   constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
-  if constexpr (acc_bytes > 16) {
-    return cuda::pays_as_short_rows_of_large(of, bytes, acc_bytes, num_sms);
-  } else if constexpr (acc_bytes > 8) {
+  if constexpr (acc_bytes > 8) {
     return cuda::pays_as_short_rows_of_pairs(of, bytes, acc_bytes, num_sms);
   } else {
     return cuda::pays_as_short_rows(of, bytes, num_sms);
@@ -425,7 +423,7 @@ bool better_as_short_rows(const short_rows& of, int num_sms) {
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   if constexpr (sums_exactly<Reducer> ||
-                sizeof(typename Reducer::accumulator) > most_shared_bytes) {
+                sizeof(typename Reducer::accumulator) > most_short_row_acc_bytes) {
     return false;
   } else {
     constexpr tile_policy tile = short_policy_for(item_bytes<Source>);
