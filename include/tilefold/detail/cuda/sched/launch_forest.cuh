@@ -311,11 +311,12 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
 }
 
 /// Whether trees of one length may be levels of one tree by staged rows: those of reducers that a
-/// single fold stages, and those of structs.
+/// single fold stages, and those of large structs.
 template <class Source, class Reducer>
 inline constexpr bool stages_subtrees =
-    stages_trees<Source, Reducer> || (stages_structs<Source, Reducer> && !sums_exactly<Reducer> &&
-                                      !fold_traits<Reducer>::folds_in_any_order);
+    stages_trees<Source, Reducer> ||
+    (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
+     !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order);
 
 /// Trees of 2^k items by staged rows, where there is a group of rows for every warp that the GPU
 /// holds; else there would be less to fold them by. False if there is not.
