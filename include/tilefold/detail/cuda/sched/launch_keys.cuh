@@ -115,8 +115,8 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   const int rounds = few_patches ? 1 : most_head_rounds;
   const std::int64_t blocks = tables.num_patches / by_key_warps;
   static known_kernel known_heads;
-  const auto heads = known_heads.on(gpu, &heads_kernel<Build, Input, CountOut>, "heads_kernel",
-                                    by_key_nt, starts::early);
+  const auto heads = known_heads.on(gpu, &heads_kernel<Build, typename Input::keys_type, CountOut>,
+                                    "heads_kernel", by_key_nt, starts::early);
   const auto by_patches =
       cuda::ready_runs<Build, patch_items>(input, device_reducer, init, keys_out, out, gpu);
   const auto by_spans =
