@@ -60,13 +60,23 @@ auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job)
                   "short_trees_kernel", lanes_nt, starts::early);
 }
 
+/// Whether no tree of a forest is for lanes.
+template <class Forest>
+inline constexpr bool all_long = false;
+
+/// The trees that warps have after the first launch, or as the first launch.
+template <class Job>
+using trees_of_warps =
+    std::conditional_t<all_long<decltype(Job::forest)>, long_trees<typename Job::acc>,
+                       counted_trees<typename Job::acc>>;
+
 /// The kernels for longer trees, which lanes_kernel leaves.
-template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
-auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  using trees = counted_trees<typename Reducer::accumulator>;
+template <class Build, class Trees, class Forest, class Reducer, class Init, class Out, class Empty>
+auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
+                 starts start = starts::early) {
   static known_kernel known;
-  return known.on(job.gpu, &warps_kernel<Build, trees, Forest, unfused<Reducer>, Init, Out>,
-                  "warps_kernel", warps_nt, starts::early);
+  return known.on(job.gpu, &warps_kernel<Build, Trees, Forest, unfused<Reducer>, Init, Out>,
+                  "warps_kernel", warps_nt, start);
 }
 template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
           class Empty>
@@ -130,9 +140,9 @@ void ready_forest(const Job& job, std::int64_t most_trees) {
     }
   }
   if constexpr (!always_takes_one_launch<Job>) {
-    (void)cuda::ready_lanes<Build>(job);
+    if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
     if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
-    (void)cuda::ready_warps<Build>(job);
+    (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
     (void)cuda::ready_blocks<Build, Policy>(job);
   }
 }
@@ -163,7 +173,7 @@ void launch_one(const Job& job, std::int64_t most_trees, const Provide& provide)
                     job.out, plan, queue.slots, queue.arrivals);
 }
 
-/// Trees by lanes, by warps and by blocks, a launch each.
+/// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
 template <class Build, tile_policy Policy, class Job, class Provide>
 void launch_by_length(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using acc = typename Job::acc;
@@ -172,8 +182,8 @@ void launch_by_length(const Job& job, std::int64_t most_trees, const Provide& pr
   const forest_plan plan{
       tuning.warp_items(most_trees),
       detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
-  const auto by_lanes = cuda::ready_lanes<Build>(job);
-  const auto by_warps = cuda::ready_warps<Build>(job);
+  if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+  const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
   bool asked = false;
   if constexpr (job_takes_trees<Job>) {
@@ -185,10 +195,13 @@ void launch_by_length(const Job& job, std::int64_t most_trees, const Provide& pr
     }
   }
   try {
-    by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
-                    job.init, job.empty, job.out, plan, queue, which_of_job<Job>{asked});
-    by_warps.launch(by_warps.resident, job.stream, counted_trees<acc>{queue, plan.warp_items},
-                    job.forest, job.reducer, job.init, job.out);
+    if constexpr (!all_long<decltype(Job::forest)>) {
+      const auto by_lanes = cuda::ready_lanes<Build>(job);
+      by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
+                      job.init, job.empty, job.out, plan, queue, which_of_job<Job>{asked});
+    }
+    by_warps.launch(by_warps.resident, job.stream, trees_of_warps<Job>{queue, plan}, job.forest,
+                    job.reducer, job.init, job.out);
     by_blocks.launch(by_blocks.resident, job.stream, queued_slices<acc>{queue}, job.forest,
                      job.reducer, job.init, job.out);
   } catch (...) {
@@ -350,10 +363,7 @@ template <class Build, class Forest, class Reducer, class Init, class Out, class
 void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                         std::int64_t trees) {
   // Not early: if there are few blocks, they would crowd on those SMs that are free first.
-  static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &warps_kernel<Build, equal_trees, Forest, unfused<Reducer>, Init, Out>,
-               "warps_kernel", warps_nt, starts::in_turn);
+  const auto kernel = cuda::ready_warps<Build, equal_trees>(job, starts::in_turn);
   kernel.launch(kernel.most(tree::num_blocks(trees, warps_nt / warp_size)), job.stream,
                 equal_trees{}, job.forest, job.reducer, job.init, job.out);
 }
