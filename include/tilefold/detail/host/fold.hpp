@@ -95,6 +95,20 @@ typename Reducer::accumulator lift_packet(const source<It>& elements, const Redu
   return reducer.lift_packet(values);
 }
 
+// A reducer that looks at a range, of which a block is folded without a look: if the value is in
+// range, all is well.
+template <class Reducer>
+concept looks_at_range = requires { requires Reducer::looks_at_range; };
+
+template <class Reducer>
+struct in_range : Reducer {
+  static constexpr bool looks_at_range = false;
+  typename Reducer::accumulator combine(const typename Reducer::accumulator& a,
+                                        const typename Reducer::accumulator& b) const {
+    return Reducer::combine_in_range(a, b);
+  }
+};
+
 /// The fold of ranges of one source with one reducer.
 template <class Source, class Reducer>
 class scalar_fold {
@@ -122,13 +136,25 @@ class scalar_fold {
     } else if constexpr (fold_traits<Reducer>::order_free && !integer<accumulator>) {
       return fold_in_sequence(first, n);
     } else if constexpr (std::is_trivially_copyable_v<accumulator> && sizeof(accumulator) <= 256) {
-      return n <= block ? fold_block(first, n) : fold_halves(first, n);
+      if (n > block) return fold_halves(first, n);
+      if constexpr (looks_at_range<Reducer>) {
+        const in_range<Reducer> hope{reducer_};
+        const scalar_fold<Source, in_range<Reducer>> hopeful(elements_, hope);
+        const accumulator value = hopeful.fold_block(first, n);
+        if (Reducer::is_in_range(value)) [[likely]] {
+          return value;
+        }
+      }
+      return fold_block(first, n);
     } else {
       return n == 1 ? host::leaf(elements_, reducer_, first) : fold_halves(first, n);
     }
   }
 
  private:
+  template <class, class>
+  friend class scalar_fold;
+
   // The elements of a run, a power of two, are independent enough to hide an operation's latency
   // and few enough to stay in registers.
   static constexpr int run_level = sizeof(accumulator) <= 32 ? 3 : 2;
