@@ -27,6 +27,7 @@ def found(pattern):
     return sorted(path.relative_to(ROOT).as_posix() for path in files if path.is_file())
 
 
+@functools.cache
 def programs():
     """The sources of each program, without what those include."""
     host = found('src/host/*.cpp')
@@ -49,7 +50,9 @@ def programs():
     library = found('src/capi/**/*.c*') + found('src/capi/**/CMakeLists.txt') + host
     all_of['gpu.capi.c_cuda_test'] = ['test/capi/c_cuda_test.cpp'] + library
     all_of['compile_matrix'] = ['test/compile_matrix/matrix_test.py', 'test/compile_matrix/kinds.cuh']
-    all_of['python.gpu_tests'] = found('python/gpu_tests/*.py') + found('python/tilefold/**/*.py') + library
+    all_of['python.gpu_tests'] = (found('python/gpu_tests/*.py') + found('python/tilefold/**/*.py') + library +
+                                  ['python/tests/oracle.py', 'python/pyproject.toml'])
+    all_of['gpu.conformance.strict_fp_test'] += ['CMakeLists.txt']  # the options of tilefold::strict_fp
     return all_of
 
 
@@ -119,6 +122,7 @@ def flags():
     return [hash_of(file) for file in FLAGS] + [json.dumps(used, sort_keys=True)]
 
 
+@functools.cache
 def digests():
     """The digest of each program, by name."""
     common = flags()
@@ -155,10 +159,12 @@ def stale(toolkit=None):
 
 
 def record(row):
-    """Puts the row of a program into the evidence; those of programs that are no more go."""
-    rows = {name: row for name, row in (verified() | {row['program']: row}).items() if name in programs()}
-    tests = sum(int(row['tests']) - int(row['skipped']) for row in rows.values())
-    runs = sum(int(row['sanitizer_runs']) for row in rows.values())
+    """Puts the row of a program into the evidence; those of programs that are no more go. The totals are of current rows."""
+    known, now = programs(), digests()
+    rows = {name: row for name, row in (verified() | {row['program']: row}).items() if name in known}
+    current = [row for name, row in rows.items() if row['digest'] == now.get(name)]
+    tests = sum(int(row['tests']) - int(row['skipped']) for row in current)
+    runs = sum(int(row['sanitizer_runs']) for row in current)
     with VERIFIED.open('w') as out:
         out.write(overall({name: row['digest'] for name, row in rows.items()}) + '\n')
         out.write(f'passed: {tests} GPU tests, {runs} runs under compute-sanitizer\n')
@@ -169,5 +175,5 @@ def record(row):
 
 def forget():
     """Reads files anew from now on."""
-    for function in (text_of, hash_of, included_by):
+    for function in (text_of, hash_of, included_by, programs, digests):
         function.cache_clear()

@@ -26,13 +26,14 @@ compile() {
     -Iinclude -Itest "-Isrc/$room" "test/fuzz/$1.cpp" $(printf "src/$room/%s.cpp " $sources) -o "build/fuzz/$1"
 }
 
-# wait_for_all SENTENCE PROCESS...: gives up with that sentence if one fails.
+# wait_for_all SENTENCE PROCESS...: waits for each, and gives up with that sentence if one has failed.
 wait_for_all() {
-  sentence=$1
+  sentence=$1 failed=
   shift
   for one; do
-    wait "$one" || give_up "$sentence"
+    wait "$one" || failed=yes
   done
+  [ -z "$failed" ] || give_up "$sentence"
 }
 
 seconds=${1:-60}

@@ -11,10 +11,8 @@ cd "$(dirname "$0")/.."
 need cmake ninja-build g++ libtbb-dev libhwy-dev libcli11-dev nlohmann-json3-dev libgtest-dev \
   libmpfr-dev libopenmpi-dev openmpi-bin python3 pkg-config clang
 if has_gpu; then
-  export CUDAARCHS="${CUDAARCHS:-native}" TILEFOLD_CUDA="${TILEFOLD_CUDA:-AUTO}"
+  export CUDAARCHS="${CUDAARCHS:-native}"
   need_disassembler
-else
-  export TILEFOLD_CUDA="${TILEFOLD_CUDA:-OFF}"
 fi
 step cmake --workflow --preset test
 

@@ -2,7 +2,8 @@
 //
 // Sums the floats of a .npy file on a GPU, by tilefold and by CUB, and on the host:
 //
-//     nvcc -std=c++20 -O3 -arch=native -Iinclude examples/gpu_sum.cu -o gpu_sum && ./gpu_sum
+//     nvcc -std=c++20 -O3 -arch=native -Iinclude examples/gpu_sum.cu -o gpu_sum
+//     ./gpu_sum
 //     FILE.npy
 #include <tilefold/tilefold.cuh>
 

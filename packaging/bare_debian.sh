@@ -1,30 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-#     sh packaging/bare_debian.sh [FOLDER]
+#     sh packaging/bare_debian.sh FOLDER
 #
-# The Debian packages and the wheels of FOLDER (as packaging/release.sh makes them; without it makes its own) on a
-# bare Debian 12, used as a new user would: installs them there by apt and pip, and as a user who is not root
-# follows docs/first_steps.md, whose programs must print what the page says. Then it removes them. As root.
+# The Debian packages and the wheels of FOLDER, as packaging/release.sh makes them, on a bare Debian 12, used as a
+# new user would: installs them there by apt and pip, and as a user who is not root follows docs/first_steps.md,
+# whose programs must print what the page says. Then it removes them. As root.
 set -eu
+[ $# = 1 ] && [ -d "$1" ] || { echo "usage: sh packaging/bare_debian.sh FOLDER" >&2 && exit 2; }
+made=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
 . packaging/bare_root.sh
-[ $# -le 1 ] || give_up "usage: sh packaging/bare_debian.sh [FOLDER]"
-[ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/bare_debian.sh"
+[ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/bare_debian.sh $made"
 
 need lintian python3 python3-venv
 bare=$PWD/build/bare
 root=$bare/packages
-made=${1:-$bare/made}
-if [ $# = 0 ]; then
-  need patchelf
-  step sh packaging/deb/build.sh --all
-  rm -rf "$made"
-  mkdir -p "$made"
-  cp build/deb/packages/*.deb "$made"
-  step sh packaging/wheel.sh "$made" "-DTILEFOLD_BUILT_LIBRARY=$PWD/build/deb/src/capi/libtilefold.so"
-fi
 # An ITP bug is for what goes into Debian itself.
 step lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$made"/*.deb
 # What the wheels ask for, for Debian 12's Python.

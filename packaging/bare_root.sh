@@ -10,10 +10,12 @@ make_bare_root() {
   shift 2
   [ "$(id -u)" = 0 ] || give_up "a bare root is made by root: run this as root"
   need mmdebstrap
-  archive=$(dirname "$root")/$release.tar
+  archive=$(dirname "$root")/root_$(echo "$release" "$@" | tr ' ' _).tar
   mkdir -p "$(dirname "$root")"
   if [ ! -f "$archive" ]; then
-    step mmdebstrap --quiet --variant=minbase --include="$(echo "$*" | tr ' ' ,)" "$release" "${archive%.tar}.part.tar"
+    # apt, which is there in any case, for --include takes no empty list.
+    step mmdebstrap --quiet --variant=minbase --include="$(echo apt "$@" | tr ' ' ,)" "$release" \
+      "${archive%.tar}.part.tar"
     mv "${archive%.tar}.part.tar" "$archive"
   fi
   rm -rf --one-file-system "$root"

@@ -4,17 +4,19 @@
 #     sh packaging/release.sh [--without-cuda]
 #
 # Makes dist/ of the commit that is checked out: the source archive; from that archive alone the Debian packages,
-# the wheel for the host and, where there is nvcc 13, the wheel with CUDA; SHA256SUMS. Then installs and uses each
-# of them in a bare Debian 12. As root. The wheel with CUDA compiles for hours on two cores.
+# the wheel for the host and, by nvcc 13, the wheel with CUDA; SHA256SUMS. Then installs and uses each of them in a
+# bare Debian 12. As root. The wheel with CUDA compiles for hours on two cores: CUDAARCHS=90-real makes one for a
+# single architecture.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
-cuda=yes
 case $* in
-  '') ;;
-  --without-cuda) cuda=no ;;
+  '') nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) ||
+    give_up "there is no nvcc for the wheel with CUDA: put one on PATH, or pass --without-cuda" ;;
+  --without-cuda) nvcc= ;;
   *) give_up "usage: sh packaging/release.sh [--without-cuda]" ;;
 esac
+[ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/release.sh"
 [ -z "$(git status --porcelain)" ] || give_up "there are changes that are not committed: a release is of a commit"
 step python3 -B test/versions_test.py .
 
@@ -32,16 +34,16 @@ quietly "the Debian packages" build/release/deb.log sh "$source/packaging/deb/bu
 cp "$source"/build/deb/packages/*.deb dist
 quietly "the wheel for the host" build/release/wheel.log sh "$source/packaging/wheel.sh" "$dist" \
   "-DTILEFOLD_BUILT_LIBRARY=$PWD/$source/build/deb/src/capi/libtilefold.so"
-if [ $cuda = no ]; then
+if [ -z "$nvcc" ]; then
   echo "tilefold: no wheel with CUDA was made (--without-cuda)"
-elif command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
-  # A local version (PEP 440), so that both wheels can lie side by side.
-  sed -i 's/^result = "\(.*\)"$/result = "\1+cuda13"/' "$source/python/pyproject.toml"
-  quietly "the wheel with CUDA (hours on two cores)" build/release/wheel_cuda.log \
-    sh "$source/packaging/wheel.sh" "$dist" -DTILEFOLD_C_CUDA=ON \
-    "-DCMAKE_CUDA_ARCHITECTURES=75-real;80-real;90-real;100-real;103-real;120-real;121"
 else
-  give_up "there is no nvcc for the wheel with CUDA: put one on PATH, or pass --without-cuda"
+  # The last architecture is also there as PTX, for GPUs to come.
+  export CUDAARCHS="${CUDAARCHS:-75-real;80-real;90-real;100-real;103-real;120-real;121}"
+  # A local version (PEP 440), so that both wheels can lie side by side.
+  toolkit=$("$nvcc" --version | sed -n 's/.* release \([0-9]*\).*/\1/p')
+  sed -i "s/^result = \"\(.*\)\"\$/result = \"\1+cuda$toolkit\"/" "$source/python/pyproject.toml"
+  quietly "the wheel with CUDA, for $CUDAARCHS" build/release/wheel_cuda.log \
+    sh "$source/packaging/wheel.sh" "$dist" -DTILEFOLD_C_CUDA=ON
 fi
 (cd dist && sha256sum tilefold* libtilefold* >SHA256SUMS)
 step sh packaging/bare_debian.sh "$dist"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The layer law: a header includes headers of lower floors, or of an earlier line of its own floor;
-# detail/host and detail/cuda never include each other. A header without a floor is an error, too.
+# The layer law: a header includes headers of lower layers, or of an earlier line of its own layer;
+# detail/host and detail/cuda never include each other. A header without a layer is an error, too.
 # `python3 layer_law_test.py INCLUDE_DIR` checks a tree; the law itself is tried on planted breaches.
 import pathlib
 import re
@@ -9,8 +9,8 @@ import sys
 import tempfile
 import unittest
 
-# Floors from the ground up; in a floor, line by line; headers on one line may include each other.
-FLOORS = [
+# Layers from the ground up; in a layer, line by line; headers on one line may include each other.
+LAYERS = [
     [["config.hpp"], ["error.hpp"], ["tilefold.h"]],
     [["tree.hpp"], ["detail/extremes.hpp"], ["detail/root_pointer.hpp"], ["detail/block_claims.hpp"], ["half.hpp"], ["op.hpp"],
      ["detail/closing.hpp"], ["detail/to_integer.hpp"], ["policy.hpp"],
@@ -33,11 +33,11 @@ INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"](?:tilefold/)([^>\"]+)[>\"]", re.M
 
 
 def place(header):
-    """(floor, line) of a header, or None."""
-    for floor, lines in enumerate(FLOORS):
+    """(layer, line) of a header, or None."""
+    for layer, lines in enumerate(LAYERS):
         for line, patterns in enumerate(lines):
             if any(pathlib.PurePath(header).match(pattern) for pattern in patterns):
-                return floor, line
+                return layer, line
     return None
 
 
@@ -48,9 +48,9 @@ def backend(header):
 def complaint(header, included):
     here, there = place(header), place(included)
     if there is None:
-        return f"{header} includes {included}, which has no floor"
+        return f"{header} includes {included}, which has no layer"
     if there > here or (there == here and backend(header) is None):
-        return f"{header} (floor {here[0]}) includes {included} (floor {there[0]})"
+        return f"{header} (layer {here[0]}) includes {included} (layer {there[0]})"
     if None not in (backend(header), backend(included)) and backend(header) != backend(included):
         return f"{header} includes {included}: host and CUDA are strangers"
     return None
@@ -63,7 +63,7 @@ def breaches(root):
     for path in sorted(p for p in root.rglob("*") if p.suffix in (".hpp", ".cuh")):
         header = path.relative_to(root).as_posix()
         if place(header) is None:
-            found.append(f"{header} has no floor")
+            found.append(f"{header} has no layer")
             continue
         for included in INCLUDE.findall(path.read_text(encoding="utf-8")):
             found += filter(None, [complaint(header, included)])

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 
 # Programs, headers and libraries are looked for in an empty folder alone; what has a package for CMake (oneTBB,
@@ -50,6 +51,19 @@ class OptionalParts(unittest.TestCase):
         done = self.configure("-DTILEFOLD_MPI=OFF", "-DTILEFOLD_CUDA=OFF")
         self.assertEqual(done.returncode, 0, done.stdout[-2000:])
         self.expect_only_the_host()
+
+    def test_a_preset_builds_for_a_gpu_that_answers(self):
+        for status, sentence in ((1, self.assertIn), (0, self.assertNotIn)):
+            with tempfile.TemporaryDirectory() as folder:
+                smi = pathlib.Path(folder) / "nvidia-smi"
+                smi.write_text(f"#!/bin/sh\nexit {status}\n")
+                smi.chmod(0o755)
+                with unittest.mock.patch.dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}"):
+                    done = self.configure("-DTILEFOLD_MPI=OFF", "-DTILEFOLD_CUDA=")  # as presets run and test do
+            self.assertEqual(done.returncode, 0, done.stdout[-2000:])
+            sentence("no GPU answers", done.stdout)
+            if status != 0:
+                self.expect_only_the_host()
 
     def test_what_is_on_and_absent_is_named(self):
         for option, sentence in (("TILEFOLD_MPI", "Could NOT find MPI"), ("TILEFOLD_CUDA", "TILEFOLD_CUDA is ON, but")):

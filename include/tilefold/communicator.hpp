@@ -49,9 +49,8 @@ concept communicator = requires(Comm& comm, const void* send, void* receive, std
 ///     thread_communicator::run(4, [&](thread_communicator& comm) { ... });
 ///
 /// - Each is used by one thread at a time, and is not copied. A rank that is destroyed, for
-/// instance
-///   because its thread has thrown, has left the group: ranks that wait for it, now or later, throw
-///   communicator_error, which names it.
+///   instance because its thread has thrown, has left the group: ranks that wait for it, now or
+///   later, throw communicator_error, which names it.
 /// - Cost: no thread beyond the ranks' own. A waiting rank spins for 50 us if there is a core for
 ///   each rank, and then sleeps.
 class thread_communicator {

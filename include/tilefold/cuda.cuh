@@ -291,9 +291,8 @@ class kept_executors;
 ///   workspace is large enough; a graph uses the executor's workspace, so the executor must outlive
 ///   it, must not grow meanwhile, and two such graphs must not run at the same time.
 /// - A call that returns its value returns once the value has arrived; the kernel may not have
-/// ended
-///   then. Other memory that functions of the caller write is complete only after a synchronization
-///   with the stream.
+///   ended then. Other memory that functions of the caller write is complete only after a
+///   synchronization with the stream.
 /// - Threads: one executor serves one thread at a time. Any number of executors may run at once.
 /// - After an exception the executor is as before and can be used again (unless CUDA reports an
 ///   error that ends the context).

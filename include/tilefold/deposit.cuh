@@ -25,9 +25,8 @@ namespace tilefold {
 /// - x: of a type whose values are all exact in such a sum, as for add().
 /// - Limit: 2^63 items, as for add().
 /// - Cost: one or two 64-bit integer atomics with a return value per item, one for most items
-/// around
-///   1; rarely more, if a carry propagates. If four or more lanes of a warp add items of similar
-///   magnitude to one accumulator, they are summed first. No workspace, no barrier.
+///   around 1; rarely more, if a carry propagates. If four or more lanes of a warp add items of
+///   similar magnitude to one accumulator, they are summed first. No workspace, no barrier.
 template <class T, class U>
   requires detail::adds_exactly<U, T>
 __device__ __forceinline__ void deposit(exact_accumulator<T>* sum, const U& x) {

@@ -43,8 +43,7 @@ namespace tilefold {
 ///   can no longer be used. Whether the other ranks notice depends on NCCL: between GPUs of one
 ///   host (NCCL 2.28) they wait until they abort, too.
 /// - Destroy it after its streams have been synchronized, or after abort(): the destructor frees
-/// its
-///   memory when the GPU is done with it, and may wait for a rank that never calls. An executor
+///   its memory when the GPU is done with it, and may wait for a rank that never calls. An executor
 ///   with a stream of its own waits likewise in its destructor.
 /// - Memory: size() + 1 times the longest message, on host and device; kept between calls.
 class nccl_communicator {

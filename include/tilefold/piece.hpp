@@ -46,10 +46,9 @@ namespace tilefold {
 /// - Bits: value() has the bits of reduce() over the whole sequence, for any parts, any executors
 ///   that fold them, and any grouping in which they are merged.
 /// - Size: at most max_blocks accumulators. If accumulator and operator are trivially copyable,
-/// they
-///   are stored in the piece itself, which is then trivially copyable; otherwise in a std::vector.
-///   One accumulator if the result does not depend on the order (integer sums, extremes, exact
-///   sums).
+///   they are stored in the piece itself, which is then trivially copyable; otherwise in a
+///   std::vector. One accumulator if the result does not depend on the order (integer sums,
+///   extremes, exact sums).
 /// - Memory: host memory. The functions here run on the host, so there are no pieces of an operator
 ///   that only a GPU can call. One piece serves one thread at a time.
 /// - An exception leaves the piece as it was.

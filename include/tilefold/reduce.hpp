@@ -114,6 +114,8 @@ void reduce_into(const Arguments&...) {
 ///
 ///     reduce_into(exec, first, deferred(n, most), out, ...)
 ///
+/// It is defined in tilefold/segmented_reduce.hpp: include that, too.
+///
 /// - Result: the bits of reduce() over those items.
 /// - No items give the value of if_empty(), else `init`, else the operator's identity; if there is
 ///   none of them, the call does not compile.

@@ -203,6 +203,14 @@ def test_all_functions():
             assert same_bits(on_host(function(gpu, 0, initial=initial)), function(host, 0, initial=initial))
 
 
+@pytest.mark.parametrize("dtype", ["f2", "bfloat16", "f4", "f8"])
+def test_a_nan_has_the_bits_of_the_hosts(dtype):
+    host = np.array([1, np.nan, 2, 3]).astype(oracle.dtype_of(dtype)).reshape(2, 2)
+    for function in (tilefold.mean, tilefold.var, tilefold.std, lambda x, axis: tilefold.var(x, axis, ddof=0.5)):
+        for axis in (None, 0, 1):
+            assert same_bits(on_host(function(on_gpu(host), axis)), np.asarray(function(host, axis)))
+
+
 def test_segments_and_runs():
     for dtype in ("f4", "f8", "i4", "bfloat16"):
         host = items(dtype, (1000,))

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 import torch
+from test_between_steps import between_steps
 
 import tilefold
 import tilefold.torch as tt
@@ -291,3 +292,34 @@ def test_the_example_of_the_readme():
     with contextlib.redirect_stdout(printed):
         exec(compile(block.code, block.place, "exec"), {})
     assert printed.getvalue() == block.output
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_tensor_that_is_set_to_other_memory_between_two_steps(device):
+    """By another thread, or a signal's handler: it is read as it was at one of them."""
+    memory = torch.cat([torch.arange(1.0, 2001.0), torch.full((4000,), 1e6)]).to(device)
+    layouts = [memory[:1000].view(10, 100), memory[:1000].view(10, 100).T, memory[500:600].view(2, 50)]
+    x = torch.empty(0, device=device)
+    calls = [lambda: tt.sum(x), lambda: tt.sum(x, 0), lambda: tt.mean(x, 1, True)]
+    if device == "cuda":
+        calls += [lambda: tilefold.max(x), lambda: tilefold.sum(x, 0), lambda: tilefold.piece(x).value()]
+    for call in calls:
+        possible = []
+        for layout in layouts:
+            x.set_(layout)
+            possible.append(torch.as_tensor(call()))
+        at, count = 0, 1
+        while at < count:
+            at, count = at + 1, 0
+            x.set_(layouts[0])
+
+            def handler():
+                nonlocal count
+                count += 1
+                if count == at:
+                    x.set_(layouts[1 + at % 2])
+
+            got = None
+            with between_steps(handler), contextlib.suppress(tilefold.ArgumentError, RuntimeError):
+                got = torch.as_tensor(call())
+            assert got is None or any(torch.equal(got, one) for one in possible), (at, got)

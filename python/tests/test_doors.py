@@ -349,7 +349,7 @@ class JaxArray:
 def jax(monkeypatch):
     made = types.SimpleNamespace(
         Array=JaxArray, core=types.SimpleNamespace(Tracer=type(None)), device_put=lambda array, device: JaxArray(array),
-        numpy=types.SimpleNamespace(array=lambda x: JaxArray(x.array)))
+        numpy=types.SimpleNamespace(array=lambda x: JaxArray(x.array), where=lambda flag, a, b: a))
     library = _gpu_libraries.Jax(made)
     monkeypatch.setattr(_gpu_libraries, "_by_type", {JaxArray: library})
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The short way of torch's tensors, with tensors that pretend to be on a GPU: their memory is the host's, and so is
 the executor of device -1."""
+import contextlib
 import types
 
 import ml_dtypes
 import numpy as np
 import pytest
+from test_between_steps import between_steps
 
 import tilefold
 from tilefold import _gpu, _gpu_libraries
@@ -24,10 +26,20 @@ STRIDED = object()
 
 class Tensor:
     def __init__(self, array, **differs):
-        self.array, self.shape = array, array.shape
-        self.dtype = DTYPES[array.dtype.name]
+        self.array = array
         self.is_cuda, self.requires_grad, self.layout, self.neg, self.conj = True, False, STRIDED, False, False
         self.__dict__.update(differs)
+
+    @property
+    def shape(self):
+        return self.array.shape
+
+    @property
+    def dtype(self):
+        return DTYPES[self.array.dtype.name]
+
+    def detach(self):
+        return Tensor(self.array, layout=self.layout, neg=self.neg, conj=self.conj)
 
     def is_contiguous(self):
         return self.array.flags.c_contiguous
@@ -50,11 +62,17 @@ class Tensor:
     def stride(self):
         return [step // self.array.itemsize for step in self.array.strides]
 
+    device = "gpu"
+
     def to(self, dtype):
-        return Tensor(self.array.astype(dtype.numpy))
+        return self if dtype == self.device else Tensor(self.array.astype(dtype.numpy))
 
     def view(self, dtype):
         return Tensor(self.array.view(dtype.numpy))
+
+    def nan_to_num_(self, nan, posinf, neginf):
+        self.array[self.array != self.array] = nan
+        return self
 
     def isfinite(self):
         return Tensor(np.isfinite(self.array))
@@ -77,6 +95,15 @@ class Tensor:
     def __and__(self, other):
         return Tensor(self.array & other.array)
 
+    def contiguous(self):
+        return Tensor(np.ascontiguousarray(self.array))
+
+    def __getitem__(self, places):
+        return Tensor(self.array[places])
+
+    def __int__(self):
+        return int(self.array)
+
     def new_empty(self, shape, dtype):
         return Tensor(np.full(shape, 77, dtype.numpy))
 
@@ -88,7 +115,7 @@ STREAM = {"now": 0}
 def torch(monkeypatch):
     """Stands for torch. `long` has the arrays that went another way."""
     made = types.SimpleNamespace(
-        **DTYPES, strided=STRIDED, Tensor=Tensor, is_grad_enabled=lambda: True,
+        **DTYPES, strided=STRIDED, Tensor=Tensor, is_grad_enabled=lambda: True, from_numpy=Tensor,
         where=lambda flag, a, b: Tensor(np.where(flag.array, a.array, b.array)), empty_like=lambda x: Tensor(np.full(x.shape, 77, x.array.dtype)),
         _C=types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: STREAM["now"]))
     monkeypatch.setattr(_gpu_libraries, "_by_type", {Tensor: _gpu_libraries.Torch(made)})
@@ -173,3 +200,82 @@ def test_errors_come_through(torch):
         tilefold.mean(nothing)
     with pytest.raises(tilefold.ArgumentError, match="no operation 'mad'"):
         tilefold.reduce(nothing, "mad")
+
+
+class CupyArray(Tensor):
+    """One of CuPy, which shows itself at once."""
+    device = contextlib.nullcontext()
+    device.id = -1
+
+    @property
+    def __cuda_array_interface__(self):
+        return {**self.array.__array_interface__, "data": (self.array.ctypes.data, False)}
+
+    def astype(self, name):
+        return CupyArray(self.array.astype(name))
+
+
+class Cupy(_gpu_libraries.Cupy):
+    def empty(self, like, shape, code):
+        return CupyArray(np.empty(shape, _gpu_libraries.name_of(code)))
+
+    def from_numpy(self, like, array):
+        return CupyArray(array)
+
+    def contiguous(self, x):
+        return CupyArray(np.ascontiguousarray(x.array))
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    made = types.SimpleNamespace(ndarray=CupyArray, where=lambda flag, a, b: a, cuda=types.SimpleNamespace(
+        get_current_stream=lambda: types.SimpleNamespace(ptr=0)))
+    monkeypatch.setitem(_gpu_libraries._by_type, CupyArray, Cupy(made))
+
+
+MEMORY = np.concatenate([np.zeros(64), np.arange(1.0, 2001.0), np.full(4000, 1e6)]).astype("f4")  # 0s and more around
+
+
+def on_host(found):
+    return np.asarray(getattr(found, "array", found))
+
+
+#: What x is: other shapes, strides and places of items.
+LAYOUTS = [MEMORY[64:1064].reshape(10, 100), MEMORY[64:1064].reshape(10, 100).T, MEMORY[64:1064], MEMORY[164:664],
+           MEMORY[64:2064].reshape(20, 100)[::2], MEMORY[64:2064][::2], MEMORY[64:2064].reshape(20, 10, 10)]
+OF_CHANGING = {
+    "sum": lambda x: tilefold.sum(x), "max": lambda x: tilefold.max(x), "axis": lambda x: tilefold.sum(x, 0),
+    "last axis": lambda x: tilefold.mean(x, -1), "minmax": lambda x: tilefold.minmax(x, keepdims=True),
+    "vdot": lambda x: tilefold.vdot(x, type(x)(LAYOUTS[2])), "segments": lambda x: tilefold.segment_reduce(x, [0, 10, 10, 900]),
+    "keys": lambda x: tilefold.reduce_by_key(x, x)[1], "batched": lambda x: tilefold.batched([x, x])[:1],
+    "piece": lambda x: tilefold.piece(x).value(), "accumulator": lambda x: tilefold.exact_accumulator("f4").add(x).value(),
+}
+
+
+@pytest.mark.parametrize("kind", [Tensor, CupyArray])
+@pytest.mark.parametrize("name", OF_CHANGING)
+def test_an_array_that_changes_between_two_steps_is_read_as_it_was_at_one_of_them(torch, cupy, name, kind):
+    """Another thread, or a signal's handler, gives x another shape or other memory: torch's resize_() and set_()."""
+    call, refused = OF_CHANGING[name], (ValueError, TypeError)
+    possible = []
+    for layout in LAYOUTS:
+        with contextlib.suppress(*refused):
+            possible.append(on_host(call(kind(layout))))
+    x, count, at = kind(LAYOUTS[0]), 0, 0
+
+    def handler():
+        nonlocal count
+        count += 1
+        x.array = LAYOUTS[first if count <= at else second]
+
+    assert possible
+    for first, second in ((0, 1), (2, 3)):
+        at, count = 0, 1
+        while at < count:  # one change, after each step in turn
+            at, count = at + 1, 0
+            x.array = LAYOUTS[first]
+            got = None
+            with between_steps(handler), contextlib.suppress(*refused):
+                got = on_host(call(x))
+            assert got is None or any(np.array_equal(got, one) for one in possible), (at, first, second, got)
+    assert at > 20

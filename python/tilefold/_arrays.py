@@ -14,12 +14,33 @@ from ._gpu_libraries import library_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+
 class SupportsDLPack(Protocol):
     """An array of another library."""
 
     def __dlpack__(self, *, stream: Any = ...) -> Any: ...
 
     def __dlpack_device__(self) -> Tuple[int, int]: ...
+
+
+class _CudaArray(Protocol):
+    """Tensors of torch, arrays of CuPy and numba, and what shows itself as they do."""
+
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+
+class _JaxArray(Protocol):
+    """jax.Array, by what no other library's arrays have: its type says nothing of a GPU."""
+
+    def __dlpack__(self) -> Any: ...
+
+    @property
+    def sharding(self) -> Any: ...
+
+
+#: The arrays that count as on a GPU for type checkers. torch's and JAX's have the same type on the host.
+GpuArray = Union[_CudaArray, _JaxArray]
 
 
 def unsupported(text: str) -> _errors.UnsupportedError:
@@ -72,8 +93,9 @@ def row_of(x: Any) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(items_of(x))
 
 
-Items = Union["ArrayLike", SupportsDLPack]
-Axis = Union[None, int, Tuple[int, ...]]
+Items = Union["ArrayLike", SupportsDLPack, GpuArray]
+Axes = Union[int, Tuple[int, ...]]
+Axis = Union[None, Axes]
 
 
 def axes_of(axis: Axis, rank: int) -> Tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ._library import ALIASES, not_known
 from ._operations import rounded
 from ._out import check_out, written
 from ._reductions import divisor_of, factor_of, folded, max, min, reduce
+
+if TYPE_CHECKING:
+    from ._signatures import FusedResults
 
 #: Of "summary": count, mean, variance of a sample and of a population, least, greatest.
 _PLACES = {"count": 0, "mean": 1, "min": 4, "max": 5}
@@ -36,13 +39,14 @@ class Fused:
         if not names or len(set(names)) != len(names):
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: fuse takes names, each once, not {names}")
         self.names = names
-        self._results = namedtuple("Fused", names)  # type: ignore[misc]
+        self._results: Any = namedtuple("Fused", names)  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"tilefold.fuse{self.names}"
 
     def __call__(self, x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
-                 out: Optional[Sequence[Any]] = None, correction: Optional[float] = None, stream: Any = None) -> Any:
+                 out: Optional[Sequence[Any]] = None, correction: Optional[float] = None,
+                 stream: Any = None) -> FusedResults:
         ddof, keepdims = divisor_of(ddof, correction), flag_of(keepdims)
         if out is not None and (not isinstance(out, (tuple, list)) or len(out) != len(self.names)):
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: out must be {len(self.names)} arrays, one "
@@ -55,7 +59,8 @@ class Fused:
             found = self._find(x, axis, ddof, keepdims)
             if out is not None:
                 found = self._give(x, found, out)
-        return self._results(*found)
+        results: FusedResults = self._results(*found)
+        return results
 
     @staticmethod
     def _give(x: Any, found: List[Any], out: Sequence[Any]) -> List[Any]:

@@ -112,7 +112,10 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
                 None if made.given == made.result else made.given)
 
     def whole(x: Any, op: str) -> Any:
-        if not x.is_cuda or x.requires_grad or x.layout is not strided or not x.is_contiguous() or x.is_neg():
+        if not x.is_cuda or x.requires_grad:
+            return None
+        x = x.detach()  # as Torch.alias()
+        if x.layout is not strided or not x.is_contiguous() or x.is_neg():
             return None
         device, dtype = x.get_device(), x.dtype
         if dtype.is_complex and x.is_conj():
@@ -158,6 +161,12 @@ def _int64s(values: Sequence[int]) -> Any:
 def fold(library: GpuLibrary, x: Any, op: str, axis: Any = None, keepdims: bool = False, out: Any = None,
          dtype: Optional[Code] = None, then: Optional[Callable[[Any], Any]] = None) -> Any:
     """reduce() of an array of `library`; results go through `then` and are converted to dtype."""
+    return _fold(library, library.alias(x), op, axis, keepdims, out, dtype, then)
+
+
+def _fold(library: GpuLibrary, x: Any, op: str, axis: Any, keepdims: bool, out: Any, dtype: Optional[Code] = None,
+          then: Optional[Callable[[Any], Any]] = None) -> Any:
+    """fold() of an alias."""
     items = library.items(x)
     plan = plan_of(op, items.code)
     shape, rank = items.shape, len(items.shape)
@@ -203,7 +212,8 @@ def given(library: GpuLibrary, results: Any, out: Any) -> Any:
 
 
 def row_of(library: GpuLibrary, x: Any) -> Tuple[Any, Items]:
-    """x and its items one after the other; copied if they are not."""
+    """x and its items one after the other: an alias, or a copy if they are not."""
+    x = library.alias(x)
     items = library.items(x)
     if not library.is_row_major(x, items):
         x = library.contiguous(x)
@@ -226,9 +236,8 @@ def stats(library: GpuLibrary, x: Any) -> List[Any]:
 
 @in_stream
 def vdot(library: GpuLibrary, x: Any, y: Any) -> Any:
-    require_together(library, x, y, "y")
     x, a = row_of(library, x)
-    y, b = row_of(library, y)
+    y, b = _row_with(library, a, y, "y")
     n, m = math.prod(a.shape), math.prod(b.shape)
     if a.code != b.code or n != m:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: vdot of {n} items of {name_of(a.code)} "
@@ -253,15 +262,27 @@ def log_softmax(library: GpuLibrary, x: Any, length: int, out: Any) -> None:
                   _library.Dtype(*to.code, 1))
 
 
-def require_together(library: GpuLibrary, x: Any, y: Any, name: str) -> None:
+def _row_with(library: GpuLibrary, items: Items, y: Any, name: str) -> Tuple[Any, Items]:
+    """row_of() of an array that goes with x, whose items are given."""
     if not library.owns(y):
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
                                     f"tilefold: {name} is a {type(y).__name__}, and must be an array of "
                                     f"{library.name} on the GPU, as x is")
-    devices = library.items(x).device, library.items(y).device
-    if devices[0] != devices[1]:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: {name} is on device {devices[1]}, and x on "
-                                    f"device {devices[0]}")
+    y, found = row_of(library, y)
+    if found.device != items.device:
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: {name} is on device {found.device}, and x on "
+                                    f"device {items.device}")
+    return y, found
+
+
+def _checked(offsets: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
+    """Offsets that are on the host, for n items that are on a GPU."""
+    wrong = np.flatnonzero((offsets[:-1] < 0) | (offsets[:-1] > offsets[1:]) | (offsets[1:] > n))
+    if wrong.size:
+        i = int(wrong[0])
+        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold_segmented_reduce: segment {i} is "
+                                    f"[{offsets[i]}, {offsets[i + 1]}) of {n} items")
+    return offsets
 
 
 def _require_row(items: Items, name: str) -> int:
@@ -273,13 +294,13 @@ def _require_row(items: Items, name: str) -> int:
 
 @in_stream
 def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str, out: Any = None) -> Any:
-    """Offsets that are on the GPU are believed; others have been checked by the caller, as NumPy's, and are copied."""
-    if isinstance(offsets, np.ndarray):
-        offsets = library.from_numpy(x, offsets)
-    require_together(library, x, offsets, "offsets")
+    """Offsets that are on the GPU are believed; NumPy's are checked and copied."""
     x, items = row_of(library, x)
-    offsets, begins = row_of(library, offsets)
-    n, many = _require_row(items, "items"), _require_row(begins, "offsets")
+    n = _require_row(items, "items")
+    if isinstance(offsets, np.ndarray):
+        offsets = library.from_numpy(x, _checked(offsets, n))
+    offsets, begins = _row_with(library, items, offsets, "offsets")
+    many = _require_row(begins, "offsets")
     if many == 0 or begins.code not in ((0, 32), (0, 64)):
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: offsets are {many} of "
                                     f"{name_of(begins.code)}, and must be one or more of int32 or int64")
@@ -297,14 +318,14 @@ def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str, out: Any 
 @in_stream
 def batched(library: GpuLibrary, x: Any, arrays: Sequence[Any], op: str) -> Any:
     """x is the first of them."""
-    code = library.items(x).code
+    first = library.items(library.alias(x))
+    code = first.code
     plan = plan_of(op, code)
     results = library.empty(x, (len(arrays),) + plan.tail, plan.result)
     step = plan.result[1] // 8 * math.prod(plan.tail)
     kept = []  # copies: they are read until the results are done
     for i, one in enumerate(arrays):
-        require_together(library, x, one, f"array {i}")
-        one, items = row_of(library, one)
+        one, items = _row_with(library, first, one, f"array {i}")
         kept.append(one)
         if items.code != code:
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: array {i} is of {name_of(items.code)}, "
@@ -325,9 +346,8 @@ def release_memory() -> None:
 @in_stream
 def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str, out: Any = None) -> Tuple[Any, Any]:
     """Waits for the number of runs."""
-    require_together(library, values, keys, "keys")
-    keys, of_keys = row_of(library, keys)
     values, items = row_of(library, values)
+    keys, of_keys = _row_with(library, items, keys, "keys")
     n = _require_row(items, "values")
     if _require_row(of_keys, "keys") != n:
         raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: keys have the shape "
@@ -360,13 +380,14 @@ def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str, out: Any
 @in_stream
 def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdims: bool, out: Any) -> Any:
     """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
+    x = library.alias(x)
     code = library.code_of(x)
     wanted = None if dtype is None else of_name(dtype)
     if wanted is not None and wanted != code:
         is_float = code[0] in (2, 4)
         if is_float and wanted == (2, 64):
-            return fold(library, x, op + "64", axis, keepdims, out)
+            return _fold(library, x, op + "64", axis, keepdims, out)
         same_sign = code[0] == wanted[0] or (code == BOOL and wanted[0] == 0)
         if not (same_sign and wanted in ((0, 64), (1, 64))):
             x = library.whole_numbers(x, wanted) if is_float and wanted[0] in (0, 1) else library.cast(x, wanted)
-    return fold(library, x, op, axis, keepdims, out, wanted)
+    return _fold(library, x, op, axis, keepdims, out, wanted)

@@ -35,6 +35,10 @@ def name_of(code: Code) -> str:
     return _NAMES[code]
 
 
+def is_float(code: Code) -> bool:
+    return code[0] in (2, 4)
+
+
 def of_dtype(dtype: np.dtype[Any]) -> Code:
     if dtype.name not in _CODES or not dtype.isnative:
         raise unsupported(f"arrays of {dtype} are not taken")
@@ -83,6 +87,11 @@ class GpuLibrary:
     def owns(self, x: Any) -> bool:
         raise NotImplementedError
 
+    def alias(self, x: Any) -> Any:
+        """The items of x as they lie now: what items() says of it stays true if another thread, or a signal's handler,
+        gives x another shape or other memory. x itself where one read of it shows all, or nothing can change."""
+        return x
+
     def items(self, x: Any) -> Items:
         raise NotImplementedError
 
@@ -116,10 +125,14 @@ class GpuLibrary:
         """Results that are float64, rounded once to a floating type; others as cast()."""
         return self.cast(x, code)
 
+    def canonical(self, x: Any) -> Any:
+        """Results of a floating type whose NaNs are the host's: a GPU that converts or multiplies one makes another."""
+        return x
+
     def scaled(self, x: Any, factor: float, is_root: bool) -> Any:
         """Results times a factor, or the roots of that."""
         x = x if factor == 1 else x * factor
-        return x ** 0.5 if is_root else x
+        return self.canonical(x ** 0.5 if is_root else x)
 
     def whole_numbers(self, x: Any, code: Code) -> Any:
         """Floats as integers: toward zero, the nearest that the type holds, 0 of NaN."""
@@ -150,9 +163,6 @@ class GpuLibrary:
         if len(shape) > len(of_x) or any(m not in (1, n) for m, n in zip(shape[::-1], of_x[::-1])):
             raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: where has the shape {shape}, which does not "
                                         f"spread over {of_x}")
-
-    def size(self, x: Any) -> int:
-        return math.prod(x.shape)
 
     def number(self, x: Any) -> int:
         """Waits for an array of one integer."""
@@ -188,10 +198,17 @@ class Torch(GpuLibrary):
     def owns(self, x: Any) -> bool:
         return isinstance(x, self.tensor) and bool(x.is_cuda)
 
-    def items(self, x: Any) -> Items:
+    def alias(self, x: Any) -> Any:
+        self._require_no_gradient(x)
+        return x.detach()  # resize_(), set_() and the like of x leave it as it is, and it keeps its memory
+
+    def _require_no_gradient(self, x: Any) -> None:
         if self.of_user and x.requires_grad and self.torch.is_grad_enabled():
             raise unsupported("this tensor requires a gradient, which would be lost: use tilefold.torch, or "
                               "x.detach()")
+
+    def items(self, x: Any) -> Items:
+        self._require_no_gradient(x)
         if x.layout is not self.torch.strided:
             raise unsupported(f"tensors of layout {x.layout} are not taken")
         if x.is_neg() or x.is_conj():
@@ -226,14 +243,17 @@ class Torch(GpuLibrary):
 
     def narrowed(self, x: Any, code: Code) -> Any:
         if code[1] != 16 or self.code_of(x) != (2, 64):
-            return self.cast(x, code)
+            return self.canonical(self.cast(x, code)) if is_float(code) else self.cast(x, code)
         # torch goes by way of float32. One that is rounded to odd has a last bit that says that something was cut off.
         near = x.to(self.torch.float32)
         back = near.to(self.torch.float64)
         bits = near.view(self.torch.int32)
         is_cut = x.isfinite() & (back != x)
         bits = self.torch.where(is_cut, (bits - (back.abs() > x.abs()).to(self.torch.int32)) | 1, bits)
-        return self.cast(bits.view(self.torch.float32), code)
+        return self.canonical(self.cast(bits.view(self.torch.float32), code))
+
+    def canonical(self, x: Any) -> Any:
+        return x.nan_to_num_(math.nan, math.inf, -math.inf)
 
     def whole_numbers(self, x: Any, code: Code) -> Any:
         if code[0] == 1 and code[1] > 8:  # torch has little for these
@@ -333,13 +353,17 @@ class Cupy(_OfCudaArrays):
 
     def narrowed(self, x: Any, code: Code) -> Any:
         if code[1] != 16 or x.dtype != np.float64:
-            return self.cast(x, code)
+            return self.canonical(self.cast(x, code)) if is_float(code) else self.cast(x, code)
         with x.device:  # as torch, CuPy goes by way of float32
             near = x.astype("f4")
             back, bits = near.astype("f8"), near.view("i4")
             is_cut = self.cupy.isfinite(x) & (back != x)
             bits = self.cupy.where(is_cut, (bits - (abs(back) > abs(x)).astype("i4")) | 1, bits)
-            return bits.view("f4").astype(name_of(code))
+            return self.canonical(bits.view("f4").astype(name_of(code)))
+
+    def canonical(self, x: Any) -> Any:
+        with x.device:
+            return self.cupy.where(x == x, x, math.nan)
 
     def contiguous(self, x: Any) -> Any:
         with x.device:
@@ -463,6 +487,12 @@ class Jax(GpuLibrary):
     def cast(self, x: Any, code: Code) -> Any:
         return self.done(x).astype(of_name_in_numpy(code))
 
+    def narrowed(self, x: Any, code: Code) -> Any:
+        return self.canonical(self.cast(x, code)) if is_float(code) else self.cast(x, code)
+
+    def canonical(self, x: Any) -> Any:
+        return self.jax.numpy.where(x == x, x, math.nan)
+
     def scaled(self, x: Any, factor: float, is_root: bool) -> Any:
         return super().scaled(self.done(x), factor, is_root)
 
@@ -507,6 +537,9 @@ class Dlpack(GpuLibrary):
         """The same memory; the producer makes it ready in the current stream, as DLPack says."""
         return x if self.base.owns(x) else self.see(x)
 
+    def alias(self, x: Any) -> Any:
+        return self.base.alias(self.view(x))
+
     def items(self, x: Any) -> Items:
         return self.base.items(self.view(x))
 
@@ -545,9 +578,6 @@ class Dlpack(GpuLibrary):
 
     def masked(self, x: Any, mask: Any, value: Any) -> Any:
         return self.base.masked(self.view(x), self.view(mask), value)
-
-    def size(self, x: Any) -> int:
-        return self.base.size(self.view(x))
 
     def number(self, x: Any) -> int:
         return self.base.number(x)

@@ -9,6 +9,7 @@ import numpy as np
 from . import _errors
 
 Out = Any  # an array of the result's kind, or None
+Result = Any  # an array, or a NumPy scalar where no axis is left: _signatures.py says which
 
 
 def _refuse(text: str) -> _errors.ArgumentError:

@@ -16,6 +16,7 @@ from . import _errors, _gpu, _library, _threads
 from ._arrays import Items, items_of, require_no_stream, row_of
 from ._gpu_libraries import BOOL, Code, library_of, name_of, of_dtype, of_name, of_name_in_numpy
 from ._operations import rounded
+from ._out import Result
 
 
 class _Kept:
@@ -196,7 +197,7 @@ class Piece(_Kept):
         self._change_with("tilefold_piece_merge", following)
         return self
 
-    def value(self) -> Any:
+    def value(self) -> Result:
         """The fold of items [0, end): a NumPy scalar, or an array of "minmax", "softmax_pair" and "summary".
 
         Raises: ArgumentError if the piece does not begin at 0; EmptyError of no items, where reduce() raises it.
@@ -290,23 +291,25 @@ class ExactAccumulator(_Kept):
         self._change_with("tilefold_accumulator_merge", other)
         return self
 
-    def _result(self, op: str) -> np.ndarray[Any, Any]:
+    def _result(self, op: str) -> Any:
         return np.empty((), of_name_in_numpy(_gpu.plan_of(op, self._code).result))
 
-    def value(self) -> Any:
+    def value(self) -> np.number[Any]:
         """The sum as exact_sum() gives it: rounded once to the dtype, of integers and bool in 64 bits. 0 of nothing."""
         result = self._result("exact_sum")
         self._call("tilefold_accumulator_value", result.ctypes.data)
-        return result[()]
+        value: np.number[Any] = result[()]
+        return value
 
-    def mean(self, n: int) -> Any:
+    def mean(self, n: int) -> np.floating[Any]:
         """The sum divided by n > 0, rounded once to the dtype; of integers and bool to float64."""
         n = operator.index(n)
         if not 0 < n < 2 ** 63:
             raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: n is {n}")
         result = self._result("exact_mean")
         self._call("tilefold_accumulator_mean", n, result.ctypes.data)
-        return result[()]
+        mean: np.floating[Any] = result[()]
+        return mean
 
     def to_bytes(self) -> bytes:
         """Those of tilefold::exact_accumulator::to_bytes() in C++: equal for equal items."""

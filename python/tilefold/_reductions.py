@@ -6,17 +6,17 @@ import ctypes
 import math
 import numbers
 import threading
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _errors, _gpu, _library, _threads
+from . import _errors, _gpu, _library, _signatures, _threads
 from ._arrays import (Axis, Items, array_of, axes_of, converted, flag_of, items_of, require_no_stream, row_of,
                       unsupported)
 from ._gpu_libraries import (BOOL, Code, GpuLibrary, library_of, name_of, of_dtype, of_name,
                              of_name_in_numpy)
 from ._operations import Operation, rounded
-from ._out import Out, check_out, written
+from ._out import Out, Result, check_out, written
 
 
 def _int64s(values: Sequence[int]) -> Any:
@@ -164,8 +164,9 @@ _short_ways = _gpu.short_ways
 _short_ways[np.ndarray] = _whole
 
 
+@_signatures.of_reduce
 def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-           stream: Any = None) -> Any:
+           stream: Any = None) -> Result:
     """Folds the items of x along axes with the operation of the name `op`.
 
     x         an array of up to 8 axes, of any layout; what has __dlpack__ on the host; an array of torch, CuPy or JAX
@@ -328,8 +329,9 @@ def _where(fold: Any, x: Items, where: Any, op: str, stream: Any) -> Any:
     return fold(np.where(mask, array, np.array(_identity(op, of_dtype(array.dtype))).astype(array.dtype)))
 
 
+@_signatures.of_sum
 def sum(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False, out: Out = None,
-        initial: Any = None, where: Any = None, stream: Any = None) -> Any:
+        initial: Any = None, where: Any = None, stream: Any = None) -> Result:
     """The sum.
 
     Of integers and bool in 64 bits (int64, uint64; they wrap, and checked_sum() says whether they do), of float16, bfloat16 and float32 in float32, of
@@ -349,16 +351,18 @@ def sum(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fals
     return _in_dtype("sum", x, dtype, axis, keepdims, out, initial, stream)
 
 
+@_signatures.of_sum
 def prod(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False, out: Out = None,
-         initial: Any = None, where: Any = None, stream: Any = None) -> Any:
+         initial: Any = None, where: Any = None, stream: Any = None) -> Result:
     """The product, in the types of sum(). Of nothing: 1. The rest: see reduce()."""
     if where is not None:
         return _where(lambda y: prod(y, axis, dtype=dtype, keepdims=keepdims, out=out, initial=initial), x, where, "product", stream)
     return _in_dtype("product", x, dtype, axis, keepdims, out, initial, stream)
 
 
+@_signatures.of_extreme
 def min(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-        initial: Any = None, where: Any = None, stream: Any = None) -> Any:
+        initial: Any = None, where: Any = None, stream: Any = None) -> Result:
     """The least item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the greatest value of the
     dtype, infinity of floats. The rest: see reduce()."""
     if where is not None:
@@ -368,8 +372,9 @@ def min(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
     return _joined("min", initial, lambda: reduce(x, "min", axis, keepdims=keepdims), x, out, stream)
 
 
+@_signatures.of_extreme
 def max(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-        initial: Any = None, where: Any = None, stream: Any = None) -> Any:
+        initial: Any = None, where: Any = None, stream: Any = None) -> Result:
     """The greatest item, of x's dtype. A NaN wins; -0.0 is less than 0.0. Of nothing: the least value of the
     dtype, -infinity of floats. The rest: see reduce()."""
     if where is not None:
@@ -379,8 +384,9 @@ def max(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
     return _joined("max", initial, lambda: reduce(x, "max", axis, keepdims=keepdims), x, out, stream)
 
 
+@_signatures.of_pairs
 def minmax(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-           stream: Any = None) -> Any:
+           stream: Any = None) -> Result:
     """The least and the greatest item in one read, as min() and max() give them, in a last axis of 2. The rest:
     see reduce()."""
     return reduce(x, "minmax", axis, keepdims=keepdims, out=out, stream=stream)
@@ -437,8 +443,9 @@ def _statistic(x: Items, op: str, axis: Axis, keepdims: bool, out: Out, dtype: A
     return results[()] if out is None and results.ndim == 0 else results
 
 
+@_signatures.of_mean
 def mean(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-         dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
+         dtype: Any = None, where: Any = None, stream: Any = None) -> Result:
     """The mean of real items. Of floats in their own dtype, rounded once from float64; of integers and bool in float64.
     Of nothing: EmptyError.
 
@@ -508,8 +515,9 @@ def _deviation(x: Items, name: str, axis: Axis, ddof: Any, correction: Any, keep
     return found[()] if out is None and found.ndim == 0 else found
 
 
+@_signatures.of_deviation
 def var(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False, out: Out = None,
-        correction: Optional[float] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
+        correction: Optional[float] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Result:
     """The variance of real items, in the dtypes of mean(), in one read: the sum of squared differences from the mean,
     divided by n - ddof. The Array API calls ddof `correction`; a sample has 1. Other numbers than 0 and 1 multiply the
     variance with ddof=0 by n / (n - ddof).
@@ -518,60 +526,68 @@ def var(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
     return _deviation(x, "variance", axis, ddof, correction, keepdims, out, dtype, where, stream)
 
 
+@_signatures.of_deviation
 def std(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False, out: Out = None,
-        correction: Optional[float] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Any:
+        correction: Optional[float] = None, dtype: Any = None, where: Any = None, stream: Any = None) -> Result:
     """The standard deviation: the square root of var() in float64, with its arguments. The rest: see reduce()."""
     return _deviation(x, "standard_deviation", axis, ddof, correction, keepdims, out, dtype, where, stream)
 
 
+@_signatures.of_place
 def argmin(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-           stream: Any = None) -> Any:
+           stream: Any = None) -> Result:
     """The int64 index of the first least real item, in row-major order of the folded axes; of the first NaN, if
     there is one. Of nothing: EmptyError. The rest: see reduce()."""
     return reduce(x, "arg_min", axis, keepdims=keepdims, out=out, stream=stream)
 
 
+@_signatures.of_place
 def argmax(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-           stream: Any = None) -> Any:
+           stream: Any = None) -> Result:
     """The int64 index of the first greatest real item, in row-major order of the folded axes; of the first NaN, if
     there is one. Of nothing: EmptyError. The rest: see reduce()."""
     return reduce(x, "arg_max", axis, keepdims=keepdims, out=out, stream=stream)
 
 
+@_signatures.of_truth
 def any(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-        where: Any = None, stream: Any = None) -> Any:
+        where: Any = None, stream: Any = None) -> Result:
     """Whether an item is not zero, as bool. Of nothing: False. The rest: see reduce()."""
     if where is not None:
         return _where(lambda y: any(y, axis, keepdims=keepdims, out=out), x, where, "any", stream)
     return reduce(x, "any", axis, keepdims=keepdims, out=out, stream=stream)
 
 
+@_signatures.of_truth
 def all(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-        where: Any = None, stream: Any = None) -> Any:
+        where: Any = None, stream: Any = None) -> Result:
     """Whether no item is zero, as bool. Of nothing: True. The rest: see reduce()."""
     if where is not None:
         return _where(lambda y: all(y, axis, keepdims=keepdims, out=out), x, where, "all", stream)
     return reduce(x, "all", axis, keepdims=keepdims, out=out, stream=stream)
 
 
+@_signatures.of_count
 def count_nonzero(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-                  where: Any = None, stream: Any = None) -> Any:
+                  where: Any = None, stream: Any = None) -> Result:
     """How many items are not zero, as int64. Of nothing: 0. The rest: see reduce()."""
     if where is not None:
         return _where(lambda y: count_nonzero(y, axis, keepdims=keepdims, out=out), x, where, "count_nonzero", stream)
     return reduce(x, "count_nonzero", axis, keepdims=keepdims, out=out, stream=stream)
 
 
+@_signatures.of_double
 def logsumexp(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-              where: Any = None, stream: Any = None) -> Any:
+              where: Any = None, stream: Any = None) -> Result:
     """log(sum(exp(x))) of real items without overflow, in float64. Of nothing: -infinity. The rest: see reduce()."""
     if where is not None:
         return _where(lambda y: logsumexp(y, axis, keepdims=keepdims, out=out), x, where, "logsumexp", stream)
     return reduce(x, "logsumexp", axis, keepdims=keepdims, out=out, stream=stream)
 
 
+@_signatures.of_norm
 def norm(x: Items, ord: float = 2, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-         where: Any = None, stream: Any = None) -> Any:
+         where: Any = None, stream: Any = None) -> Result:
     """The norm of the real items as one vector (vector_norm of the Array API), of a matrix, too: its Frobenius norm.
 
     ord  1 or 2: in float64, where squares cannot overflow; infinity, the greatest size: of floats in the dtype of their
@@ -586,15 +602,17 @@ def norm(x: Items, ord: float = 2, axis: Axis = None, *, keepdims: bool = False,
     return reduce(x, names[ord], axis, keepdims=keepdims, out=out, stream=stream)
 
 
+@_signatures.of_floats
 def exact_mean(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-               stream: Any = None) -> Any:
+               stream: Any = None) -> Result:
     """The real mean of real items, rounded once to their dtype; of integers and bool to float64. On a GPU: of float32
     and float64. Of nothing: EmptyError. The rest: see reduce()."""
     return reduce(x, "exact_mean", axis, keepdims=keepdims, out=out, stream=stream)
 
 
+@_signatures.of_exact_sum
 def exact_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-              where: Any = None, stream: Any = None) -> Any:
+              where: Any = None, stream: Any = None) -> Result:
     """The real sum of real items, rounded once to their dtype: the same in whatever order items stand. Of integers and
     bool in 64 bits; ArgumentError where those do not hold it, which checked_sum() tells of each sum. On a GPU:
     of float32 and float64.
@@ -605,12 +623,24 @@ def exact_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out =
     return reduce(x, "exact_sum", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-class CheckedSum(NamedTuple):
-    """What checked_sum() finds: numbers, or arrays of one shape."""
-    value: Any
-    fits: Any
+if TYPE_CHECKING:
+    from ._signatures import CheckedSum as CheckedSum, Stats as Stats  # generic, which a NamedTuple is from Python 3.11 on alone
+else:
+    class CheckedSum(NamedTuple):
+        """What checked_sum() finds: numbers, or arrays of one shape."""
+        value: Any
+        fits: Any
+
+    class Stats(NamedTuple):
+        """What stats() finds. Of an array of a GPU all but the count are arrays there; along axes all are arrays."""
+        count: Any
+        mean: Any
+        variance: Any
+        min: Any
+        max: Any
 
 
+@_signatures.of_checked_sum
 def checked_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, where: Any = None,
                 stream: Any = None) -> CheckedSum:
     """The sum of integers or bool in 64 bits, and whether they hold it.
@@ -623,29 +653,22 @@ def checked_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, where: A
         return CheckedSum(*_where(lambda y: checked_sum(y, axis, keepdims=keepdims), x, where, "sum", stream))
     library = library_of(x)
     with _gpu.current(library, x, stream):
-        found = reduce(x, "checked_sum", axis, keepdims=keepdims)
+        found: Any = reduce(x, "checked_sum", axis, keepdims=keepdims)
         value, fits = found[..., 0], found[..., 1]
         if library is not None:
-            return CheckedSum(value, library.cast(fits, BOOL))
+            return CheckedSum(library.done(library.contiguous(value)), library.done(library.cast(fits, BOOL)))
     return CheckedSum(np.array(value)[()], (fits != 0)[()])
 
 
+@_signatures.of_floats
 def compensated_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = None,
-                    stream: Any = None) -> Any:
+                    stream: Any = None) -> Result:
     """The sum of float32 or float64 items, carried in twice their precision. Of nothing: -0.0. The rest: see
     reduce()."""
     return reduce(x, "compensated_sum", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-class Stats(NamedTuple):
-    """What stats() finds. Of an array of a GPU all but the count are arrays there; along axes all are arrays."""
-    count: Any
-    mean: Any
-    variance: Any
-    min: Any
-    max: Any
-
-
+@_signatures.of_stats
 def stats(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = False,
           correction: Optional[float] = None, stream: Any = None) -> Stats:
     """Count, mean, variance, least and greatest of real items, in one read; all but the count in float64.
@@ -670,7 +693,7 @@ def stats(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = Fals
         elif is_whole and n == 0:
             _library.result_of("summary", x.dtype)  # type: ignore[union-attr]  # refuses dtypes
             return Stats(0, math.nan, math.nan, math.inf, -math.inf)
-        numbers = reduce(x, "summary", axis, keepdims=keepdims)
+        numbers: Any = reduce(x, "summary", axis, keepdims=keepdims)
         variance = numbers[..., 2 if ddof == 1 else 3]
         if ddof not in (0, 1):
             variance = variance * factor_of(folded(x, axis), ddof)
@@ -682,7 +705,8 @@ def stats(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = Fals
     return Stats(count, numbers[..., 1], variance, numbers[..., 4], numbers[..., 5])
 
 
-def vdot(x: Items, y: Items, *, stream: Any = None) -> Any:
+@_signatures.of_dot
+def vdot(x: Items, y: Items, *, stream: Any = None) -> Result:
     """The dot product of all items of two arrays of one dtype and size, in row-major order; a NumPy scalar of the type
     of sum(x). Of complex numbers with the conjugates of x; of bool the number of places where both are true. Arrays
     whose items do not stand one after the other, and integers narrower than 64 bits, are copied. Of nothing: the sum

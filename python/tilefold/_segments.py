@@ -7,11 +7,11 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _errors, _gpu, _library, _threads
+from . import _errors, _gpu, _library, _signatures, _threads
 from ._arrays import Items, array_of, require_no_stream, row_of, unsupported
 from ._gpu_libraries import library_of
 from ._operations import Operation, rounded
-from ._out import Out, check_out, check_rows, require_room, require_two, written
+from ._out import Out, Result, check_out, check_rows, require_room, require_two, written
 
 
 def _offsets_of(offsets: Items) -> np.ndarray[Any, Any]:
@@ -28,17 +28,8 @@ def _offsets_of(offsets: Items) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(array, np.int32 if array.dtype == np.int32 else np.int64)
 
 
-def _checked(offsets: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
-    """Offsets that are on the host, for items that are on a GPU."""
-    wrong = np.flatnonzero((offsets[:-1] < 0) | (offsets[:-1] > offsets[1:]) | (offsets[1:] > n))
-    if wrong.size:
-        i = int(wrong[0])
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold_segmented_reduce: segment {i} is "
-                                    f"[{offsets[i]}, {offsets[i + 1]}) of {n} items")
-    return offsets
-
-
-def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None, stream: Any = None) -> Any:
+@_signatures.of_segments
+def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None, stream: Any = None) -> Result:
     """Folds every segment x[offsets[i]:offsets[i + 1]] of a row.
 
     x        an array of one axis, of the dtypes of reduce(); copied if its items do not stand one after the other.
@@ -56,9 +47,8 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None
     """
     library = library_of(x)
     if library is not None:
-        host_offsets = library_of(offsets) is None
-        return _gpu.segment_reduce(library, x, _checked(_offsets_of(offsets), library.size(x)) if host_offsets
-                                   else offsets, op, out, stream=stream)
+        return _gpu.segment_reduce(library, x, _offsets_of(offsets) if library_of(offsets) is None else offsets, op, out,
+                                   stream=stream)
     require_no_stream(stream)
     items = array_of(x)
     if items.ndim != 1:
@@ -75,7 +65,8 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None
     return written(out, rounded(results, operation.given))
 
 
-def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> Any:
+@_signatures.of_batched
+def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> Result:
     """Folds each of many arrays, which need not lie together nor be of one length.
 
     arrays  arrays as reduce() takes them, of one dtype, of any shape: all on the host, or all of one library on one
@@ -109,8 +100,9 @@ def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> 
     return rounded(results, operations[0].given)
 
 
+@_signatures.of_keys
 def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, out: Optional[Tuple[Out, Out]] = None,
-                  stream: Any = None) -> Tuple[Any, Any]:
+                  stream: Any = None) -> Tuple[Result, Result]:
     """Folds the values of every run of equal neighbouring keys.
 
     keys    a row of n integers, bool or floats; equal as == says, so a NaN is a run of its own.

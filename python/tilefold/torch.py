@@ -230,6 +230,7 @@ _differentiable("logsumexp", _backward_of_logsumexp, _keep_items)
 
 def _minus_logsumexp(x: Tensor, dim: int, dtype: torch.dtype) -> Tensor:
     """x - logsumexp(x), in double and rounded once: as exact where the sum is large as where it is small."""
+    x = x.detach()  # as Torch.alias(): rows are written by the shape that result has
     result = torch.empty(x.shape, dtype=dtype, device=x.device)
     if x.numel() == 0:
         return result

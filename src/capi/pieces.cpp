@@ -156,7 +156,8 @@ tilefold_status tilefold_piece_merge(tilefold_piece* piece, const tilefold_piece
 tilefold_status tilefold_piece_info(const tilefold_piece* piece, const char** op,
                                     tilefold_dtype* dtype, int64_t* begin, int64_t* end) {
   return guarded([&] {
-    const tilefold_piece& of = reader("tilefold_piece_info").there(piece, "piece");
+    const reader read("tilefold_piece_info");
+    const tilefold_piece& of = read.there(piece, "piece");
     if (op != nullptr) *op = capi::name_of(of.which).data();
     if (dtype != nullptr) *dtype = dtype_rows[static_cast<int>(of.type)].code;
     if (begin != nullptr) *begin = of.state->begin();

@@ -12,9 +12,6 @@
 namespace tilefold::test {
 namespace {
 
-// Its types are in other programs.
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaStructTrees);
-
 // Trees of one length, by warps and by blocks.
 TEST(CudaEqualStructTrees, HaveTheHostsBits) {
   SCOPED_TRACE("seed " + std::to_string(seed()));

@@ -270,9 +270,11 @@ TEST(PeerRanks, DestroyedInAnyOrderWithCallsUnderWay) {
 }
 
 // A rank that waits, on its GPU or in its thread, is woken by its own abort as by another's.
+// Of two ranks, since what waits for a third, which neither calls nor leaves, waits on.
 TEST(PeerRanks, AbortEndsWhatWaits) {
-  const auto devices = all_gpus();
+  auto devices = all_gpus();
   if (devices.size() == 1) GTEST_SKIP() << "nobody waits for anybody on one GPU";
+  devices.resize(2);
   for (const std::size_t who : {std::size_t{0}, std::size_t{1}}) {
     for (const bool with_lengths : {true, false}) {
       auto comms = tilefold::peer_communicator::make(devices);

@@ -1,59 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Virtual ranks on one GPU, each a thread with an executor of its own (verbs of many results: on
-// all GPUs in turn); and ranks of which some fold on the host. The bits are those of one call on
-// the host.
+// Virtual ranks on one GPU, each a thread with an executor of its own; and ranks of which some fold
+// on the host. The bits are those of one call on the host.
 #include <tilefold/ranks.hpp>
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <thrust/device_vector.h>
 
-#include <tilefold/count.hpp>
 #include <tilefold/cuda.cuh>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/fuse.hpp>
 #include <tilefold/reducers/moments.hpp>
-#include <tilefold/statistics.hpp>
-#include <tilefold/transform_reduce.hpp>
 
-#include "../support/gpu_lists.hpp"
 #include "../support/oracle.hpp"
 #include "../support/random.hpp"
-#include "../support/rank_verbs.cuh"
 #include "../support/ranks.hpp"
 #include "../support/seed.hpp"
+#include "ranks.cuh"
 
 namespace {
 
 namespace r = tilefold::reducers;
-using tilefold::thread_communicator;
 using tilefold::test::node_hash;
 using tilefold::test::random_cuts;
 using tilefold::test::shape_stream;
 using tilefold::test::tree_hash;
 
 constexpr std::int64_t most_items = 300000;
-
-/// How many random cuts of a verb a test tries: `few`, or 50,000 with TILEFOLD_TEST_MANY_CUTS in
-/// the environment, which takes minutes.
-int num_cuts(int few) { return std::getenv("TILEFOLD_TEST_MANY_CUTS") != nullptr ? 50000 : few; }
-
-// Calls body(comm, ranks of GPU executors) on every rank.
-template <class Body>
-void on_ranks(int ranks, const Body& body) {
-  thread_communicator::run(ranks, [&](thread_communicator& comm) {
-    tilefold::cuda_executor gpu;
-    body(comm, gpu);
-  });
-}
 
 // One call of all ranks: how many items, where the cuts are, what comes out.
 struct cut_call {
@@ -95,52 +74,6 @@ TEST(CudaRanks, AnyCutGivesTheTreeOfTheWhole) {
   }
 }
 
-struct same_hash {
-  __host__ __device__ tree_hash operator()(const tree_hash& x) const { return x; }
-};
-
-// The other verbs of one value. Segments, runs and axes are below.
-TEST(CudaRanks, EveryVerbOfOneValue) {
-  SCOPED_TRACE(tilefold::test::seed());
-  constexpr std::int64_t n = 5000;
-  shape_stream bits(tilefold::test::seed());
-  const auto leaves = tilefold::test::leaf_hashes(n);
-  std::vector<float> x(n);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    x[i] = std::ldexp(static_cast<float>(i * 7919 % 1009) - 504.0f, static_cast<int>(i % 24));
-  }
-  const thrust::device_vector<tree_hash> leaves_on_gpu(leaves);
-  const thrust::device_vector<float> x_on_gpu(x);
-  const tilefold::host_executor host;
-  const auto whole = tilefold::reduce(host, leaves, node_hash{});
-  const auto mean = tilefold::mean(host, x.begin(), x.end());
-  const auto most = tilefold::reduce(host, x, r::arg_max{});
-  for (const int ranks : {2, 5}) {
-    std::vector<std::vector<std::int64_t>> rounds;
-    for (int i = 0; i < num_cuts(200); ++i) rounds.push_back(random_cuts(bits, n, ranks));
-    on_ranks(ranks, [&](thread_communicator& comm, tilefold::cuda_executor& gpu) {
-      thrust::device_vector<tree_hash> out(1);
-      for (const auto& cuts : rounds) {
-        const auto mine = static_cast<std::size_t>(comm.rank());
-        const tree_hash* const first = leaves_on_gpu.data().get() + cuts[mine];
-        const tree_hash* const last = leaves_on_gpu.data().get() + cuts[mine + 1];
-        const float* const x_first = x_on_gpu.data().get() + cuts[mine];
-        const float* const x_last = x_on_gpu.data().get() + cuts[mine + 1];
-        const auto all = tilefold::ranks(comm, gpu);
-        ASSERT_EQ(tilefold::transform_reduce(all, first, last, node_hash{}, same_hash{}), whole);
-        tilefold::reduce_into(all, first, last, out.data().get(), node_hash{});
-        gpu.synchronize();
-        ASSERT_EQ(tree_hash(out[0]), whole);
-        ASSERT_EQ(tilefold::mean(all, x_first, x_last), mean);
-        ASSERT_EQ(tilefold::count(all, x_first, x_last, x[7]),
-                  tilefold::count(host, x.begin(), x.end(), x[7]));
-        const auto found = tilefold::reduce(all, x_first, x_last, r::arg_max{});
-        ASSERT_EQ(found.index, most.index);
-      }
-    });
-  }
-}
-
 TEST(CudaRanks, HostsAmongThem) {
   std::vector<float> x(most_items);
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -165,17 +98,6 @@ TEST(CudaRanks, HostsAmongThem) {
       check(tilefold::ranks(comm, gpu), on_gpu.data().get());
     }
   });
-}
-
-TEST(CudaRanks, SegmentsRunsAndColumnsThatCrossRanks) {
-  const int gpus = tilefold::test::num_gpus();
-  for (const int ranks : {2, 5, 8}) {
-    thread_communicator::run(ranks, [&](thread_communicator& comm) {
-      tilefold::test::must(cudaSetDevice(comm.rank() % gpus));
-      tilefold::cuda_executor gpu;
-      tilefold::test::expect_many_results_of_ranks(comm, gpu, num_cuts(50));
-    });
-  }
 }
 
 TEST(CudaRanks, WhatOneRankThrowsAllAreTold) {

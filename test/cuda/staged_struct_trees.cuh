@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suite of structs by segment, whose longer trees are staged, some structs to a program: the
-// host's bits, under an operator whose result shows every change of order, at the ends of runs,
-// rows and slices, and at every alignment.
+// Structs by segment, whose longer trees are staged: items and lengths, and what compares with the
+// host's bits, under an operator whose result shows every change of order. (A suite by offsets and
+// one of equal lengths are in struct_trees_by_offsets.cuh and struct_trees_of_one_length.cuh.)
 #pragma once
 
 #include <cstdint>
@@ -100,62 +100,5 @@ void expect_the_hosts_bits(Executor&& exec, const std::vector<Item>& items, cons
         << "tree " << t << " of " << trees << ", " << offsets[t + 1] - offsets[t] << " items";
   }
 }
-
-template <class Item>
-class CudaStructTrees : public testing::Test {};
-TYPED_TEST_SUITE_P(CudaStructTrees);
-
-TYPED_TEST_P(CudaStructTrees, HaveTheHostsBits) {
-  constexpr int bytes = sizeof(TypeParam);
-  // A run of 44 or 88 bytes would be too long for shared memory.
-  static_assert(gpu::pays_to_stage_trees_of_structs(bytes, bytes) == (bytes % 44 != 0));
-  SCOPED_TRACE("seed " + std::to_string(seed()));
-  cuda_executor exec;
-  // One launch folds up to 1024 trees; of more, lanes, warps and blocks take a launch each.
-  for (const std::size_t trees : {std::size_t{200}, std::size_t{1500}, std::size_t{5000}}) {
-    const std::vector<std::int64_t> offsets = offsets_of<TypeParam>(trees);
-    const auto items = mixed_structs<TypeParam>(offsets.back());
-    const gpu_array<unsigned char> memory((offsets.back() + 1) * bytes);
-    // Items begin at a multiple of 16 bytes, and as far off as their alignment allows.
-    for (const std::int64_t off : {std::int64_t{0}, std::int64_t{alignof(TypeParam)}}) {
-      auto* const first = reinterpret_cast<TypeParam*>(memory.data() + off);
-      must(cudaMemcpy(first, items.data(), items.size() * sizeof(TypeParam), cudaMemcpyDefault));
-      SCOPED_TRACE(std::to_string(off) + " bytes after a multiple of 16");
-      expect_the_hosts_bits(exec, items, first, offsets);
-    }
-  }
-}
-
-// Of lengths 2^k there are so many that every warp of the GPU has rows: levels of one tree, from
-// trees of 768 bytes on. Shorter trees, and those longer than a group of rows, go other ways.
-TYPED_TEST_P(CudaStructTrees, OfOneLengthHaveTheHostsBits) {
-  SCOPED_TRACE("seed " + std::to_string(seed()));
-  const auto mix = if_empty(mix_words{}, TypeParam{});
-  constexpr std::int64_t n = (std::int64_t{96} << 20) / sizeof(TypeParam) + 77;
-  const auto items = mixed_structs<TypeParam>(n);
-  constexpr auto off = static_cast<std::int64_t>(alignof(TypeParam));
-  const gpu_array<TypeParam> device(items);
-  const gpu_array<unsigned char> memory(n * static_cast<std::int64_t>(sizeof(TypeParam)) + off);
-  auto* const off_16_bytes = reinterpret_cast<TypeParam*>(memory.data() + off);
-  must(cudaMemcpy(off_16_bytes, items.data(), items.size() * sizeof(TypeParam), cudaMemcpyDefault));
-  cuda_executor exec;
-  for (const std::int64_t length : {4, 8, 16, 32, 64, 128, 256, 512}) {
-    const std::int64_t trees = n / length;
-    const gpu_array<TypeParam> out(trees);
-    std::vector<TypeParam> expected(static_cast<std::size_t>(trees));
-    tilefold::segmented_reduce_into(host_executor{}, items.data(), trees, length, expected.data(),
-                                    mix);
-    for (const TypeParam* const first : {device.data(), off_16_bytes}) {
-      must(cudaMemset(out.data(), 0xee, sizeof(TypeParam) * expected.size()));
-      tilefold::segmented_reduce_into(exec, first, trees, length, out.data(), mix);
-      const std::string place = first == off_16_bytes ? "off" : "at";
-      expect_same_trees(out.to_host(), expected,
-                        std::to_string(length) + " items, from " + place + " a multiple of 16");
-      if (this->HasFatalFailure()) return;
-    }
-  }
-}
-
-REGISTER_TYPED_TEST_SUITE_P(CudaStructTrees, HaveTheHostsBits, OfOneLengthHaveTheHostsBits);
 
 }  // namespace tilefold::test

@@ -6,7 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "staged_struct_trees.cuh"
+#include "struct_trees_by_offsets.cuh"
+#include "struct_trees_of_one_length.cuh"
 
 namespace tilefold::test {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using structs =
     testing::Types<words<std::uint32_t, 3>, words<std::uint32_t, 5>, words<std::uint64_t, 8>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(InRuns, CudaStructTrees, structs);
+INSTANTIATE_TYPED_TEST_SUITE_P(InRuns, CudaStructTreesOfOneLength, structs);
 
 }  // namespace
 }  // namespace tilefold::test

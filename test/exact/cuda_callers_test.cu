@@ -1,53 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact sums on a GPU by calls that say more than a range: with an initial value, of lengths that
-// only the GPU knows, of segments that are promised to be short, or whose offsets are checked
-// first. Each has the bits of the host, whose sums other tests compare with real ones.
-#include <cstddef>
+// Exact sums of a range on a GPU with an initial value, and of lengths that only the GPU knows.
+// Each has the bits of the host.
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include <tilefold/checked.hpp>
-#include <tilefold/cuda.cuh>
 #include <tilefold/exact_accumulator.hpp>
-#include <tilefold/host.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reducers/exact.hpp>
-#include <tilefold/segment_bound.hpp>
 #include <tilefold/segmented_reduce.hpp>
 
 #include "../support/device.cuh"
 #include "../support/seed.hpp"
+#include "cuda_callers.cuh"
 #include "many_items.hpp"
 
 namespace tilefold {
 namespace {
 
-namespace r = reducers;
-using test::bytes_of;
-using test::gpu_array;
-
-const host_executor one(1);
-
 /// Lengths around those from which on a range goes another way.
 const std::vector<std::int64_t> lengths{0, 1, 31, 1000, 8192, 8193, 70'001, 4'200'001};
 
-/// Items of every kind, of which each call takes the first.
-template <class T>
-class CudaExactCalls : public testing::Test {
- protected:
-  std::mt19937_64 random{test::seed()};
-  cuda_executor gpu;
-  gpu_array<T> out{4096};
-
-  std::vector<T> items(int kind, std::int64_t n) {
-    return test::items_of<T>(kind, static_cast<std::size_t>(n), random);
-  }
-};
-using types = testing::Types<float, double>;
 TYPED_TEST_SUITE(CudaExactCalls, types);
 
 TYPED_TEST(CudaExactCalls, BeginWithAnInitialValue) {
@@ -81,48 +56,6 @@ TYPED_TEST(CudaExactCalls, OfLengthsThatOnlyTheGpuKnows) {
     EXPECT_EQ(bytes_of(this->out.to_host()[0]),
               bytes_of(reduce(one, all.data(), all.data() + n, r::exact_sum{})));
   }
-}
-
-TYPED_TEST(CudaExactCalls, OfSegmentsInEveryForm) {
-  using T = TypeParam;
-  const std::int64_t num = 3000;
-  std::vector<std::int64_t> offsets{0};
-  for (std::int64_t s = 0; s < num; ++s) {
-    offsets.push_back(offsets.back() + static_cast<std::int64_t>(this->random() % 40));
-  }
-  const auto all = this->items(test::num_exact_kinds, offsets.back());
-  const gpu_array<T> x(all);
-  const gpu_array<std::int64_t> on_gpu(offsets);
-  const gpu_array<std::int64_t> number(std::vector<std::int64_t>{num});
-  exact_accumulator<T> init;
-  init.add(T{1});
-  const auto expect = [&](const char* what, auto sum_of) {
-    const auto got = this->out.to_host();
-    for (std::int64_t s = 0; s < num; ++s) {
-      const auto at = static_cast<std::size_t>(s);
-      ASSERT_EQ(bytes_of(got[at]),
-                bytes_of(sum_of(all.data() + offsets[at], all.data() + offsets[at + 1])))
-          << what << ", segment " << s << ", seed " << test::seed();
-    }
-    this->out.assign(std::vector<T>(4096, T{-7}).data(), 4096);
-  };
-  const auto sum = [](const T* first, const T* last) {
-    return reduce(one, first, last, r::exact_sum{});
-  };
-  const auto* const at = on_gpu.data();
-  segmented_reduce_into(this->gpu, x.data(), at, num, segment_bound(39), this->out.data(),
-                        r::exact_sum{});
-  expect("a bound", sum);
-  segmented_reduce_into(this->gpu, x.data(), at, deferred(number.data(), 4096), this->out.data(),
-                        r::exact_sum{});
-  expect("a number on the GPU", sum);
-  segmented_reduce(checked(this->gpu, offsets.back()), x.data(), at, num, this->out.data(),
-                   r::exact_sum{});
-  expect("checked", sum);
-  segmented_reduce_into(this->gpu, x.data(), at, num, this->out.data(), init, r::exact_sum{});
-  expect("an initial value", [&](const T* first, const T* last) {
-    return reduce(one, first, last, init, r::exact_sum{});
-  });
 }
 
 TYPED_TEST(CudaExactCalls, SanitizeBeginWithAnInitialValue) {

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
-#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -46,105 +45,160 @@ std::vector<complex<T>> complex_items(int kind, std::size_t n, std::mt19937_64& 
   return items;
 }
 
-template <class T>
-void expect_sums_and_means_of_the_parts() {
+/// Sums: how a range, segments and a part give them.
+struct sums {
+  static auto of_range() { return r::exact_sum{}; }
+  template <class Z>
+  static auto of_segments() {
+    return r::exact_sum{};
+  }
+  template <class T>
+  static T of_part(const exact_accumulator<T>& part, std::int64_t) {
+    return part.value();
+  }
+};
+/// And means.
+struct means {
+  static auto of_range() { return r::exact_mean{}; }
+  template <class Z>
+  static auto of_segments() {
+    return if_empty(r::exact_mean{}, Z{});
+  }
+  template <class T>
+  static T of_part(const exact_accumulator<T>& part, std::int64_t count) {
+    return part.mean(count);
+  }
+};
+
+template <class What, class T>
+void expect_that_of_the_parts(complex<T> got, const std::vector<complex<T>>& items,
+                              std::size_t begin, std::size_t count) {
+  exact_accumulator<T> re, im;
+  for (std::size_t i = begin; i < begin + count; ++i) {
+    re.add(items[i].real());
+    im.add(items[i].imag());
+  }
+  const auto c = static_cast<std::int64_t>(count);
+  ASSERT_EQ(bytes_of(got), bytes_of(complex<T>(What::of_part(re, c), What::of_part(im, c))))
+      << "from " << begin;
+}
+
+/// Of each kind: check(items, items on the GPU).
+template <class T, class Check>
+void for_each_complex_kind(std::size_t n, const Check& check) {
   std::mt19937_64 random(seed());
-  cuda_executor gpu;
   for (int kind = 0; kind <= num_exact_kinds; ++kind) {
-    const std::size_t n = 20'000;
+    SCOPED_TRACE(testing::Message() << "kind " << kind);
     const auto items = complex_items<T>(kind, n, random);
-    const gpu_array<complex<T>> x(items);
-    const auto expect = [&](complex<T> sum, complex<T> mean, std::size_t begin, std::size_t count) {
-      exact_accumulator<T> re, im;
-      for (std::size_t i = begin; i < begin + count; ++i) {
-        re.add(items[i].real());
-        im.add(items[i].imag());
-      }
-      const auto c = static_cast<std::int64_t>(count);
-      ASSERT_EQ(bytes_of(sum), bytes_of(complex<T>(re.value(), im.value())))
-          << "kind " << kind << ", " << begin;
-      ASSERT_EQ(bytes_of(mean), bytes_of(complex<T>(re.mean(c), im.mean(c))))
-          << "kind " << kind << ", " << begin;
-    };
-    ASSERT_NO_FATAL_FAILURE(expect(reduce(gpu, x.begin(), x.end(), r::exact_sum{}),
-                                   reduce(gpu, x.begin(), x.end(), r::exact_mean{}), 0, n));
-    const gpu_array<complex<T>> sums(200), means(200);
-    segmented_reduce(gpu, x.data(), 200, 100, sums.data(), r::exact_sum{});
-    segmented_reduce(gpu, x.data(), 200, 100, means.data(),
-                     if_empty(r::exact_mean{}, complex<T>{}));
-    const auto got_sums = sums.to_host();
-    const auto got_means = means.to_host();
-    for (std::size_t s = 0; s < 200; ++s) {
-      ASSERT_NO_FATAL_FAILURE(expect(got_sums[s], got_means[s], 100 * s, 100));
-    }
+    check(items, gpu_array<complex<T>>(items));
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
-template <class T>
-void expect_products_of_the_host() {
-  std::mt19937_64 random(seed());
+template <class T, class What>
+void expect_ranges_of_the_parts() {
   cuda_executor gpu;
-  const host_executor host;
+  for_each_complex_kind<T>(20'000, [&](const auto& items, const auto& x) {
+    const complex<T> got = reduce(gpu, x.begin(), x.end(), What::of_range());
+    expect_that_of_the_parts<What>(got, items, 0, items.size());
+  });
+}
+
+template <class T, class What>
+void expect_segments_of_the_parts() {
+  cuda_executor gpu;
+  for_each_complex_kind<T>(20'000, [&](const auto& items, const auto& x) {
+    const gpu_array<complex<T>> out(200);
+    segmented_reduce(gpu, x.data(), 200, 100, out.data(), What::template of_segments<complex<T>>());
+    const auto got = out.to_host();
+    for (std::size_t s = 0; s < 200; ++s) {
+      ASSERT_NO_FATAL_FAILURE(expect_that_of_the_parts<What>(got[s], items, 100 * s, 100));
+    }
+  });
+}
+
+/// Ranges of a few lengths of every kind: check(x, y, x on the GPU, y on the GPU).
+template <class T, class Check>
+void for_each_complex_range(const Check& check) {
+  std::mt19937_64 random(seed());
   for (int kind = 0; kind <= num_exact_kinds; ++kind) {
     for (const std::size_t n : {1u, 100u, 30'001u}) {
       SCOPED_TRACE(testing::Message() << "kind " << kind << ", " << n);
       const auto x = complex_items<T>(kind, n, random);
       const auto y = complex_items<T>(kind, n, random);
-      const gpu_array<complex<T>> x_on_gpu(x), y_on_gpu(y);
-      const auto* const first = x.data();
-      if constexpr (std::is_same_v<T, float>) {  // of doubles a GPU has none
-        EXPECT_EQ(bytes_of(transform_reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), y_on_gpu.begin(),
-                                            r::exact_dot{})),
-                  bytes_of(transform_reduce(host, first, first + n, y.data(), r::exact_dot{})));
-      }
-      EXPECT_EQ(bytes_of(reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), r::exact_l2{})),
-                bytes_of(reduce(host, first, first + n, r::exact_l2{})));
-      EXPECT_EQ(bytes_of(reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), r::exact_sum_of_squares{})),
-                bytes_of(reduce(host, first, first + n, r::exact_sum_of_squares{})));
+      check(x, y, gpu_array<complex<T>>(x), gpu_array<complex<T>>(y));
     }
   }
 }
 
-template <class T>
-void expect_many_sums_of_the_host() {
+/// Dot products of floats: of doubles a GPU has none.
+inline void expect_dots_of_the_host() {
+  cuda_executor gpu;
+  for_each_complex_range<float>(
+      [&](const auto& x, const auto& y, const auto& x_on_gpu, const auto& y_on_gpu) {
+        EXPECT_EQ(bytes_of(transform_reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), y_on_gpu.begin(),
+                                            r::exact_dot{})),
+                  bytes_of(transform_reduce(host_executor(), x.data(), x.data() + x.size(),
+                                            y.data(), r::exact_dot{})));
+      });
+}
+
+/// Of one range: exact_l2 or exact_sum_of_squares.
+template <class T, class Reducer>
+void expect_lengths_of_the_host(const Reducer& reducer) {
+  cuda_executor gpu;
+  for_each_complex_range<T>([&](const auto& x, const auto&, const auto& x_on_gpu, const auto&) {
+    EXPECT_EQ(bytes_of(reduce(gpu, x_on_gpu.begin(), x_on_gpu.end(), reducer)),
+              bytes_of(reduce(host_executor(), x.data(), x.data() + x.size(), reducer)));
+  });
+}
+
+/// Of short segments: fold(gpu, items on the GPU, offsets, sums on the GPU).
+template <class T, class Fold>
+void expect_many_sums_of_the_host(const Fold& fold) {
   std::mt19937_64 random(seed());
   cuda_executor gpu;
   const host_executor host(1);
-  const std::int64_t n = 20'000;
   const std::int64_t segments = 300;
   std::vector<std::int64_t> offsets{0};
-  std::vector<int> keys;
   for (std::int64_t s = 0; s < segments; ++s) {
-    const auto length = 1 + static_cast<std::int64_t>(random() % 66);
-    offsets.push_back(offsets.back() + length);
-    keys.insert(keys.end(), static_cast<std::size_t>(length), static_cast<int>(s));
+    offsets.push_back(offsets.back() + 1 + static_cast<std::int64_t>(random() % 66));
   }
-  const std::int64_t used = offsets.back();
-  ASSERT_LE(used, n);
-  const gpu_array<std::int64_t> at(offsets);
-  const gpu_array<int> keys_on_gpu(keys);
-  for (int kind = 0; kind <= num_exact_kinds; ++kind) {
-    SCOPED_TRACE(kind);
-    const auto items = complex_items<T>(kind, static_cast<std::size_t>(n), random);
-    const gpu_array<complex<T>> x(items), by_offsets(segments), by_key(segments);
-    const gpu_array<int> keys_out(segments);
-    segmented_reduce(gpu, x.data(), at.data(), segments, by_offsets.data(), r::exact_sum{});
-    ASSERT_EQ(reduce_by_key(gpu, keys_on_gpu.data(), keys_on_gpu.data() + used, x.data(),
-                            keys_out.data(), by_key.data(), r::exact_sum{}),
-              segments);
-    std::vector<complex<T>> expected(static_cast<std::size_t>(segments));
-    for (std::int64_t s = 0; s < segments; ++s) {
-      const auto i = static_cast<std::size_t>(s);
-      expected[i] =
-          reduce(host, items.data() + offsets[i], items.data() + offsets[i + 1], r::exact_sum{});
+  for_each_complex_kind<T>(20'000, [&](const auto& items, const auto& x) {
+    ASSERT_LE(offsets.back(), x.size());
+    const gpu_array<complex<T>> out(segments);
+    ASSERT_NO_FATAL_FAILURE(fold(gpu, x, offsets, out));
+    const auto got = out.to_host();
+    for (std::size_t s = 0; s < got.size(); ++s) {
+      ASSERT_EQ(bytes_of(got[s]), bytes_of(reduce(host, items.data() + offsets[s],
+                                                  items.data() + offsets[s + 1], r::exact_sum{})))
+          << "segment or run " << s;
     }
-    const auto of_offsets = by_offsets.to_host();
-    const auto of_keys = by_key.to_host();
-    for (std::size_t s = 0; s < expected.size(); ++s) {
-      ASSERT_EQ(bytes_of(of_offsets[s]), bytes_of(expected[s])) << "segment " << s;
-      ASSERT_EQ(bytes_of(of_keys[s]), bytes_of(expected[s])) << "run " << s;
-    }
-  }
+  });
+}
+
+template <class T>
+void expect_sums_by_offsets_of_the_host() {
+  expect_many_sums_of_the_host<T>(
+      [](cuda_executor& gpu, const auto& x, const auto& offsets, const auto& out) {
+        const gpu_array<std::int64_t> at(offsets);
+        segmented_reduce(gpu, x.data(), at.data(), out.size(), out.data(), r::exact_sum{});
+      });
+}
+
+template <class T>
+void expect_sums_by_key_of_the_host() {
+  expect_many_sums_of_the_host<T>(
+      [](cuda_executor& gpu, const auto& x, const auto& offsets, const auto& out) {
+        std::vector<int> keys;
+        for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+          keys.resize(static_cast<std::size_t>(offsets[s + 1]), static_cast<int>(s));
+        }
+        const gpu_array<int> k(keys), keys_out(out.size());
+        ASSERT_EQ(reduce_by_key(gpu, k.begin(), k.end(), x.data(), keys_out.data(), out.data(),
+                                r::exact_sum{}),
+                  out.size());
+      });
 }
 
 }  // namespace

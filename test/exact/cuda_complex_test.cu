@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact reducers of complex floats on a GPU.
+// Exact sums and means of complex floats on a GPU.
 #include "cuda_complex.cuh"
 
 namespace tilefold::test {
 namespace {
 
-TEST(CudaExactOfComplexFloats, SumsAndMeansAreThoseOfTheParts) {
-  expect_sums_and_means_of_the_parts<float>();
+TEST(CudaExactOfComplexFloats, SumsAreThoseOfTheParts) {
+  expect_ranges_of_the_parts<float, sums>();
 }
-TEST(CudaExactOfComplexFloats, ProductsAreThoseOfTheHost) { expect_products_of_the_host<float>(); }
-TEST(CudaExactOfComplexFloats, ManySumsAreThoseOfTheHost) { expect_many_sums_of_the_host<float>(); }
+TEST(CudaExactOfComplexFloats, MeansAreThoseOfTheParts) {
+  expect_ranges_of_the_parts<float, means>();
+}
+TEST(CudaExactOfComplexFloats, SumsOfSegmentsAreThoseOfTheParts) {
+  expect_segments_of_the_parts<float, sums>();
+}
+TEST(CudaExactOfComplexFloats, MeansOfSegmentsAreThoseOfTheParts) {
+  expect_segments_of_the_parts<float, means>();
+}
 
 }  // namespace
 }  // namespace tilefold::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suite of exact reducers on a GPU, of double.
+// The suite of exact sums of ranges on a GPU, of double.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include <thrust/device_vector.h>
 #include <thrust/iterator/constant_iterator.h>
 
-#include "cuda_suite.cuh"
+#include "cuda_suite_of_sums.cuh"
 
 namespace tilefold {
 namespace {

@@ -184,26 +184,35 @@ class forest_check {
 
 /// Calls check(forest_check) for every kind of items.
 template <class T, class Result, class Reducer, class Check>
-void check_forests(std::mt19937_64& random, Reducer reducer, const Check& check) {
+void check_forests(Reducer reducer, const Check& check) {
+  const auto start = test::seed();
+  SCOPED_TRACE("TILEFOLD_TEST_SEED=" + std::to_string(start));
+  std::mt19937_64 random(start);
   for_each_forest<T>(random, [&](const T* first, const std::vector<T>& items) {
     forest_check<T, Result, Reducer> forest(first, items, random, reducer);
     check(forest);
   });
 }
 
-/// The same of every verb that has many results.
+/// The verbs that have many results, some to a program: nvcc takes its time for each.
 template <class T, class Result, class Reducer>
-void check_many(Reducer reducer) {
-  const auto start = test::seed();
-  SCOPED_TRACE("TILEFOLD_TEST_SEED=" + std::to_string(start));
-  std::mt19937_64 random(start);
-  check_forests<T, Result>(random, reducer, [](auto& forest) {
+void check_segments(Reducer reducer) {
+  check_forests<T, Result>(reducer, [](auto& forest) {
     ASSERT_NO_FATAL_FAILURE(forest.by_offsets());
     ASSERT_NO_FATAL_FAILURE(forest.of_one_length());
-    ASSERT_NO_FATAL_FAILURE(forest.by_key());
-    ASSERT_NO_FATAL_FAILURE(forest.by_column());
-    ASSERT_NO_FATAL_FAILURE(forest.by_axis());
   });
+}
+template <class T, class Result, class Reducer>
+void check_runs(Reducer reducer) {
+  check_forests<T, Result>(reducer, [](auto& forest) { forest.by_key(); });
+}
+template <class T, class Result, class Reducer>
+void check_columns(Reducer reducer) {
+  check_forests<T, Result>(reducer, [](auto& forest) { forest.by_column(); });
+}
+template <class T, class Result, class Reducer>
+void check_axes(Reducer reducer) {
+  check_forests<T, Result>(reducer, [](auto& forest) { forest.by_axis(); });
 }
 
 }  // namespace tilefold::test

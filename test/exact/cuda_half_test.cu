@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The suite of exact reducers on a GPU, of half.
-#include "cuda_suite.cuh"
+// The suites of exact reducers of ranges on a GPU, of half.
+#include "cuda_suite_of_products.cuh"
+#include "cuda_suite_of_sums.cuh"
 
 namespace tilefold {
 namespace {
 
+INSTANTIATE_TYPED_TEST_SUITE_P(Exact, CudaExactProducts, half);
 INSTANTIATE_TYPED_TEST_SUITE_P(Exact, CudaExact, half);
 
 }  // namespace

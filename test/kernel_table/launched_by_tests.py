@@ -25,6 +25,7 @@ def main():
     tested = {short_name(name) for name in demangled(mangled)}
     with TABLE.open() as file:
         table = {re.sub(r" #\d+$", "", row["kernel"]) for row in csv.DictReader(file)}
+    table = {name for name in table if not name.startswith("in_kernel_")}  # calls.cuh's own
     missing = sorted(table - tested)
     print(f"{len(table) - len(missing)} of {len(table)} kernels of the table are in GPU tests")
     if missing:

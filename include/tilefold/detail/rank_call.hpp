@@ -20,7 +20,6 @@
 #include <cstring>
 #include <exception>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,6 +34,7 @@ namespace tilefold::detail {
 /// What all ranks have said in a round, `bytes` bytes each.
 class gathered_bytes {
  public:
+  gathered_bytes() = default;
   gathered_bytes(int ranks, std::size_t bytes)
       : data_(static_cast<std::size_t>(ranks) * (bytes + flag)), bytes_(bytes) {}
 
@@ -51,7 +51,7 @@ class gathered_bytes {
   }
 
   std::vector<std::byte> data_;
-  std::size_t bytes_;
+  std::size_t bytes_ = 0;
 };
 
 /// Which items of the whole each rank holds.
@@ -138,26 +138,26 @@ class rank_call {
   /// rank that has no memory for long messages tells the others before they are sent.
   template <class Write>
   gathered_bytes gather(std::size_t bytes, const Write& write) {
-    std::optional<gathered_bytes> all;
+    gathered_bytes all;
     std::vector<std::byte> own;
     try {
-      all.emplace(size_, bytes);
+      all = gathered_bytes(size_, bytes);
       own.resize(bytes + gathered_bytes::flag);
     } catch (...) {
       if (failure_ == nullptr) failure_ = std::current_exception();
     }
     if (bytes > longest_untold / static_cast<std::size_t>(size_)) {
       tell_whether_failed();
-    } else if (!all || own.empty()) {
+    } else if (own.empty()) {
       std::rethrow_exception(failure_);
     }
     try_to([&] { write(own.data() + gathered_bytes::flag); });
     own[0] = std::byte{failure_ != nullptr};
-    comm_.all_gather(own.data(), all->data(), own.size());
+    comm_.all_gather(own.data(), all.data(), own.size());
     std::vector<bool> who;
-    for (int r = 0; r < size_; ++r) who.push_back(all->has_failed(r));
+    for (int r = 0; r < size_; ++r) who.push_back(all.has_failed(r));
     if (std::find(who.begin(), who.end(), true) != who.end()) throw_failure(who);
-    return std::move(*all);
+    return all;
   }
 
   /// A round for that alone: throws if a rank has failed. What they said when they agreed stays.

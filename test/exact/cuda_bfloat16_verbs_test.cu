@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The suite of exact reducers on a GPU by verbs of many results, of bfloat16.
+#include "cuda_suite_of_verbs.cuh"
+
+namespace tilefold {
+namespace {
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Exact, CudaExactVerbs, bfloat16);
+
+}  // namespace
+}  // namespace tilefold

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact sums of complex numbers on a GPU under tile policies of the caller's.
+#include <thrust/device_vector.h>
+
+#include <complex>
+#include <cstddef>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tilefold/cuda.cuh>
+#include <tilefold/exact_accumulator.hpp>
+#include <tilefold/reduce.hpp>
+#include <tilefold/reducers/exact.hpp>
+
+#include "../support/seed.hpp"
+#include "cuda_policies.cuh"
+#include "many_items.hpp"
+
+namespace tilefold {
+namespace {
+
+TEST(CudaExactPoliciesOfComplex, ChangeNoBits) {
+  std::mt19937_64 random(test::seed());
+  cuda_executor gpu;
+  const auto items = test::any_items<float>(0, 2 * num_items, random);
+  std::vector<std::complex<float>> z(num_items);
+  exact_accumulator<float> re, im;
+  for (std::size_t i = 0; i < num_items; ++i) {
+    z[i] = {items[2 * i], items[2 * i + 1]};
+    re.add(z[i].real());
+    im.add(z[i].imag());
+  }
+  const thrust::device_vector<std::complex<float>> x(z);
+  const std::complex<float>* const first = x.data().get();
+  const auto expect_both = [&](const std::complex<float>& got) {
+    EXPECT_EQ(bytes_of(got.real()), bytes_of(re.value()));
+    EXPECT_EQ(bytes_of(got.imag()), bytes_of(im.value()));
+  };
+  expect_both(
+      reduce(with_policy<tile_policy{32, 1}>(gpu), first, first + num_items, r::exact_sum{}));
+  expect_both(
+      reduce(with_policy<tile_policy{128, 2}>(gpu), first, first + num_items, r::exact_sum{}));
+}
+
+}  // namespace
+}  // namespace tilefold

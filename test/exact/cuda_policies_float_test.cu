@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact sums of floats on a GPU under tile policies of the caller's.
+#include <gtest/gtest.h>
+
+#include "cuda_policies.cuh"
+
+namespace tilefold {
+namespace {
+
+using CudaExactPoliciesOfFloats = CudaExactPolicies<float>;
+
+TEST_F(CudaExactPoliciesOfFloats, ChangeNoBits) {
+  expect_host_bits<tile_policy{32, 1}>();
+  expect_host_bits<tile_policy{256, 4}>();
+}
+
+}  // namespace
+}  // namespace tilefold

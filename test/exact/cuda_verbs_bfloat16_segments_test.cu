@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Exact sums of squares of bfloat16 by segment, by column and by axis on a GPU, against the host.
+// Means, norms and sums of squares differ in what an item is lifted to and in the result alone:
+// each type of items has one of them by every verb, and all of them over ranges
+// (cuda_suite_of_*.cuh).
+#include <gtest/gtest.h>
+
+#include <tilefold/reducers/exact.hpp>
+
+#include "cuda_forests.cuh"
+
+namespace tilefold::test {
+namespace {
+
+TEST(CudaExactVerbsOfBfloat16, SquaresOfSegments) {
+  check_segments<bfloat16, bfloat16>(reducers::exact_sum_of_squares{});
+}
+TEST(CudaExactVerbsOfBfloat16, SquaresOfColumns) {
+  check_columns<bfloat16, bfloat16>(reducers::exact_sum_of_squares{});
+}
+TEST(CudaExactVerbsOfBfloat16, SquaresOfAxes) {
+  check_axes<bfloat16, bfloat16>(reducers::exact_sum_of_squares{});
+}
+
+}  // namespace
+}  // namespace tilefold::test
