@@ -95,8 +95,8 @@ typename Reducer::accumulator lift_packet(const source<It>& elements, const Redu
   return reducer.lift_packet(values);
 }
 
-// A reducer that looks at a range, of which a block is folded without a look: if the value is in
-// range, all is well.
+// A reducer that looks at a range. A range of elements is folded without a look, and again with one
+// if the value is out of range.
 template <class Reducer>
 concept looks_at_range = requires { requires Reducer::looks_at_range; };
 
@@ -107,6 +107,10 @@ struct in_range : Reducer {
                                         const typename Reducer::accumulator& b) const {
     return Reducer::combine_in_range(a, b);
   }
+};
+template <class Reducer>
+struct out_of_range : Reducer {
+  static constexpr bool looks_at_range = false;
 };
 
 /// The fold of ranges of one source with one reducer.
@@ -133,28 +137,19 @@ class scalar_fold {
                                                                                               n);
     } else if constexpr (fold_traits<Reducer>::settles) {
       return fold_until_settled(first, n);
+    } else if constexpr (looks_at_range<Reducer>) {
+      const accumulator value = fold_as<in_range<Reducer>>(first, n);
+      return Reducer::is_in_range(value) ? value : fold_out_of_range(first, n);
     } else if constexpr (fold_traits<Reducer>::order_free && !integer<accumulator>) {
       return fold_in_sequence(first, n);
     } else if constexpr (std::is_trivially_copyable_v<accumulator> && sizeof(accumulator) <= 256) {
-      if (n > block) return fold_halves(first, n);
-      if constexpr (looks_at_range<Reducer>) {
-        const in_range<Reducer> hope{reducer_};
-        const scalar_fold<Source, in_range<Reducer>> hopeful(elements_, hope);
-        const accumulator value = hopeful.fold_block(first, n);
-        if (Reducer::is_in_range(value)) [[likely]] {
-          return value;
-        }
-      }
-      return fold_block(first, n);
+      return n <= block ? fold_block(first, n) : fold_halves(first, n);
     } else {
       return n == 1 ? host::leaf(elements_, reducer_, first) : fold_halves(first, n);
     }
   }
 
  private:
-  template <class, class>
-  friend class scalar_fold;
-
   // The elements of a run, a power of two, are independent enough to hide an operation's latency
   // and few enough to stay in registers.
   static constexpr int run_level = sizeof(accumulator) <= 32 ? 3 : 2;
@@ -164,6 +159,16 @@ class scalar_fold {
 
   [[gnu::always_inline]] accumulator combine(const accumulator& a, const accumulator& b) const {
     return closed_steps<Reducer>{reducer_}.combine(a, b);
+  }
+
+  template <class Other>
+  accumulator fold_as(std::int64_t first, std::int64_t n) const {
+    const Other other{reducer_};
+    return scalar_fold<Source, Other>(elements_, other)(first, n);
+  }
+  [[gnu::cold, gnu::noinline]] accumulator fold_out_of_range(std::int64_t first,
+                                                             std::int64_t n) const {
+    return fold_as<out_of_range<Reducer>>(first, n);
   }
 
   accumulator fold_halves(std::int64_t first, std::int64_t n) const {
