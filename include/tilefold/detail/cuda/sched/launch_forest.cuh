@@ -17,7 +17,6 @@
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
-#include <tilefold/detail/cuda/sched/short_rows_kernel.cuh>
 #include <tilefold/detail/cuda/sched/short_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/cuda/sched/staged_subtree_kernel.cuh>
@@ -448,14 +447,14 @@ bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out
                                                      job.gpu.num_sms)) {
       return false;
     }
+    using row = short_range_of_row<equal_forest<Source>, typename Reducer::accumulator>;
     static known_kernel known;
-    const auto kernel = known.on(job.gpu,
-                                 &short_rows_kernel<Build, tile.nt, tile.vt, equal_forest<Source>,
-                                                    unfused<Reducer>, Init, Out>,
-                                 "short_rows_kernel", tile.nt, starts::in_clusters);
+    const auto kernel =
+        known.on(job.gpu, &short_kernel<Build, tile.nt, tile.vt, row, unfused<Reducer>, Init, Out>,
+                 "short_kernel", tile.nt, starts::in_clusters);
     if (grid.cluster && !kernel.clusters) return false;
     grid.rows = rows;
-    kernel.launch(grid, job.stream, job.forest, job.reducer, job.init, job.out);
+    kernel.launch(grid, job.stream, row{job.forest}, job.reducer, job.init, job.out);
     return true;
   }
 }
