@@ -19,7 +19,6 @@
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
 #include <tilefold/detail/cuda/sched/short_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
-#include <tilefold/detail/cuda/sched/staged_subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/warps_kernel.cuh>
 #include <tilefold/detail/deferred_forest.hpp>
@@ -313,11 +312,12 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length > work_type::chunk_items) return false;
   static known_kernel known;
-  const auto kernel = known.on(job.gpu, &subtree_kernel<Build, Source, reducer_type, Init, Out>,
-                               "subtree_kernel", subtree_nt, starts::early);
+  const auto kernel =
+      known.on(job.gpu, &subtree_kernel<Build, subtree_work, Source, reducer_type, Init, Out>,
+               "subtree_kernel", work_type::nt, starts::early);
   const std::int64_t n = job.forest.num_trees * length;
   const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
-  kernel.launch(kernel.most(tree::num_blocks(chunks, subtree_nt / warp_size)), job.stream,
+  kernel.launch(kernel.most(tree::num_blocks(chunks, work_type::nt / warp_size)), job.stream,
                 job.forest.source, job.reducer, job.init, job.out, n, tree::floor_log2(length));
   return true;
 }
@@ -337,7 +337,7 @@ bool launch_staged_subtrees(
     const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   using reducer_type = unfused<Reducer>;
   using work_type = staged_subtree_work<Source, reducer_type, Init, Out>;
-  constexpr int warps_of_block = work_type::shape.nt / warp_size;
+  constexpr int warps_of_block = work_type::nt / warp_size;
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length < work_type::least_length ||
       length > work_type::group_items) {
@@ -347,9 +347,9 @@ bool launch_staged_subtrees(
     if (length * staged_bytes<Source> < least_staged_struct_tree_bytes) return false;
   }
   static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &staged_subtree_kernel<Build, Source, reducer_type, Init, Out>,
-               "staged_subtree_kernel", work_type::shape.nt, starts::early);
+  const auto kernel = known.on(
+      job.gpu, &subtree_kernel<Build, staged_subtree_work, Source, reducer_type, Init, Out>,
+      "subtree_kernel", work_type::nt, starts::early);
   const std::int64_t n = job.forest.num_trees * length;
   if (n / work_type::group_items < kernel.resident * warps_of_block) return false;
   kernel.launch(kernel.resident, job.stream, job.forest.source, job.reducer, job.init, job.out, n,
