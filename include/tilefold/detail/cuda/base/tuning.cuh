@@ -118,6 +118,8 @@ constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc
 
 /// As many as the grid has.
 inline constexpr std::int64_t most_short_rows = (std::int64_t{1} << 31) - 1;
+/// Of larger accumulators rows are staged (staged_rows.cuh).
+inline constexpr int most_short_row_acc_bytes = 16;
 
 /// Rows of `items` each, in `blocks` blocks of `nt` threads, of `vt` items.
 struct short_rows {
@@ -158,14 +160,6 @@ constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes,
     return of.nt < 512 || (of.rows >= num_sms && of.rows <= std::int64_t{32} * num_sms);
   }
   return of.rows <= 256 || (reduces && of.nt <= 256 && of.rows <= 1024);
-}
-
-/// The same with larger ones, which are staged: of few rows, with 512 threads for each SM at most.
-constexpr bool pays_as_short_rows_of_large(const short_rows& of, int item_bytes, int acc_bytes,
-                                           int num_sms) {
-  if (of.rows == 1) return true;
-  return acc_bytes >= 2 * item_bytes && of.blocks > 1 &&
-         of.all_blocks() * of.nt <= std::int64_t{512} * num_sms;
 }
 
 // Staged tiles.
@@ -223,8 +217,9 @@ constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_b
 }
 
 /// Trees of structs that are all of one length are levels of one staged tree if each has so many
-/// bytes: shorter ones have too many results a row.
+/// bytes: shorter ones have too many results a row. Structs up to 32 bytes would gain 1 to 2%.
 inline constexpr std::int64_t least_staged_struct_tree_bytes = 768;
+inline constexpr int most_unstaged_subtree_item_bytes = 32;
 
 constexpr staged_shape staged_shape_for(int item_bytes, std::int64_t acc_bytes) {
   return pays_to_stage_structs(item_bytes, acc_bytes) ? staged_structs_shape(item_bytes)
@@ -380,11 +375,6 @@ inline constexpr int least_short_places = 17;
 inline constexpr std::int64_t least_short_trees = std::int64_t{1} << 20;
 inline constexpr std::int64_t most_short_trees = std::int64_t{1} << 30;
 
-/// The same of trees that are promised to be so short, a thread each: threads of a block, and
-/// blocks that an SM shall hold.
-inline constexpr int bounded_nt = 256;
-inline constexpr int min_resident_bounded_blocks = 6;
-
 /// Whether that pays.
 constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
   return item_bytes == 4 && acc_bytes == 4;
@@ -485,10 +475,9 @@ inline constexpr int by_key_nt = 128;
 inline constexpr int patch_items = 2048;
 inline constexpr int by_key_warps = by_key_nt / 32;
 inline constexpr int by_key_tile = by_key_warps * patch_items;
-/// Items of a patch that are folded together; of few patches, those that one warp takes at least:
-/// more warps fold, but each looks for its runs first.
+/// Items of a patch that are folded together; of few patches, those that one warp takes: more warps
+/// fold, but each looks for its runs first.
 inline constexpr int span_items = 1024;
-inline constexpr int least_share_items = 512;
 /// Items of the longest run that a lane folds out of shared memory, and the largest such items.
 inline constexpr int by_key_packet = 8;
 inline constexpr int most_by_key_staged_bytes = 8;
