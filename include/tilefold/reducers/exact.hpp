@@ -25,6 +25,10 @@
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#include <tilefold/detail/cuda/sched/launch_exact.cuh>
+#endif
+
 namespace tilefold {
 
 namespace detail {
