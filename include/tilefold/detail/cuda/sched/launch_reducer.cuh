@@ -3,7 +3,7 @@
 // From a range and a public reducer to one launch. Those have four more kernels than operators:
 //
 //     exact_kernel       exact sums of floats and doubles (sched/launch_exact.cuh)
-//     select_kernel      lists of the best k, at every length
+//     select_kernel      lists of the best k, at every length (sched/launch_select.cuh)
 //     any_order_kernel   any order: an accumulator a thread
 //     staged_kernel      large accumulators: a run of neighbours a lane (structs, too)
 //
@@ -17,7 +17,6 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/sched/any_order_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
-#include <tilefold/detail/cuda/sched/select_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
@@ -49,35 +48,12 @@ void launch_any_order(const range_job<Source, Reducer, Init, Out>& job, const Pr
                 memory);
 }
 
-/// Launches the fold of a range by lists, in at most `most_blocks` blocks.
-template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
-          class Provide>
-void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_t most_blocks,
-                   const Provide& provide) {
-  using acc = typename Reducer::accumulator;
-  using elements = unfused<decltype(job.reducer.of_one())>;
-  static known_kernel known;
-  const auto kernel = known.on(
-      job.gpu,
-      &select_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, elements, Init, Out>,
-      "select_kernel", Policy.nt, starts::early);
-  const std::int64_t blocks =
-      kernel.most(detail::smaller(most_blocks, tree::num_blocks(job.n, Policy.tile())));
-  scratch<acc> memory{};
-  if (blocks > 1) {
-    memory =
-        scratch_in<acc>(provide({blocks * static_cast<std::int64_t>(sizeof(acc)), arrival_bytes}));
-  }
-  // No more warps than there are rows for.
-  const int nt = job.n < Policy.nt ? threads_for(job.n, 1) : Policy.nt;
-  kernel.launch(grid_shape{blocks, nt}, job.stream, job.source, job.reducer,
-                elements{job.reducer.of_one(), {0u}}, job.init, job.out, job.n, memory);
-}
-
-// Defined in sched/launch_exact.cuh, which reducers/exact.hpp includes. Left undefined here, so
-// that a missing include is a compile error.
+// Defined in sched/launch_exact.cuh and launch_select.cuh, which reducers/exact.hpp and top_k.hpp
+// include. Left undefined here, so that a missing include is a compile error.
 template <class Reducer>
 struct exact_launch;
+template <class Reducer>
+struct select_launch;
 
 template <class R, class Lift, class... Values>
 struct range_launch<bound_reducer<R, Lift, Values...>> {
@@ -107,7 +83,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
           job.n <= short_tile.tile()
               ? 1
               : detail::smaller(most_short_blocks, tree::num_blocks(job.n, policy.tile()));
-      cuda::launch_select<Build, select_policy_for(bytes)>(job, most, provide);
+      select_launch<reducer>::template run<Build, select_policy_for(bytes)>(job, most, provide);
     } else if (job.n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(job, provide);
     } else if constexpr (fold_traits<reducer>::folds_in_any_order) {
@@ -135,8 +111,8 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
   template <class Build, tile_policy Policy, class Job, class Provide>
   static void as_chosen(const Job& job, const Provide& provide) {
     if constexpr (fold_traits<reducer>::selects) {
-      cuda::launch_select<Build, tile_policy{Policy.nt, detail::smaller(Policy.vt, 64)}>(job, job.n,
-                                                                                         provide);
+      constexpr tile_policy policy{Policy.nt, detail::smaller(Policy.vt, 64)};
+      select_launch<reducer>::template run<Build, policy>(job, job.n, provide);
     } else if constexpr (fold_traits<reducer>::folds_in_any_order) {
       if (job.n < 2 * Policy.tile()) {
         cuda::launch_tiles<Build, Policy>(job, provide);
