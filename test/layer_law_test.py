@@ -23,7 +23,7 @@ LAYERS = [
      ["reducers/arg.hpp"], ["reducers/*.hpp"], ["detail/host/*.hpp", "detail/cuda/base/*"], ["detail/cuda/load/*"], ["detail/cuda/fold/*"],
      ["detail/cuda/sched/*", "detail/cuda/in_kernel/*"],
      # Reducers that bring folds of their own.
-     ["reducers/exact.hpp", "reducers/top_k.hpp"]],
+     ["reducers/exact.hpp", "reducers/fuse.hpp", "reducers/top_k.hpp"]],
     [["host.hpp"], ["cuda.cuh"], ["detail/kept_executors.cuh"], ["detail/cuda_dispatch.cuh"], ["dispatch.hpp"]],
     [["detail/reducer_verb.hpp"], ["deferred.hpp"], ["segment_bound.hpp"], ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["transform_rows.hpp"], ["batched_reduce.hpp"],
      ["reduce_by_key.hpp"], ["axis_reduce.hpp"],

@@ -25,8 +25,11 @@
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#if !defined(__CUDACC_RTC__)
+#include <tilefold/detail/host/exact_fold.hpp>
+#if defined(__CUDACC__)
 #include <tilefold/detail/cuda/sched/launch_exact.cuh>
+#endif
 #endif
 
 namespace tilefold {

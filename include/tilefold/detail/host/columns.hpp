@@ -16,7 +16,6 @@
 #include <utility>
 
 #include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/host/exact_fold.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/places.hpp>
 #include <tilefold/detail/host/simd.hpp>
