@@ -793,7 +793,6 @@ class basic_cuda_executor {
 };
 
 using cuda_executor = basic_cuda_executor<detail::cuda::this_build>;
-static_assert(detail::fold_executor<cuda_executor>);
 
 namespace detail {
 

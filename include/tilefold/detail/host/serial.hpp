@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 
-#include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/error.hpp>
 
