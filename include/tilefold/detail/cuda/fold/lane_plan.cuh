@@ -19,6 +19,7 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/exact_narrow.cuh>
 #include <tilefold/detail/cuda/fold/exact_runs.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>

@@ -22,6 +22,7 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_columns.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/exact_narrow.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>

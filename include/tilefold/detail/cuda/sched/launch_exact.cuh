@@ -10,6 +10,7 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_exact.cuh>
 #include <tilefold/detail/cuda/sched/exact_kernel.cuh>
 #include <tilefold/detail/cuda/sched/exact_short_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
