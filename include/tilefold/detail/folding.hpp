@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/op.hpp>
@@ -53,6 +54,17 @@ struct fold_traits {
   static constexpr bool folds_in_any_order =
       order_free && requires { requires R::settles || R::counts || (sizeof(accumulator) > 8); };
 };
+
+/// Whether a reducer gives exact sums of floats or doubles.
+template <class Reducer>
+inline constexpr bool sums_exactly = false;
+template <class Reducer>
+  requires requires { Reducer::sums_exactly; }
+inline constexpr bool sums_exactly<Reducer> = Reducer::sums_exactly;
+
+/// Whether results are those of exact sums and nothing else: then they can be made of few words.
+template <class Reducer, class Init>
+inline constexpr bool writes_exact_sums = sums_exactly<Reducer> && std::is_same_v<Init, no_init>;
 
 /// The blocks whose values are what a part of a sequence brings to the fold of the whole: its
 /// maximal aligned blocks; or the part itself, if the order does not matter.

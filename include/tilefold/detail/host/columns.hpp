@@ -493,7 +493,7 @@ inline constexpr bool is_mean_of_items<source<It>, bound_reducer<R, as_is, T>> =
 
 template <class Source, class Reducer>
 using plain_column_fold_of = std::conditional_t<
-    sums_terms_exactly<Reducer>, exact_column_fold<Source, Reducer>,
+    sums_exactly<Reducer>, exact_column_fold<Source, Reducer>,
     std::conditional_t<
         is_mean_of_items<Source, Reducer>, mean_column_fold<Source, Reducer>,
         std::conditional_t<worth_asking(place_key<Source, Reducer>),

@@ -118,10 +118,6 @@ struct out_of_range : Reducer {
   static constexpr bool looks_at_range = false;
 };
 
-/// Whether an exact sum adds the terms of elements.
-template <class Reducer>
-inline constexpr bool sums_terms_exactly = requires { requires Reducer::sums_exactly; };
-
 // Defined in exact_fold.hpp, which reducers/exact.hpp includes. Left undefined here, so that a
 // missing include is a compile error.
 template <class Reducer, class... Its>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a range and an exact sum of floats or doubles to one launch: exact_kernel, or
-// exact_short_kernel for few floats. reducers/exact.hpp includes this file. Host code.
+// exact_short_kernel for few floats. reducers/exact.hpp includes this file, and by it
+// exact_lanes.cuh, the exact sums of segments, columns and runs of keys. Host code.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_exact.cuh>
+#include <tilefold/detail/cuda/fold/exact_lanes.cuh>
 #include <tilefold/detail/cuda/sched/exact_kernel.cuh>
 #include <tilefold/detail/cuda/sched/exact_short_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
