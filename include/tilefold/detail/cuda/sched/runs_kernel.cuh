@@ -29,6 +29,7 @@
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
+#include <tilefold/detail/cuda/load/staged_span.cuh>
 #include <tilefold/detail/cuda/load/value_ring.cuh>
 #include <tilefold/detail/cuda/sched/heads_kernel.cuh>
 #include <tilefold/detail/forest.hpp>
