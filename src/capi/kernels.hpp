@@ -30,6 +30,7 @@
 
 #include "job.hpp"
 #include "piece.hpp"
+#include "rounded_output.hpp"
 #include "types.hpp"
 
 namespace tilefold::capi {
@@ -82,6 +83,11 @@ template <op Which, class It>
 inline constexpr bool has_rows = std::is_pointer_v<It> && is_common(Which);
 
 #if defined(__CUDACC__)
+/// A result that writes itself as the type that a caller asks for.
+template <class Second>
+concept is_rounded_result =
+    requires(const Second& result, char* at) { result.write(dtype::float64, at); };
+
 /// Where results of two operations go that are folded alike: a First or a Second, made of the
 /// fold's Result. Which one is known when a program runs, so that the two share kernels.
 template <class First, class Second, class Result>
@@ -92,10 +98,14 @@ class either_output {
 
   class place {
    public:
-    TILEFOLD_HD place(char* at, bool second) : at_(at), second_(second) {}
+    TILEFOLD_HD place(char* at, bool second, dtype type) : at_(at), type_(type), second_(second) {}
     TILEFOLD_HD void operator=(const Result& result) const {
       if (second_) {
-        *reinterpret_cast<Second*>(at_) = Second(result);
+        if constexpr (is_rounded_result<Second>) {
+          Second(result).write(type_, at_);
+        } else {
+          *reinterpret_cast<Second*>(at_) = Second(result);
+        }
       } else {
         *reinterpret_cast<First*>(at_) = First(result);
       }
@@ -103,27 +113,38 @@ class either_output {
 
    private:
     char* at_;
+    dtype type_;
     bool second_;
   };
 
-  either_output(void* results, bool second) : at_(static_cast<char*>(results)), second_(second) {}
+  either_output(const job& call, bool second)
+      : at_(static_cast<char*>(call.results)), type_(call.results_type), second_(second) {}
 
-  TILEFOLD_HD place operator*() const { return {at_, second_}; }
+  TILEFOLD_HD place operator*() const { return {at_, second_, type_}; }
   TILEFOLD_HD friend either_output operator+(either_output out, std::int64_t n) {
-    out.at_ += n * static_cast<std::int64_t>(out.second_ ? sizeof(Second) : sizeof(First));
+    out.at_ += n * (out.second_ ? bytes_of_second(out.type_) : static_cast<int>(sizeof(First)));
     return out;
   }
   char* get() const { return at_; }
 
  private:
+  TILEFOLD_HD static int bytes_of_second(dtype type) {
+    if constexpr (is_rounded_result<Second>) {
+      return bytes_of(type);
+    } else {
+      return static_cast<int>(sizeof(Second));
+    }
+  }
+
   char* at_;
+  dtype type_;
   bool second_;
 };
 
 template <class First, class Second, bool IsSecond, class Result = First>
 struct output_of_either {
   using type = either_output<First, Second, Result>;
-  static type at(void* results) { return {results, IsSecond}; }
+  static type at(const job& call) { return {call, IsSecond}; }
 };
 #endif
 
@@ -131,8 +152,15 @@ struct output_of_either {
 template <class Out>
 struct output_of {
   using type = Out*;
-  static type at(void* results) { return static_cast<Out*>(results); }
+  static type at(const job& call) { return static_cast<Out*>(call.results); }
 };
+#if defined(__CUDACC__)
+template <>
+struct output_of<double> {
+  using type = rounded_output;
+  static type at(const job& call) { return {call.results, call.results_type}; }
+};
+#endif
 
 /// Folds a job with what Make makes for an operation; its results are of type Out.
 template <op Which, class It, class Out, class Make, class Exec>
@@ -143,7 +171,7 @@ void fold_job(Exec& exec, const job& call) {
                                   capi::items_of<It>(call.items, call.type));
   const auto empty = bound.empty("reduce");
   using out_type = typename output_of<Out>::type;
-  const out_type results = output_of<Out>::at(call.results);
+  const out_type results = output_of<Out>::at(call);
   using policy = detail::default_policy;
 #if defined(__CUDACC__)
   // On a GPU a range has kernels of its own; one row is a range.

@@ -136,6 +136,23 @@ constexpr bool is_common(op which) {
   }
 }
 
+/// Operations that compute in double, and whose results can be rounded to what a caller asks for.
+constexpr bool is_rounded(op which) {
+  switch (which) {
+    case op::mean:
+    case op::variance:
+    case op::population_variance:
+    case op::standard_deviation:
+    case op::population_standard_deviation:
+    case op::l1:
+    case op::l2:
+    case op::logsumexp:
+      return true;
+    default:
+      return false;
+  }
+}
+
 struct dtype_row {
   tilefold_dtype code;
   std::string_view name;
