@@ -14,6 +14,8 @@
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
+#include <tilefold/detail/host/places.hpp>
+#include <tilefold/detail/host/simd.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
@@ -36,6 +38,14 @@ inline constexpr bool is_gathered<source<It>> = true;
 template <copies_items It>
 inline constexpr bool is_gathered<source<index_iterator, It>> = true;
 
+/// An iterator over an array of a type that is known when the program runs.
+template <class It>
+concept knows_array = requires(const It& it) {
+  { it.array() } -> std::same_as<const void*>;
+  { it.array_type() } -> std::same_as<simd_type>;
+  { it.array_op(simd_op{}) } -> std::same_as<simd_op>;
+};
+
 /// The fold of ranges of one such source with one reducer, as scalar_fold. fold_array(elements,
 /// reducer, n) folds a block's array.
 template <class Source, class Reducer, class FoldArray>
@@ -56,6 +66,17 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
+    if constexpr (knows_array<iterator> && worth_asking(key)) {
+      // Where the array's own type has vector instructions, nothing is copied.
+      const iterator items = source_type::template iterator<last>(elements_);
+      if (const simd_fold fold =
+              find_simd_fold(items.array_op(key.op), items.array_type(), key.accumulator)) {
+        accumulator result;
+        fold(detail::starting_at(items, first).array(), nullptr, n, &result);
+        if constexpr (last == 1) result.index += first;
+        return result;
+      }
+    }
     if (n <= block) return fold_block(first, n);
     if constexpr (fold_traits<Reducer>::settles) {
       return fold_until_settled(first, n);
@@ -68,6 +89,14 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
   }
 
  private:
+  // As if the items were an array.
+  static constexpr simd_key key = [] {
+    if constexpr (last == 0) {
+      return range_key_of<Reducer, const item*>;
+    } else {
+      return first_place_key<source<index_iterator, const item*>, Reducer>;
+    }
+  }();
   static constexpr std::int64_t block =
       std::int64_t{1} << tree::floor_log2(16384 / static_cast<std::int64_t>(sizeof(item)));
 
