@@ -135,6 +135,8 @@ class array_items {
 
   array_items(const void* first, const void*) : first_(static_cast<const Raw*>(first)) {}
 
+  const Raw* data() const { return first_; }
+
   /// The items [i, i + step).
   HWY_INLINE vector load(std::int64_t i) const {
     return Conversion::convert(tag(), read_once(hn::LoadU(raw_tag(), first_ + i)));

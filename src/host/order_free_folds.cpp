@@ -94,6 +94,84 @@ class order_free_fold {
 // What stays in the first-level cache.
 inline constexpr std::int64_t first_level_bytes = 16384;
 
+/// What Fold, a minimum or a maximum by keys, finds of floats of type T. While a block has no NaN,
+/// the processor's instruction finds it, but for a zero's sign, which is looked up.
+template <class Fold, class T>
+class float_fold {
+ public:
+  using items = typename Fold::items;
+  using result = typename Fold::result;
+  using op = typename Fold::op;
+  using tag = typename Fold::tag;
+  using lane = typename Fold::lane;
+
+  static void run(const void* first, const void*, std::int64_t n, void* result_of) {
+    const auto value = result::of(fold({first, nullptr}, n));
+    std::memcpy(result_of, &value, sizeof value);
+  }
+
+  static lane fold(const items& array, std::int64_t n) {
+    constexpr std::int64_t block = first_level_bytes / sizeof(T);
+    lane key = fold_block(array.data(), n < block ? n : block);
+    for (std::int64_t i = block; i < n; i += block) {
+      key = op()(key, fold_block(array.data() + i, n - i < block ? n - i : block));
+    }
+    return key;
+  }
+
+ private:
+  using floats = hn::ScalableTag<T>;
+  using vector = hn::Vec<floats>;
+  using reader = array_items<T, T>;
+  static constexpr int chains = 8;
+  static constexpr std::int64_t step = reader::step;
+  static constexpr lane sign = std::numeric_limits<lane>::min();
+  static constexpr bool least = std::is_same_v<op, minimum>;
+  // Of two zeros, the one that is found.
+  static constexpr lane first_zero = least ? sign : lane{0};
+
+  static lane fold_block(const lane* block, std::int64_t n) {
+    const reader array(block, nullptr);
+    const floats d;
+    const std::int64_t most = n / (chains * step) * (chains * step);
+    if (most == 0) return Fold::fold({block, nullptr}, n);
+    vector v[chains];
+    auto nan = hn::IsNaN(hn::Zero(d));
+    for (int k = 0; k < chains; ++k) v[k] = array.load(k * step);
+    for (std::int64_t i = 0; i < most; i += chains * step) {
+      array.template prefetch<chains>(i);
+      for (int k = 0; k < chains; ++k) {
+        const vector item = array.load(i + k * step);
+        nan = hn::Or(nan, hn::IsNaN(item));
+        v[k] = lane_op<op>::apply(v[k], item);
+      }
+    }
+    if (!hn::AllFalse(d, nan)) return Fold::fold({block, nullptr}, n);
+    for (int half = chains / 2; half > 0; half /= 2) {
+      for (int k = 0; k < half; ++k) v[k] = lane_op<op>::apply(v[k], v[k + half]);
+    }
+    const vector best = least ? hn::MinOfLanes(d, v[0]) : hn::MaxOfLanes(d, v[0]);
+    lane bits = hn::GetLane(hn::BitCast(tag(), best));
+    if ((bits & ~sign) == 0) bits = has(block, most, first_zero) ? first_zero : first_zero ^ sign;
+    const lane key = bits < 0 ? bits ^ ~sign : bits;
+    return most == n ? key : op()(key, Fold::fold({block + most, nullptr}, n - most));
+  }
+
+  // Whether one of n items, whole vectors, has these bits.
+  HWY_INLINE static bool has(const lane* block, std::int64_t n, lane bits) {
+    const array_items<lane, lane> array(block, nullptr);
+    const auto wanted = hn::Set(tag(), bits);
+    for (std::int64_t i = 0; i < n; i += step) {
+      if (!hn::AllFalse(tag(), hn::Eq(array.load(i), wanted))) return true;
+    }
+    return false;
+  }
+};
+
+/// By keys alone, where there is no such instruction.
+template <class Fold>
+class float_fold<Fold, void> : public Fold {};
+
 /// Two folds of the same items, of type T, block by block.
 template <class First, class Second, class T>
 struct both_folds {
@@ -219,14 +297,18 @@ simd_fold bit_fold(simd_op op) {
   }
 }
 
-template <class Int, int Significand>
+template <class Int, int Significand, class Float = void>
 simd_fold float_selection_fold(simd_op op) {
   using nan_high = key_order<Int, Significand, true>;
   using nan_low = key_order<Int, Significand, false>;
-  using least = order_free_fold<array_items<Int, Int, nan_low>, minimum, nan_low>;
-  using greatest = order_free_fold<array_items<Int, Int, nan_high>, maximum, nan_high>;
-  using least_number = order_free_fold<array_items<Int, Int, nan_high>, minimum, nan_high>;
-  using greatest_number = order_free_fold<array_items<Int, Int, nan_low>, maximum, nan_low>;
+  using least =
+      float_fold<order_free_fold<array_items<Int, Int, nan_low>, minimum, nan_low>, Float>;
+  using greatest =
+      float_fold<order_free_fold<array_items<Int, Int, nan_high>, maximum, nan_high>, Float>;
+  using least_number =
+      float_fold<order_free_fold<array_items<Int, Int, nan_high>, minimum, nan_high>, Float>;
+  using greatest_number =
+      float_fold<order_free_fold<array_items<Int, Int, nan_low>, maximum, nan_low>, Float>;
   switch (op) {
     case simd_op::minimum:
       return least::run;
@@ -285,9 +367,9 @@ simd_fold same_type_fold(simd_op op, simd_type type) {
     case simd_type::brain16:
       return float_selection_fold<std::int16_t, 7>(op);
     case simd_type::float32:
-      return float_selection_fold<std::int32_t, 23>(op);
+      return float_selection_fold<std::int32_t, 23, float>(op);
     case simd_type::float64:
-      return float_selection_fold<std::int64_t, 52>(op);
+      return float_selection_fold<std::int64_t, 52, double>(op);
     default:
       return nullptr;
   }

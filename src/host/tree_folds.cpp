@@ -355,6 +355,8 @@ simd_fold find_counted_sum(simd_type value) {
       return counted_sum<std::uint32_t>;
     case simd_type::int64:
       return counted_sum<std::int64_t>;
+    case simd_type::uint64:
+      return counted_sum<std::uint64_t>;
     case simd_type::float16:
       return counted_sum<std::uint16_t, narrow_to_double<float16_to_float>>;
     case simd_type::brain16:

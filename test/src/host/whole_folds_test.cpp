@@ -311,6 +311,7 @@ TEST(WholeFolds, MeansOfIntegers) {
   keeps_what_a_mean_needs<std::int32_t>();
   keeps_what_a_mean_needs<std::uint32_t>();
   keeps_what_a_mean_needs<std::int64_t>();
+  keeps_what_a_mean_needs<std::uint64_t>();
 }
 TEST(WholeFolds, MeansOfFloats) {
   keeps_what_a_mean_needs<half>();

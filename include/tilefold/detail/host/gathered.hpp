@@ -5,6 +5,7 @@
 // some. The blocks are nodes of the tree. Host only.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -44,6 +45,26 @@ concept knows_array = requires(const It& it) {
   { it.array() } -> std::same_as<const void*>;
   { it.array_type() } -> std::same_as<simd_type>;
   { it.array_op(simd_op{}) } -> std::same_as<simd_op>;
+};
+
+/// A reducer as it folds items that an iterator computed once they stand in an array: they need not
+/// be closed.
+template <class Reducer>
+struct of_stored {
+  using type = Reducer;
+  static const type& of(const Reducer& reducer) { return reducer; }
+};
+template <class Acc, class Op>
+struct of_stored<op_reducer<Acc, Op, as_computed>> {
+  using type = op_reducer<Acc, Op, as_is>;
+  static type of(const op_reducer<Acc, Op, as_computed>& reducer) { return {reducer.op, {}}; }
+};
+template <class R, class... Values>
+struct of_stored<bound_reducer<R, as_computed, Values...>> {
+  using type = bound_reducer<R, as_is, Values...>;
+  static type of(const bound_reducer<R, as_computed, Values...>& reducer) {
+    return {reducer.reducer, {}};
+  }
 };
 
 /// The fold of ranges of one such source with one reducer, as scalar_fold. fold_array(elements,
@@ -89,12 +110,15 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
   }
 
  private:
+  using stored = of_stored<Reducer>;
+  static_assert(std::same_as<typename stored::type::accumulator, accumulator>);
+
   // As if the items were an array.
   static constexpr simd_key key = [] {
     if constexpr (last == 0) {
-      return range_key_of<Reducer, const item*>;
+      return range_key_of<typename stored::type, const item*>;
     } else {
-      return first_place_key<source<index_iterator, const item*>, Reducer>;
+      return first_place_key<source<index_iterator, const item*>, typename stored::type>;
     }
   }();
   static constexpr std::int64_t block =
@@ -114,11 +138,11 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
     copy_block(first, n, items);
     const item* const array = items;
     if constexpr (last == 0) {
-      return fold_array_(source<const item*>{{array}}, reducer_, n);
+      return fold_array_(source<const item*>{{array}}, stored::of(reducer_), n);
     } else {
       return fold_array_(
-          source<position_iterator, const item*>{{{position_iterator{first}}}, {array}}, reducer_,
-          n);
+          source<position_iterator, const item*>{{{position_iterator{first}}}, {array}},
+          stored::of(reducer_), n);
     }
   }
 
