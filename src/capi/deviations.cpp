@@ -14,7 +14,8 @@ struct deviation : r::variance {
   bool root;
 
   deviation(divisor by, bool root) : r::variance(by), root(root) {}
-  TILEFOLD_HD double project(const detail::variance_state& state) const {
+  template <detail::keeps_variance State>
+  TILEFOLD_HD double project(const State& state) const {
     return root ? r::standard_deviation(by).project(state) : r::variance::project(state);
   }
 };

@@ -38,6 +38,7 @@ std::string known_of() {
   add(detail::statistic_of<R> == detail::block_statistic::moments, "moments");
   add(detail::combines_equals<R, acc>, "combine_equals");
   add(bound::lifts_packets, "lift_packet");
+  add(bound::looks_at_range, "looks_at_range");
   add(bound::long_combine, "long_combine");
   add(bound::counts, "counts");
   add(bound::settles, "settles");
@@ -174,13 +175,17 @@ const std::vector<std::pair<const char*, std::vector<const char*>>> expected{
      {"logsumexp of double", "logsumexp of int32", "logsumexp of int64", "logsumexp of uint8",
       "softmax_pair of double", "softmax_pair of int32", "softmax_pair of int64",
       "softmax_pair of uint8"}},
-    {"commutative separately_rounded mean", {"mean"}},
+    {"commutative separately_rounded mean",
+     {"mean of float", "mean of half", "mean of int32", "mean of int64", "mean of uint8"}},
+    {"commutative separately_rounded mean looks_at_range", {"mean of double"}},
     {"commutative_among_equals separately_rounded combine_equals",
      {"correlation of doubles", "correlation of floats", "covariance of doubles",
-      "covariance of floats", "fuse: count, mean, variance, max of double",
-      "fuse: count, mean, variance, max of int64", "fuse: covariance, dot of doubles",
-      "fuse: covariance, dot of floats", "fuse: fuse: variance, softmax_pair of double",
+      "covariance of floats", "fuse: count, mean, variance, max of int64",
+      "fuse: covariance, dot of doubles", "fuse: covariance, dot of floats",
       "fuse: fuse: variance, softmax_pair of int64"}},
+    {"commutative_among_equals separately_rounded combine_equals looks_at_range",
+     {"fuse: count, mean, variance, max of double",
+      "fuse: fuse: variance, softmax_pair of double"}},
     {"commutative_among_equals separately_rounded combine_equals lift_packet",
      {"fuse: count, mean, variance, max of float", "fuse: count, mean, variance, max of half",
       "fuse: count, mean, variance, max of int32", "fuse: count, mean, variance, max of uint8",
@@ -188,8 +193,9 @@ const std::vector<std::pair<const char*, std::vector<const char*>>> expected{
       "fuse: fuse: variance, softmax_pair of int32",
       "fuse: fuse: variance, softmax_pair of uint8"}},
     {"commutative_among_equals separately_rounded moments combine_equals",
-     {"mean_variance of double", "mean_variance of int64", "standard_deviation of double",
-      "standard_deviation of int64", "variance of double", "variance of int64"}},
+     {"mean_variance of int64", "standard_deviation of int64", "variance of int64"}},
+    {"commutative_among_equals separately_rounded moments combine_equals looks_at_range",
+     {"mean_variance of double", "standard_deviation of double", "variance of double"}},
     {"commutative_among_equals separately_rounded moments combine_equals lift_packet",
      {"mean_variance of float", "mean_variance of half", "mean_variance of int32",
       "mean_variance of uint8", "standard_deviation of float", "standard_deviation of half",
@@ -202,7 +208,11 @@ const std::vector<std::pair<const char*, std::vector<const char*>>> expected{
     {"indexed commutative order_free separately_rounded absorbs selects",
      {"bottom_k", "bottom_k ignoring NaN", "top_k", "top_k ignoring NaN"}},
     {"indexed commutative order_free separately_rounded combine_equals", {"fuse: top_k"}},
-    {"indexed commutative separately_rounded combine_equals", {"fuse: mean, arg_min"}},
+    {"indexed commutative separately_rounded combine_equals",
+     {"fuse: mean, arg_min of float", "fuse: mean, arg_min of half", "fuse: mean, arg_min of int32",
+      "fuse: mean, arg_min of int64", "fuse: mean, arg_min of uint8"}},
+    {"indexed commutative separately_rounded combine_equals looks_at_range",
+     {"fuse: mean, arg_min of double"}},
     {"operator commutative order_free separately_rounded identity",
      {"bit_and of int64", "bit_and of uint8", "bit_or of int64", "bit_or of uint8",
       "bit_xor of int64", "bit_xor of uint8", "max", "max ignoring NaN", "min", "min ignoring NaN",

@@ -216,6 +216,7 @@ class bound_reducer {
   // Whether packets of elements are lifted at once.
   static constexpr bool lifts_packets =
       plain && !indexed && !combine_may_fuse && has_packet_lift_of<R, Values...>;
+  static constexpr bool looks_at_range = detail::looks_at_range<R, accumulator>;
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);
@@ -361,6 +362,17 @@ class bound_reducer {
   TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD accumulator combine_equals(const accumulator& a, const accumulator& b) const {
     return detail::combine_equals(reducer, a, b);
+  }
+
+  /// combine() of nodes that are in range, if what it gives is.
+  TILEFOLD_NO_EXEC_CHECK
+  TILEFOLD_HD accumulator combine_in_range(const accumulator& a, const accumulator& b) const {
+    return detail::combine_in_range(reducer, a, b);
+  }
+  TILEFOLD_HD static bool is_in_range(const accumulator& value)
+    requires looks_at_range
+  {
+    return ways<R>::is_in_range(value);
   }
 
   TILEFOLD_NO_EXEC_CHECK

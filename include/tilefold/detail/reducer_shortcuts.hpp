@@ -27,6 +27,8 @@ namespace tilefold::detail {
 /// - `long_combine<Acc>`: combine() is hundreds of instructions;
 /// - `settled(r, acc)`: as in reducer.hpp;
 /// - `combine_equals(r, acc, acc)`: combine() of nodes of equally many elements, a power of two;
+/// - `combine_in_range(r, acc, acc)`: combine() of nodes that are in range, if what it gives is,
+///   too: is_in_range(acc). If it is not, no node that this way makes of it is;
 /// - `lift_packet(r, values)`: the node of N neighbouring elements, a power of two from 2 to 16;
 /// - `absorb(r, acc, values...)`: adds an element that stands behind all others to an accumulator;
 /// - `of_values`: the reducer of the extremes whose places R finds; visit_places(acc, best, visit)
@@ -57,6 +59,21 @@ template <class R, class Acc>
 TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
   if constexpr (combines_equals<R, Acc>) {
     return ways<R>::combine_equals(r, a, b);
+  } else {
+    return r.combine(a, b);
+  }
+}
+
+/// Whether combine() looks whether nodes are in some range, so that one look at the end of a block
+/// costs less.
+template <class R, class Acc>
+concept looks_at_range = requires(const R& r, const Acc& a) { ways<R>::combine_in_range(r, a, a); };
+
+TILEFOLD_NO_EXEC_CHECK
+template <class R, class Acc>
+TILEFOLD_HD Acc combine_in_range(const R& r, const Acc& a, const Acc& b) {
+  if constexpr (looks_at_range<R, Acc>) {
+    return ways<R>::combine_in_range(r, a, b);
   } else {
     return r.combine(a, b);
   }

@@ -180,6 +180,19 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
   }
 
   TILEFOLD_NO_EXEC_CHECK
+  template <class... Acc>
+    requires(looks_at_range<R, Acc> || ...)
+  TILEFOLD_HD static pack<Acc...> combine_in_range(
+      const fused& r, const pack_of<std::index_sequence<Index...>, Acc...>& a,
+      const pack_of<std::index_sequence<Index...>, Acc...>& b) {
+    return {{combine_part_in_range<Index>(r, a, b)}...};
+  }
+  template <class... Acc>
+  TILEFOLD_HD static bool is_in_range(const pack_of<std::index_sequence<Index...>, Acc...>& value) {
+    return (part_is_in_range<Index, R, Acc>(value) && ...);
+  }
+
+  TILEFOLD_NO_EXEC_CHECK
   template <class T, int N>
     requires(!fused::indexed && (has_packet_lift<R, T> || ...))
   TILEFOLD_HD static auto lift_packet(const fused& r, const T (&values)[N]) {
@@ -195,6 +208,24 @@ struct ways<fused_of<std::index_sequence<Index...>, R...>> {
       return nothing{};
     } else {
       return detail::lift_packet(r.reducers.template get<I>(), values);
+    }
+  }
+  template <std::size_t I, class One, class Part, class Parts>
+  TILEFOLD_HD static bool part_is_in_range([[maybe_unused]] const Parts& value) {
+    if constexpr (looks_at_range<One, Part>) {
+      return ways<One>::is_in_range(value.template get<I>());
+    } else {
+      return true;
+    }
+  }
+  TILEFOLD_NO_EXEC_CHECK
+  template <std::size_t I, class Parts>
+  TILEFOLD_HD static auto combine_part_in_range(const fused& r, const Parts& a, const Parts& b) {
+    if constexpr (fused::template keeper<I> != I) {
+      return nothing{};
+    } else {
+      return detail::combine_in_range(r.reducers.template get<I>(), a.template get<I>(),
+                                      b.template get<I>());
     }
   }
   TILEFOLD_NO_EXEC_CHECK

@@ -6,8 +6,10 @@
 // tree know of their spread is merged by the update of Chan, Golub and LeVeque ("Updating formulae
 // and a pairwise algorithm for computing sample variances", 1979).
 //
-// Sums of the elements must stay finite. A NaN or an infinity among them makes the result NaN (a
-// mean may be infinite). An empty range has no mean: empty_range_error.
+// A NaN or an infinity among the elements makes the result NaN (a mean may be infinite). Sums of
+// doubles may leave the range of a double where means and variances do not; those of products
+// (weighted_mean, covariance, correlation) must stay finite. An empty range has no mean:
+// empty_range_error.
 #pragma once
 
 #include <concepts>
@@ -58,6 +60,69 @@ struct mean_state {
   double count;
   double sum;
 };
+
+/// A state of doubles, whose sum may leave the range of a double. There the sum is in units of 2^64
+/// and the count negative, so that all sums are rounded as if exponents had no upper end.
+template <class State>
+struct wide : State {};
+
+/// The state of elements T.
+template <class State, class T>
+using state_for = std::conditional_t<integer<T> || narrower_than_double<T>, State, wide<State>>;
+
+// By integers, which every processor has plenty of.
+TILEFOLD_HD inline bool is_finite(double x) {
+  const std::uint64_t exponent = 0x7ff0000000000000;
+  return (__builtin_bit_cast(std::uint64_t, x) & exponent) != exponent;
+}
+TILEFOLD_HD inline bool are_positive(double x, double y) {
+  return (__builtin_bit_cast(std::int64_t, x) | __builtin_bit_cast(std::int64_t, y)) >= 0;
+}
+
+/// Whether a sum in units of 2^64 is out of the range of a double.
+TILEFOLD_HD inline bool is_far(double sum) {
+  return magnitude(sum) >= 0x1p960 && detail::is_finite(sum);
+}
+
+template <class State>
+TILEFOLD_HD State in_units(const wide<State>& node) {
+  State scaled = node;
+  scaled.count = magnitude(node.count);
+  if (node.count > 0) scaled.sum = rounded_product(node.sum, 0x1p-64);
+  return scaled;
+}
+
+/// What joins plain states joins wide ones. The squares that a variance adds for a sum out of range
+/// are 0 or infinite, in whatever units: doubles of that size which differ, differ by 2^850.
+template <class R, class State>
+TILEFOLD_HD wide<State> combine_wide(const R& r, const wide<State>& a, const wide<State>& b) {
+  if (detail::are_positive(a.count, b.count) && detail::is_finite(rounded_sum(a.sum, b.sum)))
+      [[likely]] {
+    return {r.combine(static_cast<const State&>(a), static_cast<const State&>(b))};
+  }
+  wide<State> node{r.combine(detail::in_units(a), detail::in_units(b))};
+  if (detail::is_far(node.sum)) {
+    node.count = -node.count;
+  } else {
+    node.sum = rounded_product(node.sum, 0x1p64);
+  }
+  return node;
+}
+
+template <class State>
+TILEFOLD_HD double mean_of(const State& node) {
+  return rounded_quotient(node.sum, node.count);
+}
+template <class State>
+TILEFOLD_HD double mean_of(const wide<State>& node) {
+  if (node.count > 0) [[likely]] {
+    return rounded_quotient(node.sum, node.count);
+  }
+  // A mean of finite numbers is finite, though their sum be rounded up.
+  const double most = 0x1.fffffffffffffp959;
+  const double mean = rounded_quotient(node.sum, -node.count);
+  return rounded_product(mean > most ? most : mean < -most ? -most : mean, 0x1p64);
+}
 
 /// How the distance of two neighbouring nodes counts among their elements' deviations:
 /// (distance in x) (distance in y) weight.
@@ -111,13 +176,23 @@ struct variance_state {
   double deviations;  // the sum of squared deviations from the mean
 };
 
+TILEFOLD_HD inline double variance_of(const variance_state& node, divisor by) {
+  return detail::divided(node.deviations, node.count, by);
+}
+TILEFOLD_HD inline double variance_of(const wide<variance_state>& node, divisor by) {
+  return detail::divided(node.deviations, magnitude(node.count), by);
+}
+
+template <class State>
+concept keeps_variance = std::derived_from<State, variance_state>;
+
 struct moment_reducer {
   using reducer_concept = reducer_tag;
 };
 
 struct variance_base : moment_reducer {
   template <converts_to_double T>
-  TILEFOLD_HD variance_state lift(const T& value) const {
+  TILEFOLD_HD state_for<variance_state, T> lift(const T& value) const {
     const auto x = detail::convert<double>(value);
     // Not 0: what an infinity or a NaN deviates is NaN.
     return {1.0, x, detail::difference_from_itself(value)};
@@ -127,6 +202,10 @@ struct variance_base : moment_reducer {
     const double difference = gap.distance(a.sum, b.sum);
     return {detail::count_of_both(a.count, b.count), rounded_sum(a.sum, b.sum),
             detail::spread(a.deviations, b.deviations, difference, difference, gap.weight)};
+  }
+  TILEFOLD_HD wide<variance_state> combine(const wide<variance_state>& a,
+                                           const wide<variance_state>& b) const {
+    return detail::combine_wide(*this, a, b);
   }
 };
 
@@ -216,21 +295,25 @@ struct covariance_base : moment_reducer {
 namespace reducers {
 
 /// The arithmetic mean: a pairwise sum divided by the number of elements. To first order
-/// |error| <= (ceil(log2 n) + 1) u mean|x|, u = 2^-53.
+/// |error| <= (ceil(log2 n) + 1) u mean|x|, u = 2^-53. That of finite elements is finite.
 struct mean : detail::moment_reducer {
   template <detail::converts_to_double T>
-  TILEFOLD_HD detail::mean_state lift(const T& value) const {
+  TILEFOLD_HD detail::state_for<detail::mean_state, T> lift(const T& value) const {
     return {1.0, detail::convert<double>(value)};
   }
   TILEFOLD_HD detail::mean_state combine(const detail::mean_state& a,
                                          const detail::mean_state& b) const {
     return {detail::count_of_both(a.count, b.count), detail::rounded_sum(a.sum, b.sum)};
   }
+  TILEFOLD_HD detail::wide<detail::mean_state> combine(
+      const detail::wide<detail::mean_state>& a, const detail::wide<detail::mean_state>& b) const {
+    return detail::combine_wide(*this, a, b);
+  }
   // Also of a variance's state (fuse.hpp).
   template <class State>
     requires requires(const State& s) { s.sum / s.count; }
   TILEFOLD_HD double project(const State& state) const {
-    return detail::canonical(detail::rounded_quotient(state.sum, state.count));
+    return detail::canonical(detail::mean_of(state));
   }
 };
 
@@ -241,8 +324,9 @@ struct variance : detail::variance_base {
 
   variance() = default;
   TILEFOLD_HD explicit variance(divisor d) : by(d) {}
-  TILEFOLD_HD double project(const detail::variance_state& state) const {
-    return detail::canonical(detail::divided(state.deviations, state.count, by));
+  template <detail::keeps_variance State>
+  TILEFOLD_HD double project(const State& state) const {
+    return detail::canonical(detail::variance_of(state, by));
   }
 };
 
@@ -252,9 +336,9 @@ struct standard_deviation : detail::variance_base {
 
   standard_deviation() = default;
   TILEFOLD_HD explicit standard_deviation(divisor d) : by(d) {}
-  TILEFOLD_HD double project(const detail::variance_state& state) const {
-    return detail::canonical(
-        detail::rounded_sqrt(detail::divided(state.deviations, state.count, by)));
+  template <detail::keeps_variance State>
+  TILEFOLD_HD double project(const State& state) const {
+    return detail::canonical(detail::rounded_sqrt(detail::variance_of(state, by)));
   }
 };
 
@@ -270,9 +354,10 @@ struct mean_variance : detail::variance_base {
 
   mean_variance() = default;
   TILEFOLD_HD explicit mean_variance(divisor d) : by(d) {}
-  TILEFOLD_HD mean_and_variance project(const detail::variance_state& state) const {
-    return {detail::canonical(detail::rounded_quotient(state.sum, state.count)),
-            detail::canonical(detail::divided(state.deviations, state.count, by))};
+  template <detail::keeps_variance State>
+  TILEFOLD_HD mean_and_variance project(const State& state) const {
+    return {detail::canonical(detail::mean_of(state)),
+            detail::canonical(detail::variance_of(state, by))};
   }
 };
 
@@ -336,6 +421,13 @@ struct correlation : detail::covariance_base {
 
 namespace detail {
 
+template <class State>
+struct block_claims<wide<State>> {
+  static bool hold(const wide<State>& acc, std::int64_t begin, std::int64_t end) {
+    return magnitude(acc.count) == static_cast<double>(end - begin) &&
+           (acc.count > 0 || detail::is_far(acc.sum));
+  }
+};
 template <>
 struct block_claims<mean_state> : counted_claims {};
 template <>
@@ -343,12 +435,25 @@ struct block_claims<variance_state> : counted_claims {};
 template <>
 struct block_claims<shape_state> : counted_claims {};
 
-template <>
-struct ways<reducers::mean> : commutative_ways {
-  static constexpr block_statistic statistic = block_statistic::mean;
+struct wide_ways {
+  template <class State>
+  TILEFOLD_HD static bool is_in_range(const wide<State>& node) {
+    return detail::is_finite(node.sum);
+  }
 };
 
-struct variance_ways {
+template <>
+struct ways<reducers::mean> : commutative_ways, wide_ways {
+  static constexpr block_statistic statistic = block_statistic::mean;
+
+  TILEFOLD_HD static wide<mean_state> combine_in_range(const reducers::mean& r,
+                                                       const wide<mean_state>& a,
+                                                       const wide<mean_state>& b) {
+    return {r.combine(static_cast<const mean_state&>(a), static_cast<const mean_state&>(b))};
+  }
+};
+
+struct variance_ways : wide_ways {
   static constexpr bool separately_rounded = true;
   static constexpr block_statistic statistic = block_statistic::moments;
   // Distances change their sign, which squares do not see.
@@ -358,6 +463,17 @@ struct variance_ways {
   TILEFOLD_HD static variance_state combine_equals(const R&, const variance_state& a,
                                                    const variance_state& b) {
     return node_of_equals(a, b);
+  }
+  template <class R>
+  TILEFOLD_HD static wide<variance_state> combine_equals(const R&, const wide<variance_state>& a,
+                                                         const wide<variance_state>& b) {
+    return detail::combine_wide(equals{}, a, b);
+  }
+  template <class R>
+  TILEFOLD_HD static wide<variance_state> combine_in_range(const R&, const wide<variance_state>& a,
+                                                           const wide<variance_state>& b) {
+    return {variance_base().combine(static_cast<const variance_state&>(a),
+                                    static_cast<const variance_state&>(b))};
   }
   // Finite elements deviate by nothing from themselves, so that a pair's deviations are one
   // product. That all of a packet are finite shows in their sum.
@@ -373,6 +489,11 @@ struct variance_ways {
   }
 
  private:
+  struct equals {
+    TILEFOLD_HD variance_state combine(const variance_state& a, const variance_state& b) const {
+      return node_of_equals(a, b);
+    }
+  };
   TILEFOLD_HD static variance_state node_of_equals(const variance_state& a,
                                                    const variance_state& b) {
     const double difference = rounded_sum(b.sum, -a.sum);

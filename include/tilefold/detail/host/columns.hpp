@@ -437,6 +437,36 @@ class exact_column_fold {
   const Reducer& reducer_;
 };
 
+/// Columns that are folded by `Hopeful` without a look at a range, and once more if there is one
+/// that leaves it.
+template <class Source, class Reducer, class Hopeful>
+class range_column_fold {
+ public:
+  using accumulator = typename Reducer::accumulator;
+
+  template <class Mode>
+  range_column_fold(const Mode& mode, const Source& elements, const strided_axes& rows,
+                    const Reducer& reducer, const column_room& room)
+      : hope_{reducer},
+        fold_(mode, elements, rows, hope_, room),
+        otherwise_(mode, elements, rows, reducer, room) {}
+
+  void operator()(std::int64_t task, accumulator* result, std::int64_t origin, std::int64_t first,
+                  std::int64_t n, std::int64_t width) const {
+    fold_(task, result, origin, first, n, width);
+    for (std::int64_t c = 0; c < width; ++c) {
+      if (Reducer::is_in_range(result[c])) continue;
+      otherwise_(task, result, origin, first, n, width);
+      return;
+    }
+  }
+
+ private:
+  in_range<Reducer> hope_;
+  Hopeful fold_;
+  column_fold<Source, Reducer> otherwise_;
+};
+
 /// Whether a reducer is the mean of numbers as they lie in memory.
 template <class Source, class Reducer>
 inline constexpr bool is_mean_of_items = false;
@@ -445,12 +475,26 @@ inline constexpr bool is_mean_of_items<source<It>, bound_reducer<R, as_is, T>> =
     statistic_of<R> == block_statistic::mean && number<T>;
 
 template <class Source, class Reducer>
-using column_fold_of = std::conditional_t<
+using plain_column_fold_of = std::conditional_t<
     sums_terms_exactly<Reducer>, exact_column_fold<Source, Reducer>,
     std::conditional_t<
         is_mean_of_items<Source, Reducer>, mean_column_fold<Source, Reducer>,
         std::conditional_t<worth_asking(place_key<Source, Reducer>),
                            place_column_fold<Source, Reducer>, column_fold<Source, Reducer>>>>;
+
+template <class Source, class Reducer>
+struct column_fold_for {
+  using type = plain_column_fold_of<Source, Reducer>;
+};
+template <class Source, looks_at_range Reducer>
+struct column_fold_for<Source, Reducer> {
+  using type = range_column_fold<
+      Source, Reducer,
+      std::conditional_t<is_mean_of_items<Source, Reducer>, mean_column_fold<Source, Reducer>,
+                         column_fold<Source, in_range<Reducer>>>>;
+};
+template <class Source, class Reducer>
+using column_fold_of = typename column_fold_for<Source, Reducer>::type;
 
 /// Folds values that are accumulators already.
 template <class Reducer>

@@ -95,6 +95,24 @@ typename Reducer::accumulator lift_packet(const source<It>& elements, const Redu
   return reducer.lift_packet(values);
 }
 
+// A reducer that looks at a range. A range of elements is folded without a look, and again with one
+// if the value is out of range.
+template <class Reducer>
+concept looks_at_range = requires { requires Reducer::looks_at_range; };
+
+template <class Reducer>
+struct in_range : Reducer {
+  static constexpr bool looks_at_range = false;
+  typename Reducer::accumulator combine(const typename Reducer::accumulator& a,
+                                        const typename Reducer::accumulator& b) const {
+    return Reducer::combine_in_range(a, b);
+  }
+};
+template <class Reducer>
+struct out_of_range : Reducer {
+  static constexpr bool looks_at_range = false;
+};
+
 /// The fold of ranges of one source with one reducer.
 template <class Source, class Reducer>
 class scalar_fold {
@@ -119,6 +137,9 @@ class scalar_fold {
                                                                                               n);
     } else if constexpr (fold_traits<Reducer>::settles) {
       return fold_until_settled(first, n);
+    } else if constexpr (looks_at_range<Reducer>) {
+      const accumulator value = fold_as<in_range<Reducer>>(first, n);
+      return Reducer::is_in_range(value) ? value : fold_out_of_range(first, n);
     } else if constexpr (fold_traits<Reducer>::order_free && !integer<accumulator>) {
       return fold_in_sequence(first, n);
     } else if constexpr (std::is_trivially_copyable_v<accumulator> && sizeof(accumulator) <= 256) {
@@ -138,6 +159,16 @@ class scalar_fold {
 
   [[gnu::always_inline]] accumulator combine(const accumulator& a, const accumulator& b) const {
     return closed_steps<Reducer>{reducer_}.combine(a, b);
+  }
+
+  template <class Other>
+  accumulator fold_as(std::int64_t first, std::int64_t n) const {
+    const Other other{reducer_};
+    return scalar_fold<Source, Other>(elements_, other)(first, n);
+  }
+  [[gnu::cold, gnu::noinline]] accumulator fold_out_of_range(std::int64_t first,
+                                                             std::int64_t n) const {
+    return fold_as<out_of_range<Reducer>>(first, n);
   }
 
   accumulator fold_halves(std::int64_t first, std::int64_t n) const {
