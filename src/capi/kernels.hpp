@@ -157,9 +157,8 @@ void fold_job(Exec& exec, const job& call) {
   }
 }
 
-/// Means and deviations, whose accumulators are the same for items of all types.
-constexpr bool is_moment(op which) {
-  return which == op::mean || which == op::variance || which == op::population_variance ||
+constexpr bool is_deviation(op which) {
+  return which == op::variance || which == op::population_variance ||
          which == op::standard_deviation || which == op::population_standard_deviation;
 }
 
@@ -254,10 +253,10 @@ class basic_table {
   }
 
   /// Of items of all real dtypes, as statistics are made: integers as int64 or uint64. On the host
-  /// those that convert each item to double first read doubles, which vectors fold.
+  /// deviations read them as doubles, which they would become, for vectors to fold.
   template <op Which, class Make, class Out>
   void add_real(bool has_empty) {
-    constexpr bool in_double = on_host && is_moment(Which);
+    constexpr bool in_double = on_host && is_deviation(Which);
     using wide = std::conditional_t<in_double, double, std::int64_t>;
     using unsigned_items = std::conditional_t<in_double, any_items<double>, const std::uint64_t*>;
     add_any<Which, Make, wide, Out>({dtype::int8, dtype::int16, dtype::int32, dtype::int64,

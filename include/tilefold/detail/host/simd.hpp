@@ -218,8 +218,9 @@ template <std::floating_point T, std::contiguous_iterator It>
 inline constexpr simd_key range_key_of<bound_reducer<reducers::rms, as_is, T>, It>{
     simd_op::counted_squares, simd_type_of<T>(), simd_type::float64};
 
+// Sums of doubles may leave the range of a double: moments.hpp sees to them.
 template <class T, std::contiguous_iterator It>
-  requires std::same_as<T, std::iter_value_t<It>>
+  requires(std::same_as<T, std::iter_value_t<It>> && !std::same_as<T, double>)
 inline constexpr simd_key range_key_of<bound_reducer<reducers::mean, as_is, T>, It>{
     simd_op::counted_sum, simd_type_of<T>(), simd_type::float64};
 template <class T, std::contiguous_iterator It>
