@@ -188,6 +188,9 @@ const table& kernels() {
                            add_exponentials, add_precise_sums, add_statistics}) {
       add(made);
     }
+    // Of bools, these end at the first item that decides.
+    made.share_fold(op::max, op::any, dtype::boolean);
+    made.share_fold(op::min, op::all, dtype::boolean);
     return made;
   }();
   return all;

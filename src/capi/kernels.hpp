@@ -208,6 +208,11 @@ void fold_job(Exec& exec, const job& call) {
   }
 }
 
+constexpr bool is_deviation(op which) {
+  return which == op::variance || which == op::population_variance ||
+         which == op::standard_deviation || which == op::population_standard_deviation;
+}
+
 /// What an operation is for items of a dtype.
 template <class Exec>
 struct basic_kernel {
@@ -303,14 +308,23 @@ class basic_table {
     }
   }
 
-  /// Of items of all real dtypes, as statistics are made: integers as int64 or uint64.
+  /// Gives `as` the function of `of` for items of a dtype: their results are the same.
+  void share_fold(op as, op of, dtype items) {
+    rows_[static_cast<int>(as)][static_cast<int>(items)].fold =
+        rows_[static_cast<int>(of)][static_cast<int>(items)].fold;
+  }
+
+  /// Of items of all real dtypes, as statistics are made: integers as int64 or uint64. On the host
+  /// deviations read them as doubles, which they would become, for vectors to fold.
   template <op Which, class Make, class Out>
   void add_real(bool has_empty) {
-    add_any<Which, Make, std::int64_t, Out>(
-        {dtype::int8, dtype::int16, dtype::int32, dtype::int64, dtype::uint8, dtype::uint16,
-         dtype::uint32, dtype::boolean},
-        has_empty);
-    add<Which, const std::uint64_t*, Out, Make>(dtype::uint64, has_empty);
+    constexpr bool in_double = on_host && is_deviation(Which);
+    using wide = std::conditional_t<in_double, double, std::int64_t>;
+    using unsigned_items = std::conditional_t<in_double, any_items<double>, const std::uint64_t*>;
+    add_any<Which, Make, wide, Out>({dtype::int8, dtype::int16, dtype::int32, dtype::int64,
+                                     dtype::uint8, dtype::uint16, dtype::uint32, dtype::boolean},
+                                    has_empty);
+    add<Which, unsigned_items, Out, Make>(dtype::uint64, has_empty);
     add<Which, const half*, Out, Make>(dtype::float16, has_empty);
     add<Which, const bfloat16*, Out, Make>(dtype::bfloat16, has_empty);
     add<Which, const float*, Out, Make>(dtype::float32, has_empty);
