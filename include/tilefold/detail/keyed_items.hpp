@@ -9,7 +9,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/closing.hpp>
-#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/starting_at.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold::detail {

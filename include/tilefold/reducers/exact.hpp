@@ -25,6 +25,13 @@
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
+#if !defined(__CUDACC_RTC__)
+#include <tilefold/detail/host/exact_fold.hpp>
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/sched/launch_exact.cuh>
+#endif
+#endif
+
 namespace tilefold {
 
 namespace detail {

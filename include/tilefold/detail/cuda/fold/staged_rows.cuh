@@ -26,7 +26,7 @@
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
 #include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/starting_at.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -11,13 +11,14 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
+#include <tilefold/detail/cuda/sched/forest_sizes.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
 #include <tilefold/detail/cuda/sched/short_trees_kernel.cuh>
-#include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/cuda/sched/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/warps_kernel.cuh>
 #include <tilefold/detail/deferred_forest.hpp>

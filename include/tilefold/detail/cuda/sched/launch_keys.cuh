@@ -12,10 +12,11 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_keys.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/sched/key_sizes.cuh>
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/runs_kernel.cuh>
-#include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/keyed_items.hpp>
 
 namespace tilefold::detail::cuda {

@@ -22,12 +22,14 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_keys.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/staged_rows.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
+#include <tilefold/detail/cuda/load/staged_span.cuh>
 #include <tilefold/detail/cuda/load/value_ring.cuh>
 #include <tilefold/detail/cuda/sched/heads_kernel.cuh>
 #include <tilefold/detail/forest.hpp>
