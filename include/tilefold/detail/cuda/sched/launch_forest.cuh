@@ -14,6 +14,7 @@
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
+#include <tilefold/detail/cuda/sched/forest_ranges.cuh>
 #include <tilefold/detail/cuda/sched/forest_sizes.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>

@@ -25,7 +25,6 @@
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/sched/staged_tiles.cuh>
 #include <tilefold/policy.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -110,7 +109,7 @@ class tile_work {
   }
 };
 
-/// A length of one or more.
+/// A length of one or more that the host knows. (Of others: forest_ranges.cuh.)
 struct told_length {
   static constexpr bool may_be_zero = false;
 
@@ -119,26 +118,6 @@ struct told_length {
 
   __device__ __forceinline__ std::int64_t get() const { return n; }
   __device__ __forceinline__ const tile_shares& shares(std::int64_t, int) const { return dealt; }
-};
-
-/// A length that stands in memory which the GPU reads (deferred_forest.hpp), and what stands for no
-/// items. Blocks are as many as the GPU holds, or as the longest range has tiles:
-///
-///     length      10 tiles of up to 1000; 4 blocks
-///     tiles       0   1   2 | 3   4   5 | 6   7 | 8   9
-///                  block 0     block 1    b. 2    b. 3
-template <class Number, class Empty>
-struct deferred_length {
-  static constexpr bool may_be_zero = true;
-
-  Number number;
-  Empty empty;
-
-  __device__ __forceinline__ std::int64_t get() const { return number.get(); }
-  __device__ __forceinline__ tile_shares shares(std::int64_t n, int tile) const {
-    const auto tiles = static_cast<unsigned>(tree::num_blocks(n, std::int64_t{tile}));
-    return {tiles / gridDim.x, tiles % gridDim.x};
-  }
 };
 
 template <int Nt, int Vt, bool Staged, class Source, class Reducer, class Init, class Out>
