@@ -28,13 +28,19 @@ def bytes_read(body):
     return collections.Counter(loads) + collections.Counter(int(size) for size in COPY.findall(body))
 
 
+def form_of(name):
+    """tile_kernel of the whole signature; staged_tile_kernel where its tiles are staged."""
+    match = re.search(r"(\w+_kernel)<(?:[\w:]*build<[^>]*>, )?(?:\d+, \d+, (true))?", name)
+    return "staged_" + match[1] if match[2] else match[1]
+
+
 def reads_of(ptx):
     """(kernel, what it reads through) -> bytes_read of each such kernel, in order."""
     entries = re.findall(r"\.entry (\w+)\((.*?\n})\n", ptx, re.DOTALL)
     reads = collections.defaultdict(list)
     for name, (_, body) in zip(demangled([entry[0] for entry in entries]), entries):
         kind = next((kind for adaptor, kind in KINDS.items() if adaptor in name), "pointer")
-        reads[re.search(r"(\w+_kernel)<", name)[1], kind].append(bytes_read(body))
+        reads[form_of(name), kind].append(bytes_read(body))
     return {key: sorted(found, key=lambda counts: sorted(counts.items())) for key, found in reads.items()}
 
 
@@ -69,9 +75,15 @@ class AdaptorLoads(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             reads = reads_of(ptx.read_text())
         kernels = {kernel for kernel, _ in reads}
-        for form in ("tile", "staged", "columns", "lanes", "runs"):
+        for form in ("tile", "staged_tile", "columns", "lanes", "runs"):
             self.assertIn(f"{form}_kernel", kernels)
         self.assertEqual(faults(reads), [])
+
+    def test_staged_tiles_are_told_from_others(self):
+        name = "void tilefold::detail::cuda::{}<tilefold::detail::cuda::build<false, 900>, {}float, true>(float)"
+        self.assertEqual([form_of(name.format("tile_kernel", numbers)) for numbers in
+                          ("128, 32, true, ", "512, 16, false, ")], ["staged_tile_kernel", "tile_kernel"])
+        self.assertEqual(form_of(name.format("lanes_kernel", "")), "lanes_kernel")
 
     def test_loads_are_counted(self):
         self.assertEqual(bytes_read("ld.global.nc.v4.u32 {%r1}, [%rd1];\n ld.global.f32 %f1, [%rd1];\n"

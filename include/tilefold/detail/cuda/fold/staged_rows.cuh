@@ -12,7 +12,7 @@
 //     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (load/staged.cuh)
 //     lane     one node of each row of a group, in registers
 //
-// What becomes of the nodes differs: of a tile (staged_kernel.cuh), of a tree by a warp
+// What becomes of the nodes differs: of a tile (staged_tiles.cuh), of a tree by a warp
 // (tree_by_warp.cuh), of short trees that are levels of one tree (subtree_kernel.cuh).
 // Device code.
 #pragma once

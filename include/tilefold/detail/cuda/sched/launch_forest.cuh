@@ -14,7 +14,7 @@
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
-#include <tilefold/detail/cuda/sched/deferred_range_kernel.cuh>
+#include <tilefold/detail/cuda/sched/forest_ranges.cuh>
 #include <tilefold/detail/cuda/sched/forest_sizes.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
@@ -246,15 +246,15 @@ bool launch_deferred_range(
   const std::int64_t most_tiles = tree::num_blocks(most_items, std::int64_t{Policy.tile()});
   const workspace_demand demand = cuda::partials_demand(Policy, most_tiles, sizeof(acc));
   if (demand.bytes() > cuda::queue_demand(1, sizeof(acc)).bytes()) return false;
+  using length = deferred_length<size_in_memory<Number>, Empty>;
   static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu,
-               &deferred_range_kernel<Build, Policy.nt, Policy.vt, deferred_tree<Source, Number>,
-                                      unfused<Reducer>, Init, Empty, Out>,
-               "deferred_range_kernel", Policy.nt, starts::early);
+  const auto kernel = known.on(
+      job.gpu,
+      &tile_kernel<Build, Policy.nt, Policy.vt, false, length, Source, unfused<Reducer>, Init, Out>,
+      "tile_kernel", Policy.nt, starts::early);
   const workspace& space = provide(demand);
-  kernel.launch(kernel.most(most_tiles), job.stream, job.forest, job.reducer, job.init, job.empty,
-                job.out, scratch_in<acc>(space));
+  kernel.launch(kernel.most(most_tiles), job.stream, job.forest.source, job.reducer, job.init,
+                job.out, length{job.forest.num_items, job.empty}, scratch_in<acc>(space));
   return true;
 }
 

@@ -4,9 +4,8 @@
 //
 //     n               plain operators       public reducers (sched/launch_reducer.cuh)
 //     a short range   short_kernel          the same, or select_kernel for the best k
-//     longer          tile_kernel, or       any_order_kernel in any order, staged_kernel where
-//                     staged_kernel         accumulators are large, or as for plain operators
-//                     for structs
+//     longer          tile_kernel, staged   any_order_kernel in any order, tile_kernel staged where
+//                     for structs           accumulators are large, or as for plain operators
 //
 // Host code.
 #pragma once
@@ -23,7 +22,6 @@
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/short_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
-#include <tilefold/detail/cuda/sched/staged_kernel.cuh>
 #include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
@@ -60,44 +58,34 @@ constexpr grid_shape short_shape_for(tile_policy short_tile, std::int64_t n, boo
   return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
 }
 
-/// Launches a kernel that folds tiles of `Policy`. `provide(demand)` returns the workspace.
-template <tile_policy Policy, class Kernel, class Job, class Provide>
-void launch_in_tiles(const Kernel& kernel, const Job& job, const Provide& provide) {
-  using acc = typename Job::acc;
+/// Launches the fold of a range in tiles of `Policy`. `provide(demand)` returns the workspace.
+template <class Build, tile_policy Policy, bool Staged = false, class Source, class Reducer,
+          class Init, class Out, class Provide>
+void launch_tiles(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
+  using acc = typename Reducer::accumulator;
   const std::int64_t tiles = tree::num_blocks(job.n, Policy.tile());
   if (tiles > most_tiles) {
     throw invalid_range_error("tilefold: " + std::to_string(job.n) + " items are " +
                               std::to_string(tiles) + " tiles of " + std::to_string(Policy.tile()) +
                               ", more than one launch can cover");
   }
+  static known_kernel known;
+  const auto kernel = known.on(job.gpu,
+                               &tile_kernel<Build, Policy.nt, Policy.vt, Staged, told_length,
+                                            Source, unfused<Reducer>, Init, Out>,
+                               "tile_kernel", Policy.nt, Staged ? starts::in_turn : starts::early);
   const workspace& space = provide(cuda::demand(Policy, job.n, sizeof(acc)));
   const std::int64_t blocks = kernel.most(tiles);
   const tile_shares shares{static_cast<unsigned>(tiles / blocks),
                            static_cast<unsigned>(tiles % blocks)};
-  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, job.n, shares,
+  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, {job.n, shares},
                 scratch_in<acc>(space));
-}
-
-/// Launches the fold of a range under `Policy`.
-template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
-          class Provide>
-void launch_tiles(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
-  static known_kernel known;
-  cuda::launch_in_tiles<Policy>(
-      known.on(job.gpu,
-               &tile_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
-               "tile_kernel", Policy.nt, starts::early),
-      job, provide);
 }
 
 /// Launches the fold of a range in staged tiles.
 template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
 void launch_staged(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
-  static known_kernel known;
-  cuda::launch_in_tiles<staged_shape_of<Source, Reducer>.policy()>(
-      known.on(job.gpu, &staged_kernel<Build, Source, unfused<Reducer>, Init, Out>, "staged_kernel",
-               staged_shape_of<Source, Reducer>.nt, starts::in_turn),
-      job, provide);
+  cuda::launch_tiles<Build, staged_shape_of<Source, Reducer>.policy(), true>(job, provide);
 }
 
 /// Launches the fold of a range of at most most_short_items().

@@ -5,7 +5,7 @@
 //     exact_kernel       exact sums of floats and doubles (sched/launch_exact.cuh)
 //     select_kernel      lists of the best k, at every length (sched/launch_select.cuh)
 //     any_order_kernel   any order: an accumulator a thread
-//     staged_kernel      large accumulators: a run of neighbours a lane (structs, too)
+//     tile_kernel        staged: large accumulators, a run of neighbours a lane (structs, too)
 //
 // Host code.
 #pragma once

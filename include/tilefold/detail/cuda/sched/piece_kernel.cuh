@@ -23,7 +23,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/piece_tree.cuh>
-#include <tilefold/detail/cuda/sched/staged_kernel.cuh>
+#include <tilefold/detail/cuda/sched/staged_tiles.cuh>
 #include <tilefold/detail/cuda/sched/tile_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/forest.hpp>
@@ -58,7 +58,7 @@ struct packed_tiles {
   }
 };
 
-/// Whole tiles of runs, as staged_kernel folds them.
+/// Whole tiles of runs, as staged_tile_work folds them.
 template <class Source, class Reducer>
 struct staged_tiles {
   using acc = typename Reducer::accumulator;

@@ -114,36 +114,8 @@ struct one_short_range {
   }
 };
 
-/// Every row of a forest of one length, which has an item or more, and no more than its blocks'
-/// tiles:
-///
-///     grid       y: blocks of a row                 x: rows
-///     row 0    | b0 | b1 | .. | b7 | -> out[0]      one block, or a cluster of 8 that hand their
-///     row 1    | b0 | b1 | .. | b7 | -> out[1]      values to the first
-///      ..
-///
-/// All of a row is on its way at once, and the GPU gives the next row to whatever SM is free. The
-/// kernels of forests hold a GPU and take trees in a fixed order, so the last ones are waited for.
-template <class Forest, class Acc>
-struct short_range_of_row {
-  static constexpr bool only_clusters = true;
-
-  Forest forest;
-
-  __device__ __forceinline__ unsigned block() const { return blockIdx.y; }
-  __device__ __forceinline__ unsigned blocks() const { return gridDim.y; }
-  __device__ __forceinline__ auto source() const { return forest.tree(row()); }
-  __device__ __forceinline__ int size() const { return static_cast<int>(forest.length); }
-  __device__ __forceinline__ scratch<Acc> memory() const { return {}; }
-  template <class Out>
-  __device__ __forceinline__ decltype(auto) place(const Out& out) const {
-    return out + row();
-  }
-  __device__ __forceinline__ static std::int64_t row() { return blockIdx.x; }
-};
-
-/// Folds a short range, `Range`, or one of many. Its iterators are used once memory may be touched:
-/// what they do is the caller's.
+/// Folds a short range, or one of many (forest_ranges.cuh). Its iterators are used once memory may
+/// be touched: what they do is the caller's.
 template <class Build, int Nt, int Vt, class Range, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt)
     short_kernel(Range range, Reducer reducer, Init init, Out out) {

@@ -10,21 +10,25 @@
 //                       `---------------+-----------'       (grid_tree.cuh): group 1 gets three
 //     result                            0                   from block 1 and one from block 2
 //
-// A short range has a kernel of its own (short_kernel.cuh).
+// Where accumulators are large, and of structs, tiles are staged (staged_tiles.cuh). A length that
+// only the GPU knows is read by each block, which then finds its own tiles. A short range has a
+// kernel of its own (short_kernel.cuh).
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
+#include <tilefold/detail/cuda/sched/staged_tiles.cuh>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 
-/// One block's work.
+/// One block's work in tiles of packets.
 template <tile_policy Policy, class Source, class Reducer, class Init, class Out>
 class tile_work {
   using acc = typename Reducer::accumulator;
@@ -34,12 +38,16 @@ class tile_work {
 
  public:
   using grid_type = grid_fold<Policy.nt, Reducer, Init, Out>;
+  static constexpr int resident_blocks = min_resident_blocks(Policy.nt, sizeof(acc));
+  static constexpr bool starts_early = true;
+  using shared_memory = typename grid_type::shared_memory;
 
   const Source& source;
   const grid_type grid;
   std::int64_t n;
 
-  __device__ __forceinline__ void run(const tile_shares& shares, scratch<acc> memory) const {
+  __device__ __forceinline__ void run(const tile_shares& shares, scratch<acc> memory,
+                                      shared_memory&) const {
     const unsigned begin = shares.first(blockIdx.x);
     const unsigned end = shares.first(blockIdx.x + 1);
     const unsigned tiles = shares.first(gridDim.x);
@@ -101,17 +109,47 @@ class tile_work {
   }
 };
 
+/// A length of one or more that the host knows. (Of others: forest_ranges.cuh.)
+struct told_length {
+  static constexpr bool may_be_zero = false;
+
+  std::int64_t n;
+  tile_shares dealt;
+
+  __device__ __forceinline__ std::int64_t get() const { return n; }
+  __device__ __forceinline__ const tile_shares& shares(std::int64_t, int) const { return dealt; }
+};
+
+template <int Nt, int Vt, bool Staged, class Source, class Reducer, class Init, class Out>
+using work_in_tiles =
+    std::conditional_t<Staged, staged_tile_work<Source, Reducer, Init, Out>,
+                       tile_work<tile_policy{Nt, Vt}, Source, Reducer, Init, Out>>;
+
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose
 // template argument is of class type.
-template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(Nt,
-                                  min_resident_blocks(Nt, sizeof(typename Reducer::accumulator)))
-    tile_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
-                tile_shares shares, scratch<typename Reducer::accumulator> memory) {
-  using work = tile_work<tile_policy{Nt, Vt}, Source, Reducer, Init, Out>;
-  __shared__ typename work::grid_type::shared_memory shared;
-  cuda::wait_for_previous_launch();
-  work{source, {reducer, init, out, shared}, n}.run(shares, memory);
+template <class Build, int Nt, int Vt, bool Staged, class Length, class Source, class Reducer,
+          class Init, class Out>
+__global__ void __launch_bounds__(
+    Nt, (work_in_tiles<Nt, Vt, Staged, Source, Reducer, Init, Out>::resident_blocks))
+    tile_kernel(Source source, Reducer reducer, Init init, Out out, Length length,
+                scratch<typename Reducer::accumulator> memory) {
+  using work = work_in_tiles<Nt, Vt, Staged, Source, Reducer, Init, Out>;
+  __shared__ typename work::shared_memory shared;
+  if constexpr (work::starts_early) {
+    cuda::wait_for_previous_launch();
+  } else {
+    cuda::refuse_flush_to_zero();
+  }
+  const std::int64_t n = length.get();
+  if constexpr (Length::may_be_zero) {
+    if (n == 0) {
+      if (blockIdx.x == 0 && threadIdx.x == 0) {
+        cuda::write(out, detail::result_of_nothing(reducer, length.empty));
+      }
+      return;
+    }
+  }
+  work{source, {reducer, init, out, shared}, n}.run(length.shares(n, Nt * Vt), memory, shared);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tile kernel for accumulators that are large for their items, and for structs, which a lane
-// better folds a run of by itself (staged_rows.cuh):
+// Tiles of tile_kernel.cuh where accumulators are large for their items, and of structs, which a
+// lane better folds a run of by itself (staged_rows.cuh):
 //
 //     tile     |   warp 0   |   warp 1   |   warp 2   |   warp 3   |    128 threads
 //     warp     | row 0 | row 1 | row 2 | row 3 |                        a group of rows of runs
@@ -112,37 +112,45 @@ class staged_fold_of_tiles {
   const rows_type rows_;
 };
 
-/// The tile kernel's work in tiles of staged_shape_of.
-template <class Build, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(staged_shape_of<Source, Reducer>.nt,
-                                  staged_shape_of<Source, Reducer>.blocks)
-    staged_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
-                  tile_shares shares, scratch<typename Reducer::accumulator> memory) {
+/// One block's work in tiles of staged_shape_of, as tile_work (tile_kernel.cuh).
+template <class Source, class Reducer, class Init, class Out>
+class staged_tile_work {
   using acc = typename Reducer::accumulator;
   using fold_type = staged_fold_of_tiles<Source, Reducer>;
+  static constexpr int tile = fold_type::tile;
+
+ public:
   using grid_type = grid_fold<staged_shape_of<Source, Reducer>.nt, Reducer, Init, Out>;
-  __shared__ typename fold_type::shared_memory stages;
-  __shared__ typename grid_type::shared_memory shared;
-  cuda::refuse_flush_to_zero();
-  const grid_type grid{reducer, init, out, shared};
-  const fold_type fold(source, reducer, stages);
-  const unsigned begin = shares.first(blockIdx.x);
-  const unsigned end = shares.first(blockIdx.x + 1);
-  const unsigned tiles = shares.first(gridDim.x);
-  constexpr int tile = fold_type::tile;
-  // Only the last tile of all lacks items, or the last two lack some that a whole fold overreads.
-  const auto whole =
-      static_cast<unsigned>(detail::larger(n - fold.overread_items(), std::int64_t{0}) / tile);
-  fold.whole_tiles(begin, (min)(end, whole), [&](const acc& value, unsigned t) {
-    grid.keep(value, memory.partials + t, tiles);
-  });
+  static constexpr int resident_blocks = staged_shape_of<Source, Reducer>.blocks;
+  static constexpr bool starts_early = false;
+  struct shared_memory : grid_type::shared_memory {
+    typename fold_type::shared_memory stages;
+  };
+
+  const Source& source;
+  const grid_type grid;
+  std::int64_t n;
+
+  __device__ __forceinline__ void run(const tile_shares& shares, scratch<acc> memory,
+                                      shared_memory& shared) const {
+    const fold_type fold(source, grid.reducer, shared.stages);
+    const unsigned begin = shares.first(blockIdx.x);
+    const unsigned end = shares.first(blockIdx.x + 1);
+    const unsigned tiles = shares.first(gridDim.x);
+    // Only the last tile of all lacks items, or the last two lack some that a whole fold overreads.
+    const auto whole =
+        static_cast<unsigned>(detail::larger(n - fold.overread_items(), std::int64_t{0}) / tile);
+    fold.whole_tiles(begin, (min)(end, whole), [&](const acc& value, unsigned t) {
+      grid.keep(value, memory.partials + t, tiles);
+    });
 #pragma unroll 1
-  for (unsigned t = (max)(begin, whole); t < end; ++t) {
-    const std::int64_t left = n - std::int64_t{t} * tile;
-    grid.keep(fold.cut_tile(t, static_cast<int>((min)(left, std::int64_t{tile}))),
-              memory.partials + t, tiles);
+    for (unsigned t = (max)(begin, whole); t < end; ++t) {
+      const std::int64_t left = n - std::int64_t{t} * tile;
+      grid.keep(fold.cut_tile(t, static_cast<int>((min)(left, std::int64_t{tile}))),
+                memory.partials + t, tiles);
+    }
+    grid.climb_from(memory, begin, end, tiles);
   }
-  grid.climb_from(memory, begin, end, tiles);
-}
+};
 
 }  // namespace tilefold::detail::cuda
