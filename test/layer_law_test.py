@@ -112,7 +112,7 @@ class LayerLaw(unittest.TestCase):
         def of_others(headers):
             return [header for header in closure(self.include_dir, headers)
                     if re.search(r"sched/(launch_(forest|columns|keys)|(lanes|warps|blocks|one_launch|subtree|"
-                                 r"deferred_range|short_rows|columns|heads|runs)_kernel)", header)]
+                                 r"deferred_range|columns|heads|runs)_kernel)", header)]
         self.assertEqual(of_others(["cuda.cuh", "reduce.hpp", "transform_reduce.hpp"]), [])
         self.assertNotEqual(of_others(["segmented_reduce.hpp"]), [])
         self.assertNotEqual(of_others(["reduce_by_key.hpp"]), [])

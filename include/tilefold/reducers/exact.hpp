@@ -36,9 +36,6 @@ namespace tilefold {
 
 namespace detail {
 
-template <class Result, class Default>
-using named_or = std::conditional_t<std::is_void_v<Result>, Default, Result>;
-
 /// Real results of elements of type T.
 template <class T>
 using exact_real = std::conditional_t<std::integral<T>, double, T>;

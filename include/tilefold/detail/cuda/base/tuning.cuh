@@ -171,8 +171,9 @@ constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_b
 }
 
 /// Trees of structs that are all of one length are levels of one staged tree if each has so many
-/// bytes: shorter ones have too many results a row.
+/// bytes: shorter ones have too many results a row. Structs up to 32 bytes would gain 1 to 2%.
 inline constexpr std::int64_t least_staged_struct_tree_bytes = 768;
+inline constexpr int most_unstaged_subtree_item_bytes = 32;
 
 constexpr staged_shape staged_shape_for(int item_bytes, std::int64_t acc_bytes) {
   return pays_to_stage_structs(item_bytes, acc_bytes) ? staged_structs_shape(item_bytes)

@@ -16,6 +16,8 @@ namespace tilefold::detail::cuda {
 
 /// As many as the grid has.
 inline constexpr std::int64_t most_short_rows = (std::int64_t{1} << 31) - 1;
+/// Of larger accumulators rows are staged (staged_rows.cuh).
+inline constexpr int most_short_row_acc_bytes = 16;
 
 /// Rows of `items` each, in `blocks` blocks of `nt` threads, of `vt` items.
 struct short_rows {
@@ -56,14 +58,6 @@ constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes,
     return of.nt < 512 || (of.rows >= num_sms && of.rows <= std::int64_t{32} * num_sms);
   }
   return of.rows <= 256 || (reduces && of.nt <= 256 && of.rows <= 1024);
-}
-
-/// The same with larger ones, which are staged: of few rows, with 512 threads for each SM at most.
-constexpr bool pays_as_short_rows_of_large(const short_rows& of, int item_bytes, int acc_bytes,
-                                           int num_sms) {
-  if (of.rows == 1) return true;
-  return acc_bytes >= 2 * item_bytes && of.blocks > 1 &&
-         of.all_blocks() * of.nt <= std::int64_t{512} * num_sms;
 }
 
 // Trees.
@@ -111,11 +105,6 @@ inline constexpr int most_short_mean = 14;
 inline constexpr int least_short_places = 17;
 inline constexpr std::int64_t least_short_trees = std::int64_t{1} << 20;
 inline constexpr std::int64_t most_short_trees = std::int64_t{1} << 30;
-
-/// The same of trees that are promised to be so short, a thread each: threads of a block, and
-/// blocks that an SM shall hold.
-inline constexpr int bounded_nt = 256;
-inline constexpr int min_resident_bounded_blocks = 6;
 
 /// Whether that pays.
 constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {

@@ -16,10 +16,9 @@ inline constexpr int by_key_nt = 128;
 inline constexpr int patch_items = 2048;
 inline constexpr int by_key_warps = by_key_nt / 32;
 inline constexpr int by_key_tile = by_key_warps * patch_items;
-/// Items of a patch that are folded together; of few patches, those that one warp takes at least:
-/// more warps fold, but each looks for its runs first.
+/// Items of a patch that are folded together; of few patches, those that one warp takes: more warps
+/// fold, but each looks for its runs first.
 inline constexpr int span_items = 1024;
-inline constexpr int least_share_items = 512;
 /// Items of the longest run that a lane folds out of shared memory, and the largest such items.
 inline constexpr int by_key_packet = 8;
 inline constexpr int most_by_key_staged_bytes = 8;

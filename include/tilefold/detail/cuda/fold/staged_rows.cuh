@@ -13,7 +13,7 @@
 //     lane     one node of each row of a group, in registers
 //
 // What becomes of the nodes differs: of a tile (staged_kernel.cuh), of a tree by a warp
-// (tree_by_warp.cuh), of short trees that are levels of one tree (staged_subtree_kernel.cuh).
+// (tree_by_warp.cuh), of short trees that are levels of one tree (subtree_kernel.cuh).
 // Device code.
 #pragma once
 

@@ -51,6 +51,7 @@ class batch_work {
 
  public:
   using acc = typename Reducer::accumulator;
+  using forest_type = Forest;
   using source_type = typename Forest::source_type;
   using reducer_type = Reducer;
   /// Whether exact sums that are not narrow are noted, and folded behind all others. A kernel that
