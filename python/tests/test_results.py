@@ -245,9 +245,51 @@ def test_questions_and_places_that_are_found_in_other_ways(dtype):
                         getattr(tilefold, name)(x)
 
 
-@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8"])
-def test_means_that_are_found_in_another_way_have_the_same_bits(dtype):
-    for n in (1, 3, 1000, 70_001, 2 ** 21, 2 ** 21 + 1):
-        for x in (items(dtype, n, n), np.full(n, np.iinfo(dtype).max if dtype != "?" else 1, dtype)):
-            by_library = tilefold.segment_reduce(x, [0, n], "mean")[0]
-            assert same_bits(tilefold.mean(x), by_library) and same_bits(tilefold.mean(np.repeat(x, 2)[::2]), by_library), n
+@pytest.mark.parametrize("dtype", oracle.REAL)
+def test_means_have_the_bits_of_the_tree_in_float64(dtype):
+    """Whose sums are of integers, too; of all items, of rows, along axis 0, and of deviations the sums alone."""
+    for n in (1, 3, 1000, 4097, 70_001, 2 ** 20 + 1):
+        extreme = np.full(n, np.iinfo(dtype).max if dtype[0] in "iu" else 1).astype(oracle.dtype_of(dtype))
+        for x in (items(dtype, n, n), extreme):
+            expected = oracle.tree(x[None].astype("f8"), np.add)[0] / n
+            expected = expected.astype(x.dtype) if oracle.is_float(x.dtype) else expected
+            assert same_bits(tilefold.mean(x), expected), n
+            assert same_bits(tilefold.segment_reduce(x, [0, n], "mean")[0], expected), n
+            assert same_bits(tilefold.mean(np.repeat(x, 2)[::2]), expected), n
+            assert same_bits(tilefold.mean(x[:, None], 0)[0], expected), n
+            if dtype not in ("f2", "bfloat16", "f4"):
+                assert same_bits(tilefold.var(x), tilefold.var(x.astype("f8"))), n
+
+
+#: The names of operations whose results no order can change.
+EXACT = ("sum", "min", "max", "minmax", "arg_min", "arg_max", "any", "all", "count_nonzero")
+
+
+@pytest.mark.parametrize("dtype", oracle.DTYPES)
+def test_exact_results_of_ranges_that_begin_anywhere(dtype):
+    """Where another way begins: vectors, blocks, threads, NumPy's own, by the size of an item."""
+    size = oracle.dtype_of(dtype).itemsize
+    for byte_count in (0, 16, 64, 1024, 2 ** 14, 2 ** 18, 2 ** 20, 2 ** 21):
+        for n in {byte_count // size - 1, byte_count // size, byte_count // size + 1, byte_count // size + 5}:
+            if n < 1:
+                continue
+            memory = items(dtype, n + 3, n)
+            memory[np.random.default_rng(n).integers(0, n + 3, n // 3)] = 0
+            for start in (0, 1, 3):
+                x = memory[start:start + n]
+                for op in EXACT:
+                    if dtype not in oracle.TABLE[op][0] or op == "sum" and (x.dtype.kind in "fc" or x.dtype.name == "bfloat16"):
+                        continue
+                    assert same_bits(tilefold.reduce(x, op), oracle.TABLE[op][1](x[None])[0]), (op, n, start)
+
+
+def test_bools_of_any_byte():
+    for n in (1, 5, 63, 64, 1000, 70_001, 2 ** 20 + 1):
+        for values in ([0], [2], [0, 1, 2, 255], [255, 0]):
+            byte = np.resize(np.array(values, "u1"), n)
+            x, clean = byte.view(bool), byte != 0
+            for name in ("sum", "min", "max", "any", "all", "count_nonzero", "argmin", "argmax"):
+                assert same_bits(getattr(tilefold, name)(x), getattr(np, name)(clean).astype(getattr(tilefold, name)(x).dtype)
+                                 if name != "count_nonzero" else np.int64(np.count_nonzero(clean))), (name, n, values)
+            assert tilefold.mean(x) == np.mean(clean, dtype="f8") and tilefold.minmax(x).tolist() == [clean.min(), clean.max()]
+            assert tilefold.var(x) == tilefold.var(clean)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import numbers
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -23,54 +24,27 @@ def _int64s(values: Sequence[int]) -> Any:
     return (ctypes.c_int64 * (len(values) or 1))(*values)
 
 
-def _vectorised(x: np.ndarray[Any, Any], op: str) -> Tuple[np.ndarray[Any, Any], str]:
-    """Items and an operation with vector instructions whose result, as a bool, is that of any() or all()."""
-    if op in ("any", "all") and x.dtype.kind in "iub":
-        return x.view(f"u{x.dtype.itemsize}"), "max" if op == "any" else "min"
-    return x, op
+def _count(x: np.ndarray[Any, Any]) -> Any:
+    return np.int64(np.count_nonzero(x.view(np.uint8) if x.dtype.kind == "b" else x))
 
 
-def _counted(x: np.ndarray[Any, Any]) -> Any:
-    return np.int64(np.count_nonzero(x.view(f"u{x.dtype.itemsize}")))
+def _argmax(x: np.ndarray[Any, Any]) -> Any:
+    return x.argmax()
 
 
-def _any_float(x: np.ndarray[Any, Any]) -> Any:
-    return np.bool_(x.size > 0 and (_whole(x, "max") != 0 or _whole(x, "min") != 0))  # a NaN wins, and is true
-
-
-def _mean_of_integers(x: np.ndarray[Any, Any]) -> Any:
-    if x.size == 0:
-        return None
-    if x.dtype.kind == "b":
-        return np.float64(_counted(x)) / x.size
-    least, greatest = int(_whole(x, "min")), int(_whole(x, "max"))
-    if x.size * (greatest - least if least < 0 < greatest else abs(greatest + least)) > 2 ** 53:
-        return None  # float64 may not hold all sums
-    return np.float64(x.sum(dtype=np.int64)) / x.size
-
-
-#: What is found faster of all items one after the other in another way, by operation and kind of dtype. The results are
-#: exact, so no order can show. None: there is nothing to fold.
-_OTHER_WAYS = {
-    ("any", "f"): _any_float,
-    ("mean", "b"): _mean_of_integers, ("mean", "i"): _mean_of_integers, ("mean", "u"): _mean_of_integers,
-    ("count_nonzero", "b"): _counted, ("count_nonzero", "i"): _counted, ("count_nonzero", "u"): _counted,
-    ("sum", "b"): _counted,
-    ("sum", "i"): lambda x: x.sum(dtype=np.int64), ("sum", "u"): lambda x: x.sum(dtype=np.uint64),
-    ("arg_max", "i"): lambda x: x.argmax() if x.size else None, ("arg_min", "i"): lambda x: x.argmin() if x.size else None,
-    ("arg_max", "u"): lambda x: x.argmax() if x.size else None, ("arg_min", "u"): lambda x: x.argmin() if x.size else None,
-    ("arg_max", "b"): lambda x: x.argmax() if x.size else None,  # it stops at the first
-    ("arg_min", "b"): lambda x: (x.view(np.uint8) == 0).argmax() if x.size else None,
+#: What NumPy finds sooner of so many bytes at most, one after the other, by operation and kind of dtype; the results are
+#: integers that no order can change. argmax of bool stops at the first one.
+_SOONER: Dict[Tuple[str, str], Tuple[float, Any]] = {
+    **{("count_nonzero", kind): (2 ** 14, _count) for kind in "biufc"},
+    **{("arg_max", kind): (2 ** 18, _argmax) for kind in "iu"},
+    **{("arg_min", kind): (2 ** 18, lambda x: x.argmin()) for kind in "iu"},
+    ("arg_max", "b"): (math.inf, _argmax), ("arg_min", "b"): (math.inf, lambda x: (x.view(np.uint8) == 0).argmax()),
 }
 
 
 def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out,
           dtype: Optional[np.dtype[Any]] = None) -> Any:
     """reduce() of an array as items_of() makes it; results are converted to dtype."""
-    named = op
-    x, op = _vectorised(x, op)
-    if op != named:
-        dtype = np.dtype(bool)
     operation = Operation(op, x)
     axes = axes_of(axis, x.ndim)
     left = tuple(n for i, n in enumerate(x.shape) if i not in axes)
@@ -91,11 +65,11 @@ class _Result(Dict[Any, Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.memory = np.empty(16, np.uint8)
+        self.memory = np.empty(64, np.uint8)
         self.address: int = self.memory.ctypes.data
 
     def __missing__(self, dtype: Any) -> Any:
-        found = self[dtype] = self.memory[:dtype.itemsize].view(dtype)
+        found = self[dtype] = self.memory.view(dtype)
         return found
 
 
@@ -111,53 +85,73 @@ def _idle_results() -> List[_Result]:
     return idle
 
 
-#: What _whole() needs of an operation and items: its name, their type, the result's dtype, and the dtype that users get
-#: if it is another one; or None and a function. None if it takes longer.
-_whole_plans: Dict[Tuple[str, Any], Optional[Tuple[Optional[bytes], Any, Any, Any]]] = {}
+class _Plan(NamedTuple):
+    """What _whole() needs of an operation and items."""
+    name: bytes
+    code: Any  # the type of the items
+    dtype: np.dtype[Any]  # of the result
+    shape: Tuple[int, ...]  # of the result
+    given: Any  # the dtype that users get, if it is another one
+    most_bytes: float  # for which another way is taken
+    other: Any
 
 
-def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[Tuple[Optional[bytes], Any, Any, Any]]:
+_whole_plans: Dict[Tuple[str, Any], Optional[_Plan]] = {}  # None: it takes longer
+
+
+def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[_Plan]:
     if not x.dtype.isnative:
         return None
-    other = _OTHER_WAYS.get((_library.name_of_op(op).decode(), x.dtype.kind))
-    if other is not None and not (op in ("sum", "mean") and x.dtype in (np.int64, np.uint64)):
-        return None, other, None, None
-    row, vectorised = _vectorised(x, op)
-    operation = Operation(vectorised, row)
-    if operation.tail:
-        return None
-    given = operation.given if vectorised == op else np.dtype(bool)
-    given = None if given == operation.dtype else given
-    return operation.name, operation.code, operation.dtype, given
+    operation = Operation(op, x)
+    most_bytes, other = _SOONER.get((operation.name.decode(), x.dtype.kind), (0, None))
+    given = None if operation.given == operation.dtype else operation.given
+    return _Plan(operation.name, operation.code, operation.dtype, operation.tail, given, most_bytes, other)
+
+
+def _address_of(x: np.ndarray[Any, Any]) -> int:
+    return x.ctypes.data
+
+
+def _field_of(x: np.ndarray[Any, Any], at: Any = ctypes.c_void_p.from_address, head: int = object.__basicsize__) -> Any:
+    return at(id(x) + head).value
+
+
+# An array's first field is its address, in NumPy's C interface and so in all of its versions; .ctypes takes as long as a
+# third of a short call.
+if sys.implementation.name == "cpython":
+    _probe = np.ones(3)[1:]
+    if _field_of(_probe) == _probe.ctypes.data:
+        _address_of = _field_of
 
 
 def _whole(x: Any, op: str) -> Any:
     """The short way of NumPy's arrays."""
     x = x.view()  # as array_of()
-    flags = x.flags
-    if not flags.c_contiguous or not flags.aligned or x.ndim > 8:
-        return None
     key = (op, x.dtype)
     try:
         found = _whole_plans[key]
     except KeyError:
         found = _whole_plans[key] = _whole_plan(op, x)
-    if found is None:
+    if found is None or x.ndim > 8:
         return None
-    if found[0] is None:
-        return found[1](x)
+    name, code, dtype, shape, given, most_bytes, other = found
+    if most_bytes and 0 < x.nbytes <= most_bytes:
+        return other(x)
+    flags = x.flags
+    if not flags.c_contiguous or not flags.aligned:
+        return None
     idle = _idle_results()
     try:
         result = idle.pop()
     except IndexError:
         result = _Result()
     executor = _threads.executor()
-    status = _library.tilefold_reduce(executor.handle, found[0], x.ctypes.data, found[1], x.size, result.address)
+    status = _library.tilefold_reduce(executor.handle, name, _address_of(x), code, x.size, result.address)
     if status != 0:
         _library.raise_refusal(status)
-    value = result[found[2]][0]
+    value = result[dtype][:shape[0]].copy() if shape else result[dtype][0]
     idle.append(result)
-    return value if found[3] is None else rounded(np.asarray(value), found[3])[()]
+    return value if given is None else rounded(np.asarray(value), given)[()]
 
 
 _short_ways = _gpu.short_ways

@@ -60,14 +60,15 @@ def executor() -> _Executor:
     """The calling thread's executor."""
     global _is_used
     kept: _Executor | None = getattr(_local, "executor", None)
-    if kept is None or kept.count != _count or kept.process != os.getpid():
+    if kept is None or kept.count != _count:
         _is_used = True
         kept = _local.executor = _Executor(_count)
     return kept
 
 
 def _after_fork() -> None:
-    global _count
+    global _count, _local
+    _local = threading.local()  # executors of before are the parent's
     if _is_used:
         _count = 1
 

@@ -8,6 +8,7 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/axis_plan.hpp>
+#include <tilefold/detail/host/simd.hpp>
 #include <tilefold/half.hpp>
 
 #include "types.hpp"
@@ -70,9 +71,20 @@ TILEFOLD_HD auto visit_type(dtype type, const Use& use) {
   }
 }
 
+/// How vector folds name the items of a dtype.
+constexpr detail::host::simd_type simd_type_of(dtype type) {
+  using named = detail::host::simd_type;
+  constexpr named names[num_dtypes] = {
+      named::int8,    named::int16,   named::int32,  named::int64,     named::uint8,
+      named::uint16,  named::uint32,  named::uint64, named::float16,   named::brain16,
+      named::float32, named::float64, named::truth,  named::complex64, named::complex128};
+  return names[static_cast<int>(type)];
+}
+
 /// Items of any real dtype as Wide, which holds their values (or, of bool, whether they are zero).
 template <class Wide>
 struct any_items {
+  using copies_rows_tag = any_items;
   using value_type = Wide;
   using difference_type = std::int64_t;
 
@@ -88,6 +100,16 @@ struct any_items {
   }
   TILEFOLD_HD friend std::int64_t operator-(const any_items& a, const any_items& b) {
     return (static_cast<const char*>(a.data) - static_cast<const char*>(b.data)) / bytes_of(a.type);
+  }
+
+  /// What folds of the items in memory are (detail/host/gathered.hpp).
+  const void* array() const { return data; }
+  detail::host::simd_type array_type() const { return capi::simd_type_of(type); }
+  detail::host::simd_op array_op(detail::host::simd_op as_wide) const {
+    // Any byte but 0 counts as 1.
+    return type == dtype::boolean && as_wide == detail::host::simd_op::plus
+               ? detail::host::simd_op::count
+               : as_wide;
   }
 
   /// Copies items [first, first + n) to an array.
@@ -144,6 +166,7 @@ struct any_items {
 
 /// 1 for items that are not zero, of any dtype, and 0 for others.
 struct nonzero_items {
+  using copies_rows_tag = nonzero_items;
   using value_type = std::int64_t;
   using difference_type = std::int64_t;
 
@@ -156,6 +179,12 @@ struct nonzero_items {
   }
   TILEFOLD_HD friend std::int64_t operator-(const nonzero_items& a, const nonzero_items& b) {
     return a.items - b.items;
+  }
+
+  const void* array() const { return items.data; }
+  detail::host::simd_type array_type() const { return items.array_type(); }
+  detail::host::simd_op array_op(detail::host::simd_op) const {
+    return detail::host::simd_op::count;  // they are only added up
   }
 
   void copy(std::int64_t first, std::int64_t n, std::int64_t* to) const {
@@ -203,7 +232,8 @@ struct job {
   std::int64_t segments = 1;
   any_offsets offsets;
   void* results = nullptr;
-  bool is_range = false;  // one segment, of offsets.step items
+  dtype results_type = dtype::float64;  // of operations that is_rounded() names
+  bool is_range = false;                // one segment, of offsets.step items
 };
 
 /// What It reads of items in memory.

@@ -66,6 +66,15 @@ struct widening {
   }
 };
 
+// Over a type of twice the size.
+struct widening_twice {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    using between = hwy::MakeWide<hn::TFromV<V>>;
+    return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<between, D>(), v));
+  }
+};
+
 // bfloat16 is the upper half of a float.
 struct brain16_to_float {
   template <class D, class V>
@@ -125,6 +134,8 @@ class array_items {
   static constexpr bool masks = masks_loads && sizeof(Raw) >= 4;
 
   array_items(const void* first, const void*) : first_(static_cast<const Raw*>(first)) {}
+
+  const Raw* data() const { return first_; }
 
   /// The items [i, i + step).
   HWY_INLINE vector load(std::int64_t i) const {

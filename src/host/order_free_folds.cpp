@@ -41,14 +41,22 @@ struct integer_result {
 template <class Items, class Op, class Result>
 class order_free_fold {
  public:
+  using items = Items;
+  using result = Result;
+  using op = Op;
+  using tag = typename Items::tag;
+  using lane = hn::TFromD<tag>;
+
   static void run(const void* first, const void* second, std::int64_t n, void* result) {
-    const auto value = Result::of(fold_lanes(fold_vectors(Items(first, second), n)));
+    const auto value = Result::of(fold(Items(first, second), n));
     std::memcpy(result, &value, sizeof value);
   }
 
+  static lane fold(const Items& items, std::int64_t n) {
+    return fold_lanes(fold_vectors(items, n));
+  }
+
  private:
-  using tag = typename Items::tag;
-  using lane = hn::TFromD<tag>;
   using vector = hn::Vec<tag>;
 
   // Independent chains, so that the latency of one operation does not count.
@@ -83,6 +91,147 @@ class order_free_fold {
   }
 };
 
+// What stays in the first-level cache.
+inline constexpr std::int64_t first_level_bytes = 16384;
+
+/// What Fold, a minimum or a maximum by keys, finds of floats of type T. While a block has no NaN,
+/// the processor's instruction finds it, but for a zero's sign, which is looked up.
+template <class Fold, class T>
+class float_fold {
+ public:
+  using items = typename Fold::items;
+  using result = typename Fold::result;
+  using op = typename Fold::op;
+  using tag = typename Fold::tag;
+  using lane = typename Fold::lane;
+
+  static void run(const void* first, const void*, std::int64_t n, void* result_of) {
+    const auto value = result::of(fold({first, nullptr}, n));
+    std::memcpy(result_of, &value, sizeof value);
+  }
+
+  static lane fold(const items& array, std::int64_t n) {
+    constexpr std::int64_t block = first_level_bytes / sizeof(T);
+    lane key = fold_block(array.data(), n < block ? n : block);
+    for (std::int64_t i = block; i < n; i += block) {
+      key = op()(key, fold_block(array.data() + i, n - i < block ? n - i : block));
+    }
+    return key;
+  }
+
+ private:
+  using floats = hn::ScalableTag<T>;
+  using vector = hn::Vec<floats>;
+  using reader = array_items<T, T>;
+  static constexpr int chains = 8;
+  static constexpr std::int64_t step = reader::step;
+  static constexpr lane sign = std::numeric_limits<lane>::min();
+  static constexpr bool least = std::is_same_v<op, minimum>;
+  // Of two zeros, the one that is found.
+  static constexpr lane first_zero = least ? sign : lane{0};
+
+  static lane fold_block(const lane* block, std::int64_t n) {
+    const reader array(block, nullptr);
+    const floats d;
+    const std::int64_t most = n / (chains * step) * (chains * step);
+    if (most == 0) return Fold::fold({block, nullptr}, n);
+    vector v[chains];
+    auto nan = hn::IsNaN(hn::Zero(d));
+    for (int k = 0; k < chains; ++k) v[k] = array.load(k * step);
+    for (std::int64_t i = 0; i < most; i += chains * step) {
+      array.template prefetch<chains>(i);
+      for (int k = 0; k < chains; ++k) {
+        const vector item = array.load(i + k * step);
+        nan = hn::Or(nan, hn::IsNaN(item));
+        v[k] = lane_op<op>::apply(v[k], item);
+      }
+    }
+    if (!hn::AllFalse(d, nan)) return Fold::fold({block, nullptr}, n);
+    for (int half = chains / 2; half > 0; half /= 2) {
+      for (int k = 0; k < half; ++k) v[k] = lane_op<op>::apply(v[k], v[k + half]);
+    }
+    const vector best = least ? hn::MinOfLanes(d, v[0]) : hn::MaxOfLanes(d, v[0]);
+    lane bits = hn::GetLane(hn::BitCast(tag(), best));
+    if ((bits & ~sign) == 0) bits = has(block, most, first_zero) ? first_zero : first_zero ^ sign;
+    const lane key = bits < 0 ? bits ^ ~sign : bits;
+    return most == n ? key : op()(key, Fold::fold({block + most, nullptr}, n - most));
+  }
+
+  // Whether one of n items, whole vectors, has these bits.
+  HWY_INLINE static bool has(const lane* block, std::int64_t n, lane bits) {
+    const array_items<lane, lane> array(block, nullptr);
+    const auto wanted = hn::Set(tag(), bits);
+    for (std::int64_t i = 0; i < n; i += step) {
+      if (!hn::AllFalse(tag(), hn::Eq(array.load(i), wanted))) return true;
+    }
+    return false;
+  }
+};
+
+/// By keys alone, where there is no such instruction.
+template <class Fold>
+class float_fold<Fold, void> : public Fold {};
+
+/// Two folds of the same items, of type T, block by block.
+template <class First, class Second, class T>
+struct both_folds {
+  static void run(const void* first, const void*, std::int64_t n, void* result) {
+    constexpr std::int64_t block = first_level_bytes / sizeof(T);
+    const auto* const items = static_cast<const T*>(first);
+    auto one = First::fold({items, nullptr}, n < block ? n : block);
+    auto other = Second::fold({items, nullptr}, n < block ? n : block);
+    for (std::int64_t i = block; i < n; i += block) {
+      const std::int64_t count = n - i < block ? n - i : block;
+      one = typename First::op()(one, First::fold({items + i, nullptr}, count));
+      other = typename Second::op()(other, Second::fold({items + i, nullptr}, count));
+    }
+    const decltype(First::result::of(one)) values[] = {First::result::of(one),
+                                                       Second::result::of(other)};
+    std::memcpy(result, &values, sizeof values);
+  }
+};
+
+/// The first place of the result of Fold among items of type T, and its key as a Key.
+template <class Fold, class T, class Key>
+class first_place {
+ public:
+  static void run(const void* first, const void*, std::int64_t n, void* result) {
+    constexpr std::int64_t block = first_level_bytes / sizeof(T);
+    const auto* const items = static_cast<const T*>(first);
+    lane best = Fold::fold({items, nullptr}, n < block ? n : block);
+    std::int64_t at = 0;
+    for (std::int64_t i = block; i < n; i += block) {
+      const lane found = Fold::fold({items + i, nullptr}, n - i < block ? n - i : block);
+      if (found == typename Fold::op()(found, best) && found != best) {
+        best = found;
+        at = i;
+      }
+    }
+    const struct {
+      Key key;
+      std::int64_t index;
+    } place{static_cast<Key>(best), at + index_of(best, {items + at, nullptr}, n - at)};
+    std::memcpy(result, &place, sizeof place);
+  }
+
+ private:
+  using tag = typename Fold::tag;
+  using lane = typename Fold::lane;
+
+  // One of the n items is it.
+  HWY_INLINE static std::int64_t index_of(lane best, const typename Fold::items& items,
+                                          std::int64_t n) {
+    constexpr std::int64_t step = Fold::items::step;
+    const auto key = hn::Set(tag(), best);
+    std::int64_t i = 0;
+    for (; i + step <= n; i += step) {
+      const std::intptr_t found = hn::FindFirstTrue(tag(), hn::Eq(items.load(i), key));
+      if (found >= 0) return i + found;
+    }
+    return i + hn::FindFirstTrue(tag(), hn::Eq(items.load_some(i, n - i, key), key));
+  }
+};
+
 template <class Raw, class Lane, class Acc, class Conversion = no_conversion>
 simd_fold integer_fold(simd_op op) {
   using items = array_items<Raw, Lane, Conversion>;
@@ -98,18 +247,38 @@ simd_fold integer_fold(simd_op op) {
   }
 }
 
+template <class T, class Key = T>
+simd_fold place_fold(simd_op op) {
+  using items = array_items<T, T>;
+  switch (op) {
+    case simd_op::first_minimum:
+    case simd_op::first_minimum_number:
+      return first_place<order_free_fold<items, minimum, integer_result<T>>, T, Key>::run;
+    case simd_op::first_maximum:
+    case simd_op::first_maximum_number:
+      return first_place<order_free_fold<items, maximum, integer_result<T>>, T, Key>::run;
+    default:
+      return nullptr;
+  }
+}
+
 template <class T>
 simd_fold selection_fold(simd_op op) {
   using items = array_items<T, T>;
+  using least = order_free_fold<items, minimum, integer_result<T>>;
+  using greatest = order_free_fold<items, maximum, integer_result<T>>;
   switch (op) {
     case simd_op::minimum:
     case simd_op::minimum_number:
-      return order_free_fold<items, minimum, integer_result<T>>::run;
+      return least::run;
     case simd_op::maximum:
     case simd_op::maximum_number:
-      return order_free_fold<items, maximum, integer_result<T>>::run;
+      return greatest::run;
+    case simd_op::extremes:
+    case simd_op::number_extremes:
+      return both_folds<least, greatest, T>::run;
     default:
-      return nullptr;
+      return place_fold<T>(op);
   }
 }
 
@@ -128,19 +297,39 @@ simd_fold bit_fold(simd_op op) {
   }
 }
 
-template <class Int, int Significand>
+template <class Int, int Significand, class Float = void>
 simd_fold float_selection_fold(simd_op op) {
   using nan_high = key_order<Int, Significand, true>;
   using nan_low = key_order<Int, Significand, false>;
+  using least =
+      float_fold<order_free_fold<array_items<Int, Int, nan_low>, minimum, nan_low>, Float>;
+  using greatest =
+      float_fold<order_free_fold<array_items<Int, Int, nan_high>, maximum, nan_high>, Float>;
+  using least_number =
+      float_fold<order_free_fold<array_items<Int, Int, nan_high>, minimum, nan_high>, Float>;
+  using greatest_number =
+      float_fold<order_free_fold<array_items<Int, Int, nan_low>, maximum, nan_low>, Float>;
   switch (op) {
     case simd_op::minimum:
-      return order_free_fold<array_items<Int, Int, nan_low>, minimum, nan_low>::run;
+      return least::run;
     case simd_op::maximum:
-      return order_free_fold<array_items<Int, Int, nan_high>, maximum, nan_high>::run;
+      return greatest::run;
     case simd_op::minimum_number:
-      return order_free_fold<array_items<Int, Int, nan_high>, minimum, nan_high>::run;
+      return least_number::run;
     case simd_op::maximum_number:
-      return order_free_fold<array_items<Int, Int, nan_low>, maximum, nan_low>::run;
+      return greatest_number::run;
+    case simd_op::extremes:
+      return both_folds<least, greatest, Int>::run;
+    case simd_op::number_extremes:
+      return both_folds<least_number, greatest_number, Int>::run;
+    case simd_op::first_minimum:
+      return first_place<least, Int, Int>::run;
+    case simd_op::first_maximum:
+      return first_place<greatest, Int, Int>::run;
+    case simd_op::first_minimum_number:
+      return first_place<least_number, Int, Int>::run;
+    case simd_op::first_maximum_number:
+      return first_place<greatest_number, Int, Int>::run;
     default:
       return nullptr;
   }
@@ -178,9 +367,9 @@ simd_fold same_type_fold(simd_op op, simd_type type) {
     case simd_type::brain16:
       return float_selection_fold<std::int16_t, 7>(op);
     case simd_type::float32:
-      return float_selection_fold<std::int32_t, 23>(op);
+      return float_selection_fold<std::int32_t, 23, float>(op);
     case simd_type::float64:
-      return float_selection_fold<std::int64_t, 52>(op);
+      return float_selection_fold<std::int64_t, 52, double>(op);
     default:
       return nullptr;
   }
@@ -203,8 +392,30 @@ simd_fold byte_sum(simd_type accumulator) {
   return nullptr;
 }
 
-// The accumulator is wider than the value: sums and products only.
+simd_fold widened_place_fold(simd_op op, simd_type value) {
+  switch (value) {
+    case simd_type::int8:
+      return place_fold<std::int8_t, std::int64_t>(op);
+    case simd_type::uint8:
+      return place_fold<std::uint8_t, std::int64_t>(op);
+    case simd_type::int16:
+      return place_fold<std::int16_t, std::int64_t>(op);
+    case simd_type::uint16:
+      return place_fold<std::uint16_t, std::int64_t>(op);
+    case simd_type::int32:
+      return place_fold<std::int32_t, std::int64_t>(op);
+    case simd_type::uint32:
+      return place_fold<std::uint32_t, std::int64_t>(op);
+    default:
+      return nullptr;
+  }
+}
+
+// The accumulator is wider than the value: sums, products and places only.
 simd_fold widening_fold(simd_op op, simd_type value, simd_type accumulator) {
+  if (accumulator == simd_type::int64) {
+    if (const simd_fold place = widened_place_fold(op, value)) return place;
+  }
   if (op == simd_op::plus) {
     if (value == simd_type::int8) return byte_sum<true>(accumulator);
     if (value == simd_type::uint8 || value == simd_type::boolean)
@@ -219,6 +430,12 @@ simd_fold widening_fold(simd_op op, simd_type value, simd_type accumulator) {
     }
   }
   if (is_integer_of(accumulator, 8)) {
+    if (op == simd_op::plus && value == simd_type::int16) {
+      return integer_fold<std::int16_t, std::int64_t, std::uint64_t, widening_twice>(op);
+    }
+    if (op == simd_op::plus && value == simd_type::uint16) {
+      return integer_fold<std::uint16_t, std::uint64_t, std::uint64_t, widening_twice>(op);
+    }
     if (value == simd_type::int32) {
       return integer_fold<std::int32_t, std::int64_t, std::uint64_t, widening>(op);
     }

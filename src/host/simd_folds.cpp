@@ -15,7 +15,20 @@
 namespace tilefold::detail::host {
 
 simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator) {
-  if (op == simd_op::squares || op == simd_op::counted_squares) return square_fold_for(op, value);
+  const bool truths = value == simd_type::truth || value == simd_type::boolean;
+  switch (op) {
+    case simd_op::squares:
+    case simd_op::counted_squares:
+      return square_fold_for(op, value);
+    case simd_op::any:
+    case simd_op::all:
+    case simd_op::count:
+      return zero_fold_for(op, value);
+    case simd_op::counted_sum:
+      return truths ? zero_fold_for(op, value) : counted_sum_for(value);
+    default:
+      if (value == simd_type::truth) return zero_fold_for(op, value);
+  }
   const bool floating_arithmetic =
       (op == simd_op::plus || op == simd_op::multiplies || op == simd_op::dot) &&
       (accumulator == simd_type::float32 || accumulator == simd_type::float64);

@@ -3,7 +3,7 @@
 // The neighbour tree over floating items with vector instructions. Two neighbouring vectors become
 // one by a combine of their even with their odd lanes, which is one level of the tree. Compiled
 // once for every instruction set; simd_folds.cpp chooses among them. Must be compiled with
-// -ffp-contract=off. Squares for norms are sums of products.
+// -ffp-contract=off. Squares for norms are sums of products; what a mean keeps is a sum in double.
 #include <cstdint>
 #include <cstring>
 
@@ -304,6 +304,72 @@ void fold_counted_squares(const void* first, const void*, std::int64_t n, void* 
   std::memcpy(result, &value, sizeof value);
 }
 
+struct integer_to_double {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    using item = hn::TFromV<V>;
+    if constexpr (sizeof(item) == 8) {
+      return hn::ConvertTo(d, v);
+    } else if constexpr (sizeof(item) < 4) {
+      return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<std::int32_t, D>(), v));
+    } else if constexpr (std::is_signed_v<item>) {
+      return hn::PromoteTo(d, v);
+    } else {
+      // The bits of 2^52 + v, which a subtraction makes exact.
+      const auto wide = hn::PromoteTo(hn::Rebind<std::uint64_t, D>(), v);
+      const auto bias = hn::Set(d, 0x1p52);
+      return hn::Sub(hn::BitCast(d, hn::Or(wide, hn::BitCast(hn::RebindToUnsigned<D>(), bias))),
+                     bias);
+    }
+  }
+};
+
+template <class ToFloat>
+struct narrow_to_double {
+  template <class D, class V>
+  HWY_INLINE static hn::Vec<D> convert(D d, V v) {
+    return hn::PromoteTo(d, ToFloat::convert(hn::Rebind<float, D>(), v));
+  }
+};
+
+template <class T, class Conversion = integer_to_double>
+void counted_sum(const void* first, const void*, std::int64_t n, void* result) {
+  double value[2] = {static_cast<double>(n), 0.0};
+  tree_fold<array_items<T, double, Conversion>, vector_plus>::run(first, nullptr, n, value + 1);
+  std::memcpy(result, &value, sizeof value);
+}
+
+simd_fold find_counted_sum(simd_type value) {
+  switch (value) {
+    case simd_type::int8:
+      return counted_sum<std::int8_t>;
+    case simd_type::uint8:
+      return counted_sum<std::uint8_t>;
+    case simd_type::int16:
+      return counted_sum<std::int16_t>;
+    case simd_type::uint16:
+      return counted_sum<std::uint16_t>;
+    case simd_type::int32:
+      return counted_sum<std::int32_t>;
+    case simd_type::uint32:
+      return counted_sum<std::uint32_t>;
+    case simd_type::int64:
+      return counted_sum<std::int64_t>;
+    case simd_type::uint64:
+      return counted_sum<std::uint64_t>;
+    case simd_type::float16:
+      return counted_sum<std::uint16_t, narrow_to_double<float16_to_float>>;
+    case simd_type::brain16:
+      return counted_sum<std::uint16_t, narrow_to_double<brain16_to_float>>;
+    case simd_type::float32:
+      return counted_sum<float, widening>;
+    case simd_type::float64:
+      return counted_sum<double, no_conversion>;
+    default:
+      return nullptr;
+  }
+}
+
 simd_fold find_square_fold(simd_op op, simd_type value) {
   const bool counted = op == simd_op::counted_squares;
   if (value == simd_type::float64) {
@@ -319,6 +385,7 @@ simd_fold find_square_fold(simd_op op, simd_type value) {
 
 simd_fold find_tree_fold(simd_op, simd_type, simd_type) { return nullptr; }
 simd_fold find_square_fold(simd_op, simd_type) { return nullptr; }
+simd_fold find_counted_sum(simd_type) { return nullptr; }
 
 #endif  // TILEFOLD_SIMD_TARGET
 
@@ -331,6 +398,7 @@ namespace tilefold::detail::host {
 
 HWY_EXPORT(find_tree_fold);
 HWY_EXPORT(find_square_fold);
+HWY_EXPORT(find_counted_sum);
 
 simd_fold tree_fold_for(simd_op op, simd_type value, simd_type accumulator) {
   return HWY_DYNAMIC_DISPATCH(find_tree_fold)(op, value, accumulator);
@@ -339,6 +407,8 @@ simd_fold tree_fold_for(simd_op op, simd_type value, simd_type accumulator) {
 simd_fold square_fold_for(simd_op op, simd_type value) {
   return HWY_DYNAMIC_DISPATCH(find_square_fold)(op, value);
 }
+
+simd_fold counted_sum_for(simd_type value) { return HWY_DYNAMIC_DISPATCH(find_counted_sum)(value); }
 
 }  // namespace tilefold::detail::host
 #endif  // HWY_ONCE

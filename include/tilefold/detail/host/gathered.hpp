@@ -5,6 +5,7 @@
 // some. The blocks are nodes of the tree. Host only.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -14,6 +15,8 @@
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
+#include <tilefold/detail/host/places.hpp>
+#include <tilefold/detail/host/simd.hpp>
 #include <tilefold/detail/strided.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
@@ -36,6 +39,34 @@ inline constexpr bool is_gathered<source<It>> = true;
 template <copies_items It>
 inline constexpr bool is_gathered<source<index_iterator, It>> = true;
 
+/// An iterator over an array of a type that is known when the program runs.
+template <class It>
+concept knows_array = requires(const It& it) {
+  { it.array() } -> std::same_as<const void*>;
+  { it.array_type() } -> std::same_as<simd_type>;
+  { it.array_op(simd_op{}) } -> std::same_as<simd_op>;
+};
+
+/// A reducer as it folds items that an iterator computed once they stand in an array: they need not
+/// be closed.
+template <class Reducer>
+struct of_stored {
+  using type = Reducer;
+  static const type& of(const Reducer& reducer) { return reducer; }
+};
+template <class Acc, class Op>
+struct of_stored<op_reducer<Acc, Op, as_computed>> {
+  using type = op_reducer<Acc, Op, as_is>;
+  static type of(const op_reducer<Acc, Op, as_computed>& reducer) { return {reducer.op, {}}; }
+};
+template <class R, class... Values>
+struct of_stored<bound_reducer<R, as_computed, Values...>> {
+  using type = bound_reducer<R, as_is, Values...>;
+  static type of(const bound_reducer<R, as_computed, Values...>& reducer) {
+    return {reducer.reducer, {}};
+  }
+};
+
 /// The fold of ranges of one such source with one reducer, as scalar_fold. fold_array(elements,
 /// reducer, n) folds a block's array.
 template <class Source, class Reducer, class FoldArray>
@@ -56,6 +87,17 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
+    if constexpr (knows_array<iterator> && worth_asking(key)) {
+      // Where the array's own type has vector instructions, nothing is copied.
+      const iterator items = source_type::template iterator<last>(elements_);
+      if (const simd_fold fold =
+              find_simd_fold(items.array_op(key.op), items.array_type(), key.accumulator)) {
+        accumulator result;
+        fold(detail::starting_at(items, first).array(), nullptr, n, &result);
+        if constexpr (last == 1) result.index += first;
+        return result;
+      }
+    }
     if (n <= block) return fold_block(first, n);
     if constexpr (fold_traits<Reducer>::settles) {
       return fold_until_settled(first, n);
@@ -68,6 +110,17 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
   }
 
  private:
+  using stored = of_stored<Reducer>;
+  static_assert(std::same_as<typename stored::type::accumulator, accumulator>);
+
+  // As if the items were an array.
+  static constexpr simd_key key = [] {
+    if constexpr (last == 0) {
+      return range_key_of<typename stored::type, const item*>;
+    } else {
+      return first_place_key<source<index_iterator, const item*>, typename stored::type>;
+    }
+  }();
   static constexpr std::int64_t block =
       std::int64_t{1} << tree::floor_log2(16384 / static_cast<std::int64_t>(sizeof(item)));
 
@@ -85,11 +138,11 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
     copy_block(first, n, items);
     const item* const array = items;
     if constexpr (last == 0) {
-      return fold_array_(source<const item*>{{array}}, reducer_, n);
+      return fold_array_(source<const item*>{{array}}, stored::of(reducer_), n);
     } else {
       return fold_array_(
-          source<position_iterator, const item*>{{{position_iterator{first}}}, {array}}, reducer_,
-          n);
+          source<position_iterator, const item*>{{{position_iterator{first}}}, {array}},
+          stored::of(reducer_), n);
     }
   }
 

@@ -161,7 +161,12 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
 
   /// For the constructor: null where there is none, and the scalar fold does it all.
   static block_functions find() {
-    return part::available() ? find_block_functions(simd_type_of<T>()) : block_functions();
+    block_functions found;
+    if (part::available()) found = find_block_functions(simd_type_of<T>());
+    if constexpr (statistic_of<R> == block_statistic::mean) {
+      if (found.moments != nullptr) found.moments = &sum_alone;
+    }
+    return found;
   }
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
@@ -174,6 +179,13 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
   }
 
  private:
+  static void sum_alone(const void* first, std::int64_t n, block_moments* result) {
+    double count_and_sum[2];
+    find_simd_fold(simd_op::counted_sum, simd_type_of<T>(), simd_type::float64)(first, nullptr, n,
+                                                                               count_and_sum);
+    result->sum = count_and_sum[1];
+  }
+
   accumulator fold_block(std::int64_t first, std::int64_t n) const {
     block_facts<T> facts{items_ + first, n, {}, {}, {}};
     if constexpr (part::asks_for_extremes) {

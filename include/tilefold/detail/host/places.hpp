@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the least or the greatest of floats stands, with vector instructions: an array is taken as
-// rows of neighbours, and each column keeps its best key and the row of that. What is found depends
-// on no order. Host only.
+// Where the least or the greatest of numbers stands, with vector instructions: of the blocks of an
+// array the best value is found, and then its first place in the first block that has it. What is
+// found depends on no order. Host only.
 #pragma once
 
 #include <concepts>
@@ -31,7 +31,7 @@ concept finds_first_place = requires(const Acc& found) {
 };
 
 /// What to ask find_simd_places() for a reducer that finds the first place of the least or the
-/// greatest of floats, and no more.
+/// greatest of floats in columns, and no more.
 template <class Source, class Reducer>
 inline constexpr simd_key place_key{};
 template <std::contiguous_iterator It, class R, class T>
@@ -41,59 +41,62 @@ template <std::contiguous_iterator It, class R, class T>
 inline constexpr simd_key place_key<source<index_iterator, It>, bound_reducer<R, as_is, T>> =
     simd_key_of<op_reducer<T, plain_op_of<typename ways<R>::of_values>, as_is>, It>;
 
+/// The operator whose result's first place is looked for.
+constexpr simd_op first_of(simd_op op) {
+  switch (op) {
+    case simd_op::minimum:
+      return simd_op::first_minimum;
+    case simd_op::maximum:
+      return simd_op::first_maximum;
+    case simd_op::minimum_number:
+      return simd_op::first_minimum_number;
+    case simd_op::maximum_number:
+      return simd_op::first_maximum_number;
+    default:
+      return simd_op::none;
+  }
+}
+
+/// What to ask find_simd_fold() for a reducer that finds the first place of the least or the
+/// greatest of numbers in an array, and no more.
+template <class Source, class Reducer>
+inline constexpr simd_key first_place_key{};
+template <std::contiguous_iterator It, class R, class T>
+  requires number<T> && std::same_as<T, std::iter_value_t<It>> &&
+               bound_reducer<R, as_is, T>::finds_places &&
+               finds_first_place<T, typename bound_reducer<R, as_is, T>::accumulator>
+inline constexpr simd_key first_place_key<source<index_iterator, It>, bound_reducer<R, as_is, T>> =
+    {first_of(simd_op_of<plain_op_of<typename ways<R>::of_values>>), simd_type_of<T>(),
+     simd_type_of<T>()};
+
 /// The fold of ranges of one array with such a reducer, as scalar_fold.
 template <class Source, class Reducer>
 class place_fold {
  public:
   using accumulator = typename Reducer::accumulator;
 
-  place_fold(simd_places places, const Source& elements, const Reducer& reducer)
-      : places_(places),
+  place_fold(simd_fold fold, const Source& elements, const Reducer& reducer)
+      : fold_(fold),
         items_(std::to_address(elements.template iterator<1>(elements))),
-        scalar_(elements, reducer),
-        reducer_(reducer) {}
+        scalar_(elements, reducer) {}
 
   /// Elements [first, first + n) as a sequence of their own; n >= 1.
   accumulator operator()(std::int64_t first, std::int64_t n) const {
-    const std::int64_t rows = n / width;
-    if (places_ == nullptr || rows < few_rows || rows > largest<std::int32_t>) {
-      return scalar_(first, n);
-    }
-    key keys[width];
-    key places[width] = {};
-    for (key& k : keys) k = accumulator::ranking::last_key;
-    const void* some[rows_at_once];
-    for (std::int64_t i = 0; i < rows; i += rows_at_once) {
-      const std::int64_t count = detail::smaller(rows_at_once, rows - i);
-      for (std::int64_t r = 0; r < count; ++r) {
-        const std::int64_t row = first + (i + r) * width;
-        host::prefetch_run(items_, row, width);
-        some[r] = items_ + row;
-      }
-      places_(some, count, width, i, keys, places);
-    }
-    accumulator found{keys[0], first + std::int64_t{places[0]} * width};
-    for (std::int64_t c = 1; c < width; ++c) {
-      found = reducer_.combine(found,
-                               accumulator{keys[c], first + std::int64_t{places[c]} * width + c});
-    }
-    const std::int64_t done = rows * width;
-    return done == n ? found : reducer_.combine(found, scalar_(first + done, n - done));
+    if (fold_ == nullptr || n < few) return scalar_(first, n);
+    accumulator found;
+    fold_(items_ + first, nullptr, n, &found);
+    found.index += first;
+    return found;
   }
 
  private:
-  using key = decltype(accumulator::key);
-  using item = decltype(accumulator::ranking::value(key()));
-  // Four vectors of the widest, which go down an array side by side.
-  static constexpr std::int64_t width = 256 / sizeof(key);
-  static constexpr std::int64_t rows_at_once = 8;
-  // Fewer are not worth the end, which goes through the columns one by one.
-  static constexpr std::int64_t few_rows = 8;
+  using item = decltype(accumulator::ranking::value(decltype(accumulator::key)()));
+  // Fewer are not worth the call.
+  static constexpr std::int64_t few = 32;
 
-  simd_places places_;
+  simd_fold fold_;
   const item* items_;
   scalar_fold<Source, Reducer> scalar_;
-  const Reducer& reducer_;
 };
 
 }  // namespace tilefold::detail::host

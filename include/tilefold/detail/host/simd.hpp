@@ -18,12 +18,31 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
+namespace tilefold {
+
+enum class nan_rule;
+
+}  // namespace tilefold
+
 namespace tilefold::reducers {
 
 struct l2;
 struct rms;
+struct mean;
+template <class Predicate>
+struct any;
+template <class Predicate>
+struct all;
+template <nan_rule Nan>
+struct minmax;
 
 }  // namespace tilefold::reducers
+
+namespace tilefold::detail {
+
+struct truth;
+
+}  // namespace tilefold::detail
 
 namespace tilefold::detail::host {
 
@@ -42,6 +61,10 @@ enum class simd_type {
   brain16,
   float32,
   float64,
+  // Of arrays whose type is known when a program runs.
+  truth,  // a byte, true unless it is 0
+  complex64,
+  complex128,
 };
 
 enum class simd_op {
@@ -58,6 +81,18 @@ enum class simd_op {
   dot,              // plus over the products of two arrays
   squares,          // what reducers::l2 keeps of an array
   counted_squares,  // what reducers::rms keeps
+  counted_sum,      // what reducers::mean keeps
+  any,              // whether an item is not zero
+  all,              // whether no item is zero
+  count,            // how many items are not zero
+  extremes,         // minimum and maximum
+  number_extremes,  // minimum_number and maximum_number
+  // The first place of the result of four of these operators: its key as `ranking` has it
+  // (reducers/arg.hpp), and the item's index in 64 bits. The accumulator is the key.
+  first_minimum,
+  first_maximum,
+  first_minimum_number,
+  first_maximum_number,
 };
 
 /// Folds n >= 1 items of an array (of two, read in step, for dot) and stores the accumulator.
@@ -182,6 +217,25 @@ inline constexpr simd_key range_key_of<bound_reducer<reducers::l2, as_is, T>, It
 template <std::floating_point T, std::contiguous_iterator It>
 inline constexpr simd_key range_key_of<bound_reducer<reducers::rms, as_is, T>, It>{
     simd_op::counted_squares, simd_type_of<T>(), simd_type::float64};
+
+// Sums of doubles may leave the range of a double: moments.hpp sees to them.
+template <class T, std::contiguous_iterator It>
+  requires(std::same_as<T, std::iter_value_t<It>> && !std::same_as<T, double>)
+inline constexpr simd_key range_key_of<bound_reducer<reducers::mean, as_is, T>, It>{
+    simd_op::counted_sum, simd_type_of<T>(), simd_type::float64};
+template <class T, std::contiguous_iterator It>
+  requires std::same_as<T, std::iter_value_t<It>>
+inline constexpr simd_key range_key_of<bound_reducer<reducers::any<truth>, as_is, T>, It>{
+    simd_op::any, simd_type_of<T>(), simd_type::boolean};
+template <class T, std::contiguous_iterator It>
+  requires std::same_as<T, std::iter_value_t<It>>
+inline constexpr simd_key range_key_of<bound_reducer<reducers::all<truth>, as_is, T>, It>{
+    simd_op::all, simd_type_of<T>(), simd_type::boolean};
+template <nan_rule Nan, class T, std::contiguous_iterator It>
+  requires std::same_as<T, std::iter_value_t<It>>
+inline constexpr simd_key range_key_of<bound_reducer<reducers::minmax<Nan>, as_is, T>, It>{
+    Nan == nan_rule{} ? simd_op::extremes : simd_op::number_extremes, simd_type_of<T>(),
+    simd_type_of<T>()};
 
 /// The same for a source.
 template <class Source, class Reducer>

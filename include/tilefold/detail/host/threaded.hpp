@@ -231,9 +231,10 @@ class threaded {
         return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), bound, room);
       }
     }
-    constexpr simd_key places = place_key<source<Its...>, Reducer>;
+    constexpr simd_key places = first_place_key<source<Its...>, Reducer>;
     if constexpr (worth_asking(places)) {
-      const place_fold<source<Its...>, Reducer> fold(places_of<places>(), elements, reducer);
+      const place_fold<source<Its...>, Reducer> fold(
+          find_simd_fold(places.op, places.value, places.accumulator), elements, reducer);
       return fold_blocks(reducer, n, items_in<Its...>(simd_block_bytes), fold, room);
     } else if constexpr (is_gathered<source<Its...>>) {
       const auto fold = gathered_of(elements, reducer);
@@ -461,9 +462,9 @@ class threaded {
             0, n);
       }
     }
-    constexpr simd_key places = place_key<source<Its...>, Reducer>;
+    constexpr simd_key places = first_place_key<source<Its...>, Reducer>;
     if constexpr (worth_asking(places)) {
-      static const simd_places found = places_of<places>();
+      static const simd_fold found = find_simd_fold(places.op, places.value, places.accumulator);
       return place_fold<source<Its...>, Reducer>(found, elements, reducer)(0, n);
     } else if constexpr (is_gathered<source<Its...>>) {
       if (n >= least_simd_items) return gathered_of(elements, reducer)(0, n);
@@ -508,6 +509,10 @@ class threaded {
                                             block_room& room) const {
     if (n < min_blocks * block || threads() == 1) return fold(std::int64_t{0}, n);
     using accumulator = typename Reducer::accumulator;
+    if constexpr (fold_traits<Reducer>::settles) {
+      // An early answer is not worth waking threads for.
+      if (auto value = fold(std::int64_t{0}, block); reducer.settled(value)) return value;
+    }
     while (tree::num_blocks(n, block) > max_blocks_of<accumulator>) block *= 2;
     const std::int64_t count = tree::num_blocks(n, block);
     const block_values<accumulator> values(room, count);
