@@ -9,14 +9,14 @@ include(cmake/cuda_standard.cmake)
 set(TILEFOLD_HAS_CUDA OFF)
 set(TILEFOLD_HAS_NVCC OFF)
 # A preset took the value from an environment that does not say. Tests and tool of the CUDA side compile for hours
-# of a core, and without a GPU they could not run.
+# of a core, and without a GPU they could not run. A driver that is stuck does not answer.
 if(TILEFOLD_CUDA STREQUAL "")
-  execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+  execute_process(COMMAND nvidia-smi -L TIMEOUT 10 RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
   if(status EQUAL 0)
     set(TILEFOLD_CUDA AUTO)
   else()
     set(TILEFOLD_CUDA OFF)
-    message(STATUS "tilefold: no GPU answers (nvidia-smi), so nothing for CUDA is built; -DTILEFOLD_CUDA=ON builds it")
+    message(STATUS "tilefold: no GPU answers (nvidia-smi: ${status}), so nothing for CUDA is built; -DTILEFOLD_CUDA=ON builds it")
   endif()
 endif()
 if(NOT TILEFOLD_CUDA MATCHES "^(AUTO|ON|OFF)$")

@@ -95,7 +95,7 @@ need_clang_format() {
 
 # A GPU that answers; then its own architecture is what to compile for.
 has_gpu() {
-  command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1
+  command -v nvidia-smi >/dev/null && timeout 10 nvidia-smi -L >/dev/null 2>&1
 }
 
 # One cmake or ctest step; its own output has said what failed, the last line says what to do.

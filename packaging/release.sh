@@ -1,20 +1,26 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-#     sh packaging/release.sh [--without-cuda]
+#     sh packaging/release.sh [--without-cuda | --cuda-architectures LIST]
 #
 # Makes dist/ of the commit that is checked out: the source archive; from that archive alone the Debian packages,
 # the wheel for the host and, by nvcc 13, the wheel with CUDA; SHA256SUMS. Then installs and uses each of them in a
-# bare Debian 12. As root. The wheel with CUDA compiles for hours on two cores: CUDAARCHS=90-real makes one for a
-# single architecture.
+# bare Debian 12. As root. The wheel with CUDA compiles for hours on two cores; --cuda-architectures 90-real makes a
+# wheel for a single architecture, to try the rest. CUDAARCHS of the environment is ignored: a release must not
+# depend on what a shell has exported.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/setup.sh
-case $* in
-  '') nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) ||
-    give_up "there is no nvcc for the wheel with CUDA: put one on PATH, or pass --without-cuda" ;;
-  --without-cuda) nvcc= ;;
-  *) give_up "usage: sh packaging/release.sh [--without-cuda]" ;;
+case $#:${1-} in
+  0: | 2:--cuda-architectures)
+    # The last architecture is also there as PTX, for GPUs to come.
+    architectures=${2-75-real;80-real;90-real;100-real;103-real;120-real;121}
+    nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) ||
+      give_up "there is no nvcc for the wheel with CUDA: put one on PATH, or pass --without-cuda"
+    ;;
+  1:--without-cuda) nvcc= ;;
+  *) give_up "usage: sh packaging/release.sh [--without-cuda | --cuda-architectures LIST], of a list as \
+75-real;80-real (CUDAARCHS of the environment is ignored)" ;;
 esac
 [ "$(id -u)" = 0 ] || give_up "as root, run: sh packaging/release.sh"
 [ -z "$(git status --porcelain)" ] || give_up "there are changes that are not committed: a release is of a commit"
@@ -37,8 +43,7 @@ quietly "the wheel for the host" build/release/wheel.log sh "$source/packaging/w
 if [ -z "$nvcc" ]; then
   echo "tilefold: no wheel with CUDA was made (--without-cuda)"
 else
-  # The last architecture is also there as PTX, for GPUs to come.
-  export CUDAARCHS="${CUDAARCHS:-75-real;80-real;90-real;100-real;103-real;120-real;121}"
+  export CUDAARCHS="$architectures"
   # A local version (PEP 440), so that both wheels can lie side by side.
   toolkit=$("$nvcc" --version | sed -n 's/.* release \([0-9]*\).*/\1/p')
   sed -i "s/^result = \"\(.*\)\"\$/result = \"\1+cuda$toolkit\"/" "$source/python/pyproject.toml"

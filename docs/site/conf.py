@@ -49,3 +49,12 @@ html_show_copyright = False
 # The first page is docs/index.html; this leads there.
 html_extra_path = ["extra"]
 
+
+
+def show_menu(app, page, text):
+    """The menu is a comment of docs/index.md, which code hosts do not show."""
+    text[0] = re.sub(r"^<!-- site:.*\n((?:.*\n)*?)-->$", r"\1", text[0], flags=re.MULTILINE)
+
+
+def setup(app):
+    app.connect("source-read", show_menu)

@@ -220,9 +220,11 @@ class Compilers:
 
     def c_fragment(self, block, stem):
         source = self.folder / (stem + ".c")
-        source.write_text("#include <tilefold/tilefold.h>\n#include <stdio.h>\n"
-                          f"void snippet(void);\nvoid snippet(void) {{\n{block.given}\n"
-                          f"{at_line(block, block.code)}}}\n")
+        code = f"{block.given}\n{at_line(block, block.code)}"
+        if block.kind == "statements":
+            code = ("#include <tilefold/tilefold.h>\n#include <stdio.h>\n"
+                    f"void snippet(void);\nvoid snippet(void) {{\n{code}}}\n")
+        source.write_text(code)
         done = self.run([self.cc, "-std=c11", "-fsyntax-only", "-Wall", f"-I{ROOT / 'include'}", source],
                         block.place)
         return done if isinstance(done, str) else None

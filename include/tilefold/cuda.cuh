@@ -43,6 +43,13 @@ namespace tilefold {
 
 namespace detail::cuda {
 
+// In forest_sizes.cuh and key_sizes.cuh. Left undefined here, so that a missing include is a
+// compile error.
+template <class Build>
+struct forest_sizes;
+template <class Build>
+struct key_sizes;
+
 // In launch_forest.cuh.
 template <class Build, class Policy, class Job, class Provide>
 void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
@@ -400,27 +407,28 @@ class basic_cuda_executor {
   }
 
   /// Bytes of workspace that a segmented_reduce() with offsets, or a batched_reduce(), needs, and
-  /// any of fewer segments.
+  /// any of fewer segments. To call it, include the header of the verb.
   static std::int64_t segments_workspace_bytes(std::int64_t num_segments,
                                                std::int64_t accumulator_bytes) {
-    return detail::cuda::forest_workspace_bytes(num_segments, accumulator_bytes);
+    return detail::cuda::forest_sizes<Build>::of_any(num_segments, accumulator_bytes);
   }
 
   /// Bytes of workspace that a segmented_reduce() of segments of equal lengths, `segment_size`
   /// items of `item_bytes` bytes each, can need under the default policy, and any of fewer or
-  /// shorter segments. 0 where no segment is shared by several blocks.
+  /// shorter segments. 0 where no segment is shared by several blocks. To call it, include
+  /// segmented_reduce.hpp.
   static std::int64_t equal_segments_workspace_bytes(std::int64_t num_segments,
                                                      std::int64_t segment_size,
                                                      std::int64_t item_bytes,
                                                      std::int64_t accumulator_bytes) {
-    return detail::cuda::equal_workspace_bytes(num_segments, segment_size, item_bytes,
-                                               accumulator_bytes);
+    return detail::cuda::forest_sizes<Build>::of_equal(num_segments, segment_size, item_bytes,
+                                                       accumulator_bytes);
   }
 
   /// Bytes of workspace that a reduce_by_key() of n keys needs, and any of fewer. At most 2^35
-  /// keys.
+  /// keys. To call it, include reduce_by_key.hpp.
   static std::int64_t by_key_workspace_bytes(std::int64_t n, std::int64_t accumulator_bytes) {
-    return detail::cuda::keys_workspace_bytes(n, accumulator_bytes);
+    return detail::cuda::key_sizes<Build>::of_keys(n, accumulator_bytes);
   }
 
   std::int64_t workspace_bytes() const { return workspace_.bytes(); }
@@ -793,7 +801,6 @@ class basic_cuda_executor {
 };
 
 using cuda_executor = basic_cuda_executor<detail::cuda::this_build>;
-static_assert(detail::fold_executor<cuda_executor>);
 
 namespace detail {
 

@@ -13,10 +13,10 @@
 #include <utility>
 
 #include <tilefold/detail/folding.hpp>
-#include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/detail/stand_in.hpp>
+#include <tilefold/detail/starting_at.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -28,6 +28,9 @@
 namespace tilefold {
 
 namespace detail {
+
+template <bool Indexed, class Arrays, class Lengths>
+struct array_forest;
 
 // Set by the CUDA side of a program, if it has one: throws if a pointer is device memory. So a
 // device pointer is refused with a message in a translation unit that knows no CUDA.
@@ -262,7 +265,6 @@ class basic_host_executor {
 };
 
 using host_executor = basic_host_executor<detail::host::mode>;
-static_assert(detail::fold_executor<host_executor>);
 
 namespace detail {
 

@@ -9,6 +9,28 @@
 
 namespace tilefold {
 
+namespace detail {
+
+/// Arguments that no call of reduce() has.
+template <class... Arguments>
+concept refused_by_reduce = refused_items<Arguments...> || (after_items<Arguments...> > 2) ||
+                            (after_items<Arguments...> > 0 && executor_is_late<Arguments...>);
+
+/// Arguments of reduce_into() in CUB's order, or without an executor.
+template <class... Arguments>
+inline constexpr bool out_of_order = false;
+template <class First, class... More>
+inline constexpr bool out_of_order<First, More...> = item_iterator<First> || item_range<First>;
+template <executor Exec, item_iterator In, item_iterator Out, std::integral N, class... More>
+  requires(!item_range<In>)
+inline constexpr bool out_of_order<Exec, In, Out, N, More...> = true;
+
+// Defined in segmented_reduce.hpp, with the primitives that it needs.
+template <class Acc>
+struct deferred_range;
+
+}  // namespace detail
+
 /// Folds the items of [first, last) with an associative operator, in the order of the range.
 ///
 ///     reduce([exec,] first, last)              sum
@@ -35,7 +57,7 @@ namespace tilefold {
 /// - Throws invalid_range_error (last < first), null_pointer_error, empty_range_error,
 ///   memory_space_error, allocation_error, capture_error, cuda_error.
 template <class Acc = void, executor Exec, detail::item_iterator It, class... InitOp>
-  requires(sizeof...(InitOp) <= 2)
+  requires detail::init_or_op<InitOp...>
 auto reduce(Exec&& exec, It first, It last, InitOp... init_op) {
   const auto n = detail::count_items<Exec>("reduce", first, last);
   return detail::fold_value<Acc>("reduce", exec, n,
@@ -44,7 +66,7 @@ auto reduce(Exec&& exec, It first, It last, InitOp... init_op) {
 }
 
 template <class Acc = void, executor Exec, detail::item_range Range, class... InitOp>
-  requires(sizeof...(InitOp) <= 2)
+  requires detail::init_or_op<InitOp...>
 auto reduce(Exec&& exec, Range&& range, InitOp... init_op) {
   return tilefold::reduce<Acc>(exec, std::begin(range), std::end(range),
                                static_cast<InitOp&&>(init_op)...);
@@ -52,7 +74,7 @@ auto reduce(Exec&& exec, Range&& range, InitOp... init_op) {
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
           class... InitOp>
-  requires(sizeof...(InitOp) <= 2)
+  requires detail::init_or_op<InitOp...>
 auto reduce(It first, It last, InitOp... init_op) {
   return Dispatch::template with_executor<InitOp...>(
       first, [&](auto&& exec) { return tilefold::reduce<Acc>(exec, first, last, init_op...); });
@@ -60,16 +82,21 @@ auto reduce(It first, It last, InitOp... init_op) {
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_range Range,
           class... InitOp>
-  requires(sizeof...(InitOp) <= 2) &&
-          (!(std::same_as<InitOp, detail::range_iterator_t<Range>> || ...))
+  requires detail::init_or_op<InitOp...> &&
+           (!(std::same_as<InitOp, detail::range_iterator_t<Range>> || ...))
 auto reduce(Range&& range, InitOp... init_op) {
   return tilefold::reduce<Acc, Dispatch>(std::begin(range), std::end(range),
                                          static_cast<InitOp&&>(init_op)...);
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
-  requires detail::refused_items<Arguments...>
+  requires detail::refused_by_reduce<Arguments...>
 auto reduce(const Arguments&...) {
+  if constexpr (!detail::refused_items<Arguments...> && detail::executor_is_first<Arguments...>()) {
+    static_assert(detail::after_items<Arguments...> <= 2,
+                  "tilefold: reduce takes at most (range, init, op); with a function of the items "
+                  "it is transform_reduce(range, init, op, f)");
+  }
   return detail::refuse<Arguments...>();
 }
 
@@ -88,7 +115,7 @@ auto reduce(const Arguments&...) {
 /// if the call throws. Everything else as for reduce().
 template <class Acc = void, executor Exec, detail::item_iterator It, detail::output Out,
           class... InitOp>
-  requires(sizeof...(InitOp) <= 2)
+  requires detail::init_or_op<InitOp...>
 void reduce_into(Exec&& exec, It first, It last, Out out, InitOp... init_op) {
   const auto n = detail::count_items<Exec>("reduce_into", first, last);
   detail::fold_to<Acc>("reduce_into", exec, n, out,
@@ -98,23 +125,28 @@ void reduce_into(Exec&& exec, It first, It last, Out out, InitOp... init_op) {
 
 template <class Acc = void, executor Exec, detail::item_range Range, detail::output Out,
           class... InitOp>
-  requires(sizeof...(InitOp) <= 2)
+  requires detail::init_or_op<InitOp...>
 void reduce_into(Exec&& exec, Range&& range, Out out, InitOp... init_op) {
   tilefold::reduce_into<Acc>(exec, std::begin(range), std::end(range), out,
                              static_cast<InitOp&&>(init_op)...);
 }
 
 template <class Acc = void, class... Arguments>
-  requires detail::refused_items<Arguments...>
+  requires detail::refused_items<Arguments...> || detail::out_of_order<Arguments...>
 void reduce_into(const Arguments&...) {
-  detail::refuse<Arguments...>();
+  constexpr bool in_order = !detail::out_of_order<Arguments...>;
+  static_assert(
+      in_order,
+      "tilefold: the order of reduce_into is (executor or stream, first, last, out, init, "
+      "op); CUB's calls, with in, out and n, are in tilefold/cub_compat.cuh");
+  if constexpr (in_order) detail::refuse<Arguments...>();
 }
 
 /// reduce_into() of the first n items from `first` on, n deferred:
 ///
 ///     reduce_into(exec, first, deferred(n, most), out, ...)
 ///
-/// It is defined in tilefold/segmented_reduce.hpp: include that, too.
+/// Include tilefold/segmented_reduce.hpp, too.
 ///
 /// - Result: the bits of reduce() over those items.
 /// - No items give the value of if_empty(), else `init`, else the operator's identity; if there is
@@ -125,8 +157,14 @@ void reduce_into(const Arguments&...) {
 /// - Everything else as for reduce_into().
 template <class Acc = void, executor Exec, detail::item_iterator It, std::integral T,
           detail::output Out, class... InitOp>
-  requires(sizeof...(InitOp) <= 2)
-void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... init_op);
+  requires detail::init_or_op<InitOp...>
+void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... init_op) {
+  constexpr bool included = requires { sizeof(detail::deferred_range<Acc>); };
+  static_assert(included,
+                "tilefold: reduce_into() of a deferred size needs "
+                "#include <tilefold/segmented_reduce.hpp>");
+  if constexpr (included) detail::deferred_range<Acc>::write(exec, first, n, out, init_op...);
+}
 
 /// The same with a stream or an execution policy in place of an executor: reduce(stream, ...),
 /// reduce(thrust::device, ...), reduce(std::execution::par, ...). docs/streams.md lists them all.

@@ -129,7 +129,7 @@ auto read_keyed(Executor& base, const Bound& bound, std::int64_t n, const Keys& 
   const auto elements = bound.source(unless_empty{base, true, "values"}, values);
   const auto raw_keys = base.readable(keys, "keys_first");
   return keyed_items<std::remove_const_t<decltype(raw_keys)>, Equal,
-                     std::remove_const_t<decltype(elements)>>{raw_keys, equal, elements, n};
+                     std::remove_const_t<decltype(elements)>>{{raw_keys, equal, n}, elements};
 }
 
 /// The runs of ranks, each of which reads its own keys.

@@ -57,6 +57,10 @@ concept reducer = std::same_as<typename R::reducer_concept, reducer_tag>;
 
 namespace tilefold::detail {
 
+/// The type of a result that the caller may name; void for the default.
+template <class Result, class Default>
+using named_or = std::conditional_t<std::is_void_v<Result>, Default, Result>;
+
 // A NaN has many bit patterns, and machines disagree about which one an operation makes. So every
 // NaN that is a result gets the same one.
 template <class T>

@@ -203,22 +203,46 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, deferred_size
   }
 }
 
-// Of one segment (reduce.hpp).
-template <class Acc, executor Exec, detail::item_iterator It, std::integral T, detail::output Out,
-          class... InitOp>
-  requires(sizeof...(InitOp) <= 2)
-void reduce_into(Exec&& exec, It first, deferred_size<T> n, Out out, InitOp... init_op) {
-  if constexpr (detail::takes_deferred_sizes<Exec>()) {
-    detail::fold_trees_to<Acc, It>(
-        exec, 1, detail::read_arguments<std::iter_value_t<It>>(init_op...),
-        [&](auto& base, const auto& bound) {
-          const auto items = bound.source(detail::unless_empty{base, n.most() > 0}, first);
-          const auto at = base.readable(n.at(), "n");
-          return detail::deferred_tree<std::remove_cvref_t<decltype(items)>,
-                                       std::remove_cvref_t<decltype(at)>>{items, {at, n.most()}};
-        },
-        out);
+namespace detail {
+
+// reduce_into() of a deferred size: one segment.
+template <class Acc>
+struct deferred_range {
+  template <class Exec, class It, class Size, class Out, class... InitOp>
+  static void write(Exec& exec, const It& first, const Size& n, const Out& out,
+                    const InitOp&... init_op) {
+    if constexpr (detail::takes_deferred_sizes<Exec>()) {
+      detail::fold_trees_to<Acc, It>(
+          exec, 1, detail::read_arguments<std::iter_value_t<It>>(init_op...),
+          [&](auto& base, const auto& bound) {
+            const auto items = bound.source(detail::unless_empty{base, n.most() > 0}, first);
+            const auto at = base.readable(n.at(), "n");
+            return detail::deferred_tree<std::remove_cvref_t<decltype(items)>,
+                                         std::remove_cvref_t<decltype(at)>>{items, {at, n.most()}};
+          },
+          out);
+    }
   }
+};
+
+/// Whether a call of segmented_reduce_into() has a range for iterators, no executor or no output.
+template <class... Arguments>
+inline constexpr bool no_segments = false;
+template <class First, class... More>
+inline constexpr bool no_segments<First, More...> = item_iterator<First> || item_range<First>;
+template <executor Exec, class First, class... More>
+inline constexpr bool no_segments<Exec, First, More...> =
+    sizeof...(More) < 3 || (item_range<First> && !std::is_array_v<First>);
+
+}  // namespace detail
+
+template <class Acc = void, class... Arguments>
+  requires detail::no_segments<Arguments...>
+void segmented_reduce_into(const Arguments&...) {
+  static_assert(!detail::no_segments<Arguments...>,
+                "tilefold: the order of segmented_reduce is (first, offsets, num_segments, out, "
+                "init, op), where first, offsets and out are iterators or pointers; before them an "
+                "executor or a stream, which segmented_reduce_into needs");
 }
 
 /// Does the same synchronously. The executor may be left out: then the memory of everything that
@@ -237,6 +261,12 @@ void segmented_reduce(It first, Arguments... arguments) {
   Dispatch::template with_executor<Arguments...>(
       first, [&](auto&& exec) { tilefold::segmented_reduce<Acc>(exec, first, arguments...); },
       arguments...);
+}
+
+template <class Acc = void, detail::item_range Range, class... Arguments>
+  requires(!std::is_array_v<Range>)
+void segmented_reduce(const Range& range, const Arguments&... arguments) {
+  tilefold::segmented_reduce_into(range, arguments...);
 }
 
 /// The same with a stream or an execution policy in place of an executor: segmented_reduce(stream,

@@ -125,6 +125,13 @@ TILEFOLD_API tilefold_status tilefold_reduce(tilefold_executor* executor, const 
                                              const void* items, tilefold_dtype dtype, int64_t n,
                                              void* result);
 
+/* The same with a result of `result_dtype`: the type that tilefold_result() names. Means, variances,
+ * standard deviations, l1, l2 and logsumexp are computed in double, and can also be float32, float16
+ * or bfloat16: the double, rounded once. Else TILEFOLD_UNSUPPORTED. */
+TILEFOLD_API tilefold_status tilefold_reduce_as(tilefold_executor* executor, const char* op,
+                                                const void* items, tilefold_dtype dtype, int64_t n,
+                                                void* result, tilefold_dtype result_dtype);
+
 /* Folds every segment [offsets[i], offsets[i + 1]) into results[i]. `offsets` has segments + 1
  * integers of 32 or 64 bits, signed. With num_items >= 0 a host executor checks them first; -1
  * believes them, and then items are not null unless the host sees that no segment has any. An empty
@@ -170,6 +177,14 @@ TILEFOLD_API tilefold_status tilefold_axis_reduce(tilefold_executor* executor, c
                                                   const int64_t* strides, int32_t num_axes,
                                                   const int32_t* axes, void* results,
                                                   const int64_t* result_strides);
+/* The same with results of `results_dtype`, as tilefold_reduce_as(). */
+TILEFOLD_API tilefold_status tilefold_axis_reduce_as(tilefold_executor* executor, const char* op,
+                                                     const void* items, tilefold_dtype dtype,
+                                                     int32_t rank, const int64_t* extents,
+                                                     const int64_t* strides, int32_t num_axes,
+                                                     const int32_t* axes, void* results,
+                                                     tilefold_dtype results_dtype,
+                                                     const int64_t* result_strides);
 
 /* Statistics in one read of the data, each with the bits of its own operation, as double. Of
  * nothing: 0, NaN, NaN, infinity, -infinity. */

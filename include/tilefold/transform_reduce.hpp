@@ -22,6 +22,11 @@ template <class F, class Init, class Op, class It>
 concept function_or_thrusts = function_or_needs_const<F, std::iter_value_t<It>> ||
                               in_order_of_thrust<Init, Op, F, std::iter_value_t<It>>;
 
+/// Arguments that no call of transform_reduce() has.
+template <class... Arguments>
+concept refused_by_transform = refused_items<Arguments...> || after_items<Arguments...> == 1 ||
+                               (after_items<Arguments...> > 1 && executor_is_late<Arguments...>);
+
 template <class Init, class Op, class F, class T>
 constexpr bool in_order() {
   constexpr bool thrusts = in_order_of_thrust<Init, Op, F, T>;
@@ -111,7 +116,7 @@ auto transform_reduce(Exec&& exec, Range&& range, Op op, F f) {
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, detail::item_iterator It,
           class... Rest>
-  requires(sizeof...(Rest) >= 2)
+  requires(sizeof...(Rest) >= 2) && (!(detail::names_executor<Rest> || ...))
 auto transform_reduce(It first, It last, Rest... rest) {
   return Dispatch::template with_executor<Rest...>(
       first,
@@ -135,8 +140,13 @@ auto transform_reduce(Range&& range, Op op, F f) {
 }
 
 template <class Acc = void, class Dispatch = detail::default_dispatch, class... Arguments>
-  requires detail::refused_items<Arguments...>
+  requires detail::refused_by_transform<Arguments...>
 auto transform_reduce(const Arguments&...) {
+  if constexpr (!detail::refused_items<Arguments...> && detail::executor_is_first<Arguments...>()) {
+    static_assert(detail::after_items<Arguments...> != 1,
+                  "tilefold: transform_reduce takes (range, op, f) or (range, init, op, f): an "
+                  "operator such as tilefold::plus{} before the function");
+  }
   return detail::refuse<Arguments...>();
 }
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from . import _errors, _library, _threads
 from ._arrays import axes_of, require_no_stream
-from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, Torch, name_of, of_dtype, of_name
-from ._operations import is_as_items
+from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, Torch, is_float, name_of, of_dtype, of_name
+from ._operations import ROUNDED, is_as_items
 from ._out import require_room, require_two
 
 #: Operations that are one of another name for bool.
@@ -101,15 +101,15 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
         return lambda x, op: None
     torch = library.torch
     strided, empty_like, current_stream = torch.strided, torch.empty_like, library.current_stream
-    reduce = _library.tilefold_reduce
+    reduce, reduce_as = _library.tilefold_reduce, _library.tilefold_reduce_as
     # By operation, dtype, device and stream: the operation's name, its type of items, an array to make results like,
-    # the executor, and what the result becomes.
-    plans: Dict[Tuple[str, Any, int, int], Tuple[bytes, _library.Dtype, Any, Any, Optional[Code]]] = {}
+    # the executor, and the result's type if it is not the operation's own.
+    plans: Dict[Tuple[str, Any, int, int], Tuple[bytes, _library.Dtype, Any, Any, Optional[_library.Dtype]]] = {}
 
     def plan(x: Any, op: str, device: int, stream: int) -> Any:
         made = plan_of(op, library.code_of(x))
-        return (made.name, made.items, library.empty(x, made.tail, made.result), executor_of(device, stream),
-                None if made.given == made.result else made.given)
+        return (made.name, made.items, library.empty(x, made.tail, made.given), executor_of(device, stream),
+                None if made.given == made.result else _library.Dtype(*made.given, 1))
 
     def whole(x: Any, op: str) -> Any:
         if not x.is_cuda or x.requires_grad:
@@ -127,10 +127,13 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
         except KeyError:
             name, items, like, executor, given = plans[key] = plan(x, op, device, stream)
         results = empty_like(like)
-        status = reduce(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr())
+        if given is None:
+            status = reduce(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr())
+        else:
+            status = reduce_as(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr(), given)
         if status != 0:
             _library.raise_refusal(status)
-        return results if given is None else library.narrowed(results, given)
+        return results
 
     return whole
 
@@ -184,13 +187,17 @@ def _fold(library: GpuLibrary, x: Any, op: str, axis: Any, keepdims: bool, out: 
     if out is not None:
         check_out(library, out, items, wanted, kept + plan.tail)
     handle = executor_of(items.device, items.stream)
+    if then is None and plan.name in ROUNDED and is_float(wanted):
+        code = wanted  # at once
     results = library.empty(x, kept + plan.tail, code)
-    address = library.address(results)
+    address, of_results = library.address(results), _library.Dtype(*code, 1)
     if len(axes) == rank and library.is_row_major(x, items):
-        _library.call("tilefold_reduce", handle, plan.name, items.address, plan.items, math.prod(shape), address)
+        _library.call("tilefold_reduce_as", handle, plan.name, items.address, plan.items, math.prod(shape), address,
+                      of_results)
     else:
-        _library.call("tilefold_axis_reduce", handle, plan.name, items.address, plan.items, rank, _int64s(shape),
-                      _int64s(items.steps), len(axes), (ctypes.c_int32 * (len(axes) or 1))(*axes), address, None)
+        _library.call("tilefold_axis_reduce_as", handle, plan.name, items.address, plan.items, rank, _int64s(shape),
+                      _int64s(items.steps), len(axes), (ctypes.c_int32 * (len(axes) or 1))(*axes), address, of_results,
+                      None)
     if then is not None:
         results = then(results)
     if wanted != code:
@@ -384,10 +391,9 @@ def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdi
     code = library.code_of(x)
     wanted = None if dtype is None else of_name(dtype)
     if wanted is not None and wanted != code:
-        is_float = code[0] in (2, 4)
-        if is_float and wanted == (2, 64):
+        if is_float(code) and wanted == (2, 64):
             return _fold(library, x, op + "64", axis, keepdims, out)
         same_sign = code[0] == wanted[0] or (code == BOOL and wanted[0] == 0)
         if not (same_sign and wanted in ((0, 64), (1, 64))):
-            x = library.whole_numbers(x, wanted) if is_float and wanted[0] in (0, 1) else library.cast(x, wanted)
+            x = library.whole_numbers(x, wanted) if is_float(code) and wanted[0] in (0, 1) else library.cast(x, wanted)
     return _fold(library, x, op, axis, keepdims, out, wanted)

@@ -48,6 +48,7 @@ _signatures: dict[str, list[Any]] = {
     "tilefold_has_cuda": [],
     "tilefold_synchronize": [_pointer],
     "tilefold_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int64, _pointer],
+    "tilefold_reduce_as": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int64, _pointer, Dtype],
     "tilefold_result": [ctypes.c_char_p, Dtype, ctypes.POINTER(Dtype), ctypes.POINTER(_int32)],
     "tilefold_segmented_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int64, _pointer, Dtype, _int64,
                                   _pointer],
@@ -56,6 +57,8 @@ _signatures: dict[str, list[Any]] = {
                                _pointer, ctypes.POINTER(_int64)],
     "tilefold_axis_reduce": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int32, _pointer, _pointer, _int32,
                              _pointer, _pointer, _pointer],
+    "tilefold_axis_reduce_as": [_pointer, ctypes.c_char_p, _pointer, Dtype, _int32, _pointer, _pointer, _int32,
+                                _pointer, _pointer, Dtype, _pointer],
     "tilefold_stats": [_pointer, _pointer, Dtype, _int64, ctypes.POINTER(Statistics)],
     "tilefold_dot": [_pointer, _pointer, _pointer, Dtype, _int64, _pointer],
     "tilefold_release": [_pointer],
@@ -98,6 +101,7 @@ _functions = {_name: getattr(_lib, _name) for _name in _signatures}
 
 #: For calls that are short: raise_refusal() has to be called with a status that is not 0.
 tilefold_reduce = _functions["tilefold_reduce"]
+tilefold_reduce_as = _functions["tilefold_reduce_as"]
 
 
 def raise_refusal(status: int) -> None:

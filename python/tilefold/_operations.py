@@ -10,6 +10,8 @@ from . import _library
 
 #: Operations that libtilefold computes in float64, and whose results become the floating dtype of the items.
 _AS_ITEMS = {b"mean", b"variance", b"standard_deviation", b"population_variance", b"population_standard_deviation"}
+#: Operations whose results libtilefold rounds itself.
+ROUNDED = _AS_ITEMS | {b"l1", b"l2", b"logsumexp"}
 
 
 def is_as_items(name: bytes, is_floating: bool) -> bool:

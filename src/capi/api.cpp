@@ -107,17 +107,36 @@ std::int64_t items_of_equal(const reader& read, std::int64_t segments, std::int6
   return segments * length;
 }
 
+// The type of results: that of the operation, or one that its doubles are rounded to.
+dtype read_result_type(const reader& read, const basic_kernel<host_executor>& found,
+                       const tilefold_dtype* asked, const char* name) {
+  if (asked == nullptr) return found.result;
+  const dtype type = read.type(*asked, name);
+  const bool rounds = capi::is_rounded(found.which) && capi::rounds_to(type);
+  if (!rounds && type != found.result) {
+    read.fail(TILEFOLD_UNSUPPORTED,
+              std::string(name) + " is " + std::string(name_of(type)) + ", and the results of " +
+                  std::string(name_of(found.which)) + " of " + std::string(name_of(found.items)) +
+                  " are " + std::string(name_of(found.result)) +
+                  (is_rounded(found.which) ? " or a narrower floating type" : ""));
+  }
+  return type;
+}
+
 void fold_range(const reader& read, tilefold_executor* executor, op which, const void* items,
-                tilefold_dtype code, std::int64_t n, void* result) {
+                tilefold_dtype code, std::int64_t n, void* result,
+                const tilefold_dtype* result_code = nullptr) {
   tilefold_executor& exec = read.there(executor, "executor");
   const dtype type = read.type(code, "dtype");
   const auto& found = read.kernel_of(which, type);
+  const dtype of_result = capi::read_result_type(read, found, result_code, "result_dtype");
   read.array(items, type, read.count(n, "n"), "items");
   read.require(result, "result", true);
-  read.require_aligned(result, found.result, "result");
+  read.require_aligned(result, of_result, "result");
   if (n == 0) read.require_result_of_nothing(found);
   job call = plain_job(items, type, n > 0, 1, {nullptr, n, 0}, result);
   call.is_range = true;
+  call.results_type = of_result;
   exec.fold(which, call);
 }
 
@@ -196,6 +215,41 @@ axis_shapes read_shapes(const reader& read, std::int32_t rank, const std::int64_
     shapes.out.stride[i] = result_strides[i];
   }
   return shapes;
+}
+
+void fold_axes(const reader& read, tilefold_executor* executor, const char* name, const void* items,
+               tilefold_dtype code, std::int32_t rank, const std::int64_t* extents,
+               const std::int64_t* strides, std::int32_t num_axes, const std::int32_t* axes,
+               void* results, const tilefold_dtype* results_code,
+               const std::int64_t* result_strides) {
+  tilefold_executor& exec = read.there(executor, "executor");
+  const op which = read.operation(name);
+  const dtype type = read.type(code, "dtype");
+  const auto& found = read.kernel_of(which, type);
+  const dtype of_results = capi::read_result_type(read, found, results_code, "results_dtype");
+  const axis_shapes shapes =
+      read_shapes(read, rank, extents, strides, num_axes, axes, result_strides);
+  const detail::matched_axes matched(shapes.in, shapes.out, num_axes);
+  job call;
+  call.plan = detail::make_axis_plan(shapes.in, shapes.out, matched);
+  if (call.plan.results == 0) return;
+  const bool nothing = call.plan.length == 0;
+  if (nothing) read.require_result_of_nothing(found);
+  read.require(items, "items", !nothing);
+  read.require(results, "results", true);
+  read.require_aligned(items, type, "items");
+  read.require_aligned(results, of_results, "results");
+  require_reach(read, shapes.in, type, "extents and strides");
+  require_reach(read, shapes.out, of_results, "result_strides");
+  call.items = items;
+  call.type = type;
+  call.reads_items = !nothing;
+  call.by_columns = !detail::has_equal_trees(call.plan);
+  call.segments = call.plan.results;
+  call.offsets = {nullptr, call.plan.length, 0};
+  call.results = results;
+  call.results_type = of_results;
+  exec.fold(which, call);
 }
 
 }  // namespace
@@ -317,6 +371,15 @@ tilefold_status tilefold_reduce(tilefold_executor* executor, const char* op, con
   });
 }
 
+tilefold_status tilefold_reduce_as(tilefold_executor* executor, const char* op, const void* items,
+                                   tilefold_dtype dtype, int64_t n, void* result,
+                                   tilefold_dtype result_dtype) {
+  return guarded([&] {
+    const reader read("tilefold_reduce_as");
+    capi::fold_range(read, executor, read.operation(op), items, dtype, n, result, &result_dtype);
+  });
+}
+
 tilefold_status tilefold_segmented_reduce(tilefold_executor* executor, const char* op,
                                           const void* items, tilefold_dtype dtype,
                                           int64_t num_items, const void* offsets,
@@ -419,33 +482,20 @@ tilefold_status tilefold_axis_reduce(tilefold_executor* executor, const char* op
                                      const int64_t* strides, int32_t num_axes, const int32_t* axes,
                                      void* results, const int64_t* result_strides) {
   return guarded([&] {
-    const reader read("tilefold_axis_reduce");
-    tilefold_executor& exec = read.there(executor, "executor");
-    const capi::op which = read.operation(op);
-    const capi::dtype type = read.type(dtype, "dtype");
-    const auto& found = read.kernel_of(which, type);
-    const axis_shapes shapes =
-        read_shapes(read, rank, extents, strides, num_axes, axes, result_strides);
-    const detail::matched_axes matched(shapes.in, shapes.out, num_axes);
-    job call;
-    call.plan = detail::make_axis_plan(shapes.in, shapes.out, matched);
-    if (call.plan.results == 0) return;
-    const bool nothing = call.plan.length == 0;
-    if (nothing) read.require_result_of_nothing(found);
-    read.require(items, "items", !nothing);
-    read.require(results, "results", true);
-    read.require_aligned(items, type, "items");
-    read.require_aligned(results, found.result, "results");
-    require_reach(read, shapes.in, type, "extents and strides");
-    require_reach(read, shapes.out, found.result, "result_strides");
-    call.items = items;
-    call.type = type;
-    call.reads_items = !nothing;
-    call.by_columns = !detail::has_equal_trees(call.plan);
-    call.segments = call.plan.results;
-    call.offsets = {nullptr, call.plan.length, 0};
-    call.results = results;
-    exec.fold(which, call);
+    capi::fold_axes(reader("tilefold_axis_reduce"), executor, op, items, dtype, rank, extents,
+                    strides, num_axes, axes, results, nullptr, result_strides);
+  });
+}
+
+tilefold_status tilefold_axis_reduce_as(tilefold_executor* executor, const char* op,
+                                        const void* items, tilefold_dtype dtype, int32_t rank,
+                                        const int64_t* extents, const int64_t* strides,
+                                        int32_t num_axes, const int32_t* axes, void* results,
+                                        tilefold_dtype results_dtype,
+                                        const int64_t* result_strides) {
+  return guarded([&] {
+    capi::fold_axes(reader("tilefold_axis_reduce_as"), executor, op, items, dtype, rank, extents,
+                    strides, num_axes, axes, results, &results_dtype, result_strides);
   });
 }
 

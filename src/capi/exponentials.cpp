@@ -33,6 +33,7 @@ struct log_of_pair {
   double value;
 
   TILEFOLD_HD explicit log_of_pair(const r::max_and_sum& pair) : value(logarithm_of_sum(pair)) {}
+  TILEFOLD_HD void write(dtype type, char* to) const { capi::write_rounded(value, type, to); }
 };
 
 }  // namespace

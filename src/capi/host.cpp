@@ -76,7 +76,20 @@ class host final : public tilefold_executor {
 
   void fold(op which, const job& call) override {
     if (call.offsets.bits != 0 && call.segments > 0) require_here(call.offsets.data, "offsets");
-    kernels().find(which, call.type)->fold(exec_, call);
+    const auto& kernel = *kernels().find(which, call.type);
+    if (!is_rounded(which) || call.results_type == dtype::float64) return kernel.fold(exec_, call);
+    require_here(call.results, call.is_range ? "result" : "results");
+    std::vector<double> results(static_cast<std::size_t>(call.segments));
+    job wide = call;
+    wide.results = results.data();
+    wide.results_type = dtype::float64;
+    wide.plan.out = {1, {call.segments}, {1}};
+    kernel.fold(exec_, wide);
+    for (std::int64_t i = 0; i < call.segments; ++i) {
+      capi::write_rounded(
+          results[static_cast<std::size_t>(i)], call.results_type,
+          static_cast<char*>(call.results) + call.plan.out.offset(i) * bytes_of(call.results_type));
+    }
   }
 
   void dot(const void* x, const void* y, dtype type, std::int64_t n, void* result) override {

@@ -232,7 +232,8 @@ struct job {
   std::int64_t segments = 1;
   any_offsets offsets;
   void* results = nullptr;
-  bool is_range = false;  // one segment, of offsets.step items
+  dtype results_type = dtype::float64;  // of operations that is_rounded() names
+  bool is_range = false;                // one segment, of offsets.step items
 };
 
 /// What It reads of items in memory.

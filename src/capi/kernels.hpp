@@ -30,6 +30,7 @@
 
 #include "job.hpp"
 #include "piece.hpp"
+#include "rounded_output.hpp"
 #include "types.hpp"
 
 namespace tilefold::capi {
@@ -49,17 +50,44 @@ struct plain {
   R operator()() const { return R{}; }
 };
 
-/// Operations and items whose rows of one length have kernels of their own on a GPU: those that
-/// networks ask for. Each takes some seconds to compile.
+/// What Make makes, for items of a dtype if it asks for that.
+template <class Make>
+auto made(dtype type) {
+  if constexpr (std::is_invocable_v<Make, dtype>) {
+    return Make{}(type);
+  } else {
+    return Make{}();
+  }
+}
+
+/// What a fold's values are in, if Make names it; else void, and the items decide.
+template <class Make>
+struct accumulator_named {
+  using type = void;
+};
+template <class Make>
+  requires requires { typename Make::accumulator; }
+struct accumulator_named<Make> {
+  using type = typename Make::accumulator;
+};
+
+/// Make, with values in Acc.
+template <class Acc, class Make>
+struct in : Make {
+  using accumulator = Acc;
+};
+
+/// Whether rows of one length have kernels of their own on a GPU: if the items are read where they
+/// lie. The kernels of an operation and a type take some seconds to compile.
 template <op Which, class It>
-inline constexpr bool has_rows = false;
-template <op Which, class T>
-inline constexpr bool has_rows<Which, const T*> =
-    (Which == op::sum || Which == op::mean || Which == op::logsumexp ||
-     Which == op::softmax_pair) &&
-    (std::is_same_v<T, float> || is_narrow_float<T>);
+inline constexpr bool has_rows = std::is_pointer_v<It> && is_common(Which);
 
 #if defined(__CUDACC__)
+/// A result that writes itself as the type that a caller asks for.
+template <class Second>
+concept is_rounded_result =
+    requires(const Second& result, char* at) { result.write(dtype::float64, at); };
+
 /// Where results of two operations go that are folded alike: a First or a Second, made of the
 /// fold's Result. Which one is known when a program runs, so that the two share kernels.
 template <class First, class Second, class Result>
@@ -70,10 +98,14 @@ class either_output {
 
   class place {
    public:
-    TILEFOLD_HD place(char* at, bool second) : at_(at), second_(second) {}
+    TILEFOLD_HD place(char* at, bool second, dtype type) : at_(at), type_(type), second_(second) {}
     TILEFOLD_HD void operator=(const Result& result) const {
       if (second_) {
-        *reinterpret_cast<Second*>(at_) = Second(result);
+        if constexpr (is_rounded_result<Second>) {
+          Second(result).write(type_, at_);
+        } else {
+          *reinterpret_cast<Second*>(at_) = Second(result);
+        }
       } else {
         *reinterpret_cast<First*>(at_) = First(result);
       }
@@ -81,27 +113,38 @@ class either_output {
 
    private:
     char* at_;
+    dtype type_;
     bool second_;
   };
 
-  either_output(void* results, bool second) : at_(static_cast<char*>(results)), second_(second) {}
+  either_output(const job& call, bool second)
+      : at_(static_cast<char*>(call.results)), type_(call.results_type), second_(second) {}
 
-  TILEFOLD_HD place operator*() const { return {at_, second_}; }
+  TILEFOLD_HD place operator*() const { return {at_, second_, type_}; }
   TILEFOLD_HD friend either_output operator+(either_output out, std::int64_t n) {
-    out.at_ += n * static_cast<std::int64_t>(out.second_ ? sizeof(Second) : sizeof(First));
+    out.at_ += n * (out.second_ ? bytes_of_second(out.type_) : static_cast<int>(sizeof(First)));
     return out;
   }
   char* get() const { return at_; }
 
  private:
+  TILEFOLD_HD static int bytes_of_second(dtype type) {
+    if constexpr (is_rounded_result<Second>) {
+      return bytes_of(type);
+    } else {
+      return static_cast<int>(sizeof(Second));
+    }
+  }
+
   char* at_;
+  dtype type_;
   bool second_;
 };
 
 template <class First, class Second, bool IsSecond, class Result = First>
 struct output_of_either {
   using type = either_output<First, Second, Result>;
-  static type at(void* results) { return {results, IsSecond}; }
+  static type at(const job& call) { return {call, IsSecond}; }
 };
 #endif
 
@@ -109,23 +152,31 @@ struct output_of_either {
 template <class Out>
 struct output_of {
   using type = Out*;
-  static type at(void* results) { return static_cast<Out*>(results); }
+  static type at(const job& call) { return static_cast<Out*>(call.results); }
 };
+#if defined(__CUDACC__)
+template <>
+struct output_of<double> {
+  using type = rounded_output;
+  static type at(const job& call) { return {call.results, call.results_type}; }
+};
+#endif
 
 /// Folds a job with what Make makes for an operation; its results are of type Out.
 template <op Which, class It, class Out, class Make, class Exec>
 void fold_job(Exec& exec, const job& call) {
-  const auto bound =
-      detail::bind<void, It>(detail::init_and_op{detail::no_init{}, Make{}()}, detail::as_is{});
+  const auto bound = detail::bind<typename accumulator_named<Make>::type, It>(
+      detail::init_and_op{detail::no_init{}, capi::made<Make>(call.type)}, detail::as_is{});
   const auto items = bound.source(detail::unless_empty{exec, call.reads_items, "items"},
                                   capi::items_of<It>(call.items, call.type));
   const auto empty = bound.empty("reduce");
   using out_type = typename output_of<Out>::type;
-  const out_type results = output_of<Out>::at(call.results);
+  const out_type results = output_of<Out>::at(call);
   using policy = detail::default_policy;
 #if defined(__CUDACC__)
-  // On a GPU a long range has kernels of its own.
-  if (call.is_range && call.offsets.step > 0) {
+  // On a GPU a range has kernels of its own; one row is a range.
+  const bool in_rows = !call.by_columns && call.offsets.bits == 0 && call.offsets.step > 0;
+  if (in_rows && call.segments == 1) {
     if constexpr (!std::is_pointer_v<out_type>) {  // at a pointer it looks by itself
       (void)exec.readable(static_cast<const char*>(call.results), "out");
     }
@@ -133,7 +184,7 @@ void fold_job(Exec& exec, const job& call) {
     return;
   }
   if constexpr (has_rows<Which, It>) {
-    if (!call.by_columns && call.offsets.bits == 0 && call.offsets.step > 0) {
+    if (in_rows) {
       exec.template fold_forest<policy>(
           detail::make_equal_forest(items, call.segments, call.offsets.step), call.segments,
           bound.reducer, bound.start, empty,
@@ -208,9 +259,10 @@ class basic_table {
   /// `result` names what Out is in memory.
   template <op Which, class It, class Out, class Make>
   void add(dtype items, bool has_empty, dtype result = result_traits<Out>::type) {
-    using reducer = decltype(Make{}());
+    using reducer = decltype(capi::made<Make>(dtype{}));
     using accumulator =
-        typename detail::fold_types<void, reducer, detail::as_is, detail::no_init, It>::accumulator;
+        typename detail::fold_types<typename accumulator_named<Make>::type, reducer, detail::as_is,
+                                    detail::no_init, It>::accumulator;
     kernel& row = rows_[static_cast<int>(Which)][static_cast<int>(items)];
     row.which = Which;
     row.items = items;
@@ -244,6 +296,16 @@ class basic_table {
   template <op Which, class Make, class Wide, class Out>
   void add_any(std::initializer_list<dtype> items, bool has_empty = true) {
     for (const dtype type : items) add<Which, any_items<Wide>, Out, Make>(type, has_empty);
+  }
+
+  /// Of items of type T, their folds in Wide: read where they lie on a GPU.
+  template <op Which, class Make, class Wide, class... T>
+  void add_wide(bool has_empty = true) {
+    if constexpr (on_host) {
+      (add<Which, any_items<Wide>, Wide, Make>(dtype_of<T>, has_empty), ...);
+    } else {
+      (add<Which, const T*, Wide, in<Wide, Make>>(dtype_of<T>, has_empty), ...);
+    }
   }
 
   /// Gives `as` the function of `of` for items of a dtype: their results are the same.

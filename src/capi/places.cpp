@@ -40,6 +40,12 @@ struct result_traits<index_of> {
 void add_places(table& all) {
   all.add_real<op::arg_min, make<r::arg_min<>>, index_of>(false);
   all.add_real<op::arg_max, make<r::arg_max<>>, index_of>(false);
+  if constexpr (!table::on_host) {  // read where they lie
+    all.add<op::arg_min, const std::int32_t*, index_of, make<r::arg_min<>>>(dtype::int32, false);
+    all.add<op::arg_min, const std::int64_t*, index_of, make<r::arg_min<>>>(dtype::int64, false);
+    all.add<op::arg_max, const std::int32_t*, index_of, make<r::arg_max<>>>(dtype::int32, false);
+    all.add<op::arg_max, const std::int64_t*, index_of, make<r::arg_max<>>>(dtype::int64, false);
+  }
 }
 
 }  // namespace tilefold::capi

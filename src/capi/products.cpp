@@ -19,7 +19,8 @@ struct make_complex {
 void add_products(table& all) {
   using make = plain<r::product>;
   all.add_any<op::product64, make, std::int64_t, std::int64_t>(
-      {dtype::int8, dtype::int16, dtype::int32, dtype::int64, dtype::boolean});
+      {dtype::int8, dtype::int16, dtype::boolean});
+  all.add_wide<op::product64, make, std::int64_t, std::int32_t, std::int64_t>();
   all.add_any<op::product64, make, std::uint64_t, std::uint64_t>(
       {dtype::uint8, dtype::uint16, dtype::uint32, dtype::uint64});
   all.add_any<op::product64, make, double, double>(

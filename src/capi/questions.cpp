@@ -14,24 +14,60 @@ constexpr std::initializer_list<dtype> all_dtypes = {
 
 #if defined(__CUDACC__)
 
+/// The bits of an item of 16 bytes.
+struct bits_of_16 {
+  std::uint64_t low, high;
+};
+
+/// The bits by which an item of a dtype is not zero: all but the signs of floats.
+constexpr std::uint64_t value_bits(dtype type) {
+  switch (type) {
+    case dtype::float16:
+    case dtype::bfloat16:
+      return 0x7fff;
+    case dtype::float32:
+      return 0x7fffffff;
+    case dtype::complex64:
+      return 0x7fffffff7fffffff;
+    case dtype::float64:
+    case dtype::complex128:
+      return 0x7fffffffffffffff;
+    default:
+      return ~std::uint64_t{0};
+  }
+}
+
+/// Whether an item is not zero or, if `from`, whether it is.
 struct differs {
+  std::uint64_t mask;
   bool from;
-  TILEFOLD_HD bool operator()(bool value) const { return value != from; }
+
+  template <class Bits>
+  TILEFOLD_HD bool operator()(const Bits& item) const {
+    return ((item & static_cast<Bits>(mask)) != 0) != from;
+  }
+  TILEFOLD_HD bool operator()(const bits_of_16& item) const {
+    return (((item.low | item.high) & mask) != 0) != from;
+  }
 };
 
 /// Whether an item is true or, of all, whether none is false. Which one is known when a program
 /// runs, so that they share kernels.
 struct question : r::any<differs> {
-  explicit question(bool of_all) : r::any<differs>{{{of_all}}} {}
+  question(dtype type, bool of_all) : r::any<differs>{{{value_bits(type), of_all}}} {}
   TILEFOLD_HD bool project(bool found) const { return found != predicate.from; }
 };
 
 template <bool OfAll>
 struct make {
-  auto operator()() const { return question(OfAll); }
+  auto operator()(dtype type) const { return question(type, OfAll); }
 };
 using make_any = make<false>;
 using make_all = make<true>;
+
+struct make_count {
+  auto operator()(dtype type) const { return r::count_if(differs{value_bits(type), false}); }
+};
 
 #else
 using make_any = plain<r::any<>>;
@@ -50,6 +86,31 @@ struct tilefold::detail::ways<tilefold::capi::question>
 
 namespace tilefold::capi {
 
+#if defined(__CUDACC__)
+
+namespace {
+
+template <class Bits>
+void add_of(table& all, std::initializer_list<dtype> items) {
+  for (const dtype type : items) {
+    all.add<op::any, const Bits*, bool, make_any>(type, true);
+    all.add<op::all, const Bits*, bool, make_all>(type, true);
+    all.add<op::count_nonzero, const Bits*, std::int64_t, make_count>(type, true);
+  }
+}
+
+}  // namespace
+
+void add_questions(table& all) {
+  capi::add_of<std::uint8_t>(all, {dtype::int8, dtype::uint8, dtype::boolean});
+  capi::add_of<std::uint16_t>(all, {dtype::int16, dtype::uint16, dtype::float16, dtype::bfloat16});
+  capi::add_of<std::uint32_t>(all, {dtype::int32, dtype::uint32, dtype::float32});
+  capi::add_of<std::uint64_t>(all, {dtype::int64, dtype::uint64, dtype::float64, dtype::complex64});
+  capi::add_of<bits_of_16>(all, {dtype::complex128});
+}
+
+#else
+
 void add_questions(table& all) {
   all.add_any<op::any, make_any, bool, bool>(all_dtypes);
   all.add_any<op::all, make_all, bool, bool>(all_dtypes);
@@ -57,5 +118,7 @@ void add_questions(table& all) {
     all.add<op::count_nonzero, nonzero_items, std::int64_t, plain<r::sum>>(type, true);
   }
 }
+
+#endif
 
 }  // namespace tilefold::capi

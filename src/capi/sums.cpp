@@ -40,7 +40,8 @@ void add_sums(table& all) {
                 std::uint8_t, std::uint16_t, std::uint32_t>();
   // Bools are counted.
   all.add_any<op::sum64, plain<r::sum>, std::int64_t, std::int64_t>(
-      {dtype::int8, dtype::int16, dtype::int32, dtype::boolean});
+      {dtype::int8, dtype::int16, dtype::boolean});
+  all.add_wide<op::sum64, plain<r::sum>, std::int64_t, std::int32_t>();
   all.add_any<op::sum64, plain<r::sum>, std::uint64_t, std::uint64_t>(
       {dtype::uint8, dtype::uint16, dtype::uint32});
   using checked = plain<r::checked_sum<>>;

@@ -381,11 +381,18 @@ TEST_F(CInterfaceOnGpu, SegmentsHaveTheHostsBits) {
 // at any item, and what lies behind the last result stays as it is.
 TEST_F(CInterfaceOnGpu, RowsOfOneLengthHaveTheHostsBits) {
   const std::int64_t most = std::int64_t{1} << 20;
-  for (const tilefold_dtype type : {float32_code, bfloat16_code, float64_code}) {
-    for (const bytes& items : {items_of(type, most + 1), near_items_of(type, most + 1)}) {
+  for (const tilefold_dtype type :
+       {float32_code, bfloat16_code, float64_code, int32_code, int64_code}) {
+    const bool is_integer = type.code == TILEFOLD_INT;
+    for (const bytes& items :
+         {items_of(type, most + 1), is_integer
+                                        ? bytes(static_cast<std::size_t>(most + 1) * type.bits / 8)
+                                        : near_items_of(type, most + 1)}) {
       const gpu_bytes on_gpu(items);
-      // The pair shows what the logarithm may round away.
-      for (const char* op : {"sum", "logsumexp", "softmax_pair"}) {
+      // The pair shows what the logarithm may round away. Of zeros nothing settles early.
+      for (const char* op :
+           {"sum", "product", "min", "max", "arg_min", "arg_max", "any", "all", "count_nonzero",
+            "mean", "variance", "l1", "l2", "logsumexp", "softmax_pair"}) {
         const std::size_t size = result_bytes(op, type);
         for (const std::int64_t length : {1, 4, 64, 1024, 4096, 131072}) {
           const std::int64_t all = most / length;
@@ -461,6 +468,48 @@ bytes with_gaps(const bytes& results, std::size_t size, int step) {
     std::memcpy(spread.data() + 2 * place * size, results.data() + i * size, size);
   }
   return spread;
+}
+
+TEST_F(CInterfaceOnGpu, RoundsResultsAsTheHostDoes) {
+  const std::int64_t extents[] = {40, 3, 333};
+  const std::int64_t count = 40 * 3 * 333;
+  for (const tilefold_dtype type : types) {
+    if (type.code == TILEFOLD_COMPLEX) continue;
+    const bytes items = items_of(type, count);
+    const gpu_bytes on_gpu(items);
+    for (const char* op : {"mean", "variance", "population_variance", "standard_deviation",
+                           "population_standard_deviation", "l1", "l2", "logsumexp"}) {
+      for (const tilefold_dtype of_results :
+           {tilefold_dtype{TILEFOLD_FLOAT, 64, 1}, tilefold_dtype{TILEFOLD_FLOAT, 32, 1},
+            tilefold_dtype{TILEFOLD_FLOAT, 16, 1}, tilefold_dtype{TILEFOLD_BFLOAT, 16, 1}}) {
+        const std::size_t size = of_results.bits / 8;
+        for (const std::vector<std::int32_t>& axes :
+             {std::vector<std::int32_t>{0, 1, 2}, {2}, {0}, {1}, {0, 2}}) {
+          std::size_t results = 1;
+          for (std::int32_t i = 0; i < 3; ++i) {
+            const bool is_left = std::find(axes.begin(), axes.end(), i) == axes.end();
+            if (is_left) results *= static_cast<std::size_t>(extents[i]);
+          }
+          bytes expected(results * size);
+          const gpu_bytes got(expected.size());
+          const auto num_axes = static_cast<std::int32_t>(axes.size());
+          must(tilefold_axis_reduce_as(host_, op, items.data(), type, 3, extents, nullptr, num_axes,
+                                       axes.data(), expected.data(), of_results, nullptr));
+          must(tilefold_axis_reduce_as(gpu_, op, on_gpu.data(), type, 3, extents, nullptr, num_axes,
+                                       axes.data(), got.data(), of_results, nullptr));
+          must(tilefold_synchronize(gpu_));
+          EXPECT_EQ(got.to_host(), expected) << op << " of " << name_of(type) << " as "
+                                             << name_of(of_results) << ", " << num_axes << " axes";
+        }
+        bytes expected(size);
+        const gpu_bytes got(size);
+        must(tilefold_reduce_as(host_, op, items.data(), type, count, expected.data(), of_results));
+        must(tilefold_reduce_as(gpu_, op, on_gpu.data(), type, count, got.data(), of_results));
+        must(tilefold_synchronize(gpu_));
+        EXPECT_EQ(got.to_host(), expected) << op << " of " << name_of(type);
+      }
+    }
+  }
 }
 
 TEST_F(CInterfaceOnGpu, AxesWriteWhereTheirStridesSay) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <random>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -932,6 +933,112 @@ TEST_F(CInterface, EachThreadHasItsOwnMessage) {
     EXPECT_NE(tilefold_host_executor(-5, nullptr), TILEFOLD_OK);
   }).join();
   EXPECT_NE(std::string(tilefold_last_error()).find("'mine'"), std::string::npos);
+}
+
+// Every value of a 16-bit type that is not negative, in order; an infinity counts as one more.
+template <class T>
+std::vector<double> values_of_16_bits(std::uint16_t infinity) {
+  std::vector<double> values;
+  for (std::uint16_t bits = 0; bits < infinity; ++bits) {
+    values.push_back(static_cast<double>(static_cast<float>(__builtin_bit_cast(T, bits))));
+  }
+  const double last = values.back();
+  values.push_back(last + (last - values[values.size() - 2]));
+  return values;
+}
+
+// The nearest of these values, the even one of two, by bits: what rounding once gives.
+std::uint16_t nearest_of(const std::vector<double>& values, double x) {
+  const double size = std::fabs(x);
+  const auto above = std::lower_bound(values.begin(), values.end(), size);
+  auto i =
+      above == values.end() ? values.size() - 1 : static_cast<std::size_t>(above - values.begin());
+  if (i > 0 && i < values.size() && above != values.end()) {
+    const double up = values[i] - size;
+    const double down = size - values[i - 1];
+    if (down < up || (down == up && (i - 1) % 2 == 0)) --i;
+  }
+  return static_cast<std::uint16_t>(i | (std::signbit(x) ? 0x8000u : 0u));
+}
+
+TEST_F(CInterface, RoundsResultsOnce) {
+  const tilefold_dtype f64 = code<double>;
+  const auto mean_as = [&](double x, tilefold_dtype type) {
+    std::uint64_t result = 0xeeeeeeeeeeeeeeee;
+    must(tilefold_reduce_as(host_, "mean", &x, f64, 1, &result, type));
+    return result;
+  };
+  const auto check = [&](double x, const std::vector<double>& halves,
+                         const std::vector<double>& brains) {
+    EXPECT_EQ(mean_as(x, code<half>), 0xeeeeeeeeeeee0000 | nearest_of(halves, x)) << x;
+    EXPECT_EQ(mean_as(x, code<bfloat16>), 0xeeeeeeeeeeee0000 | nearest_of(brains, x)) << x;
+    EXPECT_EQ(mean_as(x, code<float>),
+              0xeeeeeeee00000000 | __builtin_bit_cast(std::uint32_t, static_cast<float>(x)))
+        << x;
+    EXPECT_EQ(mean_as(x, f64), __builtin_bit_cast(std::uint64_t, x)) << x;
+  };
+  const auto halves = values_of_16_bits<half>(0x7c00);
+  const auto brains = values_of_16_bits<bfloat16>(0x7f80);
+  const unsigned seed = std::random_device{}();
+  std::mt19937_64 random(seed);
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  // Around the middle of two neighbours, where a float in between would be rounded twice.
+  for (const auto* values : {&halves, &brains}) {
+    for (int k = 0; k < 3000; ++k) {
+      const std::size_t i = k == 0 ? values->size() - 1 : 1 + random() % (values->size() - 1);
+      const double middle = ((*values)[i - 1] + (*values)[i]) / 2;
+      for (const double size : {middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e300),
+                                (*values)[i - 1], middle * (1 + 0x1p-30)}) {
+        check(random() % 2 == 0 ? size : -size, halves, brains);
+      }
+    }
+  }
+  for (const double x : {0.0, 5e-324, 1e300, 0x1p-149, 0x1p-150, 0x1.8p-150, 3.5e38, 65504.0}) {
+    check(x, halves, brains);
+    check(-x, halves, brains);
+  }
+  const double nan = -std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(mean_as(nan, code<half>), 0xeeeeeeeeeeee7e00);
+  EXPECT_EQ(mean_as(nan, code<bfloat16>), 0xeeeeeeeeeeee7fc0);
+  EXPECT_EQ(mean_as(nan, code<float>), 0xeeeeeeee7fc00000);
+}
+
+TEST_F(CInterface, RoundsResultsOfAxes) {
+  const std::vector<float> x = items_of<float>(6);
+  const std::int64_t extents[] = {3, 2};
+  const std::int64_t apart[] = {-2};
+  for (const char* op : {"mean", "variance", "population_variance", "standard_deviation",
+                         "population_standard_deviation", "l1", "l2", "logsumexp"}) {
+    for (const std::int32_t axis : {0, 1}) {
+      const std::size_t n = axis == 0 ? 2 : 3;
+      std::vector<double> wide(n);
+      std::vector<float> narrow(2 * n, -1.0f);
+      must(tilefold_axis_reduce(host_, op, x.data(), code<float>, 2, extents, nullptr, 1, &axis,
+                                wide.data(), nullptr));
+      must(tilefold_axis_reduce_as(host_, op, x.data(), code<float>, 2, extents, nullptr, 1, &axis,
+                                   narrow.data() + 2 * n - 2, code<float>, apart));
+      for (std::size_t i = 0; i < n; ++i) {
+        EXPECT_EQ(narrow[2 * n - 2 - 2 * i], static_cast<float>(wide[i])) << op << axis;
+        EXPECT_EQ(narrow[2 * n - 1 - 2 * i], -1.0f) << op << axis;
+      }
+    }
+  }
+}
+
+TEST_F(CInterface, RefusesTypesThatResultsAreNotRoundedTo) {
+  const std::vector<float> x = items_of<float>(4);
+  double result = 0.5;
+  const auto as = [&](const char* op, tilefold_dtype type) {
+    return tilefold_reduce_as(host_, op, x.data(), code<float>, 4, &result, type);
+  };
+  expect_error(as("mean", code<std::int32_t>), TILEFOLD_UNSUPPORTED,
+               "tilefold_reduce_as: result_dtype is int32, and the results of mean of float32 are "
+               "float64 or a narrower floating type");
+  expect_error(as("sum", code<half>), TILEFOLD_UNSUPPORTED,
+               "result_dtype is float16, and the results of sum of float32 are float32");
+  expect_error(as("sum64", code<float>), TILEFOLD_UNSUPPORTED, "of float32 are float64");
+  EXPECT_EQ(result, 0.5);
+  must(as("sum", code<float>));
 }
 
 TEST_F(CInterface, SaysItsVersion) {

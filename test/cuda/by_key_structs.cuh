@@ -3,7 +3,7 @@
 // The suite of reduce_by_key of structs, some to a program: the neighbour tree of every run, under
 // an operator whose result shows every change of order. Runs around the ends of stretches, deals
 // and the ring (value_ring.cuh); items wherever in 16 bytes they begin; so many items that a warp
-// takes a part of a patch, a span, and a patch.
+// takes a span of a patch, and a patch.
 #pragma once
 
 #include <cstddef>
@@ -196,7 +196,7 @@ TYPED_TEST_P(CudaByKeyOfStructs, RunsOfMixedLengths) {
   }
 }
 
-// A warp of few patches takes a part of one, of more a span, of many a patch.
+// A warp of few patches takes a span, of many a patch.
 TYPED_TEST_P(CudaByKeyOfStructs, FewAndManyPatches) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   int sms = 0;

@@ -184,13 +184,22 @@ TEST_F(CudaByKey, TenThousandRandomShapes) {
 TEST_F(CudaByKey, ManyRunsOfMixedLengths) {
   EXPECT_TRUE(right(std::vector<std::int64_t>(1000000, 1)));
   EXPECT_TRUE(right({3000000}));
-  // A warp of few patches takes a part of one; of more a span; of 5 million items a patch.
+  // A warp of few patches takes a span; of 5 million items a patch.
   EXPECT_TRUE(right(power_law_lengths(500000, seed())));
   EXPECT_TRUE(right(power_law_lengths(2000000, seed())));
   EXPECT_TRUE(right(power_law_lengths(5000000, seed())));
   std::vector<std::int64_t> one_among_many(200000, 1);
   one_among_many[1000] = 700000;
   EXPECT_TRUE(right(one_among_many));
+}
+
+// More open runs than a GPU holds warps for, which take turns; and some that are for blocks.
+TEST_F(CudaByKey, ManyOpenRuns) {
+  for (const std::uint64_t others : {200, 40000}) {
+    EXPECT_TRUE(right(lengths_of(9000000, seed(), [=](auto& bits) {
+      return 3072 + static_cast<std::int64_t>(bits() % others);
+    }))) << others;
+  }
 }
 
 TEST_F(CudaByKey, ComparesNeighboursLeftToRight) {

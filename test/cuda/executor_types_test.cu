@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/cuda.cuh>
+#include <tilefold/detail/fold_executor.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/transform_reduce.hpp>
 
@@ -20,6 +21,8 @@
 
 namespace tilefold::test {
 namespace {
+
+static_assert(detail::fold_executor<cuda_executor>);
 
 // Tickets that one launch left behind would break a later one.
 TEST(CudaExecutor, ServesAnySizesAndTypesInARow) {

@@ -108,9 +108,9 @@ class nodes_of {
   }
   const std::vector<T>& items() const { return levels_.front(); }
 
-  /// `items` are those of the sequence, in memory of the GPU.
-  template <class Exec>
-  void expect_piece(Exec& exec, const T* items, std::int64_t begin, std::int64_t end,
+  /// `items` are those of the sequence, or others of these values, in memory of the GPU.
+  template <class Exec, class Item>
+  void expect_piece(Exec& exec, const Item* items, std::int64_t begin, std::int64_t end,
                     std::int64_t far) const {
     const auto piece = tilefold::reduce_piece(exec, items + begin, items + end, far + begin, op_);
     const std::vector<std::byte> bytes = piece.to_bytes();

@@ -5,7 +5,11 @@
 // (piece_reducers_test.cu has reducers, piece_structs_test.cu structs and policies.)
 #include <tilefold/piece.hpp>
 
+#include <cmath>
 #include <cstdint>
+#include <vector>
+
+#include <cuda_fp16.h>
 
 #include <gtest/gtest.h>
 
@@ -34,6 +38,26 @@ TEST(CudaPiece, BlocksAreNodesOfTheWhole) {
   hashes.expect_pieces(gpu, 8192, 150);
   const nodes_of floats(mixed_floats(3000000), tilefold::plus{});
   floats.expect_pieces(gpu, 8192, 150);
+}
+
+// Tiles of 16384 items: halves are folded in floats.
+TEST(CudaPiece, OfHalvesAreNodesOfTheirFloats) {
+  SCOPED_TRACE(tilefold::test::seed());
+  std::vector<__half> halves;
+  std::vector<float> values;
+  for (const float x : mixed_floats(1 << 18)) {
+    halves.push_back(__float2half(std::ldexp(x, -12)));
+    values.push_back(__half2float(halves.back()));
+  }
+  const nodes_of floats(values, tilefold::plus{});
+  const tilefold::test::gpu_array<__half> memory(halves);
+  tilefold::cuda_executor gpu;
+  shape_stream bits(tilefold::test::seed());
+  for (int i = 0; i < 200; ++i) {
+    const std::int64_t begin = bits.below(15) * 16384 + bits.below(9);
+    const std::int64_t end = begin + bits.below(bits.one_in(3) ? 100 : (1 << 18) - begin + 1);
+    floats.expect_piece(gpu, memory.data(), begin, end, bits.one_in(2) ? 0 : std::int64_t{1} << 40);
+  }
 }
 
 TEST(CudaPiece, EveryShortOneAroundATilesBorder) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/detail/fold_executor.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>

@@ -36,7 +36,7 @@ TYPED_TEST(BoundedSegments, OfRandomLengths) {
   const auto shifts = items.shifts();
   shape_stream random(seed());
   for (const std::int64_t longest : {0, 1, 4, 15, 16, 17, 33, 255, 257, 512, 513, 1025, 3000}) {
-    for (const std::int64_t count : {1, 31, 33, 129, 1000, 40000}) {
+    for (const std::int64_t count : {1, 31, 33, 129, 1000, 40000, 400000}) {
       std::vector<std::int64_t> lengths;
       for (std::int64_t all = 0, i = 0; i < count && all < most_items - 4000; ++i) {
         lengths.push_back(random.one_in(6) ? 0 : random.below(longest + 1));

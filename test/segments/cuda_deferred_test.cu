@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <cuda_fp16.h>
+
 #include <gtest/gtest.h>
 
 #include <tilefold/checked.hpp>
@@ -67,33 +69,34 @@ TEST_F(DeferredSizes, AreNoMoreThanWasSaid) {
 }
 
 // One range of a length that the GPU reads: none, parts of tiles, a tile for some blocks, several
-// for all; with bounds of which the last is too large for partials of tiles.
-template <class T>
+// for all; with bounds of which the last is too large for partials of tiles. Folded in T.
+template <class T, class Item = T>
 void expect_ranges_of_any_length(cuda_executor& exec) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   constexpr std::int64_t n = 9'000'001;
-  std::vector<T> items;
+  std::vector<Item> items;
   for (std::int64_t i = 0; i < n; ++i) {
     const std::uint64_t bits = mixed_bits(seed() + static_cast<std::uint64_t>(i));
-    items.push_back(static_cast<T>(static_cast<std::int32_t>(bits)) /
-                    static_cast<T>(1 + (bits >> 60)));
+    const T value =
+        static_cast<T>(static_cast<std::int32_t>(bits)) / static_cast<T>(1 + (bits >> 60));
+    items.push_back(static_cast<Item>(sizeof(Item) == 2 ? value / (1 << 20) : value));
   }
-  const gpu_array<T> on_gpu(items);
+  const gpu_array<Item> on_gpu(items);
   gpu_array<T> out(1);
   const auto minus = [] TILEFOLD_HD(T a, T b) { return a - b; };
   for (const std::int64_t number :
        {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, std::int64_t{31}, std::int64_t{1000},
         std::int64_t{4095}, std::int64_t{4096}, std::int64_t{4097}, std::int64_t{8191},
-        std::int64_t{8192}, std::int64_t{8193}, std::int64_t{16385}, std::int64_t{100'000},
-        std::int64_t{1'081'345}, n}) {
+        std::int64_t{8192}, std::int64_t{8193}, std::int64_t{16384}, std::int64_t{16385},
+        std::int64_t{100'000}, std::int64_t{1'081'345}, n}) {
     const gpu_array<std::int64_t> told(std::vector<std::int64_t>{number});
     const T tree = number == 0 ? T{-7}
                                : tree_of_leaves<T>(
-                                     minus, [&](std::size_t i) { return items[i]; }, 0,
-                                     static_cast<std::size_t>(number));
+                                     minus, [&](std::size_t i) { return static_cast<T>(items[i]); },
+                                     0, static_cast<std::size_t>(number));
     for (const std::int64_t most : {number, n, std::int64_t{1} << 29, std::int64_t{1} << 40}) {
-      reduce_into(exec, on_gpu.data(), deferred(told.data(), most), out.data(),
-                  if_empty(minus, T{-7}));
+      reduce_into<T>(exec, on_gpu.data(), deferred(told.data(), most), out.data(),
+                     if_empty(minus, T{-7}));
       const T got = out.to_host()[0];
       EXPECT_TRUE(std::memcmp(&got, &tree, sizeof got) == 0) << number << " of " << most;
     }
@@ -103,6 +106,7 @@ void expect_ranges_of_any_length(cuda_executor& exec) {
 TEST_F(DeferredSizes, OfOneRangeGiveItsTree) {
   expect_ranges_of_any_length<float>(exec_);
   expect_ranges_of_any_length<double>(exec_);
+  expect_ranges_of_any_length<float, __half>(exec_);
 }
 
 struct minus_of {

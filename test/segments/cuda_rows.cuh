@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of one length around the limits up to which each is a short range of its own, in one block
-// or in a cluster (short_rows_kernel.cuh): what the programs that test them share.
+// or in a cluster (short_kernel.cuh): what the programs that test them share.
 #pragma once
 
 #include <algorithm>

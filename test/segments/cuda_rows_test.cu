@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of one length around the limits up to which each is a short range of its own, in one block
-// or in a cluster (short_rows_kernel.cuh): the host's bits, whichever kernel takes them, by default
+// or in a cluster (short_kernel.cuh): the host's bits, whichever kernel takes them, by default
 // and under a policy, which leaves them to the kernels of forests.
 #include <algorithm>
 #include <cstddef>

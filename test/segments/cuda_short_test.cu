@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 
 #include "on_gpu.cuh"
 #include "suite.hpp"

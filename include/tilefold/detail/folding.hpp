@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The border between verbs and executors: what a verb asks of an executor, what an executor asks of
-// the reducer that it is handed, and what is known of such a reducer.
+// The border between verbs and executors: what an executor asks of the reducer that it is handed,
+// and what is known of such a reducer. fold_executor.hpp says what a verb asks of an executor.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include <tilefold/detail/closing.hpp>
-#include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/keyed_items.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -56,6 +55,17 @@ struct fold_traits {
       order_free && requires { requires R::settles || R::counts || (sizeof(accumulator) > 8); };
 };
 
+/// Whether a reducer gives exact sums of floats or doubles.
+template <class Reducer>
+inline constexpr bool sums_exactly = false;
+template <class Reducer>
+  requires requires { Reducer::sums_exactly; }
+inline constexpr bool sums_exactly<Reducer> = Reducer::sums_exactly;
+
+/// Whether results are those of exact sums and nothing else: then they can be made of few words.
+template <class Reducer, class Init>
+inline constexpr bool writes_exact_sums = sums_exactly<Reducer> && std::is_same_v<Init, no_init>;
+
 /// The blocks whose values are what a part of a sequence brings to the fold of the whole: its
 /// maximal aligned blocks; or the part itself, if the order does not matter.
 template <class Reducer>
@@ -74,35 +84,5 @@ struct blocks_of : tree::aligned_blocks {
     return one ? end - at : tree::aligned_blocks::size_at(at);
   }
 };
-
-/// What verbs ask of an executor, shown for sums of floats. fold_forest and fold_columns write the
-/// results of many trees, fold_by_key of runs; `_into` writes what the other returns, in the
-/// executor's order of work.
-template <class E, class Reducer = op_reducer<float, plus>, class Items = source<const float*>,
-          class Policy = default_policy>
-concept fold_executor =
-    executor<E> &&
-    requires(E& exec, const E& view, const Reducer& reducer, const Items& items,
-             const equal_forest<Items>& trees, const keyed_items<const int*, plus, Items>& runs,
-             std::int64_t n, float* out, int* keys_out, std::int64_t* num_runs_out) {
-      // Whether it folds such types, and reads and writes through such iterators.
-      { E::template takes<float, float, plus>() } -> std::same_as<bool>;
-      { E::template takes_functions<plus>() } -> std::same_as<bool>;
-      { E::template takes_items<float>() } -> std::same_as<bool>;
-      view.readable(out, "out", true);
-      { exec.template fold<Policy>(items, reducer, no_init{}, n) } -> std::same_as<float>;
-      exec.template fold_into<Policy>(items, reducer, no_init{}, n, out);
-      exec.template fold_forest<Policy>(trees, n, reducer, no_init{}, 0.0f, out);
-      exec.template fold_columns<Policy>(trees, reducer, no_init{}, 0.0f, out);
-      {
-        exec.template fold_by_key<Policy>(runs, reducer, no_init{}, keys_out, out)
-      } -> std::same_as<std::int64_t>;
-      exec.template fold_by_key_into<Policy>(runs, reducer, no_init{}, keys_out, out, num_runs_out);
-      exec.store(0.0f, out);
-      // Calls that are done when they return. Before they begin, whether they can be.
-      view.require_waiting("verb");
-      view.require_checking();
-      view.synchronize();
-    };
 
 }  // namespace tilefold::detail

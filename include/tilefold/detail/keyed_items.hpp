@@ -9,20 +9,18 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/closing.hpp>
-#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/starting_at.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold::detail {
 
-/// `size` keys, the equality that decides about neighbours, and the elements that are folded.
-template <class Keys, class Equal, class Source>
-struct keyed_items {
-  using source_type = Source;
+/// `size` keys, and the equality that decides about neighbours.
+template <class Keys, class Equal>
+struct keys_in_runs {
   using key_type = std::iter_value_t<Keys>;
 
   Keys keys;
   Equal equal;
-  Source source;
   std::int64_t size;
   border closing{};
 
@@ -40,6 +38,15 @@ struct keyed_items {
   TILEFOLD_HD bool begins_run(std::int64_t j) const {
     return !static_cast<bool>(equal(key(j - 1), key(j)));
   }
+};
+
+/// The same, and the elements that are folded.
+template <class Keys, class Equal, class Source>
+struct keyed_items : keys_in_runs<Keys, Equal> {
+  using source_type = Source;
+  using keys_type = keys_in_runs<Keys, Equal>;
+
+  Source source;
 
   /// The elements of a run from item j on.
   TILEFOLD_HD Source run(std::int64_t j) const { return detail::starting_at(source, j); }

@@ -17,6 +17,7 @@
 #include <tilefold/detail/bound_reducer.hpp>
 #include <tilefold/detail/float_control.hpp>
 #include <tilefold/detail/function_checks.hpp>
+#include <tilefold/detail/stand_in.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/policy.hpp>
@@ -107,6 +108,45 @@ no_result refuse() {
   static_assert(why != refusal::a_length,
                 "tilefold: a range is two iterators, first and last: pass first + n, not n");
   return {};
+}
+
+/// What may be the first argument of a call, and no other.
+template <class T>
+concept names_executor = executor<T> || stand_in<T>;
+
+/// An initial value, an operator, both or neither.
+template <class... InitOp>
+concept init_or_op = sizeof...(InitOp) <= 2 && !(names_executor<InitOp> || ...);
+
+/// How many arguments follow the items of a call, which are a range or two iterators; -1 if the
+/// call does not begin with items, or an executor and items. Arrays count as pointers.
+template <class... Arguments>
+inline constexpr int after_items = -1;
+template <class First, class... More>
+inline constexpr int after_items<First, More...> = [] {
+  constexpr int more = sizeof...(More);
+  if constexpr (executor<First>) {
+    return after_items<More...>;
+  } else if constexpr (item_range<First> && !std::is_array_v<First>) {
+    return more;
+  } else {
+    return item_iterator<First> ? more - 1 : -1;
+  }
+}();
+
+template <class...>
+inline constexpr bool executor_is_late = false;
+template <class First, class... More>
+inline constexpr bool executor_is_late<First, More...> = (names_executor<More> || ...);
+
+/// Whether no argument but the first names an executor; says so in one sentence if one does.
+template <class... Arguments>
+constexpr bool executor_is_first() {
+  constexpr bool late = executor_is_late<Arguments...>;
+  static_assert(!late,
+                "tilefold: an executor, a stream or an execution policy is the first argument of a "
+                "call, not the last: reduce(stream, first, last, init, op)");
+  return !late;
 }
 
 template <class X, class T>

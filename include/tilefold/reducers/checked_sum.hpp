@@ -16,9 +16,6 @@
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"  // array bounds of type int
-
 namespace tilefold {
 
 namespace reducers {
@@ -116,8 +113,7 @@ struct checked_sum {
   }
   template <class T>
   TILEFOLD_HD auto project(const detail::integer_sum<T>& sum) const {
-    return sum.template in<
-        std::conditional_t<std::is_void_v<Result>, detail::sum_in_64_bits<T>, Result>>();
+    return sum.template in<detail::named_or<Result, detail::sum_in_64_bits<T>>>();
   }
   template <class Acc>
   TILEFOLD_HD Acc identity() const {
@@ -147,5 +143,3 @@ struct functions_of<reducers::checked_sum<Result>> {
 }  // namespace detail
 
 }  // namespace tilefold
-
-#pragma GCC diagnostic pop

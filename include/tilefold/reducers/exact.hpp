@@ -25,12 +25,16 @@
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
+#if !defined(__CUDACC_RTC__)
+#include <tilefold/detail/host/exact_fold.hpp>
+#if defined(__CUDACC__)
+#include <tilefold/detail/cuda/sched/launch_exact.cuh>
+#endif
+#endif
+
 namespace tilefold {
 
 namespace detail {
-
-template <class Result, class Default>
-using named_or = std::conditional_t<std::is_void_v<Result>, Default, Result>;
 
 /// Real results of elements of type T.
 template <class T>

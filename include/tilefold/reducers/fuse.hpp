@@ -17,6 +17,10 @@
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reducer.hpp>
 
+#if !defined(__CUDACC_RTC__)
+#include <tilefold/detail/host/parts_fold.hpp>
+#endif
+
 TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {

@@ -12,6 +12,10 @@
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
 
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#include <tilefold/detail/cuda/sched/launch_select.cuh>
+#endif
+
 TILEFOLD_WARNINGS_OFF
 
 namespace tilefold {

@@ -7,6 +7,9 @@
 
 #include <tilefold/cuda.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_columns.cuh>
+#include <tilefold/detail/cuda/sched/forest_sizes.cuh>
+#include <tilefold/detail/cuda/sched/key_sizes.cuh>
 #include <tilefold/detail/cuda/sched/launch_columns.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/extremes.hpp>

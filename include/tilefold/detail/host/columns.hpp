@@ -16,7 +16,6 @@
 #include <utility>
 
 #include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/host/exact_fold.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/places.hpp>
 #include <tilefold/detail/host/simd.hpp>
@@ -104,6 +103,24 @@ class task_numbers {
 template <class Source, class Reducer>
 inline constexpr simd_key columns_key = source_key<Source, Reducer>;
 
+/// The vector folds of `Mode` for columns, and for places in them; none where the mode has none.
+template <class Mode, simd_key Key>
+simd_columns simd_columns_of() {
+  if constexpr (Mode::has_vector_folds) {
+    return Mode::template columns_of<Key>();
+  } else {
+    return {};
+  }
+}
+template <class Mode, simd_key Key>
+simd_places simd_places_of() {
+  if constexpr (Mode::has_vector_folds) {
+    return Mode::template places_of<Key>();
+  } else {
+    return nullptr;
+  }
+}
+
 /// Folds of neighbouring columns of one source.
 template <class Source, class Reducer>
 class column_fold {
@@ -116,7 +133,7 @@ class column_fold {
       : elements_(elements),
         rows_(rows),
         reducer_(reducer),
-        simd_(Mode::template columns_of<columns_key<Source, Reducer>>()),
+        simd_(host::simd_columns_of<Mode, columns_key<Source, Reducer>>()),
         waiting_of_task_((tree::floor_log2(room.rows / run + 1) + 1) * room.width),
         waiting_(room.tasks * waiting_of_task_) {}
 
@@ -342,7 +359,7 @@ class place_column_fold {
       : elements_(elements),
         rows_(rows),
         otherwise_(mode, elements, rows, reducer, room),
-        places_(Mode::template places_of<place_key<Source, Reducer>>()),
+        places_(host::simd_places_of<Mode, place_key<Source, Reducer>>()),
         width_(room.width),
         found_(room.tasks * 2 * room.width) {}
 
@@ -476,7 +493,7 @@ inline constexpr bool is_mean_of_items<source<It>, bound_reducer<R, as_is, T>> =
 
 template <class Source, class Reducer>
 using plain_column_fold_of = std::conditional_t<
-    sums_terms_exactly<Reducer>, exact_column_fold<Source, Reducer>,
+    sums_exactly<Reducer>, exact_column_fold<Source, Reducer>,
     std::conditional_t<
         is_mean_of_items<Source, Reducer>, mean_column_fold<Source, Reducer>,
         std::conditional_t<worth_asking(place_key<Source, Reducer>),

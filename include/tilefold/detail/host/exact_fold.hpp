@@ -17,6 +17,7 @@
 #include <tilefold/detail/closing.hpp>
 #include <tilefold/detail/exact_blocks.hpp>
 #include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/host/fold.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -58,12 +59,7 @@ using exact_buffer =
     exact_arrays<typename decltype(std::declval<const Reducer&>().of_summands())::accumulator,
                  exact_term::item>;
 
-template <class Reducer>
-inline constexpr bool sums_terms_exactly = requires { requires Reducer::sums_exactly; };
-
 /// An exact sum that is given its terms in pieces.
-template <class Reducer>
-class exact_sum_of_terms;
 template <class R, class Lift, class... Values>
 class exact_sum_of_terms<bound_reducer<R, Lift, Values...>> {
   using reducer = bound_reducer<R, Lift, Values...>;
@@ -92,17 +88,7 @@ class exact_sum_of_terms<bound_reducer<R, Lift, Values...>> {
   exact_blocks<state_type> blocks_{cutter, state_};
 };
 
-template <class Source, class Reducer>
-inline constexpr bool folds_exactly = false;
-template <std::size_t... Index, class... Its, class R, class Lift, class... Values>
-inline constexpr bool folds_exactly<source_of<std::index_sequence<Index...>, Its...>,
-                                    bound_reducer<R, Lift, Values...>> =
-    bound_reducer<R, Lift, Values...>::sums_exactly ||
-    exact_arrays_of<bound_reducer<R, Lift, Values...>, Its...>::type::known;
-
 /// The fold of ranges of one source with such a reducer, as scalar_fold.
-template <class Source, class Reducer>
-class exact_fold;
 template <std::size_t... Index, class... Its, class R, class Lift, class... Values>
 class exact_fold<source_of<std::index_sequence<Index...>, Its...>,
                  bound_reducer<R, Lift, Values...>> {

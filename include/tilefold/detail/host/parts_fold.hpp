@@ -5,44 +5,20 @@
 // in a cache while each part is folded. Host only.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <type_traits>
 #include <utility>
 
 #include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/host/exact_fold.hpp>
+#include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/pack.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
-namespace tilefold::detail {
-
-template <class Indices, class... R>
-struct fused_of;
-
-}  // namespace tilefold::detail
-
 namespace tilefold::detail::host {
-
-/// Only for items that lie in memory, which may be read once for each part.
-template <class Source, class Reducer>
-inline constexpr bool folds_by_parts = false;
-template <std::size_t... Index, class... Its, std::size_t... Part, class... R, class... Values>
-inline constexpr bool
-    folds_by_parts<source_of<std::index_sequence<Index...>, Its...>,
-                   bound_reducer<fused_of<std::index_sequence<Part...>, R...>, as_is, Values...>> =
-        (std::contiguous_iterator<Its> && ...) && !(is_indexed<R> || ...) &&
-        ((folds_exactly<source<Its...>, bound_reducer<R, as_is, Values...>> ||
-          folds_by_parts<source<Its...>, bound_reducer<R, as_is, Values...>>) ||
-         ...);
 
 /// The fold of ranges of one source with such a reducer, as scalar_fold. fold_part(elements,
 /// reducer, first, n) folds one part.
-template <class Source, class Reducer, class FoldPart>
-class parts_fold;
 template <class Source, std::size_t... Part, class... R, class... Values, class FoldPart>
 class parts_fold<Source,
                  bound_reducer<fused_of<std::index_sequence<Part...>, R...>, as_is, Values...>,

@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/host/fold.hpp>
-#include <tilefold/detail/host/simd.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::host {
@@ -38,6 +36,9 @@ std::int64_t visit_runs(const Items& items, const Visit& visit) {
 
 class serial {
  public:
+  /// Whether there are columns_of() and places_of().
+  static constexpr bool has_vector_folds = false;
+
   serial() = default;
   explicit serial(int threads) { require_thread_count(threads); }
 
@@ -47,16 +48,6 @@ class serial {
   template <class Body>
   void for_each(std::int64_t count, const Body& body) const {
     for (std::int64_t i = 0; i < count; ++i) body(i);
-  }
-
-  /// Vector folds of columns and of places in them: none.
-  template <simd_key>
-  static simd_columns columns_of() {
-    return {};
-  }
-  template <simd_key>
-  static simd_places places_of() {
-    return nullptr;
   }
 
   /// The fold of elements [0, n), n >= 1.

@@ -188,6 +188,8 @@ class threaded {
     }
   }
 
+  static constexpr bool has_vector_folds = true;
+
   /// Vector folds of columns and of places in them, if there are some.
   template <simd_key Key>
   static simd_columns columns_of() {

@@ -50,11 +50,10 @@ struct found {
   int runs, end;
 };
 
-template <class Input>
-__global__ void find_heads(Input input, std::int64_t origin, part::head_bits* heads,
-                           found* counts) {
+template <class Keys>
+__global__ void find_heads(Keys keys, std::int64_t origin, part::head_bits* heads, found* counts) {
   const std::int64_t patch = blockIdx.x;
-  const auto mine = part::head_finder<Input>{input}.of_patch(origin + patch * part::patch_items);
+  const auto mine = part::head_finder<Keys>{keys}.of_patch(origin + patch * part::patch_items);
   heads[patch * 32 + threadIdx.x] = mine;
   const auto counted = part::count_heads(mine);
   if (threadIdx.x == 17) counts[patch] = {counted.runs, counted.end};  // it is in every lane
@@ -65,8 +64,7 @@ __global__ void find_heads(Input input, std::int64_t origin, part::head_bits* he
 template <class Keys, class Equal>
 void expect_heads(Keys first, std::int64_t n, Equal equal, std::int64_t origin,
                   const std::vector<std::int64_t>& heads) {
-  using source = detail::source<const char*>;
-  const detail::keyed_items<Keys, Equal, source> input{first, equal, source{{nullptr}}, n};
+  const detail::keys_in_runs<Keys, Equal> input{first, equal, n};
   const std::int64_t patches = (n - origin + part::patch_items - 1) / part::patch_items;
   gpu_array<part::head_bits> words(32 * patches);
   gpu_array<found> counts(patches);

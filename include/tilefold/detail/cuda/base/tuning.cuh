@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every number that measuring has found: threads of a block (nt), items of a thread (vt), blocks
+// The numbers that measuring has found: threads of a block (nt), items of a thread (vt), blocks
 // that an SM shall hold, and sizes at which one way is left for another. They decide speed and
 // nothing else. All were measured on one NVIDIA H200 (compute capability 9.0, 132 SMs; driver
 // 580.159, CUDA 13.0), but those of short rows, of rows whose items go out again and of lanes with
 // accumulators of 9 to 32 bytes, on
-// one H100. docs/notes/tuning.md has the figures, and what was tried and lost.
+// one H100. docs/notes/tuning.md has the figures, and what was tried and lost. This file has those
+// of ranges and of launches; tuning_exact.cuh, tuning_forests.cuh, tuning_columns.cuh,
+// tuning_keys.cuh, tuning_rows.cuh and tuning_in_kernel.cuh those of the kernels that they name.
 //
 //     who asks                            what it asks
 //     a type, a launch bound, a kernel    a constant, or a function of sizes: the same for all
@@ -114,60 +116,6 @@ constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc
   return short_tile.tile() * (acc_bytes > most_shared_bytes ? 1 : most_whole_blocks);
 }
 
-// Rows as short ranges.
-
-/// As many as the grid has.
-inline constexpr std::int64_t most_short_rows = (std::int64_t{1} << 31) - 1;
-
-/// Rows of `items` each, in `blocks` blocks of `nt` threads, of `vt` items.
-struct short_rows {
-  std::int64_t rows;
-  std::int64_t items;
-  std::int64_t blocks;
-  int nt;
-  int vt;
-
-  constexpr std::int64_t all_blocks() const { return rows * blocks; }
-  /// Whether the threads of a row have items for the most part.
-  constexpr bool is_full() const { return 5 * items >= 4 * blocks * nt * vt; }
-};
-
-/// Whether rows of one length are better short ranges, a block or a cluster each, than folded by
-/// the kernels of forests. Of many rows of few bytes, a warp takes several there, where a block
-/// takes as long to begin as to fold; of few items, most lanes of a block have none. Of blocks of
-/// 512 threads and more an SM holds few: of many rows, these must be full.
-constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_sms) {
-  const std::int64_t bytes = of.items * item_bytes;
-  if (of.items < 32) return of.rows <= 512;
-  if (bytes <= 4096) return of.rows <= (bytes > 1024 ? 1024 : 512);
-  if (of.nt <= (of.blocks == 1 ? 512 : 256) || of.all_blocks() <= num_sms) return true;
-  if (of.nt <= 512 && (of.is_full() || item_bytes >= 4)) return true;
-  return of.is_full() && of.all_blocks() <= std::int64_t{item_bytes >= 8 ? 8 : 16} * num_sms;
-}
-
-/// The same with accumulators of 9 to 16 bytes. Those of smaller items are folded faster by lanes'
-/// stretches and staged rows, if a row is a block of 512 threads and the GPU is not full of them.
-/// With clusters of blocks of 1024, logsumexp loses.
-constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes, int acc_bytes,
-                                           int num_sms) {
-  if (of.nt > 512) return of.rows == 1 && of.blocks == 1;
-  if (of.rows == 1) return true;
-  const bool reduces = acc_bytes >= 2 * item_bytes;
-  if (of.items * item_bytes <= 4096) return of.rows <= (reduces ? 640 : 256);
-  if (reduces && of.blocks == 1) {
-    return of.nt < 512 || (of.rows >= num_sms && of.rows <= std::int64_t{32} * num_sms);
-  }
-  return of.rows <= 256 || (reduces && of.nt <= 256 && of.rows <= 1024);
-}
-
-/// The same with larger ones, which are staged: of few rows, with 512 threads for each SM at most.
-constexpr bool pays_as_short_rows_of_large(const short_rows& of, int item_bytes, int acc_bytes,
-                                           int num_sms) {
-  if (of.rows == 1) return true;
-  return acc_bytes >= 2 * item_bytes && of.blocks > 1 &&
-         of.all_blocks() * of.nt <= std::int64_t{512} * num_sms;
-}
-
 // Staged tiles.
 
 /// How a tile is staged: threads of a block, items of a lane's run, runs that a lane has of a tile,
@@ -223,8 +171,9 @@ constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_b
 }
 
 /// Trees of structs that are all of one length are levels of one staged tree if each has so many
-/// bytes: shorter ones have too many results a row.
+/// bytes: shorter ones have too many results a row. Structs up to 32 bytes would gain 1 to 2%.
 inline constexpr std::int64_t least_staged_struct_tree_bytes = 768;
+inline constexpr int most_unstaged_subtree_item_bytes = 32;
 
 constexpr staged_shape staged_shape_for(int item_bytes, std::int64_t acc_bytes) {
   return pays_to_stage_structs(item_bytes, acc_bytes) ? staged_structs_shape(item_bytes)
@@ -284,281 +233,14 @@ constexpr int min_resident_select_blocks(int nt) { return detail::larger(1024 / 
 /// Candidates that a warp inserts one by one. Of more, sorting all lanes' elements is faster.
 inline constexpr int most_inserted = 4;
 
-// Exact sums.
+// Exact sums, as far as size queries know them.
 
-/// Threads and items a thread, of short ranges: small chunks, so that all warps have some.
-inline constexpr tile_policy exact_policy{256, 8};
-inline constexpr int min_resident_exact_blocks = 4;
-/// Of the shortest, which are one block's, or a cluster's: a chunk a warp, or two.
-inline constexpr tile_policy exact_short_policy{1024, 8};
-inline constexpr int most_exact_short_chunks = 2;
-/// So many items one block takes alone.
-inline constexpr std::int64_t most_exact_items_of_block = 8192;
-/// Of long ranges of floats by digits: 128 bytes in flight. With the registers of three blocks an
-/// SM, the next chunk spills.
-inline constexpr tile_policy exact_long_policy{256, 32};
-inline constexpr int min_resident_exact_long_blocks = 2;
-/// The same of halves: 128 bytes in flight.
-inline constexpr tile_policy exact_policy_of_halves{256, 64};
-inline constexpr int min_resident_half_blocks = 3;
-/// No tile of theirs has fewer items.
-inline constexpr int least_exact_tile = exact_policy.tile();
-/// Of floats' bins and doubles' rows, whose shared memory leaves room for so many warps.
-inline constexpr tile_policy exact_bins_policy{128, 32};
-inline constexpr int min_resident_bins_blocks = 5;
-inline constexpr tile_policy exact_rows_policy{128, 16};
-inline constexpr int min_resident_rows_blocks = 3;
-/// Of bfloat16, and of products of floats: the registers of one block more, and the next chunk
-/// spills.
-inline constexpr tile_policy exact_windows_policy{128, 32};
-inline constexpr int min_resident_windows_blocks = 5;
-inline constexpr tile_policy exact_products_policy{128, 32};
-inline constexpr int min_resident_products_blocks = 3;
-/// Ranges of so many items go by them.
-inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
-/// Whether a GPU adds doubles at half the speed of floats, as bins of floats need it.
-constexpr bool adds_doubles_fast(int compute_capability) {
-  return compute_capability == 80 || compute_capability == 90 || compute_capability == 100;
-}
-/// Whether a build takes every GPU for one that does not. A test's does, to run on any GPU what
-/// those run.
-template <class Build>
-inline constexpr bool adds_doubles_slowly = false;
 /// Memory in which blocks add up their digits; of doubles, which need most.
 inline constexpr std::int64_t exact_sums_bytes = 768;
-/// Items of a call at most: of more, sums of digits could leave their words.
-inline constexpr std::int64_t most_exact_items = std::int64_t{1} << 38;
-/// Items of a tree of which a warp makes the exact sum in few words: of more, digits could leave
-/// theirs.
-inline constexpr std::int64_t most_narrow_items = std::int64_t{1} << 15;
 /// Accumulators that may hold exact sums have so many bytes at least.
 inline constexpr std::int64_t least_exact_acc_bytes = 24;
-
-// Forests.
-
-/// Items of a lane's stretch: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
-/// most 16 items, for while a lane folds its stretch, the tree's other lanes wait.
-constexpr int stretch_items_for(int item_bytes) {
-  return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
-}
-
-/// The same of exact sums, which cost most where lanes meet and round: of doubles 128 bytes.
-constexpr int exact_stretch_items_for(int item_bytes) {
-  return item_bytes == 8 ? 16 : stretch_items_for(item_bytes);
-}
-
-/// Whether lanes fold long stretches by themselves, one packet after the other: accumulators that
-/// are large, and larger than the items, cost more between lanes than the items' loads.
-constexpr bool pays_to_fold_stretches(int item_bytes, std::size_t acc_bytes) {
-  return acc_bytes > 16 && acc_bytes >= static_cast<std::size_t>(2 * item_bytes) &&
-         stretch_items_for(item_bytes) >= 8;
-}
-
-/// Whether a warp reads long trees by lanes' stretches: of smaller items a lane would take too long
-/// over its stretch, of larger ones a stretch has too few.
-inline constexpr int least_stretch_item_bytes = 4;
-inline constexpr int least_loaded_stretch = 8;
-
-/// Trees that are dealt to lanes: threads of a block, and blocks that an SM shall hold at least.
-inline constexpr int lanes_nt = 128;
-constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) {
-  return acc_bytes <= 8 ? 8 : acc_bytes <= 32 ? 5 : 4;
-}
-
-/// Neighbouring trees that a warp takes at a time: several batches for each warp, so that none is
-/// the last for long.
-inline constexpr int batches_of_warp = 8;
-inline constexpr std::int64_t most_batch_trees = 4096;
-
-/// Trees of which a lane takes a whole one, of up to `short_items` items: blocks that an SM shall
-/// hold, and which trees are short: at most `most_short_mean` items on the average, in so many of
-/// 32 places. Of fewer than `least_short_trees`, the launch that looks costs more than it gains.
-inline constexpr int short_items = 16;
-inline constexpr int min_resident_short_trees_blocks = 10;
-inline constexpr int most_short_mean = 14;
-inline constexpr int least_short_places = 17;
-inline constexpr std::int64_t least_short_trees = std::int64_t{1} << 20;
-inline constexpr std::int64_t most_short_trees = std::int64_t{1} << 30;
-
-/// The same of trees that are promised to be so short, a thread each: threads of a block, and
-/// blocks that an SM shall hold.
-inline constexpr int bounded_nt = 256;
-inline constexpr int min_resident_bounded_blocks = 6;
-
-/// Whether that pays.
-constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
-  return item_bytes == 4 && acc_bytes == 4;
-}
-
-/// Trees by warps. The next row of stretches in registers wants fewer warps on an SM, so that
-/// nothing spills.
-inline constexpr int warps_nt = 128;
-constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
-  if (acc_bytes > 64) return 12;  // with more they spill
-  return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
-}
-
-/// Larger structs are not staged where a row is cut: what is left of a tree takes too many
-/// registers.
-inline constexpr int most_cut_struct_bytes = 64;
-
-/// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.
-constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_bytes >= 64 ? 8 : 12; }
-
-/// Trees of 2^k items as levels of one tree: threads of a block, blocks that an SM shall hold, and
-/// how often a chunk has a tile's items.
-inline constexpr int subtree_nt = 256;
-constexpr int min_resident_subtree_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 2 : 3; }
-inline constexpr int chunk_tiles = 2;
-
-/// Whether two chunks of items leave registers for the rest.
-constexpr bool pays_to_load_chunks_ahead(std::size_t acc_bytes, int width) {
-  return acc_bytes <= 4 && width > 1;
-}
-
-/// Trees that one launch folds: so few that every block can look at all of them. Larger
-/// accumulators leave no shared memory for the plan.
-inline constexpr std::int64_t most_one_launch_trees = 1024;
-inline constexpr std::size_t most_one_launch_acc_bytes = 512;
-/// Slices that one of its blocks gets, if there is enough work.
-inline constexpr std::int64_t slices_per_one_launch_block = 4;
-
-/// Bytes of the largest accumulators with which one tree of a deferred length is folded in tiles.
-inline constexpr std::size_t most_deferred_range_acc_bytes = 16;
-
-/// Slots for the values of slices, and places for long trees. A tree that finds no slots is folded
-/// by one block, and a tree that finds no place by one warp.
-inline constexpr unsigned max_queued_slots = 16384;
-inline constexpr std::int64_t max_queued_trees = 65536;
-
-/// Counters of the turns in which warps take trees: so many that warps rarely meet at one, 64 bytes
-/// apart. And how many turns a warp takes, if all take as many.
-inline constexpr unsigned num_turn_counters = 16;
-inline constexpr unsigned turn_counter_words = 16;
-inline constexpr std::int64_t turns_of_warp = 32;
-
-/// Slices that trees of one length are cut into at most: more than four times the blocks of any
-/// GPU.
-inline constexpr std::int64_t most_split_slices = 16384;
-
-// Columns.
-
-/// How a thread folds columns.
-struct column_shape {
-  int nt;
-  int rows;   // of a chunk
-  int width;  // of a packet
-};
-
-/// The widest packet that pays, of at most `width` columns: the nodes of a packet, 32 bytes for
-/// every level of a run, are what a thread has registers for. Packets are words.
-constexpr int column_width_for(int width, int item_bytes, int acc_bytes) {
-  while (width > 1 && width * acc_bytes > 32) width /= 2;
-  return width * item_bytes < 4 ? 1 : width;
-}
-
-/// 64 to 128 bytes in flight per thread hide the memory's latency.
-constexpr column_shape column_shape_for(int width, int item_bytes, int acc_bytes) {
-  return {detail::bounded(floor_power_of_two(16384 / (width * acc_bytes)), 32, 256),
-          detail::bounded(floor_power_of_two(128 / (width * item_bytes)), 2, width > 1 ? 8 : 16),
-          width};
-}
-
-/// Levels of the tree above a thread's chunk of rows.
-inline constexpr int run_levels = 4;
-
-/// Rows of partials that a thread folds.
-inline constexpr int partial_rows = 8;
-
-/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a chunk and
-/// the stack, of which a level takes `node_bytes` bytes, want the registers.
-constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
-  if (node_bytes > 32) return 1;
-  return (node_bytes > 16 ? 512 : 768) / nt;
-}
-
-// Runs of equal keys.
-
-inline constexpr int by_key_nt = 128;
-
-/// Items whose heads one warp finds, and whose runs one warp folds.
-inline constexpr int patch_items = 2048;
-inline constexpr int by_key_warps = by_key_nt / 32;
-inline constexpr int by_key_tile = by_key_warps * patch_items;
-/// Items of a patch that are folded together; of few patches, those that one warp takes at least:
-/// more warps fold, but each looks for its runs first.
-inline constexpr int span_items = 1024;
-inline constexpr int least_share_items = 512;
-/// Items of the longest run that a lane folds out of shared memory, and the largest such items.
-inline constexpr int by_key_packet = 8;
-inline constexpr int most_by_key_staged_bytes = 8;
-/// Structs of some sizes come through a ring of shared memory (value_ring.cuh), so many bytes for
-/// each warp. A lane has a stretch of 128 bytes, or two items: half as many shuffles as with 64.
-/// Stretches are whole chunks of 16 bytes.
-inline constexpr int by_key_ring_bytes = 8192;
-constexpr int ring_stretch_items(int item_bytes) {
-  return detail::larger(1 << tree::floor_log2(detail::larger(128 / item_bytes, 1)), 2);
-}
-/// Other sizes lose: 12 bytes, and 16 that are aligned to less, in runs of most lengths; 28, 40, 56
-/// and 72 in runs of two items.
-constexpr bool pays_to_fold_from_ring(std::size_t item_bytes, std::size_t alignment,
-                                      std::size_t acc_bytes) {
-  if (acc_bytes != item_bytes || item_bytes > 128) return false;
-  if (item_bytes == 16) return alignment == 16;
-  return item_bytes == 20 || item_bytes == 24 || item_bytes % 16 == 0;
-}
-/// Blocks that an SM shall hold: with the stretches of larger structs more would spill.
-constexpr int min_resident_by_key_blocks(std::size_t acc_bytes, bool from_ring) {
-  if (from_ring) return acc_bytes > 64 ? 2 : acc_bytes > 32 ? 3 : 4;
-  return acc_bytes > 8 ? 5 : 6;
-}
-/// Bytes of a value at most: a warp has shared memory for one.
-inline constexpr int stage_bytes = 4096;
-/// A run that does not end within so many items after the patch that it begins in is open.
-inline constexpr int reach_items = 1024;
-/// Items of an open run at least.
-inline constexpr int least_open_items = reach_items + 1;
-/// Patches that a warp looks for heads in at most, one after the other.
-inline constexpr int most_head_rounds = 4;
-/// Patches of a group at least: a block adds up so many counts sooner than two levels meet.
-inline constexpr int least_group_patches = 512;
-
-// Folds in kernels of the user's.
-
-/// Whether half of a warp's lanes read the nodes of a block's threads, in pairs that do the same:
-/// if nodes are small and all there, a longer run takes less time than one more shuffle. Otherwise
-/// each node of it asks for the count. The lanes of a pair read as one.
-constexpr bool pays_to_read_in_pairs(int nt, std::size_t acc_bytes, bool all_there) {
-  return acc_bytes == 4 && nt <= 256 && all_there;
-}
-/// A lane reads the nodes of so many bytes by itself: that takes less time than shuffles, which
-/// wait for each other.
-inline constexpr int lane_nodes_bytes = 128;
-/// And so many bytes of a run before it folds them. All of a long run at once would take more
-/// registers than blocks of 1024 threads may have, two to a multiprocessor.
-inline constexpr int run_bytes_at_once = 64;
-
-// Rows whose items go out again, joined with the row's value (rows_kernel.cuh).
-
-/// Threads of a block whose warps have rows.
-inline constexpr int rows_nt = 128;
-/// Packets that a lane has at once: with 32 narrow items they leave registers. Half as many in the
-/// shortest rows, twice as many in the longest ones of a warp.
-constexpr int row_packets_of_lane(std::size_t item_bytes) { return item_bytes <= 2 ? 2 : 4; }
-/// Warps that an SM shall hold, of rows of so many lanes and packets of a lane.
-constexpr int resident_rows_warps(int lanes, int packets, std::size_t item_bytes,
-                                  std::size_t acc_bytes) {
-  if (packets > row_packets_of_lane(item_bytes)) return 20;
-  if (item_bytes <= 2) return lanes > 4 ? 32 : 24;
-  return lanes == 4 && packets == 4 && acc_bytes <= 16 ? 28 : 24;
-}
-/// Of a row by a block: packets of a lane at once, how often, and warps at most.
-inline constexpr int row_packets = 4;
-inline constexpr int row_chunks = 2;
-inline constexpr int most_row_warps = 32;
-/// A block has so many warps of a row before a cluster takes it; of few rows, fewer.
-inline constexpr int most_warps_of_one_block = 16;
-inline constexpr int least_warps_of_slices = 4;
+/// No tile of theirs has fewer items.
+inline constexpr int least_exact_tile = 2048;
 
 // Launches, by GPU.
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_exact.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/policy.hpp>

@@ -24,20 +24,8 @@
 #include <tilefold/detail/exact_state.hpp>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/wide_integer.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::cuda {
-
-/// Whether a reducer gives exact sums of floats or doubles.
-template <class Reducer>
-inline constexpr bool sums_exactly = false;
-template <class Reducer>
-  requires requires { Reducer::sums_exactly; }
-inline constexpr bool sums_exactly<Reducer> = Reducer::sums_exactly;
-
-/// Whether results are those of exact sums and nothing else: then they can be made of few words.
-template <class Reducer, class Init>
-inline constexpr bool writes_exact_sums = sums_exactly<Reducer> && std::is_same_v<Init, no_init>;
 
 /// How numbers are cut into parts, the highest first.
 template <class Number>

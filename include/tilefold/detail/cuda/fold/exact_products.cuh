@@ -22,6 +22,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_exact.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/limbs.cuh>
 #include <tilefold/detail/exact_state.hpp>

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_exact.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/exact_bins.cuh>
 #include <tilefold/policy.hpp>

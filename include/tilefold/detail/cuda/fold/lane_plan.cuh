@@ -19,8 +19,7 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/fold/exact_narrow.cuh>
-#include <tilefold/detail/cuda/fold/exact_runs.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
@@ -178,6 +177,11 @@ template <class Source, class Reducer, class Init>
 inline constexpr int dealt_items<Source, Reducer, Init> =
     exact_stretch_items_for(item_bytes<Source>);
 
+// Exact sums of trees by lanes and by warps. Defined in exact_lanes.cuh, which reducers/exact.hpp
+// includes. Left undefined here, so that a missing include is a compile error.
+template <class Reducer>
+struct exact_lanes;
+
 /// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
 /// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
 /// unrolled; `AtOnce` as of lifts_stretches.
@@ -188,6 +192,7 @@ template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, 
 class stretch_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int items = Items;
+  friend exact_lanes<Reducer>;
 
  public:
   /// The trees of a plan.
@@ -257,27 +262,7 @@ class stretch_fold {
   /// its value. False, and nothing is done, if some sum of the warp needs more words.
   template <class Use>
   __device__ __forceinline__ bool visit_narrow_sum(const Use& use) {
-    auto mine = summands();
-    using number = std::remove_cvref_t<decltype(mine[0])>;
-    narrow_sum<number> sum;
-    if (!sum.start(cuda::warp_max(sum.bound_of(mine)), 0)) return false;
-    if (!sum.template add<true>(mine)) return false;
-    sum.visit([&](const auto& words, int least) {
-      const int most_stretches = cuda::warp_max(stretches_);
-      const auto all =
-          cuda::sum_of_runs(words, stretch_, stretches_, most_stretches,
-                            [](const auto& a, const auto& b) { return cuda::sum_of_narrow(a, b); });
-      narrow_window window = cuda::window_of_narrow(all, least);
-      window.marks = seen::other;
-      if (__any_sync(full_warp, stretch_ == 0 && available_ > 0 && window.size.is_zero())) {
-        const int others =
-            cuda::sum_of_runs(cuda::all_minus_zero(mine) ? 0 : 1, stretch_, stretches_,
-                              most_stretches, [](int a, int b) { return a + b; });
-        if (others == 0 && available_ > 0) window.marks = seen::minus_zero;
-      }
-      use(window);
-    });
-    return true;
+    return exact_lanes<Reducer>::visit_narrow(*this, use);
   }
 
   /// The node of a row of which every lane has all items, in every lane.
@@ -291,12 +276,7 @@ class stretch_fold {
  private:
   // The same of an exact sum; false if there are rare items among the warp's.
   __device__ __forceinline__ bool sum_exactly(slot<acc>& result) const {
-    auto mine = settled_summands();
-    auto state = Reducer::no_exact_sum();
-    if (!cuda::add_runs(mine, stretch_, stretches_, cuda::warp_max(stretches_), state))
-      return false;
-    result.put(Reducer::of_exact_sum(state, items_behind_ + (stretch_ + 1) * items));
-    return true;
+    return exact_lanes<Reducer>::sum(*this, result);
   }
 
   __device__ __forceinline__ auto settled_summands() const {
@@ -438,12 +418,7 @@ __device__ __forceinline__ void write_exact_sums(const Source& tree, const Reduc
                                                  const Out& out,
                                                  const lane_plan<stretch_items<Source>>& plan,
                                                  bool inner) {
-  stretch_fold<Source, Reducer, folds_stretches<Source, Reducer>, true> fold(reducer, plan);
-  fold.load(tree, 0, inner);
-  const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
-    if (plan.holds_result()) cuda::write(out, reducer.result_of_exact_sum(sum, plan.count));
-  });
-  if (!narrow) cuda::write_wide_sums_apart(tree, reducer, init, empty, out, plan, inner);
+  exact_lanes<Reducer>::write(tree, reducer, init, empty, out, plan, inner);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -13,7 +13,7 @@
 //     lane     one node of each row of a group, in registers
 //
 // What becomes of the nodes differs: of a tile (staged_kernel.cuh), of a tree by a warp
-// (tree_by_warp.cuh), of short trees that are levels of one tree (staged_subtree_kernel.cuh).
+// (tree_by_warp.cuh), of short trees that are levels of one tree (subtree_kernel.cuh).
 // Device code.
 #pragma once
 
@@ -26,7 +26,7 @@
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
 #include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/starting_at.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -22,71 +22,18 @@
 #include <utility>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/fold/staged_rows.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
+#include <tilefold/detail/cuda/fold/warp_stack.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
-
-/// Partial results of a long fold, one per level of the tree, held by lane `level`: the value of
-/// 2^level blocks waits there for its right neighbour. All lanes of the warp push the same values.
-template <class Reducer>
-class warp_stack {
-  using acc = typename Reducer::accumulator;
-
- public:
-  __device__ warp_stack(const Reducer& reducer)
-      : reducer_(reducer), lane_(static_cast<int>(threadIdx.x) % warp_size) {}
-
-  __device__ void push(acc value) {
-    int level = 0;
-    for (unsigned bits = count_; bits & 1; bits >>= 1) {
-      replace(value, reducer_.combine(waiting(level++), value));
-    }
-    if (lane_ == level) waiting_.put(value);
-    ++count_;
-  }
-
-  /// As if nothing had been pushed.
-  __device__ void clear() { count_ = 0; }
-
-  /// The fold of everything pushed, at least one value; the same in every lane.
-  __device__ acc value() const {
-    int level = __ffs(static_cast<int>(count_)) - 1;
-    acc result = waiting(level);
-    for (unsigned bits = count_ >> (level + 1); bits != 0; bits >>= 1) {
-      ++level;
-      if (bits & 1) replace(result, reducer_.combine(waiting(level), result));
-    }
-    return result;
-  }
-
- private:
-  // The node is made apart from its operands: made in place, a combine that copies the left one and
-  // adds the right one to it would read what it has overwritten.
-  __device__ __forceinline__ static void replace(acc& place, const acc& node) {
-    ::new (static_cast<void*>(__builtin_addressof(place))) acc(node);
-  }
-
-  __device__ acc waiting(int level) const {
-    words<acc> w = cuda::to_words(waiting_.value);
-#pragma unroll
-    for (int i = 0; i < words<acc>::count; ++i) {
-      w.word[i] = __shfl_sync(full_warp, w.word[i], level);
-    }
-    return from_words<acc>(w);
-  }
-
-  const Reducer& reducer_;
-  const int lane_;
-  slot<acc> waiting_;
-  unsigned count_ = 0;
-};
 
 template <class Source>
 inline constexpr tile_policy warp_policy{warp_size, policy_for(item_bytes<Source>).vt};
@@ -307,85 +254,15 @@ __device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init
 }
 
 /// Writes the results of trees `t`, `t` + step... before `end`, which are exact sums, to `out` and
-/// so on. They have `count` >= 1 items each; tree_of(t) is tree t. Rows of all of them are one
-/// stream:
-///
-///     load      t row 0   t row 1   t' row 0   t' row 1
-///     add                 t row 0   t row 1    t' row 0
-///     write                            t
-///
-/// A tree that needs more words than a few, or whose sum is zero, is folded once more, as a whole,
-/// and a stream begins behind it. `One`: there is one tree.
+/// so on. They have `count` >= 1 items each; tree_of(t) is tree t. `One`: there is one tree.
 template <bool One, class TreeOf, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::int64_t step,
                                                          std::int64_t end, std::int64_t count,
                                                          const TreeOf& tree_of,
                                                          const Reducer& reducer, const Init& init,
                                                          const Out& out) {
-  using source_type = std::remove_cvref_t<decltype(tree_of(t))>;
-  using row = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, true>;
-  using number = typename decltype(reducer.of_summands())::accumulator;
-  constexpr int items_of_lane = stretch_items<source_type>;
-  constexpr int row_items = warp_size * items_of_lane;
-  // How much larger than those of the first row items may be, in powers of two. Of floats more
-  // would cost the lower part.
-  constexpr int headroom = sizeof(number) == 4 ? 4 : 16;
-  struct row_place {
-    std::int64_t tree;
-    std::int64_t done;
-  };
-  if (t >= end) return;
-  if (count > most_narrow_items) {
-    for (; t < end; t += step) cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
-    return;
-  }
-  const int lane = static_cast<int>(threadIdx.x) % warp_size;
-  // What is rare stands outside of the stream, whose registers it would take.
-  do {
-    narrow_sum<number> sum;
-    bool fits = true;
-    cuda::stream_ahead<row>(
-        row_place{t, 0},
-        [&](row_place& next) {
-          next.done += row_items;
-          if constexpr (One) return fits && next.done < count;
-          if (next.done >= count) next = {next.tree + step, 0};
-          return fits && next.tree < end;
-        },
-        [&](const row_place& at) {
-          const std::int64_t left = count - at.done;
-          const std::int64_t first = at.done + lane * items_of_lane;
-          const bool inner =
-              first > 0 &&
-              (count - first - items_of_lane) * least_item_bytes<source_type> >= load_bytes;
-          row loaded(reducer, lane,
-                     static_cast<int>(detail::smaller(left, std::int64_t{row_items})));
-          loaded.load(tree_of(at.tree), at.done, inner);
-          return loaded;
-        },
-        [&](row& now, const row_place& at) {
-          if (!fits) return;
-          t = at.tree;
-          auto items = now.summands();
-          if (at.done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
-          fits = fits && sum.template add<false>(items);
-          if (!fits || at.done + row_items < count) return;
-          sum.visit([&](auto all, int least) {
-#pragma unroll
-            for (int mask = 1; mask < warp_size; mask *= 2) {
-              all = cuda::sum_of_narrow(all, cuda::shuffle_xor(all, mask));
-            }
-            narrow_window window = cuda::window_of_narrow(all, least);
-            window.marks = seen::other;
-            fits = !window.size.is_zero();
-            if (fits && lane == 0) {
-              cuda::write(out + at.tree, reducer.result_of_exact_sum(window, count));
-            }
-          });
-        });
-    if (!fits) cuda::write_wide_sum(tree_of(t), reducer, init, out + t, count);
-    t += step;
-  } while (!One && t < end);
+  exact_lanes<Reducer>::template write_by_warp<One>(t, step, end, count, tree_of, reducer, init,
+                                                    out);
 }
 
 /// The same of one tree.

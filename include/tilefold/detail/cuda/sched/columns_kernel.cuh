@@ -22,8 +22,8 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_columns.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
-#include <tilefold/detail/cuda/fold/exact_narrow.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/columns.cuh>
@@ -32,6 +32,11 @@
 #include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::cuda {
+
+// Defined in exact_narrow.cuh, which reducers/exact.hpp brings. Left undefined here, so that a
+// missing include is a compile error.
+template <class Number, class State>
+class lane_sum;
 
 /// What is known of the rows of an aligned chunk, beyond their axes.
 enum class row_steps {

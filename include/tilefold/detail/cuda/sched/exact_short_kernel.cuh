@@ -17,6 +17,7 @@
 #include <tilefold/detail/cuda/base/cluster.cuh>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_exact.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/exact_near.cuh>
 #include <tilefold/detail/cuda/fold/wide_by_warp.cuh>

@@ -19,6 +19,7 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_keys.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
@@ -178,11 +179,11 @@ template <class Key>
 using key_packet = packet<static_cast<int>(sizeof(key_quad<Key>))>;
 
 /// Finds heads. All lanes of a warp.
-template <class Input>
+template <class Keys>
 struct head_finder {
-  using key_type = typename Input::key_type;
+  using key_type = typename Keys::key_type;
 
-  const Input& input;
+  const Keys& input;
 
   /// Of the patch that begins with item `begin`, which may be negative; this lane's.
   __device__ __forceinline__ head_bits of_patch(std::int64_t begin) const {
@@ -217,7 +218,7 @@ struct head_finder {
 
   // Of the part that begins with item `first`, as rows of quads.
   __device__ __forceinline__ unsigned inside(std::int64_t first) const {
-    if constexpr (loads_key_quads<std::remove_const_t<decltype(Input::keys)>>) {
+    if constexpr (loads_key_quads<std::remove_const_t<decltype(Keys::keys)>>) {
       return of_quads(first);
     } else {
       unsigned heads = 0;
@@ -287,9 +288,9 @@ struct head_finder {
 
 /// Finds and counts all heads; a warp takes `rounds` patches. Who completes a group of patches adds
 /// up its counts, and who completes the last group those of groups.
-template <class Build, class Input, class CountOut>
+template <class Build, class Keys, class CountOut>
 __global__ void __launch_bounds__(by_key_nt)
-    heads_kernel(Input input, CountOut num_runs_out, run_tables tables, int rounds) {
+    heads_kernel(Keys keys, CountOut num_runs_out, run_tables tables, int rounds) {
   __shared__ bool completed;
   cuda::wait_for_previous_launch();
   const int of_block = rounds * by_key_warps;
@@ -299,7 +300,7 @@ __global__ void __launch_bounds__(by_key_nt)
   for (int p = static_cast<int>(threadIdx.x) / warp_size; p < of_block && p < left;
        p += by_key_warps) {
     const std::int64_t patch = first_patch + p;
-    const head_bits heads = head_finder<Input>{input}.of_patch(tables.begin(patch));
+    const head_bits heads = head_finder<Keys>{keys}.of_patch(tables.begin(patch));
     tables.heads[patch * warp_size + lane_of_thread()] = heads;
     const auto found = count_heads(heads);
     if (lane_of_thread() == 0) tables.in_group[patch] = found.shifted(0u);
@@ -336,7 +337,7 @@ __global__ void __launch_bounds__(by_key_nt)
   }
   if (threadIdx.x != 0) return;
   cuda::write(num_runs_out, all.runs);
-  const bool open = tables.list_if_open(all, input.size, [] { return 0; });
+  const bool open = tables.list_if_open(all, keys.size, [] { return 0; });
   *tables.num_open = open ? 1 : 0;
 }
 

@@ -17,6 +17,7 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/short_trees.cuh>
@@ -50,6 +51,7 @@ class batch_work {
 
  public:
   using acc = typename Reducer::accumulator;
+  using forest_type = Forest;
   using source_type = typename Forest::source_type;
   using reducer_type = Reducer;
   /// Whether exact sums that are not narrow are noted, and folded behind all others. A kernel that
@@ -100,7 +102,7 @@ class batch_work {
       }
       next = trees_type(now.forest, t, now.size, plan.warp_items);  // comes while these are folded
       if constexpr (writes_exact_sums<Reducer, Init>) {
-        const bool narrow = fold.visit_narrow_sum([&](const narrow_window& sum) {
+        const bool narrow = fold.visit_narrow_sum([&](const auto& sum) {
           if (dealt.holds_result()) keep_exact(mine, dealt.count, sum);
         });
         if (!narrow) {
@@ -135,7 +137,7 @@ class batch_work {
         const source_type tree = trees.tree(now.forest, t, dealt.owner);
         const bool inner = Forest::in_one_range ? now.inner : fold.is_inner();
         fold.load(tree, 0, inner);
-        if (!fold.visit_narrow_sum([](const narrow_window&) {})) {
+        if (!fold.visit_narrow_sum([](const auto&) {})) {
           cuda::write_wide_sums(tree, reducer, init, empty, out + (now.first + t + dealt.owner),
                                 dealt, inner);
         }
@@ -184,8 +186,8 @@ class batch_work {
   }
 
   /// Writes the result of tree `t`, of `count` items, of which the exact sum is known.
-  __device__ __forceinline__ void keep_exact(std::int64_t t, int count,
-                                             const narrow_window& sum) const {
+  template <class Window>
+  __device__ __forceinline__ void keep_exact(std::int64_t t, int count, const Window& sum) const {
     // As an accumulator, what stands for no items is their sum.
     if (std::is_same_v<Empty, acc> || count > 0) {
       cuda::write(out + t, reducer.result_of_exact_sum(sum, count));

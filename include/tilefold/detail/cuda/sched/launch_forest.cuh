@@ -11,17 +11,15 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/sched/blocks_kernel.cuh>
-#include <tilefold/detail/cuda/sched/bounded_trees_kernel.cuh>
 #include <tilefold/detail/cuda/sched/deferred_range_kernel.cuh>
+#include <tilefold/detail/cuda/sched/forest_sizes.cuh>
 #include <tilefold/detail/cuda/sched/lanes_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
 #include <tilefold/detail/cuda/sched/one_launch_kernel.cuh>
-#include <tilefold/detail/cuda/sched/short_rows_kernel.cuh>
 #include <tilefold/detail/cuda/sched/short_trees_kernel.cuh>
-#include <tilefold/detail/cuda/sched/size_queries.cuh>
-#include <tilefold/detail/cuda/sched/staged_subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/sched/warps_kernel.cuh>
 #include <tilefold/detail/deferred_forest.hpp>
@@ -61,13 +59,23 @@ auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job)
                   "short_trees_kernel", lanes_nt, starts::early);
 }
 
+/// Whether no tree of a forest is for lanes.
+template <class Forest>
+inline constexpr bool all_long = false;
+
+/// The trees that warps have after the first launch, or as the first launch.
+template <class Job>
+using trees_of_warps =
+    std::conditional_t<all_long<decltype(Job::forest)>, long_trees<typename Job::acc>,
+                       counted_trees<typename Job::acc>>;
+
 /// The kernels for longer trees, which lanes_kernel leaves.
-template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
-auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  using trees = counted_trees<typename Reducer::accumulator>;
+template <class Build, class Trees, class Forest, class Reducer, class Init, class Out, class Empty>
+auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
+                 starts start = starts::early) {
   static known_kernel known;
-  return known.on(job.gpu, &warps_kernel<Build, trees, Forest, unfused<Reducer>, Init, Out>,
-                  "warps_kernel", warps_nt, starts::early);
+  return known.on(job.gpu, &warps_kernel<Build, Trees, Forest, unfused<Reducer>, Init, Out>,
+                  "warps_kernel", warps_nt, start);
 }
 template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
           class Empty>
@@ -131,9 +139,9 @@ void ready_forest(const Job& job, std::int64_t most_trees) {
     }
   }
   if constexpr (!always_takes_one_launch<Job>) {
-    (void)cuda::ready_lanes<Build>(job);
+    if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
     if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
-    (void)cuda::ready_warps<Build>(job);
+    (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
     (void)cuda::ready_blocks<Build, Policy>(job);
   }
 }
@@ -164,7 +172,7 @@ void launch_one(const Job& job, std::int64_t most_trees, const Provide& provide)
                     job.out, plan, queue.slots, queue.arrivals);
 }
 
-/// Trees by lanes, by warps and by blocks, a launch each.
+/// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
 template <class Build, tile_policy Policy, class Job, class Provide>
 void launch_by_length(const Job& job, std::int64_t most_trees, const Provide& provide) {
   using acc = typename Job::acc;
@@ -173,8 +181,8 @@ void launch_by_length(const Job& job, std::int64_t most_trees, const Provide& pr
   const forest_plan plan{
       tuning.warp_items(most_trees),
       detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
-  const auto by_lanes = cuda::ready_lanes<Build>(job);
-  const auto by_warps = cuda::ready_warps<Build>(job);
+  if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+  const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
   bool asked = false;
   if constexpr (job_takes_trees<Job>) {
@@ -186,10 +194,13 @@ void launch_by_length(const Job& job, std::int64_t most_trees, const Provide& pr
     }
   }
   try {
-    by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
-                    job.init, job.empty, job.out, plan, queue, which_of_job<Job>{asked});
-    by_warps.launch(by_warps.resident, job.stream, counted_trees<acc>{queue, plan.warp_items},
-                    job.forest, job.reducer, job.init, job.out);
+    if constexpr (!all_long<decltype(Job::forest)>) {
+      const auto by_lanes = cuda::ready_lanes<Build>(job);
+      by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
+                      job.init, job.empty, job.out, plan, queue, which_of_job<Job>{asked});
+    }
+    by_warps.launch(by_warps.resident, job.stream, trees_of_warps<Job>{queue, plan}, job.forest,
+                    job.reducer, job.init, job.out);
     by_blocks.launch(by_blocks.resident, job.stream, queued_slices<acc>{queue}, job.forest,
                      job.reducer, job.init, job.out);
   } catch (...) {
@@ -257,18 +268,6 @@ void launch_forest(const forest_job<deferred_tree<Source, Number>, Reducer, Init
   cuda::launch_any_forest<Build, Policy>(job, most_trees, provide);
 }
 
-/// A thread takes a tree of up to Items items.
-template <class Build, int Items, class Forest, class Reducer, class Init, class Out, class Empty>
-void launch_bounded_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
-                          std::int64_t most_trees) {
-  static known_kernel known;
-  const auto kernel = known.on(
-      job.gpu, &bounded_trees_kernel<Build, Items, Forest, unfused<Reducer>, Init, Empty, Out>,
-      "bounded_trees_kernel", bounded_nt, starts::early);
-  kernel.launch(tree::num_blocks(most_trees, bounded_nt), job.stream, job.forest, job.reducer,
-                job.init, job.empty, job.out);
-}
-
 /// A forest of which no tree is longer than was promised: in one launch, if all can be dealt.
 template <class Build, tile_policy Policy, class Source, class Offsets, class Reducer, class Init,
           class Out, class Empty, class Provide>
@@ -277,23 +276,19 @@ void launch_forest(
     std::int64_t most_trees, const Provide& provide) {
   using acc = typename Reducer::accumulator;
   const std::int64_t most_items = job.forest.most_items;
+  const forest_plan plan{most_items, 0};
   if constexpr (takes_trees<offsets_forest<Source, Offsets>, Reducer>) {
     if (most_items <= short_items && most_trees <= most_short_trees) {
-      if (most_items <= 4) {
-        cuda::launch_bounded_trees<Build, 4>(job, most_trees);
-      } else if (most_items <= 8) {
-        cuda::launch_bounded_trees<Build, 8>(job, most_trees);
-      } else {
-        cuda::launch_bounded_trees<Build, short_items>(job, most_trees);
-      }
+      const auto taken = cuda::ready_short_trees<Build>(job);
+      taken.launch(taken.most(tree::num_blocks(most_trees, lanes_nt)), job.stream, job.forest,
+                   job.reducer, job.init, job.empty, job.out, plan, long_queue<acc>{});
       return;
     }
   }
   if (most_items <= lane_plan<stretch_items<Source>>::most_items) {
     const auto by_lanes = cuda::ready_lanes<Build>(job);
     by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
-                    job.init, job.empty, job.out, forest_plan{most_items, 0}, long_queue<acc>{},
-                    any_trees{});
+                    job.init, job.empty, job.out, plan, long_queue<acc>{}, any_trees{});
     return;
   }
   cuda::launch_forest<Build, Policy>(
@@ -318,21 +313,23 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length > work_type::chunk_items) return false;
   static known_kernel known;
-  const auto kernel = known.on(job.gpu, &subtree_kernel<Build, Source, reducer_type, Init, Out>,
-                               "subtree_kernel", subtree_nt, starts::early);
+  const auto kernel =
+      known.on(job.gpu, &subtree_kernel<Build, subtree_work, Source, reducer_type, Init, Out>,
+               "subtree_kernel", work_type::nt, starts::early);
   const std::int64_t n = job.forest.num_trees * length;
   const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
-  kernel.launch(kernel.most(tree::num_blocks(chunks, subtree_nt / warp_size)), job.stream,
+  kernel.launch(kernel.most(tree::num_blocks(chunks, work_type::nt / warp_size)), job.stream,
                 job.forest.source, job.reducer, job.init, job.out, n, tree::floor_log2(length));
   return true;
 }
 
 /// Whether trees of one length may be levels of one tree by staged rows: those of reducers that a
-/// single fold stages, and those of structs.
+/// single fold stages, and those of large structs.
 template <class Source, class Reducer>
 inline constexpr bool stages_subtrees =
-    stages_trees<Source, Reducer> || (stages_structs<Source, Reducer> && !sums_exactly<Reducer> &&
-                                      !fold_traits<Reducer>::folds_in_any_order);
+    stages_trees<Source, Reducer> ||
+    (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
+     !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order);
 
 /// Trees of 2^k items by staged rows, where there is a group of rows for every warp that the GPU
 /// holds; else there would be less to fold them by. False if there is not.
@@ -341,7 +338,7 @@ bool launch_staged_subtrees(
     const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   using reducer_type = unfused<Reducer>;
   using work_type = staged_subtree_work<Source, reducer_type, Init, Out>;
-  constexpr int warps_of_block = work_type::shape.nt / warp_size;
+  constexpr int warps_of_block = work_type::nt / warp_size;
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length < work_type::least_length ||
       length > work_type::group_items) {
@@ -351,9 +348,9 @@ bool launch_staged_subtrees(
     if (length * staged_bytes<Source> < least_staged_struct_tree_bytes) return false;
   }
   static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &staged_subtree_kernel<Build, Source, reducer_type, Init, Out>,
-               "staged_subtree_kernel", work_type::shape.nt, starts::early);
+  const auto kernel = known.on(
+      job.gpu, &subtree_kernel<Build, staged_subtree_work, Source, reducer_type, Init, Out>,
+      "subtree_kernel", work_type::nt, starts::early);
   const std::int64_t n = job.forest.num_trees * length;
   if (n / work_type::group_items < kernel.resident * warps_of_block) return false;
   kernel.launch(kernel.resident, job.stream, job.forest.source, job.reducer, job.init, job.out, n,
@@ -366,10 +363,7 @@ template <class Build, class Forest, class Reducer, class Init, class Out, class
 void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                         std::int64_t trees) {
   // Not early: if there are few blocks, they would crowd on those SMs that are free first.
-  static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &warps_kernel<Build, equal_trees, Forest, unfused<Reducer>, Init, Out>,
-               "warps_kernel", warps_nt, starts::in_turn);
+  const auto kernel = cuda::ready_warps<Build, equal_trees>(job, starts::in_turn);
   kernel.launch(kernel.most(tree::num_blocks(trees, warps_nt / warp_size)), job.stream,
                 equal_trees{}, job.forest, job.reducer, job.init, job.out);
 }
@@ -429,9 +423,7 @@ template <class Source, class Reducer>
 bool better_as_short_rows(const short_rows& of, int num_sms) {
   constexpr int bytes = item_bytes<Source>;
   constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
-  if constexpr (acc_bytes > 16) {
-    return cuda::pays_as_short_rows_of_large(of, bytes, acc_bytes, num_sms);
-  } else if constexpr (acc_bytes > 8) {
+  if constexpr (acc_bytes > 8) {
     return cuda::pays_as_short_rows_of_pairs(of, bytes, acc_bytes, num_sms);
   } else {
     return cuda::pays_as_short_rows(of, bytes, num_sms);
@@ -442,7 +434,7 @@ bool better_as_short_rows(const short_rows& of, int num_sms) {
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   if constexpr (sums_exactly<Reducer> ||
-                sizeof(typename Reducer::accumulator) > most_shared_bytes) {
+                sizeof(typename Reducer::accumulator) > most_short_row_acc_bytes) {
     return false;
   } else {
     constexpr tile_policy tile = short_policy_for(item_bytes<Source>);
@@ -456,14 +448,14 @@ bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out
                                                      job.gpu.num_sms)) {
       return false;
     }
+    using row = short_range_of_row<equal_forest<Source>, typename Reducer::accumulator>;
     static known_kernel known;
-    const auto kernel = known.on(job.gpu,
-                                 &short_rows_kernel<Build, tile.nt, tile.vt, equal_forest<Source>,
-                                                    unfused<Reducer>, Init, Out>,
-                                 "short_rows_kernel", tile.nt, starts::in_clusters);
+    const auto kernel =
+        known.on(job.gpu, &short_kernel<Build, tile.nt, tile.vt, row, unfused<Reducer>, Init, Out>,
+                 "short_kernel", tile.nt, starts::in_clusters);
     if (grid.cluster && !kernel.clusters) return false;
     grid.rows = rows;
-    kernel.launch(grid, job.stream, job.forest, job.reducer, job.init, job.out);
+    kernel.launch(grid, job.stream, row{job.forest}, job.reducer, job.init, job.out);
     return true;
   }
 }

@@ -12,10 +12,11 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_keys.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/sched/key_sizes.cuh>
 #include <tilefold/detail/cuda/sched/launch_forest.cuh>
 #include <tilefold/detail/cuda/sched/runs_kernel.cuh>
-#include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/keyed_items.hpp>
 
 namespace tilefold::detail::cuda {
@@ -55,6 +56,10 @@ inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::in
   tables.group_bits = patch_group_bits(n);
   return tables;
 }
+
+/// An open run has more items than the lanes of a warp take.
+template <class Source>
+inline constexpr bool all_long<open_runs<Source>> = true;
 
 /// Folds a range in which no run can be open.
 template <class Build, class Input, class Reducer, class... Arguments>
@@ -115,28 +120,20 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   const int rounds = few_patches ? 1 : most_head_rounds;
   const std::int64_t blocks = tables.num_patches / by_key_warps;
   static known_kernel known_heads;
-  const auto heads = known_heads.on(gpu, &heads_kernel<Build, Input, CountOut>, "heads_kernel",
-                                    by_key_nt, starts::early);
+  const auto heads = known_heads.on(gpu, &heads_kernel<Build, typename Input::keys_type, CountOut>,
+                                    "heads_kernel", by_key_nt, starts::early);
   const auto by_patches =
       cuda::ready_runs<Build, patch_items>(input, device_reducer, init, keys_out, out, gpu);
   const auto by_spans =
       cuda::ready_runs<Build, span_items>(input, device_reducer, init, keys_out, out, gpu);
-  const auto by_parts =
-      cuda::ready_runs<Build, least_share_items>(input, device_reducer, init, keys_out, out, gpu);
   cuda::ready_forest_by<Build, Policy>(job, most_open);
   heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
   const auto launch = [&](const auto& runs, int shares) {
     runs.launch(blocks * shares, stream, input, device_reducer, init, keys_out, out, tables);
   };
-  // So few that the GPU holds a warp for each small part of a patch, or for each span.
-  const auto has_warps = [&](const auto& runs, int shares) {
-    return blocks * shares <= runs.resident;
-  };
-  constexpr int parts = patch_items / least_share_items;
+  // So few that the GPU holds a warp for each span.
   constexpr int spans = patch_items / span_items;
-  if (has_warps(by_parts, parts)) {
-    launch(by_parts, parts);
-  } else if (has_warps(by_spans, spans)) {
+  if (blocks * spans <= by_spans.resident) {
     launch(by_spans, spans);
   } else {
     launch(by_patches, 1);

@@ -105,10 +105,11 @@ template <class Build, tile_policy Policy, class Source, class Reducer, class In
           class Provide>
 void launch_short(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
   using acc = typename Reducer::accumulator;
+  using range = one_short_range<Source, acc>;
   static_assert(short_partials<unfused<Reducer>>::most == most_short_blocks);
   static known_kernel known;
   const auto kernel = known.on(
-      job.gpu, &short_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, Init, Out>,
+      job.gpu, &short_kernel<Build, Policy.nt, Policy.vt, range, unfused<Reducer>, Init, Out>,
       "short_kernel", Policy.nt, starts::in_clusters);
   // What blocks of a cluster tell each other lies in shared memory.
   const bool clusters = kernel.clusters && sizeof(acc) <= most_shared_bytes;
@@ -117,8 +118,8 @@ void launch_short(const range_job<Source, Reducer, Init, Out>& job, const Provid
   if (grid.blocks > 1 && !grid.cluster) {
     memory = scratch_in<acc>(provide(cuda::short_demand(sizeof(acc))));
   }
-  kernel.launch(grid, job.stream, job.source, job.reducer, job.init, job.out,
-                static_cast<int>(job.n), memory);
+  kernel.launch(grid, job.stream, range{job.source, static_cast<int>(job.n), memory}, job.reducer,
+                job.init, job.out);
 }
 
 /// Launches the fold of a range with `Reducer`: under the policy that the caller chose or, by

@@ -2,8 +2,8 @@
 //
 // From a range and a public reducer to one launch. Those have four more kernels than operators:
 //
-//     exact_kernel       exact sums of floats and doubles (exact_short_kernel: of a few floats)
-//     select_kernel      lists of the best k, at every length
+//     exact_kernel       exact sums of floats and doubles (sched/launch_exact.cuh)
+//     select_kernel      lists of the best k, at every length (sched/launch_select.cuh)
 //     any_order_kernel   any order: an accumulator a thread
 //     staged_kernel      large accumulators: a run of neighbours a lane (structs, too)
 //
@@ -11,20 +11,15 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/sched/any_order_kernel.cuh>
-#include <tilefold/detail/cuda/sched/exact_kernel.cuh>
-#include <tilefold/detail/cuda/sched/exact_short_kernel.cuh>
 #include <tilefold/detail/cuda/sched/launch_range.cuh>
-#include <tilefold/detail/cuda/sched/select_kernel.cuh>
 #include <tilefold/detail/cuda/sched/size_queries.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/detail/folding.hpp>
-#include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
@@ -53,104 +48,12 @@ void launch_any_order(const range_job<Source, Reducer, Init, Out>& job, const Pr
                 memory);
 }
 
-/// Launches the fold of a range by lists, in at most `most_blocks` blocks.
-template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
-          class Provide>
-void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_t most_blocks,
-                   const Provide& provide) {
-  using acc = typename Reducer::accumulator;
-  using elements = unfused<decltype(job.reducer.of_one())>;
-  static known_kernel known;
-  const auto kernel = known.on(
-      job.gpu,
-      &select_kernel<Build, Policy.nt, Policy.vt, Source, unfused<Reducer>, elements, Init, Out>,
-      "select_kernel", Policy.nt, starts::early);
-  const std::int64_t blocks =
-      kernel.most(detail::smaller(most_blocks, tree::num_blocks(job.n, Policy.tile())));
-  scratch<acc> memory{};
-  if (blocks > 1) {
-    memory =
-        scratch_in<acc>(provide({blocks * static_cast<std::int64_t>(sizeof(acc)), arrival_bytes}));
-  }
-  // No more warps than there are rows for.
-  const int nt = job.n < Policy.nt ? threads_for(job.n, 1) : Policy.nt;
-  kernel.launch(grid_shape{blocks, nt}, job.stream, job.source, job.reducer,
-                elements{job.reducer.of_one(), {0u}}, job.init, job.out, job.n, memory);
-}
-
-/// Launches an exact sum, by Digits.
-template <class Build, class Digits, class Source, class Reducer, class Init, class Out,
-          class Provide>
-void launch_exact_by(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
-  using summands = unfused<decltype(job.reducer.of_summands())>;
-  using sums_type = digit_sums<Digits::words>;
-  static_assert(sizeof(sums_type) <= exact_sums_bytes);
-  static known_kernel known;
-  const auto kernel =
-      known.on(job.gpu, &exact_kernel<Build, Digits, Source, unfused<Reducer>, summands, Init, Out>,
-               "exact_kernel", Digits::policy.nt, starts::early);
-  const std::int64_t tiles = tree::num_blocks(job.n, Digits::policy.tile());
-  // Blocks that meet in memory cost as much as some tiles.
-  const std::int64_t blocks = job.n <= most_exact_items_of_block ? 1 : kernel.most(tiles);
-  sums_type* sums = nullptr;
-  if (blocks > 1) sums = provide(cuda::exact_demand()).template arrivals<sums_type>();
-  kernel.launch(blocks, job.stream, job.source, job.reducer,
-                summands{job.reducer.of_summands(), {0u}}, job.init, job.out, job.n, sums);
-}
-
-/// Launches an exact sum by one block, or by a cluster, if that is right for n; returns whether it
-/// did.
-template <class Build, class Digits, class Source, class Reducer, class Init, class Out>
-bool launch_short_exact(const range_job<Source, Reducer, Init, Out>& job) {
-  using summands = unfused<decltype(job.reducer.of_summands())>;
-  constexpr tile_policy policy = exact_short_policy;
-  if (job.n > most_exact_short_chunks * cluster_blocks * policy.tile()) return false;
-  static known_kernel known;
-  const auto kernel = known.on(
-      job.gpu, &exact_short_kernel<Build, Digits, Source, unfused<Reducer>, summands, Init, Out>,
-      "exact_short_kernel", policy.nt, starts::in_clusters);
-  const bool alone = job.n <= policy.tile();
-  if (!alone && !kernel.clusters) return false;
-  const int nt = threads_for(alone ? job.n : tree::num_blocks(job.n, cluster_blocks), policy.vt);
-  kernel.launch(grid_shape{alone ? 1 : cluster_blocks, detail::smaller(nt, policy.nt), !alone},
-                job.stream, job.source, job.reducer, summands{job.reducer.of_summands(), {0u}},
-                job.init, job.out, static_cast<int>(job.n));
-  return true;
-}
-
-/// Launches an exact sum: short ranges by digits, long ones by bins or rows. Floats
-/// go by digits, too, where a GPU adds doubles slowly.
-template <class Build, class Source, class Reducer, class Init, class Out, class Provide>
-void launch_exact(const range_job<Source, Reducer, Init, Out>& job, const Provide& provide) {
-  static_assert(sizeof(typename Reducer::accumulator) >= least_exact_acc_bytes);
-  if (job.n > most_exact_items) {
-    throw invalid_range_error("tilefold: an exact sum of " + std::to_string(job.n) +
-                              " items is more than one launch can cover, " +
-                              std::to_string(most_exact_items));
-  }
-  using number = typename decltype(job.reducer.of_summands())::accumulator;
-  using sum = exact_sum_of<unfused<Reducer>>;
-  using digits = typename exact_digits<number, typename sum::state>::type;
-  static_assert(digits::policy.tile() >= least_exact_tile);
-  if constexpr (std::is_same_v<digits, warp_digits<number>>) {
-    if (job.n >= least_binned_items) {
-      using long_digits =
-          typename exact_long_digits<number, typename sum::state, typename sum::value_type>::type;
-      const bool fast =
-          !adds_doubles_slowly<Build> && adds_doubles_fast(job.gpu.compute_capability);
-      if (std::is_same_v<number, double> || fast) {
-        cuda::launch_exact_by<Build, long_digits>(job, provide);
-      } else if constexpr (std::is_same_v<number, float>) {
-        cuda::launch_exact_by<Build, warp_digits<number, exact_long_policy>>(job, provide);
-      }
-      return;
-    }
-  }
-  if constexpr (sizeof(number) == 4) {
-    if (cuda::launch_short_exact<Build, digits>(job)) return;
-  }
-  cuda::launch_exact_by<Build, digits>(job, provide);
-}
+// Defined in sched/launch_exact.cuh and launch_select.cuh, which reducers/exact.hpp and top_k.hpp
+// include. Left undefined here, so that a missing include is a compile error.
+template <class Reducer>
+struct exact_launch;
+template <class Reducer>
+struct select_launch;
 
 template <class R, class Lift, class... Values>
 struct range_launch<bound_reducer<R, Lift, Values...>> {
@@ -159,7 +62,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
   template <class Build, class Policy, class Job, class Provide>
   static void run(const Job& job, const Provide& provide) {
     if constexpr (reducer::sums_exactly) {
-      cuda::launch_exact<Build>(job, provide);
+      exact_launch<reducer>::template run<Build>(job, provide);
     } else if constexpr (std::is_same_v<Policy, default_policy>) {
       by_default<Build>(job, provide);
     } else {
@@ -180,7 +83,7 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
           job.n <= short_tile.tile()
               ? 1
               : detail::smaller(most_short_blocks, tree::num_blocks(job.n, policy.tile()));
-      cuda::launch_select<Build, select_policy_for(bytes)>(job, most, provide);
+      select_launch<reducer>::template run<Build, select_policy_for(bytes)>(job, most, provide);
     } else if (job.n <= most_short_items(short_tile, acc_bytes)) {
       cuda::launch_short<Build, short_tile>(job, provide);
     } else if constexpr (fold_traits<reducer>::folds_in_any_order) {
@@ -208,8 +111,8 @@ struct range_launch<bound_reducer<R, Lift, Values...>> {
   template <class Build, tile_policy Policy, class Job, class Provide>
   static void as_chosen(const Job& job, const Provide& provide) {
     if constexpr (fold_traits<reducer>::selects) {
-      cuda::launch_select<Build, tile_policy{Policy.nt, detail::smaller(Policy.vt, 64)}>(job, job.n,
-                                                                                         provide);
+      constexpr tile_policy policy{Policy.nt, detail::smaller(Policy.vt, 64)};
+      select_launch<reducer>::template run<Build, policy>(job, job.n, provide);
     } else if constexpr (fold_traits<reducer>::folds_in_any_order) {
       if (job.n < 2 * Policy.tile()) {
         cuda::launch_tiles<Build, Policy>(job, provide);

@@ -10,6 +10,7 @@
 
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_rows.cuh>
 #include <tilefold/detail/cuda/sched/rows_kernel.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/tree.hpp>

@@ -22,12 +22,14 @@
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_keys.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/staged_rows.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
+#include <tilefold/detail/cuda/load/staged_span.cuh>
 #include <tilefold/detail/cuda/load/value_ring.cuh>
 #include <tilefold/detail/cuda/sched/heads_kernel.cuh>
 #include <tilefold/detail/forest.hpp>
@@ -73,7 +75,6 @@ class patch_work {
   using acc = typename Reducer::accumulator;
   using source_type = typename Input::source_type;
   static constexpr bool shares = Share < patch_items;
-  static constexpr int span_items = detail::smaller(Share, cuda::span_items);
   static constexpr bool from_ring = folds_from_ring<source_type, Reducer>;
   using values = values_by_key<source_type, from_ring>;
   static constexpr int items = values::items;
@@ -424,7 +425,7 @@ inline constexpr int resident_by_key_blocks = min_resident_by_key_blocks(
     sizeof(typename Reducer::accumulator), folds_from_ring<typename Input::source_type, Reducer>);
 
 /// Folds the runs of a range whose heads stand in `tables`; a warp takes those that begin in
-/// `Share` items, which are a patch or some part of one.
+/// `Share` items, which are a patch or a span.
 template <class Build, int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
 __global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Reducer>))
     runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,

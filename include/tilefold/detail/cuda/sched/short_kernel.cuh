@@ -94,49 +94,87 @@ __device__ __forceinline__ bool fold_blocks(scratch<Acc> memory, const Reducer& 
   return true;
 }
 
-/// What block `block` of `blocks` does. Several are a cluster if `memory` holds no partials, and
-/// always if `OnlyClusters`. make_source() and make_out() are called once memory may be touched:
-/// what iterators do is theirs.
-template <tile_policy Policy, bool OnlyClusters, class MakeSource, class Reducer, class Init,
-          class MakeOut>
-__device__ __forceinline__ void fold_short(const MakeSource& make_source, const Reducer& reducer,
-                                           const Init& init, const MakeOut& make_out, int n,
-                                           scratch<typename Reducer::accumulator> memory,
-                                           unsigned block, unsigned blocks) {
+/// The only range of a launch, which all blocks share.
+template <class Source, class Acc>
+struct one_short_range {
+  static constexpr bool only_clusters = false;
+
+  Source items;
+  int n;
+  scratch<Acc> partials;  // none if the blocks are a cluster
+
+  __device__ __forceinline__ unsigned block() const { return blockIdx.x; }
+  __device__ __forceinline__ unsigned blocks() const { return gridDim.x; }
+  __device__ __forceinline__ const Source& source() const { return items; }
+  __device__ __forceinline__ int size() const { return n; }
+  __device__ __forceinline__ scratch<Acc> memory() const { return partials; }
+  template <class Out>
+  __device__ __forceinline__ const Out& place(const Out& out) const {
+    return out;
+  }
+};
+
+/// Every row of a forest of one length, which has an item or more, and no more than its blocks'
+/// tiles:
+///
+///     grid       y: blocks of a row                 x: rows
+///     row 0    | b0 | b1 | .. | b7 | -> out[0]      one block, or a cluster of 8 that hand their
+///     row 1    | b0 | b1 | .. | b7 | -> out[1]      values to the first
+///      ..
+///
+/// All of a row is on its way at once, and the GPU gives the next row to whatever SM is free. The
+/// kernels of forests hold a GPU and take trees in a fixed order, so the last ones are waited for.
+template <class Forest, class Acc>
+struct short_range_of_row {
+  static constexpr bool only_clusters = true;
+
+  Forest forest;
+
+  __device__ __forceinline__ unsigned block() const { return blockIdx.y; }
+  __device__ __forceinline__ unsigned blocks() const { return gridDim.y; }
+  __device__ __forceinline__ auto source() const { return forest.tree(row()); }
+  __device__ __forceinline__ int size() const { return static_cast<int>(forest.length); }
+  __device__ __forceinline__ scratch<Acc> memory() const { return {}; }
+  template <class Out>
+  __device__ __forceinline__ decltype(auto) place(const Out& out) const {
+    return out + row();
+  }
+  __device__ __forceinline__ static std::int64_t row() { return blockIdx.x; }
+};
+
+/// Folds a short range, `Range`, or one of many. Its iterators are used once memory may be touched:
+/// what they do is the caller's.
+template <class Build, int Nt, int Vt, class Range, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(Nt)
+    short_kernel(Range range, Reducer reducer, Init init, Out out) {
   using acc = typename Reducer::accumulator;
-  using source_type = std::remove_cvref_t<decltype(make_source())>;
-  using fold = tile_fold<Policy, false, source_type, Reducer, true>;
-  __shared__ slot<acc> warp_values[Policy.nt / warp_size];
+  using source_type = std::remove_cvref_t<decltype(range.source())>;
+  using fold = tile_fold<tile_policy{Nt, Vt}, false, source_type, Reducer, true>;
+  __shared__ slot<acc> warp_values[Nt / warp_size];
   constexpr bool shared = sizeof(acc) <= most_shared_bytes;
   __shared__ cluster_exchange<std::conditional_t<shared, acc, char>> exchange;
-  const int tile = static_cast<int>(blockDim.x) * Policy.vt;
+  const unsigned block = range.block();
+  const int n = range.size();
+  const int tile = static_cast<int>(blockDim.x) * Vt;
   const int first = static_cast<int>(block) * tile;
-  const bool several = shared && blocks > 1;
-  const bool in_cluster = has_clusters() && several && (OnlyClusters || memory.partials == nullptr);
+  const bool several = shared && range.blocks() > 1;
+  const bool in_cluster =
+      has_clusters() && several && (Range::only_clusters || range.memory().partials == nullptr);
   if (in_cluster) exchange.begin(block);
   cuda::wait_for_previous_launch();
   slot<acc> value;
-  value.put(fold::fold(make_source(), reducer, first, n - first,
+  value.put(fold::fold(range.source(), reducer, first, n - first,
                        __builtin_addressof(warp_values[0].value),
                        static_cast<int>(blockDim.x) / warp_size));
   if (threadIdx.x >= warp_size) return;
   if constexpr (shared) {
     if (in_cluster) {
       if (!cuda::fold_cluster(exchange, reducer, block, (n + tile - 1) / tile, value)) return;
-    } else if (!OnlyClusters && several) {
-      if (!cuda::fold_blocks(memory, reducer, value)) return;
+    } else if (!Range::only_clusters && several) {
+      if (!cuda::fold_blocks(range.memory(), reducer, value)) return;
     }
   }
-  if (threadIdx.x == 0) cuda::write(make_out(), detail::finish(reducer, init, value.value));
-}
-
-template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(Nt)
-    short_kernel(Source source, Reducer reducer, Init init, Out out, int n,
-                 scratch<typename Reducer::accumulator> memory) {
-  cuda::fold_short<tile_policy{Nt, Vt}, false>([&]() -> const Source& { return source; }, reducer,
-                                               init, [&]() -> const Out& { return out; }, n, memory,
-                                               blockIdx.x, gridDim.x);
+  if (threadIdx.x == 0) cuda::write(range.place(out), detail::finish(reducer, init, value.value));
 }
 
 }  // namespace tilefold::detail::cuda

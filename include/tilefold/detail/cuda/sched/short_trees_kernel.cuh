@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first launch of a forest of many trees, if most of them are short (short_trees.cuh): it does
-// what lanes_kernel does otherwise, and one of the two has nothing to do. Both look.
+// The first launch of a forest of many trees, if most of them are short (short_trees.cuh). Both
+// this kernel and lanes_kernel sample the lengths, and one of the two ends at once. Where every
+// tree is promised to be short (segment_bound.hpp), this is the only launch, and nothing is
+// sampled.
 //
 //     forest      | group 0 | group 1 | ...      warp w: groups w, w + warps..., a tree a lane
 //     a tree of
@@ -13,6 +15,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/short_trees.cuh>
@@ -44,6 +47,8 @@ class short_tree_work {
   using reducer_type = typename Work::reducer_type;
   static constexpr int run_items = stretch_items<source_type>;
   using plan_type = lane_plan<run_items>;
+  // As was promised.
+  static constexpr bool all_short = all_dealt<typename Work::forest_type>;
 
  public:
   __device__ __forceinline__ short_tree_work(const Work& work, short_trees_memory& memory)
@@ -72,12 +77,14 @@ class short_tree_work {
       tree.load(detail::starting_at(work_.forest.source, begin), count > Items ? 0 : count, true);
       group += warps;
       read_offsets(group, end);  // come while these are folded
-      let_wait(begin, count, t, count > Items, false);
+      if constexpr (!all_short) let_wait(begin, count, t, count > Items, false);
       const acc value = tree.fold(work_.reducer);
-      if (count <= Items) work_.keep(t, count, value);
-      __syncwarp();
-      while (num_waiting_ >= (group < end ? warp_size : 1)) deal(true);
-      __syncwarp();
+      if (all_short || count <= Items) work_.keep(t, count, value);
+      if constexpr (!all_short) {
+        __syncwarp();
+        while (num_waiting_ >= (group < end ? warp_size : 1)) deal(true);
+        __syncwarp();
+      }
     }
   }
 
@@ -119,8 +126,10 @@ class short_tree_work {
     last_ = work_.forest.first(t + 1);
   }
 
-  // As lane_plan takes it; who folds a long one is asked when there is one.
+  // As lane_plan takes it; who folds a long one is asked when there is one. Of a tree that breaks a
+  // promise, the items that a lane has room for.
   __device__ __forceinline__ static int short_length(std::int64_t count) {
+    if constexpr (all_short) count = detail::smaller(count, std::int64_t{Items});
     if (count > plan_type::most_items) return plan_type::for_warps;
     return static_cast<int>(detail::larger(count, std::int64_t{0}));
   }
@@ -142,7 +151,9 @@ class short_tree_work {
                                            bool outer) {
     const unsigned longer = __ballot_sync(full_warp, waits);
     if (longer == 0) return;
-    if (__any_sync(full_warp, count == plan_type::for_warps)) leave_long(count, t, outer);
+    if (!all_short && __any_sync(full_warp, count == plan_type::for_warps)) {
+      leave_long(count, t, outer);
+    }
     if (waits) {
       memory_.waiting[num_waiting_ + __popc(longer & ((1u << lane()) - 1))] = {begin, count, t};
     }
@@ -200,7 +211,9 @@ __global__ void __launch_bounds__(lanes_nt, blocks_that_fit(Blocks, lanes_nt))
     short_trees_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out,
                        forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
   cuda::wait_for_previous_launch();
-  if (!cuda::has_short_trees(forest)) return;
+  if constexpr (!all_dealt<Forest>) {
+    if (!cuda::has_short_trees(forest)) return;
+  }
   constexpr int warps_per_block = lanes_nt / warp_size;
   __shared__ short_trees_memory memory[warps_per_block];
   using batch_type = batch_work<Forest, Reducer, Init, Empty, Out, true>;
@@ -209,7 +222,7 @@ __global__ void __launch_bounds__(lanes_nt, blocks_that_fit(Blocks, lanes_nt))
   const int warp = static_cast<int>(blockIdx.x * warps_per_block + threadIdx.x / warp_size);
   short_tree_work<batch_type, Items> work(all, memory[threadIdx.x / warp_size]);
   work.fold(warp, warps);
-  work.queue_longest(warp, warps);
+  if constexpr (!all_dealt<Forest>) work.queue_longest(warp, warps);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much workspace launches ask for, and how much calls of any size can need. The answers hold
+// How much workspace launches of one range ask for, and how much calls of any size can need
+// (forest_sizes.cuh, key_sizes.cuh: of many segments, of runs of equal keys). The answers hold
 // for every GPU: they depend on tile shapes and on bounds (base/tuning.cuh), not on what one GPU
 // holds or on the way that it takes. Host code; needs no GPU, and no kernel.
 #pragma once
@@ -9,9 +10,7 @@
 #include <string>
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
-#include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
@@ -98,85 +97,6 @@ constexpr std::int64_t default_piece_bytes(std::int64_t n, int item_bytes, std::
   return detail::larger(most, piece_demand(staged, n, acc_bytes).bytes());
 }
 
-constexpr std::int64_t queued_slot_bytes(std::int64_t acc_bytes) {
-  return align_up(std::int64_t{max_queued_slots} * acc_bytes);
-}
-
-/// A forest whose lengths only the GPU knows.
-constexpr workspace_demand queue_demand(std::int64_t most_trees, std::int64_t acc_bytes) {
-  const std::int64_t trees = detail::smaller(most_trees, max_queued_trees);
-  return {queued_slot_bytes(acc_bytes) + trees * static_cast<std::int64_t>(sizeof(long_tree)),
-          static_cast<std::int64_t>(sizeof(long_queue<char>::counters)) +
-              max_queued_slots * arrival_bytes};
-}
-
-/// Slices of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
-/// no tree is cut.
-constexpr std::int64_t most_equal_slices(std::int64_t trees, std::int64_t length,
-                                         std::int64_t tile) {
-  if (trees == 0 || length <= tile) return 0;
-  const auto of_tree = detail::smaller(tree::num_blocks(length, tile), std::int64_t{max_slices});
-  return trees > most_split_slices / of_tree ? most_split_slices : trees * of_tree;
-}
-
-/// Trees of one length, cut into so many slices.
-constexpr workspace_demand equal_slices_demand(std::int64_t slices, std::int64_t acc_bytes) {
-  return {slices * acc_bytes, slices * arrival_bytes};
-}
-
-/// Items before the first key that patches may begin with, at most.
-inline constexpr std::int64_t most_items_to_alignment = 16;
-
-/// Patches of n keys, for any alignment: those of whole blocks.
-constexpr std::int64_t most_patches(std::int64_t n) {
-  return tree::num_blocks(n + most_items_to_alignment, by_key_tile) * by_key_warps;
-}
-
-/// The size of a group of patches: about as many patches in a group as there are groups, and all
-/// patches of a block in one group. It does not fall with n.
-constexpr int patch_group_bits(std::int64_t n) {
-  return detail::larger((tree::ceil_log2(most_patches(n)) + 1) / 2,
-                        tree::floor_log2(most_head_rounds * by_key_warps),
-                        tree::floor_log2(least_group_patches));
-}
-/// An upper bound that does not fall with n, so that what is enough for n keys is enough for fewer.
-constexpr std::int64_t most_patch_groups(std::int64_t n) {
-  return std::int64_t{1} << patch_group_bits(n);
-}
-
-// What counts can hold.
-inline constexpr std::int64_t most_keyed_items = std::int64_t{1} << 35;
-static_assert(std::int64_t{patch_items} << patch_group_bits(most_keyed_items) < std::int64_t{1}
-                                                                                    << 31);
-
-inline void require_countable(std::int64_t n) {
-  if (n > most_keyed_items) {
-    throw invalid_range_error("tilefold::reduce_by_key: " + std::to_string(n) +
-                              " items are more than " + std::to_string(most_keyed_items) +
-                              ", the most that one call can take on a GPU");
-  }
-}
-
-/// Runs of n keys that do not end in the reach of their patch.
-constexpr std::int64_t most_open_runs(std::int64_t n) {
-  // All of the first patch and what is in its reach, wherever it begins.
-  if (n <= patch_items + reach_items - most_items_to_alignment) return 0;
-  return n / least_open_items;
-}
-
-/// The tables of a range of n keys, in 8-byte words.
-constexpr std::int64_t run_table_words(std::int64_t n) {
-  return most_patches(n) * (warp_size + 1) + 2 * most_patch_groups(n) + 3 * most_open_runs(n) + 1;
-}
-
-/// n keys; the tables lie after what the forest of open runs needs.
-constexpr workspace_demand by_key_demand(std::int64_t n, std::int64_t acc_bytes) {
-  if (most_open_runs(n) == 0) return {0, 0};
-  const workspace_demand forest = queue_demand(most_open_runs(n), acc_bytes);
-  return {align_up(forest.partial_bytes) + 8 * run_table_words(n),
-          forest.arrival_bytes + (most_patch_groups(n) + 1) * arrival_bytes};
-}
-
 // More than any memory has, and little enough that no sum on the way to it overflows.
 inline constexpr std::int64_t most_workspace_bytes = std::int64_t{1} << 56;
 
@@ -221,40 +141,6 @@ inline std::int64_t piece_workspace_bytes(std::int64_t n, std::int64_t item_byte
                                           std::int64_t acc_bytes) {
   cuda::require_fold("piece_workspace_bytes", n, item_bytes, acc_bytes);
   return n == 0 ? 0 : default_piece_bytes(n, cuda::policy_bytes(item_bytes), acc_bytes);
-}
-
-/// Of a forest of `trees` trees whose lengths only the GPU knows, and any of fewer.
-inline std::int64_t forest_workspace_bytes(std::int64_t trees, std::int64_t acc_bytes) {
-  const char* const query = "segments_workspace_bytes";
-  cuda::require_size(query, "num_segments", trees, 0);
-  cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
-  cuda::require_answer(query, max_queued_slots, acc_bytes);
-  return trees == 0 ? 0 : queue_demand(trees, acc_bytes).bytes();
-}
-
-/// Of `trees` trees of `length` items each, and any of fewer and of shorter ones, under the default
-/// policy.
-inline std::int64_t equal_workspace_bytes(std::int64_t trees, std::int64_t length,
-                                          std::int64_t item_bytes, std::int64_t acc_bytes) {
-  const char* const query = "equal_segments_workspace_bytes";
-  cuda::require_size(query, "num_segments", trees, 0);
-  cuda::require_size(query, "segment_size", length, 0);
-  cuda::require_size(query, "item_bytes", item_bytes, 1);
-  cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
-  const std::int64_t slices =
-      cuda::most_equal_slices(trees, length, policy_for(cuda::policy_bytes(item_bytes)).tile());
-  cuda::require_answer(query, detail::larger(slices, std::int64_t{1}), acc_bytes);
-  return cuda::equal_slices_demand(slices, acc_bytes).bytes();
-}
-
-/// Of a reduce_by_key() of n keys, and any of fewer.
-inline std::int64_t keys_workspace_bytes(std::int64_t n, std::int64_t acc_bytes) {
-  const char* const query = "by_key_workspace_bytes";
-  cuda::require_size(query, "n", n, 0);
-  cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
-  cuda::require_countable(n);
-  cuda::require_answer(query, max_queued_slots, acc_bytes);
-  return by_key_demand(n, acc_bytes).bytes();
 }
 
 }  // namespace tilefold::detail::cuda

@@ -9,7 +9,7 @@
 //     warp     row_fold (row_merge.cuh) makes one node of 4 rows of 32 nodes
 //     block    the warps' nodes meet in shared memory: a partial a tile, as in grid_tree.cuh
 //
-// In a tile that is cut off, each warp folds its part as it folds a tree (tree_by_warp.cuh).
+// In a tile that is cut off, each warp folds its part row by row (tile_fold.cuh).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/fold/staged_rows.cuh>
-#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/detail/cuda/fold/tile_fold.cuh>
+#include <tilefold/detail/cuda/fold/warp_stack.cuh>
 #include <tilefold/detail/extremes.hpp>
 #include <tilefold/policy.hpp>
 
@@ -35,8 +36,8 @@ class staged_fold_of_tiles {
   static constexpr int rows = shape.rows;
   static constexpr int warp_items = rows * warp_size * run;
   static constexpr int num_warps = shape.nt / warp_size;
-  // Of a cut tile; less code than all of a run unrolled.
-  static constexpr bool by_packets = stretch_items<Source> >= 8;
+  // Of a cut tile. More items of a lane at a time would need more registers than whole tiles do.
+  static constexpr tile_policy row{warp_size, detail::smaller(run, 8)};
   using rows_type = staged_rows<Source, Reducer>;
 
  public:
@@ -78,8 +79,14 @@ class staged_fold_of_tiles {
     const int left = detail::smaller(count - warp_ * warp_items, warp_items);
     slot<acc> value;
     if (left > 0) {
-      value.put(cuda::fold_stretches_by_warp<Source, Reducer, by_packets, false, false>(
-          source_, reducer_, row_first(t), left, std::int64_t{t} * tile + count));
+      warp_stack<Reducer> stack(reducer_);
+#pragma unroll 1
+      for (int done = 0; done < left; done += row.tile()) {
+        stack.push(tile_fold<row, false, Source, Reducer>::fold(
+            source_, reducer_, row_first(t) + done, detail::smaller(left - done, row.tile()),
+            nullptr));
+      }
+      value.put(stack.value());
     }
     return across_warps<false>(reducer_, value.value, t, count);
   }

@@ -11,13 +11,22 @@
 //     small k    a packet holds whole trees: each lane folds and writes those of its packets
 //     large k    a tree is packets of several lanes: row_fold merges them up to level k, and one
 //                lane writes each node
+//
+// What single folds stage comes in rows of runs out of shared memory (staged_rows.cuh):
+//
+//     group     | row 0 | row 1 | row 2 | row 3 |    of runs; warp w takes groups w, w + warps...
+//     lane      a node of each row
+//     level k   row_fold merges nodes up to level k, and one lane writes each
 #pragma once
 
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/staged_rows.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/extremes.hpp>
@@ -25,7 +34,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// One warp's work.
+/// One warp's work: the subtrees of packets that a warp loads into registers.
 template <class Source, class Reducer, class Init, class Out>
 class subtree_work {
   using acc = typename Reducer::accumulator;
@@ -37,6 +46,9 @@ class subtree_work {
  public:
   // Items of a chunk, whose rows are in registers together.
   static constexpr int chunk_items = shape.rows * row_items;
+  static constexpr int nt = subtree_nt;
+  static constexpr int resident_blocks = min_resident_subtree_blocks(sizeof(acc));
+  struct warp_memory {};
 
   const Source& source;
   const Reducer& reducer;
@@ -45,7 +57,8 @@ class subtree_work {
   std::int64_t n;  // items of all trees
 
   /// Writes the nodes of level `level`, of no more items than a chunk, of chunks `c`, `c` + step...
-  __device__ __forceinline__ void run(std::int64_t c, std::int64_t step, int level) const {
+  __device__ __forceinline__ void run(std::int64_t c, std::int64_t step, int level,
+                                      warp_memory&) const {
     const std::int64_t whole = detail::larger(n - overread(), std::int64_t{0}) / chunk_items;
     if constexpr (loads_ahead) {
       if (!loaded_rows::overreads(source)) c = whole_chunks_ahead(c, step, whole, level);
@@ -158,19 +171,74 @@ class subtree_work {
   }
 };
 
-/// Folds trees of 2^level items each, `n` in all; no more than chunk_items.
-template <class Build, class Source, class Reducer, class Init, class Out>
-__global__ void __launch_bounds__(
-    subtree_nt, min_resident_subtree_blocks(sizeof(typename Reducer::accumulator)))
+/// One warp's work: the subtrees of runs that a warp stages.
+template <class Source, class Reducer, class Init, class Out>
+class staged_subtree_work {
+  using acc = typename Reducer::accumulator;
+
+ public:
+  using rows_type = staged_rows<Source, Reducer>;
+  static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
+  // Items of a tree at least and at most.
+  static constexpr int least_length = shape.run;
+  static constexpr int group_items = shape.rows * rows_type::items;
+  static constexpr int nt = shape.nt;
+  static constexpr int resident_blocks = shape.blocks;
+  struct warp_memory {
+    typename rows_type::stage stages[2];
+  };
+
+  const Source& source;
+  const Reducer& reducer;
+  const Init& init;
+  const Out& out;
+  std::int64_t n;  // items of all trees
+
+  /// Writes the nodes of level `level` of groups `g`, `g` + step...; n is a multiple of 2^level.
+  __device__ __forceinline__ void run(std::int64_t g, std::int64_t step, int level,
+                                      warp_memory& memory) const {
+    const rows_type rows(source, reducer, memory.stages);
+    const std::int64_t whole = (n - rows.overread_items()) / group_items;
+    if (g < whole) {
+      const among_equals<Reducer> equals{reducer};
+      rows.template groups<shape.rows>(
+          g * group_items, step * group_items, g, whole, step,
+          [&](const registers<acc, shape.rows>& nodes, std::int64_t at) {
+            row_fold<shape.rows, shape.run, true, among_equals<Reducer>>(equals, 0, 0)
+                .nodes(nodes, level - tree::floor_log2(shape.run), [&](int node, const acc& value) {
+                  keep(((at * group_items) >> level) + node, value);
+                });
+          });
+    }
+    // What is left is less than a group, but for what a whole row would overread.
+    for (std::int64_t t = (whole * group_items >> level) + g; t < n >> level; t += step) {
+      const acc value =
+          cuda::fold_stretches_by_warp(source, reducer, t << level, std::int64_t{1} << level, n);
+      if (threadIdx.x % warp_size == 0) keep(t, value);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void keep(std::int64_t t, const acc& value) const {
+    cuda::write(out + t, detail::finish(reducer, init, value));
+  }
+};
+
+/// Folds trees of 2^level items each, `n` in all, no more than `Work` takes.
+template <class Build, template <class, class, class, class> class Work, class Source,
+          class Reducer, class Init, class Out>
+__global__ void __launch_bounds__((Work<Source, Reducer, Init, Out>::nt),
+                                  (Work<Source, Reducer, Init, Out>::resident_blocks))
     subtree_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n, int level) {
-  using work_type = subtree_work<Source, Reducer, Init, Out>;
+  using work_type = Work<Source, Reducer, Init, Out>;
+  constexpr int num_warps = work_type::nt / warp_size;
+  __shared__ typename work_type::warp_memory memory[num_warps];
   cuda::wait_for_previous_launch();
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const work_type work{source, reducer, init, out, n};
   const int warps_per_block = static_cast<int>(blockDim.x) / warp_size;
-  const std::int64_t warp =
-      std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
-  const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;
-  work.run(warp, warps, level);
+  work.run(std::int64_t{blockIdx.x} * warps_per_block + warp,
+           std::int64_t{gridDim.x} * warps_per_block, level, memory[warp]);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -9,14 +9,19 @@
 //                     | group | group | ...                 1 to 32 neighbouring trees a group
 //       warp w          groups by turns (warp_turns.cuh); a vote finds the W, which it folds
 //
-// The first launch (lanes_kernel.cuh) has counted the W. The L are for blocks_kernel; in one
-// kernel, each part would pay for the registers of the other (docs/notes/tuning.md).
+//     long_trees      W L W W L ...                         all too long for lanes
+//       warp w          trees by turns: it folds the W, and queues the L
+//
+// Of counted_trees the first launch (lanes_kernel.cuh) has counted the W. The L are for
+// blocks_kernel; in one kernel, each part would pay for the registers of the other
+// (docs/notes/tuning.md).
 #pragma once
 
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/forest_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
@@ -47,7 +52,7 @@ struct equal_trees {
 template <class Acc>
 struct counted_trees {
   long_queue<Acc> queue;
-  std::int64_t warp_items;
+  forest_plan plan;
 
   __device__ __forceinline__ bool none() const { return queue.state->num_for_warps == 0; }
 
@@ -70,7 +75,7 @@ struct counted_trees {
         [&](std::int64_t g) {
           const std::int64_t left = size - g * group;
           return trees_type(forest.from(g * group), 0,
-                            left < group ? static_cast<int>(left) : group, warp_items);
+                            left < group ? static_cast<int>(left) : group, plan.warp_items);
         },
         [&](const trees_type& trees, std::int64_t g) {
           const Forest part = forest.from(g * group);
@@ -79,6 +84,34 @@ struct counted_trees {
             const int owner = __ffs(static_cast<int>(found)) - 1;
             fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));
           }
+        });
+  }
+};
+
+/// The trees of a forest that has none for lanes, so that no launch is before this one. Those for
+/// blocks are queued; if the queue is full, a warp folds them.
+template <class Acc>
+struct long_trees {
+  long_queue<Acc> queue;
+  forest_plan plan;
+
+  __device__ __forceinline__ bool none() const { return false; }
+
+  template <int, class Forest, class Fold>
+  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
+                                           std::int64_t warps, const Fold& fold) const {
+    const std::int64_t size = forest.size();
+    if (warp >= size) return;
+    warp_turns turns(queue.state->turns, warp, warps, size, true);
+    cuda::stream_ahead<std::int64_t>(
+        warp, [&](std::int64_t& t) { return turns.advance(t); },
+        [&](std::int64_t t) { return forest.count(t); },
+        [&](std::int64_t count, std::int64_t t) {
+          bool queued = false;
+          if (count > plan.warp_items && threadIdx.x % warp_size == 0) {
+            queued = cuda::enqueue(queue, plan, t, count);
+          }
+          if (!__any_sync(full_warp, queued)) fold(t, forest.tree(t), count);
         });
   }
 };

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measured numbers of exact sums. As tuning.cuh says.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/policy.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Threads and items a thread, of short ranges: small chunks, so that all warps have some.
+inline constexpr tile_policy exact_policy{256, 8};
+inline constexpr int min_resident_exact_blocks = 4;
+/// Of the shortest, which are one block's, or a cluster's: a chunk a warp, or two.
+inline constexpr tile_policy exact_short_policy{1024, 8};
+inline constexpr int most_exact_short_chunks = 2;
+/// So many items one block takes alone.
+inline constexpr std::int64_t most_exact_items_of_block = 8192;
+/// Of long ranges of floats by digits: 128 bytes in flight. With the registers of three blocks an
+/// SM, the next chunk spills.
+inline constexpr tile_policy exact_long_policy{256, 32};
+inline constexpr int min_resident_exact_long_blocks = 2;
+/// The same of halves: 128 bytes in flight.
+inline constexpr tile_policy exact_policy_of_halves{256, 64};
+inline constexpr int min_resident_half_blocks = 3;
+static_assert(least_exact_tile == exact_policy.tile());
+/// Of floats' bins and doubles' rows, whose shared memory leaves room for so many warps.
+inline constexpr tile_policy exact_bins_policy{128, 32};
+inline constexpr int min_resident_bins_blocks = 5;
+inline constexpr tile_policy exact_rows_policy{128, 16};
+inline constexpr int min_resident_rows_blocks = 3;
+/// Of bfloat16, and of products of floats: the registers of one block more, and the next chunk
+/// spills.
+inline constexpr tile_policy exact_windows_policy{128, 32};
+inline constexpr int min_resident_windows_blocks = 5;
+inline constexpr tile_policy exact_products_policy{128, 32};
+inline constexpr int min_resident_products_blocks = 3;
+/// Ranges of so many items go by them.
+inline constexpr std::int64_t least_binned_items = std::int64_t{1} << 22;
+/// Whether a GPU adds doubles at half the speed of floats, as bins of floats need it.
+constexpr bool adds_doubles_fast(int compute_capability) {
+  return compute_capability == 80 || compute_capability == 90 || compute_capability == 100;
+}
+/// Whether a build takes every GPU for one that does not. A test's does, to run on any GPU what
+/// those run.
+template <class Build>
+inline constexpr bool adds_doubles_slowly = false;
+/// Items of a call at most: of more, sums of digits could leave their words.
+inline constexpr std::int64_t most_exact_items = std::int64_t{1} << 38;
+/// Items of a tree of which a warp makes the exact sum in few words: of more, digits could leave
+/// theirs.
+inline constexpr std::int64_t most_narrow_items = std::int64_t{1} << 15;
+
+}  // namespace tilefold::detail::cuda

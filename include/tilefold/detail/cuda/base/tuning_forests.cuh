@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measured numbers of forests. As tuning.cuh says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/extremes.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+// Rows as short ranges.
+
+/// As many as the grid has.
+inline constexpr std::int64_t most_short_rows = (std::int64_t{1} << 31) - 1;
+/// Of larger accumulators rows are staged (staged_rows.cuh).
+inline constexpr int most_short_row_acc_bytes = 16;
+
+/// Rows of `items` each, in `blocks` blocks of `nt` threads, of `vt` items.
+struct short_rows {
+  std::int64_t rows;
+  std::int64_t items;
+  std::int64_t blocks;
+  int nt;
+  int vt;
+
+  constexpr std::int64_t all_blocks() const { return rows * blocks; }
+  /// Whether the threads of a row have items for the most part.
+  constexpr bool is_full() const { return 5 * items >= 4 * blocks * nt * vt; }
+};
+
+/// Whether rows of one length are better short ranges, a block or a cluster each, than folded by
+/// the kernels of forests. Of many rows of few bytes, a warp takes several there, where a block
+/// takes as long to begin as to fold; of few items, most lanes of a block have none. Of blocks of
+/// 512 threads and more an SM holds few: of many rows, these must be full.
+constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_sms) {
+  const std::int64_t bytes = of.items * item_bytes;
+  if (of.items < 32) return of.rows <= 512;
+  if (bytes <= 4096) return of.rows <= (bytes > 1024 ? 1024 : 512);
+  if (of.nt <= (of.blocks == 1 ? 512 : 256) || of.all_blocks() <= num_sms) return true;
+  if (of.nt <= 512 && (of.is_full() || item_bytes >= 4)) return true;
+  return of.is_full() && of.all_blocks() <= std::int64_t{item_bytes >= 8 ? 8 : 16} * num_sms;
+}
+
+/// The same with accumulators of 9 to 16 bytes. Those of smaller items are folded faster by lanes'
+/// stretches and staged rows, if a row is a block of 512 threads and the GPU is not full of them.
+/// With clusters of blocks of 1024, logsumexp loses.
+constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes, int acc_bytes,
+                                           int num_sms) {
+  if (of.nt > 512) return of.rows == 1 && of.blocks == 1;
+  if (of.rows == 1) return true;
+  const bool reduces = acc_bytes >= 2 * item_bytes;
+  if (of.items * item_bytes <= 4096) return of.rows <= (reduces ? 640 : 256);
+  if (reduces && of.blocks == 1) {
+    return of.nt < 512 || (of.rows >= num_sms && of.rows <= std::int64_t{32} * num_sms);
+  }
+  return of.rows <= 256 || (reduces && of.nt <= 256 && of.rows <= 1024);
+}
+
+// Trees.
+
+/// Items of a lane's stretch: 64 bytes, so that the 32 lanes of a warp keep the memory busy; but at
+/// most 16 items, for while a lane folds its stretch, the tree's other lanes wait.
+constexpr int stretch_items_for(int item_bytes) {
+  return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
+}
+
+/// The same of exact sums, which cost most where lanes meet and round: of doubles 128 bytes.
+constexpr int exact_stretch_items_for(int item_bytes) {
+  return item_bytes == 8 ? 16 : stretch_items_for(item_bytes);
+}
+
+/// Whether lanes fold long stretches by themselves, one packet after the other: accumulators that
+/// are large, and larger than the items, cost more between lanes than the items' loads.
+constexpr bool pays_to_fold_stretches(int item_bytes, std::size_t acc_bytes) {
+  return acc_bytes > 16 && acc_bytes >= static_cast<std::size_t>(2 * item_bytes) &&
+         stretch_items_for(item_bytes) >= 8;
+}
+
+/// Whether a warp reads long trees by lanes' stretches: of smaller items a lane would take too long
+/// over its stretch, of larger ones a stretch has too few.
+inline constexpr int least_stretch_item_bytes = 4;
+inline constexpr int least_loaded_stretch = 8;
+
+/// Trees that are dealt to lanes: threads of a block, and blocks that an SM shall hold at least.
+inline constexpr int lanes_nt = 128;
+constexpr int min_resident_lanes_blocks(std::size_t acc_bytes) {
+  return acc_bytes <= 8 ? 8 : acc_bytes <= 32 ? 5 : 4;
+}
+
+/// Neighbouring trees that a warp takes at a time: several batches for each warp, so that none is
+/// the last for long.
+inline constexpr int batches_of_warp = 8;
+inline constexpr std::int64_t most_batch_trees = 4096;
+
+/// Trees of which a lane takes a whole one, of up to `short_items` items: blocks that an SM shall
+/// hold, and which trees are short: at most `most_short_mean` items on the average, in so many of
+/// 32 places. Of fewer than `least_short_trees`, the launch that looks costs more than it gains.
+inline constexpr int short_items = 16;
+inline constexpr int min_resident_short_trees_blocks = 10;
+inline constexpr int most_short_mean = 14;
+inline constexpr int least_short_places = 17;
+inline constexpr std::int64_t least_short_trees = std::int64_t{1} << 20;
+inline constexpr std::int64_t most_short_trees = std::int64_t{1} << 30;
+
+/// Whether that pays.
+constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
+  return item_bytes == 4 && acc_bytes == 4;
+}
+
+/// Trees by warps. The next row of stretches in registers wants fewer warps on an SM, so that
+/// nothing spills.
+inline constexpr int warps_nt = 128;
+constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
+  if (acc_bytes > 64) return 12;  // with more they spill
+  return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
+}
+
+/// Larger structs are not staged where a row is cut: what is left of a tree takes too many
+/// registers.
+inline constexpr int most_cut_struct_bytes = 64;
+
+/// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.
+constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_bytes >= 64 ? 8 : 12; }
+
+/// Trees of 2^k items as levels of one tree: threads of a block, blocks that an SM shall hold, and
+/// how often a chunk has a tile's items.
+inline constexpr int subtree_nt = 256;
+constexpr int min_resident_subtree_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 2 : 3; }
+inline constexpr int chunk_tiles = 2;
+
+/// Whether two chunks of items leave registers for the rest.
+constexpr bool pays_to_load_chunks_ahead(std::size_t acc_bytes, int width) {
+  return acc_bytes <= 4 && width > 1;
+}
+
+/// Trees that one launch folds: so few that every block can look at all of them. Larger
+/// accumulators leave no shared memory for the plan.
+inline constexpr std::int64_t most_one_launch_trees = 1024;
+inline constexpr std::size_t most_one_launch_acc_bytes = 512;
+/// Slices that one of its blocks gets, if there is enough work.
+inline constexpr std::int64_t slices_per_one_launch_block = 4;
+
+/// Bytes of the largest accumulators with which one tree of a deferred length is folded in tiles.
+inline constexpr std::size_t most_deferred_range_acc_bytes = 16;
+
+/// Slots for the values of slices, and places for long trees. A tree that finds no slots is folded
+/// by one block, and a tree that finds no place by one warp.
+inline constexpr unsigned max_queued_slots = 16384;
+inline constexpr std::int64_t max_queued_trees = 65536;
+
+/// Counters of the turns in which warps take trees: so many that warps rarely meet at one, 64 bytes
+/// apart. And how many turns a warp takes, if all take as many.
+inline constexpr unsigned num_turn_counters = 16;
+inline constexpr unsigned turn_counter_words = 16;
+inline constexpr std::int64_t turns_of_warp = 32;
+
+/// Slices that trees of one length are cut into at most: more than four times the blocks of any
+/// GPU.
+inline constexpr std::int64_t most_split_slices = 16384;
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Results of operations that compute in double, rounded once to a narrower type that a caller asks
+// for.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/half.hpp>
+#include <tilefold/reducer.hpp>
+
+#include "types.hpp"
+
+namespace tilefold::capi {
+
+/// Whether results that are double can be given in a type.
+constexpr bool rounds_to(dtype type) {
+  return type == dtype::float64 || type == dtype::float32 || type == dtype::float16 ||
+         type == dtype::bfloat16;
+}
+
+/// A float whose last bit is 1 if it is not the double: rounded once more, to a type of fewer bits,
+/// it is what rounding the double to that type gives.
+TILEFOLD_HD inline float rounded_to_odd(double value) {
+  const auto near = static_cast<float>(value);
+  const auto back = static_cast<double>(near);
+  const std::uint64_t bits_of_value = __builtin_bit_cast(std::uint64_t, value) << 1;
+  constexpr std::uint64_t infinity = std::uint64_t{0x7ff0000000000000} << 1;
+  const std::uint64_t bits_of_back = __builtin_bit_cast(std::uint64_t, back) << 1;
+  if (bits_of_back == bits_of_value || bits_of_value >= infinity) return near;
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, near);
+  return __builtin_bit_cast(float, (bits - (bits_of_back > bits_of_value ? 1u : 0u)) | 1u);
+}
+
+/// Writes a result at `to` as `type`, with the NaN of every result.
+TILEFOLD_HD inline void write_rounded(double value, dtype type, char* to) {
+  switch (type) {
+    case dtype::float32:
+      *reinterpret_cast<float*>(to) = detail::canonical(static_cast<float>(value));
+      break;
+    case dtype::float16:
+      *reinterpret_cast<half*>(to) = half(capi::rounded_to_odd(value));
+      break;
+    case dtype::bfloat16:
+      *reinterpret_cast<bfloat16*>(to) = bfloat16(capi::rounded_to_odd(value));
+      break;
+    default:
+      *reinterpret_cast<double*>(to) = value;
+  }
+}
+
+#if defined(__CUDACC__)
+/// Where doubles go that are rounded so. Which type it is is known when a program runs, so that all
+/// share kernels.
+class rounded_output {
+ public:
+  using value_type = double;
+  using difference_type = std::int64_t;
+
+  class place {
+   public:
+    TILEFOLD_HD place(char* at, dtype type) : at_(at), type_(type) {}
+    TILEFOLD_HD void operator=(double result) const { capi::write_rounded(result, type_, at_); }
+
+   private:
+    char* at_;
+    dtype type_;
+  };
+
+  rounded_output(void* results, dtype type) : at_(static_cast<char*>(results)), type_(type) {}
+
+  TILEFOLD_HD place operator*() const { return {at_, type_}; }
+  TILEFOLD_HD friend rounded_output operator+(rounded_output out, std::int64_t n) {
+    out.at_ += n * bytes_of(out.type_);
+    return out;
+  }
+  char* get() const { return at_; }
+
+ private:
+  char* at_;
+  dtype type_;
+};
+#endif
+
+}  // namespace tilefold::capi
