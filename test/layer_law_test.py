@@ -117,6 +117,16 @@ class LayerLaw(unittest.TestCase):
         self.assertNotEqual(of_others(["segmented_reduce.hpp"]), [])
         self.assertNotEqual(of_others(["reduce_by_key.hpp"]), [])
 
+    # A reducer with folds of its own brings them.
+    def test_verbs_read_nothing_of_exact_sums_and_of_lists(self):
+        def of_reducers(headers):
+            return [header for header in closure(self.include_dir, headers)
+                    if re.search(r"cuda/\w+/\w*(exact|select)|host/(exact|parts)_fold", header)]
+        for verb in ["reduce", "transform_reduce", "segmented_reduce", "batched_reduce", "reduce_by_key", "axis_reduce"]:
+            self.assertEqual(of_reducers(["cuda.cuh", f"{verb}.hpp"]), [], verb)
+        for header in ["reducers/exact.hpp", "reducers/top_k.hpp", "reducers/fuse.hpp"]:
+            self.assertNotEqual(of_reducers([header]), [], header)
+
     def test_the_tree_keeps_it(self):
         self.assertTrue((pathlib.Path(self.include_dir) / "tilefold/config.hpp").is_file())
         self.assertEqual(breaches(self.include_dir), [])

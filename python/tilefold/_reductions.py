@@ -36,8 +36,10 @@ def _argmax(x: np.ndarray[Any, Any]) -> Any:
 #: integers that no order can change. argmax of bool stops at the first one.
 _SOONER: Dict[Tuple[str, str], Tuple[float, Any]] = {
     **{("count_nonzero", kind): (2 ** 14, _count) for kind in "biufc"},
-    **{("arg_max", kind): (2 ** 18, _argmax) for kind in "iu"},
-    **{("arg_min", kind): (2 ** 18, lambda x: x.argmin()) for kind in "iu"},
+    **{("arg_max", kind): (2 ** 20, _argmax) for kind in "iu"},
+    **{("arg_min", kind): (2 ** 20, lambda x: x.argmin()) for kind in "iu"},
+    **{("max", kind): (2 ** 20, lambda x: np.maximum.reduce(x, None)) for kind in "iu"},
+    **{("min", kind): (2 ** 20, lambda x: np.minimum.reduce(x, None)) for kind in "iu"},
     ("arg_max", "b"): (math.inf, _argmax), ("arg_min", "b"): (math.inf, lambda x: (x.view(np.uint8) == 0).argmax()),
 }
 
@@ -92,6 +94,7 @@ class _Plan(NamedTuple):
     dtype: np.dtype[Any]  # of the result
     shape: Tuple[int, ...]  # of the result
     given: Any  # the dtype that users get, if it is another one
+    ends: Tuple[float, float]  # sizes between which it holds a float64 without a flag
     most_bytes: float  # for which another way is taken
     other: Any
 
@@ -105,7 +108,10 @@ def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[_Plan]:
     operation = Operation(op, x)
     most_bytes, other = _SOONER.get((operation.name.decode(), x.dtype.kind), (0, None))
     given = None if operation.given == operation.dtype else operation.given
-    return _Plan(operation.name, operation.code, operation.dtype, operation.tail, given, most_bytes, other)
+    ends = (math.inf, math.inf)
+    if given is not None and given.kind == "f":
+        ends = float(np.finfo(given).tiny), float(np.finfo(given).max)
+    return _Plan(operation.name, operation.code, operation.dtype, operation.tail, given, ends, most_bytes, other)
 
 
 def _address_of(x: np.ndarray[Any, Any]) -> int:
@@ -134,7 +140,7 @@ def _whole(x: Any, op: str) -> Any:
         found = _whole_plans[key] = _whole_plan(op, x)
     if found is None or x.ndim > 8:
         return None
-    name, code, dtype, shape, given, most_bytes, other = found
+    name, code, dtype, shape, given, ends, most_bytes, other = found
     if most_bytes and 0 < x.nbytes <= most_bytes:
         return other(x)
     flags = x.flags
@@ -151,7 +157,11 @@ def _whole(x: Any, op: str) -> Any:
         _library.raise_refusal(status)
     value = result[dtype][:shape[0]].copy() if shape else result[dtype][0]
     idle.append(result)
-    return value if given is None else rounded(np.asarray(value), given)[()]
+    if given is None:
+        return value
+    if ends[0] < abs(value) < ends[1]:
+        return given.type(value)
+    return rounded(np.asarray(value), given)[()]
 
 
 _short_ways = _gpu.short_ways
