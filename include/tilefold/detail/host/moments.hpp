@@ -182,7 +182,7 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
   static void sum_alone(const void* first, std::int64_t n, block_moments* result) {
     double count_and_sum[2];
     find_simd_fold(simd_op::counted_sum, simd_type_of<T>(), simd_type::float64)(first, nullptr, n,
-                                                                               count_and_sum);
+                                                                                count_and_sum);
     result->sum = count_and_sum[1];
   }
 
