@@ -172,8 +172,9 @@ std::int64_t fold_rank_keys(Call& call, Executor& exec, std::int64_t n, const Bo
                                        bound.reducer, 0, n - own.edges.last);
     }
     if (n == mine.length) return;
-    const items_type begun{detail::starting_at(items->keys, mine.length), items->equal,
-                           detail::starting_at(items->source, mine.length), n - mine.length};
+    const items_type begun{
+        {detail::starting_at(items->keys, mine.length), items->equal, n - mine.length},
+        detail::starting_at(items->source, mine.length)};
     runs =
         exec.template fold_by_key<Policy>(begun, bound.reducer, bound.start, keys_out, values_out);
   });
