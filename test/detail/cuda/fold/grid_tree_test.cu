@@ -140,9 +140,9 @@ class Climber : public ::testing::Test {
 template <class Work>
 __global__ void fold_tiles(source_type source, reducer_type reducer, node* out, std::int64_t n,
                            part::tile_shares shares, part::scratch<node> memory) {
-  __shared__ typename Work::grid_type::shared_memory shared;
+  __shared__ typename Work::shared_memory shared;
   const detail::no_init init{};
-  Work{source, {reducer, init, out, shared}, n}.run(shares, memory);
+  Work{source, {reducer, init, out, shared}, n}.run(shares, memory, shared);
 }
 
 TEST_F(Climber, FoldsTilesHoweverTheyAreDealt) {
@@ -178,7 +178,7 @@ TEST_F(Climber, FoldsTilesHoweverTheyAreDealt) {
 // Each block with a single value of its own.
 template <class Work>
 __global__ void add_blocks(reducer_type reducer, node* out, part::scratch<node> memory) {
-  __shared__ typename Work::grid_type::shared_memory shared;
+  __shared__ typename Work::shared_memory shared;
   const detail::no_init init{};
   typename Work::grid_type{reducer, init, out, shared}.add_block(node(blockIdx.x), memory);
 }
