@@ -21,6 +21,7 @@ TILEFOLD_WARNINGS_OFF
 #include <vector>
 
 #include <tilefold/detail/block_list.hpp>
+#include <tilefold/detail/forest.hpp>
 #include <tilefold/detail/piece_bytes.hpp>
 #include <tilefold/detail/signature.hpp>
 #include <tilefold/detail/verb.hpp>
