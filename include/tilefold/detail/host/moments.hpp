@@ -164,7 +164,8 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
     block_functions found;
     if (part::available()) found = find_block_functions(simd_type_of<T>());
     if constexpr (statistic_of<R> == block_statistic::mean) {
-      if (found.moments != nullptr) found.moments = &sum_alone;
+      // Not every target has it.
+      if (found.moments != nullptr && find_sum() != nullptr) found.moments = &sum_alone;
     }
     return found;
   }
@@ -179,10 +180,12 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
   }
 
  private:
+  static simd_fold find_sum() {
+    return find_simd_fold(simd_op::counted_sum, simd_type_of<T>(), simd_type::float64);
+  }
   static void sum_alone(const void* first, std::int64_t n, block_moments* result) {
     double count_and_sum[2];
-    find_simd_fold(simd_op::counted_sum, simd_type_of<T>(), simd_type::float64)(first, nullptr, n,
-                                                                                count_and_sum);
+    find_sum()(first, nullptr, n, count_and_sum);
     result->sum = count_and_sum[1];
   }
 
