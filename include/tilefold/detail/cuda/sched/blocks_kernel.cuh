@@ -3,8 +3,8 @@
 // Trees that are too long for a warp. They are cut into slices, which blocks fold (slice_fold.cuh):
 //
 //     equal_slices     | s0 s1 s2 | s3 s4 s5 | s6 s7 s8 | ...     trees of one length
-//     queued_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        the queue of the first launch
-//                                                                 (lanes_kernel.cuh)
+//     queued_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        the queue of the launches
+//                                                                 before (forest_plan.cuh)
 //     block b          slices b, b + blocks...
 //
 // The block that completes a tree's slices folds their values and writes the result.
@@ -48,7 +48,7 @@ struct equal_slices {
   __device__ void finish() const {}
 };
 
-/// The slices of the trees that the first launch has queued.
+/// The slices of the trees that the launches before have queued.
 template <class Acc>
 struct queued_slices : long_queue<Acc> {
   /// Whether there are none. If so, this resets the counters for the next call; blocks that ask

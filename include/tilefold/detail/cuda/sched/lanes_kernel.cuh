@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first launch of a forest. Every warp takes batches of neighbouring trees:
+// The first launch of a forest that has trees for lanes. Every warp takes batches of neighbours:
 //
 //     forest      | batch 0 | batch 1 | batch 2 | ...     warp w: batches w, w + warps...
 //     batch       | trees that fit 32 lanes | those that fit next | ...

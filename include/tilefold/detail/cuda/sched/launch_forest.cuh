@@ -402,7 +402,7 @@ void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& jo
                                               Forest, unfused<Reducer>, Init, Out>,
                                "blocks_kernel", Policy.nt, starts::early);
   const std::int64_t length = job.forest.length;
-  // No smaller than size_queries.cuh knows them.
+  // No smaller than forest_sizes.cuh knows them.
   using source_type = typename Forest::source_type;
   constexpr int least =
       stages_trees<source_type, Reducer>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a range and a public reducer to one launch. Those have four more kernels than operators:
+// From a range and a public reducer to one launch. Beside the kernels of operators, there are:
 //
 //     exact_kernel       exact sums of floats and doubles (sched/launch_exact.cuh)
 //     select_kernel      lists of the best k, at every length (sched/launch_select.cuh)
 //     any_order_kernel   any order: an accumulator a thread
-//     tile_kernel        staged: large accumulators, a run of neighbours a lane (structs, too)
+//     tile_kernel        staged for large accumulators, too: a run of neighbours a lane
 //
 // Host code.
 #pragma once
