@@ -37,36 +37,67 @@ constexpr std::uint64_t value_bits(dtype type) {
   }
 }
 
-/// Whether an item is not zero or, if `from`, whether it is.
-struct differs {
+/// The bits that tell whether an item is not zero, in a word.
+struct telling_bits {
   std::uint64_t mask;
-  bool from;
+
+  template <class Bits>
+  TILEFOLD_HD auto operator()(const Bits& item) const {
+    using word = std::conditional_t<sizeof(Bits) <= 4, std::uint32_t, std::uint64_t>;
+    return static_cast<word>(item) & static_cast<word>(mask);
+  }
+  TILEFOLD_HD std::uint64_t operator()(const bits_of_16& item) const {
+    return (item.low | item.high) & mask;
+  }
+};
+
+struct is_nonzero {
+  telling_bits bits;
 
   template <class Bits>
   TILEFOLD_HD bool operator()(const Bits& item) const {
-    return ((item & static_cast<Bits>(mask)) != 0) != from;
-  }
-  TILEFOLD_HD bool operator()(const bits_of_16& item) const {
-    return (((item.low | item.high) & mask) != 0) != from;
+    return bits(item) != 0;
   }
 };
 
 /// Whether an item is true or, of all, whether none is false. Which one is known when a program
-/// runs, so that they share kernels.
-struct question : r::any<differs> {
-  question(dtype type, bool of_all) : r::any<differs>{{{value_bits(type), of_all}}} {}
-  TILEFOLD_HD bool project(bool found) const { return found != predicate.from; }
+/// runs, so that they share kernels. Folded as words, which take fewer instructions than truths: 0
+/// until the answer is known.
+struct question {
+  using reducer_concept = tilefold::reducer_tag;
+
+  telling_bits bits;
+  bool of_all;
+
+  template <class Bits>
+  TILEFOLD_HD auto lift(const Bits& item) const {
+    using word = decltype(bits(item));
+    const word told = bits(item);
+    return of_all ? static_cast<word>(told == 0) : told;
+  }
+  template <class Word>
+  TILEFOLD_HD Word combine(Word a, Word b) const {
+    return a | b;
+  }
+  template <class Word>
+  TILEFOLD_HD bool project(Word found) const {
+    return (found != 0) != of_all;
+  }
+  template <class Word>
+  TILEFOLD_HD Word identity() const {
+    return 0;
+  }
 };
 
 template <bool OfAll>
 struct make {
-  auto operator()(dtype type) const { return question(type, OfAll); }
+  auto operator()(dtype type) const { return question{{value_bits(type)}, OfAll}; }
 };
 using make_any = make<false>;
 using make_all = make<true>;
 
 struct make_count {
-  auto operator()(dtype type) const { return r::count_if(differs{value_bits(type), false}); }
+  auto operator()(dtype type) const { return r::count_if(is_nonzero{{value_bits(type)}}); }
 };
 
 #else
@@ -80,8 +111,12 @@ using make_all = plain<r::all<>>;
 
 #if defined(__CUDACC__)
 template <>
-struct tilefold::detail::ways<tilefold::capi::question>
-    : ways<tilefold::reducers::any<tilefold::capi::differs>> {};
+struct tilefold::detail::ways<tilefold::capi::question> : order_free_ways {
+  template <class Word>
+  TILEFOLD_HD static bool settled(const tilefold::capi::question&, Word found) {
+    return found != 0;
+  }
+};
 #endif
 
 namespace tilefold::capi {

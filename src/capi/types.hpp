@@ -118,6 +118,8 @@ constexpr bool is_common(op which) {
     case op::max:
     case op::arg_min:
     case op::arg_max:
+    case op::any:
+    case op::all:
     case op::mean:
     case op::variance:
     case op::population_variance:
