@@ -5,7 +5,8 @@
  * libtilefold. docs/c.md has the whole, with the operations and their results.
  *
  * Arrays are aligned for their items: an address is a multiple of the item's size, of complex
- * numbers of half of it. Another one is refused with TILEFOLD_INVALID_ARGUMENT.
+ * numbers of half of it, and of all of it on a GPU. Another one is refused with
+ * TILEFOLD_INVALID_ARGUMENT.
  *
  * Every function that can fail returns a tilefold_status. After anything but TILEFOLD_OK
  * tilefold_last_error() has one sentence that names the bad value, nothing has been written through
@@ -125,9 +126,9 @@ TILEFOLD_API tilefold_status tilefold_reduce(tilefold_executor* executor, const 
                                              const void* items, tilefold_dtype dtype, int64_t n,
                                              void* result);
 
-/* The same with a result of `result_dtype`: the type that tilefold_result() names. Means, variances,
- * standard deviations, l1, l2 and logsumexp are computed in double, and can also be float32, float16
- * or bfloat16: the double, rounded once. Else TILEFOLD_UNSUPPORTED. */
+/* The same with a result of `result_dtype`: the type that tilefold_result() names. Means,
+ * variances, standard deviations, l1, l2 and logsumexp are computed in double, and can also be
+ * float32, float16 or bfloat16: the double, rounded once. Else TILEFOLD_UNSUPPORTED. */
 TILEFOLD_API tilefold_status tilefold_reduce_as(tilefold_executor* executor, const char* op,
                                                 const void* items, tilefold_dtype dtype, int64_t n,
                                                 void* result, tilefold_dtype result_dtype);

@@ -74,6 +74,9 @@ class Tensor:
         self.array[self.array != self.array] = nan
         return self
 
+    def copy_(self, other):
+        self.array[...] = other.array
+
     def isfinite(self):
         return Tensor(np.isfinite(self.array))
 
@@ -150,6 +153,55 @@ def test_the_second_tensor_goes_it_and_has_the_same_bits(torch, dtype):
         same(function(Tensor(x)), expected)
     same(tilefold.reduce(Tensor(x), "sum"), tilefold.reduce(x, "sum"))
     assert len(torch.long) <= 1  # what showed the type
+
+
+NAN_BITS = {"float16": np.uint16(0x7e00), "bfloat16": np.uint16(0x7fc0), "float32": np.uint32(0x7fc00000)}
+
+
+def nearest(wide, dtype):
+    """`wide` rounded once: the nearest of all values of a type of 16 bits, the even one of two."""
+    if np.isnan(wide):
+        return np.array(NAN_BITS[dtype.name]).view(dtype)[()]
+    if dtype == np.float32:
+        return np.float32(wide)
+    bits = np.arange(np.array(np.inf, dtype).view("u2"), dtype="u2")  # of the finite ones
+    away = np.abs(bits.view(dtype).astype("f8") - abs(wide))
+    best = bits[away == away.min()]
+    return (best[best % 2 == 0] if best.size > 1 else best).view(dtype)[0]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_libtilefold_rounds_means_and_does_it_once(torch, monkeypatch, dtype):
+    def narrowed(*arguments):
+        raise AssertionError("rounded in Python")
+
+    monkeypatch.setattr(_gpu_libraries.Torch, "narrowed", narrowed)
+    kind = DTYPES[dtype].numpy
+    half = float(ml_dtypes.finfo(kind).eps) / 2
+    # Means between 1 and its neighbour; a float32 on the way would make those beside the middle the middle.
+    x = np.array([[2, 2, 4 * half, 2.0 ** -24], [2, 2, 4 * half, -2.0 ** -24], [2, 2, 4 * half, 0],
+                  [1, 2, np.nan, 3], [1, 2, -np.nan, 3]]).astype(kind)
+    wide = x.astype("f8").sum(1) / 4  # exact
+    assert dtype == "float32" or (wide.astype("f4")[:3] == 1 + half).all() and (wide[:2] != 1 + half).all()
+    expected = np.array([nearest(mean, kind) for mean in wide])
+    assert expected[0] == 1 + 2 * half and expected[1] == expected[2] == 1
+    for row, mean in zip(x, expected):
+        same(tilefold.mean(Tensor(row)), mean)  # the first of them goes the long way
+        same(tilefold.mean(Tensor(np.repeat(row, 2)[::2])), mean)
+    assert len(torch.long) == 1 + len(x)
+    same(tilefold.mean(Tensor(x), 1), expected)
+    same(tilefold.mean(Tensor(x), -1, keepdims=True), expected[:, None])
+    same(tilefold.mean(Tensor(np.ascontiguousarray(x.T)), 0), expected)
+    same(tilefold.mean(Tensor(np.repeat(x, 2, 1)[:, ::2]), 1), expected)
+    same(tilefold.mean(Tensor(x.reshape(5, 2, 2)), (1, 2)), expected)
+    same(tilefold.mean(Tensor(x.astype("f8")), 1, dtype=dtype), expected)
+    out = Tensor(np.zeros(5, kind))
+    assert tilefold.mean(Tensor(x), 1, out=out) is out
+    same(out, expected)
+    for function in (tilefold.var, tilefold.std):
+        same(function(Tensor(x), 1), function(x, 1))
+        for _ in range(2):
+            same(function(Tensor(x[0])), function(x[0]))
 
 
 def test_streams_have_executors_of_their_own(torch, monkeypatch):

@@ -1101,6 +1101,38 @@ TEST_F(CInterfaceOnGpu, ErrorsNameTheBadValue) {
   must(tilefold_synchronize(gpu_));
 }
 
+// C aligns complex numbers as their parts; kernels read and write them whole, and a misaligned
+// access would be the end of all later calls.
+TEST_F(CInterfaceOnGpu, ComplexNumbersThatDoNotLieAtTheirSizeAreRefused) {
+  for (const int bits : {64, 128}) {
+    const tilefold_dtype type{TILEFOLD_COMPLEX, static_cast<std::uint8_t>(bits), 1};
+    const gpu_bytes some(1024), room(64);
+    char* const apart = static_cast<char*>(some.data()) + bits / 16;
+    const auto expect_refused = [&](tilefold_status got, const std::string& name) {
+      EXPECT_EQ(got, TILEFOLD_INVALID_ARGUMENT) << tilefold_status_name(got);
+      const std::string message = tilefold_last_error();
+      EXPECT_NE(message.find(name + " is the address"), std::string::npos) << message;
+      EXPECT_NE(message.find("no multiple of " + std::to_string(bits / 8)), std::string::npos)
+          << message;
+    };
+    const std::int64_t extents[] = {3, 5};
+    const std::int32_t axis = 0;
+    for (const char* op : {"sum", "product", "any", "all", "count_nonzero"}) {
+      expect_refused(tilefold_reduce(gpu_, op, apart, type, 7, room.data()), "items");
+      expect_refused(tilefold_segmented_reduce_equal(gpu_, op, apart, type, 3, 2, room.data()),
+                     "items");
+      expect_refused(tilefold_axis_reduce(gpu_, op, apart, type, 2, extents, nullptr, 1, &axis,
+                                          room.data(), nullptr),
+                     "items");
+      must(tilefold_reduce(gpu_, op, some.data(), type, 7, room.data()));
+    }
+    char* const result = static_cast<char*>(room.data()) + bits / 16;
+    expect_refused(tilefold_reduce(gpu_, "sum", some.data(), type, 7, result), "result");
+    expect_refused(tilefold_dot(gpu_, some.data(), apart, type, 7, room.data()), "y");
+    must(tilefold_synchronize(gpu_));
+  }
+}
+
 /// A call was refused for the memory behind `pointer`, by the name of the argument in tilefold.h.
 void expect_unreachable(tilefold_status got, const std::string& name, const void* pointer) {
   EXPECT_EQ(got, TILEFOLD_MEMORY_SPACE) << tilefold_status_name(got);

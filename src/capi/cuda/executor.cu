@@ -54,6 +54,18 @@ struct own_executor {
   }
 };
 
+/// Kernels load and store complex numbers whole, so that they lie as CUDA's own types do. A
+/// misaligned access would end the caller's context.
+void require_whole(const void* pointer, dtype type, const char* what) {
+  if (type != dtype::complex64 && type != dtype::complex128) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (address % static_cast<std::uintptr_t>(bytes_of(type)) == 0) return;
+  throw invalid_range_error("tilefold: " + std::string(what) + " is the address " +
+                            std::to_string(address) + ", which is no multiple of " +
+                            std::to_string(bytes_of(type)) + ", as " + std::string(name_of(type)) +
+                            " on a GPU needs it");
+}
+
 int num_sms_of(int device) {
   int count = 0;
   detail::cuda::check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
@@ -136,6 +148,9 @@ class gpu final : public tilefold_executor {
     cuda_executor& exec = lent.executor();
     for (const dot_kernel& row : all) {
       if (row.items != type) continue;
+      capi::require_whole(x, type, "x");
+      capi::require_whole(y, type, "y");
+      capi::require_whole(result, row.result, "result");
       by_callers_names([&] { row.fold(exec, x, y, n, result); },
                        [&] {
                          if (n > 0) reach(exec, x, "x");
@@ -156,6 +171,7 @@ class gpu final : public tilefold_executor {
               const job& call, std::int64_t* num_runs) override {
     auto lent = lender_.lend();
     cuda_executor& exec = lent.executor();
+    require_whole_items(*kernels().find(which, call.type), call);
     if (n > 0) {
       look_at(exec, call);
       reach(exec, keys, "keys");
@@ -169,6 +185,7 @@ class gpu final : public tilefold_executor {
     auto lent = lender_.lend();
     cuda_executor& exec = lent.executor();
     require_no_capture(exec, "tilefold_piece_append");
+    capi::require_whole(items, piece.type, "items");
     reach(exec, items, "items");
     const block_rule& rule = piece.kind->blocks;
     const auto* const found = rule.is_known ? cuda_kernels().find(rule.by, piece.type) : nullptr;
@@ -243,10 +260,17 @@ class gpu final : public tilefold_executor {
 
   // What folds do not look at is looked at here.
   static void run(const kernel& found, cuda_executor& exec, const job& call) {
+    require_whole_items(found, call);
     if (call.reads_items && !found.reads_by_pointer) reach(exec, call.items, "items");
     if (call.offsets.bits != 0) reach(exec, call.offsets.data, "offsets");
     if (!is_range_of_items(call)) reach_results(exec, call);
     by_callers_names([&] { found.fold(exec, call); }, [&] { look_at(exec, call); });
+  }
+
+  template <class Exec>
+  static void require_whole_items(const basic_kernel<Exec>& found, const job& call) {
+    capi::require_whole(call.items, call.type, "items");
+    capi::require_whole(call.results, found.result, call.is_range ? "result" : "results");
   }
 
   static void require_no_capture(const cuda_executor& exec, const char* function) {
