@@ -165,7 +165,7 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
     if (part::available()) found = find_block_functions(simd_type_of<T>());
     if constexpr (statistic_of<R> == block_statistic::mean) {
       // Not every target has it.
-      if (found.moments != nullptr && find_sum() != nullptr) found.moments = &sum_alone;
+      if (found.moments != nullptr && sum() != nullptr) found.moments = &sum_alone;
     }
     return found;
   }
@@ -180,12 +180,15 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
   }
 
  private:
-  static simd_fold find_sum() {
-    return find_simd_fold(simd_op::counted_sum, simd_type_of<T>(), simd_type::float64);
+  // Found once, as what find() finds of it.
+  static simd_fold sum() {
+    static const simd_fold found =
+        find_simd_fold(simd_op::counted_sum, simd_type_of<T>(), simd_type::float64);
+    return found;
   }
   static void sum_alone(const void* first, std::int64_t n, block_moments* result) {
     double count_and_sum[2];
-    find_sum()(first, nullptr, n, count_and_sum);
+    sum()(first, nullptr, n, count_and_sum);
     result->sum = count_and_sum[1];
   }
 
