@@ -107,34 +107,6 @@ inline constexpr std::string_view op_names[num_ops] = {
     "statistics",
 };
 
-/// Operations that networks and tables ask for row by row.
-constexpr bool is_common(op which) {
-  switch (which) {
-    case op::sum:
-    case op::sum64:
-    case op::product:
-    case op::product64:
-    case op::min:
-    case op::max:
-    case op::arg_min:
-    case op::arg_max:
-    case op::any:
-    case op::all:
-    case op::mean:
-    case op::variance:
-    case op::population_variance:
-    case op::standard_deviation:
-    case op::population_standard_deviation:
-    case op::l1:
-    case op::l2:
-    case op::logsumexp:
-    case op::softmax_pair:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// Operations that compute in double, and whose results can be rounded to what a caller asks for.
 constexpr bool is_rounded(op which) {
   switch (which) {
@@ -149,6 +121,26 @@ constexpr bool is_rounded(op which) {
       return true;
     default:
       return false;
+  }
+}
+
+/// Operations that networks and tables ask for row by row.
+constexpr bool is_common(op which) {
+  switch (which) {
+    case op::sum:
+    case op::sum64:
+    case op::product:
+    case op::product64:
+    case op::min:
+    case op::max:
+    case op::arg_min:
+    case op::arg_max:
+    case op::any:
+    case op::all:
+    case op::softmax_pair:
+      return true;
+    default:
+      return is_rounded(which);
   }
 }
 

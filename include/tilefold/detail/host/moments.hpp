@@ -24,13 +24,6 @@
 
 TILEFOLD_WARNINGS_OFF
 
-namespace tilefold::detail {
-
-template <class Indices, class... R>
-struct fused_of;
-
-}  // namespace tilefold::detail
-
 namespace tilefold::detail::host {
 
 struct block_moments {
