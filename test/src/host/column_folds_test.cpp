@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -148,7 +150,25 @@ TEST(ColumnFolds, Maxima) { extremes<maximum, r::maximum>(); }
 TEST(ColumnFolds, MinimaOfNumbers) { extremes<minimum_number, r::minimum_number>(); }
 TEST(ColumnFolds, MaximaOfNumbers) { extremes<maximum_number, r::maximum_number>(); }
 
-// A mean is a sum of doubles, divided.
+// The sum of two doubles as if exponents had no upper end: far away in units of 2^64, where what is
+// too small for a double is far below the last bit.
+long double far_sum(long double a, long double b) {
+  if (!(std::fabs(a) < 0x1p1000L && std::fabs(b) < 0x1p1000L)) {
+    const double sum = static_cast<double>(a * 0x1p-64L) + static_cast<double>(b * 0x1p-64L);
+    return static_cast<long double>(sum) * 0x1p64L;
+  }
+  return static_cast<double>(a) + static_cast<double>(b);
+}
+
+// A mean is such a sum, divided; that of finite numbers is finite.
+double mean_of_sum(long double sum, double n) {
+  if (std::isinf(sum) || std::fabs(sum) <= std::numeric_limits<double>::max()) {
+    return static_cast<double>(sum) / n;
+  }
+  const double mean = static_cast<double>(sum * 0x1p-64L) / n * 0x1p64;
+  return std::isinf(mean) ? std::copysign(std::numeric_limits<double>::max(), mean) : mean;
+}
+
 template <class T>
 void means() {
   for_each_column<T, double>(
@@ -156,8 +176,11 @@ void means() {
         axis_reduce(exec, in, out, 0, reducers::mean{});
       },
       [](double got, const std::vector<T>& column) {
-        const double sum = r::fold<double>(r::plus{}, column);
-        return same_bits(got, r::with_one_nan(sum / static_cast<double>(column.size())));
+        std::vector<long double> items;
+        for (const T& x : column) items.push_back(detail::convert<double>(x));
+        const long double sum = neighbour_tree(far_sum, std::move(items));
+        return same_bits(got,
+                         r::with_one_nan(mean_of_sum(sum, static_cast<double>(column.size()))));
       });
 }
 
