@@ -140,12 +140,12 @@ TYPED_TEST(HostFma, DoesNotFuseCallsOfAnOperator) {
   using T = TypeParam;
   // Sums where the left operand is small, multiplies where it is large: both in one tree.
   const auto mixed = [](const T& a, const T& b) { return a < T{1} ? a + b : a * b; };
-  const auto unfused = [](const T& a, const T& b) {
+  const auto closed_reducer = [](const T& a, const T& b) {
     return a < T{1} ? reference::plus()(a, b) : reference::multiplies()(a, b);
   };
   this->for_each_case([&](const auto& exec, const std::vector<T>& items) {
     ASSERT_TRUE(
-        same_bits(tilefold::reduce(exec, items, mixed), reference::fold<T>(unfused, items)));
+        same_bits(tilefold::reduce(exec, items, mixed), reference::fold<T>(closed_reducer, items)));
   });
 }
 
@@ -504,17 +504,17 @@ TYPED_TEST(HostFma, DoesNotFuseWhatAnOperatorReturnsWithItsConversion) {
   using T = TypeParam;
   using number = adding_number<T>;
   const auto multiply = [](const number& a, const number& b) { return a.value * b.value; };
-  const auto unfused = [](const T& a, const T& b) { return sum(product(a, b), third<T>); };
+  const auto closed_reducer = [](const T& a, const T& b) { return sum(product(a, b), third<T>); };
   const auto reducer = reducers::make_reducer([](const T& x) { return number(x); }, multiply,
                                               [](const number& x) { return x.value; });
   this->for_each_case(
       [&](const auto& exec, const std::vector<T>& items) {
         std::vector<T> lifted;
         for (const T& item : items) lifted.push_back(sum(item, third<T>));
-        const T folded = reference::fold<T>(unfused, lifted);
+        const T folded = reference::fold<T>(closed_reducer, lifted);
         const number start(T{0.5f});
         ASSERT_TRUE(same_bits(tilefold::reduce<number>(exec, items, start, multiply).value,
-                              unfused(start.value, folded)))
+                              closed_reducer(start.value, folded)))
             << "n = " << items.size();
         ASSERT_TRUE(same_bits(tilefold::reduce(exec, items, reducer), folded));
         const auto fused =

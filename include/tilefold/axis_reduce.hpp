@@ -14,15 +14,15 @@ TILEFOLD_WARNINGS_OFF
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/axis_plan.hpp>
-#include <tilefold/detail/forest_verb.hpp>
+#include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/host/columns.hpp>
-#include <tilefold/detail/strided.hpp>
+#include <tilefold/detail/verbs/axis_plan.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/sched/launch_columns.cuh>
-#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#include <tilefold/detail/cuda/columns/launch_columns.cuh>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
 #endif
 
 namespace tilefold {
@@ -36,7 +36,7 @@ void fold_plan(Executor& base, const Bound& bound, const InIt& in, const OutIt& 
   if (plan.results == 0) return;
   const auto empty = detail::empty_of_all("axis_reduce", bound, plan.length == 0);
   const auto source = bound.source(unless_empty{base, plan.length > 0, "in"}, in);
-  const auto raw_out = base.readable(out, "out");
+  const auto raw_out = base.accessible(out, "out");
   using out_iterator = std::remove_const_t<decltype(raw_out)>;
   if (detail::has_equal_trees(plan)) {
     detail::for_each_line(plan.out, raw_out, [&](std::int64_t n, const auto& results) {
@@ -211,7 +211,7 @@ void axis_reduce_into(Exec&& exec, const In& in, const Out& out, AxesInitOp... a
 template <class Acc = void, executor Exec, class In, class Out, class... AxesInitOp>
 void axis_reduce(Exec&& exec, const In& in, const Out& out, AxesInitOp... axes_init_op) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting("axis_reduce");
+  base.require_waiting();
   tilefold::axis_reduce_into<Acc>(exec, in, out, axes_init_op...);
   base.synchronize();
 }

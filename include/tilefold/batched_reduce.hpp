@@ -13,12 +13,12 @@ TILEFOLD_WARNINGS_OFF
 #include <iterator>
 #include <type_traits>
 
-#include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/forest_verb.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
 #endif
 
 namespace tilefold {
@@ -78,8 +78,8 @@ void batched_reduce_into(Exec&& exec, Pointers pointers, Lengths lengths, Count 
         exec, arrays, detail::read_arguments<std::iter_value_t<array>>(init_op...),
         [&](auto& base, const auto& bound) {
           constexpr bool indexed = std::remove_cvref_t<decltype(bound)>::indexed;
-          return detail::make_array_forest<indexed>(base.readable(pointers, "pointers"),
-                                                    base.readable(lengths, "lengths"), arrays);
+          return detail::make_array_forest<indexed>(base.accessible(pointers, "pointers"),
+                                                    base.accessible(lengths, "lengths"), arrays);
         },
         out);
   }
@@ -90,7 +90,7 @@ void batched_reduce_into(Exec&& exec, Pointers pointers, Lengths lengths, Count 
 template <class Acc = void, executor Exec, class... Arguments>
 void batched_reduce(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting("batched_reduce");
+  base.require_waiting();
   tilefold::batched_reduce_into<Acc>(exec, arguments...);
   base.synchronize();
 }

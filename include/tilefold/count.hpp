@@ -4,7 +4,7 @@
 // some or none do.
 #pragma once
 
-#include <tilefold/detail/reducer_verb.hpp>
+#include <tilefold/detail/verbs/reducer_verb.hpp>
 #include <tilefold/reducers/basic.hpp>
 
 TILEFOLD_WARNINGS_OFF

@@ -29,10 +29,10 @@ TILEFOLD_WARNINGS_OFF
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/cuda.cuh>
-#include <tilefold/detail/function_checks.hpp>
-#include <tilefold/detail/kept_executors.cuh>
-#include <tilefold/detail/stand_in.hpp>
-#include <tilefold/detail/type_name.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
+#include <tilefold/detail/core/stand_in.hpp>
+#include <tilefold/detail/core/type_name.hpp>
+#include <tilefold/detail/executor/kept_executors.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reduce.hpp>
@@ -432,8 +432,8 @@ struct basic_device_reduce {
 
   template <class Executor, class ValueOut, class IndexOut>
   static auto both(const Executor& exec, const ValueOut& value_out, const IndexOut& index_out) {
-    const auto values = exec.readable(value_out, "the output of the value");
-    const auto indices = exec.readable(index_out, "the output of the index");
+    const auto values = exec.accessible(value_out, "the output of the value");
+    const auto indices = exec.accessible(index_out, "the output of the index");
     return detail::value_and_index<std::remove_const_t<decltype(values)>,
                                    std::remove_const_t<decltype(indices)>>{values, indices};
   }

@@ -22,18 +22,19 @@ TILEFOLD_WARNINGS_OFF
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/root_pointer.hpp>
+#include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/cuda/base/copies.cuh>
 #include <tilefold/detail/cuda/base/data_place.cuh>
 #include <tilefold/detail/cuda/base/foreign_resource.cuh>
+#include <tilefold/detail/cuda/base/forest_job.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
-#include <tilefold/detail/cuda/sched/launch_range.cuh>
-#include <tilefold/detail/cuda/sched/launch_reducer.cuh>
-#include <tilefold/detail/cuda/sched/size_queries.cuh>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/folding.hpp>
-#include <tilefold/detail/root_pointer.hpp>
-#include <tilefold/detail/stand_in.hpp>
+#include <tilefold/detail/cuda/range/launch_range.cuh>
+#include <tilefold/detail/cuda/range/launch_reducer.cuh>
+#include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
@@ -51,14 +52,14 @@ template <class Build>
 struct key_sizes;
 
 // In launch_forest.cuh.
-template <class Build, class Policy, class Job, class Provide>
-void launch_forest_by(const Job& job, std::int64_t most_trees, const Provide& provide);
+template <class Build, class Policy, class Job, class WorkspaceFor>
+void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for);
 
 // In launch_piece.cuh.
-template <class Build, class Policy, class Source, class Reducer, class Out, class Provide>
+template <class Build, class Policy, class Source, class Reducer, class Out, class WorkspaceFor>
 void launch_piece(const Source& source, const Reducer& reducer, const tree::aligned_blocks& blocks,
                   const Out& out, const device_info& gpu, cudaStream_t stream,
-                  const Provide& provide);
+                  const WorkspaceFor& workspace_for);
 
 // In launch_join.cuh.
 template <class Build, class Reducer, class Init, class Empty, class Out>
@@ -74,15 +75,15 @@ void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* ou
                  cudaStream_t stream);
 
 // In launch_columns.cuh.
-template <class Build, class Job, class Provide>
-void launch_columns(const Job& job, const Provide& provide);
+template <class Build, class Job, class WorkspaceFor>
+void launch_columns(const Job& job, const WorkspaceFor& workspace_for);
 
 // In launch_keys.cuh.
 template <class Build, class Policy, class Input, class Reducer, class Init, class KeysOut,
-          class Out, class CountOut, class Provide>
+          class Out, class CountOut, class WorkspaceFor>
 void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
                    const KeysOut& keys_out, const Out& out, const CountOut& num_runs_out,
-                   const device_info& gpu, cudaStream_t stream, const Provide& provide);
+                   const device_info& gpu, cudaStream_t stream, const WorkspaceFor& workspace_for);
 
 /// The raw pointer inside an iterator over contiguous memory; any other iterator as it is.
 template <class It>
@@ -487,7 +488,7 @@ class basic_cuda_executor {
   /// The iterator as kernels read it, if they `read` it at all: contiguous ones as raw pointers.
   /// Throws if this GPU cannot follow the pointer, or one that an adaptor is seen to start from.
   template <class It>
-  auto readable(const It& first, const char* what, bool reads = true) const {
+  auto accessible(const It& first, const char* what, bool reads = true) const {
     // Some outputs have no type of values.
     if constexpr (requires { typename std::iter_value_t<It>; }) {
       (void)detail::cuda::knows_number<std::iter_value_t<It>>();
@@ -506,13 +507,12 @@ class basic_cuda_executor {
   }
 
   /// Throws if a call cannot wait for its own work: while the stream is being captured.
-  void require_waiting(const char* verb) const {
+  void require_waiting() const {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     if (detail::cuda::is_capturing(stream_)) {
       throw capture_error(
           "tilefold: the stream is being captured, and a call that is done when it returns would "
-          "have to wait for it; use " +
-          std::string(verb) + "_into");
+          "have to wait for it; use the form of it whose name ends in _into");
     }
   }
 
@@ -532,7 +532,7 @@ class basic_cuda_executor {
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    require_waiting("reduce");
+    require_waiting();
     const auto place = result_.template next<typename Reducer::result>();
     or_finish([&] { launch<Policy>(source, reducer, init, n, place); });
     // The kernel's own word comes sooner than the runtime's that the kernel has ended.
@@ -548,7 +548,7 @@ class basic_cuda_executor {
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    const auto raw = readable(out, "out");
+    const auto raw = accessible(out, "out");
     if constexpr (std::is_pointer_v<decltype(raw)>) {
       using value = std::remove_pointer_t<std::remove_const_t<decltype(raw)>>;
       launch<Policy>(source, reducer, init, n, detail::cuda::result_place<value>{raw, nullptr, 0});
@@ -603,7 +603,7 @@ class basic_cuda_executor {
       launch<Policy>(source, reducer, detail::unfinished{}, n, detail::cuda::only_place(out));
     } else if constexpr (!detail::blocks_of<Reducer>::one) {
       detail::cuda::launch_piece<Build, Policy>(source, reducer, blocks, out, gpu_, stream_,
-                                                provider());
+                                                workspace_lender());
     }
   }
 
@@ -651,8 +651,9 @@ class basic_cuda_executor {
   void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
                    const Init& init, const Empty& empty, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_forest_by<Build, Policy>(
-        job_of(forest, reducer, init, empty, readable(out, "out")), most_trees, provider());
+    detail::cuda::launch_forest<Build, Policy>(
+        job_of(forest, reducer, init, empty, accessible(out, "out")), most_trees,
+        workspace_lender());
   }
 
   /// The same for columns (strided.hpp), each of at least one row.
@@ -660,8 +661,8 @@ class basic_cuda_executor {
   void fold_columns(const Forest& forest, const Reducer& reducer, const Init& init,
                     const Empty& empty, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_columns<Build>(job_of(forest, reducer, init, empty, readable(out, "out")),
-                                        provider());
+    detail::cuda::launch_columns<Build>(
+        job_of(forest, reducer, init, empty, accessible(out, "out")), workspace_lender());
   }
 
   /// Folds each of `rows` rows of `length` items, which lie one after the other, and writes
@@ -671,7 +672,7 @@ class basic_cuda_executor {
   void transform_rows(const T* first, std::int64_t rows, std::int64_t length,
                       const Reducer& reducer, const Function& function, Out* out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_rows<Build>(first, rows, length, readable(out, "out"), reducer, function,
+    detail::cuda::launch_rows<Build>(first, rows, length, accessible(out, "out"), reducer, function,
                                      gpu_, stream_);
   }
 
@@ -685,8 +686,9 @@ class basic_cuda_executor {
                         const CountOut& num_runs_out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     detail::cuda::launch_by_key<Build, Policy>(
-        items, reducer, init, readable(keys_out, "keys_out"), readable(values_out, "values_out"),
-        readable(num_runs_out, "num_runs_out"), gpu_, stream_, provider());
+        items, reducer, init, accessible(keys_out, "keys_out"),
+        accessible(values_out, "values_out"), accessible(num_runs_out, "num_runs_out"), gpu_,
+        stream_, workspace_lender());
   }
 
   /// The same; returns the number of runs. Blocks until everything is there.
@@ -706,7 +708,7 @@ class basic_cuda_executor {
   template <class T, class Out>
   void store(const T& value, const Out& out) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_store<Build>(value, readable(out, "out"), stream_);
+    detail::cuda::launch_store<Build>(value, accessible(out, "out"), stream_);
   }
 
  private:
@@ -722,7 +724,7 @@ class basic_cuda_executor {
     }
   }
 
-  auto provider() {
+  auto workspace_lender() {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {
         reserve(detail::larger(demand.bytes(), detail::cuda::least_workspace_bytes));
@@ -746,7 +748,7 @@ class basic_cuda_executor {
   void launch(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
               Out out) {
     detail::cuda::launch_fold<Build, Policy>(source, reducer, init, n, out, gpu_, stream_,
-                                             provider());
+                                             workspace_lender());
   }
 
   friend class detail::kept_executors<Build>;

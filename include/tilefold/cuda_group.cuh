@@ -21,12 +21,12 @@ TILEFOLD_WARNINGS_OFF
 #include <vector>
 
 #include <tilefold/cuda.cuh>
-#include <tilefold/detail/block_list.hpp>
-#include <tilefold/detail/cuda/sched/launch_forest.cuh>
-#include <tilefold/detail/cuda/sched/launch_piece.cuh>
-#include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/rank_segments.hpp>
-#include <tilefold/detail/waiting_executor.cuh>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
+#include <tilefold/detail/cuda/range/launch_piece.cuh>
+#include <tilefold/detail/ranks/block_list.hpp>
+#include <tilefold/detail/ranks/rank_segments.hpp>
+#include <tilefold/detail/ranks/waiting_executor.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/tree.hpp>
@@ -131,7 +131,7 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
   basic_cuda_executor<Build>& gpu(int d) const { return *gpus_[static_cast<std::size_t>(d)]; }
 
   template <class It>
-  auto readable(const It& first, const char* what, bool reads = true) const {
+  auto accessible(const It& first, const char* what, bool reads = true) const {
     if constexpr (requires { first.table->parts; }) {
       if (reads && first.table->parts.size() > gpus_.size()) {
         throw invalid_range_error(
@@ -144,7 +144,7 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
                     "tilefold: a cuda_group folds shards, or items that lie in memory one after "
                     "the other");
       const auto* const items = std::to_address(first);
-      for (const auto& gpu : gpus_) (void)gpu->readable(items, what, reads);
+      for (const auto& gpu : gpus_) (void)gpu->accessible(items, what, reads);
       return items;
     }
   }
@@ -156,7 +156,7 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
                    std::int64_t n, const Keep& keep) const {
     using accumulator = typename Reducer::accumulator;
     using blocks_type = detail::blocks_of<Reducer>;
-    gpus_.front()->require_waiting("reduce");
+    gpus_.front()->require_waiting();
     const std::vector<std::int64_t> begins = cut(source, n);
     std::vector<accumulator*> values(gpus_.size(), nullptr);
     const auto blocks_of_part = [&](std::size_t d) {
@@ -193,9 +193,9 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
     static_assert(Forest::in_one_range,
                   "tilefold: segments of a group lie one after the other: pass offsets, or their "
                   "size");
-    (void)readable(out, "out");
+    (void)accessible(out, "out");
     auto* const results = std::to_address(out);
-    gpus_.front()->require_waiting("segmented_reduce");
+    gpus_.front()->require_waiting();
     require_offsets_of_host(forest);
     detail::require_host_access(out, "out");
     const std::vector<std::int64_t> begins = cut(forest.source, forest.first(num_segments));
@@ -258,7 +258,7 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
     }
   }
 
-  void require_waiting(const char* verb) const { gpus_.front()->require_waiting(verb); }
+  void require_waiting() const { gpus_.front()->require_waiting(); }
 
  private:
   // After an error nobody may read the caller's items any more.
@@ -375,7 +375,7 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
     if (d >= parts.size() || begins[d] == begins[d + 1]) {
       return static_cast<const value_type*>(nullptr);  // none is read
     }
-    return gpu.readable(parts[d], "a shard") + (it.at + first - begins[d]);
+    return gpu.accessible(parts[d], "a shard") + (it.at + first - begins[d]);
   }
   static detail::position_iterator place(const basic_cuda_executor<Build>&,
                                          const detail::index_iterator&, std::size_t,

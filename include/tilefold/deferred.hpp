@@ -8,7 +8,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
 
 namespace tilefold {
 

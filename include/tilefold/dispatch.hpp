@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which executor serves a call that names none, or something that stands for one
-// (detail/stand_in.hpp). Without any, a plain C++ translation unit has the host; under nvcc the
-// memory that the iterator leads to decides. The choice is a type, and a template argument of every
-// verb, so that .cpp and .cu files of one program do not share one template with two meanings.
+// (detail/core/stand_in.hpp). Without any, a plain C++ translation unit has the host; under nvcc
+// the memory that the iterator leads to decides. The choice is a type, and a template argument of
+// every verb, so that .cpp and .cu files of one program do not share one template with two
+// meanings.
 #pragma once
 
 #include <tilefold/config.hpp>
 
 TILEFOLD_WARNINGS_OFF
 
-#include <tilefold/detail/function_checks.hpp>
-#include <tilefold/detail/stand_in.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
+#include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/host.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda_dispatch.cuh>
+#include <tilefold/detail/executor/cuda_dispatch.cuh>
 #endif
 
 namespace tilefold::detail {

@@ -16,10 +16,10 @@
 #include <utility>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/balanced_state.hpp>
-#include <tilefold/detail/exact_blocks.hpp>
-#include <tilefold/detail/exact_state.hpp>
-#include <tilefold/detail/float_control.hpp>
+#include <tilefold/detail/core/float_control.hpp>
+#include <tilefold/detail/exact/balanced_state.hpp>
+#include <tilefold/detail/exact/exact_blocks.hpp>
+#include <tilefold/detail/exact/exact_state.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 

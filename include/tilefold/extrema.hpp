@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/reducer_verb.hpp>
+#include <tilefold/detail/verbs/reducer_verb.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
 #include <tilefold/reducers/compared.hpp>

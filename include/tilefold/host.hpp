@@ -12,11 +12,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/folding.hpp>
+#include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/root_pointer.hpp>
+#include <tilefold/detail/core/stand_in.hpp>
+#include <tilefold/detail/core/starting_at.hpp>
 #include <tilefold/detail/host/serial.hpp>
-#include <tilefold/detail/root_pointer.hpp>
-#include <tilefold/detail/stand_in.hpp>
-#include <tilefold/detail/starting_at.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
@@ -127,14 +127,14 @@ class basic_host_executor {
 
   /// The iterator as this executor reads it, if it `reads` at all; throws if it cannot.
   template <class It>
-  It readable(It first, const char* what, bool reads = true) const {
+  It accessible(It first, const char* what, bool reads = true) const {
     if (reads) detail::require_host_access(first, what);
     return first;
   }
 
   /// The projected fold of elements [0, n) of `source`, n >= 1. Neither this nor what follows is
   /// inlined: the caller's function may be compiled for a target that can fuse, unlike this one
-  /// (detail/closing.hpp).
+  /// (detail/core/closing.hpp).
   template <class Policy, class Source, detail::folding Reducer, class Init>
   [[gnu::noinline]] typename Reducer::result fold(const Source& source, const Reducer& reducer,
                                                   const Init& init, std::int64_t n) const {
@@ -221,7 +221,7 @@ class basic_host_executor {
   }
 
   /// Nothing keeps this executor from finishing a call at once.
-  void require_waiting(const char*) const {}
+  void require_waiting() const {}
 
   /// Nothing keeps it from looking at offsets before it follows them.
   void require_checking() const {}

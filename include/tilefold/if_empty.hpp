@@ -8,7 +8,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
-#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold {

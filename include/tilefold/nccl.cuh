@@ -18,7 +18,7 @@ TILEFOLD_WARNINGS_OFF
 
 #include <tilefold/communicator.hpp>
 #include <tilefold/cuda.cuh>
-#include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
+#include <tilefold/detail/cuda/range/rank_mailbox.cuh>
 #include <tilefold/error.hpp>
 
 #include <nccl.h>

@@ -23,8 +23,8 @@ TILEFOLD_WARNINGS_OFF
 
 #include <tilefold/communicator.hpp>
 #include <tilefold/cuda.cuh>
-#include <tilefold/detail/cuda/sched/peer_gather_kernel.cuh>
-#include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
+#include <tilefold/detail/cuda/range/peer_gather_kernel.cuh>
+#include <tilefold/detail/cuda/range/rank_mailbox.cuh>
 #include <tilefold/error.hpp>
 
 namespace tilefold {

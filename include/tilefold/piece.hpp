@@ -20,16 +20,16 @@ TILEFOLD_WARNINGS_OFF
 #include <utility>
 #include <vector>
 
-#include <tilefold/detail/block_list.hpp>
-#include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/piece_bytes.hpp>
-#include <tilefold/detail/signature.hpp>
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/signature.hpp>
+#include <tilefold/detail/ranks/block_list.hpp>
+#include <tilefold/detail/ranks/piece_bytes.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/error.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/sched/launch_piece.cuh>
+#include <tilefold/detail/cuda/range/launch_piece.cuh>
 #endif
 
 namespace tilefold {

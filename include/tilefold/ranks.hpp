@@ -23,23 +23,23 @@ TILEFOLD_WARNINGS_OFF
 #include <vector>
 
 #include <tilefold/communicator.hpp>
-#include <tilefold/detail/block_list.hpp>
-#include <tilefold/detail/forest_verb.hpp>
-#include <tilefold/detail/rank_axes.hpp>
-#include <tilefold/detail/rank_call.hpp>
-#include <tilefold/detail/rank_keys.hpp>
-#include <tilefold/detail/rank_merges.hpp>
-#include <tilefold/detail/rank_segments.hpp>
-#include <tilefold/detail/signature.hpp>
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/core/signature.hpp>
+#include <tilefold/detail/ranks/block_list.hpp>
+#include <tilefold/detail/ranks/rank_axes.hpp>
+#include <tilefold/detail/ranks/rank_call.hpp>
+#include <tilefold/detail/ranks/rank_keys.hpp>
+#include <tilefold/detail/ranks/rank_merges.hpp>
+#include <tilefold/detail/ranks/rank_segments.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/sched/launch_forest.cuh>
-#include <tilefold/detail/cuda/sched/launch_join.cuh>
-#include <tilefold/detail/cuda/sched/launch_piece.cuh>
-#include <tilefold/detail/cuda/sched/rank_mailbox.cuh>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
+#include <tilefold/detail/cuda/range/launch_join.cuh>
+#include <tilefold/detail/cuda/range/launch_piece.cuh>
+#include <tilefold/detail/cuda/range/rank_mailbox.cuh>
 #endif
 
 namespace tilefold {
@@ -211,7 +211,7 @@ class ranks_executor {
     using reducer = std::remove_cvref_t<decltype(bound.reducer)>;
     if constexpr (in_stream<reducer>) {
       if (lengths_.has_value()) {
-        require_waiting(verb);
+        require_waiting();
         using result = typename Bound::result;
         const result value = base_->template awaited<result>(
             [&](const auto& out) {
@@ -236,13 +236,13 @@ class ranks_executor {
     if constexpr (in_stream<reducer>) {
       if (lengths_.has_value()) {
         return this->template fold_in_stream<Policy_>(
-            verb, bound, n, comm_->mailbox().status(), [&] { return base_->readable(out, "out"); },
-            its...);
+            verb, bound, n, comm_->mailbox().status(),
+            [&] { return base_->accessible(out, "out"); }, its...);
       }
     }
 #endif
     const auto value = this->template agreed_value<Policy_>(
-        verb, bound, n, [&] { (void)base_->readable(out, "out"); }, its...);
+        verb, bound, n, [&] { (void)base_->accessible(out, "out"); }, its...);
     base_->store(value, out);
   }
 
@@ -302,14 +302,14 @@ class ranks_executor {
   }
 
   template <class It>
-  auto readable(const It& it, const char* what, bool reads = true) const {
-    return base_->readable(it, what, reads);
+  auto accessible(const It& it, const char* what, bool reads = true) const {
+    return base_->accessible(it, what, reads);
   }
   template <class T, class Out>
   void store(const T& value, const Out& out) const {
     base_->store(value, out);
   }
-  void require_waiting(const char* verb) const { base_->require_waiting(verb); }
+  void require_waiting() const { base_->require_waiting(); }
   void synchronize() const { base_->synchronize(); }
 
  private:
@@ -365,7 +365,7 @@ class ranks_executor {
   }
   void finish_own_part() const noexcept {
     try {
-      base_->require_waiting("");  // nothing is under way in a capture
+      base_->require_waiting();  // nothing is under way in a capture
       base_->synchronize();
     } catch (...) {
       // What was wrong first is what the caller is told.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <tilefold/deferred.hpp>
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/dispatch.hpp>
 
 namespace tilefold {

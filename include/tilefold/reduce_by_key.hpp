@@ -12,12 +12,12 @@ TILEFOLD_WARNINGS_OFF
 #include <cstdint>
 #include <iterator>
 
-#include <tilefold/detail/forest_verb.hpp>
-#include <tilefold/detail/keyed_items.hpp>
+#include <tilefold/detail/core/keyed_items.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/sched/launch_keys.cuh>
+#include <tilefold/detail/cuda/keys/launch_keys.cuh>
 #endif
 
 namespace tilefold {
@@ -127,7 +127,7 @@ template <class Executor, class Bound, class Keys, class Values, class Equal>
 auto read_keyed(Executor& base, const Bound& bound, std::int64_t n, const Keys& keys,
                 const Values& values, const Equal& equal) {
   const auto elements = bound.source(unless_empty{base, true, "values"}, values);
-  const auto raw_keys = base.readable(keys, "keys_first");
+  const auto raw_keys = base.accessible(keys, "keys_first");
   return keyed_items<std::remove_const_t<decltype(raw_keys)>, Equal,
                      std::remove_const_t<decltype(elements)>>{{raw_keys, equal, n}, elements};
 }
@@ -243,7 +243,7 @@ std::int64_t reduce_by_key(Exec&& exec, Keys keys_first, Keys keys_last, Values 
   if constexpr (detail::folds_keys<Acc, Exec, Keys, Values, KeysOut, ValuesOut>(types)) {
     using parts = detail::executor_parts<std::remove_cvref_t<Exec>>;
     auto&& base = parts::base(exec);
-    base.require_waiting("reduce_by_key");
+    base.require_waiting();
     return detail::host::in_default_float_mode([&]() -> std::int64_t {
       const auto bound = detail::bind<Acc, Values>(last.fold, detail::as_is{});
       if constexpr (detail::spans_ranks<decltype(base)>) {

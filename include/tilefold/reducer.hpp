@@ -16,8 +16,8 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
-#include <tilefold/detail/closing.hpp>
-#include <tilefold/detail/to_integer.hpp>
+#include <tilefold/detail/core/closing.hpp>
+#include <tilefold/detail/core/to_integer.hpp>
 #include <tilefold/op.hpp>
 
 namespace tilefold {
@@ -179,12 +179,12 @@ struct op_reducer {
                 "tilefold: an order-free reduction is commutative: op_traits that say order_free "
                 "must say commutative, too");
   static constexpr bool order_free = op_traits<Op, Acc>::order_free;
-  // What a reducer may know and an operator cannot say (detail/reducer_shortcuts.hpp).
+  // What a reducer may know and an operator cannot say (detail/core/reducer_shortcuts.hpp).
   static constexpr bool commutative_among_equals = commutative;
   static constexpr bool long_combine = false;
   static constexpr bool lifts_packets = false;
   // Whether a compiler could fuse across a lift or a combine, so that it is to be closed
-  // (detail/closing.hpp; op_traits::separately_rounded), and so the result.
+  // (detail/core/closing.hpp; op_traits::separately_rounded), and so the result.
   static constexpr bool lift_may_fuse =
       !std::same_as<Lift, as_is> && !integer<Acc> && !op_traits<Lift, Acc>::separately_rounded;
   static constexpr bool combine_may_fuse = !op_traits<Op, Acc>::separately_rounded && !integer<Acc>;

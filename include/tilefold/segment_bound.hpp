@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
 
 namespace tilefold {
 

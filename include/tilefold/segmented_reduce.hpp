@@ -17,15 +17,15 @@ TILEFOLD_WARNINGS_OFF
 #include <utility>
 
 #include <tilefold/deferred.hpp>
-#include <tilefold/detail/deferred_forest.hpp>
-#include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/forest_verb.hpp>
+#include <tilefold/detail/core/deferred_forest.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/segment_bound.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
 #endif
 
 namespace tilefold {
@@ -99,8 +99,8 @@ void segmented_reduce_into(Exec&& exec, It first, Begins begins, Ends ends, Coun
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        const auto from = base.readable(begins, "begins");
-        const auto to = base.readable(ends, "ends");
+        const auto from = base.accessible(begins, "begins");
+        const auto to = base.accessible(ends, "ends");
         const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
           return detail::element(from, i) < detail::element(to, i);
         });
@@ -120,7 +120,7 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        const auto told = base.readable(offsets, "offsets");
+        const auto told = base.accessible(offsets, "offsets");
         const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
           return detail::element(told, i) < detail::element(told, i + 1);
         });
@@ -164,7 +164,7 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, Count num_seg
   detail::fold_trees_to<Acc, It>(
       exec, segments, detail::read_arguments<std::iter_value_t<It>>(init_op...),
       [&](auto& base, const auto& bound) {
-        const auto told = base.readable(offsets, "offsets");
+        const auto told = base.accessible(offsets, "offsets");
         const auto items = detail::source_of_segments(base, bound, first, segments, [&](auto i) {
           return detail::element(told, i) < detail::element(told, i + 1);
         });
@@ -192,8 +192,8 @@ void segmented_reduce_into(Exec&& exec, It first, Offsets offsets, deferred_size
         exec, num_segments.most(), detail::read_arguments<std::iter_value_t<It>>(init_op...),
         [&](auto& base, const auto& bound) {
           const auto items = bound.source(base, first);
-          const auto told = base.readable(offsets, "offsets");
-          const auto at = base.readable(num_segments.at(), "num_segments");
+          const auto told = base.accessible(offsets, "offsets");
+          const auto at = base.accessible(num_segments.at(), "num_segments");
           return detail::deferred_forest<std::remove_cvref_t<decltype(items)>,
                                          std::remove_cvref_t<decltype(told)>,
                                          std::remove_cvref_t<decltype(at)>>{
@@ -216,7 +216,7 @@ struct deferred_range {
           exec, 1, detail::read_arguments<std::iter_value_t<It>>(init_op...),
           [&](auto& base, const auto& bound) {
             const auto items = bound.source(detail::unless_empty{base, n.most() > 0}, first);
-            const auto at = base.readable(n.at(), "n");
+            const auto at = base.accessible(n.at(), "n");
             return detail::deferred_tree<std::remove_cvref_t<decltype(items)>,
                                          std::remove_cvref_t<decltype(at)>>{items, {at, n.most()}};
           },
@@ -250,7 +250,7 @@ void segmented_reduce_into(const Arguments&...) {
 template <class Acc = void, executor Exec, class... Arguments>
 void segmented_reduce(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting("segmented_reduce");
+  base.require_waiting();
   tilefold::segmented_reduce_into<Acc>(exec, arguments...);
   base.synchronize();
 }

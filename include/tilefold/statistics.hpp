@@ -3,7 +3,7 @@
 // mean, variance, norm, logsumexp: numbers about a range of numbers, in double.
 #pragma once
 
-#include <tilefold/detail/reducer_verb.hpp>
+#include <tilefold/detail/verbs/reducer_verb.hpp>
 #include <tilefold/reducers/log_sum_exp.hpp>
 #include <tilefold/reducers/moments.hpp>
 #include <tilefold/reducers/norms.hpp>

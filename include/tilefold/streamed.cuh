@@ -7,8 +7,8 @@
 //     slot 1                     copy 1    fold 1    copy 3
 //
 // A slot is a piece of device memory. Items that are not pinned go by way of a ring of pinned
-// parts, which threads fill ahead of the GPU's copies (detail/pinned_ring.cuh). Chunks are aligned
-// blocks of the fold order, so each is one fold.
+// parts, which threads fill ahead of the GPU's copies (detail/executor/pinned_ring.cuh). Chunks are
+// aligned blocks of the fold order, so each is one fold.
 #pragma once
 
 #include <tilefold/config.hpp>
@@ -26,13 +26,13 @@ TILEFOLD_WARNINGS_OFF
 #include <utility>
 
 #include <tilefold/cuda.cuh>
-#include <tilefold/detail/block_list.hpp>
-#include <tilefold/detail/cuda/sched/launch_forest.cuh>
-#include <tilefold/detail/cuda/sched/launch_piece.cuh>
-#include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/pinned_ring.cuh>
-#include <tilefold/detail/rank_segments.hpp>
-#include <tilefold/detail/waiting_executor.cuh>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
+#include <tilefold/detail/cuda/range/launch_piece.cuh>
+#include <tilefold/detail/executor/pinned_ring.cuh>
+#include <tilefold/detail/ranks/block_list.hpp>
+#include <tilefold/detail/ranks/rank_segments.hpp>
+#include <tilefold/detail/ranks/waiting_executor.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/tree.hpp>
@@ -75,7 +75,7 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
 
   /// Items lie in a row in memory that the host reads: pageable, pinned, managed, or a mapped file.
   template <class It>
-  auto readable(const It& first, const char* what, bool reads = true) const {
+  auto accessible(const It& first, const char* what, bool reads = true) const {
     static_assert(std::contiguous_iterator<It>,
                   "tilefold: streamed items must lie in memory one after the other: copies take "
                   "what is there, and call nothing");
@@ -93,7 +93,7 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
                    std::int64_t n, const Keep& keep) const {
     using accumulator = typename Reducer::accumulator;
     using blocks_type = detail::blocks_of<Reducer>;
-    gpu_->require_waiting("reduce");
+    gpu_->require_waiting();
     const detail::cuda::device_scope scope(gpu_->device());
     prepare();
     const std::int64_t chunk = chunk_items(source);
@@ -146,7 +146,7 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
         "tilefold: streamed segments lie one after the other: pass offsets, or their size");
     using result = typename Reducer::result;
     detail::require_host_access(out, "out");
-    gpu_->require_waiting("segmented_reduce");
+    gpu_->require_waiting();
     const detail::cuda::device_scope scope(gpu_->device());
     prepare();
     const std::int64_t chunk = chunk_items(forest.source);
@@ -190,7 +190,7 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
     }
   }
 
-  void require_waiting(const char* verb) const { gpu_->require_waiting(verb); }
+  void require_waiting() const { gpu_->require_waiting(); }
 
  private:
   template <class T, class Out>

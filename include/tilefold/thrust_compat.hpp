@@ -11,7 +11,7 @@
 #include <utility>
 
 #include <tilefold/count.hpp>
-#include <tilefold/detail/stand_in.hpp>
+#include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/extrema.hpp>
 #include <tilefold/inner_product.hpp>

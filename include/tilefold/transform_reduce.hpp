@@ -3,8 +3,8 @@
 // transform_reduce: folds f(item), or f(item1, item2) of two ranges in step (a dot product).
 #pragma once
 
-#include <tilefold/detail/pair_function.hpp>
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/core/pair_function.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/dispatch.hpp>
 
 namespace tilefold {

@@ -15,15 +15,15 @@ TILEFOLD_WARNINGS_OFF
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/forest_checks.hpp>
-#include <tilefold/detail/forest_verb.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/verbs/forest_checks.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/dispatch.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/reducers/log_sum_exp.hpp>
 
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/sched/launch_rows.cuh>
+#include <tilefold/detail/cuda/rows/launch_rows.cuh>
 #endif
 
 namespace tilefold {
@@ -176,7 +176,7 @@ void transform_rows_into(Exec&& exec, const T* first, Count num_rows, Size row_s
         base.template transform_rows<typename parts::policy>(first, rows, size, bound.reducer,
                                                              function, out);
       } else {
-        base.readable(out, "out");
+        base.accessible(out, "out");
         base.template fold_forest<typename parts::policy>(
             detail::make_equal_forest(items, rows, size), rows, bound.reducer, bound.start,
             detail::no_empty_tree{},
@@ -200,14 +200,14 @@ void log_softmax_into(Exec&& exec, const T* first, Count num_rows, Size row_size
 template <executor Exec, class... Arguments>
 void transform_rows(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting("transform_rows");
+  base.require_waiting();
   tilefold::transform_rows_into(exec, arguments...);
   base.synchronize();
 }
 template <executor Exec, class... Arguments>
 void log_softmax(Exec&& exec, Arguments... arguments) {
   auto&& base = detail::executor_parts<std::remove_cvref_t<Exec>>::base(exec);
-  base.require_waiting("log_softmax");
+  base.require_waiting();
   tilefold::log_softmax_into(exec, arguments...);
   base.synchronize();
 }

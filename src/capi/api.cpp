@@ -9,7 +9,7 @@
 
 #include <tilefold/tilefold.h>
 #include <tilefold/config.hpp>
-#include <tilefold/detail/axis_plan.hpp>
+#include <tilefold/detail/verbs/axis_plan.hpp>
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"

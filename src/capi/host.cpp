@@ -161,7 +161,7 @@ class host final : public tilefold_executor {
  private:
   // Throws for memory of a GPU.
   void require_here(const void* pointer, const char* what) const {
-    (void)exec_.readable(static_cast<const char*>(pointer), what);
+    (void)exec_.accessible(static_cast<const char*>(pointer), what);
   }
 
   host_executor exec_;

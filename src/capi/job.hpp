@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/axis_plan.hpp>
 #include <tilefold/detail/host/simd.hpp>
+#include <tilefold/detail/verbs/axis_plan.hpp>
 #include <tilefold/half.hpp>
 
 #include "types.hpp"

@@ -15,8 +15,8 @@
 #include <type_traits>
 #include <vector>
 
-#include <tilefold/detail/forest_verb.hpp>
 #include <tilefold/detail/host/columns.hpp>
+#include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reducers/arg.hpp>
@@ -24,8 +24,8 @@
 
 #if defined(__CUDACC__)
 #include <tilefold/cuda.cuh>
-#include <tilefold/detail/cuda/sched/launch_columns.cuh>
-#include <tilefold/detail/cuda/sched/launch_forest.cuh>
+#include <tilefold/detail/cuda/columns/launch_columns.cuh>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
 #endif
 
 #include "job.hpp"
@@ -178,7 +178,7 @@ void fold_job(Exec& exec, const job& call) {
   const bool in_rows = !call.by_columns && call.offsets.bits == 0 && call.offsets.step > 0;
   if (in_rows && call.segments == 1) {
     if constexpr (!std::is_pointer_v<out_type>) {  // at a pointer it looks by itself
-      (void)exec.readable(static_cast<const char*>(call.results), "out");
+      (void)exec.accessible(static_cast<const char*>(call.results), "out");
     }
     exec.template fold_into<policy>(items, bound.reducer, bound.start, call.offsets.step, results);
     return;

@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/block_list.hpp>
-#include <tilefold/detail/forest.hpp>
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/ranks/block_list.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/tree.hpp>

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string>
 
-#include <tilefold/detail/float_control.hpp>
+#include <tilefold/detail/core/float_control.hpp>
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of numbers cut at anchors (detail/exact_blocks.hpp has the picture), with vector
+// Blocks of numbers cut at anchors (detail/exact/exact_blocks.hpp has the picture), with vector
 // instructions: every lane has running sums of its own. Compiled once for every instruction set.
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/exact_blocks.hpp>
+#include <tilefold/detail/exact/exact_blocks.hpp>
 #include <tilefold/detail/host/simd.hpp>
 
 #undef HWY_TARGET_INCLUDE

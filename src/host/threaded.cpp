@@ -46,9 +46,9 @@ int arena_handle::threads() const {
 void arena_handle::for_each(std::int64_t count, void (*function)(void* context, std::int64_t i),
                             void* context) const {
   // A group of its own: if the caller's is cancelled half way, this fold still needs every block.
-  // It keeps the calling thread's floating-point mode, a fold's (detail/float_control.hpp), for all
-  // threads that take part, which would else round as whoever used the arena first. Made here, for
-  // within the arena another thread may be the one that runs.
+  // It keeps the calling thread's floating-point mode, a fold's (detail/core/float_control.hpp),
+  // for all threads that take part, which would else round as whoever used the arena first. Made
+  // here, for within the arena another thread may be the one that runs.
   tbb::task_group_context group(
       tbb::task_group_context::isolated,
       tbb::task_group_context::default_traits | tbb::task_group_context::fp_settings);

@@ -17,7 +17,7 @@
 #include <functional>
 #include <memory>
 
-#include <tilefold/detail/pinned_ring.cuh>
+#include <tilefold/detail/executor/pinned_ring.cuh>
 
 #include "cuda_support.cuh"
 

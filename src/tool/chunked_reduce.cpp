@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-#include <tilefold/detail/byte_format.hpp>
+#include <tilefold/detail/core/byte_format.hpp>
 #include <tilefold/tree.hpp>
 
 #include "command_parts.hpp"

@@ -80,7 +80,7 @@ class chunk_executor {
 
   // Host memory, which the feed reads.
   template <class It>
-  It readable(const It& it, const char*, bool = true) const {
+  It accessible(const It& it, const char*, bool = true) const {
     return it;
   }
 
@@ -103,7 +103,7 @@ class chunk_executor {
   }
 
   // What executors have beside; pieces alone are folded with this one.
-  void require_waiting(const char*) const {}
+  void require_waiting() const {}
   void synchronize() const {}
 
  private:

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <string_view>
 
-#include <tilefold/detail/byte_format.hpp>
-#include <tilefold/detail/piece_bytes.hpp>
+#include <tilefold/detail/core/byte_format.hpp>
+#include <tilefold/detail/ranks/piece_bytes.hpp>
 #include <tilefold/error.hpp>
 
 #include "backend.hpp"

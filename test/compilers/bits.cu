@@ -19,7 +19,7 @@
 #include "../contraction/bits.hpp"
 #include "../contraction/functions.hpp"
 
-namespace tilefold::test::unfused {
+namespace tilefold::test::closed_reducer {
 namespace {
 
 namespace r = tilefold::reducers;
@@ -133,7 +133,7 @@ void narrow() {
 template <class T>
 std::string digest_of(const shared_array<T>& results, std::int64_t n) {
   check(cudaDeviceSynchronize());
-  return bits(unfused::digest(results.items, n));
+  return bits(closed_reducer::digest(results.items, n));
 }
 
 void many_results() {
@@ -235,10 +235,10 @@ void in_kernels(const std::string& name, Op op) {
 }
 
 }  // namespace
-}  // namespace tilefold::test::unfused
+}  // namespace tilefold::test::closed_reducer
 
 int main() {
-  using namespace tilefold::test::unfused;
+  using namespace tilefold::test::closed_reducer;
 #if !defined(PART) || PART == 0
   ranges<float>("float");
 #endif

@@ -17,7 +17,7 @@ from kernels_test import MachineCode, complaints
 
 
 class ClangCode(MachineCode):
-    unfused = ("-ffp-contract=off",)
+    closed_reducer = ("-ffp-contract=off",)
 
     def __init__(self, clang, cuda_dir, include_dir, nvdisasm_dir):
         super().__init__(clang, include_dir, nvdisasm_dir)
@@ -39,14 +39,14 @@ class Clang(unittest.TestCase):
 
     def test_nothing_is_fused_across_borders(self):
         found = self.code.of_all(self.sources)
-        for source, kernels, unfused in found:
+        for source, kernels, closed_reducer in found:
             print(f"{pathlib.Path(source).name}: {len(kernels)} kernels")
             self.assertGreater(len(kernels), 50)
-            self.assertEqual(complaints(kernels, unfused), [])
+            self.assertEqual(complaints(kernels, closed_reducer), [])
 
     def test_a_planted_leak_is_found(self):
-        ((_, kernels, unfused),) = self.code.of_all([str(HERE.parent / "contraction/leak.cu")])
-        faults = complaints(kernels, unfused)
+        ((_, kernels, closed_reducer),) = self.code.of_all([str(HERE.parent / "contraction/leak.cu")])
+        faults = complaints(kernels, closed_reducer)
         self.assertEqual(len(kernels), 3)
         # Not in half, whose operators are assembly in CUDA's headers.
         self.assertEqual(len(faults), 2, faults)

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string>
 
-namespace tilefold::test::unfused {
+namespace tilefold::test::closed_reducer {
 
 /// 31 bits at a time of a linear congruential sequence, as golden/make_golden.py has it.
 class numbers {
@@ -72,4 +72,4 @@ std::uint64_t digest(const T* results, std::int64_t n) {
   return hash;
 }
 
-}  // namespace tilefold::test::unfused
+}  // namespace tilefold::test::closed_reducer

@@ -12,7 +12,7 @@
 
 #include <tilefold/config.hpp>
 
-namespace tilefold::test::unfused {
+namespace tilefold::test::closed_reducer {
 
 // A factor with many bits, so that products are rounded.
 template <class T>
@@ -36,7 +36,7 @@ inline constexpr int size_of_pack<pack<T, N>> = N;
 struct scale {
   template <class T>
   TILEFOLD_HD T operator()(const T& x) const {
-    return unfused::times(x, 3.3f);
+    return closed_reducer::times(x, 3.3f);
   }
 };
 struct square {
@@ -71,7 +71,7 @@ struct scaled_pack {
   TILEFOLD_HD Pack operator()(const T& x) const {
     Pack result;
     for (int i = 0; i < size_of_pack<Pack>; ++i) {
-      result.v[i] = unfused::times(x, 3.3f + static_cast<float>(i));
+      result.v[i] = closed_reducer::times(x, 3.3f + static_cast<float>(i));
     }
     return result;
   }
@@ -81,7 +81,8 @@ struct scale_each {
   template <class T, int N>
   TILEFOLD_HD pack<T, N> operator()(const pack<T, N>& x) const {
     pack<T, N> result;
-    for (int i = 0; i < N; ++i) result.v[i] = unfused::times(x.v[i], 3.3f + static_cast<float>(i));
+    for (int i = 0; i < N; ++i)
+      result.v[i] = closed_reducer::times(x.v[i], 3.3f + static_cast<float>(i));
     return result;
   }
 };
@@ -292,4 +293,4 @@ class shifting_output {
   T* at_ = nullptr;
 };
 
-}  // namespace tilefold::test::unfused
+}  // namespace tilefold::test::closed_reducer

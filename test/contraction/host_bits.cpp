@@ -29,7 +29,7 @@
 #include "bits.hpp"
 #include "functions.hpp"
 
-namespace tilefold::test::unfused {
+namespace tilefold::test::closed_reducer {
 namespace {
 
 namespace r = tilefold::reducers;
@@ -139,7 +139,7 @@ void each_size(const std::string& name, const Make& make, std::int64_t least = 1
 }
 template <class T>
 std::uint64_t digest(const std::vector<T>& results, std::int64_t n) {
-  return unfused::digest(results.data(), n);
+  return closed_reducer::digest(results.data(), n);
 }
 
 template <class Lift, class Combine, class Project>
@@ -542,10 +542,10 @@ void first_parallel_call() {
 }
 
 }  // namespace
-}  // namespace tilefold::test::unfused
+}  // namespace tilefold::test::closed_reducer
 
 int main(int argc, char** argv) {
-  using namespace tilefold::test::unfused;
+  using namespace tilefold::test::closed_reducer;
   threads = argc > 1 ? std::atoi(argv[1]) : 1;
   const std::string environment = argc > 2 ? argv[2] : "default";
   if (argc > 3) {

@@ -70,7 +70,7 @@ def complaints(kernels, without_fmad):
 class MachineCode:
     """Compiles and disassembles, two sources at a time."""
 
-    unfused = ("--fmad=false",)
+    closed_reducer = ("--fmad=false",)
 
     def __init__(self, nvcc, include_dir, nvdisasm_dir):
         self.nvcc, self.include_dir = nvcc, include_dir
@@ -96,8 +96,8 @@ class MachineCode:
         """(source, kernels, the same without fmad) of each source."""
         with tempfile.TemporaryDirectory() as directory, concurrent.futures.ThreadPoolExecutor(2) as pool:
             fused = [pool.submit(self.of, source, (), directory) for source in sources]
-            unfused = [pool.submit(self.of, source, self.unfused, directory) for source in sources]
-            return [(source, a.result(), b.result()) for source, a, b in zip(sources, fused, unfused)]
+            closed_reducer = [pool.submit(self.of, source, self.closed_reducer, directory) for source in sources]
+            return [(source, a.result(), b.result()) for source, a, b in zip(sources, fused, closed_reducer)]
 
 
 class Kernels(unittest.TestCase):
@@ -110,7 +110,7 @@ class Kernels(unittest.TestCase):
 
     def test_nothing_is_fused_across_borders(self):
         found = self.code.of_all(self.sources)
-        faults = [fault for _, kernels, unfused in found for fault in complaints(kernels, unfused)]
+        faults = [fault for _, kernels, closed_reducer in found for fault in complaints(kernels, closed_reducer)]
         number = sum(len(kernels) for _, kernels, _ in found)
         print(", ".join(f"{pathlib.Path(source).name}: {len(kernels)} kernels" for source, kernels, _ in found))
         if faults:
@@ -122,8 +122,8 @@ class Kernels(unittest.TestCase):
             self.code.of(str(HERE / "wrong_code.cu"), (), directory)
 
     def test_a_planted_leak_is_found(self):
-        ((_, kernels, unfused),) = self.code.of_all([str(HERE / "leak.cu")])
-        faults = complaints(kernels, unfused)
+        ((_, kernels, closed_reducer),) = self.code.of_all([str(HERE / "leak.cu")])
+        faults = complaints(kernels, closed_reducer)
         self.assertEqual(len(kernels), 3)
         self.assertEqual(len(faults), 3, faults)
         self.assertTrue(any("planted_leak_in_double" in fault and "1 DFMA" in fault for fault in faults), faults)

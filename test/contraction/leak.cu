@@ -8,7 +8,7 @@
 
 #include "functions.hpp"
 
-namespace tilefold::test::unfused {
+namespace tilefold::test::closed_reducer {
 
 struct planted_leak {
   TILEFOLD_HD float operator()(const float& a, const float& b) const { return a * 0.7f + b; }
@@ -22,4 +22,4 @@ float leaking(cuda_executor& gpu, const float* first) {
 __global__ void planted_leak_in_double(const double* x, double* y) { *y = x[0] * x[1] + x[2]; }
 __global__ void planted_leak_in_half(const __half* x, __half* y) { *y = x[0] * x[1] + x[2]; }
 
-}  // namespace tilefold::test::unfused
+}  // namespace tilefold::test::closed_reducer

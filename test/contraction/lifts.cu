@@ -12,7 +12,7 @@
 
 #include "functions.hpp"
 
-namespace tilefold::test::unfused {
+namespace tilefold::test::closed_reducer {
 
 template <class T>
 T* items();
@@ -131,4 +131,4 @@ void all_lifts(cuda_executor& gpu) {
   (void)reduce(gpu, scaled, scaled, made<shift, sum, keep>{});
 }
 
-}  // namespace tilefold::test::unfused
+}  // namespace tilefold::test::closed_reducer

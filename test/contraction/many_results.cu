@@ -8,7 +8,7 @@
 
 #include "functions.hpp"
 
-namespace tilefold::test::unfused {
+namespace tilefold::test::closed_reducer {
 
 template <class T>
 T* items();
@@ -135,4 +135,4 @@ void in_kernels() {
 template void in_kernels<float>();
 template void in_kernels<double>();
 
-}  // namespace tilefold::test::unfused
+}  // namespace tilefold::test::closed_reducer

@@ -10,7 +10,7 @@
 
 #include "functions.hpp"
 
-namespace tilefold::test::unfused {
+namespace tilefold::test::closed_reducer {
 
 template <class T>
 const T* items();
@@ -118,4 +118,4 @@ void all_operators(cuda_executor& gpu) {
   folded<some, __half, half_sum_or_product>(gpu);
 }
 
-}  // namespace tilefold::test::unfused
+}  // namespace tilefold::test::closed_reducer

@@ -10,7 +10,7 @@
 
 #include "functions.hpp"
 
-namespace tilefold::test::unfused {
+namespace tilefold::test::closed_reducer {
 
 template <class T>
 const T* items();
@@ -100,4 +100,4 @@ void all_reducers(cuda_executor& gpu) {
   (void)reduce(gpu, scaled, scaled, r::count_if{above_when_shifted{}});
 }
 
-}  // namespace tilefold::test::unfused
+}  // namespace tilefold::test::closed_reducer

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/cuda.cuh>
-#include <tilefold/detail/fold_executor.hpp>
+#include <tilefold/detail/core/fold_executor.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/transform_reduce.hpp>
 

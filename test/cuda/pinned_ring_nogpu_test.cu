@@ -3,7 +3,7 @@
 // The ring of pinned memory with a copy engine that is a thread: whatever the ranges, the threads
 // and the engine's haste, each byte arrives; a driver that fails leaves nobody waiting. The linker
 // puts these functions before the runtime's own (--wrap, test/CMakeLists.txt).
-#include <tilefold/detail/pinned_ring.cuh>
+#include <tilefold/detail/executor/pinned_ring.cuh>
 
 #include <algorithm>
 #include <atomic>

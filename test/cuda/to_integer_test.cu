@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Floating numbers where integers are wanted, on the GPU: as on the host
-// (detail/to_integer_test.cpp).
+// (detail/core/to_integer_test.cpp).
 #include <limits>
 #include <vector>
 

@@ -3,7 +3,7 @@
 // The values of exact sums of few words, which a conversion rounds, against those of the same sums
 // as states, which others compare with MPFR: halfway cases and one unit beside them, subnormals,
 // overflow, of one word, two and three.
-#include <tilefold/detail/exact_state.hpp>
+#include <tilefold/detail/exact/exact_state.hpp>
 
 #include <cstdint>
 #include <cstring>

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include <tilefold/detail/byte_format.hpp>
+#include <tilefold/detail/core/byte_format.hpp>
 
 #include "input_error.hpp"
 #include "kinds.hpp"

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).parent
-KERNEL = "tilefold/detail/cuda/sched/peer_gather_kernel.cuh"
+KERNEL = "tilefold/detail/cuda/range/peer_gather_kernel.cuh"
 RIGHT, WRONG, STUCK = 0, 1, 3
 
 # What CUDA alone understands, as the host says it; and fewer threads and looks, since threads are slow to begin.

@@ -16,7 +16,7 @@
 #include <tilefold/config.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
-#include <tilefold/detail/cuda/base/tuning_keys.cuh>
+#include <tilefold/detail/cuda/keys/tuning_keys.cuh>
 
 namespace tilefold::test {
 

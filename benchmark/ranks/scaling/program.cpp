@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include <tilefold/detail/block_list.hpp>
-#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/ranks/block_list.hpp>
 
 namespace {
 

@@ -10,8 +10,8 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
-#include <tilefold/detail/block_claims.hpp>
-#include <tilefold/detail/function_checks.hpp>
+#include <tilefold/detail/core/block_claims.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/reducers/basic.hpp>

@@ -10,8 +10,8 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/function_checks.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 

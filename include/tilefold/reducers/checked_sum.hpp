@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/function_checks.hpp>
-#include <tilefold/detail/reducer_shortcuts.hpp>
-#include <tilefold/detail/wide_integer.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
+#include <tilefold/detail/core/reducer_shortcuts.hpp>
+#include <tilefold/detail/exact/wide_integer.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>

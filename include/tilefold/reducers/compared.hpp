@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/function_checks.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>

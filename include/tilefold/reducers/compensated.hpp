@@ -8,9 +8,9 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
-#include <tilefold/detail/pair_function.hpp>
-#include <tilefold/detail/real_math.hpp>
-#include <tilefold/detail/reducer_shortcuts.hpp>
+#include <tilefold/detail/core/pair_function.hpp>
+#include <tilefold/detail/core/real_math.hpp>
+#include <tilefold/detail/core/reducer_shortcuts.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 

@@ -8,7 +8,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
-#include <tilefold/detail/function_checks.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold {

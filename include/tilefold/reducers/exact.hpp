@@ -14,12 +14,12 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/block_claims.hpp>
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/exact_blocks.hpp>
-#include <tilefold/detail/exact_state.hpp>
-#include <tilefold/detail/reducer_shortcuts.hpp>
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/core/block_claims.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/reducer_shortcuts.hpp>
+#include <tilefold/detail/exact/exact_blocks.hpp>
+#include <tilefold/detail/exact/exact_state.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/exact_accumulator.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/policy.hpp>
@@ -28,7 +28,7 @@
 #if !defined(__CUDACC_RTC__)
 #include <tilefold/detail/host/exact_fold.hpp>
 #if defined(__CUDACC__)
-#include <tilefold/detail/cuda/sched/launch_exact.cuh>
+#include <tilefold/detail/cuda/exact/launch_exact.cuh>
 #endif
 #endif
 

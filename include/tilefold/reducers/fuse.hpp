@@ -10,10 +10,10 @@
 #include <utility>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/block_claims.hpp>
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/function_checks.hpp>
-#include <tilefold/detail/pack.hpp>
+#include <tilefold/detail/core/block_claims.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
+#include <tilefold/detail/core/pack.hpp>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/reducer.hpp>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reducers with exponentials and logarithms: logsumexp, softmax's pair, geometric and harmonic
-// mean. In double, with the library's own exp and log (detail/real_math.hpp, and for floats
-// detail/narrow_exponential.hpp), so that host and device agree to the bit.
+// mean. In double, with the library's own exp and log (detail/core/real_math.hpp, and for floats
+// detail/core/narrow_exponential.hpp), so that host and device agree to the bit.
 #pragma once
 
 #include <concepts>
@@ -10,10 +10,10 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/block_claims.hpp>
-#include <tilefold/detail/narrow_exponential.hpp>
-#include <tilefold/detail/real_math.hpp>
-#include <tilefold/detail/reducer_shortcuts.hpp>
+#include <tilefold/detail/core/block_claims.hpp>
+#include <tilefold/detail/core/narrow_exponential.hpp>
+#include <tilefold/detail/core/real_math.hpp>
+#include <tilefold/detail/core/reducer_shortcuts.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 

@@ -16,9 +16,9 @@
 #include <cstdint>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/block_claims.hpp>
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/real_math.hpp>
+#include <tilefold/detail/core/block_claims.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/real_math.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 

@@ -13,7 +13,7 @@
 #include <tilefold/reducers/basic.hpp>
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-#include <tilefold/detail/cuda/sched/launch_select.cuh>
+#include <tilefold/detail/cuda/range/launch_select.cuh>
 #endif
 
 TILEFOLD_WARNINGS_OFF

@@ -6,14 +6,14 @@
 #include <cstdint>
 
 #include <tilefold/cuda.cuh>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/tuning_columns.cuh>
-#include <tilefold/detail/cuda/sched/forest_sizes.cuh>
-#include <tilefold/detail/cuda/sched/key_sizes.cuh>
-#include <tilefold/detail/cuda/sched/launch_columns.cuh>
-#include <tilefold/detail/cuda/sched/size_queries.cuh>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/strided.hpp>
+#include <tilefold/detail/cuda/columns/launch_columns.cuh>
+#include <tilefold/detail/cuda/columns/tuning_columns.cuh>
+#include <tilefold/detail/cuda/forest/forest_sizes.cuh>
+#include <tilefold/detail/cuda/keys/key_sizes.cuh>
+#include <tilefold/detail/cuda/range/size_queries.cuh>
 
 namespace tilefold::capi {
 

@@ -3,7 +3,7 @@
 // Exact accumulators of items on a GPU.
 #include "exact_blocks.cuh"
 
-#include <tilefold/detail/verb.hpp>
+#include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/reducers/exact.hpp>
 
 namespace tilefold::capi {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <tilefold/cuda.cuh>
-#include <tilefold/detail/kept_executors.cuh>
+#include <tilefold/detail/executor/kept_executors.cuh>
 #include <tilefold/error.hpp>
 
 #include "../executor.hpp"
@@ -275,7 +275,7 @@ class gpu final : public tilefold_executor {
 
   static void require_no_capture(const cuda_executor& exec, const char* function) {
     try {
-      exec.require_waiting("");
+      exec.require_waiting();
     } catch (const capture_error&) {
       throw capture_error(std::string(function) +
                           ": the stream is being captured, and this call waits for what it folds; "
@@ -283,7 +283,7 @@ class gpu final : public tilefold_executor {
     }
   }
   static void reach(const cuda_executor& exec, const void* pointer, const char* what) {
-    (void)exec.readable(static_cast<const char*>(pointer), what);
+    (void)exec.accessible(static_cast<const char*>(pointer), what);
   }
   static void reach_results(const cuda_executor& exec, const job& call) {
     reach(exec, call.results, call.is_range ? "result" : "results");

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <tilefold/detail/byte_format.hpp>
+#include <tilefold/detail/core/byte_format.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/piece.hpp>
 #include <tilefold/reducers/exact.hpp>

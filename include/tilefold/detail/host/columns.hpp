@@ -15,11 +15,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/places.hpp>
 #include <tilefold/detail/host/simd.hpp>
-#include <tilefold/detail/strided.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::host {

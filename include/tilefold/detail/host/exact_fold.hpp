@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/closing.hpp>
-#include <tilefold/detail/exact_blocks.hpp>
-#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/closing.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/exact/exact_blocks.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/reducer.hpp>

@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/closing.hpp>
-#include <tilefold/detail/folding.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/closing.hpp>
+#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 

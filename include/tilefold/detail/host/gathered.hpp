@@ -12,12 +12,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/folding.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/host/places.hpp>
 #include <tilefold/detail/host/simd.hpp>
-#include <tilefold/detail/strided.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 

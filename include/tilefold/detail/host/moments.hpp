@@ -14,12 +14,12 @@
 #include <utility>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/pack.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/simd.hpp>
-#include <tilefold/detail/pack.hpp>
 #include <tilefold/tree.hpp>
 
 TILEFOLD_WARNINGS_OFF

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <utility>
 
-#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/pack.hpp>
 #include <tilefold/detail/host/fold.hpp>
-#include <tilefold/detail/pack.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <type_traits>
 
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/op.hpp>

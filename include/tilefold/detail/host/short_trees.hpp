@@ -10,9 +10,9 @@
 #include <memory>
 #include <utility>
 
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/reducer.hpp>
 

@@ -12,8 +12,8 @@
 #include <iterator>
 #include <type_traits>
 
-#include <tilefold/detail/bound_reducer.hpp>
-#include <tilefold/detail/exact_blocks.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/exact/exact_blocks.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>

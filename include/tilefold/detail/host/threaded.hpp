@@ -12,8 +12,8 @@
 #include <new>
 #include <utility>
 
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/forest.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/gathered.hpp>
 #include <tilefold/detail/host/moments.hpp>

@@ -3,7 +3,7 @@
 // The climb of the last to arrive by itself: who completes a group, that it sees what the others
 // wrote, and that the counters are zero again; and blocks of one warp with small tiles that climb
 // through several levels of groups, however the tiles are dealt to them.
-#include <tilefold/detail/cuda/sched/tile_kernel.cuh>
+#include <tilefold/detail/cuda/range/tile_kernel.cuh>
 
 #include <algorithm>
 #include <cstdint>
@@ -98,7 +98,7 @@ TEST(Climb, TheLastToArriveSeesWhatAllWrote) {
 // 32 threads of one item: a tile is 32 items, a group 128 partials.
 constexpr tile_policy tiny{32, 1};
 using node = piece<1>;
-using reducer_type = part::unfused<detail::op_reducer<node, join_pieces>>;
+using reducer_type = part::closed_reducer<detail::op_reducer<node, join_pieces>>;
 using source_type = detail::source<const std::uint32_t*>;
 using work_type = part::tile_work<tiny, source_type, reducer_type, detail::no_init, node*>;
 

@@ -159,7 +159,8 @@ struct piece_of_number {
 };
 
 template <int Words, int Bytes>
-using reducer_of = part::unfused<detail::op_reducer<piece<Words>, join_pieces, piece_of_number>>;
+using reducer_of =
+    part::closed_reducer<detail::op_reducer<piece<Words>, join_pieces, piece_of_number>>;
 
 /// A warp folds the next trees of its 32, of which tree t begins with item begins[t]; out[t] is the
 /// value of those that it could deal.

@@ -37,7 +37,7 @@ using part::rows_of;
 using node = piece<1>;
 
 template <class Op>
-using reducer_of = part::unfused<detail::op_reducer<node, Op>>;
+using reducer_of = part::closed_reducer<detail::op_reducer<node, Op>>;
 
 /// The node of Width items from item `first` on in one lane, where items from `count` on are
 /// missing.

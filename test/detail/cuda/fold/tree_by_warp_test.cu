@@ -20,7 +20,7 @@ namespace {
 namespace part = tilefold::detail::cuda;
 
 template <class Piece>
-using reducer_of = part::unfused<detail::op_reducer<Piece, join_pieces>>;
+using reducer_of = part::closed_reducer<detail::op_reducer<Piece, join_pieces>>;
 
 /// Block b pushes items 0 to b; and, after it cleared the stack, items 7 to 7 + 2 b.
 template <class Piece>

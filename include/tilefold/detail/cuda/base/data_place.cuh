@@ -12,9 +12,9 @@
 #include <utility>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/core/root_pointer.hpp>
+#include <tilefold/detail/core/type_name.hpp>
 #include <tilefold/detail/cuda/base/runtime.cuh>
-#include <tilefold/detail/root_pointer.hpp>
-#include <tilefold/detail/type_name.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::cuda {

@@ -15,9 +15,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/core/type_name.hpp>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
-#include <tilefold/detail/type_name.hpp>
 #include <tilefold/error.hpp>
 
 namespace tilefold::detail::cuda {

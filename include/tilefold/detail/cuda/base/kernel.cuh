@@ -4,7 +4,7 @@
 //
 //     type        build                          how the translation unit is compiled
 //     begins      wait_for_previous_launch()     or refuse_flush_to_zero(), if none overlap
-//     lifts       unfused                        the reducer, its steps closed to fusion
+//     lifts       closed_reducer                 the reducer, its steps closed to fusion
 //     deals       tile_shares                    which tiles are a block's
 //     ends        write()                        to an output iterator, or where a call waits
 //
@@ -17,7 +17,7 @@
 #include <new>
 #include <type_traits>
 
-#include <tilefold/detail/closing.hpp>
+#include <tilefold/detail/cuda/base/closed_reducer.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/reducer.hpp>
 
@@ -70,49 +70,6 @@ struct tile_shares {
   unsigned extra;
 
   __device__ unsigned first(unsigned block) const { return block * share + (min)(block, extra); }
-};
-
-/// The reducer as the kernels use it, its steps closed to fusion with each other
-/// (detail/closing.hpp).
-template <class Reducer>
-struct unfused : Reducer {
-  using accumulator = typename Reducer::accumulator;
-  border closing;
-
-  template <class... Values>
-  __device__ __forceinline__ accumulator lift(const Values&... values) const {
-    return steps().lift(values...);
-  }
-  __device__ __forceinline__ accumulator combine(const accumulator& a, const accumulator& b) const {
-    return steps().combine(a, b);
-  }
-  __device__ __forceinline__ accumulator combine_open(const accumulator& a,
-                                                      const accumulator& b) const {
-    return steps().combine_open(a, b);
-  }
-  __device__ __forceinline__ accumulator closed(const accumulator& combined) const {
-    return steps().closed(combined);
-  }
-  __device__ __forceinline__ accumulator combine_equals(const accumulator& a,
-                                                        const accumulator& b) const {
-    return steps().combine_equals(a, b);
-  }
-  template <class... Values>
-  __device__ __forceinline__ void absorb(accumulator& value, const Values&... values) const {
-    if constexpr (Reducer::absorbs) {
-      Reducer::absorb(value, values...);
-    } else {
-      // Made apart from its operands, which a combine may read after it has begun to write.
-      const accumulator both = combine(value, lift(values...));
-      ::new (static_cast<void*>(__builtin_addressof(value))) accumulator(both);
-    }
-  }
-  __device__ __forceinline__ typename Reducer::result project(const accumulator& value) const {
-    return steps().project(value);
-  }
-
- private:
-  __device__ __forceinline__ closed_steps<Reducer> steps() const { return {*this, closing}; }
 };
 
 /// Called where every kernel that folds begins. nvcc's -use_fast_math and -ftz=true flush subnormal

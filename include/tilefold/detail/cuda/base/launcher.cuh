@@ -18,10 +18,10 @@
 #include <memory>
 #include <string>
 
+#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/cluster.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/extremes.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -37,39 +37,6 @@ struct device_info {
   bool stream_lasts;     // of the executor's stream: it does not end while its work goes on
 
   const launch_tuning& tuning() const { return tuning_of(compute_capability); }
-};
-
-template <class Reducer>
-struct unfused;  // the reducer as kernels use it
-
-/// A fold of elements [0, n) of a source, n >= 1, and where it runs.
-template <class Source, class Reducer, class Init, class Out>
-struct range_job {
-  using acc = typename Reducer::accumulator;
-
-  const Source& source;
-  unfused<Reducer> reducer;
-  const Init& init;
-  std::int64_t n;
-  Out out;
-  const device_info& gpu;
-  cudaStream_t stream;
-};
-
-/// A fold of every tree of a forest, and where it runs.
-template <class Forest, class Reducer, class Init, class Out,
-          class Empty = typename Reducer::accumulator>
-struct forest_job {
-  using acc = typename Reducer::accumulator;
-  using reducer_type = Reducer;
-
-  Forest forest;
-  unfused<Reducer> reducer;
-  Init init;
-  Empty empty;
-  Out out;
-  const device_info& gpu;
-  cudaStream_t stream;
 };
 
 /// Tiles of one launch: kernels count them in 32 bits.

@@ -26,7 +26,7 @@
 #include <cstdint>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/extremes.hpp>
+#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/tree.hpp>
 
@@ -271,16 +271,18 @@ struct launch_tuning {
   }
 };
 
-inline constexpr launch_tuning h200{.short_tile_parts = 2,
-                                    .short_nt = 256,
-                                    .some_trees = 512,
-                                    .many_trees = 4096,
-                                    .most_warp_items = {1024, 4096, 16384},
-                                    .least_slice_items = {16384, 65536},
-                                    .slices_per_block = 4,
-                                    .head_patches_per_sm = 128};
+inline constexpr launch_tuning default_tuning{.short_tile_parts = 2,
+                                              .short_nt = 256,
+                                              .some_trees = 512,
+                                              .many_trees = 4096,
+                                              .most_warp_items = {1024, 4096, 16384},
+                                              .least_slice_items = {16384, 65536},
+                                              .slices_per_block = 4,
+                                              .head_patches_per_sm = 128};
 
 /// Of a GPU of compute capability major * 10 + minor: that of an H200, until another was measured.
-constexpr const launch_tuning& tuning_of([[maybe_unused]] int compute_capability) { return h200; }
+constexpr const launch_tuning& tuning_of([[maybe_unused]] int compute_capability) {
+  return default_tuning;
+}
 
 }  // namespace tilefold::detail::cuda

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/extremes.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/runtime.cuh>
-#include <tilefold/detail/extremes.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/tree.hpp>
 

@@ -9,16 +9,16 @@
 //     level 2                          0                  the last block of all has the root
 //
 // Nothing waits: a block that completes no group leaves. Groups are aligned powers of two, so this
-// is the neighbour tree. grid_tree counts and climbs; what folds a group is the caller's. grid_fold
-// is that caller for the partials of one range, in groups of nt * group_vt.
+// is the neighbour tree. grid_tree counts and climbs; what folds a group is the caller's.
+// partials_fold is that caller for the partials of one range, in groups of nt * group_vt.
 #pragma once
 
 #include <cstdint>
 
+#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
-#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/reducer.hpp>
 
@@ -144,7 +144,7 @@ __device__ __forceinline__ Acc fold_partials(const Reducer& reducer, const Acc* 
 
 /// What a block of Nt threads does with the nodes of one range that it has folded.
 template <int Nt, class Reducer, class Init, class Out>
-class grid_fold {
+class partials_fold {
   using acc = typename Reducer::accumulator;
 
  public:
@@ -167,7 +167,7 @@ class grid_fold {
 
   /// Writes the value of a node, one of `count` of its level: as a partial, or as the result if it
   /// is the only one.
-  __device__ __forceinline__ void keep(const acc& value, acc* partial, unsigned count) const {
+  __device__ __forceinline__ void write_node(const acc& value, acc* partial, unsigned count) const {
     if (threadIdx.x != 0) return;
     if (count > 1) {
       ::new (static_cast<void*>(partial)) acc(value);
@@ -176,8 +176,8 @@ class grid_fold {
     }
   }
 
-  /// Called after keep() of this block's nodes, [begin, end) of `count`: folds the groups that this
-  /// block completes, level by level.
+  /// Called after write_node() of this block's nodes, [begin, end) of `count`: folds the groups
+  /// that this block completes, level by level.
   __device__ __forceinline__ void climb_from(scratch<acc> memory, unsigned begin, unsigned end,
                                              unsigned count) const {
     tree_of(memory, count).climb_from(begin, end, shared.completed, group_fold{*this});
@@ -185,7 +185,7 @@ class grid_fold {
 
   /// Adds the value of this block, one of gridDim.x, to the fold.
   __device__ __forceinline__ void add_block(const acc& value, scratch<acc> memory) const {
-    keep(value, memory.partials + blockIdx.x, gridDim.x);
+    write_node(value, memory.partials + blockIdx.x, gridDim.x);
     tree_of(memory, gridDim.x).climb(blockIdx.x / group, 1, shared.completed, group_fold{*this});
   }
 
@@ -193,12 +193,12 @@ class grid_fold {
   static constexpr unsigned group = Nt * group_vt;
 
   struct group_fold {
-    const grid_fold& of;
+    const partials_fold& of;
 
     __device__ __forceinline__ void operator()(const complete_group<acc>& g) const {
-      of.keep(cuda::fold_partials<Nt, group_vt>(of.reducer, g.partials, g.first,
-                                                static_cast<int>(g.size), of.warp_values(0)),
-              g.above + g.number, g.neighbors);
+      of.write_node(cuda::fold_partials<Nt, group_vt>(of.reducer, g.partials, g.first,
+                                                      static_cast<int>(g.size), of.warp_values(0)),
+                    g.above + g.number, g.neighbors);
     }
   };
 

@@ -17,15 +17,15 @@
 
 #include <cstdint>
 
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/folding.hpp>
-#include <tilefold/detail/forest.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -280,7 +280,7 @@ class stretch_fold {
   }
 
   __device__ __forceinline__ auto settled_summands() const {
-    using lifts_type = unfused<decltype(reducer_->of_summands())>;
+    using lifts_type = closed_reducer<decltype(reducer_->of_summands())>;
     const lifts_type lifts{reducer_->of_summands(), reducer_->closing};
     registers<typename lifts_type::accumulator, items> mine;
     if (__all_sync(full_warp, available_ == items)) {

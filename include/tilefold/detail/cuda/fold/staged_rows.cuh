@@ -20,13 +20,13 @@
 #include <cstdint>
 #include <utility>
 
-#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/starting_at.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/load/staged.cuh>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/starting_at.hpp>
 
 namespace tilefold::detail::cuda {
 
@@ -46,7 +46,8 @@ inline constexpr bool stages_reducer<Source, bound_reducer<R, Lift, Values...>> 
     pays_to_stage_reducer(staged_bytes<Source>,
                           sizeof(typename bound_reducer<R, Lift, Values...>::accumulator));
 template <class Source, class Reducer>
-inline constexpr bool stages_reducer<Source, unfused<Reducer>> = stages_reducer<Source, Reducer>;
+inline constexpr bool stages_reducer<Source, closed_reducer<Reducer>> =
+    stages_reducer<Source, Reducer>;
 template <class Source, class Reducer>
 inline constexpr bool stages_structs =
     holds_structs<Source> &&

@@ -18,14 +18,14 @@
 #include <iterator>
 #include <utility>
 
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {

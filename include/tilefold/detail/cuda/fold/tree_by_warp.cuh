@@ -21,6 +21,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
@@ -29,8 +31,6 @@
 #include <tilefold/detail/cuda/fold/stream.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/fold/warp_stack.cuh>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/folding.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {

@@ -26,9 +26,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/balanced_state.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
-#include <tilefold/detail/exact_state.hpp>
+#include <tilefold/detail/exact/balanced_state.hpp>
+#include <tilefold/detail/exact/exact_state.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -8,14 +8,14 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/cuda/base/tuning_in_kernel.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/in_kernel/tuning_in_kernel.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/detail/extremes.hpp>
-#include <tilefold/detail/function_checks.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
@@ -96,7 +96,7 @@ struct kernel_fold {
       normalized_op<Op>::known && op_traits<op, accumulator>::separately_rounded;
   using lift = typed_lift_t<typename normalized_op<Op>::argument, value, accumulator,
                             std::conditional_t<never_fused, as_is, as_computed>>;
-  using reducer = unfused<op_reducer<accumulator, op, lift>>;
+  using reducer = closed_reducer<op_reducer<accumulator, op, lift>>;
 
   __device__ __forceinline__ static reducer make(const Op& user_op) {
     cuda::refuse_flush_to_zero();

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/cuda/in_kernel/kernel_fold.cuh>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/op.hpp>

@@ -18,9 +18,9 @@
 #include <utility>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/detail/root_pointer.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::cuda {
@@ -101,7 +101,7 @@ class kept_function {
   using function = adaptor_function<It>;
 
  public:
-  __device__ __forceinline__ void keep(const It& it) {
+  __device__ __forceinline__ void hold(const It& it) {
     ::new (static_cast<void*>(bytes_)) function(it);
   }
   __device__ __forceinline__ const function& get() const {

@@ -19,10 +19,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/adaptors.cuh>
-#include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::cuda {
@@ -210,17 +210,17 @@ class adaptor_in_registers {
   }
   template <class... Place>
   __device__ __forceinline__ void load(const It& it, Place... place) {
-    function_.keep(it);
+    function_.hold(it);
     elements_.load(cuda::underneath(it), place...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_rows(const It& it, Place... place) {
-    function_.keep(it);
+    function_.hold(it);
     elements_.load_rows(cuda::underneath(it), place...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_part(const It& it, Place... place) {
-    function_.keep(it);
+    function_.hold(it);
     elements_.load_part(cuda::underneath(it), place...);
   }
   __device__ __forceinline__ void settle() { elements_.settle(); }

@@ -21,11 +21,11 @@
 #include <iterator>
 #include <utility>
 
-#include <tilefold/detail/bound_reducer.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
-#include <tilefold/detail/extremes.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 

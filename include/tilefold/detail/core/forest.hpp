@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many sequences to be folded to one value each: a forest. Tree i is the first count(i) elements of
+// the source tree(i). Where all trees are known to lie in one range of items that are there
+// (`in_one_range`), that is all_items(), and tree i starts at its element first(i). Plain values
+// that host and device code share. from(i) is the forest without its first i trees.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/starting_at.hpp>
+#include <tilefold/reducer.hpp>
+
+namespace tilefold::detail {
+
+/// Elements [begin, end) of a source.
+struct element_range {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+/// Trees that are segments of one range, each from begins[i] to ends[i]. Gaps, overlaps and any
+/// order are fine, so nothing is known of the items between them.
+template <class Source, class Begins, class Ends>
+struct segment_forest {
+  using source_type = Source;
+  static constexpr bool in_one_range = false;
+
+  Source source;
+  Begins begins;
+  Ends ends;
+  std::int64_t num_trees;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t first(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(begins, i));
+  }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(ends, i)) - first(i);
+  }
+  TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
+  TILEFOLD_HD segment_forest from(std::int64_t i) const {
+    return {source, detail::starting_at(begins, i), detail::starting_at(ends, i), num_trees - i};
+  }
+};
+
+template <class Source, class Begins, class Ends>
+segment_forest<Source, Begins, Ends> make_segment_forest(const Source& source, const Begins& begins,
+                                                         const Ends& ends, std::int64_t num_trees) {
+  return {source, begins, ends, num_trees};
+}
+
+/// Trees that are segments one after the other: tree i from offsets[i] to offsets[i + 1].
+template <class Source, class Offsets>
+struct offsets_forest {
+  using source_type = Source;
+  static constexpr bool in_one_range = true;
+
+  Source source;
+  Offsets offsets;
+  std::int64_t num_trees;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t first(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(offsets, i));
+  }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const { return first(i + 1) - first(i); }
+  TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
+  TILEFOLD_HD offsets_forest from(std::int64_t i) const {
+    return {source, detail::starting_at(offsets, i), num_trees - i};
+  }
+  TILEFOLD_HD element_range all_items() const { return {first(0), first(num_trees)}; }
+};
+
+template <class Source, class Offsets>
+offsets_forest<Source, Offsets> make_offsets_forest(const Source& source, const Offsets& offsets,
+                                                    std::int64_t num_trees) {
+  return {source, offsets, num_trees};
+}
+
+/// The same where no tree has more than `most_items` items. Of one that has, the others are left
+/// out, so that nothing is read or written that should not be.
+template <class Source, class Offsets>
+struct bounded_forest : offsets_forest<Source, Offsets> {
+  using base = offsets_forest<Source, Offsets>;
+
+  std::int64_t most_items;
+
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
+    const std::int64_t items = base::count(i);
+    return items < most_items ? items : most_items;
+  }
+  TILEFOLD_HD bounded_forest from(std::int64_t i) const { return {base::from(i), most_items}; }
+};
+
+template <class Source, class Offsets>
+bounded_forest<Source, Offsets> make_bounded_forest(const offsets_forest<Source, Offsets>& forest,
+                                                    std::int64_t most_items) {
+  return {forest, most_items};
+}
+
+/// A source whose indices, if it has some, count in a sequence of which it holds the items from
+/// `position` on.
+template <class It>
+It in_whole(const It& it, std::int64_t) {
+  return it;
+}
+inline position_iterator in_whole(const index_iterator&, std::int64_t position) {
+  return {position};
+}
+template <std::size_t... Index, class... Its>
+auto in_whole(const source_of<std::index_sequence<Index...>, Its...>& elements,
+              std::int64_t position) {
+  using source_type = source<Its...>;
+  return source<decltype(detail::in_whole(source_type::template iterator<Index>(elements),
+                                          position))...>{
+      {detail::in_whole(source_type::template iterator<Index>(elements), position)}...};
+}
+
+/// Trees of `length` elements each, one after the other.
+template <class Source>
+struct equal_forest {
+  using source_type = Source;
+  static constexpr bool in_one_range = true;
+
+  Source source;
+  std::int64_t num_trees;
+  std::int64_t length;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t first(std::int64_t i) const { return i * length; }
+  TILEFOLD_HD std::int64_t count(std::int64_t) const { return length; }
+  TILEFOLD_HD Source tree(std::int64_t i) const { return detail::starting_at(source, first(i)); }
+  TILEFOLD_HD equal_forest from(std::int64_t i) const { return {tree(i), num_trees - i, length}; }
+  TILEFOLD_HD element_range all_items() const { return {0, num_trees * length}; }
+};
+
+template <class Source>
+equal_forest<Source> make_equal_forest(const Source& source, std::int64_t num_trees,
+                                       std::int64_t length) {
+  return {source, num_trees, length};
+}
+
+/// Trees that are arrays by themselves: the first lengths[i] elements from arrays[i] on. An
+/// iterator of an empty tree leads nowhere. `Indexed` puts each element's index before it.
+template <bool Indexed, class Arrays, class Lengths>
+struct array_forest {
+  using array_type = std::iter_value_t<Arrays>;
+  using source_type =
+      std::conditional_t<Indexed, source<index_iterator, array_type>, source<array_type>>;
+  static constexpr bool in_one_range = false;
+
+  Arrays arrays;
+  Lengths lengths;
+  std::int64_t num_trees;
+
+  TILEFOLD_HD std::int64_t size() const { return num_trees; }
+  TILEFOLD_HD std::int64_t count(std::int64_t i) const {
+    return static_cast<std::int64_t>(detail::element(lengths, i));
+  }
+  TILEFOLD_HD source_type tree(std::int64_t i) const {
+    if constexpr (Indexed) {
+      return {{index_iterator{}}, {detail::element(arrays, i)}};
+    } else {
+      return {{detail::element(arrays, i)}};
+    }
+  }
+  TILEFOLD_HD array_forest from(std::int64_t i) const {
+    return {detail::starting_at(arrays, i), detail::starting_at(lengths, i), num_trees - i};
+  }
+};
+
+template <bool Indexed, class Arrays, class Lengths>
+array_forest<Indexed, Arrays, Lengths> make_array_forest(const Arrays& arrays,
+                                                         const Lengths& lengths,
+                                                         std::int64_t num_trees) {
+  return {arrays, lengths, num_trees};
+}
+
+}  // namespace tilefold::detail

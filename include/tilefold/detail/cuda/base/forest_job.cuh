@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the launches of a forest are asked for. Host code.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <tilefold/detail/cuda/base/closed_reducer.cuh>
+#include <tilefold/detail/cuda/base/launcher.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// A fold of every tree of a forest, and where it runs.
+template <class Forest, class Reducer, class Init, class Out,
+          class Empty = typename Reducer::accumulator>
+struct forest_job {
+  using acc = typename Reducer::accumulator;
+  using reducer_type = Reducer;
+
+  Forest forest;
+  closed_reducer<Reducer> reducer;
+  Init init;
+  Empty empty;
+  Out out;
+  const device_info& gpu;
+  cudaStream_t stream;
+};
+
+}  // namespace tilefold::detail::cuda

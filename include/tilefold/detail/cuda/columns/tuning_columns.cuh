@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The measured numbers of columns. As tuning.cuh says.
+#pragma once
+
+#include <cstddef>
+
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// How a thread folds columns.
+struct column_shape {
+  int nt;
+  int rows;   // of a chunk
+  int width;  // of a packet
+};
+
+/// The widest packet that pays, of at most `width` columns: the nodes of a packet, 32 bytes for
+/// every level of a run, are what a thread has registers for. Packets are words.
+constexpr int column_width_for(int width, int item_bytes, int acc_bytes) {
+  while (width > 1 && width * acc_bytes > 32) width /= 2;
+  return width * item_bytes < 4 ? 1 : width;
+}
+
+/// 64 to 128 bytes in flight per thread hide the memory's latency.
+constexpr column_shape column_shape_for(int width, int item_bytes, int acc_bytes) {
+  return {detail::bounded(floor_power_of_two(16384 / (width * acc_bytes)), 32, 256),
+          detail::bounded(floor_power_of_two(128 / (width * item_bytes)), 2, width > 1 ? 8 : 16),
+          width};
+}
+
+/// Levels of the tree above a thread's chunk of rows.
+inline constexpr int run_levels = 4;
+
+/// Rows of partials that a thread folds.
+inline constexpr int partial_rows = 8;
+
+/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a chunk and
+/// the stack, of which a level takes `node_bytes` bytes, want the registers.
+constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
+  if (node_bytes > 32) return 1;
+  return (node_bytes > 16 ? 512 : 768) / nt;
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A warp's exact sum of floats, whatever their range. A bin takes the items of 16 neighbouring
+// exponents; each lane has its own, which are doubles in shared memory:
+//
+//     bin         0: 2^-149..   1: 2^-111..   2: 2^-95..    ...   15: 2^113..
+//     lane 0      [  8 bytes ]  [          ]  [          ]        [          ]
+//     lane 1      [          ]  [          ]  [          ]        [          ]      no two lanes
+//     ...                                                                           of a bank
+//
+// A float has 24 bits, 16 exponents make 39 of them, a double holds 53: so sums of 2^13 items are
+// exact, and no order enters. Then bins are emptied into words of 32 bits. That is 7 instructions
+// an item, and half the bandwidth of shared memory at the speed of memory. Bins begin at -0, so
+// that one that still is -0 has met nothing else; infinities and NaNs make their bin so. Device
+// code.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/exact/limbs.cuh>
+#include <tilefold/detail/cuda/exact/tuning_exact.cuh>
+#include <tilefold/detail/exact/exact_state.hpp>
+#include <tilefold/policy.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// A warp's bins, and the words that they are emptied into, in shared memory.
+template <tile_policy Policy = exact_bins_policy, int Blocks = min_resident_bins_blocks>
+class warp_bins {
+  static constexpr int bins = 16;
+  static constexpr int items_of_bin = 1 << 13;
+  static constexpr int least = -160;  // a multiple of 32 below the unit of bin 0
+
+ public:
+  using number = float;
+  static constexpr tile_policy policy = Policy;
+  static constexpr int min_resident_blocks = Blocks;
+  static constexpr int words = 12;
+  static constexpr int chunks_to_empty = items_of_bin / policy.vt;
+  __device__ static int exponent(int i) { return least + 32 * i; }
+
+  double bin[bins][warp_size];
+  long long word[words];
+  unsigned marks;
+
+  __device__ __forceinline__ void clear(int lane) {
+#pragma unroll
+    for (int b = 0; b < bins; ++b) bin[b][lane] = -0.0;
+    if (lane < words) word[lane] = 0;
+    if (lane == 0) marks = 0;
+    __syncwarp();
+  }
+
+  /// Adds N items of every lane, N even.
+  template <int N>
+  __device__ __forceinline__ bool add(const registers<float, N>& items, int lane) {
+#pragma unroll
+    for (int i = 0; i < N; i += 2) {
+      // Two at a time, so that one waits for memory while the other does; of one bin, their sum.
+      double& first = bin[bin_of(items[i])][lane];
+      double& second = bin[bin_of(items[i + 1])][lane];
+      const auto x = static_cast<double>(items[i]);
+      auto y = static_cast<double>(items[i + 1]);
+      const double of_first = first;
+      const double of_second = second;
+      if (&first == &second) y = __dadd_rn(x, y);
+      const double sum_of_first = __dadd_rn(of_first, x);
+      const double sum_of_second = __dadd_rn(of_second, y);
+      first = sum_of_first;
+      second = sum_of_second;
+    }
+    return true;
+  }
+  /// add() refuses nothing.
+  template <int N>
+  __device__ __forceinline__ void take_rare(const registers<float, N>&, int) {}
+
+  /// Empties the bins into the words: after `chunks_to_empty` chunks at the latest, and in
+  /// the end.
+  __device__ __noinline__ void empty(int lane) {
+    std::uint64_t found = 0;
+#pragma unroll 1
+    for (int b = 0; b < bins; ++b) {
+      const double x = bin[b][lane];
+      const bool touched = __double_as_longlong(x) != __double_as_longlong(-0.0);
+      if (!__any_sync(full_warp, touched)) continue;
+      const bool finite = x - x == 0;
+      found |= seen::other | (finite   ? 0
+                              : x != x ? seen::nan
+                              : x > 0  ? seen::plus_infinity
+                                       : seen::minus_infinity);
+      cuda::add_to_limbs(word, touched && finite ? count_of(x, unit(b)) : 0, unit(b) - least, lane);
+      if (touched) bin[b][lane] = 0.0;
+    }
+    const unsigned of_warp = cuda::warp_or(static_cast<unsigned>(found));
+    if (lane == 0) marks |= of_warp != 0 ? of_warp : static_cast<unsigned>(seen::minus_zero);
+  }
+
+ protected:
+  /// Bin b holds a multiple of 2^unit.
+  __device__ __forceinline__ static int unit(int b) { return 16 * b - 150; }
+
+ private:
+  __device__ __forceinline__ static unsigned bin_of(float x) {
+    return __float_as_uint(x) >> 27 & 15;
+  }
+  // x / 2^unit, an integer of 54 bits.
+  __device__ static long long count_of(double x, int unit) {
+    const float_parts parts = detail::parts_of(x);
+    const int shift = parts.exponent - unit;
+    const auto size = static_cast<long long>(shift >= 0 ? parts.mantissa << (min)(shift, 63)
+                                                        : parts.mantissa >> (min)(-shift, 63));
+    return parts.negative ? -size : size;
+  }
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A warp's exact sum of floats or doubles by digits. A number is cut against fixed anchors, large
+// powers of two; here anchors of floats, 23 bits apart:
+//
+//     item        x = 1.01101...01 * 2^3           24 bits
+//     anchor A    1.5 * 2^12, above all items of the warp's chunk
+//     h = x + A   rounded to a multiple of 2^-11: A and the digit, the upper bits of x
+//     x -= h - A  exact: what is left lies below 2^-12, for the next anchor 23 bits lower
+//     digits      the bits of all h are added as integers, and the anchor's taken off in the end
+//
+// A chunk is cut level by level, from the anchor of its largest item down until nothing is left.
+// Anchors are fixed, so sums are integers and no order enters. Data of ordinary spread take two or
+// three levels. Items too large for the first anchor are scaled first; infinities and NaNs are
+// noted. Device code.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/exact/limbs.cuh>
+#include <tilefold/detail/cuda/exact/tuning_exact.cuh>
+#include <tilefold/detail/exact/exact_state.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Anchor l is 1.5 * 2^(top - step l); its last bit is worth 2^(top - fraction - step l).
+template <class Float>
+struct anchors;
+template <>
+struct anchors<float> {
+  using bits_type = unsigned;
+  static constexpr int fraction = 23;
+  static constexpr int bias = 127;
+  static constexpr int step = 23;
+  static constexpr int top = 127;
+  static constexpr int levels = 12;
+  static constexpr int scale = 24;  // items of 2^125 and more are taken 2^-24 times
+  static constexpr int parts = 1;   // words of a sum of digits
+  static constexpr bool has_rest = false;
+};
+template <>
+struct anchors<double> {
+  using bits_type = unsigned long long;
+  static constexpr int fraction = 52;
+  static constexpr int bias = 1023;
+  static constexpr int step = 52;
+  static constexpr int top = 1022;
+  static constexpr int levels = 40;
+  static constexpr int scale = 64;
+  static constexpr int parts = 2;
+  static constexpr bool has_rest = true;  // below the last anchor: multiples of 2^-1074
+};
+
+/// Where sums of digits lie: those of all levels, of what is left, and of scaled items.
+template <class Float>
+struct digit_slots {
+  using anchor = anchors<Float>;
+  static constexpr int scaled_levels = 4;
+  static constexpr int rest = anchor::levels;
+  static constexpr int scaled = anchor::levels + (anchor::has_rest ? 1 : 0);
+  static constexpr int count = scaled + scaled_levels;
+  static constexpr int words = count * anchor::parts;
+
+  /// The power of two that a word counts.
+  __device__ static int exponent(int word) {
+    constexpr int unit = anchor::top - anchor::fraction;
+    const int s = word / anchor::parts;
+    const int part = 32 * (word % anchor::parts);
+    if (anchor::has_rest && s == rest) return part + 1 - anchor::bias - anchor::fraction;
+    return part + (s >= scaled ? unit + anchor::scale - anchor::step * (s - scaled)
+                               : unit - anchor::step * s);
+  }
+};
+
+/// A warp's own sums of digits, in shared memory.
+template <class Float, tile_policy Policy = exact_policy>
+class warp_digits {
+  using anchor = anchors<Float>;
+  using slots = digit_slots<Float>;
+  using bits_type = typename anchor::bits_type;
+  static constexpr bits_type sign = bits_type{1} << (8 * sizeof(Float) - 1);
+
+ public:
+  using number = Float;
+  static constexpr tile_policy policy = Policy;
+  static constexpr int min_resident_blocks =
+      Policy.vt > exact_policy.vt ? min_resident_exact_long_blocks : min_resident_exact_blocks;
+  static constexpr int words = slots::words;
+  __device__ static int exponent(int i) { return slots::exponent(i); }
+
+  /// Of items that the first anchor takes; fields of exponents.
+  static constexpr int most_exponent = anchor::top - 3 + anchor::bias;
+
+  long long word[slots::words];
+  unsigned marks;
+
+  __device__ __forceinline__ void clear(int lane) {
+    for (int i = lane; i < slots::words; i += warp_size) word[i] = 0;
+    if (lane == 0) marks = 0;
+    __syncwarp();
+  }
+
+  /// Adds N items of every lane, unless some are too large for the first anchor or not finite.
+  /// Returns whether it did. All lanes of the warp.
+  template <int N>
+  __device__ __forceinline__ bool add(registers<Float, N>& items, int lane) {
+    const int largest = largest_exponent(items);
+    if (largest > most_exponent) return false;
+    if (largest < 0) {
+      note_zeros(items, lane);
+      return true;
+    }
+    if (lane == 0) marks |= static_cast<unsigned>(seen::other);
+    const int level = (anchor::top - 2 + anchor::bias - largest) / anchor::step;
+    cut(items, lane, detail::smaller(level, anchor::levels - 1), 0);
+    return true;
+  }
+
+  /// Takes what add() refuses: -0 is in its place.
+  template <int N>
+  __device__ __forceinline__ void take_rare(registers<Float, N>& items, int lane) {
+    add_huge(items, lane);
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      if (exponent_of(items[i]) > most_exponent) items.put(i, -Float{0});
+    }
+  }
+
+  __device__ __forceinline__ static Float sum_of(Float a, Float b) {
+    if constexpr (sizeof(Float) == 4) {
+      return __fadd_rn(a, b);
+    } else {
+      return __dadd_rn(a, b);
+    }
+  }
+
+  /// The exponent's field, of all items of the warp; -1 if all are zeros.
+  template <int N>
+  __device__ __forceinline__ static int largest_exponent(const registers<Float, N>& items) {
+    if constexpr (sizeof(Float) == 4) {
+      // In one instruction an item, which passes over NaNs: cut() and note_zeros() meet them.
+      float most = 0;
+#pragma unroll
+      for (int i = 0; i < N; ++i) most = fmaxf(most, fabsf(items[i]));
+      const int all = cuda::warp_max(static_cast<int>(bits_of(most)));
+      return all == 0 ? -1 : all >> anchor::fraction;
+    } else {
+      // The upper words, and whether the lower ones of subnormals are anything.
+      unsigned most = 0;
+      unsigned any = 0;
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        most = (max)(most, static_cast<unsigned>(bits_of(items[i]) >> 32) & 0x7fffffffu);
+        any |= static_cast<unsigned>(bits_of(items[i]));
+      }
+      const int all = cuda::warp_max(static_cast<int>(most | (any != 0 ? 1u : 0u)));
+      return all == 0 ? -1 : all >> (anchor::fraction - 32);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static bits_type bits_of(Float x) {
+    return __builtin_bit_cast(bits_type, x);
+  }
+  __device__ __forceinline__ static int exponent_of(Float x) {
+    return static_cast<int>((bits_of(x) & ~sign) >> anchor::fraction);
+  }
+  // Cuts the items at anchor `level` and those below it, until nothing is left of any; their digits
+  // go to slots `base` + level.
+  template <int N>
+  __device__ __forceinline__ void cut(registers<Float, N>& items, int lane, int level, int base) {
+    bool more;
+#pragma unroll 1
+    do {
+      const bits_type a = (static_cast<bits_type>(anchor::top + anchor::bias - anchor::step * level)
+                           << anchor::fraction) |
+                          bits_type{1} << (anchor::fraction - 1);
+      const auto above = __builtin_bit_cast(Float, a);
+      bits_type digits = 0;
+      bits_type left = 0;
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        const Float h = sum_of(items[i], above);
+        digits += bits_of(h);
+        items.put(i, sum_of(items[i], -sum_of(h, -above)));
+        left |= bits_of(items[i]);
+      }
+      add_sum(base + level, static_cast<std::make_signed_t<bits_type>>(digits - N * a), lane);
+      ++level;
+      more = __any_sync(full_warp, (left & ~sign) != 0);
+    } while (more && level < anchor::levels);
+    if (more) {
+      if constexpr (anchor::has_rest) {
+        add_rest(items, lane);
+      } else if (lane == 0) {
+        marks |= static_cast<unsigned>(seen::nan);  // of all numbers nothing is left
+      }
+    }
+  }
+
+  // Multiples of the least number, of which so little is left that their bits are the integers.
+  template <int N>
+  __device__ __forceinline__ void add_rest(const registers<Float, N>& items, int lane) {
+    long long sum = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const auto size = static_cast<long long>(bits_of(items[i]) & ~sign);
+      sum += (bits_of(items[i]) & sign) != 0 ? -size : size;
+    }
+    add_sum(slots::rest, sum, lane);
+  }
+
+  // Adds what all lanes bring to a slot.
+  __device__ __forceinline__ void add_sum(int slot, int mine, int lane) {
+    const int high = cuda::warp_sum_at_once(mine >> 12);
+    const int low = cuda::warp_sum_at_once(mine & 4095);
+    if (lane == 0) word[slot] += (static_cast<long long>(high) << 12) + low;
+  }
+  __device__ __forceinline__ void add_sum(int slot, long long mine, int lane) {
+    const long long all = cuda::warp_sum_of_digits(mine);
+    // The sum of a level has more than 64 bits: the lower 32 and what is above them.
+    if (lane == 0) word[2 * slot] += all & 0xffffffff;
+    if (lane == 1) word[2 * slot + 1] += all >> 32;
+  }
+
+  // Those of the items that are too large for the first anchor, or not finite.
+  template <int N>
+  __device__ __forceinline__ void add_huge(const registers<Float, N>& items, int lane) {
+    registers<Float, N> scaled;
+    unsigned found = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const bits_type bits = bits_of(items[i]);
+      const int exponent = exponent_of(items[i]);
+      const bool finite = exponent <= 2 * anchor::bias;
+      if (exponent > most_exponent) found |= static_cast<unsigned>(seen::other);
+      if (!finite) {
+        const bool nan = (bits & ((bits_type{1} << anchor::fraction) - 1)) != 0;
+        found |= static_cast<unsigned>(nan                  ? seen::nan
+                                       : (bits & sign) != 0 ? seen::minus_infinity
+                                                            : seen::plus_infinity);
+      }
+      const bits_type divided = bits - (static_cast<bits_type>(anchor::scale) << anchor::fraction);
+      scaled.put(
+          i, exponent > most_exponent && finite ? __builtin_bit_cast(Float, divided) : Float{0});
+    }
+    found = cuda::warp_or(found);
+    if (lane == 0) marks |= found;
+    cut(scaled, lane, (anchor::top - 2 - (anchor::bias - anchor::scale)) / anchor::step,
+        slots::scaled);
+  }
+
+  // Of items that are all zeros or NaNs: whether any is a NaN, or +0.
+  template <int N>
+  __device__ __forceinline__ void note_zeros(const registers<Float, N>& items, int lane) {
+    bits_type all = sign;
+    bits_type any = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      all &= bits_of(items[i]);
+      any |= bits_of(items[i]) & ~sign;
+    }
+    const bool nan = __any_sync(full_warp, any != 0);
+    const bool other = __any_sync(full_warp, all == 0);
+    const std::uint64_t found = nan     ? seen::nan | seen::other
+                                : other ? seen::other
+                                        : seen::minus_zero;
+    if (lane == 0) marks |= static_cast<unsigned>(found);
+  }
+};
+
+}  // namespace tilefold::detail::cuda

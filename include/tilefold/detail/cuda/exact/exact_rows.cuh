@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A warp's exact sum of doubles, whatever their range. Each lane has a row of integers of 64 bits
+// for every 51 exponents, in shared memory. A double of level l, whose exponents are those of 51,
+// is two digits:
+//
+//     A = 1.5 * 2^(u + 52)   u = 51 l - 1022, so that |x| < 2^(u + 51)
+//     h = x + A              rounded to a multiple of 2^u
+//     rest = x - (h - A)     exact, at most 2^(u - 1), a multiple of 2^(u - 52): the last bit of x
+//     g = rest + A / 2^52    exact
+//
+//     row l + 1     counts 2^(u - 1); gets 2 (bits of h - bits of A)
+//     row l         counts 2^(u - 52); gets bits of g - bits of A / 2^52
+//
+// A row gains at most 2^52 an item, and exactly that of the largest below a power of two, so that
+// it holds 2^11 - 1 items. Then rows are emptied into words of 32 bits. Integers know no order.
+// That is 27 instructions an item. Device code.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/words.cuh>
+#include <tilefold/detail/cuda/exact/limbs.cuh>
+#include <tilefold/detail/cuda/exact/tuning_exact.cuh>
+#include <tilefold/detail/exact/exact_state.hpp>
+#include <tilefold/policy.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// A warp's rows, and the words that they are emptied into, in shared memory.
+class warp_rows {
+  static constexpr int step = 51;
+  static constexpr int rows = 42;
+  static constexpr int items_of_row = (1 << 11) - 1;
+  static constexpr unsigned most_exponent = 2040;  // of a level; fields of exponents
+  static constexpr int least = -1088;              // a multiple of 32 below the unit of row 0
+
+ public:
+  using number = double;
+  static constexpr tile_policy policy = exact_rows_policy;
+  static constexpr int min_resident_blocks = min_resident_rows_blocks;
+  static constexpr int words = 70;
+  static constexpr int chunks_to_empty = items_of_row / policy.vt;
+  __device__ static int exponent(int i) { return least + 32 * i; }
+
+  long long row[rows][warp_size];
+  long long word[words];
+  unsigned marks;
+
+  __device__ __forceinline__ void clear(int lane) {
+#pragma unroll
+    for (int r = 0; r < rows; ++r) row[r][lane] = 0;
+    for (int i = lane; i < words; i += warp_size) word[i] = 0;
+    if (lane == 0) marks = 0;
+    __syncwarp();
+  }
+
+  /// Adds N items of every lane, unless one is huge or not finite. Returns whether it did. All
+  /// lanes.
+  template <int N>
+  __device__ __forceinline__ bool add(registers<double, N>& items, int lane) {
+    unsigned most = 0;
+    unsigned any = 0;
+    int all = -1;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      most = (max)(most, static_cast<unsigned>(__double2hiint(items[i])) & 0x7fffffffu);
+    }
+    if (__any_sync(full_warp, most > (most_exponent << 20 | 0xfffffu))) return false;
+    if (most == 0) {
+      // Only zeros, or the least subnormals: has the lane met anything but -0?
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        any |= static_cast<unsigned>(__double2loint(items[i]));
+        all &= __double2hiint(items[i]);
+      }
+    }
+    note(most != 0 || any != 0 || all >= 0, lane);
+#pragma unroll
+    for (int i = 0; i < N; ++i) add_to(&row[0][lane], items[i]);
+    return true;
+  }
+
+  /// Takes what add() refuses: -0 is in its place.
+  template <int N>
+  __device__ __forceinline__ void take_rare(registers<double, N>& items, int lane) {
+    std::uint64_t found = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const double x = items[i];
+      const unsigned size = static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
+      if (size >> 20 <= most_exponent) continue;
+      found |= seen::other;
+      if (size < 0x7ff00000u) {
+        add_to(&row[1][lane], x * 0x1p-51);  // one row higher
+      } else {
+        found |= x != x ? seen::nan : x > 0 ? seen::plus_infinity : seen::minus_infinity;
+      }
+      items.put(i, -0.0);
+    }
+    const unsigned of_warp = cuda::warp_or(static_cast<unsigned>(found));
+    if (lane == 0) marks |= of_warp;
+  }
+
+  /// Empties the rows into the words: after `chunks_to_empty` chunks at the latest, and in
+  /// the end.
+  __device__ __noinline__ void empty(int lane) {
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r) {
+      const long long mine = row[r][lane];
+      if (!__any_sync(full_warp, mine != 0)) continue;
+      row[r][lane] = 0;
+      cuda::add_to_limbs(word, mine, unit(r) - least, lane);
+    }
+  }
+
+ private:
+  // A row counts 2^unit.
+  __device__ static int unit(int r) { return step * r - 1074; }
+
+  __device__ __forceinline__ void note(bool other, int lane) {
+    const bool of_warp = __any_sync(full_warp, other);
+    if (lane == 0) marks |= static_cast<unsigned>(of_warp ? seen::other : seen::minus_zero);
+  }
+
+  // Of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
+  __device__ __forceinline__ static int level_of(unsigned e) {
+    constexpr unsigned inverse = 20561;
+    return static_cast<int>((max)(e, 1u) * inverse - inverse) >> 20;
+  }
+  // The upper word of a level's A.
+  __device__ __forceinline__ static int anchor_of(int level) {
+    return level * (step << 20) + (53 << 20 | 0x80000);
+  }
+
+  // Adds an item to the two rows of its level; `rows` begins with row 0 of the lane.
+  __device__ __forceinline__ static void add_to(long long* rows, double x) {
+    const int level = level_of(static_cast<unsigned>(__double2hiint(x)) >> 20 & 0x7ffu);
+    // The upper words of A and A / 2^52; the lower ones are 0.
+    const int a = anchor_of(level);
+    const int b = a - (52 << 20);
+    const double above = __hiloint2double(a, 0);
+    const double h = __dadd_rn(x, above);
+    const double g = __dadd_rn(__dadd_rn(x, -__dadd_rn(h, -above)), __hiloint2double(b, 0));
+    long long* const lower = rows + level * warp_size;
+    long long* const upper = lower + warp_size;
+    const long long lower_sum = *lower + cuda::count_above(g, b);
+    const long long upper_sum = *upper + 2 * cuda::count_above(h, a);
+    *lower = lower_sum;
+    *upper = upper_sum;
+  }
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the launches of a forest share: which trees a warp takes, how long is long, and the queue of
+// long trees that the first launch leaves to the others.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/config.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// How long is long, and how it is cut.
+struct forest_plan {
+  std::int64_t warp_items;   // trees of more are for blocks
+  std::int64_t slice_items;  // a power of two
+};
+
+/// Neighbouring trees that a warp takes at a time: several batches for each of `warps` warps, so
+/// that none is the last for long, but no fewer trees than lanes if there are enough for all warps.
+struct tree_batches {
+  std::int64_t num_trees;
+  std::int64_t length;
+
+  __device__ tree_batches(std::int64_t trees, std::int64_t warps)
+      : num_trees(trees),
+        length(detail::bounded(tree::num_blocks(trees, warps * batches_of_warp),
+                               detail::bounded(trees / warps, std::int64_t{1}, std::int64_t{32}),
+                               most_batch_trees)) {}
+  __device__ std::int64_t num() const { return tree::num_blocks(num_trees, length); }
+  __device__ std::int64_t first(std::int64_t b) const { return b * length; }
+  __device__ int size(std::int64_t b) const {
+    return static_cast<int>(detail::smaller(length, num_trees - first(b)));
+  }
+};
+
+// The most slices of one tree, so that one block can fold their values.
+inline constexpr int max_slices = 1024;
+
+TILEFOLD_HD inline std::int64_t slice_size(std::int64_t count, std::int64_t least) {
+  std::int64_t size = least;
+  while (tree::num_blocks(count, size) > max_slices) size *= 2;
+  return size;
+}
+
+/// A tree that is too long for a warp.
+struct long_tree {
+  std::int64_t tree;
+  std::int64_t first_slice;  // among the slices of all long trees
+  std::int64_t slice_items;
+  unsigned first_slot;  // for the values of its slices, if there are several
+};
+
+/// Counters of the turns in which warps take groups of trees (warp_turns.cuh), each on a line of
+/// its own.
+struct turn_counters {
+  unsigned taken[num_turn_counters * turn_counter_words];
+
+  __device__ void reset() {
+    for (unsigned c = 0; c < num_turn_counters; ++c) taken[c * turn_counter_words] = 0;
+  }
+};
+
+/// What the first launch leaves to the others. Counters are zero before the first and after the
+/// last.
+template <class Acc>
+struct long_queue {
+  struct counters {
+    unsigned long long tail;  // trees << slice_bits | slices
+    unsigned slots;
+    unsigned blocks_done;
+    unsigned long long num_for_warps;  // trees
+    turn_counters turns;
+
+    __device__ void reset() {
+      tail = 0;
+      slots = 0;
+      blocks_done = 0;
+      num_for_warps = 0;
+      turns.reset();
+    }
+  };
+  static constexpr int slice_bits = 40;
+  static constexpr unsigned long long slice_mask = (1ull << slice_bits) - 1;
+
+  counters* state;
+  unsigned* arrivals;  // a counter per slot; a tree uses that of its first
+  Acc* slots;
+  long_tree* trees;
+  unsigned max_slots;
+  unsigned max_trees;
+
+  __device__ unsigned num_trees() const {
+    return detail::smaller(static_cast<unsigned>(state->tail >> slice_bits), max_trees);
+  }
+};
+
+/// Puts a tree into the queue; false if that is full. One thread.
+template <class Acc>
+__device__ bool enqueue(const long_queue<Acc>& queue, const forest_plan& plan, std::int64_t tree,
+                        std::int64_t count) {
+  // The counters are read before they are raised. So they pass their limits at most by what the
+  // warps in flight ask for, and cannot wrap.
+  const volatile auto* state = queue.state;
+  if (state->tail >> long_queue<Acc>::slice_bits >= queue.max_trees) return false;
+  std::int64_t slice_items = cuda::slice_size(count, plan.slice_items);
+  auto slices = static_cast<unsigned>(tree::num_blocks(count, slice_items));
+  unsigned slot = 0;
+  if (slices > 1) {
+    const bool room = state->slots < queue.max_slots;
+    if (room) slot = atomicAdd(&queue.state->slots, slices);
+    if (!room || slot + slices > queue.max_slots) {
+      slice_items = cuda::slice_size(count, count);
+      slices = 1;
+    }
+  }
+  const auto place = atomicAdd(&queue.state->tail, (1ull << long_queue<Acc>::slice_bits) | slices);
+  const auto index = static_cast<unsigned>(place >> long_queue<Acc>::slice_bits);
+  if (index >= queue.max_trees) return false;
+  queue.trees[index] = {tree, static_cast<std::int64_t>(place & long_queue<Acc>::slice_mask),
+                        slice_items, slot};
+  return true;
+}
+
+}  // namespace tilefold::detail::cuda

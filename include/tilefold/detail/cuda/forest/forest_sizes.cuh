@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much workspace launches of forests ask for, and how much calls of any size can need, as
+// size_queries.cuh. Host code; needs no GPU, and no kernel.
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/forest/forest_plan.cuh>
+#include <tilefold/detail/cuda/range/size_queries.cuh>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+constexpr std::int64_t queued_slot_bytes(std::int64_t acc_bytes) {
+  return align_up(std::int64_t{max_queued_slots} * acc_bytes);
+}
+
+/// A forest whose lengths only the GPU knows.
+constexpr workspace_demand queue_demand(std::int64_t most_trees, std::int64_t acc_bytes) {
+  const std::int64_t trees = detail::smaller(most_trees, max_queued_trees);
+  return {queued_slot_bytes(acc_bytes) + trees * static_cast<std::int64_t>(sizeof(long_tree)),
+          static_cast<std::int64_t>(sizeof(long_queue<char>::counters)) +
+              max_queued_slots * arrival_bytes};
+}
+
+/// Slices of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
+/// no tree is cut.
+constexpr std::int64_t most_equal_slices(std::int64_t trees, std::int64_t length,
+                                         std::int64_t tile) {
+  if (trees == 0 || length <= tile) return 0;
+  const auto of_tree = detail::smaller(tree::num_blocks(length, tile), std::int64_t{max_slices});
+  return trees > most_split_slices / of_tree ? most_split_slices : trees * of_tree;
+}
+
+/// Trees of one length, cut into so many slices.
+constexpr workspace_demand equal_slices_demand(std::int64_t slices, std::int64_t acc_bytes) {
+  return {slices * acc_bytes, slices * arrival_bytes};
+}
+
+/// Of a forest of `trees` trees whose lengths only the GPU knows, and any of fewer.
+inline std::int64_t forest_workspace_bytes(std::int64_t trees, std::int64_t acc_bytes) {
+  const char* const query = "segments_workspace_bytes";
+  cuda::require_size(query, "num_segments", trees, 0);
+  cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
+  cuda::require_answer(query, max_queued_slots, acc_bytes);
+  return trees == 0 ? 0 : queue_demand(trees, acc_bytes).bytes();
+}
+
+/// Of `trees` trees of `length` items each, and any of fewer and of shorter ones, under the default
+/// policy.
+inline std::int64_t equal_workspace_bytes(std::int64_t trees, std::int64_t length,
+                                          std::int64_t item_bytes, std::int64_t acc_bytes) {
+  const char* const query = "equal_segments_workspace_bytes";
+  cuda::require_size(query, "num_segments", trees, 0);
+  cuda::require_size(query, "segment_size", length, 0);
+  cuda::require_size(query, "item_bytes", item_bytes, 1);
+  cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
+  const std::int64_t slices =
+      cuda::most_equal_slices(trees, length, policy_for(cuda::policy_bytes(item_bytes)).tile());
+  cuda::require_answer(query, detail::larger(slices, std::int64_t{1}), acc_bytes);
+  return cuda::equal_slices_demand(slices, acc_bytes).bytes();
+}
+
+/// What cuda_executor answers (cuda.cuh).
+template <class Build>
+struct forest_sizes {
+  static std::int64_t of_any(std::int64_t trees, std::int64_t acc_bytes) {
+    return cuda::forest_workspace_bytes(trees, acc_bytes);
+  }
+  static std::int64_t of_equal(std::int64_t trees, std::int64_t length, std::int64_t item_bytes,
+                               std::int64_t acc_bytes) {
+    return cuda::equal_workspace_bytes(trees, length, item_bytes, acc_bytes);
+  }
+};
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first launch of a forest that has trees for lanes. Every warp takes batches of neighbours:
+//
+//     forest      | batch 0 | batch 1 | batch 2 | ...     warp w: batches w, w + warps...
+//     batch       | trees that fit 32 lanes | those that fit next | ...
+//                    dealt to lanes, folded   lengths read meanwhile     (lane_plan.cuh)
+//     a tree of
+//       up to 32 * dealt_items items     the lane of its first stretch writes its result
+//       more, to plan.warp_items         counted; warps_kernel folds it
+//       more than that                   queued for blocks_kernel, after all batches; if the queue
+//                                        is full, this warp folds it
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/detail/cuda/forest/forest_plan.cuh>
+#include <tilefold/detail/cuda/forest/short_trees.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// Whether every tree can be dealt. Those of one length, or of a bounded one, are dealt only if
+/// that is short enough.
+template <class Forest>
+inline constexpr bool all_dealt = false;
+template <class Source>
+inline constexpr bool all_dealt<equal_forest<Source>> = true;
+template <class Source, class Offsets>
+inline constexpr bool all_dealt<bounded_forest<Source, Offsets>> = true;
+
+/// What else a warp has seen than trees that can be dealt.
+struct left_over {
+  int for_warps;    // how many
+  bool for_blocks;  // any
+  unsigned wide;    // which of the warp's batches, modulo 32, have exact sums that are not narrow
+};
+
+/// One warp's work.
+template <class Forest, class Reducer, class Init, class Empty, class Out, bool Fresh = false>
+class batch_work {
+  static constexpr int items = dealt_items<typename Forest::source_type, Reducer, Init>;
+  using plan_type = lane_plan<items>;
+  using trees_type = lane_trees<Forest, items>;
+
+ public:
+  using acc = typename Reducer::accumulator;
+  using forest_type = Forest;
+  using source_type = typename Forest::source_type;
+  using reducer_type = Reducer;
+  /// Whether exact sums that are not narrow are noted, and folded behind all others. A kernel that
+  /// calls a function has few registers in all of its loops, which doubles suffer from.
+  static constexpr bool notes_wide =
+      writes_exact_sums<Reducer, Init> && item_bytes<source_type> == 8;
+
+  const Forest& forest;
+  const Reducer& reducer;
+  const Init& init;
+  const Empty& empty;
+  const Out& out;
+  const forest_plan& plan;
+  const long_queue<acc>& queue;
+
+  /// Folds those trees of batches `b`, `b + step`... that are short enough to be dealt.
+  __device__ __forceinline__ left_over fold_dealt(const tree_batches& batches, std::int64_t b,
+                                                  std::int64_t step) const {
+    left_over others{0, false, 0};
+    unsigned turn = 0;
+    if (b >= batches.num()) return others;
+    // A user's iterators need not be assignable.
+    slot<batch> current;
+    current.put(batch(*this, batches, b));
+    const batch& now = current.value;
+    trees_type next(now.forest, 0, now.size, plan.warp_items);
+    for (int t = 0; t < now.size;) {
+      const trees_type trees = next;
+      const plan_type dealt(trees.length);
+      stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>,
+                   writes_exact_sums<Reducer, Init>, lifts_stretches<source_type, Reducer>, items>
+          fold(reducer, dealt);
+      const source_type tree = trees.tree(now.forest, t, dealt.owner);
+      const bool inner = Forest::in_one_range ? now.inner : fold.is_inner();
+      fold.load(tree, 0, inner);
+      if (!all_dealt<Forest> && lane() < dealt.trees) {
+        others.for_warps += trees.length == plan_type::for_warps;
+        others.for_blocks |= trees.length == plan_type::for_blocks;
+      }
+      const std::int64_t mine = now.first + t + dealt.owner;
+      [[maybe_unused]] const unsigned of_these = turn;
+      t += dealt.trees;
+      if (t == now.size && b + step < batches.num()) {
+        b += step;
+        ++turn;
+        current.put(batch(*this, batches, b));
+        t = 0;
+      }
+      next = trees_type(now.forest, t, now.size, plan.warp_items);  // comes while these are folded
+      if constexpr (writes_exact_sums<Reducer, Init>) {
+        const bool narrow = fold.visit_narrow_sum([&](const auto& sum) {
+          if (dealt.holds_result()) keep_exact(mine, dealt.count, sum);
+        });
+        if (!narrow) {
+          if constexpr (notes_wide) {
+            others.wide |= 1u << (of_these % 32);
+          } else {
+            cuda::write_wide_sums_apart(tree, reducer, init, empty, out + mine, dealt, inner);
+          }
+        }
+      } else {
+        const acc value = fold.fold();
+        if (dealt.holds_result()) write_tree(mine, dealt.count, value);
+      }
+    }
+    return {cuda::warp_sum(others.for_warps), __any_sync(full_warp, others.for_blocks) != 0,
+            others.wide};
+  }
+
+  /// Folds those deals of the batches that are `wide` whose sums are not narrow, the long way.
+  __device__ __forceinline__ void fold_wide(const tree_batches& batches, std::int64_t b,
+                                            std::int64_t step, unsigned wide) const {
+    for (unsigned turn = 0; b < batches.num(); b += step, ++turn) {
+      if ((wide >> (turn % 32) & 1) == 0) continue;
+      const batch now(*this, batches, b);
+#pragma unroll 1
+      for (int t = 0; t < now.size;) {
+        const trees_type trees(now.forest, t, now.size, plan.warp_items);
+        const plan_type dealt(trees.length);
+        stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
+                     lifts_stretches<source_type, Reducer>, items>
+            fold(reducer, dealt);
+        const source_type tree = trees.tree(now.forest, t, dealt.owner);
+        const bool inner = Forest::in_one_range ? now.inner : fold.is_inner();
+        fold.load(tree, 0, inner);
+        if (!fold.visit_narrow_sum([](const auto&) {})) {
+          cuda::write_wide_sums(tree, reducer, init, empty, out + (now.first + t + dealt.owner),
+                                dealt, inner);
+        }
+        t += dealt.trees;
+      }
+    }
+  }
+
+  /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
+  /// no room.
+  __device__ __forceinline__ void queue_longest(std::int64_t begin, int num) const {
+    const Forest part = forest.from(begin);
+    for (int t = 0; t < num; t += warp_size) {
+      const trees_type trees(part, t, num, plan.warp_items);
+      unsigned longest = __ballot_sync(full_warp, trees.length == plan_type::for_blocks);
+      for (; longest != 0; longest &= longest - 1) {
+        queue_or_fold(begin + t + __ffs(static_cast<int>(longest)) - 1);
+      }
+    }
+  }
+
+  /// The same of tree `t`, which is for blocks.
+  __device__ __forceinline__ void queue_or_fold(std::int64_t t) const {
+    const bool is_first_lane = threadIdx.x % warp_size == 0;
+    const std::int64_t count = forest.count(t);
+    bool queued = false;
+    if (is_first_lane) queued = cuda::enqueue(queue, plan, t, count);
+    if (__any_sync(full_warp, queued)) return;
+    if constexpr (writes_exact_sums<Reducer, Init>) {
+      cuda::write_wide_sum(forest.tree(t), reducer, init, out + t, count);
+    } else {
+      const acc value = fold_by_warp(forest.tree(t), count);
+      if (is_first_lane) write_tree(t, 1, value);
+    }
+  }
+
+  /// Whether there are items enough before and after these trees for loads to reach beyond them.
+  __device__ __forceinline__ bool is_inner(std::int64_t begin, int num) const {
+    if constexpr (Forest::in_one_range) {
+      const element_range all = forest.all_items();
+      return forest.first(begin) - all.begin >= load_bytes &&
+             all.end - forest.first(begin + num) >= load_bytes;
+    } else {
+      return false;
+    }
+  }
+
+  /// Writes the result of tree `t`, of `count` items, of which the exact sum is known.
+  template <class Window>
+  __device__ __forceinline__ void keep_exact(std::int64_t t, int count, const Window& sum) const {
+    // As an accumulator, what stands for no items is their sum.
+    if (std::is_same_v<Empty, acc> || count > 0) {
+      cuda::write(out + t, reducer.result_of_exact_sum(sum, count));
+    } else {
+      cuda::write(out + t, detail::result_of_nothing(reducer, empty));
+    }
+  }
+
+  /// Writes the result of tree `t`, of `count` items.
+  __device__ __forceinline__ void write_tree(std::int64_t t, int count, const acc& value) const {
+    if (count > 0) {
+      cuda::write(out + t, detail::finish(reducer, init, value));
+    } else {
+      cuda::write(out + t, detail::result_of_nothing(reducer, empty));
+    }
+  }
+
+ private:
+  struct batch {
+    Forest forest;  // from its first tree on
+    std::int64_t first;
+    int size;
+    bool inner;
+
+    __device__ __forceinline__ batch(const batch_work& work, const tree_batches& batches,
+                                     std::int64_t b)
+        : forest(work.forest.from(batches.first(b))),
+          first(batches.first(b)),
+          size(batches.size(b)),
+          inner(work.is_inner(first, size)) {}
+  };
+
+  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+
+  __device__ __forceinline__ acc fold_by_warp(const source_type& tree, std::int64_t count) const {
+    if constexpr (Fresh) {
+      return cuda::fold_stretches_by_warp<source_type, Reducer, false, true>(tree, reducer, 0,
+                                                                             count, count);
+    } else {
+      return cuda::fold_by_warp(tree, reducer, count);
+    }
+  }
+};
+
+/// What a launch leaves to others of batches `b`, `b + step`...
+template <class Work>
+__device__ __forceinline__ void leave(const Work& work, const left_over& others,
+                                      const tree_batches& batches, std::int64_t b,
+                                      std::int64_t step) {
+  if (others.for_warps > 0 && threadIdx.x % warp_size == 0) {
+    atomicAdd(&work.queue.state->num_for_warps, static_cast<unsigned long long>(others.for_warps));
+  }
+  if (!others.for_blocks) return;
+  // A loop of its own: in that of the dealt trees it would take the registers that those need.
+  for (; b < batches.num(); b += step) work.queue_longest(batches.first(b), batches.size(b));
+}
+
+/// Whose trees are folded: of any forest, or only of one whose trees are not short, if that is
+/// asked.
+struct any_trees {
+  any_trees() = default;
+  explicit any_trees(bool) {}
+
+  template <class Forest>
+  __device__ __forceinline__ bool are_for_others(const Forest&) const {
+    return false;
+  }
+};
+struct longer_trees {
+  bool asked;
+
+  template <class Forest>
+  __device__ __forceinline__ bool are_for_others(const Forest& forest) const {
+    return asked && cuda::has_short_trees(forest);
+  }
+};
+
+template <class Build, class Which, class Forest, class Reducer, class Init, class Empty, class Out>
+__global__ void __launch_bounds__(lanes_nt,
+                                  min_resident_lanes_blocks(sizeof(typename Reducer::accumulator)))
+    lanes_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out, forest_plan plan,
+                 long_queue<typename Reducer::accumulator> queue, Which which) {
+  cuda::wait_for_previous_launch();
+  if (which.are_for_others(forest)) return;
+  constexpr int warps_per_block = lanes_nt / warp_size;
+  using work_type = batch_work<Forest, Reducer, Init, Empty, Out>;
+  const work_type work{forest, reducer, init, empty, out, plan, queue};
+  const std::int64_t warps = std::int64_t{gridDim.x} * warps_per_block;
+  const std::int64_t warp =
+      std::int64_t{blockIdx.x} * warps_per_block + static_cast<int>(threadIdx.x) / warp_size;
+  const tree_batches batches(forest.size(), warps);
+  const left_over others = work.fold_dealt(batches, warp, warps);
+  if constexpr (work_type::notes_wide) {
+    if (others.wide != 0) work.fold_wide(batches, warp, warps, others.wide);
+  }
+  if constexpr (!all_dealt<Forest>) cuda::leave(work, others, batches, warp, warps);
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a forest to its launches: how long is long, and which kernels. Host code.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include <tilefold/detail/core/deferred_forest.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/base/forest_job.cuh>
+#include <tilefold/detail/cuda/base/launcher.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/forest/blocks_kernel.cuh>
+#include <tilefold/detail/cuda/forest/forest_ranges.cuh>
+#include <tilefold/detail/cuda/forest/forest_sizes.cuh>
+#include <tilefold/detail/cuda/forest/lanes_kernel.cuh>
+#include <tilefold/detail/cuda/forest/one_launch_kernel.cuh>
+#include <tilefold/detail/cuda/forest/short_trees_kernel.cuh>
+#include <tilefold/detail/cuda/forest/subtree_kernel.cuh>
+#include <tilefold/detail/cuda/forest/warps_kernel.cuh>
+#include <tilefold/detail/cuda/range/launch_range.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// Whether lanes may take whole trees: of segments by offsets, whose lengths are read anyway.
+template <class Forest, class Reducer>
+inline constexpr bool takes_trees = false;
+template <class Source, class Offsets, class Reducer>
+inline constexpr bool takes_trees<offsets_forest<Source, Offsets>, Reducer> =
+    all_stretch_vectors<Source> &&
+    pays_to_take_trees(item_bytes<Source>, sizeof(typename Reducer::accumulator));
+
+/// What lanes_kernel folds then.
+template <class Forest, class Reducer>
+using which_trees = std::conditional_t<takes_trees<Forest, Reducer>, longer_trees, any_trees>;
+
+/// Folds trees by lanes: all of them, or those that are short enough.
+template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
+auto ready_lanes(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
+  using which = which_trees<Forest, Reducer>;
+  static known_kernel known;
+  return known.on(job.gpu,
+                  &lanes_kernel<Build, which, Forest, closed_reducer<Reducer>, Init, Empty, Out>,
+                  "lanes_kernel", lanes_nt, starts::early);
+}
+
+/// Lanes take whole trees.
+template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
+auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
+  static known_kernel known;
+  return known.on(job.gpu,
+                  &short_trees_kernel<Build, short_items, min_resident_short_trees_blocks, Forest,
+                                      closed_reducer<Reducer>, Init, Empty, Out>,
+                  "short_trees_kernel", lanes_nt, starts::early);
+}
+
+/// Whether no tree of a forest is for lanes.
+template <class Forest>
+inline constexpr bool all_long = false;
+
+/// The trees that warps have after the first launch, or as the first launch.
+template <class Job>
+using trees_of_warps =
+    std::conditional_t<all_long<decltype(Job::forest)>, long_trees<typename Job::acc>,
+                       counted_trees<typename Job::acc>>;
+
+/// The kernels for longer trees, which lanes_kernel leaves.
+template <class Build, class Trees, class Forest, class Reducer, class Init, class Out, class Empty>
+auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
+                 starts start = starts::early) {
+  static known_kernel known;
+  return known.on(job.gpu, &warps_kernel<Build, Trees, Forest, closed_reducer<Reducer>, Init, Out>,
+                  "warps_kernel", warps_nt, start);
+}
+template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
+          class Empty>
+auto ready_blocks(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
+  using slices = queued_slices<typename Reducer::accumulator>;
+  static known_kernel known;
+  return known.on(job.gpu,
+                  &blocks_kernel<Build, Policy.nt, Policy.vt, slices, Forest,
+                                 closed_reducer<Reducer>, Init, Out>,
+                  "blocks_kernel", Policy.nt, starts::early);
+}
+
+/// Folds a forest of few trees, all of them in one launch.
+template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
+          class Empty>
+auto ready_one_launch(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
+  static known_kernel known;
+  return known.on(job.gpu,
+                  &one_launch_kernel<Build, Policy.nt, Policy.vt, Forest, closed_reducer<Reducer>,
+                                     Init, Empty, Out>,
+                  "one_launch_kernel", Policy.nt, starts::early);
+}
+
+/// Blocks of lanes_nt threads, of which a warp takes a tree at a time.
+constexpr std::int64_t lanes_blocks(std::int64_t trees) {
+  return tree::num_blocks(trees, lanes_nt / warp_size);
+}
+
+template <class Job>
+using which_of_job = which_trees<decltype(Job::forest), typename Job::reducer_type>;
+template <class Job>
+inline constexpr bool job_takes_trees = std::is_same_v<which_of_job<Job>, longer_trees>;
+
+/// Whether one launch may fold a forest, if it has few trees.
+template <class Job>
+inline constexpr bool may_take_one_launch = sizeof(typename Job::acc) <= most_one_launch_acc_bytes;
+
+template <class Job>
+constexpr bool fits_one_launch(std::int64_t most_trees) {
+  return may_take_one_launch<Job> && most_trees <= most_one_launch_trees;
+}
+
+template <class Forest>
+inline constexpr bool has_one_tree = false;
+template <class Source, class Number>
+inline constexpr bool has_one_tree<deferred_tree<Source, Number>> = true;
+
+/// Whether it always does, so that nothing else needs to be compiled.
+template <class Job>
+inline constexpr bool always_takes_one_launch =
+    may_take_one_launch<Job> && has_one_tree<decltype(Job::forest)>;
+
+/// Makes a forest's launches ready, of which as many are remembered: those of launch_trees()
+/// cannot fail then before they are on their way.
+template <class Build, tile_policy Policy, class Job>
+void ready_trees(const Job& job, std::int64_t most_trees) {
+  if constexpr (may_take_one_launch<Job>) {
+    if (fits_one_launch<Job>(most_trees)) {
+      (void)cuda::ready_one_launch<Build, Policy>(job);
+      return;
+    }
+  }
+  if constexpr (!always_takes_one_launch<Job>) {
+    if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+    if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
+    (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
+    (void)cuda::ready_blocks<Build, Policy>(job);
+  }
+}
+
+/// The queue of a forest's long trees, in the workspace.
+template <class Acc, class WorkspaceFor>
+long_queue<Acc> queue_in(std::int64_t most_trees, const WorkspaceFor& workspace_for) {
+  using counters = typename long_queue<Acc>::counters;
+  const auto trees = static_cast<unsigned>(detail::smaller(most_trees, max_queued_trees));
+  const std::int64_t slot_bytes = queued_slot_bytes(sizeof(Acc));
+  const workspace& space = workspace_for(cuda::queue_demand(most_trees, sizeof(Acc)));
+  auto* const state = space.arrivals<counters>();
+  return {state,
+          reinterpret_cast<unsigned*>(state + 1),
+          space.partials<Acc>(),
+          reinterpret_cast<long_tree*>(space.partials() + slot_bytes),
+          max_queued_slots,
+          trees};
+}
+
+/// A forest of few trees.
+template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
+void launch_all_in_one(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
+  const auto queue = cuda::queue_in<typename Job::acc>(most_trees, workspace_for);
+  const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
+  const auto one_launch = cuda::ready_one_launch<Build, Policy>(job);
+  one_launch.launch(one_launch.resident, job.stream, job.forest, job.reducer, job.init, job.empty,
+                    job.out, plan, queue.slots, queue.arrivals);
+}
+
+/// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
+template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
+void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
+                               const WorkspaceFor& workspace_for) {
+  using acc = typename Job::acc;
+  const auto queue = cuda::queue_in<acc>(most_trees, workspace_for);
+  const launch_tuning& tuning = job.gpu.tuning();
+  const forest_plan plan{
+      tuning.warp_items(most_trees),
+      detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
+  if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+  const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
+  const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
+  bool asked = false;
+  if constexpr (job_takes_trees<Job>) {
+    asked = most_trees >= least_short_trees && most_trees <= most_short_trees;
+    if (asked) {
+      const auto taken = cuda::ready_short_trees<Build>(job);
+      taken.launch(taken.resident, job.stream, job.forest, job.reducer, job.init, job.empty,
+                   job.out, plan, queue);
+    }
+  }
+  try {
+    if constexpr (!all_long<decltype(Job::forest)>) {
+      const auto by_lanes = cuda::ready_lanes<Build>(job);
+      by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
+                      job.init, job.empty, job.out, plan, queue, which_of_job<Job>{asked});
+    }
+    by_warps.launch(by_warps.resident, job.stream, trees_of_warps<Job>{queue, plan}, job.forest,
+                    job.reducer, job.init, job.out);
+    by_blocks.launch(by_blocks.resident, job.stream, queued_slices<acc>{queue}, job.forest,
+                     job.reducer, job.init, job.out);
+  } catch (...) {
+    // Nobody will take from the queue what the first launches put there.
+    (void)cudaMemsetAsync(queue.state, 0, sizeof *queue.state, job.stream);
+    throw;
+  }
+}
+
+/// A forest whose lengths only the GPU knows.
+template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
+void launch_trees_of_any_length(const Job& job, std::int64_t most_trees,
+                                const WorkspaceFor& workspace_for) {
+  if constexpr (may_take_one_launch<Job>) {
+    if (fits_one_launch<Job>(most_trees)) {
+      return cuda::launch_all_in_one<Build, Policy>(job, most_trees, workspace_for);
+    }
+  }
+  if constexpr (!always_takes_one_launch<Job>) {
+    cuda::launch_lanes_warps_blocks<Build, Policy>(job, most_trees, workspace_for);
+  }
+}
+
+template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
+void launch_trees(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
+  cuda::launch_trees_of_any_length<Build, Policy>(job, most_trees, workspace_for);
+}
+
+/// Whether one tree of a deferred length is folded in tiles, as tile_kernel folds a range.
+template <class Source, class Reducer>
+inline constexpr bool defers_in_tiles =
+    !folds_stretches<Source, Reducer> && !sums_exactly<Reducer> &&
+    sizeof(typename Reducer::accumulator) <= most_deferred_range_acc_bytes;
+
+/// Folds one tree of a deferred length in tiles. False, with nothing launched, if the longest asks
+/// for more workspace than one segment: beyond some 4 * 10^9 floats or 10^9 doubles.
+template <class Build, tile_policy Policy, class Source, class Number, class Reducer, class Init,
+          class Out, class Empty, class WorkspaceFor>
+bool launch_deferred_range(
+    const forest_job<deferred_tree<Source, Number>, Reducer, Init, Out, Empty>& job,
+    const WorkspaceFor& workspace_for) {
+  using acc = typename Reducer::accumulator;
+  const std::int64_t most_items = detail::larger(job.forest.num_items.most, std::int64_t{1});
+  const std::int64_t most_tiles = tree::num_blocks(most_items, std::int64_t{Policy.tile()});
+  const workspace_demand demand = cuda::partials_demand(Policy, most_tiles, sizeof(acc));
+  if (demand.bytes() > cuda::queue_demand(1, sizeof(acc)).bytes()) return false;
+  using length = deferred_length<size_in_memory<Number>, Empty>;
+  static known_kernel known;
+  const auto kernel = known.on(job.gpu,
+                               &tile_kernel<Build, Policy.nt, Policy.vt, false, length, Source,
+                                            closed_reducer<Reducer>, Init, Out>,
+                               "tile_kernel", Policy.nt, starts::early);
+  const workspace& space = workspace_for(demand);
+  kernel.launch(kernel.most(most_tiles), job.stream, job.forest.source, job.reducer, job.init,
+                job.out, length{job.forest.num_items, job.empty}, scratch_in<acc>(space));
+  return true;
+}
+
+/// One tree of a deferred length: a range, or a forest of one tree.
+template <class Build, tile_policy Policy, class Source, class Number, class Reducer, class Init,
+          class Out, class Empty, class WorkspaceFor>
+  requires(defers_in_tiles<Source, Reducer>)
+void launch_trees(const forest_job<deferred_tree<Source, Number>, Reducer, Init, Out, Empty>& job,
+                  std::int64_t most_trees, const WorkspaceFor& workspace_for) {
+  if (cuda::launch_deferred_range<Build, Policy>(job, workspace_for)) return;
+  cuda::launch_trees_of_any_length<Build, Policy>(job, most_trees, workspace_for);
+}
+
+/// A forest of which no tree is longer than was promised: in one launch, if all can be dealt.
+template <class Build, tile_policy Policy, class Source, class Offsets, class Reducer, class Init,
+          class Out, class Empty, class WorkspaceFor>
+void launch_trees(const forest_job<bounded_forest<Source, Offsets>, Reducer, Init, Out, Empty>& job,
+                  std::int64_t most_trees, const WorkspaceFor& workspace_for) {
+  using acc = typename Reducer::accumulator;
+  const std::int64_t most_items = job.forest.most_items;
+  const forest_plan plan{most_items, 0};
+  if constexpr (takes_trees<offsets_forest<Source, Offsets>, Reducer>) {
+    if (most_items <= short_items && most_trees <= most_short_trees) {
+      const auto taken = cuda::ready_short_trees<Build>(job);
+      taken.launch(taken.most(tree::num_blocks(most_trees, lanes_nt)), job.stream, job.forest,
+                   job.reducer, job.init, job.empty, job.out, plan, long_queue<acc>{});
+      return;
+    }
+  }
+  if (most_items <= lane_plan<stretch_items<Source>>::most_items) {
+    const auto by_lanes = cuda::ready_lanes<Build>(job);
+    by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
+                    job.init, job.empty, job.out, plan, long_queue<acc>{}, any_trees{});
+    return;
+  }
+  cuda::launch_trees<Build, Policy>(
+      forest_job<offsets_forest<Source, Offsets>, Reducer, Init, Out, Empty>{
+          job.forest, job.reducer, job.init, job.empty, job.out, job.gpu, job.stream},
+      most_trees, workspace_for);
+}
+
+// Whether elements come with their indices, which count from the start of their tree.
+template <class Source>
+inline constexpr bool has_indices = false;
+template <std::size_t... Index, class... Its>
+inline constexpr bool has_indices<source_of<std::index_sequence<Index...>, Its...>> =
+    (std::is_same_v<Its, index_iterator> || ...);
+
+/// Trees of 2^k items that a warp's rows cover; false if they are not. Rows know one sequence, and
+/// no indices but its own.
+template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
+bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
+  using reducer_type = closed_reducer<Reducer>;
+  using work_type = subtree_work<Source, reducer_type, Init, Out>;
+  const std::int64_t length = job.forest.length;
+  if (!tree::is_power_of_two(length) || length > work_type::chunk_items) return false;
+  static known_kernel known;
+  const auto kernel =
+      known.on(job.gpu, &subtree_kernel<Build, subtree_work, Source, reducer_type, Init, Out>,
+               "subtree_kernel", work_type::nt, starts::early);
+  const std::int64_t n = job.forest.num_trees * length;
+  const std::int64_t chunks = tree::num_blocks(n, work_type::chunk_items);
+  kernel.launch(kernel.most(tree::num_blocks(chunks, work_type::nt / warp_size)), job.stream,
+                job.forest.source, job.reducer, job.init, job.out, n, tree::floor_log2(length));
+  return true;
+}
+
+/// Whether trees of one length may be levels of one tree by staged rows: those of reducers that a
+/// single fold stages, and those of large structs.
+template <class Source, class Reducer>
+inline constexpr bool stages_subtrees =
+    stages_trees<Source, Reducer> ||
+    (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
+     !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order);
+
+/// Trees of 2^k items by staged rows, where there is a group of rows for every warp that the GPU
+/// holds; else there would be less to fold them by. False if there is not.
+template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
+bool launch_staged_subtrees(
+    const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
+  using reducer_type = closed_reducer<Reducer>;
+  using work_type = staged_subtree_work<Source, reducer_type, Init, Out>;
+  constexpr int warps_of_block = work_type::nt / warp_size;
+  const std::int64_t length = job.forest.length;
+  if (!tree::is_power_of_two(length) || length < work_type::least_length ||
+      length > work_type::group_items) {
+    return false;
+  }
+  if constexpr (!stages_trees<Source, Reducer>) {
+    if (length * staged_bytes<Source> < least_staged_struct_tree_bytes) return false;
+  }
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu, &subtree_kernel<Build, staged_subtree_work, Source, reducer_type, Init, Out>,
+      "subtree_kernel", work_type::nt, starts::early);
+  const std::int64_t n = job.forest.num_trees * length;
+  if (n / work_type::group_items < kernel.resident * warps_of_block) return false;
+  kernel.launch(kernel.resident, job.stream, job.forest.source, job.reducer, job.init, job.out, n,
+                tree::floor_log2(length));
+  return true;
+}
+
+/// Trees of one length, each by a warp.
+template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
+void launch_equal_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
+                        std::int64_t trees) {
+  // Not early: if there are few blocks, they would crowd on those SMs that are free first.
+  const auto kernel = cuda::ready_warps<Build, equal_trees>(job, starts::in_turn);
+  kernel.launch(kernel.most(tree::num_blocks(trees, warps_nt / warp_size)), job.stream,
+                equal_trees{}, job.forest, job.reducer, job.init, job.out);
+}
+
+/// The slices by which `resident` blocks at a time have folded all trees first: of `least` items,
+/// or a power of two times that. A turn of the blocks takes as long as the tiles of a slice, and a
+/// tile more, for a slice does not begin before the one before it has ended.
+inline std::int64_t slice_of_fewest_turns(std::int64_t trees, std::int64_t length, int tile,
+                                          std::int64_t least, std::int64_t resident) {
+  std::int64_t size = least;
+  while (size < length && size <= (std::numeric_limits<std::int64_t>::max)() / 2) size *= 2;
+  std::int64_t best = size;
+  std::int64_t least_time = (std::numeric_limits<std::int64_t>::max)();
+  for (; size >= least; size /= 2) {
+    const std::int64_t slices = trees * tree::num_blocks(length, size);
+    if (size < length && slices > most_split_slices) break;
+    const std::int64_t tiles = tree::num_blocks(detail::smaller(size, length), tile);
+    const std::int64_t time = tree::num_blocks(slices, resident) * (tiles + 1);
+    if (time < least_time) {
+      best = size;
+      least_time = time;
+    }
+  }
+  return best;
+}
+
+/// Trees of one length, by blocks.
+template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
+          class Empty, class WorkspaceFor>
+void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
+                         std::int64_t trees, const WorkspaceFor& workspace_for) {
+  using acc = typename Reducer::accumulator;
+  static known_kernel known;
+  const auto kernel = known.on(job.gpu,
+                               &blocks_kernel<Build, Policy.nt, Policy.vt, equal_slices<acc>,
+                                              Forest, closed_reducer<Reducer>, Init, Out>,
+                               "blocks_kernel", Policy.nt, starts::early);
+  const std::int64_t length = job.forest.length;
+  // No smaller than forest_sizes.cuh knows them.
+  using source_type = typename Forest::source_type;
+  constexpr int least =
+      stages_trees<source_type, Reducer>
+          ? detail::larger(Policy.tile(), policy_for(item_bytes<source_type>).tile())
+          : Policy.tile();
+  const std::int64_t slice_items = cuda::slice_of_fewest_turns(
+      trees, length, least, cuda::slice_size(length, least), kernel.resident);
+  const std::int64_t slices = trees * tree::num_blocks(length, slice_items);
+  const bool split = slice_items < length;
+  const workspace& space =
+      workspace_for(cuda::equal_slices_demand(split ? slices : 0, sizeof(acc)));
+  kernel.launch(kernel.most(slices), job.stream,
+                equal_slices<acc>{slice_items, space.partials<acc>(), space.arrivals()}, job.forest,
+                job.reducer, job.init, job.out);
+}
+
+/// Whether rows are better short ranges.
+template <class Source, class Reducer>
+bool better_as_short_rows(const short_rows& of, int num_sms) {
+  constexpr int bytes = item_bytes<Source>;
+  constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
+  if constexpr (acc_bytes > 8) {
+    return cuda::pays_as_short_rows_of_pairs(of, bytes, acc_bytes, num_sms);
+  } else {
+    return cuda::pays_as_short_rows(of, bytes, num_sms);
+  }
+}
+
+/// Trees of one length as short ranges; false if that does not pay, or cannot be.
+template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
+bool launch_short_rows(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
+  if constexpr (sums_exactly<Reducer> ||
+                sizeof(typename Reducer::accumulator) > most_short_row_acc_bytes) {
+    return false;
+  } else {
+    constexpr tile_policy tile = short_policy_for(item_bytes<Source>);
+    const std::int64_t n = job.forest.length;
+    const std::int64_t rows = job.forest.num_trees;
+    if (n < 1 || n > cluster_blocks * tile.tile()) return false;
+    if (rows < 1 || rows > most_short_rows) return false;
+    grid_shape grid = cuda::short_shape_for(tile, n, job.gpu.early_launches, job.gpu.tuning());
+    if (grid.blocks > 1 && !grid.cluster) return false;
+    if (!cuda::better_as_short_rows<Source, Reducer>({rows, n, grid.blocks, grid.nt, tile.vt},
+                                                     job.gpu.num_sms)) {
+      return false;
+    }
+    using row = short_range_of_row<equal_forest<Source>, typename Reducer::accumulator>;
+    static known_kernel known;
+    const auto kernel = known.on(
+        job.gpu, &short_kernel<Build, tile.nt, tile.vt, row, closed_reducer<Reducer>, Init, Out>,
+        "short_kernel", tile.nt, starts::in_clusters);
+    if (grid.cluster && !kernel.clusters) return false;
+    grid.rows = rows;
+    kernel.launch(grid, job.stream, row{job.forest}, job.reducer, job.init, job.out);
+    return true;
+  }
+}
+
+template <class Build, class Forest, class Reducer, class Init, class Out, class Empty>
+bool launch_short_rows(const forest_job<Forest, Reducer, Init, Out, Empty>&) {
+  return false;
+}
+
+/// A forest of trees of one length.
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class Empty, class WorkspaceFor>
+void launch_trees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job,
+                  std::int64_t trees, const WorkspaceFor& workspace_for) {
+  using job_type = forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>;
+  using acc = typename job_type::acc;
+  const std::int64_t length = job.forest.length;
+  if constexpr (!has_indices<Source> && stages_subtrees<Source, Reducer>) {
+    if (cuda::launch_staged_subtrees<Build>(job)) return;
+  }
+  if constexpr (!has_indices<Source> && !folds_stretches<Source, Reducer>) {
+    if (cuda::launch_subtrees<Build>(job)) return;
+  }
+  const std::int64_t warp_items = job.gpu.tuning().warp_items(trees);
+  if (length <= lane_plan<stretch_items<Source>>::most_items) {
+    const auto by_lanes = cuda::ready_lanes<Build>(job);
+    by_lanes.launch(by_lanes.most(lanes_blocks(trees)), job.stream, job.forest, job.reducer,
+                    job.init, job.empty, job.out, forest_plan{warp_items, 0}, long_queue<acc>{},
+                    any_trees{});
+  } else if (length <= warp_items) {
+    cuda::launch_equal_trees<Build>(job, trees);
+  } else {
+    cuda::launch_equal_slices<Build, Policy>(job, trees, workspace_for);
+  }
+}
+
+// The policy that was chosen for a forest, or the default one.
+template <class Policy, class Source, class Reducer>
+constexpr tile_policy forest_policy() {
+  if constexpr (stages_trees<Source, Reducer>) {
+    return staged_shape_of<Source, Reducer>.policy();
+  } else if constexpr (std::is_same_v<Policy, default_policy>) {
+    return policy_for(item_bytes<Source>);
+  } else {
+    return Policy::value;
+  }
+}
+
+template <class Build, class Policy, class Job>
+void ready_forest(const Job& job, std::int64_t most_trees) {
+  using source_type = typename decltype(Job::forest)::source_type;
+  cuda::ready_trees<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
+      job, most_trees);
+}
+
+template <class Build, class Policy, class Job, class WorkspaceFor>
+void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
+  using source_type = typename decltype(Job::forest)::source_type;
+  // Who chose a policy has it.
+  if constexpr (std::is_same_v<Policy, default_policy>) {
+    if (cuda::launch_short_rows<Build>(job)) return;
+  }
+  cuda::launch_trees<Build, forest_policy<Policy, source_type, typename Job::reducer_type>()>(
+      job, most_trees, workspace_for);
+}
+
+}  // namespace tilefold::detail::cuda

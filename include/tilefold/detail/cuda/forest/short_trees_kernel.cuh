@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first launch of a forest of many trees, if most of them are short (short_trees.cuh). Both
+// this kernel and lanes_kernel sample the lengths, and one of the two ends at once. Where every
+// tree is promised to be short (segment_bound.hpp), this is the only launch, and nothing is
+// sampled.
+//
+//     forest      | group 0 | group 1 | ...      warp w: groups w, w + warps..., a tree a lane
+//     a tree of
+//       up to short_items items   its lane folds it, while the next offsets come
+//       up to 32 runs             waits in the warp's queue, until there are enough for all lanes
+//       more                      is left to warps_kernel or blocks_kernel, as lanes_kernel does
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/forest/forest_plan.cuh>
+#include <tilefold/detail/cuda/forest/lanes_kernel.cuh>
+#include <tilefold/detail/cuda/forest/short_trees.cuh>
+#include <tilefold/detail/cuda/range/tile_kernel.cuh>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// A warp's shared memory.
+struct short_trees_memory {
+  static constexpr int most_listed = 14;
+
+  waiting_tree waiting[2 * warp_size];
+  // Trees for blocks: of inner groups, and the first that there was no room for, or -1; whether
+  // there are any in outer groups.
+  int listed[most_listed];
+  int num_listed;
+  int first_unlisted;
+  bool any_outer;
+};
+
+/// One warp's work. A group is 32 trees that lie side by side.
+template <class Work, int Items>
+class short_tree_work {
+  using acc = typename Work::acc;
+  using source_type = typename Work::source_type;
+  using reducer_type = typename Work::reducer_type;
+  static constexpr int run_items = stretch_items<source_type>;
+  using plan_type = lane_plan<run_items>;
+  // As was promised.
+  static constexpr bool all_short = all_dealt<typename Work::forest_type>;
+
+ public:
+  __device__ __forceinline__ short_tree_work(const Work& work, short_trees_memory& memory)
+      : work_(work), memory_(memory) {
+    if (lane() == 0) {
+      memory_.num_listed = 0;
+      memory_.first_unlisted = -1;
+      memory_.any_outer = false;
+    }
+    __syncwarp();
+  }
+
+  /// Folds those trees of groups `warp`, `warp + warps`... that are short enough to be dealt.
+  __device__ __forceinline__ void fold(int warp, int warps) {
+    const inner_groups inner(work_.forest);
+    // The last warps may have a group less.
+    for (int g = warps - 1 - warp; g < inner.num_outer(); g += warps) fold_outer(inner.outer(g));
+    int group = inner.begin() + warp;
+    const int end = inner.end();
+    read_offsets(group, end);
+    while (group < end) {
+      const int t = group * warp_size + lane();
+      const std::int64_t begin = first_;
+      const int count = short_length(last_ - first_);
+      tree_of_lane<source_type, reducer_type, Items> tree;
+      tree.load(detail::starting_at(work_.forest.source, begin), count > Items ? 0 : count, true);
+      group += warps;
+      read_offsets(group, end);  // come while these are folded
+      if constexpr (!all_short) let_wait(begin, count, t, count > Items, false);
+      const acc value = tree.fold(work_.reducer);
+      if (all_short || count <= Items) work_.write_tree(t, count, value);
+      if constexpr (!all_short) {
+        __syncwarp();
+        while (num_waiting_ >= (group < end ? warp_size : 1)) deal(true);
+        __syncwarp();
+      }
+    }
+  }
+
+  /// Queues the trees for blocks, or folds them where there is no room.
+  __device__ __forceinline__ void queue_longest(int warp, int warps) const {
+    const auto trees = static_cast<int>(work_.forest.size());
+    const inner_groups inner(work_.forest);
+    int i = 0;
+    int outer = memory_.any_outer ? warps - 1 - warp : inner.num_outer();
+    int next = memory_.first_unlisted < 0 ? trees : memory_.first_unlisted;
+    while (true) {
+      int begin = next;
+      int num = 1;
+      if (i < memory_.num_listed) {
+        begin = memory_.listed[i++];
+      } else if (outer < inner.num_outer()) {
+        begin = inner.outer(outer) * warp_size;
+        num = detail::smaller(warp_size, trees - begin);
+        outer += warps;
+      } else if (next < inner.end() * warp_size) {
+        num = warp_size - next % warp_size;
+        next = (next / warp_size + warps) * warp_size;
+      } else {
+        return;
+      }
+      work_.queue_longest(begin, num);
+    }
+  }
+
+ private:
+  // What is made of it is not kept from turn to turn: there is no register for that, and a spilled
+  // offset would be waited for.
+  __device__ __forceinline__ static int lane() { return cuda::opaque_lane(); }
+
+  __device__ __forceinline__ void read_offsets(int group, int end) {
+    if (group >= end) return;
+    const int t = group * warp_size + lane();
+    first_ = work_.forest.first(t);
+    last_ = work_.forest.first(t + 1);
+  }
+
+  // As lane_plan takes it; who folds a long one is asked when there is one. Of a tree that breaks a
+  // promise, the items that a lane has room for.
+  __device__ __forceinline__ static int short_length(std::int64_t count) {
+    if constexpr (all_short) count = detail::smaller(count, std::int64_t{Items});
+    if (count > plan_type::most_items) return plan_type::for_warps;
+    return static_cast<int>(detail::larger(count, std::int64_t{0}));
+  }
+
+  // A group at either end of memory: all its trees are dealt.
+  __device__ __forceinline__ void fold_outer(int group) {
+    const int t = group * warp_size + lane();
+    const bool exists = t < work_.forest.size();
+    const std::int64_t begin = exists ? work_.forest.first(t) : 0;
+    const int count = exists ? short_length(work_.forest.count(t)) : 0;
+    let_wait(begin, count, t, count > 0, true);
+    if (exists && count == 0) work_.write_tree(t, 0, slot<acc>().value);
+    __syncwarp();
+    while (num_waiting_ > 0) deal(false);
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void let_wait(std::int64_t begin, int count, int t, bool waits,
+                                           bool outer) {
+    const unsigned longer = __ballot_sync(full_warp, waits);
+    if (longer == 0) return;
+    if (!all_short && __any_sync(full_warp, count == plan_type::for_warps)) {
+      leave_long(count, t, outer);
+    }
+    if (waits) {
+      memory_.waiting[num_waiting_ + __popc(longer & ((1u << lane()) - 1))] = {begin, count, t};
+    }
+    num_waiting_ += __popc(longer);
+  }
+
+  __device__ __forceinline__ void leave_long(int count, int t, bool outer) const {
+    const bool is_long = count == plan_type::for_warps;
+    const bool for_blocks = is_long && work_.forest.count(t) > work_.plan.warp_items;
+    const unsigned to_warps = __ballot_sync(full_warp, is_long && !for_blocks);
+    unsigned to_blocks = __ballot_sync(full_warp, for_blocks);
+    if (lane() != 0) return;
+    if (to_warps != 0) {
+      atomicAdd(&work_.queue.state->num_for_warps,
+                static_cast<unsigned long long>(__popc(to_warps)));
+    }
+    if (outer) {
+      memory_.any_outer |= to_blocks != 0;
+      return;
+    }
+    for (; to_blocks != 0; to_blocks &= to_blocks - 1) {
+      const int tree = t + __ffs(static_cast<int>(to_blocks)) - 1;
+      if (memory_.num_listed < short_trees_memory::most_listed) {
+        memory_.listed[memory_.num_listed++] = tree;
+      } else if (memory_.first_unlisted < 0) {
+        memory_.first_unlisted = tree;
+      }
+    }
+  }
+
+  // Those that came last, as many as there are lanes for.
+  __device__ __forceinline__ void deal(bool inner) {
+    waiting_tree mine{0, plan_type::no_tree, 0};
+    if (lane() < num_waiting_) mine = memory_.waiting[num_waiting_ - 1 - lane()];
+    const plan_type dealt(mine.count, lane());
+    stretch_fold<source_type, reducer_type, false, true> fold(work_.reducer, dealt);
+    const std::int64_t begin = cuda::shuffle_from<warp_size>(mine.first, dealt.owner, full_warp);
+    fold.load(detail::starting_at(work_.forest.source, begin), 0, inner || fold.is_inner());
+    const int t = __shfl_sync(full_warp, mine.tree, dealt.owner);
+    num_waiting_ -= dealt.trees;
+    const acc value = fold.fold();
+    if (dealt.holds_result()) work_.write_tree(t, dealt.count, value);
+  }
+
+  const Work& work_;
+  short_trees_memory& memory_;
+  int num_waiting_ = 0;
+  std::int64_t first_;  // of the next group
+  std::int64_t last_;
+};
+
+template <class Build, int Items, int Blocks, class Forest, class Reducer, class Init, class Empty,
+          class Out>
+__global__ void __launch_bounds__(lanes_nt, blocks_that_fit(Blocks, lanes_nt))
+    short_trees_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out,
+                       forest_plan plan, long_queue<typename Reducer::accumulator> queue) {
+  cuda::wait_for_previous_launch();
+  if constexpr (!all_dealt<Forest>) {
+    if (!cuda::has_short_trees(forest)) return;
+  }
+  constexpr int warps_per_block = lanes_nt / warp_size;
+  __shared__ short_trees_memory memory[warps_per_block];
+  using batch_type = batch_work<Forest, Reducer, Init, Empty, Out, true>;
+  const batch_type all{forest, reducer, init, empty, out, plan, queue};
+  const int warps = static_cast<int>(gridDim.x) * warps_per_block;
+  const int warp = static_cast<int>(blockIdx.x * warps_per_block + threadIdx.x / warp_size);
+  short_tree_work<batch_type, Items> work(all, memory[threadIdx.x / warp_size]);
+  work.fold(warp, warps);
+  if constexpr (!all_dealt<Forest>) work.queue_longest(warp, warps);
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trees of 2^k items, one after the other, are the nodes of level k of the neighbour tree over all
+// of them. So this is a fold that stops half way and writes what it has:
+//
+//     items      0 1 2 3   4 5 6 7   8 9 ..          trees of 2^2 items
+//     level 1     a   b     c   d     ..
+//     level 2      ab        cd                      the results: out[0], out[1]...
+//     chunk      | row 0 | row 1 | ... |             rows of 32 packets, as in tile_fold.cuh;
+//                                                    warp w takes chunks w, w + warps...
+//     small k    a packet holds whole trees: each lane folds and writes those of its packets
+//     large k    a tree is packets of several lanes: row_fold merges them up to level k, and one
+//                lane writes each node
+//
+// What single folds stage comes in rows of runs out of shared memory (staged_rows.cuh):
+//
+//     group     | row 0 | row 1 | row 2 | row 3 |    of runs; warp w takes groups w, w + warps...
+//     lane      a node of each row
+//     level k   row_fold merges nodes up to level k, and one lane writes each
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
+#include <tilefold/detail/cuda/fold/chunk.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/staged_rows.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// One warp's work: the subtrees of packets that a warp loads into registers.
+template <class Source, class Reducer, class Init, class Out>
+class subtree_work {
+  using acc = typename Reducer::accumulator;
+  static constexpr int vt = chunk_tiles * warp_policy<Source>.vt;
+  static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const Source*>(nullptr));
+  static constexpr int row_items = warp_size * shape.width;
+  static constexpr int width_bits = tree::floor_log2(shape.width);
+
+ public:
+  // Items of a chunk, whose rows are in registers together.
+  static constexpr int chunk_items = shape.rows * row_items;
+  static constexpr int nt = subtree_nt;
+  static constexpr int resident_blocks = min_resident_subtree_blocks(sizeof(acc));
+  struct warp_memory {};
+
+  const Source& source;
+  const Reducer& reducer;
+  const Init& init;
+  const Out& out;
+  std::int64_t n;  // items of all trees
+
+  /// Writes the nodes of level `level`, of no more items than a chunk, of chunks `c`, `c` + step...
+  __device__ __forceinline__ void run(std::int64_t c, std::int64_t step, int level,
+                                      warp_memory&) const {
+    const std::int64_t whole = detail::larger(n - overread(), std::int64_t{0}) / chunk_items;
+    if constexpr (loads_ahead) {
+      if (!loaded_rows::overreads(source)) c = whole_chunks_ahead(c, step, whole, level);
+    }
+    for (; c < whole; c += step) {
+      loaded_rows loaded;
+      loaded.load_rows(source, lane_first(c));
+      write_nodes<true>(loaded, c, chunk_items, level);
+    }
+    for (; c * chunk_items < n; c += step) fold_cut_chunk(c, level);
+  }
+
+ private:
+  using loaded_rows = lane_rows<Source, shape.rows, shape.width>;
+  // Where two chunks of items leave registers for the rest, and items are plain words.
+  static constexpr bool loads_ahead = pays_to_load_chunks_ahead(sizeof(acc), shape.width);
+
+  __device__ __forceinline__ int overread() const {
+    return loaded_rows::overreads(source) ? shape.width : 0;
+  }
+
+  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+  __device__ __forceinline__ static std::int64_t lane_first(std::int64_t c) {
+    return c * chunk_items + lane() * shape.width;
+  }
+
+  // The items of the next chunk come while one is folded. Returns the first chunk that is not
+  // whole.
+  __device__ __forceinline__ std::int64_t whole_chunks_ahead(std::int64_t c, std::int64_t step,
+                                                             std::int64_t whole, int level) const {
+    if (c >= whole) return c;
+    // Then the compiler leaves out the code for misaligned memory.
+    const bool aligned = !loaded_rows::overreads(source);
+    __builtin_assume(aligned);
+    return cuda::stream_ahead<loaded_rows>(
+        c,
+        [&](std::int64_t& next) {
+          next += step;
+          return next < whole;
+        },
+        [&](std::int64_t at) {
+          loaded_rows rows;
+          rows.load_rows(source, lane_first(at));
+          return rows;
+        },
+        [&](const loaded_rows& rows, std::int64_t at) {
+          write_nodes<true>(rows, at, chunk_items, level);
+        });
+  }
+
+  __device__ __forceinline__ void fold_cut_chunk(std::int64_t c, int level) const {
+    const auto count =
+        static_cast<int>(detail::smaller(n - c * chunk_items, std::int64_t{chunk_items}));
+    loaded_rows loaded;
+#pragma unroll
+    for (int r = 0; r < shape.rows; ++r) {
+      loaded.load_part(source, lane_first(c) + r * row_items, r,
+                       count - lane() * shape.width - r * row_items);
+    }
+    write_nodes<false>(loaded, c, count, level);
+  }
+
+  template <bool Full>
+  __device__ __forceinline__ void write_nodes(const loaded_rows& loaded, std::int64_t c, int count,
+                                              int level) const {
+    const std::int64_t first = c * chunk_items;
+    nodes<Full>(loaded, count, level, [&](int node, const acc& value) {
+      cuda::write(out + ((first >> level) + node), detail::finish(reducer, init, value));
+    });
+  }
+
+  // Calls keep(node, value) for every node of `level` among the `count` items that are loaded.
+  template <bool Full, class Keep>
+  __device__ __forceinline__ void nodes(const loaded_rows& loaded, int count, int level,
+                                        const Keep& keep) const {
+    if (level < width_bits) {
+#pragma unroll
+      for (int r = 0; r < shape.rows; ++r) {
+        packet_nodes<0, shape.width, Full>(cuda::lift_packet<Full>(reducer, loaded, r, count),
+                                           cuda::packet_first<shape.width>(r), count, level, keep);
+      }
+      return;
+    }
+    const auto rows = cuda::fold_packets<Full>(reducer, loaded, count);
+    row_fold<shape.rows, shape.width, Full, Reducer>(reducer, 0, count)
+        .nodes(rows, level - width_bits, keep);
+  }
+
+  // Calls keep() for the nodes of a level below that of a packet, which starts at item `first`; its
+  // items are nodes of level Level. This is a recursion, because in a loop over levels the compiler
+  // would put the values into local memory.
+  template <int Level, int N, bool Full, class Keep>
+  __device__ __forceinline__ void packet_nodes(const registers<acc, N>& items, int first, int count,
+                                               int level, const Keep& keep) const {
+    if (level == Level) {
+#pragma unroll
+      for (int j = 0; j < N; ++j) {
+        const int item = first + (j << Level);
+        if (Full || item < count) keep(item >> Level, items[j]);
+      }
+    } else if constexpr (N > 1) {
+      registers<acc, N / 2> halves;
+#pragma unroll
+      for (int j = 0; j < N; j += 2) {
+        halves.put(j / 2, cuda::combine<Full>(reducer, items[j], items[j + 1],
+                                              first + ((j + 1) << Level), count));
+      }
+      packet_nodes<Level + 1, N / 2, Full>(halves, first, count, level, keep);
+    }
+  }
+};
+
+/// One warp's work: the subtrees of runs that a warp stages.
+template <class Source, class Reducer, class Init, class Out>
+class staged_subtree_work {
+  using acc = typename Reducer::accumulator;
+
+ public:
+  using rows_type = staged_rows<Source, Reducer>;
+  static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
+  // Items of a tree at least and at most.
+  static constexpr int least_length = shape.run;
+  static constexpr int group_items = shape.rows * rows_type::items;
+  static constexpr int nt = shape.nt;
+  static constexpr int resident_blocks = shape.blocks;
+  struct warp_memory {
+    typename rows_type::stage stages[2];
+  };
+
+  const Source& source;
+  const Reducer& reducer;
+  const Init& init;
+  const Out& out;
+  std::int64_t n;  // items of all trees
+
+  /// Writes the nodes of level `level` of groups `g`, `g` + step...; n is a multiple of 2^level.
+  __device__ __forceinline__ void run(std::int64_t g, std::int64_t step, int level,
+                                      warp_memory& memory) const {
+    const rows_type rows(source, reducer, memory.stages);
+    const std::int64_t whole = (n - rows.overread_items()) / group_items;
+    if (g < whole) {
+      const among_equals<Reducer> equals{reducer};
+      rows.template groups<shape.rows>(
+          g * group_items, step * group_items, g, whole, step,
+          [&](const registers<acc, shape.rows>& nodes, std::int64_t at) {
+            row_fold<shape.rows, shape.run, true, among_equals<Reducer>>(equals, 0, 0)
+                .nodes(nodes, level - tree::floor_log2(shape.run), [&](int node, const acc& value) {
+                  write_tree(((at * group_items) >> level) + node, value);
+                });
+          });
+    }
+    // What is left is less than a group, but for what a whole row would overread.
+    for (std::int64_t t = (whole * group_items >> level) + g; t < n >> level; t += step) {
+      const acc value =
+          cuda::fold_stretches_by_warp(source, reducer, t << level, std::int64_t{1} << level, n);
+      if (threadIdx.x % warp_size == 0) write_tree(t, value);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void write_tree(std::int64_t t, const acc& value) const {
+    cuda::write(out + t, detail::finish(reducer, init, value));
+  }
+};
+
+/// Folds trees of 2^level items each, `n` in all, no more than `Work` takes.
+template <class Build, template <class, class, class, class> class Work, class Source,
+          class Reducer, class Init, class Out>
+__global__ void __launch_bounds__((Work<Source, Reducer, Init, Out>::nt),
+                                  (Work<Source, Reducer, Init, Out>::resident_blocks))
+    subtree_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n, int level) {
+  using work_type = Work<Source, Reducer, Init, Out>;
+  constexpr int num_warps = work_type::nt / warp_size;
+  __shared__ typename work_type::warp_memory memory[num_warps];
+  cuda::wait_for_previous_launch();
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const work_type work{source, reducer, init, out, n};
+  const int warps_per_block = static_cast<int>(blockDim.x) / warp_size;
+  work.run(std::int64_t{blockIdx.x} * warps_per_block + warp,
+           std::int64_t{gridDim.x} * warps_per_block, level, memory[warp]);
+}
+
+}  // namespace tilefold::detail::cuda

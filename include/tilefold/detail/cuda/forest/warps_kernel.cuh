@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trees that are too long for lanes and too short for blocks, each by a warp (tree_by_warp.cuh):
+//
+//     equal_trees     | tree 0 | tree 1 | tree 2 | ...      trees of one length
+//       warp w          trees w, w + warps...
+//
+//     counted_trees   s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
+//                     | group | group | ...                 1 to 32 neighbouring trees a group
+//       warp w          groups by turns (warp_turns.cuh); a vote finds the W, which it folds
+//
+//     long_trees      W L W W L ...                         all too long for lanes
+//       warp w          trees by turns: it folds the W, and queues the L
+//
+// Of counted_trees the first launch (lanes_kernel.cuh) has counted the W. The L are for
+// blocks_kernel; in one kernel, each part would pay for the registers of the other
+// (docs/notes/tuning.md).
+#pragma once
+
+#include <cstdint>
+
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/tuning_forests.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/stream.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/detail/cuda/forest/forest_plan.cuh>
+#include <tilefold/detail/cuda/forest/warp_turns.cuh>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// All trees of a forest whose trees have one length.
+struct equal_trees {
+  __device__ __forceinline__ bool none() const { return false; }
+
+  /// Calls fold(t, tree, its number of items) for the trees of warp `warp` of `warps`.
+  template <int, class Forest, class Fold>
+  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
+                                           std::int64_t warps, const Fold& fold) const {
+    for (std::int64_t t = warp; t < forest.size(); t += warps) {
+      fold(t, forest.tree(t), forest.length);
+    }
+  }
+};
+
+/// The trees that the first launch has left to warps. It has counted them; which ones they are,
+/// their lengths say.
+template <class Acc>
+struct counted_trees {
+  long_queue<Acc> queue;
+  forest_plan plan;
+
+  __device__ __forceinline__ bool none() const { return queue.state->num_for_warps == 0; }
+
+  /// A warp looks at as many neighbouring trees at a time as are likely to hold one of them.
+  template <int Items, class Forest, class Fold>
+  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
+                                           std::int64_t warps, const Fold& fold) const {
+    const std::int64_t size = forest.size();
+    const auto num = static_cast<std::int64_t>(queue.state->num_for_warps);
+    const auto group =
+        static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
+    const std::int64_t groups = tree::num_blocks(size, group);
+    if (warp >= groups) return;
+    using trees_type = lane_trees<Forest, Items>;
+    // Where few trees are for warps, a group holds one or none, and turns do not pay.
+    const bool in_turns = group < warp_size;
+    warp_turns turns(queue.state->turns, warp, warps, groups, in_turns);
+    cuda::stream_ahead<trees_type>(
+        warp, [&](std::int64_t& g) { return turns.advance(g); },
+        [&](std::int64_t g) {
+          const std::int64_t left = size - g * group;
+          return trees_type(forest.from(g * group), 0,
+                            left < group ? static_cast<int>(left) : group, plan.warp_items);
+        },
+        [&](const trees_type& trees, std::int64_t g) {
+          const Forest part = forest.from(g * group);
+          unsigned found = __ballot_sync(full_warp, trees.length == lane_plan<Items>::for_warps);
+          for (; found != 0; found &= found - 1) {
+            const int owner = __ffs(static_cast<int>(found)) - 1;
+            fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));
+          }
+        });
+  }
+};
+
+/// The trees of a forest that has none for lanes, so that no launch is before this one. Those for
+/// blocks are queued; if the queue is full, a warp folds them.
+template <class Acc>
+struct long_trees {
+  long_queue<Acc> queue;
+  forest_plan plan;
+
+  __device__ __forceinline__ bool none() const { return false; }
+
+  template <int, class Forest, class Fold>
+  __device__ __forceinline__ void for_each(const Forest& forest, std::int64_t warp,
+                                           std::int64_t warps, const Fold& fold) const {
+    const std::int64_t size = forest.size();
+    if (warp >= size) return;
+    warp_turns turns(queue.state->turns, warp, warps, size, true);
+    cuda::stream_ahead<std::int64_t>(
+        warp, [&](std::int64_t& t) { return turns.advance(t); },
+        [&](std::int64_t t) { return forest.count(t); },
+        [&](std::int64_t count, std::int64_t t) {
+          bool queued = false;
+          if (count > plan.warp_items && threadIdx.x % warp_size == 0) {
+            queued = cuda::enqueue(queue, plan, t, count);
+          }
+          if (!__any_sync(full_warp, queued)) fold(t, forest.tree(t), count);
+        });
+  }
+};
+
+template <class Build, class Trees, class Forest, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(
+    warps_nt, warps_for_trees<typename Forest::source_type>(sizeof(typename Reducer::accumulator)) *
+                  warp_size / warps_nt)
+    warps_kernel(Trees trees, Forest forest, Reducer reducer, Init init, Out out) {
+  cuda::wait_for_previous_launch();
+  if (trees.none()) return;
+  constexpr int warps_per_block = warps_nt / warp_size;
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const std::int64_t first = std::int64_t{blockIdx.x} * warps_per_block + warp;
+  const std::int64_t step = std::int64_t{gridDim.x} * warps_per_block;
+  if constexpr (writes_exact_sums<Reducer, Init> && std::is_same_v<Trees, equal_trees>) {
+    cuda::write_exact_sums_by_warp<false>(
+        first, step, forest.size(), forest.length, [&](std::int64_t t) { return forest.tree(t); },
+        reducer, init, out);
+  } else {
+    using source_type = typename Forest::source_type;
+    __shared__ tree_memory<source_type, Reducer, warps_per_block,
+                           stages_trees_by_warp<source_type, Reducer>>
+        memory;
+    // As many items as lanes_kernel deals.
+    constexpr int items = dealt_items<source_type, Reducer, Init>;
+    trees.template for_each<items>(
+        forest, first, step, [&](std::int64_t t, const auto& tree, std::int64_t count) {
+          if constexpr (writes_exact_sums<Reducer, Init>) {
+            cuda::write_exact_sum(tree, reducer, init, out + t, count);
+          } else {
+            const auto value = cuda::fold_by_warp(tree, reducer, count, memory);
+            if (threadIdx.x % warp_size == 0) {
+              cuda::write(out + t, detail::finish(reducer, init, value));
+            }
+          }
+        });
+  }
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where runs of equal neighbouring keys begin: a bit an item, found in one pass over the keys.
+//
+//     keys       a a b c c c d ...      heads   1 0 1 1 0 0 1 ...
+//     patch      | part 0 | part 1 | part 2 | part 3 |      2048 items, by one warp; 512 a part
+//     load       a part is 4 rows of 128 keys; lane l loads keys 4 l to 4 l + 3 of each row
+//     keep       bit 16 p + i of lane l: item 16 l + i of part p; so a word of 64 bits a lane
+//     count      of a patch: its runs, and where the last one begins
+//     group      who completes a group of patches adds up what stands before each of them
+//     launch     who completes the last group does so for groups, and writes the number of runs
+//
+// Device code.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/keyed_items.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/keys/tuning_keys.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
+
+namespace tilefold::detail::cuda {
+
+// Keys are read in rows of four neighbouring ones a lane. A part is as many items as make 16 bits a
+// lane.
+inline constexpr int quad_items = 4;
+inline constexpr int row_items = quad_items * warp_size;
+inline constexpr int part_rows = 4;
+inline constexpr int part_bits = quad_items * part_rows;
+inline constexpr int part_items = part_bits * warp_size;
+inline constexpr int patch_parts = patch_items / part_items;
+
+/// The heads among the items of a patch that are one lane's: bit 16 p + i tells of item i of its 16
+/// neighbouring items in part p whether a run begins there.
+using head_bits = unsigned long long;
+static_assert(patch_parts * part_bits == 64);
+
+__device__ __forceinline__ int lane_of_thread() {
+  return static_cast<int>(threadIdx.x) % warp_size;
+}
+
+/// The item of the patch that bit `bit` of this lane's tells of.
+__device__ __forceinline__ int item_of_bit(int bit) {
+  return bit / part_bits * part_items + lane_of_thread() * part_bits + bit % part_bits;
+}
+
+/// What is known of the heads in a stretch of items.
+template <class Integer>
+struct basic_head_count {
+  Integer runs;
+  Integer end;  // of the stretch up to its last head: that one's index + 1, 0 if there is none
+
+  /// Of this stretch and a later one; both count items from the same place.
+  __device__ __forceinline__ basic_head_count then(const basic_head_count& later) const {
+    return {runs + later.runs, detail::larger(end, later.end)};
+  }
+  template <class Other>
+  __device__ __forceinline__ basic_head_count<Other> shifted(Other items) const {
+    return {static_cast<Other>(runs), end == 0 ? Other{0} : items + static_cast<Other>(end)};
+  }
+  /// Of all lanes' stretches, in every lane.
+  __device__ __forceinline__ basic_head_count of_warp() const {
+    basic_head_count all = *this;
+#pragma unroll
+    for (int mask = 1; mask < warp_size; mask *= 2) {
+      all = all.then(
+          {__shfl_xor_sync(full_warp, all.runs, mask), __shfl_xor_sync(full_warp, all.end, mask)});
+    }
+    return all;
+  }
+};
+using head_count = basic_head_count<std::int64_t>;
+/// Within a group of patches, counted from its first item.
+using short_head_count = basic_head_count<unsigned>;
+
+/// Of a patch.
+__device__ __forceinline__ basic_head_count<int> count_heads(head_bits heads) {
+  const int end = heads == 0 ? 0 : item_of_bit(63 - __clzll(static_cast<long long>(heads))) + 1;
+  return basic_head_count<int>{__popcll(heads), end}.of_warp();
+}
+
+/// Where blocks and launches meet. Patches come in groups of 2^group_bits.
+struct run_tables {
+  head_bits* heads;            // of each patch, a word a lane
+  short_head_count* in_group;  // of each patch: in it, and then before it in its group
+  head_count* of_groups;       // of each group: before it
+  unsigned* arrivals;          // of each group, and of groups; zero between launches
+  // Of each open run: its items, and which of the runs it is.
+  std::int64_t* begins;
+  std::int64_t* ends;
+  std::int64_t* ranks;
+  std::int64_t* num_open;
+  std::int64_t num_patches;
+  std::int64_t origin;  // item that the first patch begins with, <= 0, so that quads lie aligned
+  int group_bits;
+
+  __device__ __forceinline__ std::int64_t begin(std::int64_t patch) const {
+    return origin + patch * patch_items;
+  }
+  __device__ __forceinline__ head_count before(std::int64_t patch) const {
+    const std::int64_t group = patch >> group_bits;
+    return of_groups[group].then(in_group[patch].shifted((group << group_bits) * patch_items));
+  }
+
+  /// Lists the last of the runs that `found` counts, if it is open. That run ends before item
+  /// `end`, where the next run begins or the range ends. `next_place()` gives its place in the
+  /// list.
+  template <class NextPlace>
+  __device__ __forceinline__ bool list_if_open(const head_count& found, std::int64_t end,
+                                               const NextPlace& next_place) const {
+    if (found.runs == 0) return false;
+    const std::int64_t last = found.end - 1;
+    if (end < begin(last / patch_items + 1) + reach_items) return false;
+    const std::int64_t i = next_place();
+    begins[i] = origin + last;
+    ends[i] = end;
+    ranks[i] = found.runs - 1;
+    return true;
+  }
+};
+
+/// An exclusive scan of n counts by a whole block: calls put(i, sum of get(0) to get(i - 1)) for
+/// each i, and returns the sum of all in every thread. A thread takes a stretch of neighbours.
+template <class Get, class Put>
+__device__ __forceinline__ head_count scan_counts(std::int64_t n, const Get& get, const Put& put) {
+  __shared__ head_count up_to_warp[by_key_warps];
+  const std::int64_t each = tree::num_blocks(n, by_key_nt);
+  const std::int64_t first = detail::smaller(threadIdx.x * each, n);
+  const std::int64_t last = detail::smaller(first + each, n);
+  head_count mine{0, 0};
+#pragma unroll 4
+  for (std::int64_t i = first; i < last; ++i) mine = mine.then(get(i));
+  head_count up_to = mine;
+#pragma unroll
+  for (int distance = 1; distance < warp_size; distance *= 2) {
+    const head_count left{__shfl_up_sync(full_warp, up_to.runs, distance),
+                          __shfl_up_sync(full_warp, up_to.end, distance)};
+    if (lane_of_thread() >= distance) up_to = left.then(up_to);
+  }
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  if (lane_of_thread() == warp_size - 1) up_to_warp[warp] = up_to;
+  __syncthreads();
+  head_count before{0, 0};
+  head_count all{0, 0};
+  for (int w = 0; w < by_key_warps; ++w) {
+    if (w < warp) before = before.then(up_to_warp[w]);
+    all = all.then(up_to_warp[w]);
+  }
+  const head_count left{__shfl_up_sync(full_warp, up_to.runs, 1),
+                        __shfl_up_sync(full_warp, up_to.end, 1)};
+  if (lane_of_thread() > 0) before = before.then(left);
+  for (std::int64_t i = first; i < last; ++i) {
+    const head_count count = get(i);
+    put(i, before);
+    before = before.then(count);
+  }
+  __syncthreads();  // up_to_warp is free again
+  return all;
+}
+
+/// Four neighbouring keys that one lane loads at once, if `Keys` is a pointer to such as fit.
+template <class Keys>
+inline constexpr bool loads_key_quads = false;
+template <class Key>
+inline constexpr bool loads_key_quads<Key*> =
+    std::is_trivially_copyable_v<Key> && sizeof(Key) <= 8 && alignof(Key) == sizeof(Key);
+template <class Key>
+struct key_quad {
+  Key key[quad_items];
+};
+template <class Key>
+using key_packet = packet<static_cast<int>(sizeof(key_quad<Key>))>;
+
+/// Finds heads. All lanes of a warp.
+template <class Keys>
+struct head_finder {
+  using key_type = typename Keys::key_type;
+
+  const Keys& input;
+
+  /// Of the patch that begins with item `begin`, which may be negative; this lane's.
+  __device__ __forceinline__ head_bits of_patch(std::int64_t begin) const {
+    head_bits heads = 0;
+    if (begin > 0 && begin + patch_items <= input.size) {
+#pragma unroll
+      for (int p = 0; p < patch_parts; ++p) {
+        heads |= head_bits{in_a_row(inside(begin + p * part_items))} << (p * part_bits);
+      }
+    } else {
+#pragma unroll 1
+      for (int p = 0; p < patch_parts; ++p) {
+        heads |= head_bits{in_a_row(at_an_edge(begin + p * part_items))} << (p * part_bits);
+      }
+    }
+    return heads;
+  }
+
+ private:
+  // From bits 4 q + i of item i of the lane's quad in row q to those of 16 neighbours.
+  __device__ __forceinline__ static unsigned in_a_row(unsigned heads) {
+    constexpr int lanes = warp_size / part_rows;  // that have a row's items in the end
+    const int lane = lane_of_thread();
+    unsigned result = 0;
+#pragma unroll
+    for (int k = 0; k < part_rows; ++k) {
+      const unsigned quads = __shfl_sync(full_warp, heads, lane % lanes * part_rows + k);
+      result |= (quads >> (lane / lanes * quad_items) & 15) << (k * quad_items);
+    }
+    return result;
+  }
+
+  // Of the part that begins with item `first`, as rows of quads.
+  __device__ __forceinline__ unsigned inside(std::int64_t first) const {
+    if constexpr (loads_key_quads<std::remove_const_t<decltype(Keys::keys)>>) {
+      return of_quads(first);
+    } else {
+      unsigned heads = 0;
+#pragma unroll 1
+      for (int q = 0; q < part_rows; ++q) {
+#pragma unroll
+        for (int i = 0; i < quad_items; ++i) {
+          const bool is_head =
+              input.begins_run(first + q * row_items + lane_of_thread() * quad_items + i);
+          heads |= static_cast<unsigned>(is_head) << (q * quad_items + i);
+        }
+      }
+      return heads;
+    }
+  }
+
+  // The same where not all items exist. For an item that does not exist, another one is compared
+  // and the answer dropped: so no load is under a condition, and loads need not wait for each
+  // other.
+  __device__ __forceinline__ unsigned at_an_edge(std::int64_t first) const {
+    unsigned heads = 0;
+    const std::int64_t last = input.size - 1;
+#pragma unroll 1
+    for (int q = 0; q < part_rows && first <= last; ++q) {
+#pragma unroll
+      for (int i = 0; i < quad_items; ++i) {
+        const std::int64_t j = first + q * row_items + lane_of_thread() * quad_items + i;
+        const bool begins = last > 0 && input.begins_run(detail::bounded(j, std::int64_t{1}, last));
+        const bool is_head = j == 0 || (j > 0 && j <= last && begins);
+        heads |= static_cast<unsigned>(is_head) << (q * quad_items + i);
+      }
+    }
+    return heads;
+  }
+
+  // The key before a quad is the last one of the lane below, or of the last lane in the row before.
+  __device__ __forceinline__ unsigned of_quads(std::int64_t first) const {
+    using quad = key_quad<key_type>;
+    const int lane = lane_of_thread();
+    const auto* const rows =
+        reinterpret_cast<const key_packet<key_type>*>(input.keys + first) + lane;
+    key_packet<key_type> loaded[part_rows];
+#pragma unroll
+    for (int q = 0; q < part_rows; ++q) loaded[q] = rows[q * warp_size];
+    const bool is_last = lane == warp_size - 1;
+    slot<key_type> before_part;
+    if (is_last) before_part.put(input.key(first - 1));
+    unsigned heads = 0;
+#pragma unroll
+    for (int q = 0; q < part_rows; ++q) {
+      const quad keys = __builtin_bit_cast(quad, loaded[q]);
+      const quad row_before = __builtin_bit_cast(quad, loaded[q == 0 ? 0 : q - 1]);
+      const key_type& before_row = q == 0 ? before_part.value : row_before.key[quad_items - 1];
+      const key_type before =
+          shuffle_from<warp_size>(cuda::select(is_last, before_row, keys.key[quad_items - 1]),
+                                  (lane + warp_size - 1) % warp_size, full_warp);
+#pragma unroll
+      for (int i = 0; i < quad_items; ++i) {
+        const key_type& left = i == 0 ? before : keys.key[i == 0 ? 0 : i - 1];
+        const bool is_same = static_cast<bool>(input.equal(left, keys.key[i]));
+        heads = cuda::with_bit_unless(is_same, 1u << (q * quad_items + i), heads);
+      }
+    }
+    return heads;
+  }
+};
+
+/// Finds and counts all heads; a warp takes `rounds` patches. Who completes a group of patches adds
+/// up its counts, and who completes the last group those of groups.
+template <class Build, class Keys, class CountOut>
+__global__ void __launch_bounds__(by_key_nt)
+    heads_kernel(Keys keys, CountOut num_runs_out, run_tables tables, int rounds) {
+  __shared__ bool completed;
+  cuda::wait_for_previous_launch();
+  const int of_block = rounds * by_key_warps;
+  const std::int64_t first_patch = std::int64_t{blockIdx.x} * of_block;
+  const std::int64_t left = tables.num_patches - first_patch;
+#pragma unroll 1
+  for (int p = static_cast<int>(threadIdx.x) / warp_size; p < of_block && p < left;
+       p += by_key_warps) {
+    const std::int64_t patch = first_patch + p;
+    const head_bits heads = head_finder<Keys>{keys}.of_patch(tables.begin(patch));
+    tables.heads[patch * warp_size + lane_of_thread()] = heads;
+    const auto found = count_heads(heads);
+    if (lane_of_thread() == 0) tables.in_group[patch] = found.shifted(0u);
+  }
+  __syncthreads();
+  const std::int64_t group = first_patch >> tables.group_bits;
+  const std::int64_t first = group << tables.group_bits;
+  const std::int64_t size =
+      detail::smaller(std::int64_t{1} << tables.group_bits, tables.num_patches - first);
+  const auto arrived = static_cast<unsigned>(detail::smaller(std::int64_t{of_block}, left));
+  if (!cuda::arrive(tables.arrivals + group, arrived, static_cast<unsigned>(size), completed)) {
+    return;
+  }
+  short_head_count* const in_group = tables.in_group + first;
+  const head_count of_group = cuda::scan_counts(
+      size, [&](std::int64_t i) { return in_group[i].shifted(i * patch_items); },
+      [&](std::int64_t i, const head_count& before) {
+        in_group[i] = {static_cast<unsigned>(before.runs), static_cast<unsigned>(before.end)};
+      });
+  if (threadIdx.x == 0) tables.of_groups[group] = of_group.shifted(first * patch_items);
+  __syncthreads();
+  const std::int64_t groups =
+      tree::num_blocks(tables.num_patches, std::int64_t{1} << tables.group_bits);
+  head_count all = of_group;
+  if (groups == 1) {
+    if (threadIdx.x == 0) tables.of_groups[0] = {0, 0};
+  } else {
+    if (!cuda::arrive(tables.arrivals + groups, 1u, static_cast<unsigned>(groups), completed)) {
+      return;
+    }
+    all = cuda::scan_counts(
+        groups, [&](std::int64_t i) { return tables.of_groups[i]; },
+        [&](std::int64_t i, const head_count& before) { tables.of_groups[i] = before; });
+  }
+  if (threadIdx.x != 0) return;
+  cuda::write(num_runs_out, all.runs);
+  const bool open = tables.list_if_open(all, keys.size, [] { return 0; });
+  *tables.num_open = open ? 1 : 0;
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From keys and values to the launches that fold runs: one that finds where they begin, one that
+// folds all but the long ones, and a forest of those. Host code.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+
+#include <tilefold/detail/core/keyed_items.hpp>
+#include <tilefold/detail/cuda/base/forest_job.cuh>
+#include <tilefold/detail/cuda/base/launcher.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/forest/launch_forest.cuh>
+#include <tilefold/detail/cuda/keys/key_sizes.cuh>
+#include <tilefold/detail/cuda/keys/runs_kernel.cuh>
+#include <tilefold/detail/cuda/keys/tuning_keys.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// How many items before the first one patches shall begin.
+template <class Keys>
+std::int64_t items_to_alignment(const Keys& keys) {
+  if constexpr (loads_key_quads<Keys>) {
+    using key = std::iter_value_t<Keys>;
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(keys) %
+                                     alignof(key_packet<key>) / sizeof(key));
+  } else {
+    return 0;
+  }
+}
+
+/// The tables of n items in a workspace that serves by_key_demand(); the first patch begins with
+/// item `origin`.
+inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::int64_t origin,
+                                 std::int64_t acc_bytes) {
+  static_assert(sizeof(head_bits) == 8 && sizeof(short_head_count) == 8 &&
+                sizeof(head_count) == 16);
+  const std::int64_t open = most_open_runs(n);
+  const workspace_demand forest = queue_demand(open, acc_bytes);
+  run_tables tables{};
+  tables.heads =
+      reinterpret_cast<head_bits*>(space.partials<char>() + align_up(forest.partial_bytes));
+  tables.of_groups = reinterpret_cast<head_count*>(tables.heads + most_patches(n) * warp_size);
+  tables.in_group = reinterpret_cast<short_head_count*>(tables.of_groups + most_patch_groups(n));
+  tables.begins = reinterpret_cast<std::int64_t*>(tables.in_group + most_patches(n));
+  tables.ends = tables.begins + open;
+  tables.ranks = tables.ends + open;
+  tables.num_open = tables.ranks + open;
+  tables.arrivals = space.arrivals() + forest.arrival_bytes / arrival_bytes;
+  tables.num_patches = tree::num_blocks(n - origin, by_key_tile) * by_key_warps;
+  tables.origin = origin;
+  tables.group_bits = patch_group_bits(n);
+  return tables;
+}
+
+/// An open run has more items than the lanes of a warp take.
+template <class Source>
+inline constexpr bool all_long<open_runs<Source>> = true;
+
+/// Folds a range in which no run can be open.
+template <class Build, class Input, class Reducer, class... Arguments>
+void launch_short_runs(const Input& input, const Reducer& reducer, std::int64_t origin,
+                       const device_info& gpu, cudaStream_t stream, const Arguments&... arguments) {
+  static known_kernel known;
+  known
+      .on(gpu, &short_runs_kernel<Build, Input, Reducer, Arguments...>, "short_runs_kernel",
+          by_key_nt, starts::early)
+      .launch(1, stream, input, reducer, arguments..., origin);
+}
+
+/// The kernel that folds runs, those that begin in `Share` items by a warp.
+template <class Build, int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
+auto ready_runs(const Input&, const Reducer&, const Init&, const KeysOut&, const Out&,
+                const device_info& gpu) {
+  static known_kernel known;
+  return known.on(gpu, &runs_kernel<Build, Share, Input, Reducer, Init, KeysOut, Out>,
+                  "runs_kernel", by_key_nt, starts::early);
+}
+
+/// Folds the runs of input.size >= 1 items. `workspace_for(demand)` returns the workspace.
+template <class Build, class Policy, class Input, class Reducer, class Init, class KeysOut,
+          class Out, class CountOut, class WorkspaceFor>
+void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
+                   const KeysOut& keys_out, const Out& out, const CountOut& num_runs_out,
+                   const device_info& gpu, cudaStream_t stream, const WorkspaceFor& workspace_for) {
+  using acc = typename Reducer::accumulator;
+  using source_type = typename Input::source_type;
+  static_assert(staged_bytes<source_type> <= stage_bytes,
+                "tilefold: values of reduce_by_key on a GPU may have 4096 bytes at most");
+  const std::int64_t n = input.size;
+  cuda::require_countable(n);
+  const closed_reducer<Reducer> device_reducer{reducer, {0u}};
+  const std::int64_t before = cuda::items_to_alignment(input.keys);
+  const std::int64_t most_open = most_open_runs(n);
+  if (most_open == 0) {
+    cuda::launch_short_runs<Build>(input, device_reducer, -before, gpu, stream, init, keys_out, out,
+                                   num_runs_out);
+    return;
+  }
+  const workspace& space = workspace_for(by_key_demand(n, sizeof(acc)));
+  const run_tables tables = cuda::lay_out_tables(space, n, -before, sizeof(acc));
+  // No run is empty, so the value for an empty run is never used.
+  struct zeroes {
+    unsigned char bytes[sizeof(acc)];
+  };
+  const forest_job<open_runs<source_type>, Reducer, Init, ranked_output<Out>> job{
+      {{input.source, tables.begins, tables.ends, 0}, tables.num_open, 0},
+      device_reducer,
+      init,
+      __builtin_bit_cast(acc, zeroes{}),
+      {out, tables.ranks},
+      gpu,
+      stream};
+  // Few patches are spread over the GPU.
+  const bool few_patches = tables.num_patches < gpu.tuning().head_patches_per_sm * gpu.num_sms;
+  const int rounds = few_patches ? 1 : most_head_rounds;
+  const std::int64_t blocks = tables.num_patches / by_key_warps;
+  static known_kernel known_heads;
+  const auto heads = known_heads.on(gpu, &heads_kernel<Build, typename Input::keys_type, CountOut>,
+                                    "heads_kernel", by_key_nt, starts::early);
+  const auto by_patches =
+      cuda::ready_runs<Build, patch_items>(input, device_reducer, init, keys_out, out, gpu);
+  const auto by_spans =
+      cuda::ready_runs<Build, span_items>(input, device_reducer, init, keys_out, out, gpu);
+  cuda::ready_forest<Build, Policy>(job, most_open);
+  heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
+  const auto launch = [&](const auto& runs, int shares) {
+    runs.launch(blocks * shares, stream, input, device_reducer, init, keys_out, out, tables);
+  };
+  // So few that the GPU holds a warp for each span.
+  constexpr int spans = patch_items / span_items;
+  if (blocks * spans <= by_spans.resident) {
+    launch(by_spans, spans);
+  } else {
+    launch(by_patches, 1);
+  }
+  cuda::launch_forest<Build, Policy>(job, most_open, workspace_for);
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Folds runs of equal neighbouring keys whose heads are known (heads_kernel.cuh). A warp folds the
+// runs that begin in its patch:
+//
+//     items          | span 0 of the patch | span 1 of the patch | 1024 items of reach | ...
+//     runs           |aa|b|cccc|ddddddddddddddd|e|fffffffffffffffffffff|ggg|h ...
+//     warp           e f of span 1, then a b c d of span 0; not g h, which begin in the next patch
+//     1 to 8 items   a lane folds a run; items come through shared memory (staged_span.cuh)
+//     more           dealt to lanes (lane_plan.cuh); all runs are, if items are large
+//     some structs   all runs are dealt, and come through a ring (keys/value_ring.cuh): the next
+//                    deals' items are on their way while one is folded
+//     open           f, if it ended behind the reach: listed for a forest by the warp in whose
+//                    patch the next run begins
+//
+// A last run that is open is listed by heads_kernel. Device code.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/keyed_items.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/lane_plan.cuh>
+#include <tilefold/detail/cuda/fold/lane_tree.cuh>
+#include <tilefold/detail/cuda/fold/staged_rows.cuh>
+#include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
+#include <tilefold/detail/cuda/keys/heads_kernel.cuh>
+#include <tilefold/detail/cuda/keys/tuning_keys.cuh>
+#include <tilefold/detail/cuda/keys/value_ring.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
+#include <tilefold/detail/cuda/load/staged.cuh>
+#include <tilefold/detail/cuda/load/staged_span.cuh>
+
+namespace tilefold::detail::cuda {
+
+/// What a lane knows of a patch.
+struct patch_heads {
+  head_bits mine;
+  unsigned reach;       // of the reach_items after it
+  head_bits later = 0;  // of the patch's items behind them, which are another warp's
+};
+static_assert(reach_items == 2 * part_items && 2 * part_bits == 32);
+
+/// Whether values come through a ring: structs that lie in memory, with accumulators as large, of
+/// sizes that gain.
+template <class Source, class Reducer>
+inline constexpr bool folds_from_ring = false;
+template <class T, class Reducer>
+inline constexpr bool folds_from_ring<source_of<std::index_sequence<0>, T*>, Reducer> =
+    holds_structs<source_of<std::index_sequence<0>, T*>> && !sums_exactly<Reducer> &&
+    pays_to_fold_from_ring(sizeof(T), alignof(T), sizeof(typename Reducer::accumulator));
+
+/// How values come: in `items` items a lane, and through `ring_type`.
+template <class Source, bool FromRing>
+struct values_by_key {
+  static constexpr int items = stretch_items<Source>;
+  using ring_type = no_value_ring;
+};
+template <class T>
+struct values_by_key<source_of<std::index_sequence<0>, T*>, true> {
+  static constexpr int items = ring_stretch_items(static_cast<int>(sizeof(T)));
+  using ring_type = value_ring<T, items>;
+  using stream_type = value_stream<T, items>;
+};
+
+/// One warp's work: the runs that begin in one patch, span by span, the last span first; or those
+/// that begin in `Share` items of it, a span, of which the others are other warps'.
+template <int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
+class patch_work {
+  using key_type = typename Input::key_type;
+  using acc = typename Reducer::accumulator;
+  using source_type = typename Input::source_type;
+  static constexpr bool shares = Share < patch_items;
+  static constexpr bool from_ring = folds_from_ring<source_type, Reducer>;
+  using values = values_by_key<source_type, from_ring>;
+  static constexpr int items = values::items;
+  using plan_type = lane_plan<items>;
+  using fold_type = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
+                                 lifts_stretches<source_type, Reducer>, items>;
+
+  // Runs of a packet's items at most are short: a lane folds one, out of shared memory. The others
+  // are dealt to lanes, as all are if items are large.
+  static constexpr int packet = by_key_packet;
+  static constexpr int span_parts = span_items / part_items;
+  // Exact sums of short runs, too, are faster in neighbouring lanes (exact_runs.cuh).
+  static constexpr bool stages =
+      staged_bytes<source_type> <= most_by_key_staged_bytes && !sums_exactly<Reducer>;
+  static constexpr int most_short_items = stages ? packet : 0;
+  // As many as are listed.
+  static constexpr int most_long_runs = from_ring ? 1
+                                        : stages  ? (span_items + packet) / (packet + 1)
+                                                  : span_items;
+  using stage_type = warp_stage<source_type, stages ? span_items + packet : 1>;
+
+ public:
+  struct warp_memory : values::ring_type {
+    stage_type stage;
+    // Of the runs that begin in the span, and then the end of the last one; from the span's start.
+    unsigned short starts[span_items + 1];
+    unsigned short long_runs[most_long_runs];
+  };
+
+  __device__ patch_work(const Input& input, const Reducer& reducer, const Init& init,
+                        const KeysOut& keys_out, const Out& out, warp_memory& memory,
+                        std::int64_t begin, const patch_heads& heads)
+      : input(input),
+        reducer(reducer),
+        init(init),
+        keys_out(keys_out),
+        out(out),
+        memory(memory),
+        begin(begin),
+        heads_(heads) {}
+
+  /// Writes keys and values of the runs, of which there are `runs` >= 1, and `before` earlier ones.
+  __device__ __forceinline__ void fold_runs(std::int64_t before, int runs) {
+    std::int64_t rank = before + runs;
+    end_ = end_of_last_run();
+    while (next_span()) {
+      rank -= runs_;
+      fold_span(rank);
+      end_ = span_ * span_items + start(0);
+    }
+  }
+
+  /// The first head of the patch; after fold_runs().
+  __device__ __forceinline__ std::int64_t first_head() const { return begin + end_; }
+
+ private:
+  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
+  __device__ __forceinline__ std::int64_t span_begin() const { return begin + span_ * span_items; }
+  __device__ __forceinline__ int start(int r) const { return memory.starts[r]; }
+  __device__ __forceinline__ int length(int r) const { return start(r + 1) - start(r); }
+
+  // From the patch's start; negative if the end is out of reach.
+  __device__ __forceinline__ int end_of_last_run() const {
+    const bool is_here = shares && __any_sync(full_warp, heads_.later != 0);
+    const int none = is_here ? patch_items : reach_items;
+    const head_bits heads = is_here ? heads_.later : heads_.reach;
+    int first = heads == 0 ? none : cuda::item_of_bit(__ffsll(static_cast<long long>(heads)) - 1);
+    for (int mask = 1; mask < warp_size; mask *= 2) {
+      first = detail::smaller(first, __shfl_xor_sync(full_warp, first, mask));
+    }
+    if (is_here) return first;
+    const std::int64_t left = input.size - (begin + patch_items);
+    if (left < first) first = static_cast<int>(left);
+    return first < reach_items ? patch_items + first : -1;
+  }
+
+  // ---- spans
+
+  // Goes to the nearest earlier span that has runs, if there is one. Its last run ends at end_, or
+  // is open.
+  __device__ __forceinline__ bool next_span() {
+    unsigned heads[span_parts];
+    unsigned with_heads = 0;
+    while (with_heads == 0 && span_ > 0) {
+      --span_;
+      unsigned any = 0;
+#pragma unroll
+      for (int p = 0; p < span_parts; ++p) {
+        heads[p] = static_cast<unsigned>(heads_.mine >> ((span_ * span_parts + p) * part_bits)) &
+                   ((1u << part_bits) - 1);
+        any |= heads[p];
+      }
+      with_heads = __ballot_sync(full_warp, any != 0);
+    }
+    if (with_heads == 0) return false;
+    __syncwarp();  // everyone has read what was there
+    runs_ = 0;
+#pragma unroll
+    for (int p = 0; p < span_parts; ++p) {
+      runs_ += list_starts(heads[p], p * part_items, memory.starts + runs_);
+    }
+    closed_ = end_ < 0 ? runs_ - 1 : runs_;
+    if (closed_ == runs_ && lane() == 0) {
+      memory.starts[runs_] = static_cast<unsigned short>(end_ - span_ * span_items);
+    }
+    __syncwarp();
+    if constexpr (stages) {
+      all_short_ = closed_ < runs_ || length(runs_ - 1) <= packet;
+#pragma unroll
+      for (int p = 0; p < span_parts; ++p) {
+        all_short_ = all_short_ && are_short(heads[p], p == 0 ? ~0u : heads[p == 0 ? 0 : p - 1]);
+      }
+    }
+    return true;
+  }
+
+  // Lists those of a part that begins with item `first` of the span; returns how many they are.
+  __device__ __forceinline__ int list_starts(unsigned heads, int first,
+                                             unsigned short* starts) const {
+    const int mine = __popc(heads);
+    int up_to = mine;
+#pragma unroll
+    for (int distance = 1; distance < warp_size; distance *= 2) {
+      const int received = __shfl_up_sync(full_warp, up_to, distance);
+      if (lane() >= distance) up_to += received;
+    }
+    unsigned short* next = starts + (up_to - mine);
+    first += lane() * part_bits - 1;
+    for (unsigned left = heads; left != 0; left &= left - 1) {
+      *next++ = static_cast<unsigned short>(first + __ffs(static_cast<int>(left)));
+    }
+    return __shfl_sync(full_warp, up_to, warp_size - 1);
+  }
+
+  // A quick test that no run of a part has more than a packet's items: each item has a head among
+  // itself and the seven before. `before` are the lane's heads of the part before.
+  __device__ __forceinline__ bool are_short(unsigned heads, unsigned before) const {
+    const bool is_last = lane() == warp_size - 1;
+    const unsigned below =
+        __shfl_sync(full_warp, is_last ? before : heads, (lane() + warp_size - 1) % warp_size);
+    unsigned near = heads << part_bits | (below & ((1u << part_bits) - 1));
+    static_assert(packet == 8 && part_bits == 16);
+#pragma unroll
+    for (int step = 1; step < packet; step *= 2) near |= near << step;
+    return __all_sync(full_warp, near >> part_bits == 0xffffu);
+  }
+
+  // ---- keys
+
+  // Those of the span's runs. A lane has several on their way.
+  __device__ __forceinline__ void write_keys(std::int64_t rank) const {
+    constexpr int at_once = sizeof(key_type) <= 8 ? 8 : 1;
+    for (int first = lane(); first < runs_; first += at_once * warp_size) {
+      slot<key_type> keys[at_once];
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        const int r = detail::smaller(first + k * warp_size, runs_ - 1);
+        keys[k].put(input.key(span_begin() + start(r)));
+      }
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) {
+        const int r = first + k * warp_size;
+        if (r < runs_) *(keys_out + (rank + r)) = detail::output_key<KeysOut>(keys[k].value);
+      }
+    }
+  }
+
+  // ---- folds
+
+  // The span's first run has this rank. Keys are written while values are on their way.
+  __device__ __forceinline__ void fold_span(std::int64_t rank) {
+    if constexpr (from_ring) {
+      deal_runs_of_ring(rank);
+    } else {
+      fold_span_by_length(rank);
+    }
+  }
+
+  __device__ __forceinline__ void fold_span_by_length(std::int64_t rank) {
+    const int num_long = all_short_ ? 0 : list_long_runs();
+    const bool any_short = num_long < closed_;
+    const int origin = start(0);
+    const source_type source = input.run(span_begin() + origin);
+    if (stages && any_short) {
+      memory.stage.fill(source, detail::smaller(start(closed_), span_items + packet) - origin);
+    }
+    write_keys(rank);
+    if (stages && any_short) {
+      cuda::finish_stage<0>();
+      for (int r = lane(); r < closed_; r += warp_size) {
+        const int n = length(r);
+        if (n <= packet) write_run(rank + r, packet_of_items(source, start(r) - origin, n));
+      }
+    }
+    if constexpr (writes_exact_sums<Reducer, Init>) {
+      sum_long_runs(num_long, rank);
+    } else {
+      deal_long_runs(num_long, rank);
+    }
+  }
+
+  // Returns how many there are.
+  __device__ __forceinline__ int list_long_runs() const {
+    int num = 0;
+    for (int round = 0; round < closed_; round += warp_size) {
+      const int r = round + lane();
+      const bool is_long = r < closed_ && length(r) > most_short_items;
+      const unsigned all = __ballot_sync(full_warp, is_long);
+      if (is_long) {
+        memory.long_runs[num + __popc(all & ((1u << lane()) - 1))] = static_cast<unsigned short>(r);
+      }
+      num += __popc(all);
+    }
+    __syncwarp();
+    return num;
+  }
+
+  // Whether there is something before and after all runs of the span.
+  __device__ __forceinline__ bool is_inner() const {
+    return span_begin() >= load_bytes && span_begin() + start(closed_) + load_bytes <= input.size;
+  }
+
+  __device__ __forceinline__ void deal_long_runs(int num, std::int64_t rank) const {
+    const bool inner = is_inner();
+    deal_runs(
+        num, rank, [&](int i) { return int{memory.long_runs[i]}; },
+        [&](fold_type& fold, int r, int done, int) {
+          fold.load(input.run(span_begin() + start(r)), done, inner);
+        });
+  }
+
+  // All runs, out of a ring: what the next deals need is on its way while one is folded.
+  __device__ __forceinline__ void deal_runs_of_ring(std::int64_t rank) const {
+    if (closed_ == 0) return write_keys(rank);
+    const int origin = start(0);
+    const source_type source = input.run(span_begin() + origin);
+    typename values::ring_type& ring = memory;
+    typename values::stream_type stream(ring, source_type::template iterator<0>(source),
+                                        start(closed_) - origin);
+    write_keys(rank);
+    deal_runs(
+        closed_, rank, [](int i) { return i; },
+        [&](fold_type& fold, int r, int done, int end) {
+          stream.wait();
+          fold.load_ring(ring, stream.at(start(r) - origin + done), stream.at(end - origin));
+          stream.next(end - origin);
+        });
+  }
+
+  // Deals `num` runs, of which the i-th is number run_of(i) of the span. load(fold, r, done, end)
+  // fetches a lane's items of run r from its item `done` on; the lanes' items are those before
+  // item `end` of the span.
+  template <class RunOf, class Load>
+  __device__ __forceinline__ void deal_runs(int num, std::int64_t rank, const RunOf& run_of,
+                                            const Load& load) const {
+    // A run that has too many items for the lanes waits until it is the first one, and is then
+    // dealt in aligned blocks.
+    warp_stack<Reducer> blocks(reducer);
+    int done = 0;
+    for (int first = 0; first < num;) {
+      const int i = first + lane();
+      const int count = i < num ? length(run_of(i)) : plan_type::no_tree;
+      const int left = __shfl_sync(full_warp, count, 0) - done;
+      const bool is_cut = left + done > plan_type::most_items;
+      const int block = detail::smaller(left, plan_type::most_items);
+      const bool is_dealt = is_cut ? lane() == 0 : count <= plan_type::most_items;
+      const plan_type dealt(!is_dealt ? plan_type::no_tree : is_cut ? block : count);
+      const int r = run_of(first + dealt.owner);
+      fold_type fold(reducer, dealt);
+      load(fold, r, done,
+           is_cut ? start(r) + done + block : start(run_of(first + dealt.trees - 1) + 1));
+      const acc value = fold.fold();
+      if (!is_cut) {
+        if (dealt.holds_result()) write_run(rank + r, value);
+        first += dealt.trees;
+        continue;
+      }
+      blocks.push(cuda::shuffle_from<warp_size>(value, 0, full_warp));
+      done += plan_type::most_items;
+      if (left > plan_type::most_items) continue;
+      const acc all = blocks.value();
+      if (lane() == 0) write_run(rank + r, all);
+      blocks.clear();
+      done = 0;
+      ++first;
+    }
+  }
+
+  // The same of exact sums. A run that has too many items for the lanes is the warp's.
+  __device__ __forceinline__ void sum_long_runs(int num, std::int64_t rank) const {
+    const bool inner = is_inner();
+    for (int first = 0; first < num;) {
+      const int i = first + lane();
+      const int count = i < num ? length(memory.long_runs[i]) : plan_type::no_tree;
+      const int longest = __shfl_sync(full_warp, count, 0);
+      if (longest > plan_type::most_items) {
+        const int r = memory.long_runs[first];
+        cuda::write_exact_sum(input.run(span_begin() + start(r)), reducer, init, out + (rank + r),
+                              std::int64_t{longest});
+        ++first;
+        continue;
+      }
+      const plan_type dealt(count <= plan_type::most_items ? count : plan_type::no_tree);
+      const int r = memory.long_runs[first + dealt.owner];
+      cuda::write_exact_sums(input.run(span_begin() + start(r)), reducer, init, unfinished{},
+                             out + (rank + r), dealt, inner);
+      first += dealt.trees;
+    }
+  }
+
+  // The tree of n <= 8 staged items from `at` on.
+  __device__ __forceinline__ acc packet_of_items(const source_type& source, int at, int n) const {
+    return lane_tree<acc>::template first<packet>(
+        0, n, [&](int i) { return memory.stage.lift(reducer, source, at + i, i); },
+        [&](const acc& a, const acc& b) { return reducer.combine(a, b); });
+  }
+
+  __device__ __forceinline__ void write_run(std::int64_t i, const acc& value) const {
+    cuda::write(out + i, detail::finish(reducer, init, value));
+  }
+
+  const Input& input;
+  const Reducer& reducer;
+  const Init& init;
+  const KeysOut& keys_out;
+  const Out& out;
+  warp_memory& memory;
+  const std::int64_t begin;
+
+  const patch_heads heads_;
+  // The span whose runs are listed, how many they are, and how many of them are not open.
+  int span_ = patch_parts / span_parts;
+  int runs_ = 0;
+  int closed_ = 0;
+  bool all_short_ = false;
+  int end_ = 0;  // of the last run before the next span's, from the patch's start; or negative
+};
+
+/// The heads of patch `patch` of tables with a word for each lane of `num` patches.
+__device__ __forceinline__ patch_heads load_heads(const head_bits* heads, std::int64_t patch,
+                                                  std::int64_t num) {
+  const head_bits* const mine = heads + patch * warp_size + lane_of_thread();
+  return {mine[0], patch + 1 < num ? static_cast<unsigned>(mine[warp_size]) : 0u};
+}
+
+template <class Input, class Reducer>
+inline constexpr int resident_by_key_blocks = min_resident_by_key_blocks(
+    sizeof(typename Reducer::accumulator), folds_from_ring<typename Input::source_type, Reducer>);
+
+/// Folds the runs of a range whose heads stand in `tables`; a warp takes those that begin in
+/// `Share` items, which are a patch or a span.
+template <class Build, int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
+__global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Reducer>))
+    runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
+                run_tables tables) {
+  using work_type = patch_work<Share, Input, Reducer, Init, KeysOut, Out>;
+  constexpr int shares = patch_items / Share;
+  __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
+  cuda::wait_for_previous_launch();
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const std::int64_t share = std::int64_t{blockIdx.x} * by_key_warps + warp;
+  const std::int64_t patch = share / shares;
+  patch_heads heads = cuda::load_heads(tables.heads, patch, tables.num_patches);
+  const head_count before = tables.before(patch);
+  int earlier = 0;  // runs of the patch
+  if constexpr (shares > 1) {
+    constexpr int bits = 64 / shares;
+    const int bit = static_cast<int>(share % shares) * bits;
+    const head_bits all = heads.mine;
+    const head_bits before_share = all & ((head_bits{1} << bit) - 1);
+    heads.mine = all & (~head_bits{0} >> (64 - bits) << bit);
+    heads.later = all & ~(before_share | heads.mine);
+    earlier = count_heads(before_share).runs;
+  }
+  if (__all_sync(full_warp, heads.mine == 0)) return;
+  work_type work(input, reducer, init, keys_out, out, memory[warp].value, tables.begin(patch),
+                 heads);
+  work.fold_runs(before.runs + earlier, count_heads(heads.mine).runs);
+  if (lane_of_thread() == 0 && earlier == 0) {
+    tables.list_if_open(before, work.first_head(), [&] {
+      return atomicAdd(reinterpret_cast<unsigned long long*>(tables.num_open), 1ull);
+    });
+  }
+}
+
+/// One block finds and folds all runs of a range in which none can be open.
+template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out,
+          class CountOut>
+__global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Reducer>))
+    short_runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
+                      CountOut num_runs_out, std::int64_t origin) {
+  using work_type = patch_work<patch_items, Input, Reducer, Init, KeysOut, Out>;
+  __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
+  __shared__ head_bits heads[by_key_warps * warp_size];
+  __shared__ int runs_of_warp[by_key_warps];
+  cuda::wait_for_previous_launch();
+  const int warp = static_cast<int>(threadIdx.x) / warp_size;
+  const std::int64_t begin = origin + warp * patch_items;
+  heads[threadIdx.x] = head_finder<Input>{input}.of_patch(begin);
+  __syncthreads();
+  const patch_heads mine = cuda::load_heads(heads, warp, by_key_warps);
+  const int runs = cuda::count_heads(mine.mine).runs;
+  if (lane_of_thread() == 0) runs_of_warp[warp] = runs;
+  work_type work(input, reducer, init, keys_out, out, memory[warp].value, begin, mine);
+  __syncthreads();
+  std::int64_t before = 0;
+  for (int w = 0; w < warp; ++w) before += runs_of_warp[w];
+  if (runs > 0) work.fold_runs(before, runs);
+  if (threadIdx.x + 1 == by_key_nt) cuda::write(num_runs_out, before + runs);
+}
+
+/// The open runs, of which only the GPU knows how many there are.
+template <class Source>
+struct open_runs : segment_forest<Source, const std::int64_t*, const std::int64_t*> {
+  const std::int64_t* num_open;
+  std::int64_t skipped;
+
+  __device__ std::int64_t size() const { return *num_open - skipped; }
+  __device__ open_runs from(std::int64_t i) const {
+    return {{this->source, this->begins + i, this->ends + i, 0}, num_open, skipped + i};
+  }
+};
+
+template <class Out>
+struct value_of_output {
+  using type = void;
+};
+template <has_value_type Out>
+struct value_of_output<Out> {
+  using type = std::iter_value_t<Out>;
+};
+
+/// Where their values go: an output iterator that steps through ranks.
+template <class Out>
+struct ranked_output {
+  using value_type = typename value_of_output<Out>::type;
+
+  Out out;
+  const std::int64_t* ranks;
+
+  __device__ ranked_output operator+(std::int64_t i) const { return {out, ranks + i}; }
+  __device__ decltype(auto) operator*() const { return *(out + *ranks); }
+};
+
+}  // namespace tilefold::detail::cuda

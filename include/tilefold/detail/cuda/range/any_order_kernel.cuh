@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fold of a reducer whose value depends on no order (order.md, "What may deviate"). Every
+// thread keeps one accumulator over all its tiles, here with 3 blocks:
+//
+//     tiles     0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | rest        of nt * vt items
+//     block     0   1   2   0   1   2   0   1   2   all
+//     thread    its vt items of tiles b, b + 3, b + 6; then single items of the rest
+//                  |
+//     block     the threads' values: by shuffles in a warp, the warps' through shared memory
+//     launch    a partial a block, folded as in grid_tree.cuh
+//
+// So shuffles, shared memory and partials cost once a block, not once a tile. Where an accumulator
+// can settle (any, all, none), a flag in the workspace tells all blocks to stop. A warp looks at it
+// every 4 tiles. Whoever writes the result clears the flag for the next launch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/block_tree.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/fold/place_search.cuh>
+#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/load/packets.cuh>
+#include <tilefold/policy.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Bytes of an accumulator, as a measure of the registers that it takes from the rest of the
+/// kernel.
+template <class Reducer>
+constexpr std::size_t kept_bytes() {
+  return kept_bytes_for(sizeof(typename Reducer::accumulator), Reducer::finds_places);
+}
+
+/// One thread's part: the items of its place in each of the tiles it is given.
+template <tile_policy Policy, class Source, class Reducer>
+class running_fold {
+  using acc = typename Reducer::accumulator;
+  static constexpr int width = packet_width_of<Policy.vt>(static_cast<const Source*>(nullptr));
+  static constexpr int rows = Policy.vt / width;
+  using rows_type = lane_rows<Source, rows, width>;
+
+ public:
+  __device__ static int overread_items(const Source& source) {
+    return rows_type::overreads(source) ? width : 0;
+  }
+
+  __device__ __forceinline__ running_fold(const Source& source, const Reducer& reducer)
+      : source_(source), reducer_(reducer) {}
+
+  __device__ __forceinline__ const acc& value() const { return value_.value; }
+
+  /// The first tile, which begins the accumulator; all its items exist.
+  __device__ __forceinline__ void begin(std::int64_t tile_first) {
+    const std::int64_t first = lane_first(tile_first);
+    rows_type loaded;
+    loaded.load_rows(source_, first);
+    value_.put(loaded.lift(reducer_, 0, 0));
+    absorb<1>(loaded, first);
+  }
+
+  __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
+    const std::int64_t first = lane_first(tile_first);
+    rows_type loaded;
+    loaded.load_rows(source_, first);
+    absorb<0>(loaded, first);
+  }
+
+  __device__ __forceinline__ void add_item(std::int64_t i) {
+    value_.put(reducer_.combine(value_.value, source_.lift(reducer_, i)));
+  }
+
+ private:
+  __device__ static std::int64_t lane_first(std::int64_t tile_first) {
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    return tile_first + warp * (warp_size * Policy.vt) + lane * width;
+  }
+
+  // A thread meets its items, of which the first is number `first`, in the order of their indices.
+  template <int First>
+  __device__ __forceinline__ void absorb(const rows_type& loaded, std::int64_t first) {
+    if constexpr (Reducer::counts) {
+      // Counted in a float, which is exact for a tile. Integer additions would use the same pipe
+      // that unpacks and compares bytes, and that pipe is full.
+      float count = 0;
+#pragma unroll
+      for (int i = First; i < Policy.vt; ++i) {
+        if (loaded.lift(reducer_, i / width, i % width) != 0) count += 1.0f;
+      }
+      value_.put(value_.value + static_cast<unsigned>(count));
+    } else if constexpr (Reducer::finds_places) {
+      Reducer::visit_places(
+          value_.value, best_of(loaded),
+          place_search<Policy.vt, width, rows_type, Source>{source_, loaded, first});
+    } else {
+#pragma unroll
+      for (int i = First; i < Policy.vt; ++i) {
+        loaded.absorb(reducer_, value_.value, i / width, i % width);
+      }
+    }
+  }
+
+  __device__ __forceinline__ auto best_of(const rows_type& loaded) const {
+    const auto values = reducer_.of_values();
+    auto best = loaded.lift(values, 0, 0);
+#pragma unroll
+    for (int i = 1; i < Policy.vt; ++i) {
+      best = values.combine(best, loaded.lift(values, i / width, i % width));
+    }
+    return best;
+  }
+
+  const Source& source_;
+  const Reducer& reducer_;
+  slot<acc> value_;
+};
+
+/// The fold of what the threads of a block hold; valid in its first warp. `warp_values` is shared
+/// memory for a value of each warp.
+template <int Nt, class Reducer, class Acc>
+__device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& mine,
+                                            Acc* warp_values) {
+  registers<Acc, 1> node;
+  node.put(0, mine);
+  const Acc of_warp = row_fold<1, 1, true, Reducer>(reducer, 0, 0).fold(node);
+  return block_tree<Nt / warp_size, 1, true, Reducer>::fold(reducer, of_warp, warp_values, 0);
+}
+
+/// Folds the tiles of one block in turn, until a flag says that the value is settled.
+template <tile_policy Policy, class Source, class Reducer>
+class any_order_fold {
+  using running = running_fold<Policy, Source, Reducer>;
+
+ public:
+  const Source& source;
+  const Reducer& reducer;
+  std::int64_t n;
+  volatile unsigned* settled;
+
+  __device__ __forceinline__ typename Reducer::accumulator fold() const {
+    running mine(source, reducer);
+    const std::int64_t tiles = (n - running::overread_items(source)) / Policy.tile();
+    mine.begin(std::int64_t{blockIdx.x} * Policy.tile());
+    unsigned looks = 0;
+#pragma unroll 1
+    for (std::int64_t t = std::int64_t{blockIdx.x} + gridDim.x; t < tiles; t += gridDim.x) {
+      if (is_settled(mine, looks++)) return mine.value();
+      mine.add_tile(t * Policy.tile());
+    }
+    const std::int64_t step = std::int64_t{gridDim.x} * Policy.nt;
+    for (std::int64_t i =
+             tiles * Policy.tile() + std::int64_t{blockIdx.x} * Policy.nt + threadIdx.x;
+         i < n; i += step) {
+      mine.add_item(i);
+    }
+    return mine.value();
+  }
+
+ private:
+  // The answer is the same for all lanes of a warp. Only a warp that settles by its own items
+  // writes the flag. If every warp that saw the flag wrote it again, thousands of warps would read
+  // and write one word in turn, and all would wait.
+  __device__ __forceinline__ bool is_settled(const running& mine, unsigned look) const {
+    if constexpr (Reducer::settles) {
+      if (__any_sync(full_warp, reducer.settled(mine.value()))) {
+        *settled = 1;
+        return true;
+      }
+      return look % tiles_between_looks == 0 && __any_sync(full_warp, *settled != 0);
+    } else {
+      return false;
+    }
+  }
+};
+
+/// The fold of n items, at least a tile and a packet for each block. `settled` is zero; if
+/// accumulators settle, whoever writes through `out` makes it zero again: all others have arrived
+/// then, and look no more.
+template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
+__global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_bytes<Reducer>()))
+    any_order_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,
+                     unsigned* settled, scratch<typename Reducer::accumulator> memory) {
+  constexpr tile_policy policy{Nt, Vt};
+  using place = std::conditional_t<Reducer::settles, cleared_before<Out>, Out>;
+  using grid = partials_fold<Nt, Reducer, Init, place>;
+  __shared__ typename grid::shared_memory shared;
+  cuda::refuse_flush_to_zero();
+  const auto mine = any_order_fold<policy, Source, Reducer>{source, reducer, n, settled}.fold();
+  const auto value =
+      cuda::fold_threads<Nt>(reducer, mine, __builtin_addressof(shared.warp_values[0][0].value));
+  if constexpr (Reducer::settles) {
+    const place to{out, settled};
+    grid{reducer, init, to, shared}.add_block(value, memory);
+  } else {
+    grid{reducer, init, out, shared}.add_block(value, memory);
+  }
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a range to one launch. Which kernel, by default:
+//
+//     n               plain operators       public reducers (range/launch_reducer.cuh)
+//     a short range   short_kernel          the same, or select_kernel for the best k
+//     longer          tile_kernel, staged   any_order_kernel in any order, tile_kernel staged where
+//                     for structs           accumulators are large, or as for plain operators
+//
+// Host code.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/cuda/base/closed_reducer.cuh>
+#include <tilefold/detail/cuda/base/launcher.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/range/short_kernel.cuh>
+#include <tilefold/detail/cuda/range/size_queries.cuh>
+#include <tilefold/detail/cuda/range/tile_kernel.cuh>
+#include <tilefold/error.hpp>
+#include <tilefold/policy.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// A fold of elements [0, n) of a source, n >= 1, and where it runs.
+template <class Source, class Reducer, class Init, class Out>
+struct range_job {
+  using acc = typename Reducer::accumulator;
+
+  const Source& source;
+  closed_reducer<Reducer> reducer;
+  const Init& init;
+  std::int64_t n;
+  Out out;
+  const device_info& gpu;
+  cudaStream_t stream;
+};
+
+/// A launch's part of the workspace.
+template <class Acc>
+scratch<Acc> scratch_in(const workspace& space) {
+  return {space.partials<Acc>(), space.arrivals()};
+}
+
+/// The least power of two of warps, whose threads fold vt items each, for n items in all.
+constexpr int threads_for(std::int64_t n, int vt) {
+  return warp_size << tree::ceil_log2(tree::num_blocks(n, warp_size * vt));
+}
+
+/// Blocks and threads for a short range. One block while few threads are enough, because exchange
+/// between blocks would cost more than further threads gain. For longer ranges a cluster; then
+/// small tiles, of `tuning.short_nt` threads, to spread over the GPU. (Without clusters one block
+/// takes a whole tile on every GPU: size queries ask for no workspace up to there.)
+constexpr grid_shape short_shape_for(tile_policy short_tile, std::int64_t n, bool clusters,
+                                     const launch_tuning& tuning) {
+  if (n <= short_tile.tile() / (clusters ? tuning.short_tile_parts : 1)) {
+    return {1, threads_for(n, short_tile.vt), false};
+  }
+  if (clusters && n <= std::int64_t{cluster_blocks} * short_tile.tile()) {
+    return {cluster_blocks, threads_for(tree::num_blocks(n, cluster_blocks), short_tile.vt), true};
+  }
+  const bool small = n <= most_short_blocks * tuning.short_nt * short_tile.vt;
+  const int nt = small ? detail::smaller(tuning.short_nt, short_tile.nt) : short_tile.nt;
+  return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
+}
+
+/// Launches the fold of a range in tiles of `Policy`. `workspace_for(demand)` returns the
+/// workspace.
+template <class Build, tile_policy Policy, bool Staged = false, class Source, class Reducer,
+          class Init, class Out, class WorkspaceFor>
+void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,
+                  const WorkspaceFor& workspace_for) {
+  using acc = typename Reducer::accumulator;
+  const std::int64_t tiles = tree::num_blocks(job.n, Policy.tile());
+  if (tiles > most_tiles) {
+    throw invalid_range_error("tilefold: " + std::to_string(job.n) + " items are " +
+                              std::to_string(tiles) + " tiles of " + std::to_string(Policy.tile()) +
+                              ", more than one launch can cover");
+  }
+  static known_kernel known;
+  const auto kernel = known.on(job.gpu,
+                               &tile_kernel<Build, Policy.nt, Policy.vt, Staged, told_length,
+                                            Source, closed_reducer<Reducer>, Init, Out>,
+                               "tile_kernel", Policy.nt, Staged ? starts::in_turn : starts::early);
+  const workspace& space = workspace_for(cuda::demand(Policy, job.n, sizeof(acc)));
+  const std::int64_t blocks = kernel.most(tiles);
+  const tile_shares shares{static_cast<unsigned>(tiles / blocks),
+                           static_cast<unsigned>(tiles % blocks)};
+  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, {job.n, shares},
+                scratch_in<acc>(space));
+}
+
+/// Launches the fold of a range in staged tiles.
+template <class Build, class Source, class Reducer, class Init, class Out, class WorkspaceFor>
+void launch_staged(const range_job<Source, Reducer, Init, Out>& job,
+                   const WorkspaceFor& workspace_for) {
+  cuda::launch_tiles<Build, staged_shape_of<Source, Reducer>.policy(), true>(job, workspace_for);
+}
+
+/// Launches the fold of a range of at most most_short_items().
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class WorkspaceFor>
+void launch_short(const range_job<Source, Reducer, Init, Out>& job,
+                  const WorkspaceFor& workspace_for) {
+  using acc = typename Reducer::accumulator;
+  using range = one_short_range<Source, acc>;
+  static_assert(short_partials<closed_reducer<Reducer>>::most == most_short_blocks);
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu,
+      &short_kernel<Build, Policy.nt, Policy.vt, range, closed_reducer<Reducer>, Init, Out>,
+      "short_kernel", Policy.nt, starts::in_clusters);
+  // What blocks of a cluster tell each other lies in shared memory.
+  const bool clusters = kernel.clusters && sizeof(acc) <= most_shared_bytes;
+  const grid_shape grid = cuda::short_shape_for(Policy, job.n, clusters, job.gpu.tuning());
+  scratch<acc> memory{};
+  if (grid.blocks > 1 && !grid.cluster) {
+    memory = scratch_in<acc>(workspace_for(cuda::short_demand(sizeof(acc))));
+  }
+  kernel.launch(grid, job.stream, range{job.source, static_cast<int>(job.n), memory}, job.reducer,
+                job.init, job.out);
+}
+
+/// Launches the fold of a range with `Reducer`: under the policy that the caller chose or, by
+/// default, the one that fits the items and n.
+template <class Reducer>
+struct range_launch {
+  template <class Build, class Policy, class Source, class Init, class Out, class WorkspaceFor>
+  static void run(const range_job<Source, Reducer, Init, Out>& job,
+                  const WorkspaceFor& workspace_for) {
+    if constexpr (std::is_same_v<Policy, default_policy>) {
+      constexpr int bytes = item_bytes<Source>;
+      constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
+      constexpr tile_policy short_tile = short_policy_for(bytes);
+      if (job.n <= most_short_items(short_tile, acc_bytes)) {
+        cuda::launch_short<Build, short_tile>(job, workspace_for);
+      } else if constexpr (stages_structs<Source, Reducer>) {
+        cuda::launch_staged<Build>(job, workspace_for);
+      } else {
+        cuda::launch_tiles<Build, policy_for(bytes, acc_bytes)>(job, workspace_for);
+      }
+    } else {
+      cuda::launch_tiles<Build, Policy::value>(job, workspace_for);
+    }
+  }
+};
+
+// In range/launch_reducer.cuh. Declared here, so that nobody takes the way of plain operators.
+template <class R, class Lift, class... Values>
+struct range_launch<bound_reducer<R, Lift, Values...>>;
+
+template <class Build, class Policy, class Source, class Reducer, class Init, class Out,
+          class WorkspaceFor>
+void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
+                 Out out, const device_info& gpu, cudaStream_t stream,
+                 const WorkspaceFor& workspace_for) {
+  range_launch<Reducer>::template run<Build, Policy>(
+      range_job<Source, Reducer, Init, Out>{source, {reducer, {0u}}, init, n, out, gpu, stream},
+      workspace_for);
+}
+
+/// Writes one value in the order of a stream.
+template <class Build, class T, class Out>
+__global__ void store_kernel(T value, Out out) {
+  cuda::write(out, value);
+}
+
+template <class Build, class T, class Out>
+void launch_store(T value, Out out, cudaStream_t stream) {
+  ready_kernel<T, Out>{&store_kernel<Build, T, Out>, "store_kernel", 1, 1, false, false}.launch(
+      1, stream, value, out);
+}
+
+}  // namespace tilefold::detail::cuda

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One launch from the items of a piece to the values of its maximal aligned blocks (tree.hpp). The
+// tiles are those of the whole sequence, of which the piece is a part:
+//
+//     tiles     | . . 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 . |    0 and 7 are cut (piece_tree.cuh): what
+//                                                          they have are blocks of the piece
+//     partials            1   2   3   4   5   6            those between are folded as by reduce()
+//     groups          . . 1 | 2   3   4   5 | 6 . .        of the whole sequence, too: here 2, 3...
+//     level 1                       2-5                    of a group that is cut all nodes but a
+//                                                          few are joined; the loose ones are
+//                                                          blocks
+//     blocks      0       1         2-5       6   7        written where they belong in the list
+//
+// As in grid_tree.cuh nobody waits: the last block to arrive folds a group. Where a block's value
+// stands in the list follows from where it begins.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/cuda/base/kernel.cuh>
+#include <tilefold/detail/cuda/base/tuning.cuh>
+#include <tilefold/detail/cuda/fold/grid_tree.cuh>
+#include <tilefold/detail/cuda/range/piece_tree.cuh>
+#include <tilefold/detail/cuda/range/staged_tiles.cuh>
+#include <tilefold/detail/cuda/range/tile_kernel.cuh>
+#include <tilefold/policy.hpp>
+#include <tilefold/reducer.hpp>
+#include <tilefold/tree.hpp>
+
+namespace tilefold::detail::cuda {
+
+/// Whole tiles of packets, as tile_kernel folds them.
+template <tile_policy Policy, class Source, class Reducer>
+struct packed_tiles {
+  using acc = typename Reducer::accumulator;
+  static constexpr int nt = Policy.nt;
+  static constexpr int vt = Policy.vt;
+  static constexpr int resident = min_resident_blocks(nt, sizeof(acc));
+  static constexpr bool starts_early = true;
+  using work = tile_work<Policy, Source, Reducer, unfinished, acc*>;
+  using warp_values = typename work::grid_type::shared_memory;
+  struct shared_memory : warp_values {};
+
+  /// Folds tiles [t, end) of a source of n items, as far as they may be read as a whole, each to
+  /// its place. Returns the first that may not.
+  __device__ __forceinline__ static unsigned fold(const Source& source, const Reducer& reducer,
+                                                  shared_memory& shared, std::int64_t n,
+                                                  acc* partials, unsigned t, unsigned end) {
+    constexpr unsigned several = 2;  // so a tile's value is no result
+    const unfinished init{};
+    acc* const no_result = nullptr;
+    return work{source, {reducer, init, no_result, shared}, n}.fold_whole_tiles(partials, t, end,
+                                                                                several);
+  }
+};
+
+/// Whole tiles of runs, as staged_tile_work folds them.
+template <class Source, class Reducer>
+struct staged_tiles {
+  using acc = typename Reducer::accumulator;
+  using fold_type = staged_fold_of_tiles<Source, Reducer>;
+  static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
+  static constexpr int nt = shape.nt;
+  static constexpr int vt = shape.policy().vt;
+  static constexpr int resident = shape.blocks;
+  static constexpr bool starts_early = false;
+  using warp_values = typename partials_fold<shape.nt, Reducer, unfinished, acc*>::shared_memory;
+  struct shared_memory : warp_values {
+    typename fold_type::shared_memory stages;
+  };
+
+  __device__ __forceinline__ static unsigned fold(const Source& source, const Reducer& reducer,
+                                                  shared_memory& shared, std::int64_t n,
+                                                  acc* partials, unsigned t, unsigned end) {
+    const fold_type tiles(source, reducer, shared.stages);
+    const auto whole = static_cast<unsigned>(
+        detail::larger(n - tiles.overread_items(), std::int64_t{0}) / fold_type::tile);
+    end = (min)(end, whole);
+    tiles.whole_tiles(t, end, [&](const acc& value, unsigned at) {
+      if (threadIdx.x == 0) ::new (static_cast<void*>(partials + at)) acc(value);
+    });
+    return (max)(t, end);
+  }
+};
+
+/// The nodes of one level that lie in a piece: [first, last) of those of the whole sequence.
+template <class Acc>
+struct piece_level {
+  std::int64_t first;
+  std::int64_t last;
+  int bits;  // a node has 2^bits items
+  scratch<Acc> memory;
+
+  /// The nodes of 2^group_bits of these each.
+  __device__ piece_level above(int group_bits) const {
+    const std::int64_t groups = ((last - 1) >> group_bits) - (first >> group_bits) + 1;
+    return {(first + (std::int64_t{1} << group_bits) - 1) >> group_bits,
+            last >> group_bits,
+            bits + group_bits,
+            {memory.partials + (last - first), memory.arrivals + groups}};
+  }
+};
+
+/// One block's work.
+template <class Tiles, class Source, class Reducer, class Out>
+class piece_work {
+  using acc = typename Reducer::accumulator;
+  static constexpr int nt = Tiles::nt;
+  static constexpr int tile = nt * Tiles::vt;
+  static constexpr int tile_bits = tree::floor_log2(tile);
+  static constexpr int group_bits = tree::floor_log2(nt * group_vt);
+  static constexpr int run = detail::smaller(stretch_items<Source>, Tiles::vt);
+
+ public:
+  using shared_memory = typename Tiles::shared_memory;
+
+  const Source& source;
+  const Reducer& reducer;
+  const Out& out;
+  const tree::aligned_blocks& blocks;
+  const scratch<acc>& memory;
+  shared_memory& shared;
+
+  __device__ __forceinline__ void run_tiles(const tile_shares& shares) const {
+    const std::int64_t first = blocks.begin >> tile_bits;
+    const std::int64_t begin = first + shares.first(blockIdx.x);
+    const std::int64_t end = first + shares.first(blockIdx.x + 1);
+    const piece_level<acc> whole = whole_tiles();
+    const std::int64_t whole_begin = detail::larger(begin, whole.first);
+    const std::int64_t whole_end = detail::smaller(end, whole.last);
+    std::int64_t folded = whole_begin;
+    if (whole_begin < whole_end) {
+      const std::int64_t skipped = (whole.first << tile_bits) - blocks.begin;
+      folded = whole.first + Tiles::fold(detail::starting_at(source, skipped), reducer, shared,
+                                         blocks.end - blocks.begin - skipped, memory.partials,
+                                         static_cast<unsigned>(whole_begin - whole.first),
+                                         static_cast<unsigned>(whole_end - whole.first));
+    }
+    // The first tile of all, if it is cut, the last, and what could not be read as a whole.
+#pragma unroll 1
+    for (std::int64_t t = begin; t < end; ++t) {
+      if (t >= whole_begin && t < folded) t = folded;
+      if (t < end) fold_cut_tile(t, whole);
+    }
+    climb_from(whole, whole_begin, whole_end);
+  }
+
+ private:
+  // Writes loose nodes: of a unit that begins at item `position`, whose values have 2^bits items.
+  struct block_writer {
+    const piece_work& of;
+    std::int64_t position;
+    int bits;
+
+    __device__ __forceinline__ std::int64_t item(std::int64_t at) const {
+      return position + (at << bits);
+    }
+    __device__ __forceinline__ void operator()(const acc& value, int at) const {
+      of.write_block(value, item(at));
+    }
+  };
+
+  __device__ __forceinline__ void write_block(const acc& value, std::int64_t item) const {
+    cuda::write(out + blocks.number_of(item), detail::finish(reducer, unfinished{}, value));
+  }
+
+  // The tiles of which all items are the piece's.
+  __device__ __forceinline__ piece_level<acc> whole_tiles() const {
+    const bool begins_inside = (blocks.begin & (tile - 1)) != 0;
+    return {(blocks.begin >> tile_bits) + (begins_inside ? 1 : 0), blocks.end >> tile_bits,
+            tile_bits, memory};
+  }
+
+  __device__ __forceinline__ void fold_cut_tile(std::int64_t t,
+                                                const piece_level<acc>& whole) const {
+    const std::int64_t position = t << tile_bits;
+    const item_runs<Source, Reducer, run> runs{source, reducer, position - blocks.begin,
+                                               blocks.end - blocks.begin};
+    slot<acc> node;
+    if (fold_unit<Tiles::vt>(node, runs, detail::larger(blocks.begin - position, std::int64_t{0}),
+                             detail::smaller(blocks.end - position, std::int64_t{tile}),
+                             block_writer{*this, position, 0})) {
+      if (threadIdx.x == 0)
+        ::new (static_cast<void*>(memory.partials + (t - whole.first))) acc(node.value);
+    }
+  }
+
+  template <int Vt, class Runs>
+  __device__ __forceinline__ bool fold_unit(slot<acc>& node, const Runs& runs, std::int64_t begin,
+                                            std::int64_t end, const block_writer& writer) const {
+    const unit_fold<nt, Vt, Runs, Reducer, block_writer> unit{
+        runs, reducer, writer, static_cast<int>(begin), static_cast<int>(end)};
+    if (unit.fold(node, __builtin_addressof(shared.warp_values[0][0].value))) return true;
+    cuda::announce(out, blocks.number_of(writer.item(begin)), blocks.number_of(writer.item(end)));
+    return false;
+  }
+
+  // Arrives with tiles [begin, end), which this block has folded.
+  __device__ __forceinline__ void climb_from(const piece_level<acc>& tiles, std::int64_t begin,
+                                             std::int64_t end) const {
+#pragma unroll 1
+    while (begin < end) {
+      const std::int64_t g = begin >> group_bits;
+      const std::int64_t next = detail::smaller(end, (g + 1) << group_bits);
+      climb(tiles, g, static_cast<unsigned>(next - begin));
+      begin = next;
+    }
+  }
+
+  // The same with `arrived` nodes of group `g` of a level.
+  __device__ __forceinline__ void climb(piece_level<acc> level, std::int64_t g,
+                                        unsigned arrived) const {
+#pragma unroll 1
+    for (;;) {
+      if (level.last - level.first == 1) {
+        const std::int64_t item = level.first << level.bits;
+        if (threadIdx.x == 0) write_block(*level.memory.partials, item);
+        cuda::announce(out, blocks.number_of(item), blocks.number_of(item) + 1);
+        return;
+      }
+      const std::int64_t unit = g << group_bits;
+      const std::int64_t begin = detail::larger(level.first - unit, std::int64_t{0});
+      const std::int64_t end = detail::smaller(level.last - unit, std::int64_t{1} << group_bits);
+      const bool is_last =
+          cuda::arrive(level.memory.arrivals + (g - (level.first >> group_bits)), arrived,
+                       static_cast<unsigned>(end - begin), shared.completed);
+      __syncthreads();  // read by all before the next arrival writes it
+      if (!is_last) return;
+      slot<acc> node;
+      const partial_runs<Reducer> runs{level.memory.partials, reducer, unit - level.first};
+      if (!fold_unit<group_vt>(node, runs, begin, end,
+                               block_writer{*this, unit << level.bits, level.bits})) {
+        return;
+      }
+      level = level.above(group_bits);
+      if (threadIdx.x == 0)
+        ::new (static_cast<void*>(level.memory.partials + (g - level.first))) acc(node.value);
+      g >>= group_bits;
+      arrived = 1;
+    }
+  }
+};
+
+/// Tiles as they are folded: of packets, of `Nt` threads and `Vt` items a thread, or staged.
+template <int Nt, int Vt, bool Staged, class Source, class Reducer>
+using tiles_of_piece = std::conditional_t<Staged, staged_tiles<Source, Reducer>,
+                                          packed_tiles<tile_policy{Nt, Vt}, Source, Reducer>>;
+
+/// Writes the values of `blocks`, the blocks of a piece whose items are `source`'s, through `out`.
+template <class Build, int Nt, int Vt, bool Staged, class Source, class Reducer, class Out>
+__global__ void __launch_bounds__(Nt, (tiles_of_piece<Nt, Vt, Staged, Source, Reducer>::resident))
+    piece_kernel(Source source, Reducer reducer, Out out, tree::aligned_blocks blocks,
+                 tile_shares shares, scratch<typename Reducer::accumulator> memory) {
+  using tiles = tiles_of_piece<Nt, Vt, Staged, Source, Reducer>;
+  using work = piece_work<tiles, Source, Reducer, Out>;
+  __shared__ typename work::shared_memory shared;
+  if constexpr (tiles::starts_early) {
+    cuda::wait_for_previous_launch();
+  } else {
+    cuda::refuse_flush_to_zero();
+  }
+  work{source, reducer, out, blocks, memory, shared}.run_tiles(shares);
+}
+
+}  // namespace tilefold::detail::cuda
