@@ -84,6 +84,13 @@ inline constexpr int most_adapted_bytes = 32;
 inline constexpr int most_rows = 16;
 inline constexpr int row_bytes_budget = 128;
 
+/// The largest accumulators for which the levels of a warp's tree are written out one by one.
+/// Larger ones are exchanged in 16 instructions or more at each level, beside which a loop costs
+/// little; their kernels become a fraction as large.
+inline constexpr int most_unrolled_bytes = 64;
+/// The same for the chunks of a warp's part of a tile, which take turns above this size.
+inline constexpr int most_unrolled_chunk_bytes = 128;
+
 /// Whether a thread has the registers for a second tile's items, `loaded_bytes` of them in packets
 /// of `width`. 8-byte accumulators spill, larger ones spill if they come of items as large.
 constexpr bool pays_to_load_ahead(std::size_t loaded_bytes, std::size_t acc_bytes, int width) {

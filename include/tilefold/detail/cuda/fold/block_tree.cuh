@@ -69,7 +69,7 @@ struct block_tree {
                                                    int number, int count, int nodes = Most) {
     registers<acc, 1> node;
     node.put(0, mine);
-#pragma unroll
+#pragma unroll unrolled_levels < acc>
     for (int bit = 0; (1 << bit) < Most; ++bit) {
       if ((1 << bit) >= nodes) break;
       const acc received = cuda::shuffle_xor(node[0], 1 << bit);

@@ -243,7 +243,7 @@ class stretch_fold {
       for (int distance = 1; distance < most_stretches; distance *= 2) meet(value, distance);
     } else {
       value.put(node<items>(0, most_items));
-#pragma unroll
+#pragma unroll unrolled_levels < acc>
       for (int distance = 1; distance < warp_size; distance *= 2) {
         if (distance >= most_stretches) break;
         meet(value, distance);

@@ -16,10 +16,16 @@
 // does not exist.
 #pragma once
 
+#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
+
+/// Levels of a warp's tree that the compiler writes out: of large accumulators, whose exchange
+/// takes many instructions, one in a loop.
+template <class Acc>
+inline constexpr int unrolled_levels = sizeof(Acc) <= most_unrolled_bytes ? 5 : 1;
 
 /// One node: op(left, right), or left where the right half, starting at item `right_first`, is
 /// beyond `count`.
@@ -85,7 +91,7 @@ class row_fold {
   /// The node of all rows, the same in every lane; values[r] is this lane's node of row r.
   __device__ __forceinline__ acc fold(const registers<acc, Rows>& values) const {
     static_assert(Kind == rows_of::one_tree);
-    return fold_row_bits<0>(fold_each(values));
+    return fold_row_bits(fold_each(values));
   }
 
   /// The node of row lane % 2^row_bits, if there is such a row; else that of some row.
@@ -158,7 +164,7 @@ class row_fold {
     } else if constexpr (Bit < lane_bits) {
       nodes_of_lanes<Bit + 1>(
           cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
-                                    lane_right<Bit>(row), count_),
+                                    lane_right(Bit, row), count_),
           bits, keep);
     } else {
       nodes_of_row_groups<0>(value, bits - lane_bits, keep);
@@ -190,10 +196,9 @@ class row_fold {
     }
   }
 
-  // First item of the right half of the node that joins lane groups of 2^Bit in row `row`.
-  template <int Bit>
-  __device__ __forceinline__ int lane_right(int row) const {
-    return first_ + row * row_items + tree::right_half(lane_, Bit + 1) * Width;
+  // First item of the right half of the node that joins lane groups of 2^bit in row `row`.
+  __device__ __forceinline__ int lane_right(int bit, int row) const {
+    return first_ + row * row_items + tree::right_half(lane_, bit + 1) * Width;
   }
 
   // A constant where it can be: then the compiler knows that all lanes of the warp take part, and
@@ -228,20 +233,23 @@ class row_fold {
       const acc kept = cuda::select(upper, values[odd], values[even]);
       const acc sent = cuda::select(upper, values[even], values[odd]);
       merged.put(i, cuda::combine_lanes<Full>(reducer_, kept, received(sent, 1 << Bit), upper,
-                                              lane_right<Bit>((i << (Bit + 1)) + my_row), count_));
+                                              lane_right(Bit, (i << (Bit + 1)) + my_row), count_));
     }
     return merged;
   }
 
-  template <int Bit>
+  // From nodes of 2^First lanes of row lane % Rows to that of all lanes.
+  template <int First>
   __device__ __forceinline__ acc fold_lane_bits(const acc& value) const {
-    if constexpr (Bit == lane_bits) {
-      return value;
-    } else {
-      return fold_lane_bits<Bit + 1>(
-          cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
-                                    lane_right<Bit>(lane_ & (Rows - 1)), count_));
+    registers<acc, 1> node;
+    node.put(0, value);
+#pragma unroll unrolled_levels < acc>
+    for (int bit = First; bit < lane_bits; ++bit) {
+      node.put(
+          0, cuda::combine_lanes<Full>(reducer_, node[0], received(node[0], 1 << bit),
+                                       is_upper(bit), lane_right(bit, lane_ & (Rows - 1)), count_));
     }
+    return node[0];
   }
 
   // One row's node, open to fusion, by way of the first lanes: mine is always the left operand, so
@@ -252,7 +260,7 @@ class row_fold {
   __device__ __forceinline__ acc fold_down(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
-#pragma unroll
+#pragma unroll unrolled_levels < acc>
     for (int step = 1 << FirstBit; step < Lanes / 2; step *= 2) {
       const acc right = cuda::shuffle_down<Lanes>(node[0], step, members());
       const int right_first = first_ + (lane_ + step) * Width;
@@ -268,15 +276,17 @@ class row_fold {
     return node[0];
   }
 
-  template <int Bit>
+  // From the nodes of rows lane % Rows to that of all rows.
   __device__ __forceinline__ acc fold_row_bits(const acc& value) const {
-    if constexpr (Bit == row_bits) {
-      return value;
-    } else {
-      const int right = first_ + tree::right_half(lane_ & (Rows - 1), Bit + 1) * row_items;
-      return fold_row_bits<Bit + 1>(cuda::combine_lanes<Full>(
-          reducer_, value, received(value, 1 << Bit), is_upper(Bit), right, count_));
+    registers<acc, 1> node;
+    node.put(0, value);
+#pragma unroll unrolled_levels < acc>
+    for (int bit = 0; bit < row_bits; ++bit) {
+      const int right = first_ + tree::right_half(lane_ & (Rows - 1), bit + 1) * row_items;
+      node.put(0, cuda::combine_lanes<Full>(reducer_, node[0], received(node[0], 1 << bit),
+                                            is_upper(bit), right, count_));
     }
+    return node[0];
   }
 
   const Reducer& reducer_;

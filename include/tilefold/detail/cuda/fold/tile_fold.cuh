@@ -25,6 +25,7 @@
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/warp_stack.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/policy.hpp>
 
@@ -97,6 +98,14 @@ class tile_fold {
   __device__ __forceinline__ acc chunks(int first) const {
     if constexpr (N == 1) {
       return chunk(first);
+    } else if constexpr (sizeof(acc) > most_unrolled_chunk_bytes) {
+      warp_stack<Reducer> stack(reducer_);
+#pragma unroll 1
+      for (int i = 0; i < N; ++i) {
+        if (!Full && i > 0 && first + i * chunk_items >= count_) break;
+        stack.push(chunk(first + i * chunk_items));
+      }
+      return stack.value();
     } else {
       const acc left = chunks<N / 2>(first);
       const int right_first = first + N / 2 * chunk_items;
