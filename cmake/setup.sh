@@ -5,6 +5,9 @@
 # says nothing about what is there. Debian's package names; where they are not known, what is already
 # installed decides.
 
+# ccache knows a file by its path in the checkout, so another clone or worktree finds what was compiled before.
+export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$PWD}" CCACHE_NOHASHDIR="${CCACHE_NOHASHDIR:-true}"
+
 # Ends the script with one line that says what to do.
 give_up() {
   echo "tilefold: $*" >&2
