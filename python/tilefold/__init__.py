@@ -9,14 +9,13 @@ import typing as _typing
 
 from ._errors import ArgumentError, EmptyError, FormatError, TilefoldError, UnsupportedError
 from ._fuse import fuse
-from ._gpu import release_memory
 from ._library import version as __version__
 from ._pieces import ExactAccumulator, Piece, exact_accumulator, piece
 from ._reductions import (CheckedSum, Stats, all, any, argmax, argmin, checked_sum, compensated_sum, count_nonzero,
                           exact_mean, exact_sum, logsumexp, max, mean, min, minmax, norm, prod, reduce, stats, std, sum,
                           var, vdot)
 from ._segments import batched, reduce_by_key, segment_reduce
-from ._threads import get_num_threads, set_num_threads
+from ._threads import get_num_threads, release_memory, set_num_threads
 
 __all__ = [
     "reduce", "sum", "prod", "min", "max", "minmax", "mean", "var", "std", "argmin", "argmax", "any", "all",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import builtins
 import operator
-from typing import TYPE_CHECKING, Any, Protocol, Tuple, Union
+from typing import TYPE_CHECKING, Any, Protocol, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _errors
+from ._errors import bad_shape, invalid, unsupported
 from ._gpu_libraries import library_of
 
 if TYPE_CHECKING:
@@ -41,10 +41,6 @@ class _JaxArray(Protocol):
 
 #: The arrays that count as on a GPU for type checkers. torch's and JAX's have the same type on the host.
 GpuArray = Union[_CudaArray, _JaxArray]
-
-
-def unsupported(text: str) -> _errors.UnsupportedError:
-    return _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: " + text)
 
 
 def _from_other_library(x: Any) -> np.ndarray[Any, Any]:
@@ -106,19 +102,26 @@ def axes_of(axis: Axis, rank: int) -> Tuple[int, ...]:
     for one in named:
         one = operator.index(one)
         if not -rank <= one < rank:
-            raise _errors.ArgumentError(_errors.BAD_SHAPE,
-                                        f"tilefold: there is no axis {one} in an array of rank {rank}")
+            raise bad_shape(f"there is no axis {one} in an array of rank {rank}")
         found.append(one % rank)
     if len(set(found)) != len(found):
-        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: an axis is named twice in {named}")
+        raise bad_shape(f"an axis is named twice in {named}")
     return tuple(sorted(found))
+
+
+def shapes_of(shape: Sequence[int], axis: Axis, keepdims: bool) -> Tuple[Tuple[int, ...], ...]:
+    """The axes that are folded away, the shape that is left, and the shape of results."""
+    if axis is None and not keepdims:  # faster so
+        return tuple(range(len(shape))), (), ()
+    axes = axes_of(axis, len(shape))
+    left = tuple(n for i, n in enumerate(shape) if i not in axes)
+    return axes, left, tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else left
 
 
 def flag_of(keepdims: Any) -> bool:
     """keepdims, which is a bool. What stands in its place by mistake (a dtype, an out) is refused."""
     if not isinstance(keepdims, (bool, np.bool_)):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: keepdims is {keepdims!r}, and must be True or False")
+        raise invalid(f"keepdims is {keepdims!r}, and must be True or False")
     return bool(keepdims)
 
 
@@ -138,5 +141,4 @@ def converted(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[A
 
 def require_no_stream(stream: Any) -> None:
     if stream is not None:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    "tilefold: stream is for arrays of a GPU, and this one is on the host")
+        raise invalid("stream is for arrays of a GPU, and this one is on the host")

@@ -6,11 +6,12 @@ import ctypes
 import difflib
 import functools
 import os
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 
 from . import _errors
+from ._dtypes import of_dtype
 
 _path = os.environ.get("TILEFOLD_LIBRARY") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "libtilefold.so")
 
@@ -106,7 +107,8 @@ tilefold_reduce_as = _functions["tilefold_reduce_as"]
 
 def raise_refusal(status: int) -> None:
     """Raises what the calling thread's last call was refused for."""
-    raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, _lib.tilefold_last_error().decode(errors="replace"))
+    text = _lib.tilefold_last_error().decode(errors="replace")
+    raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, text)
 
 
 def call(name: str, *arguments: Any) -> None:
@@ -121,20 +123,18 @@ piece_destroy = _lib.tilefold_piece_destroy
 accumulator_destroy = _lib.tilefold_accumulator_destroy
 
 
-_codes = {"i": 0, "u": 1, "f": 2, "b": 6, "c": 5}
-_letters = {code: letter for letter, code in _codes.items()}
-_BFLOAT = 4
-
-
 @functools.lru_cache(maxsize=None)
 def code_of(dtype: np.dtype[Any]) -> Dtype:
     """The Dtype of a NumPy dtype; UnsupportedError if there is none."""
-    if dtype.name == "bfloat16":
-        return Dtype(_BFLOAT, 16, 1)
-    code, bits = _codes.get(dtype.kind), 8 * dtype.itemsize
-    if code is None or bits > (128 if dtype.kind == "c" else 64):
-        raise _errors.UnsupportedError(_errors.UNSUPPORTED, f"tilefold: arrays of {dtype} are not taken")
-    return Dtype(code, bits, 1)
+    return Dtype(*of_dtype(dtype), 1)
+
+
+def int64s(values: Sequence[int]) -> Any:
+    return (_int64 * (len(values) or 1))(*values)
+
+
+def int32s(values: Sequence[int]) -> Any:
+    return (_int32 * (len(values) or 1))(*values)
 
 
 def _names_of_c() -> Tuple[str, ...]:
@@ -166,13 +166,3 @@ def name_of_op(op: Any) -> bytes:
         return _names[op]
     except KeyError:
         raise _errors.ArgumentError(_errors.UNKNOWN_OP, "tilefold: " + not_known(op, list(_names))) from None
-
-
-@functools.lru_cache(maxsize=None)
-def result_of(op: str, dtype: np.dtype[Any]) -> Tuple[np.dtype[Any], int]:
-    """(NumPy dtype, how many numbers) of the result of an operation."""
-    result, count = Dtype(), _int32()
-    call("tilefold_result", name_of_op(op), code_of(dtype), ctypes.byref(result), ctypes.byref(count))
-    if result.code == _BFLOAT:
-        return dtype, count.value
-    return np.dtype(f"{_letters[result.code]}{result.bits // 8}"), count.value

@@ -56,10 +56,10 @@ def _dims(x: Tensor, dim: Dim) -> List[int]:
     named = [dim] if isinstance(dim, int) else list(dim)
     for one in named:
         if not -max(x.dim(), 1) <= one < max(x.dim(), 1):
-            raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: there is no dim {one} in a tensor of {x.dim()}")
+            raise _errors.bad_shape(f"there is no dim {one} in a tensor of {x.dim()}")
     found = sorted(one % x.dim() for one in named) if x.dim() else []
     if len(set(found)) != len(found):
-        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: a dim is named twice in {named}")
+        raise _errors.bad_shape(f"a dim is named twice in {named}")
     return found
 
 
@@ -90,7 +90,7 @@ _library = torch.library.Library("tilefold", "DEF")
 
 
 def _refuse(ctx: Any, *gradients: Any) -> None:
-    raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: backward of a backward is not there")
+    raise _errors.unsupported("backward of a backward is not there")
 
 
 def _op(schema: str, fake: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -128,9 +128,7 @@ def _result_of_sum(x: Tensor) -> torch.dtype:
 @_op("sum(Tensor x, int[] dim, bool keepdim) -> Tensor",
      lambda x, dim, keepdim: _reduced(x, dim, keepdim, _result_of_sum(x)))
 def _sum(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
-    if x.is_floating_point():
-        return _fold(x, "sum", dim, keepdim).to(x.dtype)
-    return _fold(x, "sum", dim, keepdim).to(torch.int64)
+    return _fold(x, "sum", dim, keepdim).to(_result_of_sum(x))
 
 
 def _keep_shape(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
@@ -381,7 +379,7 @@ def _as(x: Tensor, dtype: Optional[torch.dtype]) -> Tensor:
 
 def _require_float(x: Tensor, name: str) -> None:
     if not x.is_floating_point():
-        raise _errors.UnsupportedError(_errors.UNSUPPORTED, f"tilefold: {name} is of floating tensors, not {x.dtype}")
+        raise _errors.unsupported(f"{name} is of floating tensors, not {x.dtype}")
 
 
 def sum(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Optional[torch.dtype] = None) -> Tensor:
@@ -405,8 +403,7 @@ def var_mean(x: Tensor, dim: Dim = None, *, correction: int = 1, keepdim: bool =
     of nothing, and a sample's variance of one item."""
     _require_float(x, "var_mean")
     if correction not in (0, 1):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: correction is {correction!r}, and must be 0 or 1")
+        raise _errors.invalid(f"correction is {correction!r}, and must be 0 or 1")
     result: Tuple[Tensor, Tensor] = _var_mean(x, _dims(x, dim), correction, keepdim)
     return result
 
@@ -420,7 +417,7 @@ def logsumexp(x: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
 
 def _one_dim(x: Tensor, dim: int) -> int:
     if not isinstance(dim, int):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: dim is {dim!r}, and must be one number")
+        raise _errors.invalid(f"dim is {dim!r}, and must be one number")
     found = _dims(x, dim)
     return found[0] if found else 0
 
@@ -448,12 +445,10 @@ def rms_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor
     _require_float(x, "rms_norm")
     shape = tuple(normalized_shape)
     if not shape or tuple(x.shape[-len(shape):]) != shape or (weight is not None and tuple(weight.shape) != shape):
-        raise _errors.ArgumentError(
-            _errors.BAD_SHAPE, f"tilefold: rms_norm over {shape} of a tensor of {tuple(x.shape)}"
+        raise _errors.bad_shape(f"rms_norm over {shape} of a tensor of {tuple(x.shape)}"
             + ("" if weight is None else f" with a weight of {tuple(weight.shape)}"))
     if weight is not None and (weight.dtype != x.dtype or weight.device != x.device):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: rms_norm of {x.dtype} on {x.device} with a "
-                                    f"weight of {weight.dtype} on {weight.device}")
+        raise _errors.invalid(f"rms_norm of {x.dtype} on {x.device} with a weight of {weight.dtype} on {weight.device}")
     result: Tensor = _rms_norm(x, len(shape), weight, torch.finfo(x.dtype).eps if eps is None else eps)[0]
     return result
 
@@ -462,7 +457,7 @@ def norm(x: Tensor, p: float = 2, dim: Dim = None, keepdim: bool = False) -> Ten
     """The norm of order 1, 2 or infinity over dims (None: all); squares do not overflow. 0 of nothing."""
     _require_float(x, "norm")
     if p not in _NORMS:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: p is {p!r}, and must be 1, 2 or inf")
+        raise _errors.invalid(f"p is {p!r}, and must be 1, 2 or inf")
     result: Tensor = _norm(x, float(p), _dims(x, dim), keepdim)
     return result
 
@@ -547,8 +542,7 @@ def batch_invariant(device: str = "cuda") -> Iterator[None]:
     within it.
     """
     if device not in ("cpu", "cuda"):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: device is {device!r}, and must be 'cuda' or 'cpu'")
+        raise _errors.invalid(f"device is {device!r}, and must be 'cuda' or 'cpu'")
     with _lock:
         if _users[device] == 0:
             _overrides[device] = _override(device)
