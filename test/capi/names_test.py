@@ -90,7 +90,9 @@ def complaints(text):
 
     cells = [row.split("|")[1] for row in between(text[PAGE], "### Operations\n", "\nReal types").splitlines()
              if row.startswith("| `")]
-    return found + differ("operations of docs/c.md", sorted(named), sorted(re.findall(r"`(\w+)`", " ".join(cells))))
+    found += differ("operations of docs/c.md", sorted(named), sorted(re.findall(r"`(\w+)`", " ".join(cells))))
+    listed = re.findall(r"\w+", between(text[PAGE], "### Names\n", "\n###"))
+    return found + [f"the names of docs/c.md have no {name}" for name in [*named, *aliases] if name not in listed]
 
 
 #: Mistakes that must be found: the file, what is replaced, and by what.
@@ -101,6 +103,7 @@ PLANTED = [
     (HEADER, "TILEFOLD_EMPTY = 5", "TILEFOLD_EMPTY = 15"), (PRECOMPILED, 'any{"any"}', 'any{"all"}'),
     (PRECOMPILED, '{"sum", "sum32"}', '{"sum"}'), (LIBRARY, '"argmin": "arg_min"', '"argmin": "argmin"'),
     (OPERATIONS, 'b"l1", ', ""), (DTYPES, '(1, 16): "uint16"', '(1, 16): "int16"'), (PAGE, "| `bit_and`, ", "| "),
+    (PAGE, "`sum32`", "`sum33`"), (PAGE, "`argmin`, `argmax`", "`argmin`"),
 ]
 
 
