@@ -10,6 +10,7 @@ import numpy as np
 
 from ._errors import bad_shape, invalid, unsupported
 from ._gpu_libraries import library_of
+from ._library import standard_mode
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -128,12 +129,13 @@ def flag_of(keepdims: Any) -> bool:
 def converted(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Items as `dtype`. A float becomes the integer toward zero, the nearest that the dtype holds, or 0 if it is NaN,
     on every processor."""
-    if dtype.kind not in "iu" or array.dtype.kind not in "fcV":
-        return array.astype(dtype)
-    wide = array.astype(np.float64)
-    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
-    above, below = wide >= float(most), wide <= float(least)  # float(most) may be the power of two above it
-    result = np.where(above | below | np.isnan(wide), 0.0, wide).astype(dtype)
+    with standard_mode():
+        if dtype.kind not in "iu" or array.dtype.kind not in "fcV":
+            return array.astype(dtype)
+        wide = array.astype(np.float64)
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        above, below = wide >= float(most), wide <= float(least)  # float(most) may be the power of two above it
+        result = np.where(above | below | np.isnan(wide), 0.0, wide).astype(dtype)
     np.copyto(result, most, where=above)
     np.copyto(result, least, where=below)
     return result

@@ -11,7 +11,7 @@ from . import _errors, _gpu, _reductions
 from ._arrays import Axis, Items, flag_of, items_of
 from ._dtypes import FLOAT64, in_numpy, of_dtype, of_means
 from ._gpu_libraries import library_of
-from ._library import ALIASES, not_known
+from ._library import ALIASES, not_known, standard_mode
 from ._operations import rounded
 from ._out import check_out, written
 from ._reductions import divisor_of, factor_of, folded, max, min, reduce
@@ -55,7 +55,7 @@ class Fused:
         if library is None:
             x = items_of(x)
         # One stream for all: numbers are read where they were written.
-        with _gpu.current(library, x, stream):
+        with _gpu.current(library, x, stream), standard_mode():
             found = self._find(x, axis, ddof, keepdims)
             if out is not None:
                 found = self._give(x, found, out)

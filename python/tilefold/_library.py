@@ -2,11 +2,12 @@
 """libtilefold by ctypes: it is found, loaded, and called."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import difflib
 import functools
 import os
-from typing import Any, Dict, List, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
@@ -116,6 +117,30 @@ def call(name: str, *arguments: Any) -> None:
     status = _functions[name](*arguments)
     if status != 0:
         raise_refusal(status)
+
+
+_TINY, _SMALL, _ONE = 5e-324, 2.0 ** -60, 1.0  # variables: a compiler would compute with constants in its own mode
+
+
+def is_standard_mode() -> bool:
+    """Whether floats of the calling thread round to nearest, and subnormal ones count."""
+    return _TINY * _ONE != 0 and _ONE + _SMALL == _ONE == _ONE - _SMALL
+
+
+@contextlib.contextmanager
+def standard_mode() -> Iterator[None]:
+    """Within it NumPy computes as libtilefold does, which sets the mode for itself: a library that was built with
+    -ffast-math, or fesetround(), may have set another one."""
+    if is_standard_mode():
+        yield
+        return
+    kept = ctypes.create_string_buffer(64)  # a fenv_t has at most 32 bytes
+    _lib.fegetenv(kept)
+    _lib.fesetenv(_pointer(-1))  # FE_DFL_ENV
+    try:
+        yield
+    finally:
+        _lib.fesetenv(kept)
 
 
 destroy = _lib.tilefold_destroy

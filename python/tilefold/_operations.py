@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any, NamedTuple, Tuple
+from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from . import _library
-from ._dtypes import BFLOAT16, Code, in_numpy, of_dtype, of_means
+from ._dtypes import BFLOAT16, Code, in_numpy, is_float, of_dtype, of_means
 
 #: Operations that libtilefold computes in float64, and whose results become the floating dtype of the items.
 _AS_ITEMS = {b"mean", b"variance", b"standard_deviation", b"population_variance", b"population_standard_deviation"}
@@ -49,7 +49,7 @@ def rounded(results: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[A
     """Results as `dtype`, rounded once."""
     if results.dtype == dtype:
         return results
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore"), _library.standard_mode():
         if dtype.name != "bfloat16" or results.dtype != np.float64:
             return results.astype(dtype)
         near: np.ndarray[Any, Any] = odd_float32(np, results)
@@ -66,10 +66,14 @@ class Operation:
         self.dtype = x.dtype if plan.result == BFLOAT16 else in_numpy(plan.result)
         self.given = x.dtype if plan.given == BFLOAT16 else in_numpy(plan.given)
 
+    def written_as(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """What libtilefold writes of results that users get in `dtype`: some it rounds itself."""
+        return dtype if self.name in ROUNDED and is_float(of_dtype(dtype)) else self.dtype
+
     @property
     def address(self) -> int:
         return self.items.ctypes.data
 
-    def memory(self, shape: Tuple[int, ...]) -> np.ndarray[Any, Any]:
+    def memory(self, shape: Tuple[int, ...], dtype: Optional[np.dtype[Any]] = None) -> np.ndarray[Any, Any]:
         """For results of that shape."""
-        return np.empty(shape + self.tail, self.dtype)
+        return np.empty(shape + self.tail, self.dtype if dtype is None else dtype)

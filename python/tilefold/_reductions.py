@@ -22,6 +22,9 @@ from ._out import Out, Result, check_out, written
 
 
 def _count(x: np.ndarray[Any, Any]) -> Any:
+    if x.dtype.kind in "fc" and not _library.is_standard_mode():
+        with _library.standard_mode():
+            return np.int64(np.count_nonzero(x))
     return np.int64(np.count_nonzero(x.view(np.uint8) if x.dtype.kind == "b" else x))
 
 
@@ -48,11 +51,11 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
     axes, left, kept = shapes_of(x.shape, axis, keepdims)
     given = operation.given if dtype is None else dtype
     check_out(out, given, kept + operation.tail)
-    results = operation.memory(left)
-    size = x.dtype.itemsize
-    _library.call("tilefold_axis_reduce", _threads.executor(), operation.name, operation.address, operation.code,
+    written_as, size = operation.written_as(given), x.dtype.itemsize
+    results = operation.memory(left, written_as)
+    _library.call("tilefold_axis_reduce_as", _threads.executor(), operation.name, operation.address, operation.code,
                   x.ndim, _library.int64s(x.shape), _library.int64s([step // size for step in x.strides]), len(axes),
-                  _library.int32s(axes), results.ctypes.data, None)
+                  _library.int32s(axes), results.ctypes.data, _library.code_of(written_as), None)
     return written(out, rounded(results.reshape(kept + operation.tail), given))
 
 
@@ -86,9 +89,8 @@ class _Plan(NamedTuple):
     name: bytes
     code: Any  # the type of the items
     dtype: np.dtype[Any]  # of the result
+    code_of_result: Any
     shape: Tuple[int, ...]  # of the result
-    given: Any  # the dtype that users get, if it is another one
-    ends: Tuple[float, float]  # sizes between which it holds a float64 without a flag
     most_bytes: float  # for which another way is taken
     other: Any
 
@@ -101,11 +103,8 @@ def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[_Plan]:
         return None
     operation = Operation(op, x)
     most_bytes, other = _SOONER.get((operation.name.decode(), x.dtype.kind), (0, None))
-    given = None if operation.given == operation.dtype else operation.given
-    ends = (math.inf, math.inf)
-    if given is not None and given.kind == "f":
-        ends = float(np.finfo(given).tiny), float(np.finfo(given).max)
-    return _Plan(operation.name, operation.code, operation.dtype, operation.tail, given, ends, most_bytes, other)
+    return _Plan(operation.name, operation.code, operation.given, _library.code_of(operation.given), operation.tail,
+                 most_bytes, other)
 
 
 def _address_of(x: np.ndarray[Any, Any]) -> int:
@@ -134,7 +133,7 @@ def _whole(x: Any, op: str) -> Any:
         found = _whole_plans[key] = _whole_plan(op, x)
     if found is None or x.ndim > 8:
         return None
-    name, code, dtype, shape, given, ends, most_bytes, other = found
+    name, code, dtype, code_of_result, shape, most_bytes, other = found
     if most_bytes and 0 < x.nbytes <= most_bytes:
         return other(x)
     flags = x.flags
@@ -146,16 +145,13 @@ def _whole(x: Any, op: str) -> Any:
     except IndexError:
         result = _Result()
     executor = _threads.executor()
-    status = _library.tilefold_reduce(executor.handle, name, _address_of(x), code, x.size, result.address)
+    status = _library.tilefold_reduce_as(executor.handle, name, _address_of(x), code, x.size, result.address,
+                                         code_of_result)
     if status != 0:
         _library.raise_refusal(status)
     value = result[dtype][:shape[0]].copy() if shape else result[dtype][0]
     idle.append(result)
-    if given is None:
-        return value
-    if ends[0] < abs(value) < ends[1]:
-        return given.type(value)
-    return rounded(np.asarray(value), given)[()]
+    return value
 
 
 _short_ways = _gpu.short_ways
@@ -236,16 +232,16 @@ def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
 def _joined(op: str, initial: Any, fold: Any, x: Items, out: Out, stream: Any) -> Any:
     """fold(), with `initial` before all items: what `op` makes of the two. All in one stream."""
     library = library_of(x)
-    with _gpu.current(library, x, stream):
+    with _gpu.current(library, x, stream), _library.standard_mode():
         result = fold()
         if library is not None:
             name = name_of(library.code_of(result))
             # A bfloat16 takes what a float32 takes.
             _require_initial(initial, np.dtype("float32" if name == "bfloat16" else name), name)
             return _gpu.fold(library, library.stacked(initial, result), op, 0, False, out)
-    result = np.asarray(result)
-    _require_initial(initial, result.dtype, str(result.dtype))
-    return _fold(np.stack([np.full(result.shape, initial, result.dtype), result]), op, 0, False, out)
+        result = np.asarray(result)
+        _require_initial(initial, result.dtype, str(result.dtype))
+        return _fold(np.stack([np.full(result.shape, initial, result.dtype), result]), op, 0, False, out)
 
 
 def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Out, initial: Any,
@@ -496,8 +492,10 @@ def _deviation(x: Items, name: str, axis: Axis, ddof: Any, correction: Any, keep
     n: Any = folded(array, axis)
     if where is not None:
         n = count_nonzero(_mask_of(where, array.shape), axis, keepdims=keepdims)
-    found = _statistic(array, "population_variance", axis, keepdims, None, np.float64, where, None) * factor_of(n, ddof)
-    found = rounded(np.asarray(np.sqrt(found) if is_root else found), as_wanted)
+    with _library.standard_mode():
+        found = _statistic(array, "population_variance", axis, keepdims, None, np.float64, where, None)
+        found = found * factor_of(n, ddof)
+        found = rounded(np.asarray(np.sqrt(found) if is_root else found), as_wanted)
     check_out(out, as_wanted, found.shape)
     return written(out, found)
 
@@ -673,7 +671,7 @@ def stats(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = Fals
     if library is None:
         x = items_of(x)
     is_whole = axis is None and not flag_of(keepdims)
-    with _gpu.current(library, x, stream):
+    with _gpu.current(library, x, stream), _library.standard_mode():
         n = folded(x, None)
         if is_whole and library is not None:
             if ddof == 1 or n == 0:

@@ -90,10 +90,11 @@ def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> 
         if row.dtype != rows[0].dtype:
             raise _errors.invalid(f"array {i} is of {row.dtype}, and array 0 of {rows[0].dtype}")
     operations = [Operation(op, row) for row in rows]
-    results = operations[0].memory((len(rows),))
+    written_as = operations[0].written_as(operations[0].given)
+    results = operations[0].memory((len(rows),), written_as)
     for row, operation, result in zip(rows, operations, results.reshape(len(rows), -1)):
-        _library.call("tilefold_reduce", _threads.executor(), operation.name, operation.address, operation.code,
-                      row.size, result.ctypes.data)
+        _library.call("tilefold_reduce_as", _threads.executor(), operation.name, operation.address, operation.code,
+                      row.size, result.ctypes.data, _library.code_of(written_as))
     return rounded(results, operations[0].given)
 
 
