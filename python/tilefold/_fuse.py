@@ -128,14 +128,10 @@ class Fused:
     @staticmethod
     def _extreme(name: str, number: Any, x: Any, axis: Axis, keepdims: bool) -> Any:
         library = library_of(x)
-        if library is not None:
-            code = library.items(x).code
-            if code in ((0, 64), (1, 64)):  # a double does not hold them
-                return (min if name == "min" else max)(x, axis, keepdims=keepdims)
-            return library.cast(number, code)
-        if x.dtype in (np.int64, np.uint64):
+        code = of_dtype(x.dtype) if library is None else library.code_of(x)
+        if code in ((0, 64), (1, 64)):  # a double does not hold them
             return (min if name == "min" else max)(x, axis, keepdims=keepdims)
-        return number.astype(x.dtype)
+        return number.astype(x.dtype) if library is None else library.cast(number, code)
 
 
 def fuse(*names: str) -> Fused:
