@@ -44,14 +44,6 @@ class _JaxArray(Protocol):
 GpuArray = Union[_CudaArray, _JaxArray]
 
 
-def _from_other_library(x: Any) -> np.ndarray[Any, Any]:
-    """x, which has __dlpack__ and is on the host, without a copy."""
-    try:
-        return np.from_dlpack(x)
-    except (BufferError, RuntimeError, SystemError, ValueError) as error:  # the last two: a capsule that was used
-        raise unsupported(f"NumPy cannot read this {type(x).__name__}: {error}") from error
-
-
 def array_of(x: Any) -> np.ndarray[Any, Any]:
     """A new view of x, which is on the host: without a copy of what NumPy or DLPack can show.
 
@@ -66,7 +58,10 @@ def array_of(x: Any) -> np.ndarray[Any, Any]:
     if library is not None:
         raise unsupported(f"this {library.name} array is on a GPU, and what it goes with is on the host")
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
-        return _from_other_library(x)
+        try:
+            return np.from_dlpack(x)
+        except (BufferError, RuntimeError, SystemError, ValueError) as error:  # the last two: a capsule that was used
+            raise unsupported(f"NumPy cannot read this {type(x).__name__}: {error}") from error
     return np.asarray(x).view()
 
 

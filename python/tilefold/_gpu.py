@@ -66,15 +66,15 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
         return lambda x, op: None
     torch = library.torch
     strided, empty_like, current_stream = torch.strided, torch.empty_like, library.current_stream
-    reduce, reduce_as = _library.tilefold_reduce, _library.tilefold_reduce_as
+    reduce_as = _library.tilefold_reduce_as
     # By operation, dtype, device and stream: the operation's name, its type of items, an array to make results like,
-    # the executor, and the result's type if it is not the operation's own.
-    plans: Dict[Tuple[str, Any, int, int], Tuple[bytes, _library.Dtype, Any, Any, Optional[_library.Dtype]]] = {}
+    # the executor, and the result's type.
+    plans: Dict[Tuple[str, Any, int, int], Tuple[bytes, _library.Dtype, Any, Any, _library.Dtype]] = {}
 
     def plan(x: Any, op: str, device: int, stream: int) -> Any:
         made = plan_of(op, library.code_of(x))
         return (made.name, made.items, library.empty(x, made.tail, made.given), executor_of(device, stream),
-                None if made.given == made.result else _library.Dtype(*made.given, 1))
+                _library.Dtype(*made.given, 1))
 
     def whole(x: Any, op: str) -> Any:
         if not x.is_cuda or x.requires_grad:
@@ -92,10 +92,7 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
         except KeyError:
             name, items, like, executor, given = plans[key] = plan(x, op, device, stream)
         results = empty_like(like)
-        if given is None:
-            status = reduce(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr())
-        else:
-            status = reduce_as(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr(), given)
+        status = reduce_as(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr(), given)
         if status != 0:
             _library.raise_refusal(status)
         return results
@@ -324,10 +321,8 @@ def _reduce_by_key(library: GpuLibrary, keys: Any, values: Any, op: str, out: An
 def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdims: bool, out: Any) -> Any:
     """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
     x = library.alias(x)
-    code = library.code_of(x)
-    wanted = None if dtype is None else of_name(dtype)
-    if wanted is not None:
-        op, converts = folded_as(op, code, wanted)
-        if converts:
-            x = (library.whole_numbers if is_float(code) and wanted[0] in (0, 1) else library.cast)(x, wanted)
+    code, wanted = library.code_of(x), of_name(dtype)
+    op, converts = folded_as(op, code, wanted)
+    if converts:
+        x = (library.whole_numbers if is_float(code) and wanted[0] in (0, 1) else library.cast)(x, wanted)
     return _fold(library, x, op, axis, keepdims, out, wanted)

@@ -16,7 +16,7 @@ from ._arrays import (Axis, Items, array_of, axes_of, converted, flag_of, items_
                       shapes_of)
 from ._dtypes import (BOOL, Code, ends_of, folded_as, in_numpy, is_float, is_integer, name_of, of_dtype, of_means,
                       of_name)
-from ._gpu_libraries import GpuLibrary, library_of
+from ._gpu_libraries import library_of
 from ._operations import Operation, plan_of, rounded
 from ._out import Out, Result, check_out, written
 
@@ -28,19 +28,16 @@ def _count(x: np.ndarray[Any, Any]) -> Any:
     return np.int64(np.count_nonzero(x.view(np.uint8) if x.dtype.kind == "b" else x))
 
 
-def _argmax(x: np.ndarray[Any, Any]) -> Any:
-    return x.argmax()
-
-
 #: What NumPy finds sooner of so many bytes at most, one after the other, by operation and kind of dtype; the results
 #: are integers that no order can change. argmax of bool stops at the first one.
 _SOONER: Dict[Tuple[str, str], Tuple[float, Any]] = {
     **{("count_nonzero", kind): (2 ** 14, _count) for kind in "biufc"},
-    **{("arg_max", kind): (2 ** 20, _argmax) for kind in "iu"},
+    **{("arg_max", kind): (2 ** 20, lambda x: x.argmax()) for kind in "iu"},
     **{("arg_min", kind): (2 ** 20, lambda x: x.argmin()) for kind in "iu"},
     **{("max", kind): (2 ** 20, lambda x: np.maximum.reduce(x, None)) for kind in "iu"},
     **{("min", kind): (2 ** 20, lambda x: np.minimum.reduce(x, None)) for kind in "iu"},
-    ("arg_max", "b"): (math.inf, _argmax), ("arg_min", "b"): (math.inf, lambda x: (x.view(np.uint8) == 0).argmax()),
+    ("arg_max", "b"): (math.inf, lambda x: x.argmax()),
+    ("arg_min", "b"): (math.inf, lambda x: (x.view(np.uint8) == 0).argmax()),
 }
 
 
@@ -204,16 +201,11 @@ def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out:
                 return found
     library = library_of(x)
     if library is not None:
-        _learn(x, library)
+        if type(x) not in _short_ways:  # the next one finds its short way
+            _short_ways[type(x)] = _gpu.short_way_of(library)
         return _gpu.fold(library, x, op, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
     return _fold(items_of(x), op, axis, keepdims, out)
-
-
-def _learn(x: Any, library: GpuLibrary) -> None:
-    """The next array of x's type finds its short way."""
-    if type(x) not in _short_ways:
-        _short_ways[type(x)] = _gpu.short_way_of(library)
 
 
 def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
@@ -251,21 +243,13 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
     if initial is not None:
         return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, None), x,
                        out, stream)
-    if axis is None and dtype is None and out is None and stream is None and not keepdims:
-        short = _short_ways.get(type(x))
-        if short is not None:
-            found = short(x, op)
-            if found is not None:
-                return found
+    if dtype is None:
+        return reduce(x, op, axis, keepdims=keepdims, out=out, stream=stream)
     library = library_of(x)
     if library is not None:
-        _learn(x, library)
         return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
-    array = items_of(x)
-    wanted = None if dtype is None else of_name(dtype)
-    if wanted is None:
-        return _fold(array, op, axis, keepdims, out)
+    array, wanted = items_of(x), of_name(dtype)
     op, converts = folded_as(op, of_dtype(array.dtype), wanted)
     as_wanted = in_numpy(wanted)
     return _fold(converted(array, as_wanted) if converts else array, op, axis, keepdims, out, as_wanted)
@@ -336,6 +320,8 @@ def sum(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fals
     if where is not None:
         return _where(lambda y: sum(y, axis, dtype=dtype, keepdims=keepdims, out=out, initial=initial), x, where, "sum",
                       stream)
+    if dtype is None and initial is None:
+        return reduce(x, "sum", axis, keepdims=keepdims, out=out, stream=stream)
     return _in_dtype("sum", x, dtype, axis, keepdims, out, initial, stream)
 
 
@@ -346,6 +332,8 @@ def prod(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fal
     if where is not None:
         return _where(lambda y: prod(y, axis, dtype=dtype, keepdims=keepdims, out=out, initial=initial), x, where,
                       "product", stream)
+    if dtype is None and initial is None:
+        return reduce(x, "product", axis, keepdims=keepdims, out=out, stream=stream)
     return _in_dtype("product", x, dtype, axis, keepdims, out, initial, stream)
 
 

@@ -6,7 +6,7 @@ from typing import Any, ContextManager, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from .._dtypes import BOOL, Code, of_dtype
+from .._dtypes import BOOL, Code, is_float, of_dtype
 from .._errors import bad_shape, invalid, unsupported
 
 
@@ -78,7 +78,8 @@ class GpuLibrary:
 
     def narrowed(self, x: Any, code: Code) -> Any:
         """Results that are float64, rounded once to a floating type; others as cast()."""
-        return self.cast(x, code)
+        found = self.cast(x, code)
+        return self.canonical(found) if is_float(code) else found
 
     def canonical(self, x: Any) -> Any:
         """Results of a floating type whose NaNs are the host's: a GPU that converts or multiplies one makes another."""

@@ -8,7 +8,7 @@ from typing import Any, Iterator, Tuple
 
 import numpy as np
 
-from .._dtypes import Code, is_float, name_of
+from .._dtypes import Code, name_of
 from .._operations import odd_float32
 from ._base import OfCudaArrays, handle_of
 
@@ -44,7 +44,7 @@ class Cupy(OfCudaArrays):
 
     def narrowed(self, x: Any, code: Code) -> Any:
         if code[1] != 16 or x.dtype != np.float64:
-            return self.canonical(self.cast(x, code)) if is_float(code) else self.cast(x, code)
+            return super().narrowed(x, code)
         with x.device:  # as torch, CuPy goes by way of float32
             return self.canonical(odd_float32(self.cupy, x).astype(name_of(code)))
 

@@ -8,7 +8,7 @@ from typing import Any, ContextManager, Sequence, Tuple
 import numpy as np
 
 from .. import _library
-from .._dtypes import Code, in_numpy, is_float, name_of, of_dtype
+from .._dtypes import Code, in_numpy, name_of, of_dtype
 from .._errors import unsupported
 from .._threads import executor_of
 from ._base import GpuLibrary, Items
@@ -66,9 +66,6 @@ class Jax(GpuLibrary):
     # JAX reads in streams of its own, so what a fold has written has to be there.
     def cast(self, x: Any, code: Code) -> Any:
         return self.done(x).astype(in_numpy(code))
-
-    def narrowed(self, x: Any, code: Code) -> Any:
-        return self.canonical(self.cast(x, code)) if is_float(code) else self.cast(x, code)
 
     def canonical(self, x: Any) -> Any:
         return self.jax.numpy.where(x == x, x, math.nan)

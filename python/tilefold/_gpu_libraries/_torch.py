@@ -7,7 +7,7 @@ from typing import Any, Callable, ContextManager, Dict, Tuple
 
 import numpy as np
 
-from .._dtypes import FLOAT64, NAMES, Code, ends_of, is_float
+from .._dtypes import FLOAT64, NAMES, Code, ends_of
 from .._errors import invalid, unsupported
 from ._base import GpuLibrary, Items, handle_of
 
@@ -81,7 +81,7 @@ class Torch(GpuLibrary):
 
     def narrowed(self, x: Any, code: Code) -> Any:
         if code[1] != 16 or self.code_of(x) != FLOAT64:
-            return self.canonical(self.cast(x, code)) if is_float(code) else self.cast(x, code)
+            return super().narrowed(x, code)
         # torch goes by way of float32. One that is rounded to odd has a last bit that says that something was cut off.
         near = x.to(self.torch.float32)
         back = near.to(self.torch.float64)
