@@ -35,9 +35,9 @@ step "$python" -c 'import numpy, tilefold; assert tilefold.sum(numpy.ones(1000))
 step "$python" -m pip install --quiet -r python/tests/requirements.txt
 step "$python" -m mypy --config-file python/pyproject.toml --cache-dir build/python/mypy python/tilefold
 
-seed=${TILEFOLD_TEST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
-echo "tilefold: the seed of the random tests is $seed"
+export TILEFOLD_TEST_SEED="${TILEFOLD_TEST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}"
+echo "tilefold: the seed of the random tests is $TILEFOLD_TEST_SEED"
 tests=$PWD/python
 cd build/python # what is tested is the wheel, and not the folder
 export PYTHONDONTWRITEBYTECODE=1
-step "$python" -m pytest -q -p no:cacheprovider -c "$tests/pyproject.toml" --hypothesis-seed="$seed" "$tests/tests"
+step "$python" -m pytest -q -p no:cacheprovider -c "$tests/pyproject.toml" --hypothesis-seed="$TILEFOLD_TEST_SEED" "$tests/tests"

@@ -120,6 +120,10 @@ template <class T>
 struct exactly_divided {
   using type = std::conditional_t<std::integral<T>, double, T>;
 };
+template <class T>
+struct greatest_size {
+  using type = std::conditional_t<std::integral<T> || std::same_as<T, double>, double, float>;
+};
 
 }  // namespace detail
 
@@ -214,7 +218,7 @@ inline constexpr detail::op<detail::always<double>::of> population_standard_devi
     "population_standard_deviation"};
 inline constexpr detail::op<detail::always<double>::of> l1{"l1"};
 inline constexpr detail::op<detail::always<double>::of> l2{"l2"};
-inline constexpr detail::op<detail::itself> linf{"linf"};
+inline constexpr detail::op<detail::greatest_size> linf{"linf"};
 inline constexpr detail::op<detail::always<double>::of> logsumexp{"logsumexp"};
 inline constexpr detail::op<detail::always<max_and_sum>::of> softmax_pair{"softmax_pair"};
 inline constexpr detail::op<detail::itself> compensated_sum{"compensated_sum"};

@@ -2,11 +2,15 @@
 """What results must be, from NumPy where a result is exact, from the order's definition for folds of floats, and
 from fractions for what is rounded. No code of tilefold is used."""
 import math
+import os
+import secrets
 from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
 
+#: Seeds of random items: two that stay, and one of this run, which pytest prints at the top and in the name of a test.
+SEEDS = [1, 2, int(os.environ.get("TILEFOLD_TEST_SEED") or secrets.randbelow(2 ** 32))]
 INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 NARROW_INTEGERS = [one for one in INTEGERS if one[1] != "8"]
 FLOATS = ["f2", "bfloat16", "f4", "f8"]

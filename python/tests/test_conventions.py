@@ -224,6 +224,10 @@ BOOL_CALLS = {
     "accumulator": lambda x: tilefold.exact_accumulator("?").add(x).value(), "dtype": lambda x: tilefold.sum(x, dtype="f4"),
     "where": lambda x: tilefold.sum(np.arange(6), where=x), "where of means": lambda x: tilefold.mean(np.arange(6), where=x),
     "where of means along an axis": lambda x: tilefold.var(np.arange(12).reshape(2, 6), axis=1, where=x),
+    "checked_sum": tilefold.checked_sum, "stats of an axis": lambda x: tilefold.stats(x.reshape(2, 3), 1),
+    "fuse of an axis": lambda x: tuple(tilefold.fuse("mean", "min", "any")(x.reshape(2, 3), 0)),
+    **{f"reduce by {op}": lambda x, op=op: tilefold.reduce(x, op) for op in [*oracle.TABLE, "summary"]
+       if "?" in oracle.TABLE.get(op, ["?"])[0]},
 }
 
 

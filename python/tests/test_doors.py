@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tilefold
 from oracle import items, same_bits
-from tilefold import _arrays, _gpu_libraries
+from tilefold import _arrays, _dtypes, _gpu_libraries
 
 MEANS = {"mean": tilefold.mean, "var": lambda x, *a, **k: tilefold.var(x, *a, ddof=1, **k), "std": tilefold.std}
 
@@ -157,16 +157,16 @@ class Host(_gpu_libraries.GpuLibrary):
 
     def items(self, x):
         steps = tuple(step // x.itemsize for step in x.strides)
-        return _gpu_libraries.Items(x.ctypes.data, _gpu_libraries.of_dtype(x.dtype), x.shape, steps, -1, 0)
+        return _gpu_libraries.Items(x.ctypes.data, _dtypes.of_dtype(x.dtype), x.shape, steps, -1, 0)
 
     def empty(self, like, shape, code):
-        return np.empty(shape, _gpu_libraries.name_of(code))
+        return np.empty(shape, _dtypes.name_of(code))
 
     def address(self, x):
         return x.ctypes.data
 
     def cast(self, x, code):
-        return x.astype(_gpu_libraries.name_of(code))
+        return x.astype(_dtypes.name_of(code))
 
     def scaled(self, x, factor, is_root):
         return np.asarray(super().scaled(x, factor, is_root))
@@ -284,21 +284,21 @@ def test_cuda_array_interface_through_torch(monkeypatch):
             current_stream=lambda device: types.SimpleNamespace(wait_stream=lambda other: waited.append((device, other)))))
     monkeypatch.setitem(sys.modules, "torch", torch)
     x = Shown(np.ones(3, "f4"), True)
-    seen = _gpu_libraries._tensor_of_cuda_array(x)
+    seen = _gpu_libraries.tensor_of_cuda_array(x)
     assert seen.shown["data"] == (x.array.ctypes.data, False) and seen.owner is x and not waited
     for stream, other in ((1, ("default", "cuda:3")), (2, (2, "cuda:3"))):
         x.__cuda_array_interface__["stream"] = stream
-        assert "stream" not in _gpu_libraries._tensor_of_cuda_array(x).shown and waited.pop() == ("cuda:3", other)
+        assert "stream" not in _gpu_libraries.tensor_of_cuda_array(x).shown and waited.pop() == ("cuda:3", other)
     assert x.__cuda_array_interface__["data"][1] is True and x.__cuda_array_interface__["stream"] == 2
     moved[0] = 8
     with pytest.raises(tilefold.UnsupportedError, match="this Shown is not on torch's current GPU, 3"):
-        _gpu_libraries._tensor_of_cuda_array(x)
+        _gpu_libraries.tensor_of_cuda_array(x)
     moved[0] = 0
     with pytest.raises(tilefold.UnsupportedError, match="arrays of >f4 are not taken"):
-        _gpu_libraries._tensor_of_cuda_array(Shown(np.ones(3, ">f4")))
+        _gpu_libraries.tensor_of_cuda_array(Shown(np.ones(3, ">f4")))
     x.__cuda_array_interface__["mask"] = Shown(np.ones(3, "?"))
     with pytest.raises(tilefold.UnsupportedError, match="masks are not taken"):
-        _gpu_libraries._tensor_of_cuda_array(x)
+        _gpu_libraries.tensor_of_cuda_array(x)
 
 
 def test_dlpack_alone_on_a_gpu_needs_a_library_with_memory():

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Threads of the program, forks, and what an import says where something is missing.
+# Threads of the program, forks, what an import says where something is missing, and which module imports which.
+import ast
 import multiprocessing
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -163,3 +166,17 @@ def test_the_wheel_needs_no_library_of_the_system_but_those_of_c_and_cpp():
                       "print(*[line.split()[-1] for line in open('/proc/self/maps') if 'tbb' in line or 'hwy' in line])")
     package, *files = done.stdout.split()
     assert {os.path.dirname(file) for file in files} == {os.path.join(package, "libs")}, done.stdout
+
+
+def test_modules_import_only_those_above_them_in_the_map():
+    package = pathlib.Path(tilefold.__file__).parent
+    order = re.findall(r"^#   (\w+)  ", (package / "__init__.py").read_text(), re.M)
+    assert sorted(order) == sorted({one.stem for one in package.glob("*.py") if one.stem != "__init__"} | {"_gpu_libraries"})
+    for path in package.rglob("*.py"):
+        place = path.relative_to(package).parts
+        own = pathlib.Path(place[0]).stem
+        for node in ast.walk(ast.parse(path.read_text())):
+            # What a nested package imports from within itself has one dot less.
+            if own != "__init__" and isinstance(node, ast.ImportFrom) and node.level == len(place):
+                for name in [node.module.partition(".")[0]] if node.module else [one.name for one in node.names]:
+                    assert order.index(name) < order.index(own), f"{'/'.join(place)} imports {name}"

@@ -10,7 +10,7 @@ import pytest
 from test_between_steps import between_steps
 
 import tilefold
-from tilefold import _gpu, _gpu_libraries
+from tilefold import _dtypes, _gpu, _gpu_libraries
 
 
 class Dtype:
@@ -20,7 +20,7 @@ class Dtype:
         self.is_complex = self.numpy.kind == "c"
 
 
-DTYPES = {name: Dtype(name) for name in _gpu_libraries._NAMES.values()}
+DTYPES = {name: Dtype(name) for name in _dtypes.NAMES.values()}
 STRIDED = object()
 
 
@@ -269,7 +269,7 @@ class CupyArray(Tensor):
 
 class Cupy(_gpu_libraries.Cupy):
     def empty(self, like, shape, code):
-        return CupyArray(np.empty(shape, _gpu_libraries.name_of(code)))
+        return CupyArray(np.empty(shape, _dtypes.name_of(code)))
 
     def from_numpy(self, like, array):
         return CupyArray(array)

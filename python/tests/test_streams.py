@@ -8,7 +8,7 @@ import pytest
 from oracle import items, same_bits
 
 import tilefold
-from tilefold import _fuse, _gpu_libraries, _reductions
+from tilefold import _dtypes, _fuse, _gpu_libraries, _reductions
 
 
 class Shown(np.ndarray):
@@ -34,7 +34,7 @@ class Library(_gpu_libraries.GpuLibrary):
         return isinstance(x, Shown)
 
     def items(self, x):
-        return _gpu_libraries.Items(x.ctypes.data, _gpu_libraries.of_dtype(x.dtype), x.shape,
+        return _gpu_libraries.Items(x.ctypes.data, _dtypes.of_dtype(x.dtype), x.shape,
                                     [step // x.itemsize for step in x.strides], -1, 0)
 
     @contextlib.contextmanager
@@ -46,14 +46,14 @@ class Library(_gpu_libraries.GpuLibrary):
 
     def empty(self, like, shape, code):
         self.work("empty")
-        return np.empty(shape, _gpu_libraries.name_of(code)).view(self.kind)
+        return np.empty(shape, _dtypes.name_of(code)).view(self.kind)
 
     def address(self, x):
         return x.ctypes.data
 
     def cast(self, x, code):
         self.work("cast")
-        return x.astype(_gpu_libraries.name_of(code))
+        return x.astype(_dtypes.name_of(code))
 
     def copy(self, to, x):
         self.work("copy")

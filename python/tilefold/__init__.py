@@ -5,18 +5,33 @@
 
 help(tilefold.reduce) says what is common to all: shapes, dtypes, order, empty input, errors.
 """
+# The modules. Each imports only those above it (python/tests/test_process.py).
+#   _errors         exceptions, and the statuses of tilefold.h
+#   _dtypes         DLPack's codes, NumPy's dtypes, and which type a result is widened to
+#   _library        libtilefold by ctypes: functions, names of operations
+#   _threads        executors: of each thread on the host, of each stream on a GPU
+#   _operations     what an operation makes of items of a type; rounding of results
+#   _gpu_libraries  arrays of GPUs: _base says what an adapter has; _torch, _cupy, _numba, _jax, _dlpack are adapters
+#   _out            checks of out=, and results written to it
+#   _arrays         arrays of the host: what is taken as one, axes, conversion
+#   _signatures     overloads for type checkers
+#   _gpu            every verb for arrays of a GPU
+#   _reductions     reduce, and the functions of axes
+#   _segments       segment_reduce, batched, reduce_by_key
+#   _fuse           fuse
+#   _pieces         pieces and accumulators
+#   torch           tilefold.torch: operators with gradients
 import typing as _typing
 
 from ._errors import ArgumentError, EmptyError, FormatError, TilefoldError, UnsupportedError
 from ._fuse import fuse
-from ._gpu import release_memory
 from ._library import version as __version__
 from ._pieces import ExactAccumulator, Piece, exact_accumulator, piece
 from ._reductions import (CheckedSum, Stats, all, any, argmax, argmin, checked_sum, compensated_sum, count_nonzero,
                           exact_mean, exact_sum, logsumexp, max, mean, min, minmax, norm, prod, reduce, stats, std, sum,
                           var, vdot)
 from ._segments import batched, reduce_by_key, segment_reduce
-from ._threads import get_num_threads, set_num_threads
+from ._threads import get_num_threads, release_memory, set_num_threads
 
 __all__ = [
     "reduce", "sum", "prod", "min", "max", "minmax", "mean", "var", "std", "argmin", "argmax", "any", "all",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import builtins
 import operator
-from typing import TYPE_CHECKING, Any, Protocol, Tuple, Union
+from typing import TYPE_CHECKING, Any, Protocol, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _errors
+from ._errors import bad_shape, invalid, unsupported
 from ._gpu_libraries import library_of
+from ._library import standard_mode
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -43,18 +44,6 @@ class _JaxArray(Protocol):
 GpuArray = Union[_CudaArray, _JaxArray]
 
 
-def unsupported(text: str) -> _errors.UnsupportedError:
-    return _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: " + text)
-
-
-def _from_other_library(x: Any) -> np.ndarray[Any, Any]:
-    """x, which has __dlpack__ and is on the host, without a copy."""
-    try:
-        return np.from_dlpack(x)
-    except (BufferError, RuntimeError, SystemError, ValueError) as error:  # the last two: a capsule that was used
-        raise unsupported(f"NumPy cannot read this {type(x).__name__}: {error}") from error
-
-
 def array_of(x: Any) -> np.ndarray[Any, Any]:
     """A new view of x, which is on the host: without a copy of what NumPy or DLPack can show.
 
@@ -69,7 +58,10 @@ def array_of(x: Any) -> np.ndarray[Any, Any]:
     if library is not None:
         raise unsupported(f"this {library.name} array is on a GPU, and what it goes with is on the host")
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
-        return _from_other_library(x)
+        try:
+            return np.from_dlpack(x)
+        except (BufferError, RuntimeError, SystemError, ValueError) as error:  # the last two: a capsule that was used
+            raise unsupported(f"NumPy cannot read this {type(x).__name__}: {error}") from error
     return np.asarray(x).view()
 
 
@@ -106,31 +98,39 @@ def axes_of(axis: Axis, rank: int) -> Tuple[int, ...]:
     for one in named:
         one = operator.index(one)
         if not -rank <= one < rank:
-            raise _errors.ArgumentError(_errors.BAD_SHAPE,
-                                        f"tilefold: there is no axis {one} in an array of rank {rank}")
+            raise bad_shape(f"there is no axis {one} in an array of rank {rank}")
         found.append(one % rank)
     if len(set(found)) != len(found):
-        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: an axis is named twice in {named}")
+        raise bad_shape(f"an axis is named twice in {named}")
     return tuple(sorted(found))
+
+
+def shapes_of(shape: Sequence[int], axis: Axis, keepdims: bool) -> Tuple[Tuple[int, ...], ...]:
+    """The axes that are folded away, the shape that is left, and the shape of results."""
+    if axis is None and not keepdims:  # faster so
+        return tuple(range(len(shape))), (), ()
+    axes = axes_of(axis, len(shape))
+    left = tuple(n for i, n in enumerate(shape) if i not in axes)
+    return axes, left, tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else left
 
 
 def flag_of(keepdims: Any) -> bool:
     """keepdims, which is a bool. What stands in its place by mistake (a dtype, an out) is refused."""
     if not isinstance(keepdims, (bool, np.bool_)):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: keepdims is {keepdims!r}, and must be True or False")
+        raise invalid(f"keepdims is {keepdims!r}, and must be True or False")
     return bool(keepdims)
 
 
 def converted(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Items as `dtype`. A float becomes the integer toward zero, the nearest that the dtype holds, or 0 if it is NaN,
     on every processor."""
-    if dtype.kind not in "iu" or array.dtype.kind not in "fcV":
-        return array.astype(dtype)
-    wide = array.astype(np.float64)
-    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
-    above, below = wide >= float(most), wide <= float(least)  # float(most) may be the power of two above it
-    result = np.where(above | below | np.isnan(wide), 0.0, wide).astype(dtype)
+    with standard_mode():
+        if dtype.kind not in "iu" or array.dtype.kind not in "fcV":
+            return array.astype(dtype)
+        wide = array.astype(np.float64)
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        above, below = wide >= float(most), wide <= float(least)  # float(most) may be the power of two above it
+        result = np.where(above | below | np.isnan(wide), 0.0, wide).astype(dtype)
     np.copyto(result, most, where=above)
     np.copyto(result, least, where=below)
     return result
@@ -138,5 +138,4 @@ def converted(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[A
 
 def require_no_stream(stream: Any) -> None:
     if stream is not None:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    "tilefold: stream is for arrays of a GPU, and this one is on the host")
+        raise invalid("stream is for arrays of a GPU, and this one is on the host")

@@ -63,3 +63,15 @@ CLASSES: Dict[int, Type[TilefoldError]] = {
     BAD_SHAPE: ArgumentError,
     FORMAT: FormatError,
 }
+
+
+def invalid(text: str) -> ArgumentError:
+    return ArgumentError(INVALID_ARGUMENT, "tilefold: " + text)
+
+
+def bad_shape(text: str) -> ArgumentError:
+    return ArgumentError(BAD_SHAPE, "tilefold: " + text)
+
+
+def unsupported(text: str) -> UnsupportedError:
+    return UnsupportedError(UNSUPPORTED, "tilefold: " + text)

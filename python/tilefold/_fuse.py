@@ -9,8 +9,9 @@ import numpy as np
 
 from . import _errors, _gpu, _reductions
 from ._arrays import Axis, Items, flag_of, items_of
+from ._dtypes import FLOAT64, in_numpy, of_dtype, of_means
 from ._gpu_libraries import library_of
-from ._library import ALIASES, not_known
+from ._library import ALIASES, not_known, standard_mode
 from ._operations import rounded
 from ._out import check_out, written
 from ._reductions import divisor_of, factor_of, folded, max, min, reduce
@@ -37,7 +38,7 @@ class Fused:
             if _OF_C.get(name, name) not in _KNOWN:
                 raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: {not_known(str(name), _KNOWN)}")
         if not names or len(set(names)) != len(names):
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: fuse takes names, each once, not {names}")
+            raise _errors.invalid(f"fuse takes names, each once, not {names}")
         self.names = names
         self._results: Any = namedtuple("Fused", names)  # type: ignore[misc]
 
@@ -49,13 +50,12 @@ class Fused:
                  stream: Any = None) -> FusedResults:
         ddof, keepdims = divisor_of(ddof, correction), flag_of(keepdims)
         if out is not None and (not isinstance(out, (tuple, list)) or len(out) != len(self.names)):
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: out must be {len(self.names)} arrays, one "
-                                        f"of each result: {', '.join(self.names)}")
+            raise _errors.invalid(f"out must be {len(self.names)} arrays, one of each result: {', '.join(self.names)}")
         library = library_of(x)
         if library is None:
             x = items_of(x)
         # One stream for all: numbers are read where they were written.
-        with _gpu.current(library, x, stream):
+        with _gpu.current(library, x, stream), standard_mode():
             found = self._find(x, axis, ddof, keepdims)
             if out is not None:
                 found = self._give(x, found, out)
@@ -113,29 +113,25 @@ class Fused:
     @staticmethod
     def _as_items(library: Any, numbers: Any, x: Any) -> Any:
         """Means and deviations as their own functions give them."""
-        if library is not None:
-            code = library.items(x).code
-            return library.narrowed(numbers, code) if code[0] in (2, 4) and code != (2, 64) else numbers
-        return rounded(np.asarray(numbers), x.dtype) if x.dtype.kind in "fV" else numbers
+        if library is None:
+            return rounded(np.asarray(numbers), in_numpy(of_means(of_dtype(x.dtype))))
+        code = of_means(library.items(x).code)
+        return library.narrowed(numbers, code) if code != FLOAT64 else numbers
 
     @staticmethod
     def _of_nothing(name: str, x: Any, axis: Axis, keepdims: bool) -> Any:
         """Of a function that may have a result for that."""
         library = library_of(x)
         found = getattr(_reductions, "count_nonzero" if name == "count" else name)(x, axis=axis, keepdims=keepdims)
-        return library.cast(found, (2, 64)) if name == "count" and library is not None else found
+        return library.cast(found, FLOAT64) if name == "count" and library is not None else found
 
     @staticmethod
     def _extreme(name: str, number: Any, x: Any, axis: Axis, keepdims: bool) -> Any:
         library = library_of(x)
-        if library is not None:
-            code = library.items(x).code
-            if code in ((0, 64), (1, 64)):  # a double does not hold them
-                return (min if name == "min" else max)(x, axis, keepdims=keepdims)
-            return library.cast(number, code)
-        if x.dtype in (np.int64, np.uint64):
+        code = of_dtype(x.dtype) if library is None else library.code_of(x)
+        if code in ((0, 64), (1, 64)):  # a double does not hold them
             return (min if name == "min" else max)(x, axis, keepdims=keepdims)
-        return number.astype(x.dtype)
+        return number.astype(x.dtype) if library is None else library.cast(number, code)
 
 
 def fuse(*names: str) -> Fused:

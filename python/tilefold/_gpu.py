@@ -2,7 +2,7 @@
 """Arrays of a GPU: read where they lie, folded in the order of their library's current stream, and answered with
 an array of the same library. Nothing waits, unless a function says so.
 
-What differs between libraries stands in one class each (_gpu_libraries.py).
+What differs between libraries stands in one class each (_gpu_libraries/).
 """
 from __future__ import annotations
 
@@ -10,41 +10,26 @@ import contextlib
 import ctypes
 import functools
 import math
-from typing import Any, Callable, ContextManager, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, ContextManager, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _errors, _library, _threads
-from ._arrays import axes_of, require_no_stream
-from ._gpu_libraries import BOOL, Code, GpuLibrary, Items, Torch, is_float, name_of, of_dtype, of_name
-from ._operations import ROUNDED, is_as_items
+from . import _library
+from ._arrays import require_no_stream, shapes_of
+from ._dtypes import BOOL, FLOAT64, Code, folded_as, is_float, is_integer, name_of, of_name
+from ._errors import invalid
+from ._gpu_libraries import GpuLibrary, Items, Torch
+from ._operations import ROUNDED, Plan, plan_of as operation_of
 from ._out import require_room, require_two
+from ._threads import executor_of
 
 #: Operations that are one of another name for bool.
 _OF_BOOL = {"min": "all", "max": "any"}
-#: DLPack's codes of integers and bool.
-_INTEGERS = (0, 1, 6)
-
-
-class Plan(NamedTuple):
-    """What an operation makes of items of a type."""
-    name: bytes
-    items: _library.Dtype
-    result: Code
-    given: Code  # what users get of it
-    tail: Tuple[int, ...]
 
 
 @functools.lru_cache(maxsize=None)
 def plan_of(op: str, code: Code) -> Plan:
-    if code == BOOL:
-        op = _OF_BOOL.get(op, op)
-    name = _library.name_of_op(op)
-    items, result, count = _library.Dtype(*code, 1), _library.Dtype(), ctypes.c_int32()
-    _library.call("tilefold_result", name, items, ctypes.byref(result), ctypes.byref(count))
-    code_of_result = (result.code, result.bits)
-    return Plan(name, items, code_of_result, code if is_as_items(name, code[0] in (2, 4)) else code_of_result,
-                (count.value,) if count.value > 1 else ())
+    return operation_of(_library.name_of_op(_OF_BOOL.get(op, op) if code == BOOL else op), code)
 
 
 #: Folds all items of an array whose items stand one after the other, and lie where they can be read. None of any other
@@ -52,26 +37,6 @@ def plan_of(op: str, code: Code) -> Plan:
 ShortWay = Callable[[Any, str], Any]
 #: By the types of arrays that have been seen. A call of few items looks here first.
 short_ways: Dict[Any, ShortWay] = {}
-
-_executors: Dict[Tuple[int, int], ctypes.c_void_p] = {}
-
-
-def executor_of(device: int, stream: int) -> Any:
-    """For any thread, and a stream that may end at any time: libtilefold keeps what calls need (tilefold.h). The
-    host's for device -1."""
-    if device < 0:
-        return _threads.executor()
-    found = _executors.get((device, stream))
-    if found is None:
-        if not _library.has_cuda:
-            raise _errors.UnsupportedError(
-                _errors.UNSUPPORTED, "tilefold: the array is on a GPU, and this libtilefold was built without CUDA. "
-                "Build one with -DTILEFOLD_C_CUDA=ON and name it in the environment variable TILEFOLD_LIBRARY, or copy "
-                "the array to the host")
-        found = ctypes.c_void_p()
-        _library.call("tilefold_stream_executor", device, stream, ctypes.byref(found))
-        _executors[device, stream] = found
-    return found
 
 
 def current(library: Optional[GpuLibrary], x: Any, stream: Any) -> ContextManager[Any]:
@@ -101,15 +66,15 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
         return lambda x, op: None
     torch = library.torch
     strided, empty_like, current_stream = torch.strided, torch.empty_like, library.current_stream
-    reduce, reduce_as = _library.tilefold_reduce, _library.tilefold_reduce_as
+    reduce_as = _library.tilefold_reduce_as
     # By operation, dtype, device and stream: the operation's name, its type of items, an array to make results like,
-    # the executor, and the result's type if it is not the operation's own.
-    plans: Dict[Tuple[str, Any, int, int], Tuple[bytes, _library.Dtype, Any, Any, Optional[_library.Dtype]]] = {}
+    # the executor, and the result's type.
+    plans: Dict[Tuple[str, Any, int, int], Tuple[bytes, _library.Dtype, Any, Any, _library.Dtype]] = {}
 
     def plan(x: Any, op: str, device: int, stream: int) -> Any:
         made = plan_of(op, library.code_of(x))
         return (made.name, made.items, library.empty(x, made.tail, made.given), executor_of(device, stream),
-                None if made.given == made.result else _library.Dtype(*made.given, 1))
+                _library.Dtype(*made.given, 1))
 
     def whole(x: Any, op: str) -> Any:
         if not x.is_cuda or x.requires_grad:
@@ -127,10 +92,7 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
         except KeyError:
             name, items, like, executor, given = plans[key] = plan(x, op, device, stream)
         results = empty_like(like)
-        if given is None:
-            status = reduce(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr())
-        else:
-            status = reduce_as(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr(), given)
+        status = reduce_as(executor, name, x.data_ptr(), items, x.numel(), results.data_ptr(), given)
         if status != 0:
             _library.raise_refusal(status)
         return results
@@ -140,24 +102,16 @@ def short_way_of(library: GpuLibrary) -> ShortWay:
 
 def check_out(library: GpuLibrary, out: Any, like: Items, code: Code, shape: Tuple[int, ...]) -> Items:
     if not library.owns(out):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: out is a {type(out).__name__}, and must be an array of "
-                                    f"{library.name} on the GPU")
+        raise invalid(f"out is a {type(out).__name__}, and must be an array of {library.name} on the GPU")
     found = library.items(out)
     if found.code != code or tuple(found.shape) != shape:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: out is an array of {name_of(found.code)} and shape "
-                                    f"{tuple(found.shape)}, and must be one of {name_of(code)} and shape {shape}")
+        raise invalid(f"out is an array of {name_of(found.code)} and shape {tuple(found.shape)}, and must be one of "
+                      f"{name_of(code)} and shape {shape}")
     if found.device != like.device:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: out is on device {found.device}, and x on "
-                                    f"device {like.device}")
+        raise invalid(f"out is on device {found.device}, and x on device {like.device}")
     if found.read_only:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: out is read-only")
+        raise invalid("out is read-only")
     return found
-
-
-def _int64s(values: Sequence[int]) -> Any:
-    return (ctypes.c_int64 * (len(values) or 1))(*values)
 
 
 @in_stream
@@ -172,16 +126,7 @@ def _fold(library: GpuLibrary, x: Any, op: str, axis: Any, keepdims: bool, out: 
     """fold() of an alias."""
     items = library.items(x)
     plan = plan_of(op, items.code)
-    shape, rank = items.shape, len(items.shape)
-    whole = axis is None
-    if whole and not keepdims:
-        axes: Tuple[int, ...] = tuple(range(rank))
-        left: Tuple[int, ...] = ()
-        kept = left
-    else:
-        axes = axes_of(axis, rank)
-        left = tuple(n for i, n in enumerate(shape) if i not in axes)
-        kept = tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else left
+    axes, _, kept = shapes_of(items.shape, axis, keepdims)
     code = plan.result
     wanted = plan.given if dtype is None else dtype
     if out is not None:
@@ -191,13 +136,13 @@ def _fold(library: GpuLibrary, x: Any, op: str, axis: Any, keepdims: bool, out: 
         code = wanted  # at once
     results = library.empty(x, kept + plan.tail, code)
     address, of_results = library.address(results), _library.Dtype(*code, 1)
-    if len(axes) == rank and library.is_row_major(x, items):
-        _library.call("tilefold_reduce_as", handle, plan.name, items.address, plan.items, math.prod(shape), address,
-                      of_results)
+    if len(axes) == len(items.shape) and library.is_row_major(x, items):
+        _library.call("tilefold_reduce_as", handle, plan.name, items.address, plan.items, math.prod(items.shape),
+                      address, of_results)
     else:
-        _library.call("tilefold_axis_reduce_as", handle, plan.name, items.address, plan.items, rank, _int64s(shape),
-                      _int64s(items.steps), len(axes), (ctypes.c_int32 * (len(axes) or 1))(*axes), address, of_results,
-                      None)
+        _library.call("tilefold_axis_reduce_as", handle, plan.name, items.address, plan.items, len(items.shape),
+                      _library.int64s(items.shape), _library.int64s(items.steps), len(axes), _library.int32s(axes),
+                      address, of_results, None)
     if then is not None:
         results = then(results)
     if wanted != code:
@@ -233,7 +178,7 @@ def stats(library: GpuLibrary, x: Any) -> List[Any]:
     """[mean, variance, min, max] of all items as float64, on the GPU."""
     x, items = row_of(library, x)
     handle = executor_of(items.device, items.stream)
-    results = library.empty(x, (5,), (2, 64))
+    results = library.empty(x, (5,), FLOAT64)
     _library.call("tilefold_stats", handle, items.address,
                   _library.Dtype(*items.code, 1), math.prod(items.shape),
                   ctypes.cast(library.address(results), ctypes.POINTER(_library.Statistics)))
@@ -247,14 +192,13 @@ def vdot(library: GpuLibrary, x: Any, y: Any) -> Any:
     y, b = _row_with(library, a, y, "y")
     n, m = math.prod(a.shape), math.prod(b.shape)
     if a.code != b.code or n != m:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: vdot of {n} items of {name_of(a.code)} "
-                                    f"and {m} of {name_of(b.code)}")
-    if a.code[0] in _INTEGERS and a.code[1] < 64:  # in 64 bits, as sums
-        wide = (1 if a.code[0] == 1 else 0, 64)
-        x, a = row_of(library, library.cast(x, wide))
-        y, b = row_of(library, library.cast(y, wide))
+        raise invalid(f"vdot of {n} items of {name_of(a.code)} and {m} of {name_of(b.code)}")
+    result = plan_of("sum", a.code).result
+    if is_integer(a.code) and a.code != result:  # in 64 bits, as sums
+        x, a = row_of(library, library.cast(x, result))
+        y, b = row_of(library, library.cast(y, result))
     handle = executor_of(a.device, a.stream)
-    results = library.empty(x, (), plan_of("sum", a.code).result)
+    results = library.empty(x, (), result)
     _library.call("tilefold_dot", handle, a.address, b.address,
                   _library.Dtype(*a.code, 1), n, library.address(results))
     return library.done(results)
@@ -272,13 +216,10 @@ def log_softmax(library: GpuLibrary, x: Any, length: int, out: Any) -> None:
 def _row_with(library: GpuLibrary, items: Items, y: Any, name: str) -> Tuple[Any, Items]:
     """row_of() of an array that goes with x, whose items are given."""
     if not library.owns(y):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: {name} is a {type(y).__name__}, and must be an array of "
-                                    f"{library.name} on the GPU, as x is")
+        raise invalid(f"{name} is a {type(y).__name__}, and must be an array of {library.name} on the GPU, as x is")
     y, found = row_of(library, y)
     if found.device != items.device:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: {name} is on device {found.device}, and x on "
-                                    f"device {items.device}")
+        raise invalid(f"{name} is on device {found.device}, and x on device {items.device}")
     return y, found
 
 
@@ -287,15 +228,13 @@ def _checked(offsets: np.ndarray[Any, Any], n: int) -> np.ndarray[Any, Any]:
     wrong = np.flatnonzero((offsets[:-1] < 0) | (offsets[:-1] > offsets[1:]) | (offsets[1:] > n))
     if wrong.size:
         i = int(wrong[0])
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold_segmented_reduce: segment {i} is "
-                                    f"[{offsets[i]}, {offsets[i + 1]}) of {n} items")
+        raise invalid(f"segment {i} is [{offsets[i]}, {offsets[i + 1]}) of {n} items")
     return offsets
 
 
 def _require_row(items: Items, name: str) -> int:
     if len(items.shape) != 1:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: {name} have the shape {tuple(items.shape)}, "
-                                    "and must be a row")
+        raise invalid(f"{name} have the shape {tuple(items.shape)}, and must be a row")
     return items.shape[0]
 
 
@@ -309,8 +248,7 @@ def segment_reduce(library: GpuLibrary, x: Any, offsets: Any, op: str, out: Any 
     offsets, begins = _row_with(library, items, offsets, "offsets")
     many = _require_row(begins, "offsets")
     if many == 0 or begins.code not in ((0, 32), (0, 64)):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: offsets are {many} of "
-                                    f"{name_of(begins.code)}, and must be one or more of int32 or int64")
+        raise invalid(f"offsets are {many} of {name_of(begins.code)}, and must be one or more of int32 or int64")
     plan = plan_of(op, items.code)
     if out is not None:
         check_out(library, out, items, plan.given, (many - 1,) + plan.tail)
@@ -335,31 +273,26 @@ def batched(library: GpuLibrary, x: Any, arrays: Sequence[Any], op: str) -> Any:
         one, items = _row_with(library, first, one, f"array {i}")
         kept.append(one)
         if items.code != code:
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: array {i} is of {name_of(items.code)}, "
-                                        f"and array 0 of {name_of(code)}")
+            raise invalid(f"array {i} is of {name_of(items.code)}, and array 0 of {name_of(code)}")
         _library.call("tilefold_reduce", executor_of(items.device, items.stream), plan.name, items.address, plan.items,
                       math.prod(items.shape), library.address(results) + i * step)
     return library.done(as_given(library, results, plan))
 
 
-def release_memory() -> None:
-    """Gives back the GPU memory that the calling thread keeps for its next calls: for each of the last eight streams
-    and each default stream the workspace of its largest call. Waits for work that uses it. Nothing is kept on the
-    host."""
-    for handle in list(_executors.values())[:1]:  # any of them stands for all of a thread
-        _library.call("tilefold_release", handle)
+def reduce_by_key(library: GpuLibrary, keys: Any, values: Any, op: str, out: Any = None,
+                  stream: Any = None) -> Tuple[Any, Any]:
+    """Waits for the number of runs. `library` is that of the values."""
+    with current(library, values, stream):
+        return _reduce_by_key(library, keys, values, op, out)
 
 
-@in_stream
-def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str, out: Any = None) -> Tuple[Any, Any]:
-    """Waits for the number of runs."""
+def _reduce_by_key(library: GpuLibrary, keys: Any, values: Any, op: str, out: Any) -> Tuple[Any, Any]:
     values, items = row_of(library, values)
     keys, of_keys = _row_with(library, items, keys, "keys")
     n = _require_row(items, "values")
     if _require_row(of_keys, "keys") != n:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: keys have the shape "
-                                    f"{tuple(of_keys.shape)}, and values {tuple(items.shape)}; they must be rows "
-                                    "of one length")
+        raise invalid(f"keys have the shape {tuple(of_keys.shape)}, and values {tuple(items.shape)}; they must be rows "
+                      "of one length")
     plan = plan_of(op, items.code)
     if out is not None:
         require_two(out)
@@ -372,7 +305,7 @@ def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str, out: Any
     if n == 0:
         results = as_given(library, results, plan)
         return (library.done(keys_out), library.done(results)) if out is None else (out[0][:0], out[1][:0])
-    runs = library.empty(values, (), of_dtype(np.dtype("i8")))
+    runs = library.empty(values, (), (0, 64))
     _library.call("tilefold_reduce_by_key", handle, plan.name, of_keys.address,
                   _library.Dtype(*of_keys.code, 1), items.address, plan.items, n, library.address(keys_out),
                   library.address(results), ctypes.cast(library.address(runs), ctypes.POINTER(ctypes.c_int64)))
@@ -388,12 +321,8 @@ def reduce_by_key(library: GpuLibrary, values: Any, keys: Any, op: str, out: Any
 def in_dtype(library: GpuLibrary, x: Any, op: str, dtype: Any, axis: Any, keepdims: bool, out: Any) -> Any:
     """A sum or a product: items become `dtype`, are folded in its accumulator, and the result is of it."""
     x = library.alias(x)
-    code = library.code_of(x)
-    wanted = None if dtype is None else of_name(dtype)
-    if wanted is not None and wanted != code:
-        if is_float(code) and wanted == (2, 64):
-            return _fold(library, x, op + "64", axis, keepdims, out)
-        same_sign = code[0] == wanted[0] or (code == BOOL and wanted[0] == 0)
-        if not (same_sign and wanted in ((0, 64), (1, 64))):
-            x = library.whole_numbers(x, wanted) if is_float(code) and wanted[0] in (0, 1) else library.cast(x, wanted)
+    code, wanted = library.code_of(x), of_name(dtype)
+    op, converts = folded_as(op, code, wanted)
+    if converts:
+        x = (library.whole_numbers if is_float(code) and wanted[0] in (0, 1) else library.cast)(x, wanted)
     return _fold(library, x, op, axis, keepdims, out, wanted)

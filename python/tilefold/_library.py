@@ -2,15 +2,17 @@
 """libtilefold by ctypes: it is found, loaded, and called."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import difflib
 import functools
 import os
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
 from . import _errors
+from ._dtypes import of_dtype
 
 _path = os.environ.get("TILEFOLD_LIBRARY") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "libtilefold.so")
 
@@ -100,13 +102,13 @@ _functions = {_name: getattr(_lib, _name) for _name in _signatures}
 
 
 #: For calls that are short: raise_refusal() has to be called with a status that is not 0.
-tilefold_reduce = _functions["tilefold_reduce"]
 tilefold_reduce_as = _functions["tilefold_reduce_as"]
 
 
 def raise_refusal(status: int) -> None:
     """Raises what the calling thread's last call was refused for."""
-    raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, _lib.tilefold_last_error().decode(errors="replace"))
+    text = _lib.tilefold_last_error().decode(errors="replace")
+    raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, text)
 
 
 def call(name: str, *arguments: Any) -> None:
@@ -116,25 +118,47 @@ def call(name: str, *arguments: Any) -> None:
         raise_refusal(status)
 
 
+_TINY, _SMALL, _ONE = 5e-324, 2.0 ** -60, 1.0  # variables: a compiler would compute with constants in its own mode
+
+
+def is_standard_mode() -> bool:
+    """Whether floats of the calling thread round to nearest, and subnormal ones count."""
+    return _TINY * _ONE != 0 and _ONE + _SMALL == _ONE == _ONE - _SMALL
+
+
+@contextlib.contextmanager
+def standard_mode() -> Iterator[None]:
+    """Within it NumPy computes as libtilefold does, which sets the mode for itself: a library that was built with
+    -ffast-math, or fesetround(), may have set another one."""
+    if is_standard_mode():
+        yield
+        return
+    kept = ctypes.create_string_buffer(64)  # a fenv_t has at most 32 bytes
+    _lib.fegetenv(kept)
+    _lib.fesetenv(_pointer(-1))  # FE_DFL_ENV
+    try:
+        yield
+    finally:
+        _lib.fesetenv(kept)
+
+
 destroy = _lib.tilefold_destroy
 piece_destroy = _lib.tilefold_piece_destroy
 accumulator_destroy = _lib.tilefold_accumulator_destroy
 
 
-_codes = {"i": 0, "u": 1, "f": 2, "b": 6, "c": 5}
-_letters = {code: letter for letter, code in _codes.items()}
-_BFLOAT = 4
-
-
 @functools.lru_cache(maxsize=None)
 def code_of(dtype: np.dtype[Any]) -> Dtype:
     """The Dtype of a NumPy dtype; UnsupportedError if there is none."""
-    if dtype.name == "bfloat16":
-        return Dtype(_BFLOAT, 16, 1)
-    code, bits = _codes.get(dtype.kind), 8 * dtype.itemsize
-    if code is None or bits > (128 if dtype.kind == "c" else 64):
-        raise _errors.UnsupportedError(_errors.UNSUPPORTED, f"tilefold: arrays of {dtype} are not taken")
-    return Dtype(code, bits, 1)
+    return Dtype(*of_dtype(dtype), 1)
+
+
+def int64s(values: Sequence[int]) -> Any:
+    return (_int64 * (len(values) or 1))(*values)
+
+
+def int32s(values: Sequence[int]) -> Any:
+    return (_int32 * (len(values) or 1))(*values)
 
 
 def _names_of_c() -> Tuple[str, ...]:
@@ -166,13 +190,3 @@ def name_of_op(op: Any) -> bytes:
         return _names[op]
     except KeyError:
         raise _errors.ArgumentError(_errors.UNKNOWN_OP, "tilefold: " + not_known(op, list(_names))) from None
-
-
-@functools.lru_cache(maxsize=None)
-def result_of(op: str, dtype: np.dtype[Any]) -> Tuple[np.dtype[Any], int]:
-    """(NumPy dtype, how many numbers) of the result of an operation."""
-    result, count = Dtype(), _int32()
-    call("tilefold_result", name_of_op(op), code_of(dtype), ctypes.byref(result), ctypes.byref(count))
-    if result.code == _BFLOAT:
-        return dtype, count.value
-    return np.dtype(f"{_letters[result.code]}{result.bits // 8}"), count.value

@@ -6,24 +6,20 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from . import _errors
+from ._errors import invalid
 
 Out = Any  # an array of the result's kind, or None
 Result = Any  # an array, or a NumPy scalar where no axis is left: _signatures.py says which
 
 
-def _refuse(text: str) -> _errors.ArgumentError:
-    return _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: " + text)
-
-
 def _require_array(out: Any) -> None:
     if not isinstance(out, np.ndarray):
-        raise _refuse(f"out is a {type(out).__name__}, and must be a NumPy array")
+        raise invalid(f"out is a {type(out).__name__}, and must be a NumPy array")
 
 
 def _require_writeable(out: Any) -> None:
     if not out.flags.writeable:
-        raise _refuse("out is read-only")
+        raise invalid("out is read-only")
 
 
 def check_out(out: Out, dtype: np.dtype[Any], shape: Tuple[int, ...]) -> None:
@@ -31,7 +27,7 @@ def check_out(out: Out, dtype: np.dtype[Any], shape: Tuple[int, ...]) -> None:
         return
     _require_array(out)
     if out.dtype != dtype or out.shape != shape:
-        raise _refuse(f"out is an array of {out.dtype} and shape {out.shape}, and must be one of {dtype} and shape "
+        raise invalid(f"out is an array of {out.dtype} and shape {out.shape}, and must be one of {dtype} and shape "
                       f"{shape}")
     _require_writeable(out)
 
@@ -40,24 +36,24 @@ def check_rows(out: Any, dtype: np.dtype[Any], tail: Tuple[int, ...]) -> None:
     """That it is rows of the shape `tail`, however many."""
     _require_array(out)
     if out.dtype != dtype or out.ndim != 1 + len(tail) or out.shape[1:] != tail:
-        raise _refuse(f"out is an array of {out.dtype} and shape {out.shape}, and must be one of {dtype} and shape "
+        raise invalid(f"out is an array of {out.dtype} and shape {out.shape}, and must be one of {dtype} and shape "
                       f"{('runs',) + tail}")
     _require_writeable(out)
 
 
 def require_two(out: Any) -> None:
     if not isinstance(out, tuple) or len(out) != 2:
-        raise _refuse(f"out is {type(out).__name__}, and must be two arrays: of keys, and of results")
+        raise invalid(f"out is {type(out).__name__}, and must be two arrays: of keys, and of results")
 
 
 def require_room(rows: int, runs: int) -> None:
     if rows < runs:
-        raise _refuse(f"out has room for {rows} runs, and there are {runs}")
+        raise invalid(f"out has room for {rows} runs, and there are {runs}")
 
 
 def written(out: Out, results: np.ndarray[Any, Any]) -> Any:
-    """`results`, or `out` that has taken them."""
+    """`results`, a NumPy scalar where no axis is left, or `out` that has taken them."""
     if out is None:
-        return results
+        return results[()] if results.ndim == 0 else results
     out[...] = results
     return out

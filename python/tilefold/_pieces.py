@@ -14,8 +14,9 @@ import numpy as np
 
 from . import _errors, _gpu, _library, _threads
 from ._arrays import Items, items_of, require_no_stream, row_of
-from ._gpu_libraries import BOOL, Code, library_of, name_of, of_dtype, of_name, of_name_in_numpy
-from ._operations import rounded
+from ._dtypes import BOOL, Code, in_numpy, name_of, of_dtype, of_name
+from ._gpu_libraries import library_of
+from ._operations import plan_of, rounded
 from ._out import Result
 
 
@@ -43,8 +44,8 @@ class _Kept:
 
     def _require_whole(self) -> None:
         if self._is_torn:
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: this {type(self).__name__} was being "
-                                        "changed by another thread when the process was forked; make a new one")
+            raise _errors.invalid(f"this {type(self).__name__} was being changed by another thread when the process "
+                                  "was forked; make a new one")
 
     def _call(self, name: str, *arguments: Any) -> None:
         with self._lock:
@@ -94,14 +95,13 @@ class _Kept:
             kept, items = _gpu.row_of(library, x)
             self._require(items.code, code)
             with self._lock:
-                self._change(name, _gpu.executor_of(items.device, items.stream), items.address,
+                self._change(name, _threads.executor_of(items.device, items.stream), items.address,
                              math.prod(items.shape))
             del kept  # its memory was read until here
 
     def _require(self, given: Code, code: Code) -> None:
         if given != code:
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: items are {name_of(given)}, and "
-                                        f"must be {name_of(code)}, as those before them")
+            raise _errors.invalid(f"items are {name_of(given)}, and must be {name_of(code)}, as those before them")
 
 
 _alive: weakref.WeakValueDictionary[int, _Kept] = weakref.WeakValueDictionary()
@@ -128,7 +128,7 @@ def _code_of_items(x: Items) -> Code:
 
 def _as_bytes(data: Any) -> bytes:
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: bytes are a {type(data).__name__}")
+        raise _errors.invalid(f"bytes are a {type(data).__name__}")
     return bytes(data)
 
 
@@ -192,8 +192,7 @@ class Piece(_Kept):
         Raises: ArgumentError, which names both positions, or both operations and dtypes.
         """
         if not isinstance(following, Piece):
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                        f"tilefold: a piece cannot be merged with a {type(following).__name__}")
+            raise _errors.invalid(f"a piece cannot be merged with a {type(following).__name__}")
         self._change_with("tilefold_piece_merge", following)
         return self
 
@@ -203,10 +202,10 @@ class Piece(_Kept):
         Raises: ArgumentError if the piece does not begin at 0; EmptyError of no items, where reduce() raises it.
         """
         op, code, _, _ = self._look()
-        plan = _gpu.plan_of(op, code)
-        result = np.empty(plan.tail, of_name_in_numpy(plan.result))
+        plan = plan_of(op.encode(), code)
+        result = np.empty(plan.tail, in_numpy(plan.result))
         self._call("tilefold_piece_value", result.ctypes.data)
-        return rounded(result, of_name_in_numpy(plan.given))[()]
+        return rounded(result, in_numpy(plan.given))[()]
 
     def to_bytes(self) -> bytes:
         """The piece for another process, of any machine that stores the least byte of a number first."""
@@ -249,7 +248,7 @@ def piece(x: Items, position: int = 0, op: str = "sum", *, stream: Any = None) -
     """
     position = operator.index(position)
     if not 0 <= position < 2 ** 63:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: position is {position}")
+        raise _errors.invalid(f"position is {position}")
     code = _code_of_items(x)
     if code == BOOL and op in ("min", "max"):
         op = "all" if op == "min" else "any"
@@ -286,17 +285,16 @@ class ExactAccumulator(_Kept):
     def merge(self, other: ExactAccumulator) -> ExactAccumulator:
         """Adds all that `other`, of the same dtype, was given. Returns itself."""
         if not isinstance(other, ExactAccumulator):
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: an accumulator cannot be merged with a "
-                                        f"{type(other).__name__}")
+            raise _errors.invalid(f"an accumulator cannot be merged with a {type(other).__name__}")
         self._change_with("tilefold_accumulator_merge", other)
         return self
 
-    def _result(self, op: str) -> Any:
-        return np.empty((), of_name_in_numpy(_gpu.plan_of(op, self._code).result))
+    def _result(self, op: bytes) -> Any:
+        return np.empty((), in_numpy(plan_of(op, self._code).result))
 
     def value(self) -> np.number[Any]:
         """The sum as exact_sum() gives it: rounded once to the dtype, of integers and bool in 64 bits. 0 of nothing."""
-        result = self._result("exact_sum")
+        result = self._result(b"exact_sum")
         self._call("tilefold_accumulator_value", result.ctypes.data)
         value: np.number[Any] = result[()]
         return value
@@ -305,8 +303,8 @@ class ExactAccumulator(_Kept):
         """The sum divided by n > 0, rounded once to the dtype; of integers and bool to float64."""
         n = operator.index(n)
         if not 0 < n < 2 ** 63:
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: n is {n}")
-        result = self._result("exact_mean")
+            raise _errors.invalid(f"n is {n}")
+        result = self._result(b"exact_mean")
         self._call("tilefold_accumulator_mean", n, result.ctypes.data)
         mean: np.floating[Any] = result[()]
         return mean

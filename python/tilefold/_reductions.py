@@ -7,40 +7,37 @@ import math
 import numbers
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from . import _errors, _gpu, _library, _signatures, _threads
 from ._arrays import (Axis, Items, array_of, axes_of, converted, flag_of, items_of, require_no_stream, row_of,
-                      unsupported)
-from ._gpu_libraries import (BOOL, Code, GpuLibrary, library_of, name_of, of_dtype, of_name,
-                             of_name_in_numpy)
-from ._operations import Operation, rounded
+                      shapes_of)
+from ._dtypes import (BOOL, Code, ends_of, folded_as, in_numpy, is_float, is_integer, name_of, of_dtype, of_means,
+                      of_name)
+from ._gpu_libraries import library_of
+from ._operations import Operation, plan_of, rounded
 from ._out import Out, Result, check_out, written
 
 
-def _int64s(values: Sequence[int]) -> Any:
-    return (ctypes.c_int64 * (len(values) or 1))(*values)
-
-
 def _count(x: np.ndarray[Any, Any]) -> Any:
+    if x.dtype.kind in "fc" and not _library.is_standard_mode():
+        with _library.standard_mode():
+            return np.int64(np.count_nonzero(x))
     return np.int64(np.count_nonzero(x.view(np.uint8) if x.dtype.kind == "b" else x))
 
 
-def _argmax(x: np.ndarray[Any, Any]) -> Any:
-    return x.argmax()
-
-
-#: What NumPy finds sooner of so many bytes at most, one after the other, by operation and kind of dtype; the results are
-#: integers that no order can change. argmax of bool stops at the first one.
+#: What NumPy finds sooner of so many bytes at most, one after the other, by operation and kind of dtype; the results
+#: are integers that no order can change. argmax of bool stops at the first one.
 _SOONER: Dict[Tuple[str, str], Tuple[float, Any]] = {
     **{("count_nonzero", kind): (2 ** 14, _count) for kind in "biufc"},
-    **{("arg_max", kind): (2 ** 20, _argmax) for kind in "iu"},
+    **{("arg_max", kind): (2 ** 20, lambda x: x.argmax()) for kind in "iu"},
     **{("arg_min", kind): (2 ** 20, lambda x: x.argmin()) for kind in "iu"},
     **{("max", kind): (2 ** 20, lambda x: np.maximum.reduce(x, None)) for kind in "iu"},
     **{("min", kind): (2 ** 20, lambda x: np.minimum.reduce(x, None)) for kind in "iu"},
-    ("arg_max", "b"): (math.inf, _argmax), ("arg_min", "b"): (math.inf, lambda x: (x.view(np.uint8) == 0).argmax()),
+    ("arg_max", "b"): (math.inf, lambda x: x.argmax()),
+    ("arg_min", "b"): (math.inf, lambda x: (x.view(np.uint8) == 0).argmax()),
 }
 
 
@@ -48,18 +45,15 @@ def _fold(x: np.ndarray[Any, Any], op: str, axis: Axis, keepdims: bool, out: Out
           dtype: Optional[np.dtype[Any]] = None) -> Any:
     """reduce() of an array as items_of() makes it; results are converted to dtype."""
     operation = Operation(op, x)
-    axes = axes_of(axis, x.ndim)
-    left = tuple(n for i, n in enumerate(x.shape) if i not in axes)
-    kept = tuple(1 if i in axes else n for i, n in enumerate(x.shape)) if keepdims else left
+    axes, left, kept = shapes_of(x.shape, axis, keepdims)
     given = operation.given if dtype is None else dtype
     check_out(out, given, kept + operation.tail)
-    results = operation.memory(left)
-    size = x.dtype.itemsize
-    _library.call("tilefold_axis_reduce", _threads.executor(), operation.name, operation.address, operation.code,
-                  x.ndim, _int64s(x.shape), _int64s([step // size for step in x.strides]), len(axes),
-                  (ctypes.c_int32 * (len(axes) or 1))(*axes), results.ctypes.data, None)
-    results = written(out, rounded(results.reshape(kept + operation.tail), given))
-    return results[()] if out is None and results.ndim == 0 else results
+    written_as, size = operation.written_as(given), x.dtype.itemsize
+    results = operation.memory(left, written_as)
+    _library.call("tilefold_axis_reduce_as", _threads.executor(), operation.name, operation.address, operation.code,
+                  x.ndim, _library.int64s(x.shape), _library.int64s([step // size for step in x.strides]), len(axes),
+                  _library.int32s(axes), results.ctypes.data, _library.code_of(written_as), None)
+    return written(out, rounded(results.reshape(kept + operation.tail), given))
 
 
 class _Result(Dict[Any, Any]):
@@ -92,9 +86,8 @@ class _Plan(NamedTuple):
     name: bytes
     code: Any  # the type of the items
     dtype: np.dtype[Any]  # of the result
+    code_of_result: Any
     shape: Tuple[int, ...]  # of the result
-    given: Any  # the dtype that users get, if it is another one
-    ends: Tuple[float, float]  # sizes between which it holds a float64 without a flag
     most_bytes: float  # for which another way is taken
     other: Any
 
@@ -107,11 +100,8 @@ def _whole_plan(op: str, x: np.ndarray[Any, Any]) -> Optional[_Plan]:
         return None
     operation = Operation(op, x)
     most_bytes, other = _SOONER.get((operation.name.decode(), x.dtype.kind), (0, None))
-    given = None if operation.given == operation.dtype else operation.given
-    ends = (math.inf, math.inf)
-    if given is not None and given.kind == "f":
-        ends = float(np.finfo(given).tiny), float(np.finfo(given).max)
-    return _Plan(operation.name, operation.code, operation.dtype, operation.tail, given, ends, most_bytes, other)
+    return _Plan(operation.name, operation.code, operation.given, _library.code_of(operation.given), operation.tail,
+                 most_bytes, other)
 
 
 def _address_of(x: np.ndarray[Any, Any]) -> int:
@@ -122,8 +112,8 @@ def _field_of(x: np.ndarray[Any, Any], at: Any = ctypes.c_void_p.from_address, h
     return at(id(x) + head).value
 
 
-# An array's first field is its address, in NumPy's C interface and so in all of its versions; .ctypes takes as long as a
-# third of a short call.
+# An array's first field is its address, in NumPy's C interface and so in all of its versions; .ctypes takes as long as
+# a third of a short call.
 if sys.implementation.name == "cpython":
     _probe = np.ones(3)[1:]
     if _field_of(_probe) == _probe.ctypes.data:
@@ -140,7 +130,7 @@ def _whole(x: Any, op: str) -> Any:
         found = _whole_plans[key] = _whole_plan(op, x)
     if found is None or x.ndim > 8:
         return None
-    name, code, dtype, shape, given, ends, most_bytes, other = found
+    name, code, dtype, code_of_result, shape, most_bytes, other = found
     if most_bytes and 0 < x.nbytes <= most_bytes:
         return other(x)
     flags = x.flags
@@ -152,16 +142,13 @@ def _whole(x: Any, op: str) -> Any:
     except IndexError:
         result = _Result()
     executor = _threads.executor()
-    status = _library.tilefold_reduce(executor.handle, name, _address_of(x), code, x.size, result.address)
+    status = _library.tilefold_reduce_as(executor.handle, name, _address_of(x), code, x.size, result.address,
+                                         code_of_result)
     if status != 0:
         _library.raise_refusal(status)
     value = result[dtype][:shape[0]].copy() if shape else result[dtype][0]
     idle.append(result)
-    if given is None:
-        return value
-    if ends[0] < abs(value) < ends[1]:
-        return given.type(value)
-    return rounded(np.asarray(value), given)[()]
+    return value
 
 
 _short_ways = _gpu.short_ways
@@ -178,8 +165,8 @@ def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out:
               bfloat16 (of ml_dtypes on the host), complex64 and complex128, as the operation takes them.
     op        a function's name: "sum", "prod", "min", "max", "minmax", "argmin", "argmax", "any", "all",
               "count_nonzero", "mean", "var", "std", "logsumexp", "norm", "exact_sum", "exact_mean",
-              "checked_sum", "compensated_sum"; or of libtilefold alone: "sum64", "product64" (of floats in float64), "sum32",
-              "product32" (of narrow integers in 32 bits), "bit_and", "bit_or", "bit_xor", "variance",
+              "checked_sum", "compensated_sum"; or of libtilefold alone: "sum64", "product64" (of floats in float64),
+              "sum32", "product32" (of narrow integers in 32 bits), "bit_and", "bit_or", "bit_xor", "variance",
               "standard_deviation" (of a sample), "l1", "l2", "linf", "softmax_pair", "summary". The names that C
               has for functions ("product", "arg_min", "arg_max", "population_variance",
               "population_standard_deviation") are taken, too.
@@ -190,16 +177,16 @@ def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out:
     stream    for arrays of a GPU: the stream that is their library's current one for the call; None leaves that as
               it is. The items are ready in it, and are kept until it has passed the call.
 
-    The result is an array of the shape that is left, or a NumPy scalar where no axis is left, of the dtype that
-    the operation gives; "minmax", "softmax_pair" and "checked_sum" (the sum, and 1 or 0) add a last axis of 2, "summary" one of 6 (count, mean, variance
-    of a sample and of a population, least, greatest). It is C-contiguous and new. Of an array of a GPU it is an array of the same library and device, and nothing waits for
-    it, but with JAX.
+    The result is an array of the shape that is left, or a NumPy scalar where no axis is left, of the dtype that the
+    operation gives; "minmax", "softmax_pair" and "checked_sum" (the sum, and 1 or 0) add a last axis of 2, "summary"
+    one of 6 (count, mean, variance of a sample and of a population, least, greatest). It is C-contiguous and new. Of an
+    array of a GPU it is an array of the same library and device, and nothing waits for it, but with JAX.
 
     Order: the items of a result are taken in row-major order of the folded axes, and joined as neighbours: items 0 and
-    1, 2 and 3, and so on, then the results of these in the same way. Bits: those of every other layout, number of threads, machine and executor of tilefold.
-    Empty input: the operation's result of nothing, such as -0.0 for a sum of floats; EmptyError where there is none
-    (means, deviations, places).
-    Work: one read of x; no copy, except those of items in the other byte order, unaligned, or in packed records.
+    1, 2 and 3, and so on, then the results of these in the same way. Bits: those of every other layout, number of
+    threads, machine and executor of tilefold. Empty input: the operation's result of nothing, such as -0.0 for a sum of
+    floats; EmptyError where there is none (means, deviations, places). Work: one read of x; no copy, except those of
+    items in the other byte order, unaligned, or in packed records.
 
     Raises: UnsupportedError (a TypeError) for dtypes that are not taken, arrays of a GPU without a libtilefold with
     CUDA, and those of other libraries of GPUs; ArgumentError (a ValueError) for an operation, an axis, a rank, an out
@@ -214,16 +201,11 @@ def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out:
                 return found
     library = library_of(x)
     if library is not None:
-        _learn(x, library)
+        if type(x) not in _short_ways:  # the next one finds its short way
+            _short_ways[type(x)] = _gpu.short_way_of(library)
         return _gpu.fold(library, x, op, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
     return _fold(items_of(x), op, axis, keepdims, out)
-
-
-def _learn(x: Any, library: GpuLibrary) -> None:
-    """The next array of x's type finds its short way."""
-    if type(x) not in _short_ways:
-        _short_ways[type(x)] = _gpu.short_way_of(library)
 
 
 def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
@@ -236,23 +218,22 @@ def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
     except (TypeError, ValueError):  # an array of a GPU, or rows of several lengths
         fits = False
     if not fits:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: initial is {initial!r}, and must be a number that is {name}")
+        raise _errors.invalid(f"initial is {initial!r}, and must be a number that is {name}")
 
 
 def _joined(op: str, initial: Any, fold: Any, x: Items, out: Out, stream: Any) -> Any:
     """fold(), with `initial` before all items: what `op` makes of the two. All in one stream."""
     library = library_of(x)
-    with _gpu.current(library, x, stream):
+    with _gpu.current(library, x, stream), _library.standard_mode():
         result = fold()
         if library is not None:
             name = name_of(library.code_of(result))
             # A bfloat16 takes what a float32 takes.
             _require_initial(initial, np.dtype("float32" if name == "bfloat16" else name), name)
             return _gpu.fold(library, library.stacked(initial, result), op, 0, False, out)
-    result = np.asarray(result)
-    _require_initial(initial, result.dtype, str(result.dtype))
-    return _fold(np.stack([np.full(result.shape, initial, result.dtype), result]), op, 0, False, out)
+        result = np.asarray(result)
+        _require_initial(initial, result.dtype, str(result.dtype))
+        return _fold(np.stack([np.full(result.shape, initial, result.dtype), result]), op, 0, False, out)
 
 
 def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Out, initial: Any,
@@ -262,28 +243,16 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
     if initial is not None:
         return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, None), x,
                        out, stream)
-    if axis is None and dtype is None and out is None and stream is None and not keepdims:
-        short = _short_ways.get(type(x))
-        if short is not None:
-            found = short(x, op)
-            if found is not None:
-                return found
+    if dtype is None:
+        return reduce(x, op, axis, keepdims=keepdims, out=out, stream=stream)
     library = library_of(x)
     if library is not None:
-        _learn(x, library)
         return _gpu.in_dtype(library, x, op, dtype, axis, keepdims, out, stream=stream)
     require_no_stream(stream)
-    array = items_of(x)
-    wanted = None if dtype is None else of_name_in_numpy(of_name(dtype))
-    if wanted is not None and wanted != array.dtype:
-        _library.code_of(array.dtype)  # refuses what is not taken before it is converted
-        # These widen while they are read.
-        same_sign = array.dtype.kind == wanted.kind or (array.dtype.kind == "b" and wanted.kind == "i")
-        if array.dtype.kind == "f" and wanted == np.float64:
-            return _fold(array, op + "64", axis, keepdims, out)
-        if not (same_sign and wanted in (np.int64, np.uint64)):
-            array = converted(array, wanted)
-    return _fold(array, op, axis, keepdims, out, wanted)
+    array, wanted = items_of(x), of_name(dtype)
+    op, converts = folded_as(op, of_dtype(array.dtype), wanted)
+    as_wanted = in_numpy(wanted)
+    return _fold(converted(array, as_wanted) if converts else array, op, axis, keepdims, out, as_wanted)
 
 
 #: What stands for items that where= leaves out, where it is not the other end of the dtype: of floats, of others.
@@ -293,33 +262,30 @@ _IDENTITIES = {"sum": (-0.0, 0), "exact_sum": (-0.0, 0), "product": (1.0, 1), "a
 
 def _identity(op: str, code: Code) -> Any:
     """The number that changes no fold with `op` of items of a type."""
-    is_integer, bits = code[0] in (0, 1, 6), code[1]
     if op in _IDENTITIES:
-        found = _IDENTITIES[op][1 if is_integer else 0]
+        found = _IDENTITIES[op][1 if is_integer(code) else 0]
         if found is None:
-            raise unsupported(f"where= of {op} is for floats, not for {name_of(code)}")
+            raise _errors.unsupported(f"where= of {op} is for floats, not for {name_of(code)}")
         return complex(found, found) if code[0] == 5 and op == "sum" else found
     if code[0] == 5:
-        raise unsupported(f"there is no {op} of {name_of(code)}")
-    if not is_integer:
+        raise _errors.unsupported(f"there is no {op} of {name_of(code)}")
+    if not is_integer(code):
         return float("inf") if op == "min" else -float("inf")
     if code == BOOL:
         return op == "min"
-    least, most = (0, 2 ** bits - 1) if code[0] == 1 else (-2 ** (bits - 1), 2 ** (bits - 1) - 1)
-    return most if op == "min" else least
+    return ends_of(code)[1 if op == "min" else 0]
 
 
 def _mask_of(where: Any, shape: Tuple[int, ...]) -> np.ndarray[Any, Any]:
     """`where`, spread over an array of that shape."""
     mask = array_of(where)
     if mask.dtype != bool:
-        raise unsupported(f"where is {mask.dtype}, and must be bool")
+        raise _errors.unsupported(f"where is {mask.dtype}, and must be bool")
     mask = mask.view(np.uint8) != 0  # any byte but 0 is true
     try:
         return np.broadcast_to(mask, shape)
     except ValueError:
-        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: where has the shape {mask.shape}, which does not "
-                                    f"spread over {shape}") from None
+        raise _errors.bad_shape(f"where has the shape {mask.shape}, which does not spread over {shape}") from None
 
 
 def _where(fold: Any, x: Items, where: Any, op: str, stream: Any) -> Any:
@@ -338,20 +304,24 @@ def sum(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fals
         initial: Any = None, where: Any = None, stream: Any = None) -> Result:
     """The sum.
 
-    Of integers and bool in 64 bits (int64, uint64; they wrap, and checked_sum() says whether they do), of float16, bfloat16 and float32 in float32, of
-    float64 and complex numbers in their own type. With `dtype` items are converted to it first, and the result is
-    of it; float64 sums floats in double. A float becomes the integer toward zero, the nearest that the dtype holds,
-    or 0 if it is NaN. Of nothing: 0, and -0.0 of floats.
+    Of integers and bool in 64 bits (int64, uint64; they wrap, and checked_sum() says whether they do), of float16,
+    bfloat16 and float32 in float32, of float64 and complex numbers in their own type. With `dtype` items are converted
+    to it first, and the result is of it; float64 sums floats in double. A float becomes the integer toward zero, the
+    nearest that the dtype holds, or 0 if it is NaN. Of nothing: 0, and -0.0 of floats.
 
     initial  a number that stands before all items.
     where    an array of bool that spreads over x: items where it is false are left out. In their places stands what
              changes no sum (-0.0, 0), so the bits are those of sum(np.where(where, x, -0.0)). It costs a copy of x.
-             prod, min, max, any, all, count_nonzero, logsumexp, norm, exact_sum and checked_sum take it in the same way.
+             prod, min, max, any, all, count_nonzero, logsumexp, norm, exact_sum and checked_sum take it in the same
+             way.
 
     x, axis, keepdims, out, order, bits and errors: see reduce().
     """
     if where is not None:
-        return _where(lambda y: sum(y, axis, dtype=dtype, keepdims=keepdims, out=out, initial=initial), x, where, "sum", stream)
+        return _where(lambda y: sum(y, axis, dtype=dtype, keepdims=keepdims, out=out, initial=initial), x, where, "sum",
+                      stream)
+    if dtype is None and initial is None:
+        return reduce(x, "sum", axis, keepdims=keepdims, out=out, stream=stream)
     return _in_dtype("sum", x, dtype, axis, keepdims, out, initial, stream)
 
 
@@ -360,7 +330,10 @@ def prod(x: Items, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fal
          initial: Any = None, where: Any = None, stream: Any = None) -> Result:
     """The product, in the types of sum(). Of nothing: 1. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: prod(y, axis, dtype=dtype, keepdims=keepdims, out=out, initial=initial), x, where, "product", stream)
+        return _where(lambda y: prod(y, axis, dtype=dtype, keepdims=keepdims, out=out, initial=initial), x, where,
+                      "product", stream)
+    if dtype is None and initial is None:
+        return reduce(x, "product", axis, keepdims=keepdims, out=out, stream=stream)
     return _in_dtype("product", x, dtype, axis, keepdims, out, initial, stream)
 
 
@@ -396,20 +369,23 @@ def minmax(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out = No
     return reduce(x, "minmax", axis, keepdims=keepdims, out=out, stream=stream)
 
 
-def _of_float(dtype: Any) -> np.dtype[Any]:
-    """What `dtype` of a mean names: a floating type, or bfloat16."""
+def _of_float(dtype: Any, items: Code) -> Code:
+    """The type of a mean or a deviation: what `dtype` names, a floating type or bfloat16; None is the items' own."""
+    if dtype is None:
+        return of_means(items)
     try:
         code = of_name(dtype)
     except TypeError:
         code = BOOL
-    if code[0] not in (2, 4):
-        raise unsupported(f"dtype is {dtype!r}, and must be a floating type: means and deviations are computed in float64")
-    return of_name_in_numpy(code)
+    if not is_float(code):
+        raise _errors.unsupported(f"dtype is {dtype!r}, and must be a floating type: means and deviations are computed "
+                                  "in float64")
+    return code
 
 
 def _require_no_where(where: Any) -> None:
     if where is not None:
-        raise unsupported("where= of means and deviations is for arrays on the host")
+        raise _errors.unsupported("where= of means and deviations is for arrays on the host")
 
 
 def _statistic(x: Items, op: str, axis: Axis, keepdims: bool, out: Out, dtype: Any, where: Any, stream: Any) -> Any:
@@ -418,20 +394,19 @@ def _statistic(x: Items, op: str, axis: Axis, keepdims: bool, out: Out, dtype: A
     if dtype is None and where is None:
         return reduce(x, op, axis, keepdims=keepdims, out=out, stream=stream)
     library = library_of(x)
-    wanted = None if dtype is None else _of_float(dtype)
     if library is not None:
+        wanted = _of_float(dtype, library.code_of(x))
         _require_no_where(where)
-        return _gpu.fold(library, x, op, axis, keepdims, out, None if dtype is None else of_name(dtype), stream=stream)
+        return _gpu.fold(library, x, op, axis, keepdims, out, wanted, stream=stream)
     require_no_stream(stream)
     array = items_of(x)
+    as_wanted = in_numpy(_of_float(dtype, of_dtype(array.dtype)))
     if where is None:
-        return _fold(array, op, axis, keepdims, out, wanted)
+        return _fold(array, op, axis, keepdims, out, as_wanted)
     mask = _mask_of(where, array.shape)
-    axes = axes_of(axis, array.ndim)
+    axes, left, kept = shapes_of(array.shape, axis, keepdims)
     last = tuple(range(array.ndim - len(axes), array.ndim))
-    kept = tuple(1 if i in axes else n for i, n in enumerate(array.shape))
     array, mask = np.moveaxis(array, axes, last), np.moveaxis(mask, axes, last)
-    left = array.shape[:array.ndim - len(axes)]
     lengths = mask.reshape(math.prod(left), -1).sum(1) if array.size else np.zeros(math.prod(left), np.int64)
     operation = Operation(op, row_of(array[mask]))
     results = operation.memory(left)
@@ -439,12 +414,8 @@ def _statistic(x: Items, op: str, axis: Axis, keepdims: bool, out: Out, dtype: A
     _library.call("tilefold_segmented_reduce", _threads.executor(), operation.name, operation.address, operation.code,
                   operation.items.size, offsets.ctypes.data, _library.code_of(offsets.dtype), results.size,
                   results.ctypes.data)
-    if keepdims:
-        results = results.reshape(kept)
-    results = rounded(results, operation.given if wanted is None else wanted)
-    check_out(out, results.dtype, results.shape)
-    results = written(out, results)
-    return results[()] if out is None and results.ndim == 0 else results
+    check_out(out, as_wanted, kept)
+    return written(out, rounded(results.reshape(kept), as_wanted))
 
 
 @_signatures.of_mean
@@ -467,13 +438,11 @@ def divisor_of(ddof: Any, correction: Any) -> float:
     """What is taken from the number of items, by either name."""
     if correction is not None:
         if ddof != 0:
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ddof is {ddof!r} and correction "
-                                        f"{correction!r}, which are two names of one thing")
+            raise _errors.invalid(f"ddof is {ddof!r} and correction {correction!r}, which are two names of one thing")
         ddof = correction
     if not isinstance(ddof, numbers.Real) or not math.isfinite(ddof):
         name = "ddof" if correction is None else "correction"
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: {name} is {ddof!r}, and must be a finite number")
+        raise _errors.invalid(f"{name} is {ddof!r}, and must be a finite number")
     return float(ddof)
 
 
@@ -502,21 +471,21 @@ def _deviation(x: Items, name: str, axis: Axis, ddof: Any, correction: Any, keep
     keepdims = flag_of(keepdims)
     if library is not None:
         _require_no_where(where)
-        code = library.code_of(x)
-        code = of_name(dtype) if dtype is not None else code if code[0] in (2, 4) else (2, 64)
-        factor = factor_of(folded(x, axis), ddof)
-        return _gpu.fold(library, x, "population_variance", axis, keepdims, out, code,
+        wanted, factor = _of_float(dtype, library.code_of(x)), factor_of(folded(x, axis), ddof)
+        return _gpu.fold(library, x, "population_variance", axis, keepdims, out, wanted,
                          lambda found: library.scaled(found, factor, is_root), stream=stream)
     require_no_stream(stream)
     array = items_of(x)
-    is_float = of_dtype(array.dtype)[0] in (2, 4)
-    wanted = _of_float(dtype if dtype is not None else array.dtype if is_float else np.float64)
-    n: Any = folded(array, axis) if where is None else count_nonzero(_mask_of(where, array.shape), axis, keepdims=keepdims)
-    found = _statistic(array, "population_variance", axis, keepdims, None, np.float64, where, None) * factor_of(n, ddof)
-    found = rounded(np.asarray(np.sqrt(found) if is_root else found), wanted)
-    check_out(out, wanted, found.shape)
-    found = written(out, found)
-    return found[()] if out is None and found.ndim == 0 else found
+    as_wanted = in_numpy(_of_float(dtype, of_dtype(array.dtype)))
+    n: Any = folded(array, axis)
+    if where is not None:
+        n = count_nonzero(_mask_of(where, array.shape), axis, keepdims=keepdims)
+    with _library.standard_mode():
+        found = _statistic(array, "population_variance", axis, keepdims, None, np.float64, where, None)
+        found = found * factor_of(n, ddof)
+        found = rounded(np.asarray(np.sqrt(found) if is_root else found), as_wanted)
+    check_out(out, as_wanted, found.shape)
+    return written(out, found)
 
 
 @_signatures.of_deviation
@@ -600,7 +569,7 @@ def norm(x: Items, ord: float = 2, axis: Axis = None, *, keepdims: bool = False,
     Of nothing: 0. The rest: see reduce()."""
     names = {1: "l1", 2: "l2", float("inf"): "linf"}
     if ord not in names:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: ord is {ord!r}, and must be 1, 2 or inf")
+        raise _errors.invalid(f"ord is {ord!r}, and must be 1, 2 or inf")
     if where is not None:
         return _where(lambda y: norm(y, ord, axis, keepdims=keepdims, out=out), x, where, "norm", stream)
     return reduce(x, names[ord], axis, keepdims=keepdims, out=out, stream=stream)
@@ -628,7 +597,8 @@ def exact_sum(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out =
 
 
 if TYPE_CHECKING:
-    from ._signatures import CheckedSum as CheckedSum, Stats as Stats  # generic, which a NamedTuple is from Python 3.11 on alone
+    # Generic, which a NamedTuple is from Python 3.11 on alone.
+    from ._signatures import CheckedSum as CheckedSum, Stats as Stats
 else:
     class CheckedSum(NamedTuple):
         """What checked_sum() finds: numbers, or arrays of one shape."""
@@ -689,13 +659,13 @@ def stats(x: Items, axis: Axis = None, *, ddof: float = 0, keepdims: bool = Fals
     if library is None:
         x = items_of(x)
     is_whole = axis is None and not flag_of(keepdims)
-    with _gpu.current(library, x, stream):
+    with _gpu.current(library, x, stream), _library.standard_mode():
         n = folded(x, None)
         if is_whole and library is not None:
             if ddof == 1 or n == 0:
                 return Stats(n, *_gpu.stats(library, x))
         elif is_whole and n == 0:
-            _library.result_of("summary", x.dtype)  # type: ignore[union-attr]  # refuses dtypes
+            plan_of(b"summary", of_dtype(x.dtype))  # type: ignore[union-attr]  # refuses dtypes
             return Stats(0, math.nan, math.nan, math.inf, -math.inf)
         numbers: Any = reduce(x, "summary", axis, keepdims=keepdims)
         variance = numbers[..., 2 if ddof == 1 else 3]
@@ -724,11 +694,10 @@ def vdot(x: Items, y: Items, *, stream: Any = None) -> Result:
     require_no_stream(stream)
     a, b = row_of(x), row_of(y)
     if a.dtype != b.dtype or a.size != b.size:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: vdot of {a.size} items of {a.dtype} and {b.size} of {b.dtype}")
+        raise _errors.invalid(f"vdot of {a.size} items of {a.dtype} and {b.size} of {b.dtype}")
     if a.dtype == bool:
         return reduce((a.ravel() & b.ravel()), "sum")
-    dtype = _library.result_of("sum", a.dtype)[0]
+    dtype = Operation("sum", a).dtype
     if a.dtype.kind in "iu":
         a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
     result = np.empty((), dtype)

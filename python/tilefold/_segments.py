@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _errors, _gpu, _library, _signatures, _threads
-from ._arrays import Items, array_of, require_no_stream, row_of, unsupported
+from ._arrays import Items, array_of, require_no_stream, row_of
 from ._gpu_libraries import library_of
 from ._operations import Operation, rounded
 from ._out import Out, Result, check_out, check_rows, require_room, require_two, written
@@ -18,13 +18,12 @@ def _offsets_of(offsets: Items) -> np.ndarray[Any, Any]:
     """int32 offsets stay so, other integers become int64."""
     array = array_of(offsets)
     if array.ndim != 1 or array.size == 0:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: offsets have the shape {array.shape}, and must be a row of one or more")
+        raise _errors.invalid(f"offsets have the shape {array.shape}, and must be a row of one or more")
     if array.dtype.kind not in "iu":
-        raise unsupported(f"offsets are {array.dtype}, and must be integers")
+        raise _errors.unsupported(f"offsets are {array.dtype}, and must be integers")
     if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
         at = int(array.argmax())
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: offset {at} is {array[at]}")
+        raise _errors.invalid(f"offset {at} is {array[at]}")
     return np.ascontiguousarray(array, np.int32 if array.dtype == np.int32 else np.int64)
 
 
@@ -39,21 +38,20 @@ def segment_reduce(x: Items, offsets: Items, op: str = "sum", *, out: Out = None
     out      an array of the result's dtype and shape, which takes the result and is returned.
     op       a name of reduce().
 
-    The result has the shape (s,), or (s, 2) of a pair ("summary": 6), and the operation's dtype. Each has the bits of reduce()
-    over its segment alone. An empty segment gives the operation's result of nothing; NaN for means and deviations,
-    -1 for places.
+    The result has the shape (s,), or (s, 2) of a pair ("summary": 6), and the operation's dtype. Each has the bits of
+    reduce() over its segment alone. An empty segment gives the operation's result of nothing; NaN for means and
+    deviations, -1 for places.
 
     Raises: ArgumentError for offsets that are wrong, with the first bad segment; and as reduce().
     """
     library = library_of(x)
     if library is not None:
-        return _gpu.segment_reduce(library, x, _offsets_of(offsets) if library_of(offsets) is None else offsets, op, out,
-                                   stream=stream)
+        return _gpu.segment_reduce(library, x, _offsets_of(offsets) if library_of(offsets) is None else offsets, op,
+                                   out, stream=stream)
     require_no_stream(stream)
     items = array_of(x)
     if items.ndim != 1:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: items have the shape {items.shape}, and must be a row")
+        raise _errors.invalid(f"items have the shape {items.shape}, and must be a row")
     checked = _offsets_of(offsets)
     operation = Operation(op, row_of(items))
     segments = checked.size - 1
@@ -74,15 +72,15 @@ def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> 
     op      a name of reduce(), as in segment_reduce().
     stream  as for reduce().
 
-    The result has the shape (len(arrays),), or (len(arrays), 2) of a pair ("summary": 6). Each has the bits of reduce() over its
-    array alone. The calls go one after the other.
+    The result has the shape (len(arrays),), or (len(arrays), 2) of a pair ("summary": 6). Each has the bits of reduce()
+    over its array alone. The calls go one after the other.
 
     Raises: ArgumentError for no arrays, and for two dtypes or devices; EmptyError for an array of no items where
     reduce() raises it; and as reduce().
     """
     arrays = list(arrays)
     if not arrays:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, "tilefold: there are no arrays, so no dtype of results")
+        raise _errors.invalid("there are no arrays, so no dtype of results")
     library = library_of(arrays[0])
     if library is not None:
         return _gpu.batched(library, arrays[0], arrays, op, stream=stream)
@@ -90,13 +88,13 @@ def batched(arrays: Sequence[Items], op: str = "sum", *, stream: Any = None) -> 
     rows = [row_of(x) for x in arrays]
     for i, row in enumerate(rows):
         if row.dtype != rows[0].dtype:
-            raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: array {i} is of {row.dtype}, and array 0 "
-                                        f"of {rows[0].dtype}")
+            raise _errors.invalid(f"array {i} is of {row.dtype}, and array 0 of {rows[0].dtype}")
     operations = [Operation(op, row) for row in rows]
-    results = operations[0].memory((len(rows),))
+    written_as = operations[0].written_as(operations[0].given)
+    results = operations[0].memory((len(rows),), written_as)
     for row, operation, result in zip(rows, operations, results.reshape(len(rows), -1)):
-        _library.call("tilefold_reduce", _threads.executor(), operation.name, operation.address, operation.code,
-                      row.size, result.ctypes.data)
+        _library.call("tilefold_reduce_as", _threads.executor(), operation.name, operation.address, operation.code,
+                      row.size, result.ctypes.data, _library.code_of(written_as))
     return rounded(results, operations[0].given)
 
 
@@ -119,14 +117,13 @@ def reduce_by_key(keys: Items, values: Items, op: str = "sum", *, out: Optional[
     """
     library = library_of(values)
     if library is not None:
-        found: Tuple[Any, Any] = _gpu.reduce_by_key(library, values, keys, op, out, stream=stream)
+        found: Tuple[Any, Any] = _gpu.reduce_by_key(library, keys, values, op, out, stream)
         return found
     require_no_stream(stream)
     given, items = array_of(keys), array_of(values)
     if given.ndim != 1 or items.shape != given.shape:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: keys have the shape {given.shape}, and values {items.shape}; they "
-                                    "must be rows of one length")
+        raise _errors.invalid(f"keys have the shape {given.shape}, and values {items.shape}; they must be rows of one "
+                              "length")
     row = row_of(given)
     operation = Operation(op, row_of(items))
     n = row.size

@@ -156,7 +156,8 @@ if TYPE_CHECKING:
     class Pairs(Protocol):
         """Arrays of two of the items, also of all axes."""
         @overload
-        def __call__(self, x: Items, axis: Axis = ..., *, keepdims: bool = ..., out: Out, stream: object = ...) -> Out: ...
+        def __call__(self, x: Items, axis: Axis = ..., *, keepdims: bool = ..., out: Out,
+                     stream: object = ...) -> Out: ...
         @overload
         def __call__(self, x: Gpu, axis: Axis = ..., *, keepdims: bool = ..., out: None = ...,
                      stream: object = ...) -> Gpu: ...
@@ -416,7 +417,8 @@ if TYPE_CHECKING:
         @overload
         def __call__(self, x: Gpu, offsets: Items, op: str = ..., *, out: None = ..., stream: object = ...) -> Gpu: ...
         @overload
-        def __call__(self, x: Host, offsets: Items, op: str = ..., *, out: None = ..., stream: object = ...) -> Array: ...
+        def __call__(self, x: Host, offsets: Items, op: str = ..., *, out: None = ...,
+                     stream: object = ...) -> Array: ...
 
     class Batched(Protocol):
         @overload

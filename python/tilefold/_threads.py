@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executors: one for each thread of the program that calls, since one serves one thread at a time."""
+"""The executors: on the host one for each thread of the program that calls, since one serves one thread at a time; on a
+GPU one for each stream."""
 from __future__ import annotations
 
 import ctypes
 import operator
 import os
 import threading
-from typing import Callable
+from typing import Any, Callable, Dict, Tuple
 
 from . import _errors, _library
 
@@ -44,8 +45,7 @@ def set_num_threads(count: int) -> None:
     global _count
     count = operator.index(count)
     if not 0 <= count <= 4096:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: the number of threads is {count}, and must be 1 to 4096, or 0 for all")
+        raise _errors.invalid(f"the number of threads is {count}, and must be 1 to 4096, or 0 for all")
     _count = count
 
 
@@ -74,3 +74,31 @@ def _after_fork() -> None:
 
 
 os.register_at_fork(after_in_child=_after_fork)
+
+
+_of_streams: Dict[Tuple[int, int], ctypes.c_void_p] = {}
+
+
+def executor_of(device: int, stream: int) -> Any:
+    """For any thread, and a stream that may end at any time: libtilefold keeps what calls need (tilefold.h). The
+    host's for device -1."""
+    if device < 0:
+        return executor()
+    found = _of_streams.get((device, stream))
+    if found is None:
+        if not _library.has_cuda:
+            raise _errors.unsupported("the array is on a GPU, and this libtilefold was built without CUDA. Build one "
+                                      "with -DTILEFOLD_C_CUDA=ON and name it in the environment variable "
+                                      "TILEFOLD_LIBRARY, or copy the array to the host")
+        found = ctypes.c_void_p()
+        _library.call("tilefold_stream_executor", device, stream, ctypes.byref(found))
+        _of_streams[device, stream] = found
+    return found
+
+
+def release_memory() -> None:
+    """Gives back the GPU memory that the calling thread keeps for its next calls: for each of the last eight streams
+    and each default stream the workspace of its largest call. Waits for work that uses it. Nothing is kept on the
+    host."""
+    for handle in list(_of_streams.values())[:1]:  # any of them stands for all of a thread
+        _library.call("tilefold_release", handle)

@@ -24,7 +24,7 @@ import contextlib
 import math
 import threading
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union, cast
 
 import torch
 from torch import Tensor
@@ -46,8 +46,7 @@ def _fold(x: Tensor, op: str, dim: Sequence[int], keepdim: bool) -> Tensor:
         of_all: Optional[Tensor] = _short_way(x, op)
         if of_all is not None:
             return of_all
-    found: Tensor = _gpu.fold(_on_gpu if x.is_cuda else _on_host, x, op, tuple(dim), keepdim)
-    return found
+    return _gpu.fold(_on_gpu if x.is_cuda else _on_host, x, op, tuple(dim), keepdim)
 
 
 def _dims(x: Tensor, dim: Dim) -> List[int]:
@@ -56,10 +55,10 @@ def _dims(x: Tensor, dim: Dim) -> List[int]:
     named = [dim] if isinstance(dim, int) else list(dim)
     for one in named:
         if not -max(x.dim(), 1) <= one < max(x.dim(), 1):
-            raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: there is no dim {one} in a tensor of {x.dim()}")
+            raise _errors.bad_shape(f"there is no dim {one} in a tensor of {x.dim()}")
     found = sorted(one % x.dim() for one in named) if x.dim() else []
     if len(set(found)) != len(found):
-        raise _errors.ArgumentError(_errors.BAD_SHAPE, f"tilefold: a dim is named twice in {named}")
+        raise _errors.bad_shape(f"a dim is named twice in {named}")
     return found
 
 
@@ -90,12 +89,15 @@ _library = torch.library.Library("tilefold", "DEF")
 
 
 def _refuse(ctx: Any, *gradients: Any) -> None:
-    raise _errors.UnsupportedError(_errors.UNSUPPORTED, "tilefold: backward of a backward is not there")
+    raise _errors.unsupported("backward of a backward is not there")
 
 
-def _op(schema: str, fake: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _op(schema: str, fake: Callable[..., Any]) -> Callable[[_Function], _Function]:
     """Makes a function the operator of that schema; `fake` makes its results without values."""
-    def define(function: Callable[..., Any]) -> Callable[..., Any]:
+    def define(function: _Function) -> _Function:
         name = schema.partition("(")[0]
         _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
         for key in ("CPU", "CUDA"):
@@ -103,8 +105,7 @@ def _op(schema: str, fake: Callable[..., Any]) -> Callable[[Callable[..., Any]],
         torch.library.register_fake(f"tilefold::{name}", fake, lib=_library)
         if name.endswith("_backward"):
             torch.library.register_autograd(f"tilefold::{name}", _refuse, lib=_library)
-        op: Callable[..., Any] = getattr(torch.ops.tilefold, name)
-        return op
+        return cast(_Function, getattr(torch.ops.tilefold, name))
 
     return define
 
@@ -128,9 +129,7 @@ def _result_of_sum(x: Tensor) -> torch.dtype:
 @_op("sum(Tensor x, int[] dim, bool keepdim) -> Tensor",
      lambda x, dim, keepdim: _reduced(x, dim, keepdim, _result_of_sum(x)))
 def _sum(x: Tensor, dim: List[int], keepdim: bool) -> Tensor:
-    if x.is_floating_point():
-        return _fold(x, "sum", dim, keepdim).to(x.dtype)
-    return _fold(x, "sum", dim, keepdim).to(torch.int64)
+    return _fold(x, "sum", dim, keepdim).to(_result_of_sum(x))
 
 
 def _keep_shape(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
@@ -266,7 +265,7 @@ def _keep_result(ctx: Any, inputs: Tuple[Any, ...], output: Any) -> None:
     ctx.save_for_backward(output)
 
 
-_differentiable("log_softmax", lambda ctx, g: (_log_softmax_backward(g, *ctx.saved_tensors, ctx.dim), None),
+_differentiable("log_softmax", lambda ctx, g: (_log_softmax_backward(g, ctx.saved_tensors[0], ctx.dim), None),
                 _keep_result)
 
 
@@ -283,7 +282,7 @@ def _softmax_backward(g: Tensor, y: Tensor, dim: int) -> Tensor:
     return (weighted - y.to(wide) * total).to(y.dtype).contiguous()
 
 
-_differentiable("softmax", lambda ctx, g: (_softmax_backward(g, *ctx.saved_tensors, ctx.dim), None), _keep_result)
+_differentiable("softmax", lambda ctx, g: (_softmax_backward(g, ctx.saved_tensors[0], ctx.dim), None), _keep_result)
 
 # ---- rms_norm
 
@@ -381,7 +380,7 @@ def _as(x: Tensor, dtype: Optional[torch.dtype]) -> Tensor:
 
 def _require_float(x: Tensor, name: str) -> None:
     if not x.is_floating_point():
-        raise _errors.UnsupportedError(_errors.UNSUPPORTED, f"tilefold: {name} is of floating tensors, not {x.dtype}")
+        raise _errors.unsupported(f"{name} is of floating tensors, not {x.dtype}")
 
 
 def sum(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Optional[torch.dtype] = None) -> Tensor:
@@ -396,8 +395,7 @@ def mean(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Optional[t
     """The mean over dims (None: all), computed in float64; NaN of nothing."""
     x = _as(x, dtype)
     _require_float(x, "mean")
-    result: Tensor = _mean(x, _dims(x, dim), keepdim)
-    return result
+    return _mean(x, _dims(x, dim), keepdim)
 
 
 def var_mean(x: Tensor, dim: Dim = None, *, correction: int = 1, keepdim: bool = False) -> Tuple[Tensor, Tensor]:
@@ -405,22 +403,19 @@ def var_mean(x: Tensor, dim: Dim = None, *, correction: int = 1, keepdim: bool =
     of nothing, and a sample's variance of one item."""
     _require_float(x, "var_mean")
     if correction not in (0, 1):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: correction is {correction!r}, and must be 0 or 1")
-    result: Tuple[Tensor, Tensor] = _var_mean(x, _dims(x, dim), correction, keepdim)
-    return result
+        raise _errors.invalid(f"correction is {correction!r}, and must be 0 or 1")
+    return _var_mean(x, _dims(x, dim), correction, keepdim)
 
 
 def logsumexp(x: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
     """log(sum(exp(x))) over dims without overflow, in double and rounded once; -infinity of nothing."""
     _require_float(x, "logsumexp")
-    result: Tensor = _logsumexp(x, _dims(x, dim), keepdim)
-    return result
+    return _logsumexp(x, _dims(x, dim), keepdim)
 
 
 def _one_dim(x: Tensor, dim: int) -> int:
     if not isinstance(dim, int):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: dim is {dim!r}, and must be one number")
+        raise _errors.invalid(f"dim is {dim!r}, and must be one number")
     found = _dims(x, dim)
     return found[0] if found else 0
 
@@ -429,16 +424,14 @@ def log_softmax(x: Tensor, dim: int, dtype: Optional[torch.dtype] = None) -> Ten
     """x - logsumexp(x) along dim, in double and rounded once."""
     x = _as(x, dtype)
     _require_float(x, "log_softmax")
-    result: Tensor = _log_softmax(x if x.dim() else x.reshape(1), _one_dim(x, dim))
-    return result.reshape(x.shape)
+    return _log_softmax(x if x.dim() else x.reshape(1), _one_dim(x, dim)).reshape(x.shape)
 
 
 def softmax(x: Tensor, dim: int, dtype: Optional[torch.dtype] = None) -> Tensor:
     """exp(x) / sum(exp(x)) along dim, without overflow: exp(x - logsumexp(x)), in float32 or float64."""
     x = _as(x, dtype)
     _require_float(x, "softmax")
-    result: Tensor = _softmax(x if x.dim() else x.reshape(1), _one_dim(x, dim))
-    return result.reshape(x.shape)
+    return _softmax(x if x.dim() else x.reshape(1), _one_dim(x, dim)).reshape(x.shape)
 
 
 def rms_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor] = None,
@@ -448,23 +441,19 @@ def rms_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor
     _require_float(x, "rms_norm")
     shape = tuple(normalized_shape)
     if not shape or tuple(x.shape[-len(shape):]) != shape or (weight is not None and tuple(weight.shape) != shape):
-        raise _errors.ArgumentError(
-            _errors.BAD_SHAPE, f"tilefold: rms_norm over {shape} of a tensor of {tuple(x.shape)}"
+        raise _errors.bad_shape(f"rms_norm over {shape} of a tensor of {tuple(x.shape)}"
             + ("" if weight is None else f" with a weight of {tuple(weight.shape)}"))
     if weight is not None and (weight.dtype != x.dtype or weight.device != x.device):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: rms_norm of {x.dtype} on {x.device} with a "
-                                    f"weight of {weight.dtype} on {weight.device}")
-    result: Tensor = _rms_norm(x, len(shape), weight, torch.finfo(x.dtype).eps if eps is None else eps)[0]
-    return result
+        raise _errors.invalid(f"rms_norm of {x.dtype} on {x.device} with a weight of {weight.dtype} on {weight.device}")
+    return _rms_norm(x, len(shape), weight, torch.finfo(x.dtype).eps if eps is None else eps)[0]
 
 
 def norm(x: Tensor, p: float = 2, dim: Dim = None, keepdim: bool = False) -> Tensor:
     """The norm of order 1, 2 or infinity over dims (None: all); squares do not overflow. 0 of nothing."""
     _require_float(x, "norm")
     if p not in _NORMS:
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT, f"tilefold: p is {p!r}, and must be 1, 2 or inf")
-    result: Tensor = _norm(x, float(p), _dims(x, dim), keepdim)
-    return result
+        raise _errors.invalid(f"p is {p!r}, and must be 1, 2 or inf")
+    return _norm(x, float(p), _dims(x, dim), keepdim)
 
 
 # ---- in place of torch's own
@@ -484,8 +473,7 @@ def _in_place_of_torch() -> List[Tuple[str, Callable[..., Any]]]:
         if x.is_complex():
             return torch.view_as_complex(_mean(torch.view_as_real(x), _dims(x, dim), keepdim))
         _require_float(x, "mean")
-        found: Tensor = _mean(x, _dims(x, dim), keepdim)
-        return found
+        return _mean(x, _dims(x, dim), keepdim)
 
     def var_mean_of(x: Tensor, dim: Dim = None, *, correction: Any = None,
                     keepdim: bool = False) -> Tuple[Tensor, Tensor]:
@@ -547,8 +535,7 @@ def batch_invariant(device: str = "cuda") -> Iterator[None]:
     within it.
     """
     if device not in ("cpu", "cuda"):
-        raise _errors.ArgumentError(_errors.INVALID_ARGUMENT,
-                                    f"tilefold: device is {device!r}, and must be 'cuda' or 'cpu'")
+        raise _errors.invalid(f"device is {device!r}, and must be 'cuda' or 'cpu'")
     with _lock:
         if _users[device] == 0:
             _overrides[device] = _override(device)

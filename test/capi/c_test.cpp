@@ -1085,6 +1085,37 @@ TEST(Precompiled, HasTheNamesBitsAndExceptionsOfTheTemplates) {
   EXPECT_THROW(p::host_executor(-1), invalid_range_error);
 }
 
+// A result of another size than C writes is memory that is overwritten.
+TEST(Precompiled, ResultsHaveTheSizeThatCWrites) {
+  namespace p = tilefold::precompiled;
+  const auto of_items = []<class T>(T) {
+    const auto check = []<class Op>(const Op& op) {
+      tilefold_dtype type{};
+      std::int32_t count = 0;
+      const char* const name = op.template name_for<T>();
+      if (tilefold_result(name, code<T>, &type, &count) != TILEFOLD_OK) return;
+      EXPECT_EQ(sizeof(typename Op::template result<T>),
+                static_cast<unsigned>(type.bits / 8 * count))
+          << name << " of items of code " << int{code<T>.code} << " and " << int{code<T>.bits}
+          << " bits";
+    };
+    const auto check_all = [&](const auto&... ops) { (check(ops), ...); };
+    check_all(p::sum, p::sum64, p::product, p::product64, p::min, p::max, p::minmax, p::arg_min,
+              p::arg_max, p::any, p::all, p::count_nonzero, p::bit_and, p::bit_or, p::bit_xor,
+              p::mean, p::variance, p::population_variance, p::standard_deviation,
+              p::population_standard_deviation, p::l1, p::l2, p::linf, p::logsumexp,
+              p::softmax_pair, p::compensated_sum, p::exact_sum, p::exact_mean, p::checked_sum,
+              p::summary);
+  };
+  const auto of_all = [&](auto... zeros) { (of_items(zeros), ...); };
+  of_all(std::int8_t{}, std::int16_t{}, std::int32_t{}, std::int64_t{}, std::uint8_t{},
+         std::uint16_t{}, std::uint32_t{}, std::uint64_t{}, half{}, bfloat16{}, float{}, double{},
+         bool{});
+  p::host_executor exec(1);
+  const int items[] = {-7, 3};
+  EXPECT_EQ(p::reduce(exec, items, 2, p::linf), 7.0);
+}
+
 TEST(Precompiled, AxesStatisticsDotsAndRowsAreThoseOfTheTemplates) {
   namespace p = tilefold::precompiled;
   p::host_executor exec(2);

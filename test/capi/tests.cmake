@@ -16,6 +16,10 @@ if(TILEFOLD_HAS_NVCC AND NOT TILEFOLD_C_LIBRARY)
                          PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-diag-suppress=177>)
 endif()
 
+# Names and numbers that several lists hold. It needs no library.
+add_test(NAME c.names COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/capi/names_test.py
+                              ${PROJECT_SOURCE_DIR})
+
 if(NOT TILEFOLD_C_LIBRARY)
   return()
 endif()
