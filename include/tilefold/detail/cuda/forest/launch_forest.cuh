@@ -501,10 +501,8 @@ template <class Policy, class Source, class Reducer>
 constexpr tile_policy forest_policy() {
   if constexpr (stages_trees<Source, Reducer>) {
     return staged_shape_of<Source, Reducer>.policy();
-  } else if constexpr (std::is_same_v<Policy, default_policy>) {
-    return policy_for(item_bytes<Source>);
   } else {
-    return Policy::value;
+    return policy_or<Policy>(policy_for(item_bytes<Source>));
   }
 }
 
