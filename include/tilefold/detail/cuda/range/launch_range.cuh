@@ -88,14 +88,13 @@ constexpr tile_policy policy_or(tile_policy standard) {
   }
 }
 
-/// Launches the fold of a range in tiles of `Policy`. `workspace_for(demand)` returns the
-/// workspace.
-template <class Build, tile_policy Policy, bool Staged = false, class Source, class Reducer,
-          class Init, class Out, class WorkspaceFor>
-void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,
-                  const WorkspaceFor& workspace_for) {
-  using acc = typename Reducer::accumulator;
-  const std::int64_t tiles = tree::num_blocks(job.n, Policy.tile());
+/// Launches a fold in `tiles` tiles of `Policy`: of a range of `extent` items, or of a piece whose
+/// blocks that is. `workspace_for(demand)` returns the workspace.
+template <class Build, tile_policy Policy, bool Staged, class Length, class Source, class Reducer,
+          class Init, class Out, class Extent, class WorkspaceFor>
+void launch_tiles_of(const range_job<Source, Reducer, Init, Out>& job, const Extent& extent,
+                     std::int64_t tiles, const workspace_demand& demand,
+                     const WorkspaceFor& workspace_for) {
   if (tiles > most_tiles) {
     throw invalid_range_error("tilefold: " + std::to_string(job.n) + " items are " +
                               std::to_string(tiles) + " tiles of " + std::to_string(Policy.tile()) +
@@ -103,15 +102,25 @@ void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,
   }
   static known_kernel known;
   const auto kernel = known.on(job.gpu,
-                               &tile_kernel<Build, Policy.nt, Policy.vt, Staged, told_length,
-                                            Source, closed_reducer<Reducer>, Init, Out>,
+                               &tile_kernel<Build, Policy.nt, Policy.vt, Staged, Length, Source,
+                                            closed_reducer<Reducer>, Init, Out>,
                                "tile_kernel", Policy.nt, Staged ? starts::in_turn : starts::early);
-  const workspace& space = workspace_for(cuda::demand(Policy, job.n, sizeof(acc)));
+  const workspace& space = workspace_for(demand);
   const std::int64_t blocks = kernel.most(tiles);
   const tile_shares shares{static_cast<unsigned>(tiles / blocks),
                            static_cast<unsigned>(tiles % blocks)};
-  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, {job.n, shares},
-                scratch_in<acc>(space));
+  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out,
+                Length{extent, shares}, scratch_in<typename Reducer::accumulator>(space));
+}
+
+/// Launches the fold of a range in tiles of `Policy`.
+template <class Build, tile_policy Policy, bool Staged = false, class Source, class Reducer,
+          class Init, class Out, class WorkspaceFor>
+void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,
+                  const WorkspaceFor& workspace_for) {
+  cuda::launch_tiles_of<Build, Policy, Staged, told_length>(
+      job, job.n, tree::num_blocks(job.n, Policy.tile()),
+      cuda::demand(Policy, job.n, sizeof(typename Reducer::accumulator)), workspace_for);
 }
 
 /// Launches the fold of a range of at most most_short_items().
