@@ -33,7 +33,6 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
-#include <tilefold/detail/cuda/range/launch_reducer.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>

@@ -87,6 +87,23 @@ struct exact_shape {
   static constexpr int rows = vt / width;
 };
 
+/// Writes the sum of n elements that `places` and `marks` hold; by one warp.
+template <class State, class Reducer, class Init, class Out, class Count>
+__device__ __forceinline__ void write_sum_of_places(wide_places<State>& places, std::uint64_t marks,
+                                                    const Reducer& reducer, const Init& init,
+                                                    const Out& out, Count n, int lane) {
+  wide_by_warp<State> whole(places, lane);
+  if constexpr (std::is_same_v<Init, no_init>) {
+    const exact_window window = whole.window(marks);
+    if (lane == 0) cuda::write(out, reducer.result_of_exact_sum(window, n));
+  } else if (lane == 0) {
+    State state{};
+    for (int i = 0; i < State::words; ++i) state.sum.word[i] = places.word(i);
+    state.marks = marks;
+    cuda::write(out, detail::finish(reducer, init, reducer.of_exact_sum(state, n)));
+  }
+}
+
 /// The exact sum of n >= 1 elements. `Summands` lifts an element to the float or double that a
 /// warp's Digits add. More than one block need `sums`.
 template <class Build, class Digits, class Source, class Reducer, class Summands, class Init,
@@ -215,17 +232,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     const long long sum = digits[0].word[s];
     if (sum != 0) total.add(sum, Digits::exponent(s));
   }
-  wide_by_warp<state_type> whole_sum(total, lane);
-  const std::uint64_t marks = digits[0].marks;
-  if constexpr (std::is_same_v<Init, no_init>) {
-    const exact_window window = whole_sum.window(marks);
-    if (lane == 0) cuda::write(out, reducer.result_of_exact_sum(window, n));
-  } else if (lane == 0) {
-    state_type state{};
-    for (int i = 0; i < state_type::words; ++i) state.sum.word[i] = total.word(i);
-    state.marks = marks;
-    cuda::write(out, detail::finish(reducer, init, reducer.of_exact_sum(state, n)));
-  }
+  cuda::write_sum_of_places(total, digits[0].marks, reducer, init, out, n, lane);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -115,17 +115,7 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
     if (lane == 0) sum.marks = of_all;
     __syncwarp();
   }
-  wide_by_warp<state_type> whole(sum.places, lane);
-  const std::uint64_t all_marks = sum.marks;
-  if constexpr (std::is_same_v<Init, no_init>) {
-    const exact_window window = whole.window(all_marks);
-    if (lane == 0) cuda::write(out, reducer.result_of_exact_sum(window, n));
-  } else if (lane == 0) {
-    state_type state{};
-    for (int i = 0; i < state_type::words; ++i) state.sum.word[i] = sum.places.word(i);
-    state.marks = all_marks;
-    cuda::write(out, detail::finish(reducer, init, reducer.of_exact_sum(state, n)));
-  }
+  cuda::write_sum_of_places(sum.places, sum.marks, reducer, init, out, n, lane);
 }
 
 }  // namespace tilefold::detail::cuda

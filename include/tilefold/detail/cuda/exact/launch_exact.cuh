@@ -17,7 +17,6 @@
 #include <tilefold/detail/cuda/exact/exact_short_kernel.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
-#include <tilefold/detail/cuda/range/launch_reducer.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>

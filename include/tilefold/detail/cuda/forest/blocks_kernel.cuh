@@ -5,6 +5,8 @@
 //     equal_slices     | s0 s1 s2 | s3 s4 s5 | s6 s7 s8 | ...     trees of one length
 //     queued_slices    | s0 s1 s2 | s3 s4 s5 s6 | s7 | ...        the queue of the launches
 //                                                                 before (forest_plan.cuh)
+//     planned_slices   the same of few trees, which each block finds by itself, in the only launch
+//                      (planned_slices.cuh)
 //     block b          slices b, b + blocks...
 //
 // The block that completes a tree's slices folds their values and writes the result.
@@ -27,7 +29,14 @@ struct equal_slices {
   Acc* slots;
   unsigned* arrivals;
 
-  __device__ bool none() const { return false; }
+  template <class Work>
+  __device__ bool none(const Work&) const {
+    return false;
+  }
+  template <class Work>
+  __device__ const equal_slices& all(const Work&) const {
+    return *this;
+  }
 
   template <class Forest>
   __device__ std::int64_t size(const Forest& forest) const {
@@ -53,10 +62,15 @@ template <class Acc>
 struct queued_slices : long_queue<Acc> {
   /// Whether there are none. If so, this resets the counters for the next call; blocks that ask
   /// later still get the same answer.
-  __device__ bool none() const {
+  template <class Work>
+  __device__ bool none(const Work&) const {
     if (this->num_trees() > 0) return false;
     if (blockIdx.x == 0 && threadIdx.x == 0) this->state->reset();
     return true;
+  }
+  template <class Work>
+  __device__ const queued_slices& all(const Work&) const {
+    return *this;
   }
 
   template <class Forest>
@@ -100,9 +114,9 @@ __global__ void __launch_bounds__(
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   cuda::wait_for_previous_launch();
-  if (slices.none()) return;
-  cuda::fold_slices(slices,
-                    work_type{forest, reducer, init, out, slices.slots, slices.arrivals, shared});
+  const work_type work{forest, reducer, init, out, slices.slots, slices.arrivals, shared};
+  if (slices.none(work)) return;
+  cuda::fold_slices(slices.all(work), work);
   slices.finish();
 }
 

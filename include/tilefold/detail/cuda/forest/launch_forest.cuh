@@ -21,7 +21,7 @@
 #include <tilefold/detail/cuda/forest/forest_ranges.cuh>
 #include <tilefold/detail/cuda/forest/forest_sizes.cuh>
 #include <tilefold/detail/cuda/forest/lanes_kernel.cuh>
-#include <tilefold/detail/cuda/forest/one_launch_kernel.cuh>
+#include <tilefold/detail/cuda/forest/planned_slices.cuh>
 #include <tilefold/detail/cuda/forest/short_trees_kernel.cuh>
 #include <tilefold/detail/cuda/forest/subtree_kernel.cuh>
 #include <tilefold/detail/cuda/forest/warps_kernel.cuh>
@@ -79,26 +79,14 @@ auto ready_warps(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
   return known.on(job.gpu, &warps_kernel<Build, Trees, Forest, closed_reducer<Reducer>, Init, Out>,
                   "warps_kernel", warps_nt, start);
 }
-template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
-          class Empty>
+template <class Build, tile_policy Policy, class Slices, class Forest, class Reducer, class Init,
+          class Out, class Empty>
 auto ready_blocks(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  using slices = queued_slices<typename Reducer::accumulator>;
   static known_kernel known;
   return known.on(job.gpu,
-                  &blocks_kernel<Build, Policy.nt, Policy.vt, slices, Forest,
+                  &blocks_kernel<Build, Policy.nt, Policy.vt, Slices, Forest,
                                  closed_reducer<Reducer>, Init, Out>,
                   "blocks_kernel", Policy.nt, starts::early);
-}
-
-/// Folds a forest of few trees, all of them in one launch.
-template <class Build, tile_policy Policy, class Forest, class Reducer, class Init, class Out,
-          class Empty>
-auto ready_one_launch(const forest_job<Forest, Reducer, Init, Out, Empty>& job) {
-  static known_kernel known;
-  return known.on(job.gpu,
-                  &one_launch_kernel<Build, Policy.nt, Policy.vt, Forest, closed_reducer<Reducer>,
-                                     Init, Empty, Out>,
-                  "one_launch_kernel", Policy.nt, starts::early);
 }
 
 /// Blocks of lanes_nt threads, of which a warp takes a tree at a time.
@@ -114,6 +102,11 @@ inline constexpr bool job_takes_trees = std::is_same_v<which_of_job<Job>, longer
 /// Whether one launch may fold a forest, if it has few trees.
 template <class Job>
 inline constexpr bool may_take_one_launch = sizeof(typename Job::acc) <= most_one_launch_acc_bytes;
+
+/// What blocks_kernel folds then.
+template <class Job>
+using slices_of_one_launch =
+    planned_slices<typename Job::acc, std::remove_cvref_t<decltype(Job::empty)>>;
 
 template <class Job>
 constexpr bool fits_one_launch(std::int64_t most_trees) {
@@ -136,7 +129,7 @@ template <class Build, tile_policy Policy, class Job>
 void ready_trees(const Job& job, std::int64_t most_trees) {
   if constexpr (may_take_one_launch<Job>) {
     if (fits_one_launch<Job>(most_trees)) {
-      (void)cuda::ready_one_launch<Build, Policy>(job);
+      (void)cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
       return;
     }
   }
@@ -144,7 +137,7 @@ void ready_trees(const Job& job, std::int64_t most_trees) {
     if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
     if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
     (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
-    (void)cuda::ready_blocks<Build, Policy>(job);
+    (void)cuda::ready_blocks<Build, Policy, queued_slices<typename Job::acc>>(job);
   }
 }
 
@@ -169,9 +162,9 @@ template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
 void launch_all_in_one(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
   const auto queue = cuda::queue_in<typename Job::acc>(most_trees, workspace_for);
   const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
-  const auto one_launch = cuda::ready_one_launch<Build, Policy>(job);
-  one_launch.launch(one_launch.resident, job.stream, job.forest, job.reducer, job.init, job.empty,
-                    job.out, plan, queue.slots, queue.arrivals);
+  const auto kernel = cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
+  kernel.launch(kernel.resident, job.stream, {plan, job.empty, queue.slots, queue.arrivals},
+                job.forest, job.reducer, job.init, job.out);
 }
 
 /// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
@@ -186,7 +179,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
       detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
   if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
-  const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
+  const auto by_blocks = cuda::ready_blocks<Build, Policy, queued_slices<acc>>(job);
   bool asked = false;
   if constexpr (job_takes_trees<Job>) {
     asked = most_trees >= least_short_trees && most_trees <= most_short_trees;
@@ -399,11 +392,7 @@ template <class Build, tile_policy Policy, class Forest, class Reducer, class In
 void launch_equal_slices(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                          std::int64_t trees, const WorkspaceFor& workspace_for) {
   using acc = typename Reducer::accumulator;
-  static known_kernel known;
-  const auto kernel = known.on(job.gpu,
-                               &blocks_kernel<Build, Policy.nt, Policy.vt, equal_slices<acc>,
-                                              Forest, closed_reducer<Reducer>, Init, Out>,
-                               "blocks_kernel", Policy.nt, starts::early);
+  const auto kernel = cuda::ready_blocks<Build, Policy, equal_slices<acc>>(job);
   const std::int64_t length = job.forest.length;
   // No smaller than forest_sizes.cuh knows them.
   using source_type = typename Forest::source_type;
@@ -501,10 +490,8 @@ template <class Policy, class Source, class Reducer>
 constexpr tile_policy forest_policy() {
   if constexpr (stages_trees<Source, Reducer>) {
     return staged_shape_of<Source, Reducer>.policy();
-  } else if constexpr (std::is_same_v<Policy, default_policy>) {
-    return policy_for(item_bytes<Source>);
   } else {
-    return Policy::value;
+    return policy_or<Policy>(policy_for(item_bytes<Source>));
   }
 }
 

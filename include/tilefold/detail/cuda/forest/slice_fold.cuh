@@ -67,6 +67,7 @@ class slice_work {
   static constexpr bool staged = cuda::stages_slices<source_type, Reducer>(Policy.nt);
 
  public:
+  static constexpr int nt = Policy.nt;
   struct shared_memory : tree_memory<source_type, Reducer, Policy.nt / warp_size, staged> {
     slot<acc> warp_values[2][Policy.nt / warp_size];
     bool completed;
@@ -97,6 +98,10 @@ class slice_work {
         reducer, first_slot, 0, slice.slices, __builtin_addressof(shared.warp_values[0][0].value));
     if (threadIdx.x == 0) write_tree(slice.tree, all);
     __syncthreads();  // warp_values are free again
+  }
+
+  __device__ __forceinline__ void write_tree(std::int64_t i, const acc& value) const {
+    cuda::write(out + i, detail::finish(reducer, init, value));
   }
 
  private:
@@ -166,10 +171,6 @@ class slice_work {
     }
     if (threadIdx.x < warp_size) result.put(stack.value());
     __syncthreads();  // warp_values are free again
-  }
-
-  __device__ __forceinline__ void write_tree(std::int64_t i, const acc& value) const {
-    cuda::write(out + i, detail::finish(reducer, init, value));
   }
 };
 

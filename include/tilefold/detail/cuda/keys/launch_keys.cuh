@@ -62,23 +62,13 @@ inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::in
 template <class Source>
 inline constexpr bool all_long<open_runs<Source>> = true;
 
-/// Folds a range in which no run can be open.
-template <class Build, class Input, class Reducer, class... Arguments>
-void launch_short_runs(const Input& input, const Reducer& reducer, std::int64_t origin,
-                       const device_info& gpu, cudaStream_t stream, const Arguments&... arguments) {
-  static known_kernel known;
-  known
-      .on(gpu, &short_runs_kernel<Build, Input, Reducer, Arguments...>, "short_runs_kernel",
-          by_key_nt, starts::early)
-      .launch(1, stream, input, reducer, arguments..., origin);
-}
-
 /// The kernel that folds runs, those that begin in `Share` items by a warp.
-template <class Build, int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
+template <class Build, int Share, class Heads, class Input, class Reducer, class Init,
+          class KeysOut, class Out>
 auto ready_runs(const Input&, const Reducer&, const Init&, const KeysOut&, const Out&,
                 const device_info& gpu) {
   static known_kernel known;
-  return known.on(gpu, &runs_kernel<Build, Share, Input, Reducer, Init, KeysOut, Out>,
+  return known.on(gpu, &runs_kernel<Build, Share, Heads, Input, Reducer, Init, KeysOut, Out>,
                   "runs_kernel", by_key_nt, starts::early);
 }
 
@@ -98,8 +88,9 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   const std::int64_t before = cuda::items_to_alignment(input.keys);
   const std::int64_t most_open = most_open_runs(n);
   if (most_open == 0) {
-    cuda::launch_short_runs<Build>(input, device_reducer, -before, gpu, stream, init, keys_out, out,
-                                   num_runs_out);
+    cuda::ready_runs<Build, patch_items, heads_of_block<CountOut>>(input, device_reducer, init,
+                                                                   keys_out, out, gpu)
+        .launch(1, stream, input, device_reducer, init, keys_out, out, {num_runs_out, -before});
     return;
   }
   const workspace& space = workspace_for(by_key_demand(n, sizeof(acc)));
@@ -123,10 +114,10 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   static known_kernel known_heads;
   const auto heads = known_heads.on(gpu, &heads_kernel<Build, typename Input::keys_type, CountOut>,
                                     "heads_kernel", by_key_nt, starts::early);
-  const auto by_patches =
-      cuda::ready_runs<Build, patch_items>(input, device_reducer, init, keys_out, out, gpu);
-  const auto by_spans =
-      cuda::ready_runs<Build, span_items>(input, device_reducer, init, keys_out, out, gpu);
+  const auto by_patches = cuda::ready_runs<Build, patch_items, run_tables>(
+      input, device_reducer, init, keys_out, out, gpu);
+  const auto by_spans = cuda::ready_runs<Build, span_items, run_tables>(input, device_reducer, init,
+                                                                        keys_out, out, gpu);
   cuda::ready_forest<Build, Policy>(job, most_open);
   heads.launch(tree::num_blocks(blocks, rounds), stream, input, num_runs_out, tables, rounds);
   const auto launch = [&](const auto& runs, int shares) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folds runs of equal neighbouring keys whose heads are known (heads_kernel.cuh). A warp folds the
-// runs that begin in its patch:
+// Folds runs of equal neighbouring keys. Their heads are known (heads_kernel.cuh), or found here if
+// one block can fold all items. A warp folds the runs that begin in its patch:
 //
 //     items          | span 0 of the patch | span 1 of the patch | 1024 items of reach | ...
 //     runs           |aa|b|cccc|ddddddddddddddd|e|fffffffffffffffffffff|ggg|h ...
@@ -424,22 +424,36 @@ template <class Input, class Reducer>
 inline constexpr int resident_by_key_blocks = min_resident_by_key_blocks(
     sizeof(typename Reducer::accumulator), folds_from_ring<typename Input::source_type, Reducer>);
 
-/// Folds the runs of a range whose heads stand in `tables`; a warp takes those that begin in
-/// `Share` items, which are a patch or a span.
-template <class Build, int Share, class Input, class Reducer, class Init, class KeysOut, class Out>
-__global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Reducer>))
-    runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
-                run_tables tables) {
-  using work_type = patch_work<Share, Input, Reducer, Init, KeysOut, Out>;
+/// A warp's share of the heads that heads_kernel has found.
+struct listed_share {
+  const run_tables& tables;
+  std::int64_t begin;  // of the patch
+  patch_heads heads;
+  head_count before;  // the patch
+  int earlier;        // runs of the patch
+
+  __device__ __forceinline__ std::int64_t runs_before() const { return before.runs + earlier; }
+  __device__ __forceinline__ int runs() const { return cuda::count_heads(heads.mine).runs; }
+
+  /// Lists the run before the patch if it is open. `head`: the patch's first one.
+  __device__ __forceinline__ void finish(std::int64_t head) const {
+    if (lane_of_thread() == 0 && earlier == 0) {
+      tables.list_if_open(before, head, [&] {
+        return atomicAdd(reinterpret_cast<unsigned long long*>(tables.num_open), 1ull);
+      });
+    }
+  }
+};
+
+template <int Share, class Input>
+__device__ __forceinline__ listed_share take_share(const run_tables& tables, const Input&) {
   constexpr int shares = patch_items / Share;
-  __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
-  cuda::wait_for_previous_launch();
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
   const std::int64_t share = std::int64_t{blockIdx.x} * by_key_warps + warp;
   const std::int64_t patch = share / shares;
   patch_heads heads = cuda::load_heads(tables.heads, patch, tables.num_patches);
   const head_count before = tables.before(patch);
-  int earlier = 0;  // runs of the patch
+  int earlier = 0;
   if constexpr (shares > 1) {
     constexpr int bits = 64 / shares;
     const int bit = static_cast<int>(share % shares) * bits;
@@ -447,43 +461,64 @@ __global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Redu
     const head_bits before_share = all & ((head_bits{1} << bit) - 1);
     heads.mine = all & (~head_bits{0} >> (64 - bits) << bit);
     heads.later = all & ~(before_share | heads.mine);
-    earlier = count_heads(before_share).runs;
+    earlier = cuda::count_heads(before_share).runs;
   }
-  if (__all_sync(full_warp, heads.mine == 0)) return;
-  work_type work(input, reducer, init, keys_out, out, memory[warp].value, tables.begin(patch),
-                 heads);
-  work.fold_runs(before.runs + earlier, count_heads(heads.mine).runs);
-  if (lane_of_thread() == 0 && earlier == 0) {
-    tables.list_if_open(before, work.first_head(), [&] {
-      return atomicAdd(reinterpret_cast<unsigned long long*>(tables.num_open), 1ull);
-    });
-  }
+  return {tables, tables.begin(patch), heads, before, earlier};
 }
 
-/// One block finds and folds all runs of a range in which none can be open.
-template <class Build, class Input, class Reducer, class Init, class KeysOut, class Out,
-          class CountOut>
-__global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Reducer>))
-    short_runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out,
-                      CountOut num_runs_out, std::int64_t origin) {
-  using work_type = patch_work<patch_items, Input, Reducer, Init, KeysOut, Out>;
-  __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
+/// The heads of a range in which no run can be open: its only block finds them.
+template <class CountOut>
+struct heads_of_block {
+  CountOut num_runs_out;
+  std::int64_t origin;
+};
+
+struct found_share {
+  std::int64_t begin;
+  patch_heads heads;
+  std::int64_t before;
+  int runs_here;
+
+  __device__ __forceinline__ std::int64_t runs_before() const { return before; }
+  __device__ __forceinline__ int runs() const { return runs_here; }
+  __device__ __forceinline__ void finish(std::int64_t) const {}
+};
+
+template <int Share, class Input, class CountOut>
+__device__ __forceinline__ found_share take_share(const heads_of_block<CountOut>& range,
+                                                  const Input& input) {
+  static_assert(Share == patch_items);
   __shared__ head_bits heads[by_key_warps * warp_size];
   __shared__ int runs_of_warp[by_key_warps];
-  cuda::wait_for_previous_launch();
   const int warp = static_cast<int>(threadIdx.x) / warp_size;
-  const std::int64_t begin = origin + warp * patch_items;
+  const std::int64_t begin = range.origin + warp * patch_items;
   heads[threadIdx.x] = head_finder<Input>{input}.of_patch(begin);
   __syncthreads();
   const patch_heads mine = cuda::load_heads(heads, warp, by_key_warps);
   const int runs = cuda::count_heads(mine.mine).runs;
   if (lane_of_thread() == 0) runs_of_warp[warp] = runs;
-  work_type work(input, reducer, init, keys_out, out, memory[warp].value, begin, mine);
   __syncthreads();
   std::int64_t before = 0;
   for (int w = 0; w < warp; ++w) before += runs_of_warp[w];
-  if (runs > 0) work.fold_runs(before, runs);
-  if (threadIdx.x + 1 == by_key_nt) cuda::write(num_runs_out, before + runs);
+  if (threadIdx.x + 1 == by_key_nt) cuda::write(range.num_runs_out, before + runs);
+  return {begin, mine, before, runs};
+}
+
+/// Folds the runs of a range; a warp takes those that begin in `Share` items, which are a patch or
+/// a span. `Heads`: where they begin, run_tables or heads_of_block.
+template <class Build, int Share, class Heads, class Input, class Reducer, class Init,
+          class KeysOut, class Out>
+__global__ void __launch_bounds__(by_key_nt, (resident_by_key_blocks<Input, Reducer>))
+    runs_kernel(Input input, Reducer reducer, Init init, KeysOut keys_out, Out out, Heads heads) {
+  using work_type = patch_work<Share, Input, Reducer, Init, KeysOut, Out>;
+  __shared__ slot<typename work_type::warp_memory> memory[by_key_warps];
+  cuda::wait_for_previous_launch();
+  const auto share = cuda::take_share<Share>(heads, input);
+  if (__all_sync(full_warp, share.heads.mine == 0)) return;
+  work_type work(input, reducer, init, keys_out, out,
+                 memory[static_cast<int>(threadIdx.x) / warp_size].value, share.begin, share.heads);
+  work.fold_runs(share.runs_before(), share.runs());
+  share.finish(work.first_head());
 }
 
 /// The open runs, of which only the GPU knows how many there are.

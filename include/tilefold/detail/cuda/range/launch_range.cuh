@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a range to one launch. Which kernel, by default:
+// From a range to one launch. Which kernel, by default; the first line that fits a reducer and n:
 //
-//     n               plain operators       public reducers (range/launch_reducer.cuh)
-//     a short range   short_kernel          the same, or select_kernel for the best k
-//     longer          tile_kernel, staged   any_order_kernel in any order, tile_kernel staged where
-//                     for structs           accumulators are large, or as for plain operators
+//     exact sums of floats and doubles         exact_kernel... (exact/launch_exact.cuh)
+//     lists of the best k                      select_kernel (launch_select.cuh)
+//     a short range                            short_kernel
+//     reducers whose order does not matter     any_order_kernel: an accumulator a thread
+//     large accumulators, and structs          tile_kernel, staged: a run of neighbours a lane
+//     all else                                 tile_kernel
+//
+// Under a policy that the caller chose no range is short, and no tile is staged.
 //
 // Host code.
 #pragma once
@@ -16,12 +20,13 @@
 #include <string>
 #include <type_traits>
 
-#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/cuda/base/closed_reducer.cuh>
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
+#include <tilefold/detail/cuda/range/any_order_kernel.cuh>
 #include <tilefold/detail/cuda/range/short_kernel.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/detail/cuda/range/tile_kernel.cuh>
@@ -73,14 +78,23 @@ constexpr grid_shape short_shape_for(tile_policy short_tile, std::int64_t n, boo
   return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
 }
 
-/// Launches the fold of a range in tiles of `Policy`. `workspace_for(demand)` returns the
-/// workspace.
-template <class Build, tile_policy Policy, bool Staged = false, class Source, class Reducer,
-          class Init, class Out, class WorkspaceFor>
-void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,
-                  const WorkspaceFor& workspace_for) {
-  using acc = typename Reducer::accumulator;
-  const std::int64_t tiles = tree::num_blocks(job.n, Policy.tile());
+/// The policy that the caller chose, or else `standard`.
+template <class Policy>
+constexpr tile_policy policy_or(tile_policy standard) {
+  if constexpr (std::is_same_v<Policy, default_policy>) {
+    return standard;
+  } else {
+    return Policy::value;
+  }
+}
+
+/// Launches a fold in `tiles` tiles of `Policy`: of a range of `extent` items, or of a piece whose
+/// blocks that is. `workspace_for(demand)` returns the workspace.
+template <class Build, tile_policy Policy, bool Staged, class Length, class Source, class Reducer,
+          class Init, class Out, class Extent, class WorkspaceFor>
+void launch_tiles_of(const range_job<Source, Reducer, Init, Out>& job, const Extent& extent,
+                     std::int64_t tiles, const workspace_demand& demand,
+                     const WorkspaceFor& workspace_for) {
   if (tiles > most_tiles) {
     throw invalid_range_error("tilefold: " + std::to_string(job.n) + " items are " +
                               std::to_string(tiles) + " tiles of " + std::to_string(Policy.tile()) +
@@ -88,22 +102,25 @@ void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,
   }
   static known_kernel known;
   const auto kernel = known.on(job.gpu,
-                               &tile_kernel<Build, Policy.nt, Policy.vt, Staged, told_length,
-                                            Source, closed_reducer<Reducer>, Init, Out>,
+                               &tile_kernel<Build, Policy.nt, Policy.vt, Staged, Length, Source,
+                                            closed_reducer<Reducer>, Init, Out>,
                                "tile_kernel", Policy.nt, Staged ? starts::in_turn : starts::early);
-  const workspace& space = workspace_for(cuda::demand(Policy, job.n, sizeof(acc)));
+  const workspace& space = workspace_for(demand);
   const std::int64_t blocks = kernel.most(tiles);
   const tile_shares shares{static_cast<unsigned>(tiles / blocks),
                            static_cast<unsigned>(tiles % blocks)};
-  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, {job.n, shares},
-                scratch_in<acc>(space));
+  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out,
+                Length{extent, shares}, scratch_in<typename Reducer::accumulator>(space));
 }
 
-/// Launches the fold of a range in staged tiles.
-template <class Build, class Source, class Reducer, class Init, class Out, class WorkspaceFor>
-void launch_staged(const range_job<Source, Reducer, Init, Out>& job,
-                   const WorkspaceFor& workspace_for) {
-  cuda::launch_tiles<Build, staged_shape_of<Source, Reducer>.policy(), true>(job, workspace_for);
+/// Launches the fold of a range in tiles of `Policy`.
+template <class Build, tile_policy Policy, bool Staged = false, class Source, class Reducer,
+          class Init, class Out, class WorkspaceFor>
+void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,
+                  const WorkspaceFor& workspace_for) {
+  cuda::launch_tiles_of<Build, Policy, Staged, told_length>(
+      job, job.n, tree::num_blocks(job.n, Policy.tile()),
+      cuda::demand(Policy, job.n, sizeof(typename Reducer::accumulator)), workspace_for);
 }
 
 /// Launches the fold of a range of at most most_short_items().
@@ -130,42 +147,87 @@ void launch_short(const range_job<Source, Reducer, Init, Out>& job,
                 job.init, job.out);
 }
 
-/// Launches the fold of a range with `Reducer`: under the policy that the caller chose or, by
-/// default, the one that fits the items and n.
+/// Launches the fold in any order of at least two tiles.
+template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
+          class WorkspaceFor>
+void launch_any_order(const range_job<Source, Reducer, Init, Out>& job,
+                      const WorkspaceFor& workspace_for) {
+  using acc = typename Reducer::accumulator;
+  static known_kernel known;
+  const auto kernel = known.on(
+      job.gpu,
+      &any_order_kernel<Build, Policy.nt, Policy.vt, Source, closed_reducer<Reducer>, Init, Out>,
+      "any_order_kernel", Policy.nt, starts::in_turn);
+  // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
+  // And no more blocks than reduce() has tiles by default, for which there is workspace.
+  constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
+  const std::int64_t blocks = kernel.most(detail::smaller(
+      most_any_order_blocks,
+      detail::smaller((job.n - Policy.vt) / Policy.tile(), tree::num_blocks(job.n, tiles.tile()))));
+  const workspace_demand of_blocks = cuda::partials_demand(Policy, blocks, sizeof(acc));
+  const workspace& space = workspace_for(
+      Reducer::settles ? cuda::any_order_demand(Policy, blocks, sizeof(acc)) : of_blocks);
+  const scratch<acc> memory = scratch_in<acc>(space);
+  unsigned* const settled = memory.arrivals + of_blocks.arrival_bytes / arrival_bytes;
+  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, job.n, settled,
+                memory);
+}
+
+// Defined in exact/launch_exact.cuh and launch_select.cuh, which reducers/exact.hpp and top_k.hpp
+// include. Left undefined here, so that a missing include is a compile error.
 template <class Reducer>
-struct range_launch {
-  template <class Build, class Policy, class Source, class Init, class Out, class WorkspaceFor>
-  static void run(const range_job<Source, Reducer, Init, Out>& job,
-                  const WorkspaceFor& workspace_for) {
-    if constexpr (std::is_same_v<Policy, default_policy>) {
-      constexpr int bytes = item_bytes<Source>;
-      constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
-      constexpr tile_policy short_tile = short_policy_for(bytes);
-      if (job.n <= most_short_items(short_tile, acc_bytes)) {
-        cuda::launch_short<Build, short_tile>(job, workspace_for);
-      } else if constexpr (stages_structs<Source, Reducer>) {
-        cuda::launch_staged<Build>(job, workspace_for);
-      } else {
-        cuda::launch_tiles<Build, policy_for(bytes, acc_bytes)>(job, workspace_for);
-      }
-    } else {
-      cuda::launch_tiles<Build, Policy::value>(job, workspace_for);
-    }
-  }
-};
+struct exact_launch;
+template <class Reducer>
+struct select_launch;
 
-// In range/launch_reducer.cuh. Declared here, so that nobody takes the way of plain operators.
-template <class R, class Lift, class... Values>
-struct range_launch<bound_reducer<R, Lift, Values...>>;
-
+/// Launches the fold of a range by the kernel of the table above.
 template <class Build, class Policy, class Source, class Reducer, class Init, class Out,
           class WorkspaceFor>
 void launch_fold(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  Out out, const device_info& gpu, cudaStream_t stream,
                  const WorkspaceFor& workspace_for) {
-  range_launch<Reducer>::template run<Build, Policy>(
-      range_job<Source, Reducer, Init, Out>{source, {reducer, {0u}}, init, n, out, gpu, stream},
-      workspace_for);
+  using job_type = range_job<Source, Reducer, Init, Out>;
+  const job_type job{source, {reducer, {0u}}, init, n, out, gpu, stream};
+  constexpr int bytes = item_bytes<Source>;
+  constexpr int acc_bytes = sizeof(typename Reducer::accumulator);
+  constexpr bool is_default = std::is_same_v<Policy, default_policy>;
+  constexpr tile_policy tiles = policy_or<Policy>(policy_for(bytes, acc_bytes));
+  if constexpr (sums_exactly<Reducer>) {
+    exact_launch<Reducer>::template run<Build>(job, workspace_for);
+  } else if constexpr (fold_traits<Reducer>::selects) {
+    select_launch<Reducer>::template run<Build, Policy>(job, workspace_for);
+  } else {
+    constexpr tile_policy short_tile = short_policy_for(bytes);
+    if constexpr (is_default) {
+      if (n <= most_short_items(short_tile, acc_bytes)) {
+        return cuda::launch_short<Build, short_tile>(job, workspace_for);
+      }
+    }
+    // Operators, which do not say whether they count, are folded as fast in a tree.
+    if constexpr (fold_traits<Reducer>::folds_in_any_order && requires { Reducer::counts; }) {
+      constexpr tile_policy any_order =
+          policy_or<Policy>(any_order_policy_for(bytes, kept_bytes<Reducer>()));
+      if constexpr (is_default) {
+        static_assert(2 * any_order.tile() <= short_tile.tile());
+      } else if (n < 2 * any_order.tile()) {
+        return cuda::launch_tiles<Build, tiles>(job, workspace_for);
+      }
+      cuda::launch_any_order<Build, any_order>(job, workspace_for);
+    } else if constexpr (is_default &&
+                         (stages_reducer<Source, Reducer> || stages_structs<Source, Reducer>)) {
+      constexpr tile_policy staged = staged_shape_of<Source, Reducer>.policy();
+      // Short ranges of accumulators that blocks hand on end where there is a staged tile for about
+      // every SM. Where they do not, the tile kernel serves what is between.
+      if constexpr (stages_reducer<Source, Reducer> && acc_bytes > most_shared_bytes) {
+        if (n < gpu.num_sms * std::int64_t{staged.tile()}) {
+          return cuda::launch_tiles<Build, tiles>(job, workspace_for);
+        }
+      }
+      cuda::launch_tiles<Build, staged, true>(job, workspace_for);
+    } else {
+      cuda::launch_tiles<Build, tiles>(job, workspace_for);
+    }
+  }
 }
 
 /// Writes one value in the order of a stream.

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
-#include <tilefold/detail/cuda/range/launch_reducer.cuh>
 #include <tilefold/detail/cuda/range/select_kernel.cuh>
 #include <tilefold/policy.hpp>
 #include <tilefold/tree.hpp>
@@ -44,9 +44,22 @@ void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_
 
 template <class Reducer>
 struct select_launch {
-  template <class Build, tile_policy Policy, class Job, class WorkspaceFor>
-  static void run(const Job& job, std::int64_t most_blocks, const WorkspaceFor& workspace_for) {
-    cuda::launch_select<Build, Policy>(job, most_blocks, workspace_for);
+  template <class Build, class Policy, class Source, class Init, class Out, class WorkspaceFor>
+  static void run(const range_job<Source, Reducer, Init, Out>& job,
+                  const WorkspaceFor& workspace_for) {
+    constexpr int bytes = item_bytes<Source>;
+    if constexpr (std::is_same_v<Policy, default_policy>) {
+      constexpr tile_policy tiles = policy_for(bytes, sizeof(typename Reducer::accumulator));
+      // No more blocks than there is workspace for by default.
+      const std::int64_t most =
+          job.n <= short_policy_for(bytes).tile()
+              ? 1
+              : detail::smaller(most_short_blocks, tree::num_blocks(job.n, tiles.tile()));
+      cuda::launch_select<Build, select_policy_for(bytes)>(job, most, workspace_for);
+    } else {
+      constexpr tile_policy policy{Policy::value.nt, detail::smaller(Policy::value.vt, 64)};
+      cuda::launch_select<Build, policy>(job, job.n, workspace_for);
+    }
   }
 };
 

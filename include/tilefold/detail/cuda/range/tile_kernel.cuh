@@ -11,8 +11,9 @@
 //     result                            0                   from block 1 and one from block 2
 //
 // Where accumulators are large, and of structs, tiles are staged (staged_tiles.cuh). A length that
-// only the GPU knows is read by each block, which then finds its own tiles. A short range has a
-// kernel of its own (short_kernel.cuh).
+// only the GPU knows is read by each block, which then finds its own tiles (forest_ranges.cuh). A
+// piece has several results (piece_tiles.cuh). A short range has a kernel of its own
+// (short_kernel.cuh).
 #pragma once
 
 #include <cstdint>
@@ -110,7 +111,7 @@ class tile_work {
   }
 };
 
-/// A length of one or more that the host knows. (Of others: forest_ranges.cuh.)
+/// A length of one or more that the host knows.
 struct told_length {
   static constexpr bool may_be_zero = false;
 
@@ -121,27 +122,30 @@ struct told_length {
   __device__ __forceinline__ const tile_shares& shares(std::int64_t, int) const { return dealt; }
 };
 
-template <int Nt, int Vt, bool Staged, class Source, class Reducer, class Init, class Out>
-using work_in_tiles =
-    std::conditional_t<Staged, staged_tile_work<Source, Reducer, Init, Out>,
-                       tile_work<tile_policy{Nt, Vt}, Source, Reducer, Init, Out>>;
+/// A block's work in tiles of `Nt` threads and `Vt` items a thread, or staged.
+template <class Length, int Nt, int Vt, bool Staged, class Source, class Reducer, class Init,
+          class Out>
+struct work_in_tiles
+    : std::type_identity<
+          std::conditional_t<Staged, staged_tile_work<Source, Reducer, Init, Out>,
+                             tile_work<tile_policy{Nt, Vt}, Source, Reducer, Init, Out>>> {};
 
 // The policy as two ints: nvcc 13.0 writes host code that does not compile for a kernel whose
 // template argument is of class type.
 template <class Build, int Nt, int Vt, bool Staged, class Length, class Source, class Reducer,
           class Init, class Out>
 __global__ void __launch_bounds__(
-    Nt, (work_in_tiles<Nt, Vt, Staged, Source, Reducer, Init, Out>::resident_blocks))
+    Nt, (work_in_tiles<Length, Nt, Vt, Staged, Source, Reducer, Init, Out>::type::resident_blocks))
     tile_kernel(Source source, Reducer reducer, Init init, Out out, Length length,
                 scratch<typename Reducer::accumulator> memory) {
-  using work = work_in_tiles<Nt, Vt, Staged, Source, Reducer, Init, Out>;
+  using work = typename work_in_tiles<Length, Nt, Vt, Staged, Source, Reducer, Init, Out>::type;
   __shared__ typename work::shared_memory shared;
   if constexpr (work::starts_early) {
     cuda::wait_for_previous_launch();
   } else {
     cuda::refuse_flush_to_zero();
   }
-  const std::int64_t n = length.get();
+  const auto& n = length.get();
   if constexpr (Length::may_be_zero) {
     if (n == 0) {
       if (blockIdx.x == 0 && threadIdx.x == 0) {

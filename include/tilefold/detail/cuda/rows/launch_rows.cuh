@@ -52,38 +52,33 @@ void in_launches(const rows_of_items<T, Out>& all, const Launch& launch) {
   }
 }
 
+template <class Build, bool InTiles, class T, class Out, class Reducer, class Function>
+auto ready_rows_by_blocks(const rows_job<T, Out, Reducer, Function>& job) {
+  static known_kernel known;
+  return known.on(job.gpu,
+                  &rows_by_blocks_kernel<Build, InTiles, T, Out, closed_reducer<Reducer>, Function>,
+                  "rows_by_blocks_kernel", most_row_warps * warp_size, starts::in_clusters);
+}
+
 template <class Build, class T, class Out, class Reducer, class Function>
 void launch_rows_by_blocks(const rows_job<T, Out, Reducer, Function>& job, std::int64_t packets) {
-  constexpr int most_nt = most_row_warps * warp_size;
-  static known_kernel known;
-  static known_kernel known_tiles;
-  const auto kernel =
-      known.on(job.gpu, &rows_by_blocks_kernel<Build, T, Out, closed_reducer<Reducer>, Function>,
-               "rows_by_blocks_kernel", most_nt, starts::in_clusters);
+  const auto kernel = cuda::ready_rows_by_blocks<Build, false>(job);
   const std::int64_t warps = std::int64_t{1} << tree::ceil_log2(
                                  tree::num_blocks(packets, warp_size * row_packets * row_chunks));
+  const std::int64_t items = warps * (warp_size * row_packets * row_chunks) * row_packet<T>;
   const bool few = job.all.rows < job.gpu.num_sms && warps >= least_warps_of_slices;
   const bool in_slices = kernel.clusters && (few || warps > most_warps_of_one_block);
+  const auto launch = [&](const auto& ready, int slices, std::int64_t nt) {
+    in_launches(job.all, [&](const auto& some) {
+      ready.launch(grid_shape{some.rows * slices, static_cast<int>(nt), slices > 1}, job.stream,
+                   some, job.reducer, job.function, slices, items / slices);
+    });
+  };
   const int slices = in_slices ? cluster_blocks : 1;
   const std::int64_t nt = detail::larger(warps / slices, std::int64_t{1}) * warp_size;
-  if (nt <= most_nt) {
-    in_launches(job.all, [&](const auto& some) {
-      kernel.launch(grid_shape{some.rows * slices, static_cast<int>(nt), in_slices}, job.stream,
-                    some, job.reducer, job.function, slices);
-    });
-    return;
-  }
-  const auto in_tiles = known_tiles.on(
-      job.gpu, &rows_in_tiles_kernel<Build, T, Out, closed_reducer<Reducer>, Function>,
-      "rows_in_tiles_kernel", most_nt, starts::in_clusters);
-  const bool tiles_in_slices = in_slices && in_tiles.clusters;
-  const int blocks = tiles_in_slices ? cluster_blocks : 1;
-  const std::int64_t slice_items =
-      warps * (warp_size * row_packets * row_chunks) * row_packet<T> / blocks;
-  in_launches(job.all, [&](const auto& some) {
-    in_tiles.launch(grid_shape{some.rows * blocks, most_nt, tiles_in_slices}, job.stream, some,
-                    job.reducer, job.function, blocks, slice_items);
-  });
+  if (nt <= kernel.nt) return launch(kernel, slices, nt);
+  const auto in_tiles = cuda::ready_rows_by_blocks<Build, true>(job);
+  launch(in_tiles, in_slices && in_tiles.clusters ? cluster_blocks : 1, in_tiles.nt);
 }
 
 template <class Build, class T, class Out, class Reducer, class Function>

@@ -9,9 +9,9 @@
 //
 //     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk each; so a warp has up to 8 rows
 //     rows_by_blocks_kernel    a block has a row, a warp two chunks of it; or a cluster has one,
-//                              each block an aligned slice, and blocks read each other's values
-//     rows_in_tiles_kernel     longer rows in the same way; a slice is many such tiles, which are
-//                              loaded again to go out
+//                              each block an aligned slice, and blocks read each other's values;
+//                              a slice of a longer row is many such tiles, which are loaded again
+//                              to go out
 //
 // Nodes are those of every other fold (row_merge.cuh, block_tree.cuh), so the value has its bits.
 #pragma once
@@ -464,50 +464,39 @@ __device__ __forceinline__ void leave_row(const row_place<Reducer>& place) {
   if (place.slices > 1) cuda::wait_for_cluster();
 }
 
-/// Rows of at most `slices` times what a block's warps have: a block each, or a cluster of `slices`
-/// blocks.
-template <class Build, class T, class Out, class Reducer, class Function>
-__global__ void __launch_bounds__(most_row_warps* warp_size)
-    rows_by_blocks_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function,
-                          int slices) {
+/// Folds this block's slice of a row, and writes its items: as many as its warps have at once.
+template <class T, class Out, class Reducer, class Function>
+__device__ __forceinline__ void join_tile(const row_place<Reducer>& place,
+                                          const rows_of_items<T, Out>& all, std::int64_t row,
+                                          const Function& function) {
   using part_type = part_of_warp<T, Reducer>;
-  __shared__ row_exchange<Reducer> shared;
-  cuda::wait_for_previous_launch();
-  const row_place<Reducer> place{reducer, shared, static_cast<int>(blockIdx.x) % slices, slices};
-  const std::int64_t row = static_cast<int>(blockIdx.x) / slices;
   const int slice_items = place.warps() * part_type::items;
   const auto length = static_cast<int>(all.length);
   const int first = place.slice * slice_items;
-  part_type part(reducer, all.items + row * length + first, place.warp() * part_type::items,
+  part_type part(place.reducer, all.items + row * length + first, place.warp() * part_type::items,
                  length - first, place.lane(), all.aligned);
   const auto value = cuda::row_value(place, cuda::fold_row_tile(place, part, length - first),
                                      static_cast<int>(tree::num_blocks(length, slice_items)));
   part.write(function, value, all.out + row * length + first);
-  cuda::leave_row(place);
 }
 
-/// Rows of any length, in the same way: slices of `slice_items` items, a power of two and several
-/// tiles.
-template <class Build, class T, class Out, class Reducer, class Function>
-__global__ void __launch_bounds__(most_row_warps* warp_size)
-    rows_in_tiles_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function, int slices,
-                         std::int64_t slice_items) {
+/// The same of a slice of `slice_items` items, a power of two and several tiles.
+template <class T, class Out, class Reducer, class Function>
+__device__ __forceinline__ void join_tiles(const row_place<Reducer>& place,
+                                           const rows_of_items<T, Out>& all, std::int64_t row,
+                                           const Function& function, std::int64_t slice_items) {
   using part_type = part_of_warp<T, Reducer>;
-  __shared__ row_exchange<Reducer> shared;
-  cuda::wait_for_previous_launch();
-  const row_place<Reducer> place{reducer, shared, static_cast<int>(blockIdx.x) % slices, slices};
-  const std::int64_t row = static_cast<int>(blockIdx.x) / slices;
   const std::int64_t first = place.slice * slice_items;
   const std::int64_t left = detail::smaller(all.length - first, slice_items);
   const std::int64_t tile_items = place.warps() * part_type::items;
   const T* const items = all.items + row * all.length + first;
   Out* const out = all.out + row * all.length + first;
   const auto tile_at = [&](std::int64_t at) {
-    return part_type(reducer, items + at, place.warp() * part_type::items,
+    return part_type(place.reducer, items + at, place.warp() * part_type::items,
                      static_cast<int>(detail::smaller(left - at, tile_items)), place.lane(),
                      all.aligned);
   };
-  warp_stack<Reducer> stack(reducer);
+  warp_stack<Reducer> stack(place.reducer);
   for (std::int64_t at = 0; at < left; at += tile_items) {
     part_type tile = tile_at(at);
     const auto node =
@@ -521,6 +510,23 @@ __global__ void __launch_bounds__(most_row_warps* warp_size)
                                      static_cast<int>(tree::num_blocks(all.length, slice_items)));
   for (std::int64_t at = 0; at < left; at += tile_items) {
     tile_at(at).write(function, value, out + at);
+  }
+}
+
+/// Rows by a block each, or a cluster of `slices` blocks; a slice is `slice_items` items, several
+/// tiles or one.
+template <class Build, bool InTiles, class T, class Out, class Reducer, class Function>
+__global__ void __launch_bounds__(most_row_warps* warp_size)
+    rows_by_blocks_kernel(rows_of_items<T, Out> all, Reducer reducer, Function function, int slices,
+                          std::int64_t slice_items) {
+  __shared__ row_exchange<Reducer> shared;
+  cuda::wait_for_previous_launch();
+  const row_place<Reducer> place{reducer, shared, static_cast<int>(blockIdx.x) % slices, slices};
+  const std::int64_t row = static_cast<int>(blockIdx.x) / slices;
+  if constexpr (InTiles) {
+    cuda::join_tiles(place, all, row, function, slice_items);
+  } else {
+    cuda::join_tile(place, all, row, function);
   }
   cuda::leave_row(place);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A forest of few trees, at most 1024, in one launch. Only the GPU knows their lengths:
+// A forest of few trees, at most 1024, in one launch of blocks_kernel. Only the GPU knows their
+// lengths:
 //
 //     trees     0  1  2  3  4  5  6 ...
-//               s  L  s  s  s  L  s                s: up to plan.warp_items items   L: longer
+//               s  L  s  s  s  L  s                s: up to lengths.warp_items items   L: longer
 //     s         a warp folds a tree; block t % blocks has tree t, so that few trees are spread
 //               over the GPU
 //     L         cut into slices: tree 1 has slices 0 1 2, tree 5 has slices 3 4
@@ -29,7 +30,7 @@ namespace tilefold::detail::cuda {
 /// The slices of the trees that are too long for a warp, in the order of the trees. All threads of
 /// a block of Nt take part in making it.
 template <int Nt>
-class planned_slices {
+class slice_plan {
   static constexpr int num_warps = Nt / warp_size;
   static constexpr int trees_per_thread = (most_one_launch_trees + Nt - 1) / Nt;
   // Rounding may add a slice a tree; there are slots for those, too.
@@ -43,7 +44,7 @@ class planned_slices {
   };
 
   template <class Forest>
-  __device__ planned_slices(const Forest& forest, const forest_plan& plan, shared_memory& memory)
+  __device__ slice_plan(const Forest& forest, const forest_plan& plan, shared_memory& memory)
       : first_(memory.first), slice_items_(plan.slice_items) {
     const auto size = static_cast<int>(forest.size());
     const int begin = static_cast<int>(threadIdx.x) * trees_per_thread;
@@ -119,39 +120,46 @@ class planned_slices {
   std::int64_t slice_items_;
 };
 
-template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, class Empty,
-          class Out>
-__global__ void __launch_bounds__(
-    Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
-    one_launch_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out,
-                      forest_plan plan, typename Reducer::accumulator* slots, unsigned* arrivals) {
-  using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
-  __shared__ typename work_type::shared_memory shared;
-  __shared__ typename planned_slices<Nt>::shared_memory plan_memory;
-  cuda::wait_for_previous_launch();
-  const auto size = static_cast<int>(forest.size());
-  bool any_long = false;
-  for (int t = static_cast<int>(threadIdx.x); t < size; t += Nt) {
-    any_long |= forest.count(t) > plan.warp_items;
-  }
-  // Neighbours in different blocks: few trees are spread over the GPU.
-  const int warp = static_cast<int>(threadIdx.x / warp_size * gridDim.x + blockIdx.x);
-  const int warps = static_cast<int>(Nt / warp_size * gridDim.x);
-  for (int t = warp; t < size; t += warps) {
-    const std::int64_t count = forest.count(t);
-    if (count > plan.warp_items) continue;
-    if (count > 0) {
-      const auto value = cuda::fold_by_warp(forest.tree(t), reducer, count, shared);
-      if (threadIdx.x % warp_size == 0) {
-        cuda::write(out + t, detail::finish(reducer, init, value));
-      }
-    } else if (threadIdx.x % warp_size == 0) {
-      cuda::write(out + t, detail::result_of_nothing(reducer, empty));
+/// All trees of a forest of few. Their slices are those of a plan that every block makes.
+template <class Acc, class Empty>
+struct planned_slices {
+  forest_plan lengths;
+  Empty empty;
+  Acc* slots;
+  unsigned* arrivals;
+
+  /// Folds the trees for warps; whether there are no others.
+  template <class Work>
+  __device__ __forceinline__ bool none(const Work& work) const {
+    const auto size = static_cast<int>(work.forest.size());
+    bool any_long = false;
+    for (int t = static_cast<int>(threadIdx.x); t < size; t += Work::nt) {
+      any_long |= work.forest.count(t) > lengths.warp_items;
     }
+    // Neighbours in different blocks: few trees are spread over the GPU.
+    const int warp = static_cast<int>(threadIdx.x / warp_size * gridDim.x + blockIdx.x);
+    const int warps = static_cast<int>(Work::nt / warp_size * gridDim.x);
+    for (int t = warp; t < size; t += warps) {
+      const std::int64_t count = work.forest.count(t);
+      if (count > lengths.warp_items) continue;
+      if (count > 0) {
+        const auto value =
+            cuda::fold_by_warp(work.forest.tree(t), work.reducer, count, work.shared);
+        if (threadIdx.x % warp_size == 0) work.write_tree(t, value);
+      } else if (threadIdx.x % warp_size == 0) {
+        cuda::write(work.out + t, detail::result_of_nothing(work.reducer, empty));
+      }
+    }
+    return !__syncthreads_or(any_long);
   }
-  if (!__syncthreads_or(any_long)) return;
-  cuda::fold_slices(planned_slices<Nt>(forest, plan, plan_memory),
-                    work_type{forest, reducer, init, out, slots, arrivals, shared});
-}
+
+  template <class Work>
+  __device__ __forceinline__ slice_plan<Work::nt> all(const Work& work) const {
+    __shared__ typename slice_plan<Work::nt>::shared_memory memory;
+    return {work.forest, lengths, memory};
+  }
+
+  __device__ void finish() const {}
+};
 
 }  // namespace tilefold::detail::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One launch from the items of a piece to the values of its maximal aligned blocks (tree.hpp). The
+// What tile_kernel is given to write the values of a piece's maximal aligned blocks (tree.hpp). The
 // tiles are those of the whole sequence, of which the piece is a part:
 //
 //     tiles     | . . 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 . |    0 and 7 are cut (piece_tree.cuh): what
@@ -39,11 +39,10 @@ struct packed_tiles {
   using acc = typename Reducer::accumulator;
   static constexpr int nt = Policy.nt;
   static constexpr int vt = Policy.vt;
-  static constexpr int resident = min_resident_blocks(nt, sizeof(acc));
-  static constexpr bool starts_early = true;
   using work = tile_work<Policy, Source, Reducer, unfinished, acc*>;
-  using warp_values = typename work::grid_type::shared_memory;
-  struct shared_memory : warp_values {};
+  static constexpr int resident_blocks = work::resident_blocks;
+  static constexpr bool starts_early = work::starts_early;
+  using shared_memory = typename work::shared_memory;
 
   /// Folds tiles [t, end) of a source of n items, as far as they may be read as a whole, each to
   /// its place. Returns the first that may not.
@@ -66,12 +65,10 @@ struct staged_tiles {
   static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
   static constexpr int nt = shape.nt;
   static constexpr int vt = shape.policy().vt;
-  static constexpr int resident = shape.blocks;
-  static constexpr bool starts_early = false;
-  using warp_values = typename partials_fold<shape.nt, Reducer, unfinished, acc*>::shared_memory;
-  struct shared_memory : warp_values {
-    typename fold_type::shared_memory stages;
-  };
+  using work = staged_tile_work<Source, Reducer, unfinished, acc*>;
+  static constexpr int resident_blocks = work::resident_blocks;
+  static constexpr bool starts_early = work::starts_early;
+  using shared_memory = typename work::shared_memory;
 
   __device__ __forceinline__ static unsigned fold(const Source& source, const Reducer& reducer,
                                                   shared_memory& shared, std::int64_t n,
@@ -105,7 +102,20 @@ struct piece_level {
   }
 };
 
-/// One block's work.
+/// The blocks of a piece, and how its tiles are dealt out.
+struct piece_length {
+  static constexpr bool may_be_zero = false;
+
+  tree::aligned_blocks blocks;
+  tile_shares dealt;
+
+  __device__ __forceinline__ const tree::aligned_blocks& get() const { return blocks; }
+  __device__ __forceinline__ const tile_shares& shares(const tree::aligned_blocks&, int) const {
+    return dealt;
+  }
+};
+
+/// One block's work. The items are `source`'s, and values are written through `out`.
 template <class Tiles, class Source, class Reducer, class Out>
 class piece_work {
   using acc = typename Reducer::accumulator;
@@ -113,32 +123,39 @@ class piece_work {
   static constexpr int tile = nt * Tiles::vt;
   static constexpr int tile_bits = tree::floor_log2(tile);
   static constexpr int group_bits = tree::floor_log2(nt * group_vt);
-  static constexpr int run = detail::smaller(stretch_items<Source>, Tiles::vt);
+  static constexpr int run_items = detail::smaller(stretch_items<Source>, Tiles::vt);
 
  public:
+  static constexpr int resident_blocks = Tiles::resident_blocks;
+  static constexpr bool starts_early = Tiles::starts_early;
   using shared_memory = typename Tiles::shared_memory;
+  struct grid_type {
+    const Reducer& reducer;
+    const unfinished& init;
+    const Out& out;
+    shared_memory& shared;
+  };
 
   const Source& source;
-  const Reducer& reducer;
-  const Out& out;
+  const grid_type grid;
   const tree::aligned_blocks& blocks;
-  const scratch<acc>& memory;
-  shared_memory& shared;
 
-  __device__ __forceinline__ void run_tiles(const tile_shares& shares) const {
+  __device__ __forceinline__ void run(const tile_shares& shares, const scratch<acc>& memory,
+                                      shared_memory&) const {
     const std::int64_t first = blocks.begin >> tile_bits;
     const std::int64_t begin = first + shares.first(blockIdx.x);
     const std::int64_t end = first + shares.first(blockIdx.x + 1);
-    const piece_level<acc> whole = whole_tiles();
+    const piece_level<acc> whole = whole_tiles(memory);
     const std::int64_t whole_begin = detail::larger(begin, whole.first);
     const std::int64_t whole_end = detail::smaller(end, whole.last);
     std::int64_t folded = whole_begin;
     if (whole_begin < whole_end) {
       const std::int64_t skipped = (whole.first << tile_bits) - blocks.begin;
-      folded = whole.first + Tiles::fold(detail::starting_at(source, skipped), reducer, shared,
-                                         blocks.end - blocks.begin - skipped, memory.partials,
-                                         static_cast<unsigned>(whole_begin - whole.first),
-                                         static_cast<unsigned>(whole_end - whole.first));
+      folded =
+          whole.first + Tiles::fold(detail::starting_at(source, skipped), grid.reducer, grid.shared,
+                                    blocks.end - blocks.begin - skipped, memory.partials,
+                                    static_cast<unsigned>(whole_begin - whole.first),
+                                    static_cast<unsigned>(whole_end - whole.first));
     }
     // The first tile of all, if it is cut, the last, and what could not be read as a whole.
 #pragma unroll 1
@@ -165,11 +182,11 @@ class piece_work {
   };
 
   __device__ __forceinline__ void write_block(const acc& value, std::int64_t item) const {
-    cuda::write(out + blocks.number_of(item), detail::finish(reducer, unfinished{}, value));
+    cuda::write(grid.out + blocks.number_of(item), detail::finish(grid.reducer, grid.init, value));
   }
 
   // The tiles of which all items are the piece's.
-  __device__ __forceinline__ piece_level<acc> whole_tiles() const {
+  __device__ __forceinline__ piece_level<acc> whole_tiles(const scratch<acc>& memory) const {
     const bool begins_inside = (blocks.begin & (tile - 1)) != 0;
     return {(blocks.begin >> tile_bits) + (begins_inside ? 1 : 0), blocks.end >> tile_bits,
             tile_bits, memory};
@@ -178,14 +195,14 @@ class piece_work {
   __device__ __forceinline__ void fold_cut_tile(std::int64_t t,
                                                 const piece_level<acc>& whole) const {
     const std::int64_t position = t << tile_bits;
-    const item_runs<Source, Reducer, run> runs{source, reducer, position - blocks.begin,
-                                               blocks.end - blocks.begin};
+    const item_runs<Source, Reducer, run_items> runs{source, grid.reducer, position - blocks.begin,
+                                                     blocks.end - blocks.begin};
     slot<acc> node;
     if (fold_unit<Tiles::vt>(node, runs, detail::larger(blocks.begin - position, std::int64_t{0}),
                              detail::smaller(blocks.end - position, std::int64_t{tile}),
                              block_writer{*this, position, 0})) {
       if (threadIdx.x == 0)
-        ::new (static_cast<void*>(memory.partials + (t - whole.first))) acc(node.value);
+        ::new (static_cast<void*>(whole.memory.partials + (t - whole.first))) acc(node.value);
     }
   }
 
@@ -193,9 +210,10 @@ class piece_work {
   __device__ __forceinline__ bool fold_unit(slot<acc>& node, const Runs& runs, std::int64_t begin,
                                             std::int64_t end, const block_writer& writer) const {
     const unit_fold<nt, Vt, Runs, Reducer, block_writer> unit{
-        runs, reducer, writer, static_cast<int>(begin), static_cast<int>(end)};
-    if (unit.fold(node, __builtin_addressof(shared.warp_values[0][0].value))) return true;
-    cuda::announce(out, blocks.number_of(writer.item(begin)), blocks.number_of(writer.item(end)));
+        runs, grid.reducer, writer, static_cast<int>(begin), static_cast<int>(end)};
+    if (unit.fold(node, __builtin_addressof(grid.shared.warp_values[0][0].value))) return true;
+    cuda::announce(grid.out, blocks.number_of(writer.item(begin)),
+                   blocks.number_of(writer.item(end)));
     return false;
   }
 
@@ -219,7 +237,7 @@ class piece_work {
       if (level.last - level.first == 1) {
         const std::int64_t item = level.first << level.bits;
         if (threadIdx.x == 0) write_block(*level.memory.partials, item);
-        cuda::announce(out, blocks.number_of(item), blocks.number_of(item) + 1);
+        cuda::announce(grid.out, blocks.number_of(item), blocks.number_of(item) + 1);
         return;
       }
       const std::int64_t unit = g << group_bits;
@@ -227,11 +245,11 @@ class piece_work {
       const std::int64_t end = detail::smaller(level.last - unit, std::int64_t{1} << group_bits);
       const bool is_last =
           cuda::arrive(level.memory.arrivals + (g - (level.first >> group_bits)), arrived,
-                       static_cast<unsigned>(end - begin), shared.completed);
+                       static_cast<unsigned>(end - begin), grid.shared.completed);
       __syncthreads();  // read by all before the next arrival writes it
       if (!is_last) return;
       slot<acc> node;
-      const partial_runs<Reducer> runs{level.memory.partials, reducer, unit - level.first};
+      const partial_runs<Reducer> runs{level.memory.partials, grid.reducer, unit - level.first};
       if (!fold_unit<group_vt>(node, runs, begin, end,
                                block_writer{*this, unit << level.bits, level.bits})) {
         return;
@@ -245,25 +263,11 @@ class piece_work {
   }
 };
 
-/// Tiles as they are folded: of packets, of `Nt` threads and `Vt` items a thread, or staged.
-template <int Nt, int Vt, bool Staged, class Source, class Reducer>
-using tiles_of_piece = std::conditional_t<Staged, staged_tiles<Source, Reducer>,
-                                          packed_tiles<tile_policy{Nt, Vt}, Source, Reducer>>;
-
-/// Writes the values of `blocks`, the blocks of a piece whose items are `source`'s, through `out`.
-template <class Build, int Nt, int Vt, bool Staged, class Source, class Reducer, class Out>
-__global__ void __launch_bounds__(Nt, (tiles_of_piece<Nt, Vt, Staged, Source, Reducer>::resident))
-    piece_kernel(Source source, Reducer reducer, Out out, tree::aligned_blocks blocks,
-                 tile_shares shares, scratch<typename Reducer::accumulator> memory) {
-  using tiles = tiles_of_piece<Nt, Vt, Staged, Source, Reducer>;
-  using work = piece_work<tiles, Source, Reducer, Out>;
-  __shared__ typename work::shared_memory shared;
-  if constexpr (tiles::starts_early) {
-    cuda::wait_for_previous_launch();
-  } else {
-    cuda::refuse_flush_to_zero();
-  }
-  work{source, reducer, out, blocks, memory, shared}.run_tiles(shares);
-}
+template <int Nt, int Vt, bool Staged, class Source, class Reducer, class Out>
+struct work_in_tiles<piece_length, Nt, Vt, Staged, Source, Reducer, unfinished, Out>
+    : std::type_identity<
+          piece_work<std::conditional_t<Staged, staged_tiles<Source, Reducer>,
+                                        packed_tiles<tile_policy{Nt, Vt}, Source, Reducer>>,
+                     Source, Reducer, Out>> {};
 
 }  // namespace tilefold::detail::cuda
