@@ -19,13 +19,14 @@ LAYERS = [
      ["detail/core/type_name.hpp"], ["detail/core/stand_in.hpp"], ["checked.hpp"], ["detail/exact/*"],
      ["detail/core/float_control.hpp"], ["exact_accumulator.hpp"], ["precompiled.hpp"]],
     # What is folded, by what; what verbs share.
-    [["accumulator.hpp"], ["reducer.hpp"], ["detail/core/function_checks.hpp"], ["detail/core/pair_function.hpp"],
-     ["detail/core/pack.hpp"], ["detail/core/reducer_shortcuts.hpp"], ["detail/core/bound_reducer.hpp"],
-     ["if_empty.hpp"], ["detail/core/*"], ["detail/verbs/*"], ["communicator.hpp"], ["detail/ranks/*"]],
-    # The public reducers, and the folds of host and GPU.
-    [["reducers/basic.hpp"], ["reducers/arg.hpp"], ["reducers/*"],
-     ["detail/host/*", "detail/cuda/base/*"], ["detail/cuda/load/*"], ["detail/cuda/fold/*"],
-     ["detail/cuda/range/*"], ["detail/cuda/forest/*"],
+    [["accumulator.hpp"], ["detail/core/source.hpp"], ["detail/core/op_reducer.hpp"],
+     ["detail/core/function_checks.hpp"], ["detail/core/pair_function.hpp"], ["detail/core/pack.hpp"],
+     ["detail/core/reducer_shortcuts.hpp"], ["detail/core/bound_reducer.hpp"], ["if_empty.hpp"],
+     ["detail/core/*"], ["detail/verbs/*"], ["communicator.hpp"], ["detail/ranks/*"]],
+    # The folds of host and GPU, and the public reducers, which bring what they alone need.
+    [["detail/host/*", "detail/cuda/base/*"], ["detail/cuda/load/*"], ["detail/cuda/fold/*"],
+     ["detail/cuda/range/*"], ["reducer.hpp"], ["reducers/basic.hpp"], ["reducers/arg.hpp"], ["reducers/*"],
+     ["detail/cuda/forest/*"],
      ["detail/cuda/columns/*", "detail/cuda/keys/*", "detail/cuda/rows/*"],
      ["detail/cuda/exact/*"], ["detail/cuda/in_kernel/*"],
      # Reducers that bring folds of their own.

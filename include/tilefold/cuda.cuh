@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 
 TILEFOLD_WARNINGS_OFF
 
@@ -33,12 +34,10 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
-#include <tilefold/detail/cuda/range/launch_reducer.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold {
 

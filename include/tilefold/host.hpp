@@ -13,13 +13,14 @@
 #include <utility>
 
 #include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/root_pointer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/core/starting_at.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 
 #if defined(TILEFOLD_HOST_LIBRARY)
 #include <tilefold/detail/host/threaded.hpp>

@@ -16,7 +16,6 @@
 #include <string>
 #include <type_traits>
 
-#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/closed_reducer.cuh>
 #include <tilefold/detail/cuda/base/launcher.cuh>
@@ -154,7 +153,8 @@ struct range_launch {
   }
 };
 
-// In range/launch_reducer.cuh. Declared here, so that nobody takes the way of plain operators.
+// In range/launch_reducer.cuh, which reducer.hpp includes. Left undefined here, so that a missing
+// include is a compile error.
 template <class R, class Lift, class... Values>
 struct range_launch<bound_reducer<R, Lift, Values...>>;
 
