@@ -29,6 +29,7 @@
 #include <tilefold/detail/host/exact_fold.hpp>
 #if defined(__CUDACC__)
 #include <tilefold/detail/cuda/exact/launch_exact.cuh>
+#include <tilefold/detail/cuda/range/piece_folds.cuh>
 #endif
 #endif
 

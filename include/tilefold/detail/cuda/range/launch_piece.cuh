@@ -19,8 +19,9 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
+#include <tilefold/detail/cuda/range/piece_folds.cuh>
 #include <tilefold/detail/cuda/range/piece_kernel.cuh>
-#include <tilefold/detail/cuda/range/size_queries.cuh>
+#include <tilefold/detail/cuda/range/piece_sizes.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
 #include <tilefold/tree.hpp>
