@@ -25,17 +25,16 @@ TILEFOLD_WARNINGS_OFF
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/host_access.hpp>
 #include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/cuda/base/copies.cuh>
-#include <tilefold/detail/cuda/base/data_place.cuh>
 #include <tilefold/detail/cuda/base/foreign_resource.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/error.hpp>
-#include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
 
 namespace tilefold {

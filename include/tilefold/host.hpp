@@ -5,16 +5,14 @@
 // it runs on all cores through oneTBB. The bits are the same.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <iterator>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 #include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/host_access.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/core/starting_at.hpp>
@@ -32,23 +30,6 @@ namespace detail {
 
 template <bool Indexed, class Arrays, class Lengths>
 struct array_forest;
-
-// Set by the CUDA side of a program, if it has one: throws if a pointer is device memory. So a
-// device pointer is refused with a message in a translation unit that knows no CUDA.
-using pointer_guard = void (*)(const void*);
-inline std::atomic<pointer_guard> host_pointer_guard{nullptr};
-
-template <class It>
-void require_host_access(const It& it, const char* what) {
-  const pointer_guard guard = host_pointer_guard.load(std::memory_order_acquire);
-  detail::visit_roots(it, [&](const volatile void* root) {
-    if (wraps_any_pointer<It> && root == nullptr) {
-      throw null_pointer_error(std::string("tilefold: ") + what +
-                               " is a null pointer, but there is something to read or write");
-    }
-    if (guard != nullptr && root != nullptr) guard(const_cast<const void*>(root));
-  });
-}
 
 namespace host {
 
