@@ -285,8 +285,8 @@ class basic_cuda_executor {
       : basic_cuda_executor(detail::stream_of(named), resource) {}
 
   /// The same two with workspace from a resource of cuda::mr or RMM, a reference to one or a
-  /// pointer. A resource that is passed as an lvalue must outlive the executor; a resource_ref is
-  /// copied, and a temporary is moved into the executor.
+  /// pointer: include memory_resource.cuh. A resource that is passed as an lvalue must outlive the
+  /// executor; a resource_ref is copied, and a temporary is moved into the executor.
   template <detail::cuda::foreign_resource Resource>
   explicit basic_cuda_executor(Resource&& resource)
       : basic_cuda_executor(detail::cuda::adapt(static_cast<Resource&&>(resource))) {}
