@@ -6,6 +6,7 @@
 #include <tilefold/cuda.cuh>
 #include <tilefold/host.hpp>
 #include <tilefold/reduce.hpp>
+#include <tilefold/reducer.hpp>
 
 #include <cmath>
 #include <cstdint>

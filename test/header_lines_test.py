@@ -16,6 +16,7 @@ LIMITS = pathlib.Path(__file__).with_name("header_lines.csv")
 # A program is the headers that it includes, and whether nvcc compiles it.
 PROGRAMS = {
     "one sum": (["reduce.hpp", "cuda.cuh"], True),
+    "one sum on a named GPU": (["reduce_on.hpp", "cuda.cuh"], True),
     "a segmented sum": (["segmented_reduce.hpp", "cuda.cuh"], True),
     "a sum by key": (["reduce_by_key.hpp", "cuda.cuh"], True),
     "everything": (["tilefold.cuh"], True),

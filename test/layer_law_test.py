@@ -19,20 +19,21 @@ LAYERS = [
      ["detail/core/type_name.hpp"], ["detail/core/stand_in.hpp"], ["checked.hpp"], ["detail/exact/*"],
      ["detail/core/float_control.hpp"], ["exact_accumulator.hpp"], ["precompiled.hpp"]],
     # What is folded, by what; what verbs share.
-    [["accumulator.hpp"], ["reducer.hpp"], ["detail/core/function_checks.hpp"], ["detail/core/pair_function.hpp"],
-     ["detail/core/pack.hpp"], ["detail/core/reducer_shortcuts.hpp"], ["detail/core/bound_reducer.hpp"],
-     ["if_empty.hpp"], ["detail/core/*"], ["detail/verbs/*"], ["communicator.hpp"], ["detail/ranks/*"]],
-    # The public reducers, and the folds of host and GPU.
-    [["reducers/basic.hpp"], ["reducers/arg.hpp"], ["reducers/*"],
-     ["detail/host/*", "detail/cuda/base/*"], ["detail/cuda/load/*"], ["detail/cuda/fold/*"],
-     ["detail/cuda/range/*"], ["detail/cuda/forest/*"],
+    [["accumulator.hpp"], ["detail/core/source.hpp"], ["detail/core/op_reducer.hpp"],
+     ["detail/core/function_checks.hpp"], ["detail/core/pair_function.hpp"], ["detail/core/pack.hpp"],
+     ["detail/core/reducer_shortcuts.hpp"], ["detail/core/bound_reducer.hpp"], ["if_empty.hpp"],
+     ["detail/core/*"], ["detail/verbs/*"], ["communicator.hpp"], ["detail/ranks/*"]],
+    # The folds of host and GPU, and the public reducers, which bring what they alone need.
+    [["detail/host/*", "detail/cuda/base/*"], ["detail/cuda/load/*"], ["detail/cuda/fold/*"],
+     ["detail/cuda/range/*"], ["reducer.hpp"], ["reducers/basic.hpp"], ["reducers/arg.hpp"], ["reducers/*"],
+     ["detail/cuda/forest/*"],
      ["detail/cuda/columns/*", "detail/cuda/keys/*", "detail/cuda/rows/*"],
      ["detail/cuda/exact/*"], ["detail/cuda/in_kernel/*"],
      # Reducers that bring folds of their own.
      ["reducers/exact.hpp", "reducers/fuse.hpp", "reducers/top_k.hpp"]],
-    [["host.hpp"], ["cuda.cuh"], ["detail/executor/*"], ["dispatch.hpp"]],
-    [["detail/verbs/reducer_verb.hpp"], ["deferred.hpp"], ["segment_bound.hpp"], ["reduce.hpp"],
-     ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["transform_rows.hpp"], ["batched_reduce.hpp"],
+    [["host.hpp"], ["memory_resource.cuh"], ["cuda.cuh"], ["detail/executor/*"], ["dispatch.hpp"]],
+    [["detail/verbs/reducer_verb.hpp"], ["deferred.hpp"], ["segment_bound.hpp"], ["reduce_on.hpp"],
+     ["reduce.hpp"], ["transform_reduce.hpp"], ["segmented_reduce.hpp"], ["transform_rows.hpp"], ["batched_reduce.hpp"],
      ["reduce_by_key.hpp"], ["axis_reduce.hpp"], ["inner_product.hpp"],
      ["count.hpp", "extrema.hpp", "statistics.hpp"], ["block_fold.cuh"], ["deposit.cuh"],
      ["thrust_compat.hpp", "cub_compat.cuh"]],
@@ -128,6 +129,14 @@ class LayerLaw(unittest.TestCase):
         self.assertEqual(of_others(["cuda.cuh", "reduce.hpp", "transform_reduce.hpp"]), [])
         self.assertNotEqual(of_others(["segmented_reduce.hpp"]), [])
         self.assertNotEqual(of_others(["reduce_by_key.hpp"]), [])
+
+    def test_a_sum_on_a_named_executor_reads_nothing_of_other_executors(self):
+        def of_others(headers, others):
+            return [header for header in closure(self.include_dir, headers) if re.search(others, header)]
+        for_host = r"host/|^host\.hpp|dispatch|kept_executors|bound_reducer"
+        self.assertEqual(of_others(["reduce_on.hpp", "cuda.cuh"], for_host), [])
+        self.assertEqual(of_others(["reduce_on.hpp", "host.hpp"], r"cuda"), [])
+        self.assertNotEqual(of_others(["reduce.hpp"], for_host), [])
 
     # A reducer with folds of its own brings them.
     def test_verbs_read_nothing_of_exact_sums_and_of_lists(self):

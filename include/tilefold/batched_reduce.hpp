@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/host/many_folds.hpp>
 
 TILEFOLD_WARNINGS_OFF
 

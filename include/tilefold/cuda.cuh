@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 
 TILEFOLD_WARNINGS_OFF
 
@@ -24,65 +25,43 @@ TILEFOLD_WARNINGS_OFF
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/host_access.hpp>
 #include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/cuda/base/copies.cuh>
-#include <tilefold/detail/cuda/base/data_place.cuh>
 #include <tilefold/detail/cuda/base/foreign_resource.cuh>
-#include <tilefold/detail/cuda/base/forest_job.cuh>
 #include <tilefold/detail/cuda/base/runtime.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/error.hpp>
-#include <tilefold/host.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold {
 
 namespace detail::cuda {
 
-// In forest_sizes.cuh and key_sizes.cuh. Left undefined here, so that a missing include is a
-// compile error.
+// What folds forests, columns, rows, runs of keys, pieces and messages of ranks stands with its
+// launches, and is included by the verbs that need it, as are their sizes. Left undefined here, so
+// that a missing include is a compile error.
+template <class Build>
+struct forest_folds;
+template <class Build>
+struct column_folds;
+template <class Build>
+struct row_folds;
+template <class Build>
+struct key_folds;
+template <class Build>
+struct piece_folds;
+template <class Build>
+struct message_folds;
+template <class Build>
+struct piece_sizes;
 template <class Build>
 struct forest_sizes;
 template <class Build>
 struct key_sizes;
-
-// In launch_forest.cuh.
-template <class Build, class Policy, class Job, class WorkspaceFor>
-void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for);
-
-// In launch_piece.cuh.
-template <class Build, class Policy, class Source, class Reducer, class Out, class WorkspaceFor>
-void launch_piece(const Source& source, const Reducer& reducer, const tree::aligned_blocks& blocks,
-                  const Out& out, const device_info& gpu, cudaStream_t stream,
-                  const WorkspaceFor& workspace_for);
-
-// In launch_join.cuh.
-template <class Build, class Reducer, class Init, class Empty, class Out>
-auto ready_join(const device_info& gpu);
-template <class Build, class Messages, class Reducer, class Init, class Empty, class Out>
-void launch_join(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
-                 const Out& out, const device_info& gpu, cudaStream_t stream);
-
-// In launch_rows.cuh.
-template <class Build, class T, class Out, class Reducer, class Function>
-void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* out,
-                 const Reducer& reducer, const Function& function, const device_info& gpu,
-                 cudaStream_t stream);
-
-// In launch_columns.cuh.
-template <class Build, class Job, class WorkspaceFor>
-void launch_columns(const Job& job, const WorkspaceFor& workspace_for);
-
-// In launch_keys.cuh.
-template <class Build, class Policy, class Input, class Reducer, class Init, class KeysOut,
-          class Out, class CountOut, class WorkspaceFor>
-void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
-                   const KeysOut& keys_out, const Out& out, const CountOut& num_runs_out,
-                   const device_info& gpu, cudaStream_t stream, const WorkspaceFor& workspace_for);
 
 /// The raw pointer inside an iterator over contiguous memory; any other iterator as it is.
 template <class It>
@@ -96,16 +75,6 @@ auto unwrap(const It& it) {
   }
 }
 
-/// The place of the first result of several, where it is the only one.
-template <class Out>
-Out only_place(const Out& out) {
-  return out;
-}
-template <class T>
-result_place<T> only_place(const result_places<T>& places) {
-  return places[0];
-}
-
 /// Pinned host memory for a result that a caller waits for, kept between calls.
 class awaited_result {
  public:
@@ -117,14 +86,7 @@ class awaited_result {
   awaited_result& operator=(awaited_result&&) = delete;  // one owner
   ~awaited_result() { release(); }
 
-  /// Room for a T.
-  template <class T>
-  T* reserve() {
-    grow(detail::larger(sizeof(T), result_bytes));
-    return static_cast<T*>(memory_);
-  }
-
-  /// The same for `count` results of one launch, each of which says that it is there.
+  /// Room for `count` results of one launch, each of which says that it is there.
   template <class T>
   result_places<T> next_array(int count) {
     grow(detail::larger(result_places<T>::bytes_of(count), result_bytes));
@@ -141,12 +103,6 @@ class awaited_result {
     return static_cast<T*>(memory_);
   }
 
-  /// The same of one result.
-  template <class T>
-  result_place<T> next() {
-    return next_array<T>(1)[0];
-  }
-
   const void* memory() const { return memory_; }
 
   /// Lets go of memory that is gone.
@@ -155,14 +111,7 @@ class awaited_result {
     bytes_ = 0;
   }
 
-  /// Whether the result of a place is there, after a wait of 50 us or so.
-  template <class T>
-  static bool is_there(const result_place<T>& place) {
-    int left = looks;
-    return is_there(place, left);
-  }
-
-  /// The same of `count` places.
+  /// Whether the results of `count` places are there, after a wait of 50 us or so.
   template <class T>
   static bool are_there(const result_places<T>& places, int count) {
     int left = looks;
@@ -336,8 +285,8 @@ class basic_cuda_executor {
       : basic_cuda_executor(detail::stream_of(named), resource) {}
 
   /// The same two with workspace from a resource of cuda::mr or RMM, a reference to one or a
-  /// pointer. A resource that is passed as an lvalue must outlive the executor; a resource_ref is
-  /// copied, and a temporary is moved into the executor.
+  /// pointer: include memory_resource.cuh. A resource that is passed as an lvalue must outlive the
+  /// executor; a resource_ref is copied, and a temporary is moved into the executor.
   template <detail::cuda::foreign_resource Resource>
   explicit basic_cuda_executor(Resource&& resource)
       : basic_cuda_executor(detail::cuda::adapt(static_cast<Resource&&>(resource))) {}
@@ -400,10 +349,10 @@ class basic_cuda_executor {
   }
 
   /// The same of a reduce_piece() of n items, wherever they stand in the whole. Of a reducer that
-  /// asks for indices, `item_bytes` are 8 more.
+  /// asks for indices, `item_bytes` are 8 more. To call it, include piece.hpp.
   static std::int64_t piece_workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                             std::int64_t accumulator_bytes) {
-    return detail::cuda::piece_workspace_bytes(n, item_bytes, accumulator_bytes);
+    return detail::cuda::piece_sizes<Build>::of_piece(n, item_bytes, accumulator_bytes);
   }
 
   /// Bytes of workspace that a segmented_reduce() with offsets, or a batched_reduce(), needs, and
@@ -530,16 +479,10 @@ class basic_cuda_executor {
   template <class Policy, class Source, detail::folding Reducer, class Init>
   typename Reducer::result fold(const Source& source, const Reducer& reducer, const Init& init,
                                 std::int64_t n) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     require_waiting();
-    const auto place = result_.template next<typename Reducer::result>();
-    or_finish([&] { launch<Policy>(source, reducer, init, n, place); });
-    // The kernel's own word comes sooner than the runtime's that the kernel has ended.
-    if (!gpu_.host_runs_along || !result_.is_there(place)) {
-      detail::cuda::check(cudaStreamSynchronize(stream_), "fold");
-    }
-    is_busy_ = false;
-    return *place.value;
+    return awaited<typename Reducer::result>(
+        [&](const auto& place) { launch<Policy>(source, reducer, init, n, place); },
+        [](cudaStream_t stream) { detail::cuda::check(cudaStreamSynchronize(stream), "fold"); });
   }
 
   /// The same, written through `out` in the order of the stream.
@@ -556,163 +499,30 @@ class basic_cuda_executor {
     }
   }
 
-  /// Calls keep(accumulator, number of items) for the aligned blocks that items [0, n) of `source`
-  /// are in a sequence where they stand at `position`, in their order (block_list.hpp); n >= 1.
-  /// Blocks until they are there.
-  template <class Policy, class Source, detail::folding Reducer, class Keep>
-  void fold_blocks(const Source& source, const Reducer& reducer, std::int64_t position,
-                   std::int64_t n, const Keep& keep) {
-    using accumulator = typename Reducer::accumulator;
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    if (detail::cuda::is_capturing(stream_)) {
-      throw capture_error(
-          "tilefold: the stream is being captured, and a piece waits for its values; make it after "
-          "the capture");
-    }
-    const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    const auto places = result_.template next_array<accumulator>(blocks.count());
-    fold_blocks_to<Policy>(source, reducer, position, n, places);
-    if (!gpu_.host_runs_along || !result_.are_there(places, blocks.count())) {
-      detail::cuda::check(cudaStreamSynchronize(stream_), "reduce_piece");
-    }
-    is_busy_ = false;
-    std::int64_t item = position;
-    for (int i = 0; item < blocks.end; ++i) {
-      const std::int64_t size = blocks.size_at(item);
-      keep(*places[i].value, size);
-      item += size;
-    }
-  }
-
-  /// The same, written to an array that the GPU can write, in the order of the stream.
-  template <class Policy, class Source, detail::folding Reducer>
-  void fold_blocks_into(const Source& source, const Reducer& reducer, std::int64_t position,
-                        std::int64_t n, typename Reducer::accumulator* values) {
-    fold_blocks_to<Policy>(source, reducer, position, n,
-                           detail::raw_output<typename Reducer::accumulator>{values});
-  }
-
-  /// The same through an output of accumulators.
-  template <class Policy, class Source, detail::folding Reducer, class Out>
-  void fold_blocks_to(const Source& source, const Reducer& reducer, std::int64_t position,
-                      std::int64_t n, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    if (blocks.count() == 1) {
-      launch<Policy>(source, reducer, detail::unfinished{}, n, detail::cuda::only_place(out));
-    } else if constexpr (!detail::blocks_of<Reducer>::one) {
-      detail::cuda::launch_piece<Build, Policy>(source, reducer, blocks, out, gpu_, stream_,
-                                                workspace_lender());
-    }
-  }
-
-  /// Writes through `out` what the messages of all ranks make together (join_kernel.cuh), in the
-  /// order of the stream.
-  template <class Messages, detail::folding Reducer, class Init, class Empty, class Out>
-  void join_ranks(const Messages& all, const Reducer& reducer, const Init& init, const Empty& empty,
-                  const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_join<Build>(all, reducer, init, empty, out, gpu_, stream_);
-  }
-
-  /// Loads what join_ranks() launches.
-  template <detail::folding Reducer, class Init, class Empty, class Out>
-  void ready_to_join(const Reducer&, const Init&, const Empty&, const Out&) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    (void)detail::cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu_);
-  }
-
   /// Calls start(out), which has one result written through `out` in the order of the stream, and
   /// returns it when it is there. If that takes long, wait(stream) waits.
   template <class Result, class Start, class Wait>
   Result awaited(const Start& start, const Wait& wait) {
+    return *awaited_array<Result>(1, [&](const auto& places) { start(places[0]); }, wait)[0].value;
+  }
+
+  /// The same of `count` results; returns their places.
+  template <class Result, class Start, class Wait>
+  detail::cuda::result_places<Result> awaited_array(int count, const Start& start,
+                                                    const Wait& wait) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    const auto place = result_.template next<Result>();
-    start(place);
+    const auto places = result_.template next_array<Result>(count);
     or_finish([&] {
-      if (!gpu_.host_runs_along || !result_.is_there(place)) wait(stream_);
+      start(places);
+      // The kernel's own word comes sooner than the runtime's that the kernel has ended.
+      if (!gpu_.host_runs_along || !result_.are_there(places, count)) wait(stream_);
     });
-    return *place.value;
+    is_busy_ = false;
+    return places;
   }
 
-  /// Pinned memory for `count` values, which folds can write and the host read; valid until the
-  /// next call of a function that returns something.
-  template <class T>
-  T* pinned_array(std::int64_t count) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    return result_.template reserve_array<T>(count);
-  }
-
-  /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the
-  /// stream; `empty` (an accumulator, or a given_result) stands for trees without elements.
-  /// `most_trees` >= 1 is the number of trees, or a bound where only the GPU knows it.
-  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
-  void fold_forest(const Forest& forest, std::int64_t most_trees, const Reducer& reducer,
-                   const Init& init, const Empty& empty, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_forest<Build, Policy>(
-        job_of(forest, reducer, init, empty, accessible(out, "out")), most_trees,
-        workspace_lender());
-  }
-
-  /// The same for columns (strided.hpp), each of at least one row.
-  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
-  void fold_columns(const Forest& forest, const Reducer& reducer, const Init& init,
-                    const Empty& empty, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_columns<Build>(
-        job_of(forest, reducer, init, empty, accessible(out, "out")), workspace_lender());
-  }
-
-  /// Folds each of `rows` rows of `length` items, which lie one after the other, and writes
-  /// function(item, projected fold of its row) of every item to `out`; in the order of the stream.
-  /// Neither number is 0.
-  template <class Policy, class T, detail::folding Reducer, class Function, class Out>
-  void transform_rows(const T* first, std::int64_t rows, std::int64_t length,
-                      const Reducer& reducer, const Function& function, Out* out) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_rows<Build>(first, rows, length, accessible(out, "out"), reducer, function,
-                                     gpu_, stream_);
-  }
-
-  /// Writes the first key of every run of `items`, which are not none, through keys_out, the
-  /// projected fold of its elements through values_out, and the number of runs through
-  /// num_runs_out, in the order of the stream.
-  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
-            class ValuesOut, class CountOut>
-  void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
-                        const KeysOut& keys_out, const ValuesOut& values_out,
-                        const CountOut& num_runs_out) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_by_key<Build, Policy>(
-        items, reducer, init, accessible(keys_out, "keys_out"),
-        accessible(values_out, "values_out"), accessible(num_runs_out, "num_runs_out"), gpu_,
-        stream_, workspace_lender());
-  }
-
-  /// The same; returns the number of runs. Blocks until everything is there.
-  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
-            class ValuesOut>
-  std::int64_t fold_by_key(const Items& items, const Reducer& reducer, const Init& init,
-                           const KeysOut& keys_out, const ValuesOut& values_out) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    auto* const num_runs = result_.template reserve<std::int64_t>();
-    or_finish(
-        [&] { fold_by_key_into<Policy>(items, reducer, init, keys_out, values_out, num_runs); });
-    detail::cuda::check(cudaStreamSynchronize(stream_), "fold_by_key");
-    return *num_runs;
-  }
-
-  /// Writes `value` through `out` in the order of the stream.
-  template <class T, class Out>
-  void store(const T& value, const Out& out) {
-    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
-    detail::cuda::launch_store<Build>(value, accessible(out, "out"), stream_);
-  }
-
- private:
-  // Does work() of a call that waits. If it throws, what it has launched before may still read the
-  // caller's items, who may then give their memory back: so that is waited for first.
+  /// Does work() of a call that waits. If it throws, what it has launched before may still read the
+  /// caller's items, who may then give their memory back: so that is waited for first.
   template <class Work>
   void or_finish(const Work& work) const {
     try {
@@ -723,6 +533,67 @@ class basic_cuda_executor {
     }
   }
 
+  /// Calls launch(GPU, stream, workspace_for) where launches into the stream can be made.
+  template <class Launch>
+  void in_context(const Launch& launch) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    launch(gpu_, stream_, workspace_lender());
+  }
+
+  /// Pinned memory for `count` values, which folds can write and the host read; valid until the
+  /// next call of a function that returns something.
+  template <class T>
+  T* pinned_array(std::int64_t count) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    return result_.template reserve_array<T>(count);
+  }
+
+  // The primitives for more than one range, as forest_folds and the others describe them.
+  template <class Policy, class... Arguments>
+  void fold_forest(const Arguments&... arguments) {
+    detail::cuda::forest_folds<Build>::template write<Policy>(*this, arguments...);
+  }
+  template <class Policy, class... Arguments>
+  void fold_columns(const Arguments&... arguments) {
+    detail::cuda::column_folds<Build>::write(*this, arguments...);
+  }
+  template <class Policy, class... Arguments>
+  void transform_rows(const Arguments&... arguments) {
+    detail::cuda::row_folds<Build>::write(*this, arguments...);
+  }
+  template <class Policy, class... Arguments>
+  void fold_by_key_into(const Arguments&... arguments) {
+    detail::cuda::key_folds<Build>::template write<Policy>(*this, arguments...);
+  }
+  template <class Policy, class... Arguments>
+  std::int64_t fold_by_key(const Arguments&... arguments) {
+    return detail::cuda::key_folds<Build>::template count<Policy>(*this, arguments...);
+  }
+  template <class Policy, class... Arguments>
+  void fold_blocks_to(const Arguments&... arguments) {
+    detail::cuda::piece_folds<Build>::template write<Policy>(*this, arguments...);
+  }
+  template <class Policy, class... Arguments>
+  void fold_blocks(const Arguments&... arguments) {
+    detail::cuda::piece_folds<Build>::template visit<Policy>(*this, arguments...);
+  }
+  template <class... Arguments>
+  void join_ranks(const Arguments&... arguments) {
+    detail::cuda::message_folds<Build>::write(*this, arguments...);
+  }
+  template <class... Arguments>
+  void ready_to_join(const Arguments&... arguments) {
+    detail::cuda::message_folds<Build>::load(*this, arguments...);
+  }
+
+  /// Writes `value` through `out` in the order of the stream.
+  template <class T, class Out>
+  void store(const T& value, const Out& out) {
+    const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
+    detail::cuda::launch_store<Build>(value, accessible(out, "out"), stream_);
+  }
+
+ private:
   auto workspace_lender() {
     return [this](const detail::cuda::workspace_demand& demand) -> const detail::cuda::workspace& {
       if (!demand.fits(workspace_.bytes())) {
@@ -734,13 +605,6 @@ class basic_cuda_executor {
       if (demand.partial_bytes > 0) is_busy_ = true;
       return workspace_;
     };
-  }
-
-  template <class Forest, class Reducer, class Init, class Empty, class Out>
-  auto job_of(const Forest& forest, const Reducer& reducer, const Init& init, const Empty& empty,
-              const Out& out) const {
-    return detail::cuda::forest_job<Forest, Reducer, Init, Out, Empty>{
-        forest, {reducer, {0u}}, init, empty, out, gpu_, stream_};
   }
 
   template <class Policy, class Source, class Reducer, class Init, class Out>

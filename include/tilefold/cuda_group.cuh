@@ -167,9 +167,9 @@ class basic_cuda_group : public detail::waiting_executor<basic_cuda_group<Build>
         const std::int64_t count = begins[d + 1] - begins[d];
         if (count == 0) continue;
         values[d] = gpus_[d]->template pinned_array<accumulator>(blocks_of_part(d).count());
-        gpus_[d]->template fold_blocks_into<Policy>(on_gpu(*gpus_[d], source, d, begins[d]),
-                                                    reducer, position + begins[d], count,
-                                                    values[d]);
+        gpus_[d]->template fold_blocks_to<Policy>(on_gpu(*gpus_[d], source, d, begins[d]), reducer,
+                                                  position + begins[d], count,
+                                                  detail::raw_output<accumulator>{values[d]});
       }
       for (const auto& gpu : gpus_) gpu->synchronize();
     } catch (...) {

@@ -5,21 +5,20 @@
 // it runs on all cores through oneTBB. The bits are the same.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <iterator>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 #include <tilefold/detail/core/folding.hpp>
-#include <tilefold/detail/core/root_pointer.hpp>
+#include <tilefold/detail/core/host_access.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
 #include <tilefold/detail/core/starting_at.hpp>
 #include <tilefold/detail/host/serial.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 
 #if defined(TILEFOLD_HOST_LIBRARY)
 #include <tilefold/detail/host/threaded.hpp>
@@ -29,50 +28,12 @@ namespace tilefold {
 
 namespace detail {
 
-template <bool Indexed, class Arrays, class Lengths>
-struct array_forest;
-
-// Set by the CUDA side of a program, if it has one: throws if a pointer is device memory. So a
-// device pointer is refused with a message in a translation unit that knows no CUDA.
-using pointer_guard = void (*)(const void*);
-inline std::atomic<pointer_guard> host_pointer_guard{nullptr};
-
-template <class It>
-void require_host_access(const It& it, const char* what) {
-  const pointer_guard guard = host_pointer_guard.load(std::memory_order_acquire);
-  detail::visit_roots(it, [&](const volatile void* root) {
-    if (wraps_any_pointer<It> && root == nullptr) {
-      throw null_pointer_error(std::string("tilefold: ") + what +
-                               " is a null pointer, but there is something to read or write");
-    }
-    if (guard != nullptr && root != nullptr) guard(const_cast<const void*>(root));
-  });
-}
-
 namespace host {
 
-// In columns.hpp, which the verb that needs it includes.
-template <class Mode, class Forest, class Reducer, class Keep, class Empty>
-void fold_columns(const Mode& mode, const Forest& forest, const Reducer& reducer, const Keep& keep,
-                  const Empty& none);
-
-// Looks at the first array that has items: one that lies in another memory is seldom alone, and
-// looking at all would cost as much as folding short ones.
-template <class Forest>
-void require_first_array(const Forest&) {}
-template <bool Indexed, class Arrays, class Lengths>
-void require_first_array(const array_forest<Indexed, Arrays, Lengths>& forest) {
-  for (std::int64_t i = 0; i < forest.size(); ++i) {
-    if (forest.count(i) <= 0) continue;
-    detail::require_host_access(detail::element(forest.arrays, i), "the first array with items");
-    return;
-  }
-}
-
-// Whether threads may write different values through `Out` at once; neighbours behind proxies
-// (vector<bool>'s) may share a word.
-template <class Out>
-inline constexpr bool writes_apart = std::is_lvalue_reference_v<decltype(*std::declval<Out&>())>;
+// In many_folds.hpp, which the verbs that need it include. Left undefined here, so that a missing
+// include is a compile error.
+template <class Mode>
+struct many_folds;
 
 // Part of the executor's type, so that a program that mixes both kinds of translation unit has two
 // sets of templates and not one with two meanings.
@@ -149,75 +110,26 @@ class basic_host_executor {
     store(fold<Policy>(source, reducer, init, n), out);
   }
 
-  /// Calls keep(accumulator, number of items) for the aligned blocks that items [0, n) of `source`
-  /// are in a sequence where they stand at `position`, in their order (block_list.hpp); n >= 1.
-  template <class Policy, class Source, detail::folding Reducer, class Keep>
-  [[gnu::noinline]] void fold_blocks(const Source& source, const Reducer& reducer,
-                                     std::int64_t position, std::int64_t n,
-                                     const Keep& keep) const {
-    const detail::blocks_of<Reducer> blocks{{position, position + n}};
-    std::int64_t first = position;
-    for (int i = 0, count = blocks.count(); i < count; ++i) {
-      const std::int64_t end = blocks.first(i + 1);
-      keep(mode_.fold_one_of_many(detail::starting_at(source, first - position), reducer,
-                                  end - first),
-           end - first);
-      first = end;
-    }
+  // The primitives for more than one range, as many_folds describes them.
+  template <class Policy, class... Arguments>
+  void fold_blocks(const Arguments&... arguments) const {
+    detail::host::many_folds<Mode>::blocks(mode_, arguments...);
   }
-
-  /// Writes the projected fold of every tree i of `forest` through out[i]; `empty` (an
-  /// accumulator, or a given_result) stands for trees without elements. Done when the call returns.
-  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
-  [[gnu::noinline]] void fold_forest(const Forest& forest, std::int64_t, const Reducer& reducer,
-                                     const Init& init, const Empty& empty, const Out& out) const {
-    fold_trees(forest, reducer, init, empty, out,
-               [](const auto& mode, const auto&... arguments) { mode.fold_forest(arguments...); });
+  template <class Policy, class... Arguments>
+  void fold_forest(const Arguments&... arguments) const {
+    detail::host::many_folds<Mode>::forest(mode_, arguments...);
   }
-
-  /// The same for columns (strided.hpp), each of at least one row.
-  template <class Policy, class Forest, detail::folding Reducer, class Init, class Empty, class Out>
-  [[gnu::noinline]] void fold_columns(const Forest& forest, const Reducer& reducer,
-                                      const Init& init, const Empty& empty, const Out& out) const {
-    fold_trees(forest, reducer, init, empty, out, [](const auto& mode, const auto&... arguments) {
-      detail::host::fold_columns(mode, arguments...);
-    });
+  template <class Policy, class... Arguments>
+  void fold_columns(const Arguments&... arguments) const {
+    detail::host::many_folds<Mode>::columns(mode_, arguments...);
   }
-
-  /// Writes the first key of every run of `items`, which are not none, through keys_out and the
-  /// projected fold of its elements through values_out; returns the number of runs.
-  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
-            class ValuesOut>
-  [[gnu::noinline]] std::int64_t fold_by_key(const Items& items, const Reducer& reducer,
-                                             const Init& init, const KeysOut& keys_out,
-                                             const ValuesOut& values_out) const {
-    detail::require_host_access(keys_out, "keys_out");
-    detail::require_host_access(values_out, "values_out");
-    const auto keep_key = [&](std::int64_t run, std::int64_t j) {
-      detail::write_through(detail::starting_at(keys_out, run),
-                            detail::output_key<KeysOut>(items.key(j)));
-    };
-    const auto keep = [reducer, init, values_out](std::int64_t run,
-                                                  const typename Reducer::accumulator& folded) {
-      detail::write_through(detail::starting_at(values_out, run),
-                            detail::output_value<ValuesOut>(detail::finish(
-                                detail::closed_steps<Reducer>{reducer}, init, folded)));
-    };
-    if constexpr (detail::host::writes_apart<KeysOut> && detail::host::writes_apart<ValuesOut>) {
-      return mode_.fold_runs(items, reducer, keep_key, keep);
-    } else {
-      return detail::host::serial().fold_runs(items, reducer, keep_key, keep);
-    }
+  template <class Policy, class... Arguments>
+  std::int64_t fold_by_key(const Arguments&... arguments) const {
+    return detail::host::many_folds<Mode>::runs(mode_, arguments...);
   }
-
-  /// The same; the number of runs is written as well.
-  template <class Policy, class Items, detail::folding Reducer, class Init, class KeysOut,
-            class ValuesOut, class CountOut>
-  void fold_by_key_into(const Items& items, const Reducer& reducer, const Init& init,
-                        const KeysOut& keys_out, const ValuesOut& values_out,
-                        const CountOut& num_runs_out) const {
-    detail::require_host_access(num_runs_out, "num_runs_out");
-    store(fold_by_key<Policy>(items, reducer, init, keys_out, values_out), num_runs_out);
+  template <class Policy, class... Arguments>
+  void fold_by_key_into(const Arguments&... arguments) const {
+    detail::host::many_folds<Mode>::counted_runs(mode_, arguments...);
   }
 
   /// Nothing keeps this executor from finishing a call at once.
@@ -237,30 +149,6 @@ class basic_host_executor {
   }
 
  private:
-  // Calls fold(mode, forest, reducer, what keeps a fold, what writes an empty tree's value).
-  template <class Forest, class Reducer, class Init, class Empty, class Out, class Fold>
-  void fold_trees(const Forest& forest, const Reducer& reducer, const Init& init,
-                  const Empty& empty, const Out& out, const Fold& fold) const {
-    detail::require_host_access(out, "out");
-    detail::host::require_first_array(forest);
-    // By value: these run for every tree.
-    const auto write = [out](std::int64_t i, const auto& value) {
-      detail::write_through(detail::starting_at(out, i), detail::output_value<Out>(value));
-    };
-    using accumulator = typename Reducer::accumulator;
-    const auto keep = [write, reducer, init](std::int64_t i, const accumulator& folded) {
-      write(i, detail::finish(detail::closed_steps<Reducer>{reducer}, init, folded));
-    };
-    const auto none = [&](std::int64_t i) {
-      write(i, detail::result_of_nothing(detail::closed_steps<Reducer>{reducer}, empty));
-    };
-    if constexpr (detail::host::writes_apart<Out>) {
-      fold(mode_, forest, reducer, keep, none);
-    } else {
-      fold(detail::host::serial(), forest, reducer, keep, none);
-    }
-  }
-
   Mode mode_;
 };
 

@@ -8,8 +8,7 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
-#include <tilefold/detail/core/bound_reducer.hpp>
-#include <tilefold/reducer.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 
 namespace tilefold {
 
@@ -35,9 +34,6 @@ concept given_as = std::convertible_to<Value, Result> ||
                    ((complex_like<Result> || is_narrow_float<Result> || is_narrow_float<Value>) &&
                     converts_to<Value, Result>);
 
-/// No value is given: the projected identity, if there is one.
-struct identity_value {};
-
 /// The result of nothing of a reducer over elements of types Elements, as `Value` tells it.
 template <class R, class Value, class... Elements>
 struct nothing_of {
@@ -50,17 +46,6 @@ struct nothing_of {
                   "tilefold: the value of if_empty must convert to the result of its operator or "
                   "reducer");
     return detail::canonical(detail::convert<Result>(value));
-  }
-};
-template <class R, class... Elements>
-struct nothing_of<R, identity_value, Elements...> {
-  using accumulator = reducer_accumulator_t<R, Elements...>;
-  static constexpr bool known = has_reducer_identity<R, accumulator>;
-
-  TILEFOLD_NO_EXEC_CHECK
-  template <class Result>
-  TILEFOLD_HD static Result result(const R& reducer, identity_value) {
-    return detail::canonical(reducer.project(reducer.template identity<accumulator>()));
   }
 };
 

@@ -120,8 +120,8 @@ class streamed_executor : public detail::waiting_executor<streamed_executor<Buil
         const std::int64_t count = end_of(first) - first;
         detail::cuda::stream_slot& slot = *slots_[turn % num_slots];
         const auto items = begin_copy(slot, source, first, count);
-        gpu_->template fold_blocks_into<Policy>(items, reducer, position + first, count,
-                                                values + v);
+        gpu_->template fold_blocks_to<Policy>(items, reducer, position + first, count,
+                                              detail::raw_output<accumulator>{values + v});
         detail::cuda::check(cudaEventRecord(slot.folded.event, gpu_->stream()), "cudaEventRecord");
         v += blocks_type{{position + first, position + first + count}}.count();
       }

@@ -14,6 +14,7 @@ TILEFOLD_WARNINGS_OFF
 #include <tilefold/block_fold.cuh>
 #include <tilefold/cuda.cuh>
 #include <tilefold/deposit.cuh>
+#include <tilefold/memory_resource.cuh>
 #include <tilefold/tilefold.hpp>
 
 TILEFOLD_WARNINGS_BACK

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <tilefold/detail/host/many_folds.hpp>
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/exact_accumulator.hpp>
 #include <tilefold/reducers/exact.hpp>

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <tilefold/detail/host/columns.hpp>
+#include <tilefold/detail/host/many_folds.hpp>
 #include <tilefold/detail/verbs/forest_verb.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/if_empty.hpp>

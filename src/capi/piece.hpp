@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/host/many_folds.hpp>
 #include <tilefold/detail/ranks/block_list.hpp>
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/error.hpp>

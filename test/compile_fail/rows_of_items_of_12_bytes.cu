@@ -4,6 +4,7 @@
 // expect: tilefold: on a GPU transform_rows takes items of 1, 2, 4, 8 or 16 bytes
 // errors: 1
 #include <tilefold/cuda.cuh>
+#include <tilefold/reducer.hpp>
 #include <tilefold/transform_rows.hpp>
 
 template <class Real>

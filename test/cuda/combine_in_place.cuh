@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/reduce.hpp>
+#include <tilefold/reducer.hpp>
 
 namespace tilefold::test {
 

@@ -102,9 +102,9 @@ TEST(CudaPiece, IsOneLaunch) {
     floats.expect_piece(gpu, memory.data(), begin, begin + n, 0);
     cudaGraph_t graph = nullptr;
     tilefold::test::must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    gpu.fold_blocks_into<tilefold::detail::default_policy>(
+    gpu.fold_blocks_to<tilefold::detail::default_policy>(
         tilefold::detail::source<const float*>{{memory.data() + begin}}, sums, begin, n,
-        out.data());
+        tilefold::detail::raw_output<float>{out.data()});
     tilefold::test::must(cudaStreamEndCapture(stream, &graph));
     std::size_t nodes = 0;
     tilefold::test::must(cudaGraphGetNodes(graph, nullptr, &nodes));

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tilefold/piece.hpp>
 #include <tilefold/tilefold.cuh>
 
 #include "support/random.hpp"

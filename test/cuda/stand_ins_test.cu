@@ -22,6 +22,7 @@
 #include <tilefold/cuda.cuh>
 #include <tilefold/extrema.hpp>
 #include <tilefold/host.hpp>
+#include <tilefold/memory_resource.cuh>
 #include <tilefold/piece.hpp>
 #include <tilefold/reduce.hpp>
 #include <tilefold/reduce_by_key.hpp>

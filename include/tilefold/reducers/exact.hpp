@@ -27,8 +27,10 @@
 
 #if !defined(__CUDACC_RTC__)
 #include <tilefold/detail/host/exact_fold.hpp>
+#include <tilefold/detail/host/many_folds.hpp>
 #if defined(__CUDACC__)
 #include <tilefold/detail/cuda/exact/launch_exact.cuh>
+#include <tilefold/detail/cuda/range/piece_folds.cuh>
 #endif
 #endif
 

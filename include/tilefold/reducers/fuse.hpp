@@ -261,6 +261,21 @@ struct reducer_traits<fused_of<Indices, R...>, pack_of<Indices, Acc...>> {
   static constexpr bool separately_rounded = (reducer_traits<R, Acc>::separately_rounded && ...);
 };
 
+/// No value is given: the projected identity, if there is one.
+struct identity_value {};
+
+template <class R, class... Elements>
+struct nothing_of<R, identity_value, Elements...> {
+  using accumulator = reducer_accumulator_t<R, Elements...>;
+  static constexpr bool known = has_reducer_identity<R, accumulator>;
+
+  TILEFOLD_NO_EXEC_CHECK
+  template <class Result>
+  TILEFOLD_HD static Result result(const R& reducer, identity_value) {
+    return detail::canonical(reducer.project(reducer.template identity<accumulator>()));
+  }
+};
+
 /// A reducer that is to be fused, without its result for nothing, and that result.
 template <class R>
 struct fused_part {

@@ -11,40 +11,14 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/reducer_shortcuts.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/op.hpp>
-#include <tilefold/reducer.hpp>
 
 TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
-
-/// The sequence 0, 1, 2...: read in step with a range it yields each element's index. It leads to
-/// no memory.
-struct index_iterator {
-  using value_type = std::int64_t;
-  using difference_type = std::int64_t;
-
-  TILEFOLD_HD std::int64_t operator[](std::int64_t i) const { return i; }
-  TILEFOLD_HD std::int64_t operator*() const { return 0; }
-};
-
-/// The same from `position` on: indices of items that are a part of a longer sequence, in that one.
-struct position_iterator {
-  using value_type = std::int64_t;
-  using difference_type = std::int64_t;
-
-  std::int64_t position;
-
-  TILEFOLD_HD std::int64_t operator[](std::int64_t i) const { return position + i; }
-  TILEFOLD_HD std::int64_t operator*() const { return position; }
-  TILEFOLD_HD friend position_iterator operator+(const position_iterator& it, std::int64_t n) {
-    return {it.position + n};
-  }
-};
-
-template <class R>
-inline constexpr bool is_indexed = requires { requires R::indexed; };
 
 /// A reducer that is an operator and nothing else; folds know fast ways for those.
 template <class R>

@@ -10,9 +10,10 @@
 #include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/keyed_items.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail {
 

@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include <tilefold/detail/core/closing.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail {

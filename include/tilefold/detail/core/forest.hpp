@@ -13,9 +13,9 @@
 #include <utility>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/starting_at.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail {
 

@@ -9,8 +9,9 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/core/closing.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/starting_at.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail {
 

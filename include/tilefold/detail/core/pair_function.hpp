@@ -11,8 +11,8 @@
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/op.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail {
 

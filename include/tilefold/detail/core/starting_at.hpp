@@ -9,8 +9,8 @@
 #include <utility>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/core/bound_reducer.hpp>
-#include <tilefold/reducer.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 
 namespace tilefold::detail {
 

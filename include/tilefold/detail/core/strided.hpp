@@ -11,9 +11,9 @@
 #include <utility>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/forest.hpp>
-#include <tilefold/reducer.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 
 namespace tilefold::detail {
 

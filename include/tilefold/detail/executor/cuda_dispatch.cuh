@@ -6,7 +6,7 @@
 #include <tilefold/cuda.cuh>
 #include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/detail/core/stand_in.hpp>
-#include <tilefold/detail/cuda/base/data_place.cuh>
+#include <tilefold/detail/executor/data_place.cuh>
 #include <tilefold/detail/executor/kept_executors.cuh>
 #include <tilefold/error.hpp>
 #include <tilefold/host.hpp>

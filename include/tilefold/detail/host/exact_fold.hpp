@@ -16,10 +16,11 @@
 #include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/closing.hpp>
 #include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/exact/exact_blocks.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/half.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::host {
 

@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/closing.hpp>
 #include <tilefold/detail/core/folding.hpp>
-#include <tilefold/reducer.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/tree.hpp>
 
 TILEFOLD_WARNINGS_OFF

@@ -15,10 +15,11 @@
 #include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/host/places.hpp>
 #include <tilefold/detail/host/simd.hpp>
-#include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
 TILEFOLD_WARNINGS_OFF

@@ -18,6 +18,7 @@
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/pack.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/tree.hpp>

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/pack.hpp>
 #include <tilefold/detail/host/fold.hpp>
-#include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::host {

@@ -13,10 +13,11 @@
 
 #include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/host/fold.hpp>
 #include <tilefold/detail/host/simd.hpp>
 #include <tilefold/op.hpp>
-#include <tilefold/reducer.hpp>
 
 TILEFOLD_WARNINGS_OFF
 

@@ -10,11 +10,11 @@
 #include <memory>
 #include <utility>
 
-#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/host/simd.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::host {
 

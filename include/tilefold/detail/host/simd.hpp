@@ -13,10 +13,11 @@
 #include <type_traits>
 
 #include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/exact/exact_blocks.hpp>
 #include <tilefold/half.hpp>
 #include <tilefold/op.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold {
 

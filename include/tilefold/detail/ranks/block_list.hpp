@@ -28,8 +28,8 @@
 #include <tilefold/detail/core/clear_padding.hpp>
 #include <tilefold/detail/core/closing.hpp>
 #include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/error.hpp>
-#include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail {

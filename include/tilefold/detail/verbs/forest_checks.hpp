@@ -13,13 +13,13 @@
 #include <type_traits>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/deferred_forest.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/error.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail {
 

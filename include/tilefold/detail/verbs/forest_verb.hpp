@@ -11,11 +11,11 @@
 #include <type_traits>
 
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/root_pointer.hpp>
 #include <tilefold/detail/verbs/forest_checks.hpp>
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <tilefold/accumulator.hpp>
-#include <tilefold/reducer.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 
 namespace tilefold::detail::cuda {
 

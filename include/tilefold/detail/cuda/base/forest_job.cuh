@@ -26,4 +26,11 @@ struct forest_job {
   cudaStream_t stream;
 };
 
+template <class Forest, class Reducer, class Init, class Empty, class Out>
+auto job_of(const Forest& forest, const Reducer& reducer, const Init& init, const Empty& empty,
+            const Out& out, const device_info& gpu, cudaStream_t stream) {
+  return forest_job<Forest, Reducer, Init, Out, Empty>{forest, {reducer, {0u}}, init, empty, out,
+                                                       gpu,    stream};
+}
+
 }  // namespace tilefold::detail::cuda

@@ -17,9 +17,9 @@
 #include <new>
 #include <type_traits>
 
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/cuda/base/closed_reducer.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
-#include <tilefold/reducer.hpp>
 
 // Answered by the compiler's last stage, as LLVM's guide to its NVPTX back end says; there is no
 // such function. (Clang knows the name, and some versions say that it never returns.)

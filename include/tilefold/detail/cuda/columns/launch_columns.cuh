@@ -179,4 +179,19 @@ void launch_columns(const Job& job, const WorkspaceFor& workspace_for) {
   cuda::launch_columns_as<Build, narrow.nt, narrow.rows, 1>(job, workspace_for);
 }
 
+/// How a cuda_executor folds columns.
+template <class Build>
+struct column_folds {
+  /// As forest_folds::write, of columns (strided.hpp) of at least one row each.
+  template <class Executor, class Forest, class Reducer, class Init, class Empty, class Out>
+  static void write(Executor& exec, const Forest& forest, const Reducer& reducer, const Init& init,
+                    const Empty& empty, const Out& out) {
+    exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto& workspace_for) {
+      cuda::launch_columns<Build>(
+          cuda::job_of(forest, reducer, init, empty, exec.accessible(out, "out"), gpu, stream),
+          workspace_for);
+    });
+  }
+};
+
 }  // namespace tilefold::detail::cuda

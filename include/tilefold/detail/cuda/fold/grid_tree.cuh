@@ -16,11 +16,12 @@
 #include <cstdint>
 
 #include <tilefold/detail/core/folding.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::cuda {
 

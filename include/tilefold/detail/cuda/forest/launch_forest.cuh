@@ -513,4 +513,22 @@ void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& 
       job, most_trees, workspace_for);
 }
 
+/// How a cuda_executor folds forests.
+template <class Build>
+struct forest_folds {
+  /// Writes the projected fold of every tree i of `forest` through out[i], in the order of the
+  /// stream; `empty` (an accumulator, or a given_result) stands for trees without elements.
+  /// `most_trees` >= 1 is the number of trees, or a bound where only the GPU knows it.
+  template <class Policy, class Executor, class Forest, class Reducer, class Init, class Empty,
+            class Out>
+  static void write(Executor& exec, const Forest& forest, std::int64_t most_trees,
+                    const Reducer& reducer, const Init& init, const Empty& empty, const Out& out) {
+    exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto& workspace_for) {
+      cuda::launch_forest<Build, Policy>(
+          cuda::job_of(forest, reducer, init, empty, exec.accessible(out, "out"), gpu, stream),
+          most_trees, workspace_for);
+    });
+  }
+};
+
 }  // namespace tilefold::detail::cuda

@@ -10,13 +10,13 @@
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/function_checks.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/in_kernel/tuning_in_kernel.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
-#include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {

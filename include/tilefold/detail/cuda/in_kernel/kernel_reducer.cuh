@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/cuda/in_kernel/kernel_fold.cuh>
 #include <tilefold/if_empty.hpp>
 #include <tilefold/op.hpp>

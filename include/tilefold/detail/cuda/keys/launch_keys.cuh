@@ -133,4 +133,37 @@ void launch_by_key(const Input& input, const Reducer& reducer, const Init& init,
   cuda::launch_forest<Build, Policy>(job, most_open, workspace_for);
 }
 
+/// How a cuda_executor folds runs of equal keys.
+template <class Build>
+struct key_folds {
+  /// Writes the first key of every run of `items`, which are not none, through keys_out, the
+  /// projected fold of its elements through values_out, and the number of runs through
+  /// num_runs_out, in the order of the stream.
+  template <class Policy, class Executor, class Items, class Reducer, class Init, class KeysOut,
+            class ValuesOut, class CountOut>
+  static void write(Executor& exec, const Items& items, const Reducer& reducer, const Init& init,
+                    const KeysOut& keys_out, const ValuesOut& values_out,
+                    const CountOut& num_runs_out) {
+    exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto& workspace_for) {
+      cuda::launch_by_key<Build, Policy>(
+          items, reducer, init, exec.accessible(keys_out, "keys_out"),
+          exec.accessible(values_out, "values_out"), exec.accessible(num_runs_out, "num_runs_out"),
+          gpu, stream, workspace_for);
+    });
+  }
+
+  /// The same; returns the number of runs. Blocks until everything is there.
+  template <class Policy, class Executor, class Items, class Reducer, class Init, class KeysOut,
+            class ValuesOut>
+  static std::int64_t count(Executor& exec, const Items& items, const Reducer& reducer,
+                            const Init& init, const KeysOut& keys_out,
+                            const ValuesOut& values_out) {
+    auto* const num_runs = exec.template pinned_array<std::int64_t>(1);
+    exec.or_finish(
+        [&] { write<Policy>(exec, items, reducer, init, keys_out, values_out, num_runs); });
+    exec.synchronize();
+    return *num_runs;
+  }
+};
+
 }  // namespace tilefold::detail::cuda

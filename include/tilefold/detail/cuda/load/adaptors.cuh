@@ -18,10 +18,10 @@
 #include <utility>
 
 #include <tilefold/config.hpp>
-#include <tilefold/detail/core/bound_reducer.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/root_pointer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -19,11 +19,11 @@
 #include <type_traits>
 #include <utility>
 
-#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
+#include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/adaptors.cuh>
-#include <tilefold/reducer.hpp>
 
 namespace tilefold::detail::cuda {
 

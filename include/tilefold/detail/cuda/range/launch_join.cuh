@@ -43,4 +43,26 @@ void launch_join(const Messages& all, const Reducer& reducer, const Init& init, 
       closed_reducer<Reducer>{reducer, {0u}}, init, empty, out, all.status);
 }
 
+/// How a cuda_executor joins what ranks send.
+template <class Build>
+struct message_folds {
+  /// Writes through `out` what the messages of all ranks make together (join_kernel.cuh), in the
+  /// order of the stream.
+  template <class Executor, class Messages, class Reducer, class Init, class Empty, class Out>
+  static void write(Executor& exec, const Messages& all, const Reducer& reducer, const Init& init,
+                    const Empty& empty, const Out& out) {
+    exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto&) {
+      cuda::launch_join<Build>(all, reducer, init, empty, out, gpu, stream);
+    });
+  }
+
+  /// Loads what write() launches.
+  template <class Executor, class Reducer, class Init, class Empty, class Out>
+  static void load(Executor& exec, const Reducer&, const Init&, const Empty&, const Out&) {
+    exec.in_context([&](const device_info& gpu, cudaStream_t, const auto&) {
+      (void)cuda::ready_join<Build, Reducer, Init, Empty, Out>(gpu);
+    });
+  }
+};
+
 }  // namespace tilefold::detail::cuda

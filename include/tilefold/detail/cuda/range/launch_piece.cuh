@@ -16,8 +16,9 @@
 
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/range/launch_range.cuh>
+#include <tilefold/detail/cuda/range/piece_folds.cuh>
+#include <tilefold/detail/cuda/range/piece_sizes.cuh>
 #include <tilefold/detail/cuda/range/piece_tiles.cuh>
-#include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/policy.hpp>
 #include <tilefold/tree.hpp>
 

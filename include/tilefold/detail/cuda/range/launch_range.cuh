@@ -5,7 +5,7 @@
 //     exact sums of floats and doubles         exact_kernel... (exact/launch_exact.cuh)
 //     lists of the best k                      select_kernel (launch_select.cuh)
 //     a short range                            short_kernel
-//     reducers whose order does not matter     any_order_kernel: an accumulator a thread
+//     reducers whose order does not matter     any_order_kernel (launch_any_order.cuh)
 //     large accumulators, and structs          tile_kernel, staged: a run of neighbours a lane
 //     all else                                 tile_kernel
 //
@@ -26,7 +26,6 @@
 #include <tilefold/detail/cuda/base/launcher.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/workspace.cuh>
-#include <tilefold/detail/cuda/range/any_order_kernel.cuh>
 #include <tilefold/detail/cuda/range/short_kernel.cuh>
 #include <tilefold/detail/cuda/range/size_queries.cuh>
 #include <tilefold/detail/cuda/range/tile_kernel.cuh>
@@ -147,34 +146,11 @@ void launch_short(const range_job<Source, Reducer, Init, Out>& job,
                 job.init, job.out);
 }
 
-/// Launches the fold in any order of at least two tiles.
-template <class Build, tile_policy Policy, class Source, class Reducer, class Init, class Out,
-          class WorkspaceFor>
-void launch_any_order(const range_job<Source, Reducer, Init, Out>& job,
-                      const WorkspaceFor& workspace_for) {
-  using acc = typename Reducer::accumulator;
-  static known_kernel known;
-  const auto kernel = known.on(
-      job.gpu,
-      &any_order_kernel<Build, Policy.nt, Policy.vt, Source, closed_reducer<Reducer>, Init, Out>,
-      "any_order_kernel", Policy.nt, starts::in_turn);
-  // A whole tile for each; loads that are shifted into place take a packet more, at most vt items.
-  // And no more blocks than reduce() has tiles by default, for which there is workspace.
-  constexpr tile_policy tiles = policy_for(item_bytes<Source>, static_cast<int>(sizeof(acc)));
-  const std::int64_t blocks = kernel.most(detail::smaller(
-      most_any_order_blocks,
-      detail::smaller((job.n - Policy.vt) / Policy.tile(), tree::num_blocks(job.n, tiles.tile()))));
-  const workspace_demand of_blocks = cuda::partials_demand(Policy, blocks, sizeof(acc));
-  const workspace& space = workspace_for(
-      Reducer::settles ? cuda::any_order_demand(Policy, blocks, sizeof(acc)) : of_blocks);
-  const scratch<acc> memory = scratch_in<acc>(space);
-  unsigned* const settled = memory.arrivals + of_blocks.arrival_bytes / arrival_bytes;
-  kernel.launch(blocks, job.stream, job.source, job.reducer, job.init, job.out, job.n, settled,
-                memory);
-}
-
-// Defined in exact/launch_exact.cuh and launch_select.cuh, which reducers/exact.hpp and top_k.hpp
-// include. Left undefined here, so that a missing include is a compile error.
+// Defined in launch_any_order.cuh, exact/launch_exact.cuh and launch_select.cuh, which reducer.hpp,
+// reducers/exact.hpp and reducers/top_k.hpp include. Left undefined here, so that a missing include
+// is a compile error.
+template <class Reducer>
+struct any_order_launch;
 template <class Reducer>
 struct exact_launch;
 template <class Reducer>
@@ -205,14 +181,13 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
     }
     // Operators, which do not say whether they count, are folded as fast in a tree.
     if constexpr (fold_traits<Reducer>::folds_in_any_order && requires { Reducer::counts; }) {
-      constexpr tile_policy any_order =
-          policy_or<Policy>(any_order_policy_for(bytes, kept_bytes<Reducer>()));
+      constexpr tile_policy any_order = any_order_launch<Reducer>::template policy<Policy, bytes>;
       if constexpr (is_default) {
         static_assert(2 * any_order.tile() <= short_tile.tile());
       } else if (n < 2 * any_order.tile()) {
         return cuda::launch_tiles<Build, tiles>(job, workspace_for);
       }
-      cuda::launch_any_order<Build, any_order>(job, workspace_for);
+      any_order_launch<Reducer>::template run<Build, any_order>(job, workspace_for);
     } else if constexpr (is_default &&
                          (stages_reducer<Source, Reducer> || stages_structs<Source, Reducer>)) {
       constexpr tile_policy staged = staged_shape_of<Source, Reducer>.policy();

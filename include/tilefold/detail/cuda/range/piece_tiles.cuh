@@ -21,6 +21,7 @@
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
@@ -28,7 +29,6 @@
 #include <tilefold/detail/cuda/range/staged_tiles.cuh>
 #include <tilefold/detail/cuda/range/tile_kernel.cuh>
 #include <tilefold/policy.hpp>
-#include <tilefold/reducer.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {

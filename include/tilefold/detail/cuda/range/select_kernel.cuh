@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>

@@ -32,18 +32,6 @@ constexpr workspace_demand demand(tile_policy policy, std::int64_t n, std::int64
   return cuda::partials_demand(policy, tree::num_blocks(n, policy.tile()), acc_bytes);
 }
 
-/// A piece of n items in tiles of a policy, wherever it stands: nodes of all levels that can lie in
-/// it, and counters of their groups, of which two may be cut.
-constexpr workspace_demand piece_demand(tile_policy policy, std::int64_t n,
-                                        std::int64_t acc_bytes) {
-  workspace_demand all{0, 0};
-  for (std::int64_t count = n / policy.tile(); count > 0; count /= group_size(policy)) {
-    all.partial_bytes += count * acc_bytes;
-    all.arrival_bytes += (count / group_size(policy) + 2) * arrival_bytes;
-  }
-  return all;
-}
-
 /// A short range, by several blocks that are no cluster.
 constexpr workspace_demand short_demand(std::int64_t acc_bytes) {
   return {most_short_blocks * acc_bytes, arrival_bytes};
@@ -87,16 +75,6 @@ constexpr std::int64_t default_workspace_bytes(std::int64_t n, int item_bytes,
   return detail::larger(most, demand(staged, n, acc_bytes).bytes());
 }
 
-/// Bytes for a piece of n items or fewer under the default policy, wherever it stands.
-constexpr std::int64_t default_piece_bytes(std::int64_t n, int item_bytes, std::int64_t acc_bytes) {
-  const tile_policy tiles = policy_for(item_bytes, cuda::policy_bytes(acc_bytes));
-  const std::int64_t most = detail::larger(cuda::default_workspace_bytes(n, item_bytes, acc_bytes),
-                                           piece_demand(tiles, n, acc_bytes).bytes());
-  if (!pays_to_stage(item_bytes, acc_bytes)) return most;
-  const tile_policy staged = staged_shape_for(item_bytes, acc_bytes).policy();
-  return detail::larger(most, piece_demand(staged, n, acc_bytes).bytes());
-}
-
 // More than any memory has, and little enough that no sum on the way to it overflows.
 inline constexpr std::int64_t most_workspace_bytes = std::int64_t{1} << 56;
 
@@ -134,13 +112,6 @@ inline std::int64_t fold_workspace_bytes(std::int64_t n, std::int64_t item_bytes
                                          std::int64_t acc_bytes) {
   cuda::require_fold("workspace_bytes", n, item_bytes, acc_bytes);
   return n == 0 ? 0 : default_workspace_bytes(n, cuda::policy_bytes(item_bytes), acc_bytes);
-}
-
-/// The same of a piece, wherever it stands.
-inline std::int64_t piece_workspace_bytes(std::int64_t n, std::int64_t item_bytes,
-                                          std::int64_t acc_bytes) {
-  cuda::require_fold("piece_workspace_bytes", n, item_bytes, acc_bytes);
-  return n == 0 ? 0 : default_piece_bytes(n, cuda::policy_bytes(item_bytes), acc_bytes);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -103,4 +103,20 @@ void launch_rows(const T* first, std::int64_t rows, std::int64_t length, Out* ou
   cuda::launch_rows_by_blocks<Build>(job, packets);
 }
 
+/// How a cuda_executor transforms rows.
+template <class Build>
+struct row_folds {
+  /// Folds each of `rows` rows of `length` items, which lie one after the other, and writes
+  /// function(item, projected fold of its row) of every item to `out`; in the order of the stream.
+  /// Neither number is 0.
+  template <class Executor, class T, class Reducer, class Function, class Out>
+  static void write(Executor& exec, const T* first, std::int64_t rows, std::int64_t length,
+                    const Reducer& reducer, const Function& function, Out* out) {
+    exec.in_context([&](const device_info& gpu, cudaStream_t stream, const auto&) {
+      cuda::launch_rows<Build>(first, rows, length, exec.accessible(out, "out"), reducer, function,
+                               gpu, stream);
+    });
+  }
+};
+
 }  // namespace tilefold::detail::cuda

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include <tilefold/detail/core/extremes.hpp>
+#include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/cuda/base/cluster.cuh>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
@@ -29,7 +30,6 @@
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
 #include <tilefold/detail/cuda/rows/tuning_rows.cuh>
-#include <tilefold/reducer.hpp>
 #include <tilefold/reducers/log_sum_exp.hpp>
 #include <tilefold/tree.hpp>
 
