@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Items of trees that stand side by side, as the columns of a matrix do: of each of its rows, a
-// thread holds the packet of neighbouring columns that one load brings.
+// thread holds the bundle of neighbouring columns that one load brings.
 //
-//     row 0     thread 0: [a0 b0 c0 d0]   thread 1: [e0 f0 g0 h0]     a packet of 4 columns
+//     row 0     thread 0: [a0 b0 c0 d0]   thread 1: [e0 f0 g0 h0]     a bundle of 4 columns
 //     row 1               [a1 b1 c1 d1]             [e1 f1 g1 h1]
 //     row 2 ...
 //
@@ -24,7 +24,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// Packets of `Width` neighbouring items, of which a thread holds one from each of Rows rows.
+/// Bundles of `Width` neighbouring items, of which a thread holds one from each of Rows rows.
 /// `load_part` takes that of row r, `load_rows` all of them at once.
 template <class It, int Rows, int Width>
 class column_items {
@@ -66,7 +66,7 @@ class column_items {
   registers<value, Rows * Width> values_;
 };
 
-/// Whether a packet is one load.
+/// Whether a bundle is one load.
 template <class T, int Width>
 inline constexpr bool is_one_load =
     (Width > 1) && (Width * sizeof(T) <= load_bytes) && packs_into_loads<T, Width>;
@@ -75,18 +75,18 @@ template <class T, int Rows, int Width>
   requires is_one_load<T, Width>
 class column_items<T*, Rows, Width> {
   using value = std::remove_cv_t<T>;
-  using packet = cuda::packet_of<T, Width>;
+  using bundle = cuda::packet_of<T, Width>;
 
  public:
   __device__ __forceinline__ void load_part(T* p, std::int64_t offset, int r, std::int64_t) {
-    packets_[r] = *reinterpret_cast<const packet*>(p + offset);
+    bundles_[r] = *reinterpret_cast<const bundle*>(p + offset);
   }
   __device__ __forceinline__ value get(int r, int j) const {
-    return cuda::item_of<value, Width>(packets_[r], j);
+    return cuda::item_of<value, Width>(bundles_[r], j);
   }
 
  private:
-  packet packets_[Rows];
+  bundle bundles_[Rows];
 };
 
 // An element's index is its row.
@@ -106,7 +106,7 @@ class column_items<index_iterator, Rows, Width> {
   std::int64_t first_;
 };
 
-/// Items per packet of one iterator; indices fit any.
+/// Items per bundle of one iterator; indices fit any.
 template <class It>
 inline constexpr int column_width_of = 1;
 template <class T>
@@ -133,8 +133,8 @@ struct column_holders : in_registers {
   using of = column_items<It, Rows, Width>;
 };
 
-/// A packet of columns from each of Rows rows.
+/// A bundle of columns from each of Rows rows.
 template <class Source, int Rows, int Width>
-using column_packets = elements_of<Source, column_holders<Rows, Width>>;
+using column_bundles = elements_of<Source, column_holders<Rows, Width>>;
 
 }  // namespace tilefold::detail::cuda
