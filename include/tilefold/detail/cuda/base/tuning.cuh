@@ -118,15 +118,16 @@ constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc
 
 // Staged tiles.
 
-/// How a tile is staged: threads of a block, items of a lane's run, runs that a lane has of a tile,
-/// and blocks that an SM shall hold. A block has 32 KiB of shared memory for what is on its way.
+/// How a tile is staged: threads of a block, items of a lane's cell, cells that a lane has of a
+/// tile, and blocks that an SM shall hold. A block has 32 KiB of shared memory for what is on its
+/// way.
 struct staged_shape {
   int nt;
-  int run;
+  int cell;
   int rows;
   int blocks;
 
-  constexpr tile_policy policy() const { return {nt, run * rows}; }
+  constexpr tile_policy policy() const { return {nt, cell * rows}; }
 };
 
 /// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
@@ -134,40 +135,40 @@ constexpr bool pays_to_stage_reducer(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes >= 16 && acc_bytes <= 512 && acc_bytes >= 2 * item_bytes && item_bytes <= 16;
 }
 
-/// A run is what fits 32 banks: each thread has 128 registers, and with fewer the fold of whole
+/// A cell is what fits 32 banks: each thread has 128 registers, and with fewer the fold of whole
 /// tiles would spill.
 constexpr staged_shape staged_reducer_shape(int item_bytes) {
   return {128, 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32)), 4, 4};
 }
 
-/// A run of structs is of whole 16 bytes, `bytes` if it can be, and 0 where it would have more than
-/// `most`, which is too long for shared memory.
-constexpr int run_of_structs(int item_bytes, int bytes, int most) {
-  int run = 1 << tree::floor_log2(detail::bounded(bytes / item_bytes, 1, 32));
-  while (run * item_bytes % 16 != 0) run *= 2;
-  return run * item_bytes > most ? 0 : run;
+/// A cell of structs is of whole 16 bytes, `bytes` if it can be, and 0 where it would have more
+/// than `most`, which is too long for shared memory.
+constexpr int cell_of_structs(int item_bytes, int bytes, int most) {
+  int cell = 1 << tree::floor_log2(detail::bounded(bytes / item_bytes, 1, 32));
+  while (cell * item_bytes % 16 != 0) cell *= 2;
+  return cell * item_bytes > most ? 0 : cell;
 }
 
-/// Larger structs want more registers and a longer run, so fewer threads.
+/// Larger structs want more registers and a longer cell, so fewer threads.
 constexpr staged_shape staged_structs_shape(int item_bytes) {
-  return item_bytes > 64 ? staged_shape{64, cuda::run_of_structs(item_bytes, 256, 352), 2, 6}
-                         : staged_shape{128, cuda::run_of_structs(item_bytes, 128, 176), 4, 3};
+  return item_bytes > 64 ? staged_shape{64, cuda::cell_of_structs(item_bytes, 256, 352), 2, 6}
+                         : staged_shape{128, cuda::cell_of_structs(item_bytes, 128, 176), 4, 3};
 }
 
 /// Whether items are structs that a lane better folds a few of before any goes to another lane.
 constexpr bool pays_to_stage_structs(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes != 16 &&
-         item_bytes <= 128 && staged_structs_shape(item_bytes).run > 0;
+         item_bytes <= 128 && staged_structs_shape(item_bytes).cell > 0;
 }
 
-/// Whether a warp stages its trees of structs, and a run of theirs: rows of 4 KiB or so, so that
+/// Whether a warp stages its trees of structs, and a cell of theirs: rows of 4 KiB or so, so that
 /// four blocks of an SM have two for each warp.
-constexpr int tree_run_of_structs(int item_bytes) {
-  return cuda::run_of_structs(item_bytes, 128, 160);
+constexpr int tree_cell_of_structs(int item_bytes) {
+  return cuda::cell_of_structs(item_bytes, 128, 160);
 }
 constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes <= 128 &&
-         cuda::tree_run_of_structs(item_bytes) > 0;
+         cuda::tree_cell_of_structs(item_bytes) > 0;
 }
 
 /// Trees of structs that are all of one length are levels of one staged tree if each has so many

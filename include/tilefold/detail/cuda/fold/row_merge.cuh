@@ -181,7 +181,7 @@ class row_fold {
     }
   }
 
-  // Whether this lane is in the right half of the node that joins lane groups of 2^bit.
+  // Whether this lane is in the right half of a node over twice 2^bit lanes.
   __device__ __forceinline__ auto is_upper(int bit) const {
     if constexpr (Kind == rows_of::many_trees) {
       return lane_bit(lane_, bit);
@@ -190,7 +190,7 @@ class row_fold {
     }
   }
 
-  // First item of the right half of the node that joins lane groups of 2^Bit in row `row`.
+  // First item of the right half of the node over twice 2^Bit lanes in row `row`.
   template <int Bit>
   __device__ __forceinline__ int lane_right(int row) const {
     return first_ + row * row_items + tree::right_half(lane_, Bit + 1) * Width;

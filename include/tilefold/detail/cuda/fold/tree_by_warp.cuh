@@ -5,7 +5,7 @@
 //     tree          | block 0 | block 1 | block 2 | block 3 | block 4 |
 //     stretches     a block is 32 stretches, one a lane (lane_plan.cuh); the next block is loaded
 //                   while this one is folded
-//     or rows       a block is a row of runs in shared memory (staged_rows.cuh)
+//     or rows       a block is a row of cells in shared memory (staged_rows.cuh)
 //     or tiles      a block is 32 * vt items in rows (tile_fold.cuh)
 //     warp_stack    lane 0: block 4      lane 1: -      lane 2: blocks 0 to 3
 //                   lane l holds the value of 2^l blocks, which waits for a right neighbour
@@ -100,11 +100,11 @@ inline constexpr bool stages_trees_of_structs =
     pays_to_stage_trees_of_structs(staged_bytes<Source>, sizeof(typename Reducer::accumulator)) &&
     !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order;
 
-/// Items of a lane's run.
+/// Items of a lane's cell.
 template <class Source, class Reducer>
-inline constexpr int tree_run =
-    stages_trees_of_structs<Source, Reducer> ? tree_run_of_structs(staged_bytes<Source>)
-                                             : staged_shape_of<Source, Reducer>.run;
+inline constexpr int tree_cell =
+    stages_trees_of_structs<Source, Reducer> ? tree_cell_of_structs(staged_bytes<Source>)
+                                             : staged_shape_of<Source, Reducer>.cell;
 
 /// A tree, or an aligned block of it, by a warp: whole rows, of which the next is always on its
 /// way, then stretches. Of small structs what is left is staged, too:
@@ -115,7 +115,7 @@ inline constexpr int tree_run =
 template <class Source, class Reducer>
 class staged_tree {
   using acc = typename Reducer::accumulator;
-  using rows_type = staged_rows<Source, Reducer, tree_run<Source, Reducer>>;
+  using rows_type = staged_rows<Source, Reducer, tree_cell<Source, Reducer>>;
   using stage = typename rows_type::stage;
   static constexpr int row_items = rows_type::items;
 
@@ -144,7 +144,8 @@ class staged_tree {
       cuda::finish_stage<1>();
       registers<acc, 1> node;
       node.put(0, rows.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
-      stack.push(row_fold<1, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
+      stack.push(
+          row_fold<1, rows_type::cell, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
       turn ^= 1;
     }
     if constexpr (stages_rest) {
@@ -154,10 +155,10 @@ class staged_tree {
         registers<acc, 1> node;
         rows.put_node(node, memory.stages[turn], detail::starting_at(tree, begin + done),
                       begin + done, left);
-        stack.push(row_fold<1, rows_type::run, false, Reducer>(reducer, 0, left).fold(node));
+        stack.push(row_fold<1, rows_type::cell, false, Reducer>(reducer, 0, left).fold(node));
       }
     } else if constexpr (stages_trees_of_structs<Source, Reducer>) {
-      constexpr tile_policy row{warp_size, rows_type::run};
+      constexpr tile_policy row{warp_size, rows_type::cell};
       if (done < count) {
         stack.push(tile_fold<row, false, Source, Reducer>::fold(
             tree, reducer, begin + done, static_cast<int>(count - done), nullptr));

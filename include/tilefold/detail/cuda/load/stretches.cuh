@@ -133,8 +133,9 @@ class lane_stretch<T*, Items, Fresh> {
       const unsigned* const from =
           ring.memory + Ring::place(detail::smaller(at / 4 + i, end / 4 - unit));
       if constexpr (unit == 4) {
-        const uint4 chunk = *reinterpret_cast<const uint4*>(from);
-        word_[i] = chunk.x, word_[i + 1] = chunk.y, word_[i + 2] = chunk.z, word_[i + 3] = chunk.w;
+        const uint4 vector = *reinterpret_cast<const uint4*>(from);
+        word_[i] = vector.x, word_[i + 1] = vector.y, word_[i + 2] = vector.z,
+        word_[i + 3] = vector.w;
       } else if constexpr (unit == 2) {
         const uint2 pair = *reinterpret_cast<const uint2*>(from);
         word_[i] = pair.x, word_[i + 1] = pair.y;
