@@ -12,7 +12,7 @@
 //
 // Parts are 64-bit integers in registers, sums of all rows of the tree; lanes meet once, in the
 // end. Where items span more than that, are huge or not finite, the sum is made in another way
-// (exact_runs.cuh). Device code.
+// (exact_stretches.cuh). Device code.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_digits.cuh>
-#include <tilefold/detail/cuda/exact/exact_runs.cuh>
+#include <tilefold/detail/cuda/exact/exact_stretches.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
 #include <tilefold/detail/exact/wide_integer.hpp>
 

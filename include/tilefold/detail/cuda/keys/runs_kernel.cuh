@@ -86,7 +86,7 @@ class patch_work {
   // are dealt to lanes, as all are if items are large.
   static constexpr int packet = by_key_packet;
   static constexpr int span_parts = span_items / part_items;
-  // Exact sums of short runs, too, are faster in neighbouring lanes (exact_runs.cuh).
+  // Exact sums of short runs, too, are faster in neighbouring lanes (exact_stretches.cuh).
   static constexpr bool stages =
       staged_bytes<source_type> <= most_by_key_staged_bytes && !sums_exactly<Reducer>;
   static constexpr int most_short_items = stages ? packet : 0;
