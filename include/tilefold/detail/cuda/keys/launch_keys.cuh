@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From keys and values to the launches that fold runs: one that finds where they begin, one that
-// folds all but the long ones, and a forest of those. Host code.
+// folds all but the open ones, and a forest of those. Host code.
 #pragma once
 
 #include <cuda_runtime_api.h>
