@@ -5,15 +5,15 @@
 //
 //     columns    bundle 0   bundle 1   bundle 2   bundle 3  |  next panel
 //     stretch 0  thread 0   thread 1   thread 2   thread 3     a thread folds its bundle, down the
-//     stretch 1  thread 4   thread 5   thread 6   thread 7     rows of its stretch: a set of rows
+//     stretch 1  thread 4   thread 5   thread 6   thread 7     items of its stretch: a set of items
 //     stretch 2  thread 8 ...                                  at a time, with a stack of nodes
 //     slice      all stretches of a block: thread 0 takes the value of thread 4, and 8 that of 12;
 //                then 0 takes that of 8, and so on, through shared memory
-//     panel      slice 0 above slice 1 above slice 2...; several leave partials, which are rows of
+//     panel      slice 0 above slice 1 above slice 2...; several leave partials, which are items of
 //                the next level: the block that completes a group of partials folds it
 //
 // As many blocks as the GPU holds share the slices. Stretches, slices and groups are aligned powers
-// of two of rows, so this is the neighbour tree of each column by itself.
+// of two of items, so this is the neighbour tree of each column by itself.
 #pragma once
 
 #include <cstdint>
@@ -38,37 +38,37 @@ namespace tilefold::detail::cuda {
 template <class Number, class State>
 class lane_sum;
 
-/// What is known of the rows of an aligned set, beyond their axes.
-enum class row_steps {
+/// What is known of how the items of an aligned set lie, beyond their axes.
+enum class item_steps {
   uneven,    // nothing
   even,      // they have one stride
   in_a_row,  // it is 1, and sets are aligned as loads are
 };
 
-/// Rows with one stride.
-struct even_rows {
+/// Items with one stride.
+struct even_items {
   std::int64_t step;
 
-  __device__ __forceinline__ row_steps steps() const { return row_steps::even; }
-  __device__ __forceinline__ std::int64_t offset(std::int64_t row) const { return row * step; }
+  __device__ __forceinline__ item_steps steps() const { return item_steps::even; }
+  __device__ __forceinline__ std::int64_t offset(std::int64_t item) const { return item * step; }
   __device__ __forceinline__ std::int64_t inner_stride() const { return step; }
 };
 
-/// Rows of several axes.
-struct any_rows {
+/// Items of several axes.
+struct any_items {
   const strided_axes& axes;
-  row_steps known;
+  item_steps known;
 
-  __device__ __forceinline__ row_steps steps() const { return known; }
-  __device__ __forceinline__ std::int64_t offset(std::int64_t row) const {
-    return axes.offset(row);
+  __device__ __forceinline__ item_steps steps() const { return known; }
+  __device__ __forceinline__ std::int64_t offset(std::int64_t item) const {
+    return axes.offset(item);
   }
   __device__ __forceinline__ std::int64_t inner_stride() const { return axes.inner_stride(); }
 };
 
-/// A thread's fold of stretches of up to 2^Levels sets of Rows rows. The rows of a set are loaded
-/// at once, a bundle of each, and folded; the nodes of sets meet on a stack.
-template <class Source, class Axes, int Rows, int Levels, int Width, class Reducer>
+/// A thread's fold of stretches of up to 2^Levels sets of `Items` items. The items of a set are
+/// loaded at once, a bundle of each, and folded; the nodes of sets meet on a stack.
+template <class Source, class Axes, int Items, int Levels, int Width, class Reducer>
 class column_stretch {
   using acc = typename Reducer::accumulator;
   using stack = registers<acc, (Levels + 1) * Width>;
@@ -77,11 +77,11 @@ class column_stretch {
   using node = registers<acc, Width>;
 
   const Source& source;
-  const Axes rows;
+  const Axes items;
   const Reducer& reducer;
 
-  /// The nodes of rows [first, first + n), an aligned block of up to Rows << Levels, of the columns
-  /// that start at element `origin`; n >= 1.
+  /// The nodes of items [first, first + n), an aligned block of up to Items << Levels, of the
+  /// columns that start at element `origin`; n >= 1.
   __device__ __forceinline__ void operator()(node& result, std::int64_t origin, std::int64_t first,
                                              int n) const {
     if constexpr (sums_exactly<Reducer>) {
@@ -89,11 +89,11 @@ class column_stretch {
       return;
     }
     stack waiting;
-    const int sets = n / Rows;
+    const int sets = n / Items;
 #pragma unroll 1
     for (int c = 0; c < sets; ++c) {
       node value;
-      fold_set<Rows>(value, origin, first + c * Rows);
+      fold_set<Items>(value, origin, first + c * Items);
       push<0>(waiting, c, value);
     }
     bool any = false;
@@ -105,7 +105,7 @@ class column_stretch {
   }
 
  private:
-  // operator() of exact sums, which add rows in any order.
+  // operator() of exact sums, which add items in any order.
   __device__ __forceinline__ void sum_exactly(node& result, std::int64_t origin, std::int64_t first,
                                               int n) const {
     using lifts_type = closed_reducer<decltype(reducer.of_summands())>;
@@ -114,19 +114,19 @@ class column_stretch {
     slot<lane_sum<number, decltype(Reducer::no_exact_sum())>> sums[Width];
 #pragma unroll
     for (int j = 0; j < Width; ++j) sums[j].put({});
-    int row = 0;
+    int item = 0;
 #pragma unroll 1
-    for (; row + Rows <= n; row += Rows) add_rows<Rows>(sums, lifts, origin, first + row);
+    for (; item + Items <= n; item += Items) add_items<Items>(sums, lifts, origin, first + item);
 #pragma unroll 1
-    for (; row < n; ++row) add_rows<1>(sums, lifts, origin, first + row);
+    for (; item < n; ++item) add_items<1>(sums, lifts, origin, first + item);
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       result.put(j, Reducer::of_exact_sum(sums[j].value.state(), n));
     }
   }
   template <int N, class Sums, class Lifts>
-  __device__ __forceinline__ void add_rows(Sums& sums, const Lifts& lifts, std::int64_t origin,
-                                           std::int64_t first) const {
+  __device__ __forceinline__ void add_items(Sums& sums, const Lifts& lifts, std::int64_t origin,
+                                            std::int64_t first) const {
     bundles<N> loaded;
     load<N>(loaded, origin, first);
 #pragma unroll
@@ -138,12 +138,12 @@ class column_stretch {
     }
   }
 
-  // The rows after the last whole set, cut into aligned blocks of smaller and smaller powers of
+  // The items after the last whole set, cut into aligned blocks of smaller and smaller powers of
   // two; the last one first, since each meets what is on its right.
   template <int Block>
   __device__ __forceinline__ void fold_rest(node& result, bool& any, std::int64_t origin,
                                             std::int64_t first, int n) const {
-    if constexpr (Block < Rows) {
+    if constexpr (Block < Items) {
       if (n & Block) {
         stack block;
         fold_set<Block>(block, origin, first + (n & ~(2 * Block - 1)));
@@ -170,21 +170,21 @@ class column_stretch {
   template <int N>
   __device__ __forceinline__ void load(bundles<N>& to, std::int64_t origin,
                                        std::int64_t first) const {
-    if constexpr (Width == 1 && N == Rows) {
-      if (rows.steps() == row_steps::in_a_row) {
-        to.load_rows(source, origin + rows.offset(first), first);
+    if constexpr (Width == 1 && N == Items) {
+      if (items.steps() == item_steps::in_a_row) {
+        to.load_all(source, origin + items.offset(first), first);
         return;
       }
     }
-    if (rows.steps() != row_steps::uneven) {
-      const std::int64_t at = origin + rows.offset(first);
-      const std::int64_t step = rows.inner_stride();
+    if (items.steps() != item_steps::uneven) {
+      const std::int64_t at = origin + items.offset(first);
+      const std::int64_t step = items.inner_stride();
 #pragma unroll
       for (int r = 0; r < N; ++r) to.load_part(source, at + r * step, r, first + r);
     } else {
 #pragma unroll
       for (int r = 0; r < N; ++r) {
-        to.load_part(source, origin + rows.offset(first + r), r, first + r);
+        to.load_part(source, origin + items.offset(first + r), r, first + r);
       }
     }
   }
@@ -220,22 +220,22 @@ class column_stretch {
   }
 };
 
-/// How bundles and rows are dealt out. A panel is the bundles that a block takes side by side, a
-/// slice those of as many rows as it takes at a time.
+/// How bundles and items are dealt out. A panel is the bundles that a block takes side by side, a
+/// slice those of as many items as it takes at a time.
 struct column_plan {
   std::int64_t bundles;  // of all columns
   std::int64_t panels;
-  std::int64_t rows;
+  std::int64_t items;
   std::int64_t slices;
-  int bundle_bits;   // bundles of a panel, as a power of two
-  int stretch_rows;  // rows of a thread
-  row_steps steps;   // of aligned sets of rows
+  int bundle_bits;       // bundles of a panel, as a power of two
+  int items_of_stretch;  // items of a thread
+  item_steps steps;      // of aligned sets of items
   bool stores_bundles;
 };
 
 /// Partials of one column that a block of `nt` threads folds at once.
 TILEFOLD_HD inline unsigned partial_group(int nt, int bundle_bits) {
-  return static_cast<unsigned>((nt >> bundle_bits) * partial_rows);
+  return static_cast<unsigned>((nt >> bundle_bits) * partials_of_thread);
 }
 
 /// Whether the results of a bundle may be stored at once.
@@ -246,17 +246,17 @@ inline constexpr bool may_store_bundles<strided_output<T*>, Width> =
     is_one_load<T, Width> && std::is_arithmetic_v<T>;
 
 /// One block's work.
-template <int Nt, int Rows, int Width, class Forest, class Reducer, class Init, class Out>
+template <int Nt, int Items, int Width, class Forest, class Reducer, class Init, class Out>
 class column_work {
   using acc = typename Reducer::accumulator;
-  using row_axes = std::conditional_t<(Width > 1), even_rows, any_rows>;
-  using stretch_type =
-      column_stretch<typename Forest::source_type, row_axes, Rows, stretch_levels, Width, Reducer>;
+  using item_axes = std::conditional_t<(Width > 1), even_items, any_items>;
+  using stretch_type = column_stretch<typename Forest::source_type, item_axes, Items,
+                                      stretch_levels, Width, Reducer>;
   using node = typename stretch_type::node;
   using partials_source = detail::source<const acc*>;
   using group_reducer = partials_reducer<Reducer>;
   using group_stretch =
-      column_stretch<partials_source, even_rows, partial_rows, 0, Width, group_reducer>;
+      column_stretch<partials_source, even_items, partials_of_thread, 0, Width, group_reducer>;
 
  public:
   struct shared_memory {
@@ -296,8 +296,8 @@ class column_work {
   }
 
  private:
-  // Bundles are taken where rows have one stride.
-  __device__ __forceinline__ row_axes rows_of_forest() const {
+  // Bundles are taken where items have one stride.
+  __device__ __forceinline__ item_axes items_of_forest() const {
     if constexpr (Width > 1) {
       return {forest.rows.stride[0]};
     } else {
@@ -316,11 +316,12 @@ class column_work {
     const std::int64_t bundle = (panel << plan.bundle_bits) + bundle_in_panel();
     const bool exists = bundle < plan.bundles;
     const std::int64_t origin = exists ? forest.columns.offset(bundle * Width) : 0;
-    const auto slice_rows = std::int64_t{(Nt >> plan.bundle_bits) * plan.stretch_rows};
-    const stretch_type fold{forest.source, rows_of_forest(), reducer};
+    const auto slice_items = std::int64_t{(Nt >> plan.bundle_bits) * plan.items_of_stretch};
+    const stretch_type fold{forest.source, items_of_forest(), reducer};
     node value;
-    fold_rows(value, fold, exists, origin, slice * slice_rows,
-              detail::smaller(slice_rows, plan.rows - slice * slice_rows), plan.stretch_rows);
+    fold_items(value, fold, exists, origin, slice * slice_items,
+               detail::smaller(slice_items, plan.items - slice * slice_items),
+               plan.items_of_stretch);
     if (!exists || stretch_in_block() != 0) return;
     if (plan.slices == 1) {
       write_bundle(value, bundle);
@@ -329,26 +330,26 @@ class column_work {
     }
   }
 
-  // In the threads of the first stretch `value` becomes the nodes of `rows` rows from `first` on.
+  // In the threads of the first stretch `value` becomes the nodes of `items` items from `first` on.
   template <class Fold>
-  __device__ __forceinline__ void fold_rows(node& value, const Fold& fold, bool exists,
-                                            std::int64_t origin, std::int64_t first,
-                                            std::int64_t rows, int stretch_rows) const {
+  __device__ __forceinline__ void fold_items(node& value, const Fold& fold, bool exists,
+                                             std::int64_t origin, std::int64_t first,
+                                             std::int64_t items, int items_of_stretch) const {
     const int my_stretch = stretch_in_block();
-    const std::int64_t left = rows - std::int64_t{my_stretch} * stretch_rows;
-    const bool has_rows = exists && left > 0;
-    if (has_rows) {
-      fold(value, origin, first + std::int64_t{my_stretch} * stretch_rows,
-           static_cast<int>(detail::smaller(left, std::int64_t{stretch_rows})));
+    const std::int64_t left = items - std::int64_t{my_stretch} * items_of_stretch;
+    const bool has_items = exists && left > 0;
+    if (has_items) {
+      fold(value, origin, first + std::int64_t{my_stretch} * items_of_stretch,
+           static_cast<int>(detail::smaller(left, std::int64_t{items_of_stretch})));
     }
-    for (int step = 1; std::int64_t{step} * stretch_rows < rows; step *= 2) {
+    for (int step = 1; std::int64_t{step} * items_of_stretch < items; step *= 2) {
       const int place = my_stretch & (2 * step - 1);
-      if (has_rows && place == step) {
+      if (has_items && place == step) {
 #pragma unroll
         for (int j = 0; j < Width; ++j) shared.values[j][threadIdx.x].put(value[j]);
       }
       __syncthreads();
-      if (has_rows && place == 0 && std::int64_t{step} * stretch_rows < left) {
+      if (has_items && place == 0 && std::int64_t{step} * items_of_stretch < left) {
         const int other = static_cast<int>(threadIdx.x) + (step << plan.bundle_bits);
 #pragma unroll
         for (int j = 0; j < Width; ++j) {
@@ -369,13 +370,13 @@ class column_work {
   }
 
   // Arrives at group `g` of a panel's partials with `arrived` of them, and climbs. Apart, because
-  // the kernel's registers are for the rows.
+  // the kernel's registers are for the items.
   __device__ TILEFOLD_APART void climb(unsigned panel, unsigned g, unsigned arrived,
                                        scratch<acc> memory) const {
     const std::int64_t bundle = (std::int64_t{panel} << plan.bundle_bits) + bundle_in_panel();
     const bool exists = bundle < plan.bundles;
     const bool keeps = exists && stretch_in_block() == 0;
-    const even_rows rows{plan.bundles * Width};
+    const even_items items{plan.bundles * Width};
     const group_reducer partials{reducer};
     const grid_tree<acc> slices{{memory.partials, memory.arrivals + panel},
                                 static_cast<unsigned>(plan.slices),
@@ -385,8 +386,8 @@ class column_work {
     __syncthreads();  // the partials are there before the first thread tells so
     slices.climb(g, arrived, shared.completed, [&](const complete_group<acc>& group) {
       node value;
-      fold_rows(value, group_stretch{partials_source{{group.partials}}, rows, partials}, exists,
-                bundle * Width, group.first, group.size, partial_rows);
+      fold_items(value, group_stretch{partials_source{{group.partials}}, items, partials}, exists,
+                 bundle * Width, group.first, group.size, partials_of_thread);
       if (keeps) {
         if (group.neighbors == 1) {
           write_bundle(value, bundle);
@@ -422,14 +423,14 @@ class column_work {
 };
 
 // The strides are read where the launch put them: a copy that is indexed would lie in local memory.
-template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer, class Init,
+template <class Build, int Nt, int Items, int Width, class Forest, class Reducer, class Init,
           class Out>
 __global__ void __launch_bounds__(
     Nt, min_resident_column_blocks(Nt, Width * sizeof(typename Reducer::accumulator)))
     columns_kernel(const __grid_constant__ Forest forest, Reducer reducer, Init init,
                    const __grid_constant__ Out out, const __grid_constant__ column_plan plan,
                    tile_shares shares, scratch<typename Reducer::accumulator> memory) {
-  using work_type = column_work<Nt, Rows, Width, Forest, Reducer, Init, Out>;
+  using work_type = column_work<Nt, Items, Width, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   cuda::refuse_flush_to_zero();
   work_type{forest, reducer, init, out, plan, shared}.fold_slices(

@@ -13,7 +13,7 @@ namespace tilefold::detail::cuda {
 /// How a thread folds columns.
 struct column_shape {
   int nt;
-  int rows;   // of a set
+  int items;  // of a set
   int width;  // of a bundle
 };
 
@@ -31,11 +31,11 @@ constexpr column_shape column_shape_for(int width, int item_bytes, int acc_bytes
           width};
 }
 
-/// Levels of the tree above a thread's set of rows.
+/// Levels of the tree above a thread's set of items.
 inline constexpr int stretch_levels = 4;
 
-/// Rows of partials that a thread folds.
-inline constexpr int partial_rows = 8;
+/// Partials of a column that a thread folds.
+inline constexpr int partials_of_thread = 8;
 
 /// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a set and
 /// the stack, of which a level takes `node_bytes` bytes, want the registers.

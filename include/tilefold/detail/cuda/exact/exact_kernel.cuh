@@ -131,14 +131,14 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   const auto whole_chunks = [&](std::int64_t c) {
     if (c >= whole) return c;
     rows_type next;
-    next.load_rows(source, lane_first(c));
+    next.load_all(source, lane_first(c));
     bool done = true;
 #pragma unroll 1
     do {
       registers<number, policy.vt> items;
 #pragma unroll
       for (int i = 0; i < policy.vt; ++i) items.put(i, next.lift(summands, i / width, i % width));
-      if (c + step < whole) next.load_rows(source, lane_first(c + step));  // while these are cut
+      if (c + step < whole) next.load_all(source, lane_first(c + step));  // while these are cut
       done = mine.add(items, lane);
       if (done) {
         added_one();

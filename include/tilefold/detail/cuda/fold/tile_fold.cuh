@@ -122,7 +122,7 @@ class tile_fold {
   // together.
   __device__ __forceinline__ rows_registers whole_packets(int first) const {
     lane_rows<Source, shape.rows, shape.width> loaded;
-    loaded.load_rows(source_, tile_first_ + lane_first(first));
+    loaded.load_all(source_, tile_first_ + lane_first(first));
     return cuda::fold_packets<true>(reducer_, loaded, 0);
   }
 
@@ -189,7 +189,7 @@ class tile_ahead {
     // Then the compiler leaves out the code for misaligned memory.
     const bool aligned = !items::overreads(source);
     __builtin_assume(aligned);
-    loaded.load_rows(source, tile_first + warp * warp_items + lane * shape.width);
+    loaded.load_all(source, tile_first + warp * warp_items + lane * shape.width);
   }
 
   __device__ __forceinline__ static acc fold(const items& loaded, const Reducer& reducer,

@@ -65,7 +65,7 @@ class subtree_work {
     }
     for (; c < whole; c += step) {
       loaded_rows loaded;
-      loaded.load_rows(source, lane_first(c));
+      loaded.load_all(source, lane_first(c));
       write_nodes<true>(loaded, c, chunk_items, level);
     }
     for (; c * chunk_items < n; c += step) fold_cut_chunk(c, level);
@@ -101,7 +101,7 @@ class subtree_work {
         },
         [&](std::int64_t at) {
           loaded_rows rows;
-          rows.load_rows(source, lane_first(at));
+          rows.load_all(source, lane_first(at));
           return rows;
         },
         [&](const loaded_rows& rows, std::int64_t at) {

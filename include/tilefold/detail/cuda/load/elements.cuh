@@ -127,8 +127,8 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     (holder<Index>(*this).load(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_rows(const source_type& source, Place... place) {
-    (holder<Index>(*this).load_rows(iterator<Index>(source), place...), ...);
+  __device__ __forceinline__ void load_all(const source_type& source, Place... place) {
+    (holder<Index>(*this).load_all(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_part(const source_type& source, Place... place) {
@@ -214,9 +214,9 @@ class adaptor_in_registers {
     elements_.load(cuda::underneath(it), place...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_rows(const It& it, Place... place) {
+  __device__ __forceinline__ void load_all(const It& it, Place... place) {
     function_.hold(it);
-    elements_.load_rows(cuda::underneath(it), place...);
+    elements_.load_all(cuda::underneath(it), place...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_part(const It& it, Place... place) {

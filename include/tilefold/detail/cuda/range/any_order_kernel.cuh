@@ -59,7 +59,7 @@ class running_fold {
   __device__ __forceinline__ void begin(std::int64_t tile_first) {
     const std::int64_t first = lane_first(tile_first);
     rows_type loaded;
-    loaded.load_rows(source_, first);
+    loaded.load_all(source_, first);
     value_.put(loaded.lift(reducer_, 0, 0));
     absorb<1>(loaded, first);
   }
@@ -67,7 +67,7 @@ class running_fold {
   __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
     const std::int64_t first = lane_first(tile_first);
     rows_type loaded;
-    loaded.load_rows(source_, first);
+    loaded.load_all(source_, first);
     absorb<0>(loaded, first);
   }
 

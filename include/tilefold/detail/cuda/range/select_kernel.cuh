@@ -160,7 +160,7 @@ class select_fold {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t first = tile_first + warp * (warp_size * Policy.vt) + lane * width;
     rows_type loaded;
-    loaded.load_rows(source_, first);
+    loaded.load_all(source_, first);
     key best = key_of(loaded, 0);
 #pragma unroll
     for (int i = 1; i < Policy.vt; ++i) {
