@@ -147,9 +147,9 @@ inline constexpr std::int64_t slices_per_one_launch_block = 4;
 /// Bytes of the largest accumulators with which one tree of a deferred length is folded in tiles.
 inline constexpr std::size_t most_deferred_range_acc_bytes = 16;
 
-/// Slots for the values of slices, and places for long trees. A tree that finds no slots is folded
-/// by one block, and a tree that finds no place by one warp.
-inline constexpr unsigned max_queued_slots = 16384;
+/// Partials for the values of slices, and places for long trees. A tree that finds no partials is
+/// folded by one block, and a tree that finds no place by one warp.
+inline constexpr unsigned max_queued_partials = 16384;
 inline constexpr std::int64_t max_queued_trees = 65536;
 
 /// Counters of the turns in which warps take trees: so many that warps rarely meet at one, 64 bytes

@@ -24,7 +24,7 @@ namespace tilefold::detail::cuda {
 template <class Acc>
 struct equal_slices {
   std::int64_t slice_items;
-  Acc* slots;
+  Acc* partials;
   unsigned* arrivals;
 
   __device__ bool none() const { return false; }
@@ -79,7 +79,7 @@ struct queued_slices : long_queue<Acc> {
             entry.slice_items,
             static_cast<int>(s - entry.first_slice),
             static_cast<int>(tree::num_blocks(count, entry.slice_items)),
-            entry.first_slot};
+            entry.first_partial};
   }
 
   /// Called by every thread when its block is done, if there are slices; the last block resets the
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(
   __shared__ typename work_type::shared_memory shared;
   cuda::wait_for_previous_launch();
   if (slices.none()) return;
-  cuda::fold_slices(slices,
-                    work_type{forest, reducer, init, out, slices.slots, slices.arrivals, shared});
+  cuda::fold_slices(
+      slices, work_type{forest, reducer, init, out, slices.partials, slices.arrivals, shared});
   slices.finish();
 }
 

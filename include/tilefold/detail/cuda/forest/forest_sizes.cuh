@@ -16,16 +16,16 @@
 
 namespace tilefold::detail::cuda {
 
-constexpr std::int64_t queued_slot_bytes(std::int64_t acc_bytes) {
-  return align_up(std::int64_t{max_queued_slots} * acc_bytes);
+constexpr std::int64_t queued_partial_bytes(std::int64_t acc_bytes) {
+  return align_up(std::int64_t{max_queued_partials} * acc_bytes);
 }
 
 /// A forest whose lengths only the GPU knows.
 constexpr workspace_demand queue_demand(std::int64_t most_trees, std::int64_t acc_bytes) {
   const std::int64_t trees = detail::smaller(most_trees, max_queued_trees);
-  return {queued_slot_bytes(acc_bytes) + trees * static_cast<std::int64_t>(sizeof(long_tree)),
+  return {queued_partial_bytes(acc_bytes) + trees * static_cast<std::int64_t>(sizeof(long_tree)),
           static_cast<std::int64_t>(sizeof(long_queue<char>::counters)) +
-              max_queued_slots * arrival_bytes};
+              max_queued_partials * arrival_bytes};
 }
 
 /// Slices of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
@@ -47,7 +47,7 @@ inline std::int64_t forest_workspace_bytes(std::int64_t trees, std::int64_t acc_
   const char* const query = "segments_workspace_bytes";
   cuda::require_size(query, "num_segments", trees, 0);
   cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
-  cuda::require_answer(query, max_queued_slots, acc_bytes);
+  cuda::require_answer(query, max_queued_partials, acc_bytes);
   return trees == 0 ? 0 : queue_demand(trees, acc_bytes).bytes();
 }
 

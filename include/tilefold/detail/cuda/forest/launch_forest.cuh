@@ -153,14 +153,14 @@ template <class Acc, class WorkspaceFor>
 long_queue<Acc> queue_in(std::int64_t most_trees, const WorkspaceFor& workspace_for) {
   using counters = typename long_queue<Acc>::counters;
   const auto trees = static_cast<unsigned>(detail::smaller(most_trees, max_queued_trees));
-  const std::int64_t slot_bytes = queued_slot_bytes(sizeof(Acc));
+  const std::int64_t partial_bytes = queued_partial_bytes(sizeof(Acc));
   const workspace& space = workspace_for(cuda::queue_demand(most_trees, sizeof(Acc)));
   auto* const state = space.arrivals<counters>();
   return {state,
           reinterpret_cast<unsigned*>(state + 1),
           space.partials<Acc>(),
-          reinterpret_cast<long_tree*>(space.partials() + slot_bytes),
-          max_queued_slots,
+          reinterpret_cast<long_tree*>(space.partials() + partial_bytes),
+          max_queued_partials,
           trees};
 }
 
@@ -171,7 +171,7 @@ void launch_all_in_one(const Job& job, std::int64_t most_trees, const WorkspaceF
   const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
   const auto one_launch = cuda::ready_one_launch<Build, Policy>(job);
   one_launch.launch(one_launch.resident, job.stream, job.forest, job.reducer, job.init, job.empty,
-                    job.out, plan, queue.slots, queue.arrivals);
+                    job.out, plan, queue.partials, queue.arrivals);
 }
 
 /// Trees by lanes, if there can be any, by warps and by blocks, a launch each.
@@ -334,7 +334,7 @@ inline constexpr bool stages_subtrees =
     (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
      !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order);
 
-/// Trees of 2^k items by staged rows, where there is a group of rows for every warp that the GPU
+/// Trees of 2^k items by staged rows, where there is a chunk of rows for every warp that the GPU
 /// holds; else there would be less to fold them by. False if there is not.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_staged_subtrees(
@@ -344,7 +344,7 @@ bool launch_staged_subtrees(
   constexpr int warps_of_block = work_type::nt / warp_size;
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length < work_type::least_length ||
-      length > work_type::group_items) {
+      length > work_type::chunk_items) {
     return false;
   }
   if constexpr (!stages_trees<Source, Reducer>) {
@@ -355,7 +355,7 @@ bool launch_staged_subtrees(
       job.gpu, &subtree_kernel<Build, staged_subtree_work, Source, reducer_type, Init, Out>,
       "subtree_kernel", work_type::nt, starts::early);
   const std::int64_t n = job.forest.num_trees * length;
-  if (n / work_type::group_items < kernel.resident * warps_of_block) return false;
+  if (n / work_type::chunk_items < kernel.resident * warps_of_block) return false;
   kernel.launch(kernel.resident, job.stream, job.forest.source, job.reducer, job.init, job.out, n,
                 tree::floor_log2(length));
   return true;

@@ -32,8 +32,8 @@ template <int Nt>
 class planned_slices {
   static constexpr int num_warps = Nt / warp_size;
   static constexpr int trees_per_thread = (most_one_launch_trees + Nt - 1) / Nt;
-  // Rounding may add a slice a tree; there are slots for those, too.
-  static constexpr std::int64_t most_slices = max_queued_slots - most_one_launch_trees;
+  // Rounding may add a slice a tree; there are partials for those, too.
+  static constexpr std::int64_t most_slices = max_queued_partials - most_one_launch_trees;
 
  public:
   struct shared_memory {
@@ -124,7 +124,8 @@ template <class Build, int Nt, int Vt, class Forest, class Reducer, class Init, 
 __global__ void __launch_bounds__(
     Nt, (min_resident_slice_blocks<typename Forest::source_type, Reducer>(Nt)))
     one_launch_kernel(Forest forest, Reducer reducer, Init init, Empty empty, Out out,
-                      forest_plan plan, typename Reducer::accumulator* slots, unsigned* arrivals) {
+                      forest_plan plan, typename Reducer::accumulator* partials,
+                      unsigned* arrivals) {
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   __shared__ typename planned_slices<Nt>::shared_memory plan_memory;
@@ -151,7 +152,7 @@ __global__ void __launch_bounds__(
   }
   if (!__syncthreads_or(any_long)) return;
   cuda::fold_slices(planned_slices<Nt>(forest, plan, plan_memory),
-                    work_type{forest, reducer, init, out, slots, arrivals, shared});
+                    work_type{forest, reducer, init, out, partials, arrivals, shared});
 }
 
 }  // namespace tilefold::detail::cuda

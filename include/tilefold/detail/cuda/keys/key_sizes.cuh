@@ -77,7 +77,7 @@ inline std::int64_t keys_workspace_bytes(std::int64_t n, std::int64_t acc_bytes)
   cuda::require_size(query, "n", n, 0);
   cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
   cuda::require_countable(n);
-  cuda::require_answer(query, max_queued_slots, acc_bytes);
+  cuda::require_answer(query, max_queued_partials, acc_bytes);
   return by_key_demand(n, acc_bytes).bytes();
 }
 
