@@ -140,16 +140,16 @@ class column_stretch {
 
   // The items after the last whole set, cut into aligned blocks of smaller and smaller powers of
   // two; the last one first, since each meets what is on its right.
-  template <int Block>
+  template <int Size>
   __device__ __forceinline__ void fold_rest(node& result, bool& any, std::int64_t origin,
                                             std::int64_t first, int n) const {
-    if constexpr (Block < Items) {
-      if (n & Block) {
-        stack block;
-        fold_set<Block>(block, origin, first + (n & ~(2 * Block - 1)));
-        join(block, 0, result, any);
+    if constexpr (Size < Items) {
+      if (n & Size) {
+        stack nodes;
+        fold_set<Size>(nodes, origin, first + (n & ~(2 * Size - 1)));
+        join(nodes, 0, result, any);
       }
-      fold_rest<2 * Block>(result, any, origin, first, n);
+      fold_rest<2 * Size>(result, any, origin, first, n);
     }
   }
 

@@ -9,7 +9,8 @@
 namespace tilefold::detail::cuda {
 
 /// Partial results of a long fold, one per level of the tree, held by lane `level`: the value of
-/// 2^level blocks waits there for its right neighbour. All lanes of the warp push the same values.
+/// 2^level nodes that were pushed waits there for its right neighbour. All lanes of the warp push
+/// the same values.
 template <class Reducer>
 class warp_stack {
   using acc = typename Reducer::accumulator;

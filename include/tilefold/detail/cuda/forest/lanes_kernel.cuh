@@ -149,9 +149,9 @@ class batch_work {
   /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
   /// no room.
   __device__ __forceinline__ void queue_longest(std::int64_t begin, int num) const {
-    const Forest part = forest.from(begin);
+    const Forest here = forest.from(begin);
     for (int t = 0; t < num; t += warp_size) {
-      const trees_type trees(part, t, num, plan.warp_items);
+      const trees_type trees(here, t, num, plan.warp_items);
       unsigned longest = __ballot_sync(full_warp, trees.length == plan_type::for_blocks);
       for (; longest != 0; longest &= longest - 1) {
         queue_or_fold(begin + t + __ffs(static_cast<int>(longest)) - 1);

@@ -10,7 +10,7 @@
 //
 //     a slice   tile after tile, by all warps together; the tiles' values wait on a warp_stack.
 //               Large accumulators and structs: an aligned part a warp, whose lanes fold stretches
-//               or runs; the warps' values meet in shared memory.
+//               or cells; the warps' values meet in shared memory.
 //
 // Device code.
 #pragma once
