@@ -123,7 +123,7 @@ __device__ __forceinline__ int warp_max(int x) {
 #endif
 }
 
-/// The value that lane `source` of my group of `Lanes` lanes holds. All `members` take part.
+/// The value that lane `source` of my logical warp of `Lanes` lanes holds. All `members` take part.
 template <int Lanes, class T>
 __device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned members) {
   words<T> w = cuda::to_words(value);
@@ -134,7 +134,7 @@ __device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned m
   return from_words<T>(w);
 }
 
-/// The value that lane mine + `step` of my group of `Lanes` lanes holds; mine, where that is
+/// The value that lane mine + `step` of my logical warp of `Lanes` lanes holds; mine, where that is
 /// beyond. All `members` take part.
 template <int Lanes, class T>
 __device__ __forceinline__ T shuffle_down(const T& value, int step, unsigned members) {

@@ -180,11 +180,11 @@ class column_stretch {
       const std::int64_t at = origin + items.offset(first);
       const std::int64_t step = items.inner_stride();
 #pragma unroll
-      for (int r = 0; r < N; ++r) to.load_part(source, at + r * step, r, first + r);
+      for (int r = 0; r < N; ++r) to.load_one(source, at + r * step, r, first + r);
     } else {
 #pragma unroll
       for (int r = 0; r < N; ++r) {
-        to.load_part(source, origin + items.offset(first + r), r, first + r);
+        to.load_one(source, origin + items.offset(first + r), r, first + r);
       }
     }
   }

@@ -38,8 +38,8 @@ struct anchors<float> {
   static constexpr int step = 23;
   static constexpr int top = 127;
   static constexpr int levels = 12;
-  static constexpr int scale = 24;  // items of 2^125 and more are taken 2^-24 times
-  static constexpr int parts = 1;   // words of a sum of digits
+  static constexpr int scale = 24;        // items of 2^125 and more are taken 2^-24 times
+  static constexpr int words_of_sum = 1;  // words of a sum of digits
   static constexpr bool has_rest = false;
 };
 template <>
@@ -51,7 +51,7 @@ struct anchors<double> {
   static constexpr int top = 1022;
   static constexpr int levels = 40;
   static constexpr int scale = 64;
-  static constexpr int parts = 2;
+  static constexpr int words_of_sum = 2;
   static constexpr bool has_rest = true;  // below the last anchor: multiples of 2^-1074
 };
 
@@ -63,16 +63,16 @@ struct digit_slots {
   static constexpr int rest = anchor::levels;
   static constexpr int scaled = anchor::levels + (anchor::has_rest ? 1 : 0);
   static constexpr int count = scaled + scaled_levels;
-  static constexpr int words = count * anchor::parts;
+  static constexpr int words = count * anchor::words_of_sum;
 
   /// The power of two that a word counts.
   __device__ static int exponent(int word) {
     constexpr int unit = anchor::top - anchor::fraction;
-    const int s = word / anchor::parts;
-    const int part = 32 * (word % anchor::parts);
-    if (anchor::has_rest && s == rest) return part + 1 - anchor::bias - anchor::fraction;
-    return part + (s >= scaled ? unit + anchor::scale - anchor::step * (s - scaled)
-                               : unit - anchor::step * s);
+    const int s = word / anchor::words_of_sum;
+    const int bit = 32 * (word % anchor::words_of_sum);
+    if (anchor::has_rest && s == rest) return bit + 1 - anchor::bias - anchor::fraction;
+    return bit + (s >= scaled ? unit + anchor::scale - anchor::step * (s - scaled)
+                              : unit - anchor::step * s);
   }
 };
 

@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       const std::int64_t first = lane_first(c) + r * warp_size * width;
       const auto available =
           static_cast<int>(detail::bounded(n - first, std::int64_t{0}, std::int64_t{width}));
-      loaded.load_part(source, first, r, available);
+      loaded.load_one(source, first, r, available);
 #pragma unroll
       for (int j = 0; j < width; ++j) {
         // -0 is nothing to a sum.

@@ -7,10 +7,10 @@
 //     anchor     top                                              bits below the largest item
 //     float      [ 23 bits | 23 bits ] [ 23 bits | 23 bits ]
 //     double     [ 52 bits ] [ 52 bits ]  [ 52 bits ]
-//     part       always; so long as       only where something is left
+//     integer    always; so long as       only where something is left
 //                nothing is left
 //
-// Parts are 64-bit integers in registers, sums of all rows of the tree; lanes meet once, in the
+// Integers have 64 bits, in registers, and are sums of all rows of the tree; lanes meet once, in the
 // end. Where items span more than that, are huge or not finite, the sum is made in another way
 // (exact_stretches.cuh). Device code.
 #pragma once
@@ -27,17 +27,17 @@
 
 namespace tilefold::detail::cuda {
 
-/// How numbers are cut into parts, the highest first.
+/// How numbers are cut into integers, the highest first.
 template <class Number>
-struct narrow_parts;
+struct narrow_cuts;
 template <>
-struct narrow_parts<float> {
-  static constexpr int levels_of_part = 2;
-  static constexpr int always = 1;  // parts that are cut of every item
+struct narrow_cuts<float> {
+  static constexpr int levels_of_integer = 2;
+  static constexpr int always = 1;  // integers that every item is cut into
 };
 template <>
-struct narrow_parts<double> {
-  static constexpr int levels_of_part = 1;
+struct narrow_cuts<double> {
+  static constexpr int levels_of_integer = 1;
   static constexpr int always = 2;
 };
 
@@ -130,12 +130,12 @@ struct each_lane {
 template <class Number, class Lanes = all_lanes>
 class narrow_sum {
   using anchor = anchors<Number>;
-  using parts = narrow_parts<Number>;
+  using cuts = narrow_cuts<Number>;
   using bits_type = typename anchor::bits_type;
   static constexpr bits_type sign = bits_type{1} << (8 * sizeof(Number) - 1);
-  static constexpr int always = parts::always;
-  static constexpr int part_bits = anchor::step * parts::levels_of_part;
-  static constexpr int levels = (always + 1) * parts::levels_of_part;
+  static constexpr int always = cuts::always;
+  static constexpr int integer_bits = anchor::step * cuts::levels_of_integer;
+  static constexpr int levels = (always + 1) * cuts::levels_of_integer;
   // Of the upper 32 bits.
   static constexpr int upper_fraction = anchor::fraction - (sizeof(Number) == 4 ? 0 : 32);
   // So that the last anchor is a normal number.
@@ -166,7 +166,7 @@ class narrow_sum {
   __device__ __forceinline__ bool start(int bound, int headroom) {
     top_ = detail::larger((bound >> upper_fraction) - anchor::bias + 2 + headroom, least_top);
 #pragma unroll
-    for (int p = 0; p < always + 1; ++p) part_[p] = 0;
+    for (int p = 0; p < always + 1; ++p) integer_[p] = 0;
     deep_ = false;
     return top_ <= anchor::top;
   }
@@ -179,16 +179,16 @@ class narrow_sum {
     bits_type left = 0;
     long long mine[always];
 #pragma unroll
-    for (int p = 0; p < always; ++p) mine[p] = cut_part(items, p, left);
+    for (int p = 0; p < always; ++p) mine[p] = cut_integer(items, p, left);
     if (Lanes::any((left & ~sign) != 0 || is_larger)) {
       if (!Fits && Lanes::any(is_larger)) return false;
-      const long long last = cut_part(items, always, left);
+      const long long last = cut_integer(items, always, left);
       if (Lanes::any((left & ~sign) != 0)) return false;
-      part_[always] += last;
+      integer_[always] += last;
       deep_ = true;
     }
 #pragma unroll
-    for (int p = 0; p < always; ++p) part_[p] += mine[p];
+    for (int p = 0; p < always; ++p) integer_[p] += mine[p];
     return true;
   }
 
@@ -233,15 +233,15 @@ class narrow_sum {
       return fabs(x);
     }
   }
-  __device__ __forceinline__ int least(int num_parts) const {
-    return top_ - anchor::fraction - anchor::step * (num_parts * parts::levels_of_part - 1);
+  __device__ __forceinline__ int least(int num_integers) const {
+    return top_ - anchor::fraction - anchor::step * (num_integers * cuts::levels_of_integer - 1);
   }
 
-  // What the items bring to part p. What is left of them stays; `left` has its bits.
+  // What the items bring to integer p. What is left of them stays; `left` has its bits.
   template <int N>
-  __device__ __forceinline__ long long cut_part(registers<Number, N>& items, int p,
-                                                bits_type& left) const {
-    if constexpr (parts::levels_of_part == 1) {
+  __device__ __forceinline__ long long cut_integer(registers<Number, N>& items, int p,
+                                                   bits_type& left) const {
+    if constexpr (cuts::levels_of_integer == 1) {
       return cut(items, p, left);
     } else {
       const auto upper = static_cast<int>(cut(items, 2 * p, left));
@@ -273,20 +273,20 @@ class narrow_sum {
   template <int Parts>
   __device__ __forceinline__ narrow_integer_t<Parts> joined() const {
     if constexpr (Parts == 1) {
-      return part_[0];
+      return integer_[0];
     } else if constexpr (Parts == 2) {
-      return static_cast<signed_128>(part_[0]) * (signed_128{1} << part_bits) + part_[1];
+      return static_cast<signed_128>(integer_[0]) * (signed_128{1} << integer_bits) + integer_[1];
     } else {
       three_words sum;
 #pragma unroll
-      for (int p = 0; p < 3; ++p) sum.template push<part_bits>(part_[p]);
+      for (int p = 0; p < 3; ++p) sum.template push<integer_bits>(integer_[p]);
       return wide_integer<3>{{sum.low, sum.middle, sum.high}};
     }
   }
 
   int top_;
   bool deep_;
-  long long part_[always + 1];
+  long long integer_[always + 1];
 };
 
 /// One lane's exact sum of any items, some at a time: narrow as long as they are like each other.

@@ -5,8 +5,8 @@
 //
 //     add         pieces of 16 bits by integer atomics; places may hold more or less than 16 bits
 //     carry       each lane within its own places, then one carry of small size to the next lane;
-//                 what is left are carries of 1 and -1. A run of lanes that all hand on what they
-//                 get is found in one addition of two ballots.
+//                 what is left are carries of 1 and -1. Neighbouring lanes that all hand on what
+//                 they get is found in one addition of two ballots.
 //     window      the words below the highest that is not zero
 //
 // Device code.

@@ -132,8 +132,8 @@ class tile_fold {
     for (int r = 0; r < shape.rows; ++r) {
       const int offset = r * row_items;
       if (first + offset < count_) {  // uniform in the warp: the row is not wholly absent
-        loaded.load_part(source_, tile_first_ + lane_first(first) + offset, r,
-                         count_ - lane_first(first) - offset);
+        loaded.load_one(source_, tile_first_ + lane_first(first) + offset, r,
+                        count_ - lane_first(first) - offset);
       }
     }
     rows_registers rows;

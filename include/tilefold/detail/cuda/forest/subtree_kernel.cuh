@@ -115,8 +115,8 @@ class subtree_work {
     loaded_rows loaded;
 #pragma unroll
     for (int r = 0; r < shape.rows; ++r) {
-      loaded.load_part(source, lane_first(c) + r * row_items, r,
-                       count - lane() * shape.width - r * row_items);
+      loaded.load_one(source, lane_first(c) + r * row_items, r,
+                      count - lane() * shape.width - r * row_items);
     }
     write_nodes<false>(loaded, c, count, level);
   }

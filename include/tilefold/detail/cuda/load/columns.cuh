@@ -24,7 +24,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// `Items` items of each of the `Width` columns of a bundle, in a thread. `load_part` loads items
+/// `Items` items of each of the `Width` columns of a bundle, in a thread. `load_one` loads items
 /// number r, `load_all` all of them.
 template <class It, int Items, int Width>
 class column_items {
@@ -50,11 +50,10 @@ class column_items {
       for (int r = 0; r < Items; ++r) values_.put(r, items.item[r]);
     } else {
 #pragma unroll
-      for (int r = 0; r < Items; ++r) load_part(it, offset + r, r, 0);
+      for (int r = 0; r < Items; ++r) load_one(it, offset + r, r, 0);
     }
   }
-  __device__ __forceinline__ void load_part(const It& it, std::int64_t offset, int r,
-                                            std::int64_t) {
+  __device__ __forceinline__ void load_one(const It& it, std::int64_t offset, int r, std::int64_t) {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       values_.put(r * Width + j, detail::element(it, offset + j));
@@ -78,7 +77,7 @@ class column_items<T*, Items, Width> {
   using bundle = cuda::packet_of<T, Width>;
 
  public:
-  __device__ __forceinline__ void load_part(T* p, std::int64_t offset, int r, std::int64_t) {
+  __device__ __forceinline__ void load_one(T* p, std::int64_t offset, int r, std::int64_t) {
     bundles_[r] = *reinterpret_cast<const bundle*>(p + offset);
   }
   __device__ __forceinline__ value get(int r, int j) const {
@@ -97,8 +96,8 @@ class column_items<index_iterator, Items, Width> {
                                            std::int64_t index) {
     first_ = index;
   }
-  __device__ __forceinline__ void load_part(const index_iterator&, std::int64_t, int r,
-                                            std::int64_t index) {
+  __device__ __forceinline__ void load_one(const index_iterator&, std::int64_t, int r,
+                                           std::int64_t index) {
     first_ = index - r;
   }
   __device__ __forceinline__ std::int64_t get(int r, int) const { return first_ + r; }

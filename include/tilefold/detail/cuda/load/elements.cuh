@@ -131,8 +131,8 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     (holder<Index>(*this).load_all(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_part(const source_type& source, Place... place) {
-    (holder<Index>(*this).load_part(iterator<Index>(source), place...), ...);
+  __device__ __forceinline__ void load_one(const source_type& source, Place... place) {
+    (holder<Index>(*this).load_one(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_ring(const Place&... place) {
@@ -219,9 +219,9 @@ class adaptor_in_registers {
     elements_.load_all(cuda::underneath(it), place...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_part(const It& it, Place... place) {
+  __device__ __forceinline__ void load_one(const It& it, Place... place) {
     function_.hold(it);
-    elements_.load_part(cuda::underneath(it), place...);
+    elements_.load_one(cuda::underneath(it), place...);
   }
   __device__ __forceinline__ void settle() { elements_.settle(); }
   template <int N>
