@@ -63,12 +63,12 @@ auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job)
 
 /// Whether no tree of a forest is for lanes.
 template <class Forest>
-inline constexpr bool all_long = false;
+inline constexpr bool none_for_lanes = false;
 
 /// The trees that warps have after the first launch, or as the first launch.
 template <class Job>
 using trees_of_warps =
-    std::conditional_t<all_long<decltype(Job::forest)>, long_trees<typename Job::acc>,
+    std::conditional_t<none_for_lanes<decltype(Job::forest)>, uncounted_trees<typename Job::acc>,
                        counted_trees<typename Job::acc>>;
 
 /// The kernels for longer trees, which lanes_kernel leaves.
@@ -141,7 +141,7 @@ void ready_trees(const Job& job, std::int64_t most_trees) {
     }
   }
   if constexpr (!always_takes_one_launch<Job>) {
-    if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+    if constexpr (!none_for_lanes<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
     if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
     (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
     (void)cuda::ready_blocks<Build, Policy>(job);
@@ -184,7 +184,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
   const forest_plan plan{
       tuning.warp_items(most_trees),
       detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
-  if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+  if constexpr (!none_for_lanes<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy>(job);
   bool asked = false;
@@ -197,7 +197,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
     }
   }
   try {
-    if constexpr (!all_long<decltype(Job::forest)>) {
+    if constexpr (!none_for_lanes<decltype(Job::forest)>) {
       const auto by_lanes = cuda::ready_lanes<Build>(job);
       by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
                       job.init, job.empty, job.out, plan, queue, which_of_job<Job>{asked});

@@ -161,9 +161,9 @@ class short_tree_work {
   }
 
   __device__ __forceinline__ void leave_long(int count, int t, bool outer) const {
-    const bool is_long = count == plan_type::for_warps;
-    const bool for_blocks = is_long && work_.forest.count(t) > work_.plan.warp_items;
-    const unsigned to_warps = __ballot_sync(full_warp, is_long && !for_blocks);
+    const bool is_left = count == plan_type::for_warps;
+    const bool for_blocks = is_left && work_.forest.count(t) > work_.plan.warp_items;
+    const unsigned to_warps = __ballot_sync(full_warp, is_left && !for_blocks);
     unsigned to_blocks = __ballot_sync(full_warp, for_blocks);
     if (lane() != 0) return;
     if (to_warps != 0) {

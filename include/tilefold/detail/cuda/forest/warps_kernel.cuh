@@ -9,7 +9,7 @@
 //                     | batch | batch | ...                 1 to 32 neighbouring trees a batch
 //       warp w          batches by turns (warp_turns.cuh); a vote finds the W, which it folds
 //
-//     long_trees      W L W W L ...                         all too long for lanes
+//     uncounted_trees W L W W L ...                         all too long for lanes
 //       warp w          trees by turns: it folds the W, and queues the L
 //
 // Of counted_trees the first launch (lanes_kernel.cuh) has counted the W. The L are for
@@ -91,7 +91,7 @@ struct counted_trees {
 /// The trees of a forest that has none for lanes, so that no launch is before this one. Those for
 /// blocks are queued; if the queue is full, a warp folds them.
 template <class Acc>
-struct long_trees {
+struct uncounted_trees {
   long_queue<Acc> queue;
   forest_plan plan;
 

@@ -60,7 +60,7 @@ inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::in
 
 /// An open run has more items than the lanes of a warp take.
 template <class Source>
-inline constexpr bool all_long<open_runs<Source>> = true;
+inline constexpr bool none_for_lanes<open_runs<Source>> = true;
 
 /// Folds a range in which no run can be open.
 template <class Build, class Input, class Reducer, class... Arguments>
