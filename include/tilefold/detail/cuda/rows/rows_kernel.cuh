@@ -5,7 +5,7 @@
 //
 //     items      are loaded once and stay in registers until they go out
 //     packet     16 bytes of neighbours, lifted at once where the reducer can
-//     chunk      rows of packets, here 4 of 4 lanes:  | p0 p1 p2 p3 | p4 .. p7 | p8 .. | p12 .. |
+//     chunk      4 packets of 4 lanes here:  | p0 p1 p2 p3 | p4 .. p7 | p8 .. | p12 .. |
 //
 //     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk each; so a warp has up to 8 rows
 //     rows_by_blocks_kernel    a block has a row, a warp two chunks of it; or a cluster has one,
