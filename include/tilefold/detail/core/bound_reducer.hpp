@@ -29,7 +29,8 @@ struct index_iterator {
   TILEFOLD_HD std::int64_t operator*() const { return 0; }
 };
 
-/// The same from `position` on: indices of items that are a part of a longer sequence, in that one.
+/// The sequence position, position + 1...: the indices of items that are a part of a longer
+/// sequence, in that sequence.
 struct position_iterator {
   using value_type = std::int64_t;
   using difference_type = std::int64_t;
@@ -244,8 +245,8 @@ class bound_reducer {
     return lift_across(no_border{}, values...);
   }
 
-  /// The same, what an iterator or the caller's function computes closed before it meets more of
-  /// the caller's code. (Reducers of ours, too, may call that: a predicate.)
+  /// lift(), with what an iterator or the caller's function computes closed before it meets more of
+  /// the caller's code. (Reducers of the library may call such code, too: a predicate.)
   template <class Closing, class... V>
   TILEFOLD_HD accumulator lift_across(const Closing& closing, const V&... values) const {
     if constexpr (indexed) {
@@ -260,7 +261,7 @@ class bound_reducer {
     return reducer.combine(a, b);
   }
 
-  /// The same, what the reducer's combine returns closed before it meets a conversion.
+  /// combine(), with what the reducer's combine returns closed before it meets a conversion.
   TILEFOLD_NO_EXEC_CHECK
   template <class Closing>
   TILEFOLD_HD accumulator combine_across(const Closing& closing, const accumulator& a,

@@ -266,8 +266,8 @@ struct exact_window {
   }
 };
 
-/// The same of a sum of three words at most, none of which may be known to be zero: there are
-/// shorter ways to its value.
+/// The window of a sum of three words at most, of which none is known to be zero: there are shorter
+/// ways to its value.
 struct narrow_window : exact_window {};
 
 template <int Least, int Most>
@@ -311,8 +311,8 @@ TILEFOLD_HD T value_of(const exact_window& sum) {
   return detail::rounded_real<T>(sum.size.top(sum.least), sum.negative);
 }
 
-/// The same of a sum of few words. A conversion rounds its highest bits, unless the result may be
-/// subnormal or infinite.
+/// A sum of few words, rounded once to T. A conversion rounds the highest bits, unless the result
+/// may be subnormal or infinite.
 template <class T>
 TILEFOLD_HD T value_of(const narrow_window& sum) {
   if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
@@ -344,7 +344,7 @@ TILEFOLD_HD T value_of(const narrow_window& sum) {
   }
 }
 
-/// The same. Integers wrap.
+/// The sum of a state, rounded once to T. Integers wrap.
 template <class T, int Least, int Most>
 TILEFOLD_HD T value_of(const exact_state<Least, Most>& state) {
   if constexpr (std::integral<T>) {

@@ -165,7 +165,7 @@ struct init_and_op {
 template <class Init, class Op>
 init_and_op(Init, Op) -> init_and_op<Init, Op>;
 
-/// What the third argument of reduce() is; `neither` after a sentence that says so.
+/// What the third argument of reduce() is; `neither` after a static_assert that has failed.
 enum class third_argument { op, init, neither };
 
 template <class X, class T>
@@ -409,7 +409,7 @@ auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&..
   }
 }
 
-/// The result of nothing is not told by if_empty.
+/// For an operator or reducer without if_empty().
 struct nothing_untold {
   static constexpr bool known = false;
 };
@@ -445,7 +445,7 @@ struct fold_types {
   static constexpr bool empty_is_known = has_identity<op, accumulator>;
 };
 
-// The same for a public reducer.
+// Everything a fold with a public reducer needs but the executor.
 template <class Named, reducer R, class Lift, class Init, class... Its>
 struct fold_types<Named, R, Lift, Init, Its...> {
   static_assert(std::is_void_v<Named>,
@@ -494,7 +494,7 @@ struct nothing_over<false, Op, Value, Lift, Elements...> {
   using type = nothing_of<Op, Value, call_result_t<Lift, Elements...>>;
 };
 
-// The same with a result for nothing.
+// Everything a fold needs but the executor, where if_empty() gives a result for an empty range.
 template <class Named, class Op, class Value, class Lift, class Init, class... Its>
 struct fold_types<Named, with_empty_value<Op, Value>, Lift, Init, Its...>
     : fold_types<Named, Op, Lift, Init, Its...> {
@@ -697,7 +697,8 @@ void fold_to_in_mode(const char* verb, Executor&& exec, std::int64_t n, const Ou
   }
 }
 
-/// The same as fold_value(), written through `out` in the executor's order of work.
+/// Writes the value of a fold over n elements of iterators `its`, read in step, through `out`, in
+/// the executor's order of work.
 template <class Named, class Executor, class Out, class Arguments, class Lift, class... Its>
 void fold_to(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
              const Arguments& arguments, const Lift& lift, const Its&... its) {

@@ -82,7 +82,8 @@ struct cluster_exchange {
 #endif
   }
 
-  /// The same of a value in shared memory, which all lanes send.
+  /// Hands in a value in shared memory, which all lanes of the first warp of each block send. In
+  /// block 0 all values are there afterwards.
   __device__ __forceinline__ void hand_in_by_warp([[maybe_unused]] const Acc& value,
                                                   [[maybe_unused]] unsigned block,
                                                   [[maybe_unused]] int lane) {

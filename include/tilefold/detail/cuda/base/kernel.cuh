@@ -167,7 +167,8 @@ struct result_places {
   }
 };
 
-/// The same where each shares a word with its ticket: it is there once it is written.
+/// The places of several results, each of which shares a word with its ticket: a result is there
+/// once it is written.
 template <class T>
 struct result_places<T, true> {
   using difference_type = std::int64_t;

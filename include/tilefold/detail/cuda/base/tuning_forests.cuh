@@ -45,9 +45,9 @@ constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_
   return of.is_full() && of.all_blocks() <= std::int64_t{item_bytes >= 8 ? 8 : 16} * num_sms;
 }
 
-/// The same with accumulators of 9 to 16 bytes. Those of smaller items are folded faster by lanes'
-/// stretches and staged rows, if a row is a block of 512 threads and the GPU is not full of them.
-/// With clusters of blocks of 1024, logsumexp loses.
+/// Whether rows of one length are better short ranges with accumulators of 9 to 16 bytes. Those of
+/// smaller items are folded faster by lanes' stretches and staged rows, if a row is a block of 512
+/// threads and the GPU is not full of them. With clusters of blocks of 1024, logsumexp loses.
 constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes, int acc_bytes,
                                            int num_sms) {
   if (of.nt > 512) return of.rows == 1 && of.blocks == 1;
@@ -68,7 +68,8 @@ constexpr int stretch_items_for(int item_bytes) {
   return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
 }
 
-/// The same of exact sums, which cost most where lanes meet and round: of doubles 128 bytes.
+/// Items of a lane's stretch in exact sums, which cost most where lanes meet and round: of doubles
+/// 128 bytes.
 constexpr int exact_stretch_items_for(int item_bytes) {
   return item_bytes == 8 ? 16 : stretch_items_for(item_bytes);
 }

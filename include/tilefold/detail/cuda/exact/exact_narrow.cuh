@@ -10,8 +10,8 @@
 //     integer    always; so long as       only where something is left
 //                nothing is left
 //
-// Integers have 64 bits, in registers, and are sums of all rows of the tree; lanes meet once, in the
-// end. Where items span more than that, are huge or not finite, the sum is made in another way
+// Integers have 64 bits, in registers, and are sums of all rows of the tree; lanes meet once, in
+// the end. Where items span more than that, are huge or not finite, the sum is made in another way
 // (exact_stretches.cuh). Device code.
 #pragma once
 
@@ -250,7 +250,8 @@ class narrow_sum {
     }
   }
 
-  // The same of the digit at anchor `level`.
+  // What the items bring to the digit at anchor `level`. What is left of them stays; `left` has its
+  // bits.
   template <int N>
   __device__ __forceinline__ std::make_signed_t<bits_type> cut(registers<Number, N>& items,
                                                                int level, bits_type& left) const {

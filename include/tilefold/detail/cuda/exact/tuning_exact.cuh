@@ -22,7 +22,7 @@ inline constexpr std::int64_t most_exact_items_of_block = 8192;
 /// SM, the next chunk spills.
 inline constexpr tile_policy exact_long_policy{256, 32};
 inline constexpr int min_resident_exact_long_blocks = 2;
-/// The same of halves: 128 bytes in flight.
+/// Of long ranges of halves: 128 bytes in flight, too.
 inline constexpr tile_policy exact_policy_of_halves{256, 64};
 inline constexpr int min_resident_half_blocks = 3;
 static_assert(least_exact_tile == exact_policy.tile());

@@ -40,7 +40,7 @@ struct wide_places {
     for (int i = 0; i < pieces; ++i) add_piece(x, exponent, i);
   }
 
-  /// The same of one piece of several, which may be other lanes'.
+  /// Adds piece i of the `pieces` of x * 2^exponent; the other pieces may be other lanes'.
   static constexpr int pieces = 5;
   __device__ __forceinline__ void add_piece(long long x, int exponent, int i) {
     int bit = exponent - State::least;

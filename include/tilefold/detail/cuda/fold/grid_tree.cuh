@@ -46,9 +46,10 @@ __device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
   return true;
 }
 
-/// The same for a block. Its first thread has written the partials, or a barrier stands between the
-/// other threads' writes and this call. The answer is in every thread. `completed` is shared
-/// memory, which the next call may write once all have read it.
+/// Counts `arrived` partials that this block has written, of a group of `group_size`. Returns in
+/// every thread whether that completes the group. The block's first thread has written the
+/// partials, or a barrier stands between the other threads' writes and this call. `completed` is
+/// shared memory, which the next call may write once all have read it.
 __device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_size,
                                        bool& completed) {
   if (threadIdx.x == 0) completed = cuda::count_in(arrivals, arrived, group_size);
@@ -93,7 +94,8 @@ struct grid_tree {
     }
   }
 
-  /// The same with `arrived` partials of group `g`.
+  /// Arrives with `arrived` partials of group `g`, which this block has written, and calls fold()
+  /// for the groups that this completes, level by level.
   template <class Fold>
   __device__ __forceinline__ void climb(unsigned g, unsigned arrived, bool& completed,
                                         const Fold& fold) const {

@@ -216,8 +216,8 @@ class stretch_fold {
   __device__ __forceinline__ void load(const Source& tree, std::int64_t first, bool inner) {
     items_.load(tree, first + stretch_ * items, available_, inner);
   }
-  /// The same out of a ring (value_ring.cuh), in which the tree or block begins with byte `at`.
-  /// Items before byte `end` are there.
+  /// Fetches this lane's items out of a ring (value_ring.cuh), in which the tree, or the aligned
+  /// block of it, begins with byte `at`. Items before byte `end` are there.
   template <class Ring>
   __device__ __forceinline__ void load_ring(const Ring& ring, int at, int end) {
     items_.load_ring(ring, at + stretch_ * items * item_bytes<Source>, end);
@@ -274,7 +274,7 @@ class stretch_fold {
   }
 
  private:
-  // The same of an exact sum; false if there are rare items among the warp's.
+  // Puts the exact sum of the lanes' items; false if there are rare items among the warp's.
   __device__ __forceinline__ bool sum_exactly(slot<acc>& result) const {
     return exact_lanes<Reducer>::sum(*this, result);
   }
@@ -403,7 +403,8 @@ __device__ __forceinline__ void write_wide_sums(const Source& tree, const Reduce
   }
 }
 
-/// The same apart, because what is rare must not take the registers of what is not.
+/// write_wide_sums() as a function apart, because rare code must not take the registers of common
+/// code.
 template <class Source, class Reducer, int Items, class Init, class Empty, class Out>
 __device__ TILEFOLD_APART void write_wide_sums_apart(Source tree, Reducer reducer, Init init,
                                                      Empty empty, Out out, lane_plan<Items> plan,

@@ -97,7 +97,8 @@ class staged_rows {
     return lane_node(from, source, first + lane_ * cell);
   }
 
-  /// The same of a row of which only `count` items exist, in lanes that have any of them.
+  /// Puts this lane's node of a row in a stage of which only `count` items exist, in lanes that
+  /// have any of these items.
   __device__ __forceinline__ void put_node(registers<acc, 1>& node, const stage& from,
                                            const Source& source, std::int64_t first,
                                            int count) const {

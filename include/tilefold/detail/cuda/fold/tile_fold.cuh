@@ -161,7 +161,7 @@ class tile_fold {
   const int lane_;
 };
 
-/// The same for a full tile, in two steps, so that the next tile is on its way while one is folded:
+/// The fold of a full tile in two steps, so that the next tile is on its way while one is folded:
 ///
 ///     load      t0   t1   t2   t3            into registers, all rows of a lane
 ///     fold           t0   t1   t2   t3

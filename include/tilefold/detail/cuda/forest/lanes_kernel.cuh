@@ -159,7 +159,7 @@ class batch_work {
     }
   }
 
-  /// The same of tree `t`, which is for blocks.
+  /// Queues tree `t`, which is for blocks, or folds it where there is no room.
   __device__ __forceinline__ void queue_or_fold(std::int64_t t) const {
     const bool is_first_lane = threadIdx.x % warp_size == 0;
     const std::int64_t count = forest.count(t);

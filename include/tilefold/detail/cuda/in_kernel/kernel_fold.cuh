@@ -140,7 +140,7 @@ __device__ __forceinline__ T warp_instruction(T value) {
 #endif
 }
 
-/// The same where lanes may have nothing.
+/// The fold of the values of the lanes that have one, in one instruction.
 template <class Op, class T>
 __device__ __forceinline__ T fold_at_once(const T& mine, bool present) {
   return cuda::warp_instruction<Op>(present ? mine : op_traits<Op, T>::identity());

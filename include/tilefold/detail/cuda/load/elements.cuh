@@ -157,7 +157,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
                                                                 Place... place) const {
     return reducer.lift(holder<Index>(*this).get(place...)...);
   }
-  /// The same, added to an accumulator of elements that stand before it.
+  /// Adds the element at a place to an accumulator of the elements before it.
   template <class Reducer, class... Place>
   __device__ __forceinline__ void absorb(const Reducer& reducer,
                                          typename Reducer::accumulator& value,

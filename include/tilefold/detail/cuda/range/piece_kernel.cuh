@@ -213,7 +213,7 @@ class piece_work {
     }
   }
 
-  // The same with `arrived` nodes of group `g` of a level.
+  // Arrives with `arrived` nodes of group `g` of a level, which this block has folded.
   __device__ __forceinline__ void climb(piece_level<acc> level, std::int64_t g,
                                         unsigned arrived) const {
 #pragma unroll 1

@@ -74,7 +74,7 @@ class rank_mailbox {
 
   /// What calls that did not wait have found out.
   rank_status* status() const { return &words_->told; }
-  /// The same of the one that waits.
+  /// What the call that waits has found out.
   rank_status* awaited_status() const { return &words_->awaited; }
 
   /// What a status says. Sets it back.

@@ -129,14 +129,14 @@ inline void require_fold(const char* query, std::int64_t n, std::int64_t item_by
                        acc_bytes);
 }
 
-/// Of a fold of n items, and any of fewer, under the default policy.
+/// The workspace of a fold of n items, and any of fewer, under the default policy.
 inline std::int64_t fold_workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                          std::int64_t acc_bytes) {
   cuda::require_fold("workspace_bytes", n, item_bytes, acc_bytes);
   return n == 0 ? 0 : default_workspace_bytes(n, cuda::policy_bytes(item_bytes), acc_bytes);
 }
 
-/// The same of a piece, wherever it stands.
+/// The workspace of a piece of n items, and any of fewer, wherever the piece stands in the whole.
 inline std::int64_t piece_workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                           std::int64_t acc_bytes) {
   cuda::require_fold("piece_workspace_bytes", n, item_bytes, acc_bytes);
