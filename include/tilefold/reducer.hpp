@@ -146,8 +146,8 @@ struct typed_lift {
   }
 };
 
-/// The lift to Acc of values T, which Lift gives, for a functor that asks for X, or for void. Where
-/// nobody could tell whether the values were of type X on the way, it is Lift.
+/// The lift to Acc of values T, which Lift gives, for a functor that asks for X, or for void. Lift
+/// itself where a conversion to X on the way makes no difference.
 template <class X, class T, class Acc, class Lift>
 using typed_lift_t =
     std::conditional_t<std::is_void_v<X> || std::same_as<X, T> || std::same_as<X, Acc>, Lift,
@@ -193,8 +193,8 @@ struct op_reducer {
   static constexpr bool rounds_alone =
       normalized_op<Op>::known && op_traits<Op, Acc>::separately_rounded;
 
-  // Whether a backend may put neutral() where an operand is missing: with an operator of ours, on
-  // types whose arithmetic we know, nobody can tell.
+  // Whether a backend may put neutral() where an operand is missing: with an operator of the
+  // library's, on types of known arithmetic, the result is the same.
   static constexpr bool may_pad =
       normalized_op<Op>::known && commutative && arithmetic_like<Acc> && has_identity<Op, Acc>;
   TILEFOLD_HD static Acc neutral()

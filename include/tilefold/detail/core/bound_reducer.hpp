@@ -221,8 +221,7 @@ class bound_reducer {
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);
-  // Whether the accumulator is where the extremes stand that another reducer tells of elements as
-  // they are.
+  // Whether accumulators are positions of extremes: of_values finds the extremes themselves.
   static constexpr bool finds_places = absorbs && requires { typename ways<R>::of_values; };
 
   // Whether it is the exact sum of a float or a double of each element.

@@ -177,8 +177,8 @@ struct closed_steps {
     }
   }
 
-  /// combine() in two steps, for callers that have a shuffle or memory to close the result to
-  /// fusion, or time to do so while nobody waits.
+  /// combine() in two steps, for callers whose shuffle or memory closes the result to fusion, or
+  /// which close it later, off the critical path.
   TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD accumulator combine_open(const accumulator& a, const accumulator& b) const {
     if constexpr (combines_across_border<Reducer>) {

@@ -101,7 +101,7 @@ class adapted_resource final : public device_memory_resource {
       } else if constexpr (allocates_as_rmm<resource>) {
         r.deallocate(memory, n, stream);
       } else {
-        // It may hand the memory to anybody at once.
+        // The resource may hand the memory to another user at once.
         if (cudaStreamSynchronize(stream) != cudaSuccess) (void)cudaGetLastError();
         if constexpr (allocates_sync<resource>) {
           r.deallocate_sync(memory, n, alignment);

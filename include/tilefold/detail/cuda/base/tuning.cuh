@@ -247,8 +247,8 @@ inline constexpr int least_exact_tile = 2048;
 
 /// What host code decides at a launch.
 struct launch_tuning {
-  // Of a short range: one block folds up to a tile by itself, or up to this part of one where
-  // blocks form clusters. Threads of a block, where many blocks share the range.
+  // Short ranges. One block folds up to a tile by itself; where blocks form clusters, a tile
+  // divided by short_tile_parts. Threads of a block, where many blocks share the range.
   int short_tile_parts;
   int short_nt;
   // Below these numbers of trees there are too few warps to fill the GPU with one tree each; the
@@ -281,7 +281,7 @@ inline constexpr launch_tuning default_tuning{.short_tile_parts = 2,
                                               .slices_per_block = 4,
                                               .head_patches_per_sm = 128};
 
-/// Of a GPU of compute capability major * 10 + minor: that of an H200, until another was measured.
+/// The table of a GPU of compute capability major * 10 + minor: every GPU has an H200's today.
 constexpr const launch_tuning& tuning_of([[maybe_unused]] int compute_capability) {
   return default_tuning;
 }

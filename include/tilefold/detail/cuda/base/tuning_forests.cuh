@@ -14,9 +14,9 @@ namespace tilefold::detail::cuda {
 
 // Rows as short ranges.
 
-/// As many as the grid has.
+/// Rows of one launch: as many as a grid has blocks.
 inline constexpr std::int64_t most_short_rows = (std::int64_t{1} << 31) - 1;
-/// Of larger accumulators rows are staged (staged_rows.cuh).
+/// Rows with larger accumulators are staged (staged_rows.cuh).
 inline constexpr int most_short_row_acc_bytes = 16;
 
 /// Rows of `items` each, in `blocks` blocks of `nt` threads, of `vt` items.

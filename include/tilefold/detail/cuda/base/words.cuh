@@ -87,7 +87,7 @@ __device__ __forceinline__ T shuffle_xor(const T& value, int mask, unsigned memb
   return from_words<T>(w);
 }
 
-/// Of all lanes of the warp.
+/// The bits of x of all lanes of the warp.
 __device__ __forceinline__ unsigned warp_or(unsigned x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_or_sync(full_warp, x);

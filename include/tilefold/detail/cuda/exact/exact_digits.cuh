@@ -92,7 +92,7 @@ class warp_digits {
   static constexpr int words = slots::words;
   __device__ static int exponent(int i) { return slots::exponent(i); }
 
-  /// Of items that the first anchor takes; fields of exponents.
+  /// The largest exponent, as a field, of items that the first anchor takes.
   static constexpr int most_exponent = anchor::top - 3 + anchor::bias;
 
   long long word[slots::words];
@@ -227,7 +227,7 @@ class warp_digits {
     if (lane == 1) word[2 * slot + 1] += all >> 32;
   }
 
-  // Those of the items that are too large for the first anchor, or not finite.
+  // Adds those of the items that are too large for the first anchor, or not finite.
   template <int N>
   __device__ __forceinline__ void add_huge(const registers<Float, N>& items, int lane) {
     registers<Float, N> scaled;
@@ -254,7 +254,7 @@ class warp_digits {
         slots::scaled);
   }
 
-  // Of items that are all zeros or NaNs: whether any is a NaN, or +0.
+  // Notes whether any of the items, which are all zeros or NaNs, is a NaN, or +0.
   template <int N>
   __device__ __forceinline__ void note_zeros(const registers<Float, N>& items, int lane) {
     bits_type all = sign;

@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     } while (done && c < whole);
     return c;
   };
-  // Then one chunk with care. Apart, because what is rare must not take the registers of the next
+  // Then one chunk with care. Apart, because rare code must not take the registers of the next
   // chunk's items.
 #pragma unroll 1
   while (c * chunk < n) {

@@ -110,7 +110,7 @@ struct exact_lanes {
       return;
     }
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    // What is rare stands outside of the stream, whose registers it would take.
+    // Rare code stands outside of the stream, whose registers it would take.
     do {
       narrow_sum<number> sum;
       bool fits = true;

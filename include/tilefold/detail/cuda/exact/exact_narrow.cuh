@@ -118,7 +118,7 @@ __device__ __forceinline__ bool all_minus_zero(const registers<Number, N>& items
   return all;
 }
 
-/// Who decides together whether there is more to do: the lanes of a warp, or each for itself.
+/// The scope of a vote on whether there is more to do: the warp, or each lane for itself.
 struct all_lanes {
   __device__ __forceinline__ static bool any(bool mine) { return __any_sync(full_warp, mine) != 0; }
 };
@@ -136,7 +136,7 @@ class narrow_sum {
   static constexpr int always = cuts::always;
   static constexpr int integer_bits = anchor::step * cuts::levels_of_integer;
   static constexpr int levels = (always + 1) * cuts::levels_of_integer;
-  // Of the upper 32 bits.
+  // Bits of the fraction in the upper 32 bits.
   static constexpr int upper_fraction = anchor::fraction - (sizeof(Number) == 4 ? 0 : 32);
   // So that the last anchor is a normal number.
   static constexpr int least_top = 1 - anchor::bias + anchor::step * (levels - 1);
@@ -161,8 +161,8 @@ class narrow_sum {
     }
   }
 
-  /// Of nothing yet; for items of this bound, or a larger one by 2^headroom at most. False if items
-  /// of that size are huge, or not finite.
+  /// Makes the sum that of no items, for items of this bound, or a larger one by 2^headroom at
+  /// most. False if items of that size are huge, or not finite.
   __device__ __forceinline__ bool start(int bound, int headroom) {
     top_ = detail::larger((bound >> upper_fraction) - anchor::bias + 2 + headroom, least_top);
 #pragma unroll
@@ -291,7 +291,7 @@ class narrow_sum {
 };
 
 /// One lane's exact sum of any items, some at a time: narrow as long as they are like each other.
-/// What does not fit goes to a whole state.
+/// Items that do not fit go to a whole state.
 template <class Number, class State>
 class lane_sum {
  public:

@@ -124,7 +124,7 @@ class warp_rows {
     if (lane == 0) marks |= static_cast<unsigned>(of_warp ? seen::other : seen::minus_zero);
   }
 
-  // Of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
+  // The level of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
   __device__ __forceinline__ static int level_of(unsigned e) {
     constexpr unsigned inverse = 20561;
     return static_cast<int>((max)(e, 1u) * inverse - inverse) >> 20;

@@ -84,7 +84,7 @@ class wide_by_warp {
     store();
   }
 
-  /// Then words are the sum's size.
+  /// The sum as a window. Afterwards the words are the sum's size.
   __device__ __forceinline__ exact_window window(std::uint64_t marks) {
     const bool negative = __shfl_sync(full_warp, my_[mine - 1], warp_size - 1) >> 15 != 0;
     if (negative) {

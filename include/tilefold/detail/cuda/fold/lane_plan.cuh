@@ -185,7 +185,7 @@ struct exact_lanes;
 /// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
 /// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
 /// unrolled; `AtOnce` as of lifts_stretches.
-/// `Fresh`: the registers of a stretch are not in use before it (stretches.cuh).
+/// `Fresh` as of load_vector() (stretches.cuh).
 template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
           bool Fresh = false, bool AtOnce = lifts_stretches<Source, Reducer>,
           int Items = stretch_items<Source>>
@@ -412,7 +412,8 @@ __device__ TILEFOLD_APART void write_wide_sums_apart(Source tree, Reducer reduce
   cuda::write_wide_sums(tree, reducer, init, empty, out, plan, inner);
 }
 
-/// Writes the results of the trees of a plan, which are exact sums. `tree` and the rest as above.
+/// Writes the results of the trees of a plan, which are exact sums. Parameters as
+/// write_wide_sums().
 template <class Source, class Reducer, class Init, class Empty, class Out>
 __device__ __forceinline__ void write_exact_sums(const Source& tree, const Reducer& reducer,
                                                  const Init& init, const Empty& empty,

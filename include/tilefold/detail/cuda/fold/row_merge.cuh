@@ -59,7 +59,7 @@ __device__ __forceinline__ Acc fold_packet(const Reducer& reducer, registers<Acc
   return items[0];
 }
 
-/// Whose rows they are: one tree's, in a row, or those of as many trees.
+/// Whether rows are one tree's, one after the other, or each is another tree's.
 enum class rows_of { one_tree, many_trees };
 
 /// Nodes in the registers of `Lanes` lanes, of which each covers `Width` items. Of one tree, row r,
@@ -132,7 +132,8 @@ class row_fold {
     if (Full || (node << bits) * Width < count_) keep(node, value);
   }
 
-  // Of N registers, register i holds the node of 2^Bit lanes of row i * 2^Bit + lane % 2^Bit.
+  // Goes on with N registers, of which register i holds the node of 2^Bit lanes of row i * 2^Bit +
+  // lane % 2^Bit.
   template <int Bit, int N, class Keep>
   __device__ __forceinline__ void nodes_of_rows(const registers<acc, N>& values, int bits,
                                                 const Keep& keep) const {

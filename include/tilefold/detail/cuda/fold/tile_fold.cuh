@@ -181,7 +181,7 @@ class tile_ahead {
   static constexpr bool pays =
       shape.chunks == 1 && pays_to_load_ahead(sizeof(items), sizeof(acc), shape.width);
 
-  /// Of memory that is aligned: overreads() is false.
+  /// Loads a tile of aligned memory: overreads() is false.
   __device__ __forceinline__ static void load(items& loaded, const Source& source,
                                               std::int64_t tile_first) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;

@@ -247,7 +247,7 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
 }
 
 /// Writes the result of a tree to `out`, the long way: for exact sums that are not narrow. Apart,
-/// because what is rare must not take the registers of what is not.
+/// because rare code must not take the registers of common code.
 template <class Source, class Reducer, class Init, class Out>
 __device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init init, Out out,
                                               std::int64_t count) {

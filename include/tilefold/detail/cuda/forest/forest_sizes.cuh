@@ -42,7 +42,7 @@ constexpr workspace_demand equal_slices_demand(std::int64_t slices, std::int64_t
   return {slices * acc_bytes, slices * arrival_bytes};
 }
 
-/// Of a forest of `trees` trees whose lengths only the GPU knows, and any of fewer.
+/// The workspace of a forest of `trees` trees of unknown lengths, and any of fewer trees.
 inline std::int64_t forest_workspace_bytes(std::int64_t trees, std::int64_t acc_bytes) {
   const char* const query = "segments_workspace_bytes";
   cuda::require_size(query, "num_segments", trees, 0);
@@ -51,8 +51,8 @@ inline std::int64_t forest_workspace_bytes(std::int64_t trees, std::int64_t acc_
   return trees == 0 ? 0 : queue_demand(trees, acc_bytes).bytes();
 }
 
-/// Of `trees` trees of `length` items each, and any of fewer and of shorter ones, under the default
-/// policy.
+/// The workspace of `trees` trees of `length` items each, and any of fewer and of shorter trees,
+/// under the default policy.
 inline std::int64_t equal_workspace_bytes(std::int64_t trees, std::int64_t length,
                                           std::int64_t item_bytes, std::int64_t acc_bytes) {
   const char* const query = "equal_segments_workspace_bytes";

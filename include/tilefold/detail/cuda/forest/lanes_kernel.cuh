@@ -188,7 +188,7 @@ class batch_work {
   /// Writes the result of tree `t`, of `count` items, of which the exact sum is known.
   template <class Window>
   __device__ __forceinline__ void keep_exact(std::int64_t t, int count, const Window& sum) const {
-    // As an accumulator, what stands for no items is their sum.
+    // An `empty` that is an accumulator is the sum of no items.
     if (std::is_same_v<Empty, acc> || count > 0) {
       cuda::write(out + t, reducer.result_of_exact_sum(sum, count));
     } else {
@@ -245,8 +245,8 @@ __device__ __forceinline__ void leave(const Work& work, const left_over& others,
   for (; b < batches.num(); b += step) work.queue_longest(batches.first(b), batches.size(b));
 }
 
-/// Whose trees are folded: of any forest, or only of one whose trees are not short, if that is
-/// asked.
+/// Which forests lanes_kernel folds: any, or only one whose trees are not short, if the launch asks
+/// for that.
 struct any_trees {
   any_trees() = default;
   explicit any_trees(bool) {}

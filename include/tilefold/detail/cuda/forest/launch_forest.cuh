@@ -37,7 +37,7 @@ inline constexpr bool takes_trees<offsets_forest<Source, Offsets>, Reducer> =
     all_stretch_vectors<Source> &&
     pays_to_take_trees(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// What lanes_kernel folds then.
+/// Which forests lanes_kernel folds: short_trees_kernel takes the others where it may.
 template <class Forest, class Reducer>
 using which_trees = std::conditional_t<takes_trees<Forest, Reducer>, longer_trees, any_trees>;
 
@@ -518,7 +518,7 @@ void ready_forest(const Job& job, std::int64_t most_trees) {
 template <class Build, class Policy, class Job, class WorkspaceFor>
 void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
   using source_type = typename decltype(Job::forest)::source_type;
-  // Who chose a policy has it.
+  // A policy that the caller set is used as it is.
   if constexpr (std::is_same_v<Policy, default_policy>) {
     if (cuda::launch_short_rows<Build>(job)) return;
   }

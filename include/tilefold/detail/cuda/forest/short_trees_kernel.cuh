@@ -47,7 +47,7 @@ class short_tree_work {
   using reducer_type = typename Work::reducer_type;
   static constexpr int items_of_stretch = stretch_items<source_type>;
   using plan_type = lane_plan<items_of_stretch>;
-  // As was promised.
+  // Whether the caller has promised that all trees are short.
   static constexpr bool all_short = all_dealt<typename Work::forest_type>;
 
  public:
@@ -126,8 +126,8 @@ class short_tree_work {
     last_ = work_.forest.first(t + 1);
   }
 
-  // As lane_plan takes it; who folds a long one is asked when there is one. Of a tree that breaks a
-  // promise, the items that a lane has room for.
+  // A tree's length as lane_plan takes it. Of a tree that is longer than promised, the items that a
+  // lane has room for.
   __device__ __forceinline__ static int short_length(std::int64_t count) {
     if constexpr (all_short) count = detail::smaller(count, std::int64_t{Items});
     if (count > plan_type::most_items) return plan_type::for_warps;
@@ -184,7 +184,7 @@ class short_tree_work {
     }
   }
 
-  // Those that came last, as many as there are lanes for.
+  // Deals the trees that came last, as many as there are lanes for.
   __device__ __forceinline__ void deal(bool inner) {
     waiting_tree mine{0, plan_type::no_tree, 0};
     if (lane() < num_waiting_) mine = memory_.waiting[num_waiting_ - 1 - lane()];

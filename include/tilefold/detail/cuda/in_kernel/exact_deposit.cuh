@@ -117,7 +117,7 @@ __device__ __forceinline__ void deposit_into(State& state, Item item) {
   }
 #if __CUDA_ARCH__ >= 800
   using sum = peer_sum<State::least, Item>;
-  // Of the lanes that happen to be here. Any answer is right.
+  // The lanes that happen to be here. Any answer is right.
   unsigned here = __activemask();
   const int window = x.bit / sum::piece_bits;
   const auto place = reinterpret_cast<std::uint64_t>(&state) << 7 | static_cast<unsigned>(window);

@@ -93,7 +93,7 @@ struct run_tables {
   short_head_count* in_group;  // of each patch: in it, and then before it in its group
   head_count* of_groups;       // of each group: before it
   unsigned* arrivals;          // of each group, and of groups; zero between launches
-  // Of each open run: its items, and which of the runs it is.
+  // The items of each open run, and which of the runs it is.
   std::int64_t* begins;
   std::int64_t* ends;
   std::int64_t* ranks;

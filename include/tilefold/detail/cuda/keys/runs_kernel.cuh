@@ -90,7 +90,7 @@ class patch_work {
   static constexpr bool stages =
       staged_bytes<source_type> <= most_by_key_staged_bytes && !sums_exactly<Reducer>;
   static constexpr int most_items_of_lane = stages ? short_items : 0;
-  // As many as are listed.
+  // Longer runs of a span at most.
   static constexpr int most_longer_runs = from_ring ? 1
                                           : stages  ? (span_items + short_items) / (short_items + 1)
                                                     : span_items;
@@ -99,7 +99,7 @@ class patch_work {
  public:
   struct warp_memory : values::ring_type {
     stage_type stage;
-    // Of the runs that begin in the span, and then the end of the last one; from the span's start.
+    // Where the runs of the span begin, and then the end of the last one; from the span's start.
     unsigned short starts[span_items + 1];
     unsigned short longer_runs[most_longer_runs];
   };
@@ -136,7 +136,7 @@ class patch_work {
   __device__ __forceinline__ int start(int r) const { return memory.starts[r]; }
   __device__ __forceinline__ int length(int r) const { return start(r + 1) - start(r); }
 
-  // From the patch's start; negative if the end is out of reach.
+  // The end from the patch's start; negative if it is out of reach.
   __device__ __forceinline__ int end_of_last_run() const {
     const bool is_here = shares && __any_sync(full_warp, heads_.later != 0);
     const int none = is_here ? patch_items : reach_items;

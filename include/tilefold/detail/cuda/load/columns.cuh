@@ -115,7 +115,7 @@ inline constexpr int column_width_of<T*> =
 template <>
 inline constexpr int column_width_of<index_iterator> = load_bytes;
 
-/// Of all iterators of a source.
+/// Items per bundle of all iterators of a source.
 template <class Source>
 inline constexpr int column_width = 1;
 template <std::size_t... Index, class... Its>

@@ -31,9 +31,9 @@
 
 namespace tilefold::detail::cuda {
 
-/// The 16 bytes that lie Offset bytes after `from` into four registers, which hold nothing of use
-/// unless `wanted`; zeros, if `Fresh`. To the assembler, registers that an instruction may leave as
-/// they were are in use before it, and so all around the caller's loop. Fresh ones are not.
+/// Loads the 16 bytes that lie Offset bytes after `from` into four registers if `wanted`; else they
+/// hold nothing of use; zeros, if `Fresh`. A predicated load keeps its registers in use from before
+/// it on, thus across the caller's loop. `Fresh` zeroes them first, which ends that.
 template <int Offset, bool Fresh>
 __device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool wanted) {
   if constexpr (Fresh) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool
       : "l"(__cvta_generic_to_global(from)), "r"(static_cast<unsigned>(wanted)), "n"(Offset));
 }
 
-/// Up to Items items of one iterator. `Fresh`: its registers are not in use before it.
+/// Up to Items items of one iterator. `Fresh` as of load_vector().
 template <class It, int Items, bool Fresh>
 class lane_stretch {
   using value = std::iter_value_t<It>;

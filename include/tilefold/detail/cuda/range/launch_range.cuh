@@ -154,7 +154,7 @@ struct range_launch {
   }
 };
 
-// In range/launch_reducer.cuh. Declared here, so that nobody takes the way of plain operators.
+// Specialized in range/launch_reducer.cuh. Incomplete here: a missing include is a compile error.
 template <class R, class Lift, class... Values>
 struct range_launch<bound_reducer<R, Lift, Values...>>;
 

@@ -21,7 +21,7 @@ namespace tilefold::detail::cuda {
 
 class rank_mailbox {
  public:
-  /// Of a rank of `ranks`, on the current device, with room for most messages.
+  /// The mailbox of one of `ranks` ranks, on the current device, with room for most messages.
   explicit rank_mailbox(int ranks) : ranks_(ranks) {
     void* words = nullptr;
     check(cudaHostAlloc(&words, sizeof(pinned_words), cudaHostAllocPortable), "cudaHostAlloc");

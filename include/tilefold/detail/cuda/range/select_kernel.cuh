@@ -72,7 +72,7 @@ class warp_list {
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
   __device__ __forceinline__ static Element none() { return Order::template none<Element>(); }
 
-  // Of my element and that of the lane `step` away, the better one or the other.
+  // The better one of my element and that of the lane `step` away, or the other one.
   __device__ __forceinline__ static Element exchanged(const Element& mine, int step, bool better) {
     const Element other = cuda::shuffle_xor(mine, step);
     return cuda::select(Order::is_better(other, mine) == better, other, mine);
@@ -185,7 +185,7 @@ class select_fold {
       key best = ranking::last_key;
       int place = -1;
       int candidates = 0;
-      // Of equal ones the first.
+      // From the last item on, so that of equal keys the first item is kept.
 #pragma unroll
       for (int i = Policy.vt - 1; i >= 0; --i) {
         const key k = key_of(loaded, i);

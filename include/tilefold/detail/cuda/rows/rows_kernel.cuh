@@ -86,7 +86,7 @@ class row_part {
   using packet = packet_of<T, width>;
 
  public:
-  // Of all lanes together.
+  // Items of all lanes together.
   static constexpr int items = Chunks * chunk_items;
 
   /// Items from `first` on of a row of `length`.
