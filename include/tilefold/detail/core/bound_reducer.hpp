@@ -19,8 +19,7 @@ TILEFOLD_WARNINGS_OFF
 
 namespace tilefold::detail {
 
-/// The sequence 0, 1, 2...: read in step with a range it yields each element's index. It leads to
-/// no memory.
+/// The sequence 0, 1, 2...: the elements' indices, read in step with a range. Leads to no memory.
 struct index_iterator {
   using value_type = std::int64_t;
   using difference_type = std::int64_t;
@@ -316,8 +315,7 @@ class bound_reducer {
                                                                                        function};
   }
 
-  /// Calls visit(place, best) for each place of `found` and the same of `best`, which of_values()
-  /// folded.
+  /// Calls visit(place, best) for each place of `found` and its value in `best`.
   TILEFOLD_NO_EXEC_CHECK
   template <class Best, class Visit>
   TILEFOLD_HD static void visit_places(accumulator& found, const Best& best, const Visit& visit) {

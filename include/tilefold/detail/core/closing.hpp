@@ -33,15 +33,14 @@ inline constexpr bool conversion_may_fuse =
     !std::same_as<From, To> && !(arithmetic_like<From> && arithmetic_like<To>);
 
 // Whether code for this target can fuse. Where it cannot, the executors' functions are not inlined
-// into those that are compiled for another target, and what is called for every item stays open to
-// vectorization.
+// into those that are compiled for another target, so loops over items can still be vectorized.
 #if defined(__x86_64__) && !defined(__FMA__) && !defined(__FMA4__)
 inline constexpr bool host_fuses = false;
 #else
 inline constexpr bool host_fuses = true;
 #endif
 
-/// The value, closed whatever the target; a reference to it, closed in its place, unless it fits
+/// The value, closed whatever the target; a reference to it, closed in place, unless it fits
 /// registers.
 template <class T>
 decltype(auto) closed_on_host(const T& value) {

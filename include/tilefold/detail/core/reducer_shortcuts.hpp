@@ -64,8 +64,7 @@ TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
   }
 }
 
-/// Whether combine() looks whether nodes are in some range, so that one look at the end of a block
-/// costs less.
+/// Whether combine() looks whether nodes are in some range, so that one look per block is faster.
 template <class R, class Acc>
 concept looks_at_range = requires(const R& r, const Acc& a) { ways<R>::combine_in_range(r, a, a); };
 

@@ -179,8 +179,7 @@ constexpr third_argument third_argument_is() {
   } else if constexpr (reducer<X> || operator_for<X, T>) {
     return third_argument::op;
   } else {
-    // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the
-    // same.
+    // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them.
     constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
     constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
                           (narrow && (converts_to<X, T> || converts_to<T, X>));
@@ -205,8 +204,7 @@ inline void require_count(const char* verb, std::int64_t n) {
                             " items before first");
 }
 
-/// How many items an executor is given. On ranks a number below 0 is refused later, where all of
-/// them are told.
+/// How many items an executor is given. On ranks a number below 0 is refused later, by all of them.
 template <class Exec = void, class It>
 std::int64_t count_items(const char* verb, const It& first, const It& last) {
   const auto n = static_cast<std::int64_t>(last - first);

@@ -93,8 +93,7 @@ __device__ __forceinline__ void wait_for_previous_launch() {
 #endif
 }
 
-/// Writes a result through `out`, converted to what it holds if it says so (an output iterator need
-/// not).
+/// Writes a result through `out`, converted to the type that it holds, if it has one.
 template <class Out, class T>
 __device__ __forceinline__ void write(Out out, const T& result) {
   detail::write_through(out, detail::output_value<Out>(result));

@@ -82,8 +82,8 @@ Function* driver_function(const char* name, [[maybe_unused]] unsigned version) n
   return code == cudaSuccess ? reinterpret_cast<Function*>(found) : nullptr;
 }
 
-/// The number of the current context, which no other one has had; 0 if there is none, or the driver
-/// does not tell.
+/// The number of the current context, which no other one has had; 0 if there is none or it is
+/// unknown.
 inline unsigned long long current_context() noexcept {
   using current_function = int(void** context);                            // cuCtxGetCurrent
   using number_function = int(void* context, unsigned long long* number);  // cuCtxGetId

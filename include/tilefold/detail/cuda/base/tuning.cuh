@@ -34,8 +34,7 @@ namespace tilefold::detail::cuda {
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
-/// `blocks`, or as many as an SM holds of `nt` threads each: 1024 threads before 8.0, 1536 at least
-/// from there on.
+/// `blocks`, or as many as an SM holds of `nt` threads each: 1024 threads before 8.0, then 1536.
 constexpr int blocks_that_fit(int blocks, int nt) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   return detail::smaller(blocks, 1024 / nt);
@@ -61,8 +60,7 @@ constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
   return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
-/// The size of an item or accumulator, as policies use it: above this limit all sizes have the same
-/// policy.
+/// The size of an item or accumulator, as policies use it: above this limit the policy is the same.
 constexpr int policy_bytes(std::int64_t bytes) {
   return static_cast<int>(detail::smaller(bytes, std::int64_t{65536}));
 }
@@ -119,7 +117,7 @@ constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc
 // Staged tiles.
 
 /// How a tile is staged: threads of a block, items of a lane's cell, cells that a lane has of a
-/// tile, and blocks that an SM shall hold. A block has 32 KiB of shared memory for what is on its
+/// tile, and blocks that an SM shall hold. A block has 32 KiB of shared memory for items on their
 /// way.
 struct staged_shape {
   int nt;
@@ -202,8 +200,7 @@ constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
 }
 
 /// The policy of any_order_kernel.cuh: large accumulators leave room for half as many threads,
-/// which then have twice as much in flight. What is longer than a short tile has two tiles at
-/// least.
+/// which then have twice as much in flight. Ranges longer than a short tile have two tiles or more.
 constexpr tile_policy any_order_policy_for(int bytes, std::size_t acc_bytes) {
   tile_policy policy = policy_for(bytes);
   if (acc_bytes > 16 && policy.nt > 256) policy = {256, 2 * policy.vt};
@@ -211,8 +208,8 @@ constexpr tile_policy any_order_policy_for(int bytes, std::size_t acc_bytes) {
   return policy;
 }
 
-/// Blocks that one SM shall hold at least: fewer than of tiles, since a thread keeps an accumulator
-/// of its own.
+/// Blocks that one SM shall hold at least: fewer than of tiles, since a thread keeps an
+/// accumulator.
 constexpr int min_resident_any_order_blocks(int nt, std::size_t acc_bytes) {
   return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
 }

@@ -68,8 +68,7 @@ constexpr int stretch_items_for(int item_bytes) {
   return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
 }
 
-/// Items of a lane's stretch in exact sums, which cost most where lanes meet and round: of doubles
-/// 128 bytes.
+/// Items of a lane's stretch in exact sums, which cost most between lanes: of doubles 128 bytes.
 constexpr int exact_stretch_items_for(int item_bytes) {
   return item_bytes == 8 ? 16 : stretch_items_for(item_bytes);
 }
@@ -112,16 +111,14 @@ constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
   return item_bytes == 4 && acc_bytes == 4;
 }
 
-/// Trees by warps. The next row of stretches in registers wants fewer warps on an SM, so that
-/// nothing spills.
+/// Trees by warps. So few on an SM that the next row of stretches stays in registers.
 inline constexpr int warps_nt = 128;
 constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
   if (acc_bytes > 64) return 12;  // with more they spill
   return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
 }
 
-/// Larger structs are not staged where a row is cut: what is left of a tree takes too many
-/// registers.
+/// Larger structs are not staged where a row is cut: the rest takes too many registers.
 inline constexpr int most_cut_struct_bytes = 64;
 
 /// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.
@@ -159,8 +156,7 @@ inline constexpr unsigned num_turn_counters = 16;
 inline constexpr unsigned turn_counter_words = 16;
 inline constexpr std::int64_t turns_of_warp = 32;
 
-/// Slices that trees of one length are cut into at most: more than four times the blocks of any
-/// GPU.
+/// Slices that trees of one length are cut into at most: over four times any GPU's blocks.
 inline constexpr std::int64_t most_split_slices = 16384;
 
 }  // namespace tilefold::detail::cuda

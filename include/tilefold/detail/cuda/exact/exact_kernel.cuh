@@ -126,8 +126,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       }
     }
   };
-  // Adds whole chunks from c on, as long as nothing in them is rare; returns the first that it did
-  // not add.
+  // Adds whole chunks from c on, as long as nothing in them is rare; returns the first other one.
   const auto whole_chunks = [&](std::int64_t c) {
     if (c >= whole) return c;
     rows_type next;
@@ -147,8 +146,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     } while (done && c < whole);
     return c;
   };
-  // Then one chunk with care. Apart, because rare code must not take the registers of the next
-  // chunk's items.
+  // Then one chunk with care. Apart, because its code must not take the next chunk's registers.
 #pragma unroll 1
   while (c * chunk < n) {
     if (overread == 0) {

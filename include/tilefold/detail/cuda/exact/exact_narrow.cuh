@@ -143,8 +143,7 @@ class narrow_sum {
 
  public:
   /// The upper bits, without a sign, of a number that no item is larger than: the sum of their
-  /// sizes, which takes fewer instructions than the largest. It is not finite if one of them is
-  /// not.
+  /// sizes, which takes fewer instructions than the largest. Not finite if one is not.
   template <int N>
   __device__ __forceinline__ static int bound_of(const registers<Number, N>& items) {
     constexpr int chains = N < 4 ? 1 : 4;

@@ -31,8 +31,7 @@ inline constexpr tile_policy exact_bins_policy{128, 32};
 inline constexpr int min_resident_bins_blocks = 5;
 inline constexpr tile_policy exact_rows_policy{128, 16};
 inline constexpr int min_resident_rows_blocks = 3;
-/// bfloat16, and products of floats: the registers of one block more, and the next chunk
-/// spills.
+/// bfloat16, and products of floats: with one block more, the next chunk spills.
 inline constexpr tile_policy exact_windows_policy{128, 32};
 inline constexpr int min_resident_windows_blocks = 5;
 inline constexpr tile_policy exact_products_policy{128, 32};

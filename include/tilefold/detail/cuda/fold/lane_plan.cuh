@@ -91,8 +91,8 @@ struct lane_plan {
   }
 };
 
-/// What lane_plan<Items> takes for a tree of `count` items; those of more than `warp_items` are for
-/// blocks.
+/// What lane_plan<Items> takes for a tree of `count` items; blocks take trees of more than
+/// `warp_items`.
 template <int Items>
 __device__ __forceinline__ int planned_length(std::int64_t count, std::int64_t warp_items) {
   if (count > lane_plan<Items>::most_items) {
@@ -252,8 +252,7 @@ class stretch_fold {
     return value.value;
   }
 
-  /// What this lane's items bring to an exact sum; -0, which is nothing to a sum, where there are
-  /// none.
+  /// What this lane's items bring to an exact sum; -0 where there are none.
   __device__ __forceinline__ auto summands() {
     items_.settle();
     return settled_summands();
@@ -403,8 +402,7 @@ __device__ __forceinline__ void write_wide_sums(const Source& tree, const Reduce
   }
 }
 
-/// write_wide_sums() as a function apart, because rare code must not take the registers of common
-/// code.
+/// write_wide_sums() apart, because rare code must not take the registers of common code.
 template <class Source, class Reducer, int Items, class Init, class Empty, class Out>
 __device__ TILEFOLD_APART void write_wide_sums_apart(Source tree, Reducer reducer, Init init,
                                                      Empty empty, Out out, lane_plan<Items> plan,

@@ -132,8 +132,8 @@ class row_fold {
     if (Full || (node << bits) * Width < count_) keep(node, value);
   }
 
-  // Goes on with N registers, of which register i holds the node of 2^Bit lanes of row i * 2^Bit +
-  // lane % 2^Bit.
+  // Goes on with N registers, register i of which has 2^Bit lanes' node of row i * 2^Bit + lane %
+  // 2^Bit.
   template <int Bit, int N, class Keep>
   __device__ __forceinline__ void nodes_of_rows(const registers<acc, N>& values, int bits,
                                                 const Keep& keep) const {

@@ -14,8 +14,7 @@
 //     lane     one node of each stripe of a chunk, in registers
 //
 // What becomes of the nodes differs: of a tile (staged_tiles.cuh), of a tree by a warp
-// (tree_by_warp.cuh), of short trees that are levels of one tree (subtree_kernel.cuh).
-// Device code.
+// (tree_by_warp.cuh), of trees that are levels of one (subtree_kernel.cuh). Device code.
 #pragma once
 
 #include <cstdint>
@@ -90,8 +89,8 @@ class staged_rows {
         stages_(stages),
         lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
-  /// This lane's node of a row in a stage. It begins with item `first` of its tree; `source` from
-  /// there on.
+  /// This lane's node of a row in a stage. It begins with item `first` of its tree, as `source`
+  /// does.
   __device__ __forceinline__ acc node_of(const stage& from, const Source& source,
                                          std::int64_t first) const {
     return lane_node(from, source, first + lane_ * cell);

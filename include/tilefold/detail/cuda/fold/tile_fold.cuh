@@ -118,8 +118,7 @@ class tile_fold {
 
   __device__ __forceinline__ int lane_first(int first) const { return first + lane_ * shape.width; }
 
-  // This lane's node of each row; all loads before the first use, so that they are in flight
-  // together.
+  // This lane's node of each row; all loads before the first use, so that they overlap.
   __device__ __forceinline__ rows_registers whole_packets(int first) const {
     lane_rows<Source, shape.rows, shape.width> loaded;
     loaded.load_all(source_, tile_first_ + lane_first(first));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The nodes of a long fold that wait for their right neighbours, in the lanes of one warp. Device
-// code.
+// The nodes of a long fold that wait for their right neighbours, in a warp's lanes. Device code.
 #pragma once
 
 #include <tilefold/detail/cuda/base/words.cuh>

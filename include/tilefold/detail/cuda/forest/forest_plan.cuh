@@ -55,8 +55,7 @@ struct long_tree {
   unsigned first_partial;  // for the values of its slices, if there are several
 };
 
-/// Counters of the turns in which warps take batches of trees (warp_turns.cuh), each on a line of
-/// its own.
+/// Counters of the turns in which warps take batches (warp_turns.cuh), each on a line of its own.
 struct turn_counters {
   unsigned taken[num_turn_counters * turn_counter_words];
 
@@ -65,8 +64,7 @@ struct turn_counters {
   }
 };
 
-/// What the first launch leaves to the others. Counters are zero before the first and after the
-/// last.
+/// What the first launch leaves to the others. Counters are zero before and after.
 template <class Acc>
 struct long_queue {
   struct counters {

@@ -28,8 +28,7 @@ constexpr workspace_demand queue_demand(std::int64_t most_trees, std::int64_t ac
               max_queued_partials * arrival_bytes};
 }
 
-/// Slices of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
-/// no tree is cut.
+/// Slices of `trees` trees of `length` items, or of fewer and shorter ones; 0 if no tree is cut.
 constexpr std::int64_t most_equal_slices(std::int64_t trees, std::int64_t length,
                                          std::int64_t tile) {
   if (trees == 0 || length <= tile) return 0;

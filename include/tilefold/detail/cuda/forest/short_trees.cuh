@@ -74,8 +74,8 @@ struct waiting_tree {
 };
 
 /// Batches of 32 trees before and after which memory goes on for 16 bytes: all but the first and
-/// the last 2^k, for the least k, of which few have items. Others are outer ones; the last one may
-/// not be whole.
+/// the last 2^k, for the least k, of which few have items. Others are outer ones, the last perhaps
+/// cut.
 class inner_batches {
  public:
   template <class Forest>

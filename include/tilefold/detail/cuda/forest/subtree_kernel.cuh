@@ -85,8 +85,7 @@ class subtree_work {
     return c * chunk_items + lane() * shape.width;
   }
 
-  // The items of the next chunk come while one is folded. Returns the first chunk that is not
-  // whole.
+  // The items of the next chunk come while one is folded. Returns the first cut chunk.
   __device__ __forceinline__ std::int64_t whole_chunks_ahead(std::int64_t c, std::int64_t step,
                                                              std::int64_t whole, int level) const {
     if (c >= whole) return c;

@@ -111,8 +111,7 @@ struct run_tables {
   }
 
   /// Lists the last of the runs that `found` counts, if it is open. That run ends before item
-  /// `end`, where the next run begins or the range ends. `next_place()` gives its place in the
-  /// list.
+  /// `end`, where the next run begins or the range ends. `next_place()` gives its place.
   template <class NextPlace>
   __device__ __forceinline__ bool list_if_open(const head_count& found, std::int64_t end,
                                                const NextPlace& next_place) const {

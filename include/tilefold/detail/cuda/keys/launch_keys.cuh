@@ -34,8 +34,8 @@ std::int64_t items_to_alignment(const Keys& keys) {
   }
 }
 
-/// The tables of n items in a workspace that serves by_key_demand(); the first patch begins with
-/// item `origin`.
+/// The tables of n items in workspace of by_key_demand(); the first patch begins with item
+/// `origin`.
 inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::int64_t origin,
                                  std::int64_t acc_bytes) {
   static_assert(sizeof(head_bits) == 8 && sizeof(short_head_count) == 8 &&

@@ -45,8 +45,8 @@ struct patch_heads {
 };
 static_assert(reach_items == 2 * quarter_items && 2 * quarter_bits == 32);
 
-/// Whether values come through a ring: structs that lie in memory, with accumulators as large, of
-/// sizes that gain.
+/// Whether values come through a ring: structs that lie in memory, with accumulators as large, if
+/// that pays.
 template <class Source, class Reducer>
 inline constexpr bool folds_from_ring = false;
 template <class T, class Reducer>
@@ -153,7 +153,7 @@ class patch_work {
 
   // ---- spans
 
-  // Goes to the nearest earlier span that has runs, if there is one. Its last run ends at end_, or
+  // Goes to the nearest earlier span that has runs, if there is one. Its last run ends at end_ or
   // is open.
   __device__ __forceinline__ bool next_span() {
     unsigned heads[span_quarters];
@@ -366,8 +366,7 @@ class patch_work {
     }
   }
 
-  // Deals the listed runs for exact sums. A run that has too many items for the lanes is the
-  // warp's.
+  // Deals the listed runs for exact sums. Runs too long for the lanes are the warp's.
   __device__ __forceinline__ void sum_longer_runs(int num, std::int64_t rank) const {
     const bool inner = is_inner();
     for (int first = 0; first < num;) {

@@ -10,8 +10,7 @@
 //     get(j)       item j
 //
 // One aligned load a vector; a vector without items of the stretch is not read. At the ends of
-// memory, where vectors would reach beyond (`inner` is false), items are read one by one. Device
-// code.
+// memory, where vectors would reach beyond (`inner` is false), items are read singly. Device code.
 #pragma once
 
 #include <cstddef>

@@ -30,8 +30,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// Bytes of an accumulator, as a measure of the registers that it takes from the rest of the
-/// kernel.
+/// Bytes of an accumulator, as a measure of the registers that it takes.
 template <class Reducer>
 constexpr std::size_t kept_bytes() {
   return kept_bytes_for(sizeof(typename Reducer::accumulator), Reducer::finds_places);

@@ -73,8 +73,7 @@ constexpr grid_shape short_shape_for(tile_policy short_tile, std::int64_t n, boo
   return {tree::num_blocks(n, nt * short_tile.vt), nt, false};
 }
 
-/// Launches the fold of a range in tiles of `Policy`. `workspace_for(demand)` returns the
-/// workspace.
+/// Launches the fold of a range in tiles of `Policy`. workspace_for(demand) lends workspace.
 template <class Build, tile_policy Policy, bool Staged = false, class Source, class Reducer,
           class Init, class Out, class WorkspaceFor>
 void launch_tiles(const range_job<Source, Reducer, Init, Out>& job,

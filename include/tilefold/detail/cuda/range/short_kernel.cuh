@@ -44,8 +44,7 @@ struct short_partials {
   __device__ __forceinline__ acc fold(const Reducer& reducer, int count) const {
     const int first = static_cast<int>(threadIdx.x) * of_lane;
     registers<acc, of_lane> mine;
-    // No load is under a condition: there are too few predicate registers, so some loads would wait
-    // for others.
+    // No load is under a condition: there are too few predicate registers, and loads would wait.
 #pragma unroll
     for (int i = 0; i < of_lane; ++i) {
       mine.put(i, *place(static_cast<unsigned>((min)(first + i, count - 1))));

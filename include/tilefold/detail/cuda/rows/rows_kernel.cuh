@@ -286,8 +286,7 @@ class row_part {
                       Chunks == 1 ? sums[0] : rounded_sum(sums[0], sums[Chunks - 1]));
   }
 
-  // What is left, in code of its own that reads the items again: it would take the others'
-  // registers.
+  // What is left, in code of its own that reads the items again: it would take registers.
   __device__ TILEFOLD_APART static acc fold_again(const Reducer& reducer, const T* row, int first,
                                                   int length, int lane) {
     return row_part(reducer, row, first, length, lane, false).fold_nodes();
