@@ -110,7 +110,7 @@ inline constexpr bool shares_word_with_ticket = sizeof(T) == 4 && std::is_trivia
 template <class T>
 struct result_place {
   T* value;
-  unsigned* ticket_at;  // null if nobody waits
+  unsigned* ticket_at;  // null if no call waits
   unsigned ticket;
 };
 

@@ -9,7 +9,7 @@
 // of ranges and of launches; tuning_exact.cuh, tuning_forests.cuh, tuning_columns.cuh,
 // tuning_keys.cuh, tuning_rows.cuh and tuning_in_kernel.cuh those of the kernels that they name.
 //
-//     who asks                            what it asks
+//     asked by                            answered by
 //     a type, a launch bound, a kernel    a constant, or a function of sizes: the same for all
 //                                         GPUs, since a template means one thing in a program
 //     host code, at a launch              tuning_of(compute capability)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree over what the blocks of a launch leave behind. Whoever comes last folds:
+// The tree over what the blocks of a launch leave behind. The last to arrive folds a group:
 //
 //     partials   0   1   2   3 | 4   5   6   7 | 8   9    values in the workspace, groups of 4 here
 //     arrivals   `-----.-----'   `-----.-----'   `-.-'    a counter a group
-//     level 1          0               1           2      who completes a group folds it, keeps
-//                      `---------------+-----------'      the value, and arrives one level up
+//     level 1          0               1           2      the block that completes a group keeps
+//                      `---------------+-----------'      its value, and arrives one level up
 //     level 2                          0                  the last block of all has the root
 //
 // Nothing waits: a block that completes no group leaves. Groups are aligned powers of two, so this
@@ -42,7 +42,7 @@ __device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
                : "l"(arrivals), "r"(arrived)
                : "memory");
   if (before + arrived != group_size) return false;
-  *arrivals = 0;  // nobody else comes; zero for the next launch
+  *arrivals = 0;  // no block comes after; zero for the next launch
   return true;
 }
 

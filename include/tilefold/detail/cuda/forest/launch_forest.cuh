@@ -207,7 +207,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
     by_blocks.launch(by_blocks.resident, job.stream, queued_slices<acc>{queue}, job.forest,
                      job.reducer, job.init, job.out);
   } catch (...) {
-    // Nobody will take from the queue what the first launches put there.
+    // No launch will take from the queue what the first launches put there.
     (void)cudaMemsetAsync(queue.state, 0, sizeof *queue.state, job.stream);
     throw;
   }

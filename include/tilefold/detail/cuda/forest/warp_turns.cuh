@@ -4,7 +4,7 @@
 // however long their trees are:
 //
 //     batches    0  1  2  3 | 4  5 | 6  7 | 8  9 | 10 11 | 12 13 | ...     4 warps
-//               one each     turn 0 turn 1 turn 2 turn 3  turn 4          whoever asks next
+//               one each     turn 0 turn 1 turn 2 turn 3  turn 4          the next warp that asks
 //
 // Turns are counted at several places, of which warp w asks one, w % 16: one counter hands out only
 // some 1.5 turns in a nanosecond. Where there is little to do in a batch, turns do not pay, and
@@ -56,7 +56,7 @@ class warp_turns {
   }
 
   // The number of a turn that is the warp's from now on, in lane 0. It is asked for a turn ahead,
-  // so that nobody waits for the answer.
+  // so that the warp does not wait for the answer.
   __device__ __forceinline__ unsigned take() const {
     if (threadIdx.x % warp_size != 0) return 0;
     const unsigned used = detail::smaller(warps_, num_turn_counters);

@@ -48,9 +48,9 @@ __device__ __forceinline__ void note(std::uint64_t& seen_before, std::uint64_t m
 
 /// Adds mantissa * 2^bit, or takes it off, to a state.
 ///
-/// That there was an item is noted by those who find 0 in the first word that they add to. That is
-/// enough: a word that is not 0 was so from the beginning, in a state that says so, or was made so
-/// by another deposit. The first of these found a 0.
+/// A deposit that finds 0 in the first word that it adds to notes that there was an item. That is
+/// enough: a word that is not 0 was so from the beginning, in a state that says so, or another
+/// deposit made it so, the first of which found a 0.
 template <class State>
 __device__ __forceinline__ void add_atomically(State& state, std::uint64_t mantissa, int bit,
                                                bool negative) {

@@ -21,8 +21,8 @@
 
 namespace tilefold::detail::cuda {
 
-/// The border in a kernel of the user's. Its zero is a constant that nobody writes. The host could
-/// write it, so the compiler does not know its value. (It does know the ranges of special
+/// The border in a kernel of the user's. Its zero is a constant that is never written. The host
+/// could write it, so the compiler does not know its value. (It does know the ranges of special
 /// registers.)
 ///
 /// Both are templates of what is closed, so that modules without such kernels have no constant: one
@@ -233,7 +233,7 @@ __device__ __forceinline__ typename Reducer::accumulator fold_nodes_of_lanes(
   }
 }
 
-/// The result for whoever asked: of no items the identity, if there is one.
+/// The result of a fold: of no items the identity, if there is one.
 template <bool Full, class Reducer>
 __device__ __forceinline__ typename Reducer::result kernel_result(
     const Reducer& reducer, const typename Reducer::accumulator& folded, int count) {

@@ -171,7 +171,7 @@ class patch_work {
       with_heads = __ballot_sync(full_warp, any != 0);
     }
     if (with_heads == 0) return false;
-    __syncwarp();  // everyone has read what was there
+    __syncwarp();  // all lanes have read what was there
     runs_ = 0;
 #pragma unroll
     for (int p = 0; p < span_quarters; ++p) {

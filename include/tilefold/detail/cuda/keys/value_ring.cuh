@@ -80,9 +80,9 @@ class value_stream {
   /// Until the next deal is there for all lanes.
   __device__ __forceinline__ void wait() const { cuda::finish_stage<ring_type::deals - 1>(); }
 
-  /// Asks for what comes next: nobody reads an item before item i any more.
+  /// Asks for what comes next: no lane reads an item before item i any more.
   __device__ __forceinline__ void next(int i) {
-    __syncwarp();  // everyone has read
+    __syncwarp();  // all lanes have read
     ask_up_to(at(i) / load_bytes + ring_type::vectors);
   }
 

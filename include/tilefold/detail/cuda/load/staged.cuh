@@ -92,7 +92,7 @@ class shared_elements : public elements_of<Source, Holders> {
   template <class... Count>
   __device__ __forceinline__ void fill(const Source& source, Count... count) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    __syncwarp();  // everyone has read what was here
+    __syncwarp();  // all lanes have read what was here
     this->load(source, lane, count...);
     cuda::commit_stage();
   }

@@ -183,8 +183,8 @@ class unit_fold {
   }
 
   // The stretches in which the piece begins and ends, if it does not do so between two. Their nodes
-  // are all loose. They are for warps that have nothing else to do, if there are such: those whose
-  // parts lie before the begin and behind the end.
+  // are all loose. Warps that have nothing else to do fold these stretches, if there are such
+  // warps: those whose items lie before the piece or behind it.
   __device__ __forceinline__ void fold_cut_stretches(int warp) const {
     if constexpr (stretch > 1) {
       const int head = begin & -stretch;

@@ -154,7 +154,7 @@ class select_fold {
   __device__ __forceinline__ select_fold(const Source& source, const Elements& elements)
       : elements_(elements), source_(source) {}
 
-  // Whoever is in the list already has a lower index, so an equal item does not count.
+  // Elements that are in the list have lower indices, so an equal item does not count.
   __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
