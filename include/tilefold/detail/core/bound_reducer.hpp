@@ -194,7 +194,7 @@ class bound_reducer {
   static_assert(commutative || !reducer_traits<R, accumulator>::order_free,
                 "tilefold: an order-free reduction is commutative: a reducer that says order_free "
                 "must say commutative, too");
-  // Of nodes of equally many elements, a power of two.
+  // Whether nodes of equally many elements, a power of two, may be combined in any order.
   static constexpr bool commutative_among_equals =
       reducer_traits<R, accumulator>::commutative_among_equals;
   static constexpr bool combine_may_fuse =

@@ -62,7 +62,7 @@ decltype(auto) closed_on_host(const T& value) {
       if constexpr (std::is_trivially_copyable_v<T>) {
         asm("" : "+m"(bytes));
       } else {
-        // It may lead to products elsewhere in memory.
+        // The value may lead to products elsewhere in memory.
         asm volatile("" : "+m"(bytes) : : "memory");
       }
     }

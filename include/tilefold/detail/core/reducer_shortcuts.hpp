@@ -37,13 +37,13 @@ namespace tilefold::detail {
 template <class R>
 struct ways {};
 
-/// Of reducers whose combine commutes and fuses with nothing.
+/// The ways of reducers whose combine commutes and fuses with nothing.
 struct commutative_ways {
   static constexpr bool commutative = true;
   static constexpr bool separately_rounded = true;
 };
 
-/// Of those whose result depends on no order, too.
+/// The ways of reducers whose result, too, depends on no order.
 struct order_free_ways : commutative_ways {
   static constexpr bool order_free = true;
 };

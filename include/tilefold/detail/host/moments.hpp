@@ -31,7 +31,7 @@ struct block_moments {
   double deviations;  // squared, from the mean
 };
 
-// Of a block, which stays in the first-level cache while its parts are folded.
+// Bytes of a block, which stays in the first-level cache while its parts are folded.
 inline constexpr std::int64_t most_block_bytes = 16384;
 
 /// What is found of an array of n items, a power of two, up to a block; extremes only of items that

@@ -61,7 +61,7 @@ enum class simd_type {
   brain16,
   float32,
   float64,
-  // Of arrays whose type is known when a program runs.
+  // Types of arrays whose type is known only when the program runs.
   truth,  // a byte, true unless it is 0
   complex64,
   complex128,

@@ -512,7 +512,7 @@ auto convert_init(const Init& init) {
   if constexpr (std::same_as<Init, no_init>) {
     return init;
   } else {
-    // It may be computed on the spot, and must not be fused with the last combine.
+    // The initial value may be a product, which must not be fused with the last combine.
     return Acc(detail::closed_on_host(detail::convert<Acc>(detail::closed_on_host(init))));
   }
 }
