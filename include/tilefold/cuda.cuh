@@ -316,8 +316,8 @@ class basic_cuda_executor {
   basic_cuda_executor& operator=(basic_cuda_executor&&) = delete;
 
   ~basic_cuda_executor() {
-    // The special streams are those of the current device. Errors here have nobody to go to: the
-    // driver is gone, or the context is.
+    // The special streams are those of the current device. Errors cannot be
+    // reported here: the driver is gone, or the context is.
     int current = gpu_.device;
     if (cudaGetDevice(&current) != cudaSuccess) (void)cudaGetLastError();
     if (current != gpu_.device) (void)cudaSetDevice(gpu_.device);
@@ -634,7 +634,7 @@ class basic_cuda_executor {
     adapted_ = std::move(resource);
   }
 
-  // Of the executor's device, which is current; false if nobody can tell.
+  // Whether the current context of the executor's device is another one; false if unknown.
   bool is_of_another_context() const noexcept {
     const unsigned long long current = detail::cuda::context_of_current(gpu_.device);
     return gpu_.context != 0 && current != 0 && gpu_.context != current;

@@ -41,7 +41,7 @@ TEST(Workspace, IsEnoughForItemsThatAreReadAsOthers) {
   }
 }
 
-/// What launch_columns() asks for, of items in packets of `width` and with so many blocks at once.
+/// What launch_columns() asks for, of items in bundles of `width` and with so many blocks at once.
 std::int64_t asked(std::int64_t columns, std::int64_t rows, int width, const fold_bytes& bytes,
                    std::int64_t stride, std::int64_t resident) {
   const gpu::column_shape shape = gpu::column_shape_for(width, static_cast<int>(bytes.item),

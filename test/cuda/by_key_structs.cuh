@@ -106,7 +106,7 @@ std::vector<std::int64_t> lengths_at_ends() {
   constexpr int bytes = sizeof(Item);
   constexpr std::int64_t stretch = gpu::ring_stretch_items(bytes);
   constexpr std::int64_t deal = 32 * stretch;
-  constexpr std::int64_t ring = gpu::value_ring<Item, stretch>::chunks * 16 / bytes;
+  constexpr std::int64_t ring = gpu::value_ring<Item, stretch>::vectors * 16 / bytes;
   std::vector<std::int64_t> lengths{1, 2, 3};
   for (const std::int64_t end :
        {stretch, 2 * stretch, 4 * stretch, 16 * stretch, deal / 2, deal, 2 * deal, 3 * deal, ring,

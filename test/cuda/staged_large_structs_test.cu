@@ -13,7 +13,7 @@ namespace {
 
 // Few registers for a row and many.
 using structs = testing::Types<words<std::uint32_t, 18>, words<std::uint32_t, 32>>;
-static_assert(run_of<words<std::uint32_t, 18>> == 2 && run_of<words<std::uint32_t, 32>> == 2);
+static_assert(cell_of<words<std::uint32_t, 18>> == 2 && cell_of<words<std::uint32_t, 32>> == 2);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfMoreThan64Bytes, CudaStagedStructs, structs);
 
 TEST(CudaStagedStructsAndMore, SanitizeCopiesOfLargeOnes) {

@@ -44,12 +44,13 @@ template <class Item>
 std::vector<std::int64_t> short_lengths() {
   constexpr int bytes = sizeof(Item);
   // Where structs are not staged, any.
-  const std::int64_t run = detail::larger(gpu::tree_run_of_structs(bytes), 1);
-  const std::int64_t row = 32 * run;
+  const std::int64_t cell = detail::larger(gpu::tree_cell_of_structs(bytes), 1);
+  const std::int64_t row = 32 * cell;
   const std::int64_t dealt = 32 * gpu::stretch_items_for(bytes);
-  return {1,           0,           2,       run,          run + 1, dealt,       dealt + 1,
-          row - 1,     row,         row + 1, 2 * row - 1,  2 * row, 2 * row + 1, 3 * row + run - 1,
-          7 * row + 5, 8 * row - 1, 0,       9 * row + run};
+  return {
+      1,           0,           2,       cell,          cell + 1, dealt,       dealt + 1,
+      row - 1,     row,         row + 1, 2 * row - 1,   2 * row,  2 * row + 1, 3 * row + cell - 1,
+      7 * row + 5, 8 * row - 1, 0,       9 * row + cell};
 }
 
 inline std::vector<std::int64_t> long_lengths() {

@@ -51,7 +51,7 @@ std::vector<std::int64_t> lengths() {
   const std::int64_t seam =
       gpu::most_short_items(gpu::short_policy_for(item_bytes<Item>), item_bytes<Item>);
   const std::int64_t tile = shape.policy().tile();
-  const std::int64_t row = 32 * shape.run;
+  const std::int64_t row = 32 * shape.cell;
   const std::int64_t whole = (seam / tile + 2) * tile;
   return {seam,
           seam + 1,
@@ -59,11 +59,11 @@ std::vector<std::int64_t> lengths() {
           whole - 1,
           whole,
           whole + 1,
-          whole + shape.run,
+          whole + shape.cell,
           whole + row - 1,
           whole + row + 1,
           whole + shape.rows * row + 1,
-          whole + tile - shape.run,
+          whole + tile - shape.cell,
           700 * tile + 12345};
 }
 
@@ -94,7 +94,7 @@ TYPED_TEST_P(CudaStagedStructs, HaveTheHostsBits) {
 REGISTER_TYPED_TEST_SUITE_P(CudaStagedStructs, HaveTheHostsBits);
 
 template <class Item>
-constexpr int run_of = gpu::staged_structs_shape(item_bytes<Item>).run;
+constexpr int cell_of = gpu::staged_structs_shape(item_bytes<Item>).cell;
 
 /// For compute-sanitizer: at a multiple of 16 bytes, and an item after it.
 template <class Item>

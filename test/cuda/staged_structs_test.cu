@@ -18,11 +18,11 @@
 namespace tilefold::test {
 namespace {
 
-// Runs of 8 structs, of 4, of 4 since 2 are no whole chunks of 16 bytes, and of 2.
+// Cells of 8 structs, of 4, of 4 since 2 are no whole vectors of 16 bytes, and of 2.
 using structs = testing::Types<words<std::uint32_t, 3>, words<std::uint32_t, 5>,
                                words<std::uint32_t, 9>, words<std::uint64_t, 8>>;
-static_assert(run_of<words<std::uint32_t, 3>> == 8 && run_of<words<std::uint32_t, 5>> == 4 &&
-              run_of<words<std::uint32_t, 9>> == 4 && run_of<words<std::uint64_t, 8>> == 2);
+static_assert(cell_of<words<std::uint32_t, 3>> == 8 && cell_of<words<std::uint32_t, 5>> == 4 &&
+              cell_of<words<std::uint32_t, 9>> == 4 && cell_of<words<std::uint64_t, 8>> == 2);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfUpTo64Bytes, CudaStagedStructs, structs);
 
 // Items of which a copy of 16 bytes holds parts of two, and more bytes than a bank line's.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees of which more are for blocks than their queue on a GPU has places, with more slices than it
-// has slots (forest_plan.cuh): a tree without a place is folded by one warp, one without slots by
-// one block.
+// has partials (forest_plan.cuh): a tree without a place is folded by one warp, one without
+// partials by one block.
 //
 //     period     | two slices | one | one | one | one | one | for a warp |      seven trees
 //     items      0 1 2 ...                                                      of three periods,
@@ -43,7 +43,7 @@ static_assert(full_queue::two_slices > full_queue::one_slice);
 static_assert(full_queue::one_slice > full_queue::of_warp);
 static_assert(full_queue::for_blocks * full_queue::periods > detail::cuda::max_queued_trees);
 static_assert(2 * detail::cuda::max_queued_trees / full_queue::for_blocks >
-              detail::cuda::max_queued_slots);
+              detail::cuda::max_queued_partials);
 
 /// The tree that item i belongs to.
 struct tree_of_item {

@@ -26,8 +26,8 @@ struct fold_bytes {
 /// Threads that a multiprocessor of any GPU holds at most.
 inline constexpr std::int64_t most_resident_threads = 2048;
 
-/// Of columns in packets of `width` at most, whatever their strides are.
-inline std::int64_t packets_demand(std::int64_t columns, std::int64_t rows, int width,
+/// Of columns in bundles of `width` at most, whatever their strides are.
+inline std::int64_t bundles_demand(std::int64_t columns, std::int64_t rows, int width,
                                    const fold_bytes& bytes, int num_sms) {
   namespace gpu = detail::cuda;
   const auto item = static_cast<int>(bytes.item);
@@ -56,7 +56,7 @@ inline std::int64_t columns_demand(std::int64_t n, std::int64_t columns, const f
   const std::int64_t rows = (n - 1) / columns + 1;
   std::int64_t most = 0;
   for (int width = 1; width * bytes.item <= detail::cuda::load_bytes || width == 1; width *= 2) {
-    most = detail::larger(most, capi::packets_demand(columns, rows, width, bytes, num_sms));
+    most = detail::larger(most, capi::bundles_demand(columns, rows, width, bytes, num_sms));
   }
   return most;
 }

@@ -30,7 +30,7 @@ struct block_claims<bool> {
   }
 };
 
-/// Of accumulators whose member `count` is the number of their items.
+/// The claims of accumulators whose member `count` is the number of their items.
 struct counted_claims {
   template <class Acc>
   static bool hold(const Acc& acc, std::int64_t begin, std::int64_t end) {

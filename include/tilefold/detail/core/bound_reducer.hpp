@@ -168,7 +168,7 @@ class bound_reducer {
   static_assert(commutative || !reducer_traits<R, accumulator>::order_free,
                 "tilefold: an order-free reduction is commutative: a reducer that says order_free "
                 "must say commutative, too");
-  // Of nodes of equally many elements, a power of two.
+  // Whether nodes of equally many elements, a power of two, may be combined in any order.
   static constexpr bool commutative_among_equals =
       reducer_traits<R, accumulator>::commutative_among_equals;
   static constexpr bool combine_may_fuse =
@@ -194,8 +194,7 @@ class bound_reducer {
   static constexpr bool absorbs = order_free && plain && !combine_may_fuse &&
                                   (indexed ? absorbs_values<R, accumulator, Values..., std::int64_t>
                                            : absorbs_values<R, accumulator, Values...>);
-  // Whether the accumulator is where the extremes stand that another reducer tells of elements as
-  // they are.
+  // Whether accumulators are positions of extremes: of_values finds the extremes themselves.
   static constexpr bool finds_places = absorbs && requires { typename ways<R>::of_values; };
 
   // Whether it is the exact sum of a float or a double of each element.
@@ -218,8 +217,8 @@ class bound_reducer {
     return lift_across(no_border{}, values...);
   }
 
-  /// The same, what an iterator or the caller's function computes closed before it meets more of
-  /// the caller's code. (Reducers of ours, too, may call that: a predicate.)
+  /// lift(), with what an iterator or the caller's function computes closed before it meets more of
+  /// the caller's code. (Reducers of the library may call such code, too: a predicate.)
   template <class Closing, class... V>
   TILEFOLD_HD accumulator lift_across(const Closing& closing, const V&... values) const {
     if constexpr (indexed) {
@@ -234,7 +233,7 @@ class bound_reducer {
     return reducer.combine(a, b);
   }
 
-  /// The same, what the reducer's combine returns closed before it meets a conversion.
+  /// combine(), with what the reducer's combine returns closed before it meets a conversion.
   TILEFOLD_NO_EXEC_CHECK
   template <class Closing>
   TILEFOLD_HD accumulator combine_across(const Closing& closing, const accumulator& a,
@@ -290,8 +289,7 @@ class bound_reducer {
                                                                                        function};
   }
 
-  /// Calls visit(place, best) for each place of `found` and the same of `best`, which of_values()
-  /// folded.
+  /// Calls visit(place, best) for each place of `found` and its value in `best`.
   TILEFOLD_NO_EXEC_CHECK
   template <class Best, class Visit>
   TILEFOLD_HD static void visit_places(accumulator& found, const Best& best, const Visit& visit) {

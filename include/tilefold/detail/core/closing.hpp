@@ -33,15 +33,14 @@ inline constexpr bool conversion_may_fuse =
     !std::same_as<From, To> && !(arithmetic_like<From> && arithmetic_like<To>);
 
 // Whether code for this target can fuse. Where it cannot, the executors' functions are not inlined
-// into those that are compiled for another target, and what is called for every item stays open to
-// vectorization.
+// into those that are compiled for another target, so loops over items can still be vectorized.
 #if defined(__x86_64__) && !defined(__FMA__) && !defined(__FMA4__)
 inline constexpr bool host_fuses = false;
 #else
 inline constexpr bool host_fuses = true;
 #endif
 
-/// The value, closed whatever the target; a reference to it, closed in its place, unless it fits
+/// The value, closed whatever the target; a reference to it, closed in place, unless it fits
 /// registers.
 template <class T>
 decltype(auto) closed_on_host(const T& value) {
@@ -63,7 +62,7 @@ decltype(auto) closed_on_host(const T& value) {
       if constexpr (std::is_trivially_copyable_v<T>) {
         asm("" : "+m"(bytes));
       } else {
-        // It may lead to products elsewhere in memory.
+        // The value may lead to products elsewhere in memory.
         asm volatile("" : "+m"(bytes) : : "memory");
       }
     }
@@ -177,8 +176,8 @@ struct closed_steps {
     }
   }
 
-  /// combine() in two steps, for callers that have a shuffle or memory to close the result to
-  /// fusion, or time to do so while nobody waits.
+  /// combine() in two steps, for callers whose shuffle or memory closes the result to fusion, or
+  /// which close it later, off the critical path.
   TILEFOLD_NO_EXEC_CHECK
   TILEFOLD_HD accumulator combine_open(const accumulator& a, const accumulator& b) const {
     if constexpr (combines_across_border<Reducer>) {

@@ -84,8 +84,8 @@ offsets_forest<Source, Offsets> make_offsets_forest(const Source& source, const 
   return {source, offsets, num_trees};
 }
 
-/// The same where no tree has more than `most_items` items. Of one that has, the others are left
-/// out, so that nothing is read or written that should not be.
+/// Trees that are segments one after the other, of at most `most_items` items each. Further items
+/// of a longer segment are left out, so that nothing is read or written that should not be.
 template <class Source, class Offsets>
 struct bounded_forest : offsets_forest<Source, Offsets> {
   using base = offsets_forest<Source, Offsets>;

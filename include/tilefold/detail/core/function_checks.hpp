@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a user's function must be like. A check that fails says so in one sentence and returns
-// false. Then the caller of the check instantiates nothing more: a page of errors would hide the
+// false. Then the caller of the check instantiates nothing more: more errors would hide the
 // sentence.
 #pragma once
 

@@ -41,7 +41,7 @@ struct keys_in_runs {
   }
 };
 
-/// The same, and the elements that are folded.
+/// Keys in runs, and the elements that are folded.
 template <class Keys, class Equal, class Source>
 struct keyed_items : keys_in_runs<Keys, Equal> {
   using source_type = Source;

@@ -37,13 +37,13 @@ namespace tilefold::detail {
 template <class R>
 struct ways {};
 
-/// Of reducers whose combine commutes and fuses with nothing.
+/// The ways of reducers whose combine commutes and fuses with nothing.
 struct commutative_ways {
   static constexpr bool commutative = true;
   static constexpr bool separately_rounded = true;
 };
 
-/// Of those whose result depends on no order, too.
+/// The ways of reducers whose result, too, depends on no order.
 struct order_free_ways : commutative_ways {
   static constexpr bool order_free = true;
 };
@@ -64,8 +64,7 @@ TILEFOLD_HD Acc combine_equals(const R& r, const Acc& a, const Acc& b) {
   }
 }
 
-/// Whether combine() looks whether nodes are in some range, so that one look at the end of a block
-/// costs less.
+/// Whether combine() looks whether nodes are in some range, so that one look per block is faster.
 template <class R, class Acc>
 concept looks_at_range = requires(const R& r, const Acc& a) { ways<R>::combine_in_range(r, a, a); };
 

@@ -25,7 +25,7 @@ std::string spelled_type() {
   return std::string(name.substr(begin, end - begin));
 }
 
-/// The same for numbers whatever the compiler.
+/// T's name: of numbers the same whatever the compiler.
 template <class T>
 std::string name_of_type() {
   if constexpr (std::is_same_v<T, bool>) {

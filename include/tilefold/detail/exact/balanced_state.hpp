@@ -69,7 +69,7 @@ struct balanced_integer {
     return result;
   }
 
-  /// The same in two's complement.
+  /// This integer in two's complement.
   TILEFOLD_HD wide_integer<Words> wide() const {
     wide_integer<Words> result;
     std::uint64_t borrow = 0;

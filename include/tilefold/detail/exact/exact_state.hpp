@@ -143,7 +143,7 @@ struct exact_state {
     }
   }
 
-  // Of x, which is not finite.
+  // Notes x, which is not finite.
   template <std::floating_point T>
   TILEFOLD_HD void mark(T x) {
     marks |= seen::other | (detail::is_nan(x) ? seen::nan
@@ -233,8 +233,8 @@ struct exact_result<T> {
 
 /// All that the value of a sum depends on: the highest bits of its size, and what it has seen.
 struct exact_window {
-  // Of the words of a size, the highest that is not zero and three below it, so 193 bits or all;
-  // the lowest bit is set if there is anything below. It is worth 2^least.
+  // The highest word of a size that is not zero and three words below it, so 193 bits or all; the
+  // lowest bit, which is worth 2^least, is set if there is anything below.
   static constexpr int words = 4;
   wide_integer<words> size;
   int least;
@@ -266,8 +266,8 @@ struct exact_window {
   }
 };
 
-/// The same of a sum of three words at most, none of which may be known to be zero: there are
-/// shorter ways to its value.
+/// The window of a sum of three words at most, of which none is known to be zero: there are shorter
+/// ways to its value.
 struct narrow_window : exact_window {};
 
 template <int Least, int Most>
@@ -279,7 +279,7 @@ TILEFOLD_HD exact_window window_of(const exact_state<Least, Most>& state) {
   for (int i = 0; i < count && i < words; ++i) {
     result.size.word[i] = size.word[words > count ? words - count + i : i];
   }
-  // As long as the highest word is zero, one more comes in below.
+  // As long as the highest word is zero, one more word comes in below.
   int first = words > count ? words - count : 0;
   bool more = false;
 #if defined(__CUDA_ARCH__)
@@ -311,8 +311,8 @@ TILEFOLD_HD T value_of(const exact_window& sum) {
   return detail::rounded_real<T>(sum.size.top(sum.least), sum.negative);
 }
 
-/// The same of a sum of few words. A conversion rounds its highest bits, unless the result may be
-/// subnormal or infinite.
+/// A sum of few words, rounded once to T. A conversion rounds the highest bits, unless the result
+/// may be subnormal or infinite.
 template <class T>
 TILEFOLD_HD T value_of(const narrow_window& sum) {
   if constexpr (std::same_as<T, float> || std::same_as<T, double>) {
@@ -344,7 +344,7 @@ TILEFOLD_HD T value_of(const narrow_window& sum) {
   }
 }
 
-/// The same. Integers wrap.
+/// The sum of a state, rounded once to T. Integers wrap.
 template <class T, int Least, int Most>
 TILEFOLD_HD T value_of(const exact_state<Least, Most>& state) {
   if constexpr (std::integral<T>) {

@@ -254,7 +254,7 @@ TILEFOLD_HD T narrowed(float x) {
   return static_cast<T>(x);
 }
 
-/// The same for any floating type of ours, with a sign.
+/// A number of these leading bits and this sign, rounded to T, any floating type of the library's.
 template <class T>
 TILEFOLD_HD T rounded_real(const leading_bits& x, bool negative) {
   if constexpr (is_narrow_float<T>) {

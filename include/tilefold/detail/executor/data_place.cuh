@@ -81,7 +81,7 @@ constexpr bool has_plain_lambda() {
   }
 }
 
-/// Of an iterator that needs all of these.
+/// The home of an iterator that needs both.
 constexpr home together(home a, home b) {
   if (a == home::gpu || b == home::gpu) return home::gpu;
   if (a == home::host || b == home::host) return home::host;
@@ -124,8 +124,8 @@ constexpr home home_of() {
   }
 }
 
-/// Of a call with all of these: the GPU if one of them can only be there; else what the first one
-/// says of which anything is known.
+/// The home of a call with these arguments: the GPU if one can only be there; else that of the
+/// first argument of which anything is known.
 template <class... Args>
 constexpr home home_of_call() {
   home all = home::unknown;

@@ -107,7 +107,7 @@ class kept_executors {
       }
     }
 
-    // Nobody can tell when its work ends (the context is broken): its memory is never handed on.
+    // When its work ends is unknown (the context is broken): its memory is never handed on.
     void lose_track() noexcept {
       (void)cudaGetLastError();
       is_lost_ = true;

@@ -115,8 +115,8 @@ class pinned_ring {
   void run(const Mode& mode, const Drive& drive) {
     forget();
     const std::int64_t threads = mode.threads() < threads_ ? mode.threads() : threads_;
-    // Any of the threads may be the first that comes, and with one thread the others come when all
-    // is done; so the driver needs nobody.
+    // Any of the threads may be the first to come, and with one thread the others come when all
+    // is done; so the driver must not need another thread.
     std::atomic<bool> is_driven{false};
     mode.for_each(threads, [&](std::int64_t) {
       if (is_driven.exchange(true)) {
@@ -202,7 +202,7 @@ class pinned_ring {
     pinned_ring& ring_;
   };
 
-  // What an earlier run has left. The GPU is done with its parts, for who ran it has waited.
+  // What an earlier run has left. The GPU is done with its parts, for that run has waited.
   void forget() {
     announced_.clear();
     ahead_ = freed_ = handed_ = filling_ = opened_ = 0;

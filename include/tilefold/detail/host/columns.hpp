@@ -146,7 +146,7 @@ class column_fold {
     accumulator* const waiting = waiting_.at(task * waiting_of_task_);
     bool any = false;
     for (std::int64_t i = 0; i < runs; ++i) {
-      // As many levels as end with this run; the last one's values wait for their neighbours.
+      // Levels that end with this run; values of the last level wait for their neighbours.
       const int levels = __builtin_ctzll(~static_cast<unsigned long long>(i));
       accumulator* const to = waiting + levels * width;
       fold_run(levels == 0 ? to : result, origin, first + i * run, width);

@@ -114,7 +114,7 @@ class gathered_fold<source_of<std::index_sequence<Index...>, Its...>, Reducer, F
   using stored = of_stored<Reducer>;
   static_assert(std::same_as<typename stored::type::accumulator, accumulator>);
 
-  // As if the items were an array.
+  // The key of a fold of an array of these items.
   static constexpr simd_key key = [] {
     if constexpr (last == 0) {
       return range_key_of<typename stored::type, const item*>;

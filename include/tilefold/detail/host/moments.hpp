@@ -32,7 +32,7 @@ struct block_moments {
   double deviations;  // squared, from the mean
 };
 
-// Of a block, which stays in the first-level cache while its parts are folded.
+// Bytes of a block, which stays in the first-level cache while its parts are folded.
 inline constexpr std::int64_t most_block_bytes = 16384;
 
 /// What is found of an array of n items, a power of two, up to a block; extremes only of items that
@@ -41,13 +41,15 @@ struct block_functions {
   void (*moments)(const void* first, std::int64_t n, block_moments* result) = nullptr;
   void (*moments_and_extremes)(const void* first, std::int64_t n, block_moments* result,
                                void* least, void* greatest) = nullptr;
-  /// The same of each of n arrays of `length` items, one after the other, as far as whole vectors
-  /// of arrays go; returns how many these are. 0 where `length` is not a power of two from 8 to 64.
+  /// Moments and extremes of each of n arrays of `length` items, one after the other, as far as
+  /// whole vectors of arrays go; returns how many these are. 0 where `length` is not a power of two
+  /// from 8 to 64.
   std::int64_t (*rows)(const void* first, std::int64_t length, std::int64_t n,
                        block_moments* results, void* least, void* greatest) = nullptr;
 };
 
-/// The precompiled ones for the vector instructions of this machine, or null if there are none.
+/// The precompiled functions for the vector instructions of this machine, or null if there are
+/// none.
 block_functions find_block_functions(simd_type value);
 
 /// A block's items, all finite, and what is known of them.

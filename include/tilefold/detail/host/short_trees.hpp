@@ -171,7 +171,7 @@ class short_trees<source<It>, Reducer, Keep, Other, true> {
   // they and the next ones hold in the second.
   static constexpr std::int64_t room = most_short_arrays;
   static constexpr std::int64_t most_bytes = 65536;
-  // Of longer ones on the average short ones do not pay for memory that is read out of turn.
+  // Where trees are longer on average, the short ones do not pay for reads out of turn.
   static constexpr std::int64_t most_mean_items = 128;
   static constexpr std::int64_t item_bytes = sizeof(std::iter_value_t<It>);
 

@@ -62,7 +62,7 @@ enum class simd_type {
   brain16,
   float32,
   float64,
-  // Of arrays whose type is known when a program runs.
+  // Types of arrays whose type is known only when the program runs.
   truth,  // a byte, true unless it is 0
   complex64,
   complex128,
@@ -107,14 +107,14 @@ simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator);
 struct simd_short_fold {
   void (*run)(const void* const* arrays, const std::int32_t* counts, std::int64_t n,
               void* results) = nullptr;
-  /// The same for arrays of `length` items, one after the other from `first` on.
+  /// Folds n arrays of `length` items each, one after the other from `first` on.
   void (*run_equal)(const void* first, std::int64_t length, std::int64_t n,
                     void* results) = nullptr;
   std::int64_t most_items = 0;
 };
 inline constexpr std::int64_t most_short_arrays = 512;
 
-/// The same for many short arrays at once.
+/// The precompiled fold of many short arrays at once for the vector instructions of this machine.
 simd_short_fold find_short_fold(simd_op op, simd_type value, simd_type accumulator);
 
 /// Folds of columns that stand side by side; null if there are none.
@@ -209,7 +209,8 @@ template <std::floating_point T, std::contiguous_iterator It1, std::contiguous_i
 inline constexpr simd_key simd_key_of<op_reducer<T, plus, multiplies>, It1, It2>{
     simd_op::dot, simd_type_of<T>(), simd_type_of<T>()};
 
-/// The same of reducers that only whole ranges are folded with so.
+/// What to ask find_simd_fold() for a whole range: for some reducers only whole ranges have such a
+/// fold.
 template <class Reducer, class... Its>
 inline constexpr simd_key range_key_of = simd_key_of<Reducer, Its...>;
 template <std::floating_point T, std::contiguous_iterator It>
@@ -238,7 +239,7 @@ inline constexpr simd_key range_key_of<bound_reducer<reducers::minmax<Nan>, as_i
     Nan == nan_rule{} ? simd_op::extremes : simd_op::number_extremes, simd_type_of<T>(),
     simd_type_of<T>()};
 
-/// The same for a source.
+/// What to ask find_simd_fold() for a reducer over a source.
 template <class Source, class Reducer>
 inline constexpr simd_key source_key{};
 template <class It, class Reducer>

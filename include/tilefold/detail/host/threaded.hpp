@@ -202,7 +202,8 @@ class threaded {
     return nullptr;
   }
 
-  /// The same as fold(), at less cost where a range is not worth waking a thread for.
+  /// The fold of elements [0, n), n >= 1, of one sequence of many: by this thread alone where the
+  /// sequence is not worth waking another one for.
   template <class Elements, class Reducer>
   typename Reducer::accumulator fold_one_of_many(const Elements& elements, const Reducer& reducer,
                                                  std::int64_t n) const {
@@ -217,7 +218,7 @@ class threaded {
     return fold(elements, reducer, n, room);
   }
 
-  /// The same in memory that is there.
+  /// The fold of elements [0, n), n >= 1, with `room` for the values of blocks.
   template <std::size_t... Index, class... Its, class Reducer>
   typename Reducer::accumulator fold(
       const source_of<std::index_sequence<Index...>, Its...>& elements, const Reducer& reducer,

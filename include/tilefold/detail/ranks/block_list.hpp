@@ -133,8 +133,8 @@ class block_list {
     return list;
   }
 
-  /// The same of bytes that may be anybody's. Throws format_error, which begins with `who`, if a
-  /// value cannot be that of its block's items.
+  /// The list of items [begin, end) with values in bytes from an unknown source. Throws
+  /// format_error, which begins with `who`, if a value cannot be that of its block's items.
   static block_list from(std::int64_t begin, std::int64_t end, const std::byte* values,
                          const std::string& who) {
     const blocks_type blocks{{begin, end}};

@@ -152,7 +152,7 @@ std::int64_t fold_rank_keys(Call& call, Executor& exec, std::int64_t n, const Bo
           equal(*reinterpret_cast<const key*>(a.last), *reinterpret_cast<const key*>(b.first)));
     });
   });
-  // Who does not know the shares does not know how long the next messages are.
+  // A rank that does not know the shares does not know how long the next messages are.
   if constexpr (!noexcept(equal(std::declval<const key&>(), std::declval<const key&>()))) {
     call.tell_whether_failed();
   }

@@ -32,8 +32,8 @@ concept sends_to_ranks =
       comm.receive(rank, to, bytes);
     };
 
-/// From how many blocks of all ranks together on merges are faster than a gather of them. Counted
-/// by benchmark/ranks/scaling: 27 to 100 ranks with uneven parts, 1290 with a block each.
+/// The number of blocks of all ranks from which on merges are faster than a gather of the blocks.
+/// Counted by benchmark/ranks/scaling: 27 to 100 ranks with uneven parts, 1290 with a block each.
 template <class Comm>
 constexpr std::int64_t least_merged_blocks() {
   if constexpr (requires { Comm::least_merged_blocks; }) return Comm::least_merged_blocks;

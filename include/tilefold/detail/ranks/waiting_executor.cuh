@@ -40,7 +40,8 @@ class waiting_executor {
                                           n);
   }
 
-  /// The same, written through `out`, in host memory, before the call returns.
+  /// Writes the projected fold of elements [0, n) of `source` through `out`, in host memory, before
+  /// the call returns.
   template <class Policy, class Source, folding Reducer, class Init, class Out>
   void fold_into(const Source& source, const Reducer& reducer, const Init& init, std::int64_t n,
                  const Out& out) const {

@@ -54,7 +54,7 @@ struct first_fault {
   TILEFOLD_HD tree_fault project(const tree_fault& fault) const { return fault; }
 };
 
-/// Of numbers that are not negative.
+/// Whether x > y, of integers that are not negative.
 template <std::integral T, std::integral U>
 TILEFOLD_HD bool is_more(T x, U y) {
   return static_cast<std::uint64_t>(x) > static_cast<std::uint64_t>(y);

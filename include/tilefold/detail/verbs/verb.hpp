@@ -165,7 +165,7 @@ struct init_and_op {
 template <class Init, class Op>
 init_and_op(Init, Op) -> init_and_op<Init, Op>;
 
-/// What the third argument of reduce() is; `neither` after a sentence that says so.
+/// What the third argument of reduce() is; `neither` after a static_assert that has failed.
 enum class third_argument { op, init, neither };
 
 template <class X, class T>
@@ -179,8 +179,7 @@ constexpr third_argument third_argument_is() {
   } else if constexpr (reducer<X> || operator_for<X, T>) {
     return third_argument::op;
   } else {
-    // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them all the
-    // same.
+    // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them.
     constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
     constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
                           (narrow && (converts_to<X, T> || converts_to<T, X>));
@@ -205,8 +204,7 @@ inline void require_count(const char* verb, std::int64_t n) {
                             " items before first");
 }
 
-/// How many items an executor is given. On ranks a number below 0 is refused later, where all of
-/// them are told.
+/// How many items an executor is given. On ranks a number below 0 is refused later, by all of them.
 template <class Exec = void, class It>
 std::int64_t count_items(const char* verb, const It& first, const It& last) {
   const auto n = static_cast<std::int64_t>(last - first);
@@ -399,7 +397,7 @@ auto readable_source(Executor& exec, std::index_sequence<Index...>, const Its&..
   }
 }
 
-/// The result of nothing is not told by if_empty.
+/// For an operator or reducer without if_empty().
 struct nothing_untold {
   static constexpr bool known = false;
 };
@@ -450,7 +448,7 @@ struct nothing_over<false, Op, Value, Lift, Elements...> {
   using type = nothing_of<Op, Value, call_result_t<Lift, Elements...>>;
 };
 
-// The same with a result for nothing.
+// Everything a fold needs but the executor, where if_empty() gives a result for an empty range.
 template <class Named, class Op, class Value, class Lift, class Init, class... Its>
 struct fold_types<Named, with_empty_value<Op, Value>, Lift, Init, Its...>
     : fold_types<Named, Op, Lift, Init, Its...> {
@@ -470,7 +468,7 @@ auto convert_init(const Init& init) {
   if constexpr (std::same_as<Init, no_init>) {
     return init;
   } else {
-    // It may be computed on the spot, and must not be fused with the last combine.
+    // The initial value may be a product, which must not be fused with the last combine.
     return Acc(detail::closed_on_host(detail::convert<Acc>(detail::closed_on_host(init))));
   }
 }
@@ -653,7 +651,8 @@ void fold_to_in_mode(const char* verb, Executor&& exec, std::int64_t n, const Ou
   }
 }
 
-/// The same as fold_value(), written through `out` in the executor's order of work.
+/// Writes the value of a fold over n elements of iterators `its`, read in step, through `out`, in
+/// the executor's order of work.
 template <class Named, class Executor, class Out, class Arguments, class Lift, class... Its>
 void fold_to(const char* verb, Executor&& exec, std::int64_t n, const Out& out,
              const Arguments& arguments, const Lift& lift, const Its&... its) {

@@ -41,8 +41,7 @@ struct cluster_exchange {
   alignas(8) words<Acc> values[cluster_blocks];
   alignas(8) unsigned long long received;  // an mbarrier, in the first block
 
-  /// To be called by all threads before hand_in(): a block's shared memory is not there before the
-  /// block is.
+  /// To be called by all threads before hand_in(): a block's shared memory begins with the block.
   __device__ __forceinline__ void begin([[maybe_unused]] unsigned block) {
 #if __CUDA_ARCH__ >= 900
     const bool is_first = block == 0 && threadIdx.x == 0;
@@ -50,8 +49,7 @@ struct cluster_exchange {
       asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&received)) : "memory");
       asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
-    // Without this barrier nvcc may predicate the initialization, and racecheck reports a race of
-    // all lanes.
+    // Without this barrier nvcc may predicate the initialization, and racecheck reports a race.
     __syncwarp();
     if (is_first) {
       asm volatile("mbarrier.arrive.expect_tx" TILEFOLD_RELAXED_ARRIVAL
@@ -82,7 +80,8 @@ struct cluster_exchange {
 #endif
   }
 
-  /// The same of a value in shared memory, which all lanes send.
+  /// Hands in a value in shared memory, which all lanes of the first warp of each block send. In
+  /// block 0 all values are there afterwards.
   __device__ __forceinline__ void hand_in_by_warp([[maybe_unused]] const Acc& value,
                                                   [[maybe_unused]] unsigned block,
                                                   [[maybe_unused]] int lane) {

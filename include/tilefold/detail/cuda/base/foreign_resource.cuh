@@ -57,7 +57,7 @@ concept foreign_resource =
     allocates<std::remove_cvref_t<R>> || (std::is_pointer_v<std::remove_cvref_t<R>> &&
                                           allocates<std::remove_pointer_t<std::remove_cvref_t<R>>>);
 
-// In memory_resource.cuh, which who has such a resource includes.
+// In memory_resource.cuh, which a program with such a resource includes.
 template <class R>
 struct resource_adapter;
 

@@ -93,8 +93,7 @@ __device__ __forceinline__ void wait_for_previous_launch() {
 #endif
 }
 
-/// Writes a result through `out`, converted to what it holds if it says so (an output iterator need
-/// not).
+/// Writes a result through `out`, converted to the type that it holds, if it has one.
 template <class Out, class T>
 __device__ __forceinline__ void write(Out out, const T& result) {
   detail::write_through(out, detail::output_value<Out>(result));
@@ -111,7 +110,7 @@ inline constexpr bool shares_word_with_ticket = sizeof(T) == 4 && std::is_trivia
 template <class T>
 struct result_place {
   T* value;
-  unsigned* ticket_at;  // null if nobody waits
+  unsigned* ticket_at;  // null if no call waits
   unsigned ticket;
 };
 
@@ -167,7 +166,8 @@ struct result_places {
   }
 };
 
-/// The same where each shares a word with its ticket: it is there once it is written.
+/// The places of several results, each of which shares a word with its ticket: a result is there
+/// once it is written.
 template <class T>
 struct result_places<T, true> {
   using difference_type = std::int64_t;

@@ -101,7 +101,7 @@ struct ready_kernel {
             "launch of ");
   }
 
-  // A question that is refused says no: a launch behind another one must not fail.
+  // On error the stream counts as not capturing: a launch behind another one must not fail.
   static bool is_recorded(cudaStream_t stream) noexcept {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) (void)cudaGetLastError();

@@ -2,8 +2,7 @@
 //
 // Whether this process has loaded CUDA's driver. The runtime loads it with the first call that
 // needs it, which takes some tenths of a second; without it no pointer leads to a GPU's memory. So
-// a host that folds in a program with CUDA need not start CUDA to know its own memory. Host code
-// only.
+// a host that folds in a program with CUDA need not start CUDA to know its own memory. Host code.
 #pragma once
 
 #include <link.h>

@@ -82,8 +82,8 @@ Function* driver_function(const char* name, [[maybe_unused]] unsigned version) n
   return code == cudaSuccess ? reinterpret_cast<Function*>(found) : nullptr;
 }
 
-/// The number of the current context, which no other one has had; 0 if there is none, or the driver
-/// does not tell.
+/// The number of the current context, which no other one has had; 0 if there is none or it is
+/// unknown.
 inline unsigned long long current_context() noexcept {
   using current_function = int(void** context);                            // cuCtxGetCurrent
   using number_function = int(void* context, unsigned long long* number);  // cuCtxGetId
@@ -100,8 +100,9 @@ inline unsigned long long current_context() noexcept {
   return number_of(context, &number) == 0 ? number : 0;
 }
 
-/// The same of the context of `device`, the current one, which is made if there is none: a thread
-/// has none before its first call, nor has anybody after cudaDeviceReset().
+/// The number of the context of `device`, the current device; 0 if the driver does not tell. The
+/// context is made if there is none: a thread has none before its first call, nor has any thread
+/// after cudaDeviceReset().
 inline unsigned long long context_of_current(int device) noexcept {
   const unsigned long long number = cuda::current_context();
   if (number != 0) return number;
@@ -178,7 +179,7 @@ inline void require_reachable(pointer_place place, const void* pointer, const ch
   }
 }
 
-/// The same of a pointer whose place is not known yet, and which must not be null.
+/// Throws unless kernels on `device` can follow `pointer`, which must not be null.
 inline void require_device_access(const void* pointer, const char* what, int device,
                                   bool pageable_access) {
   if (pointer == nullptr) {
@@ -203,8 +204,9 @@ inline pointer_place nearest_place(const void* pointer) {
   return {memory_space::host, -1};
 }
 
-/// The same for a pointer that an adaptor starts from: it need not be that of an item, and a null
-/// one may be part of an address. So it is refused only if no GPU memory is anywhere near.
+/// Throws unless kernels on `device` can follow a pointer that an adaptor starts from. The pointer
+/// need not be that of an item, and a null pointer may be part of an address. So a pointer is
+/// refused only if no GPU memory is near.
 inline void require_device_access_near(const void* pointer, const char* what, int device,
                                        bool pageable_access) {
   if (pointer == nullptr) return;

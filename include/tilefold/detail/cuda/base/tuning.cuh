@@ -9,7 +9,7 @@
 // of ranges and of launches; tuning_exact.cuh, tuning_forests.cuh, tuning_columns.cuh,
 // tuning_keys.cuh, tuning_rows.cuh and tuning_in_kernel.cuh those of the kernels that they name.
 //
-//     who asks                            what it asks
+//     asked by                            answered by
 //     a type, a launch bound, a kernel    a constant, or a function of sizes: the same for all
 //                                         GPUs, since a template means one thing in a program
 //     host code, at a launch              tuning_of(compute capability)
@@ -34,8 +34,7 @@ namespace tilefold::detail::cuda {
 
 constexpr int floor_power_of_two(int x) { return x < 1 ? 1 : 1 << tree::floor_log2(x); }
 
-/// `blocks`, or as many as an SM holds of `nt` threads each: 1024 threads before 8.0, 1536 at least
-/// from there on.
+/// `blocks`, or as many as an SM holds of `nt` threads each: 1024 threads before 8.0, then 1536.
 constexpr int blocks_that_fit(int blocks, int nt) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   return detail::smaller(blocks, 1024 / nt);
@@ -61,8 +60,7 @@ constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
   return {512, detail::bounded(floor_power_of_two(64 / bytes), 1, 64)};
 }
 
-/// The size of an item or accumulator, as policies use it: above this limit all sizes have the same
-/// policy.
+/// The size of an item or accumulator, as policies use it: above this limit the policy is the same.
 constexpr int policy_bytes(std::int64_t bytes) {
   return static_cast<int>(detail::smaller(bytes, std::int64_t{65536}));
 }
@@ -125,15 +123,16 @@ constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc
 
 // Staged tiles.
 
-/// How a tile is staged: threads of a block, items of a lane's run, runs that a lane has of a tile,
-/// and blocks that an SM shall hold. A block has 32 KiB of shared memory for what is on its way.
+/// How a tile is staged: threads of a block, items of a lane's cell, cells that a lane has of a
+/// tile, and blocks that an SM shall hold. A block has 32 KiB of shared memory for items on their
+/// way.
 struct staged_shape {
   int nt;
-  int run;
+  int cell;
   int rows;
   int blocks;
 
-  constexpr tile_policy policy() const { return {nt, run * rows}; }
+  constexpr tile_policy policy() const { return {nt, cell * rows}; }
 };
 
 /// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
@@ -141,40 +140,40 @@ constexpr bool pays_to_stage_reducer(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes >= 16 && acc_bytes <= 512 && acc_bytes >= 2 * item_bytes && item_bytes <= 16;
 }
 
-/// A run is what fits 32 banks: each thread has 128 registers, and with fewer the fold of whole
+/// A cell is what fits 32 banks: each thread has 128 registers, and with fewer the fold of whole
 /// tiles would spill.
 constexpr staged_shape staged_reducer_shape(int item_bytes) {
   return {128, 1 << tree::floor_log2(detail::bounded(128 / item_bytes, 1, 32)), 4, 4};
 }
 
-/// A run of structs is of whole 16 bytes, `bytes` if it can be, and 0 where it would have more than
-/// `most`, which is too long for shared memory.
-constexpr int run_of_structs(int item_bytes, int bytes, int most) {
-  int run = 1 << tree::floor_log2(detail::bounded(bytes / item_bytes, 1, 32));
-  while (run * item_bytes % 16 != 0) run *= 2;
-  return run * item_bytes > most ? 0 : run;
+/// A cell of structs is of whole 16 bytes, `bytes` if it can be, and 0 where it would have more
+/// than `most`, which is too long for shared memory.
+constexpr int cell_of_structs(int item_bytes, int bytes, int most) {
+  int cell = 1 << tree::floor_log2(detail::bounded(bytes / item_bytes, 1, 32));
+  while (cell * item_bytes % 16 != 0) cell *= 2;
+  return cell * item_bytes > most ? 0 : cell;
 }
 
-/// Larger structs want more registers and a longer run, so fewer threads.
+/// Larger structs want more registers and a longer cell, so fewer threads.
 constexpr staged_shape staged_structs_shape(int item_bytes) {
-  return item_bytes > 64 ? staged_shape{64, cuda::run_of_structs(item_bytes, 256, 352), 2, 6}
-                         : staged_shape{128, cuda::run_of_structs(item_bytes, 128, 176), 4, 3};
+  return item_bytes > 64 ? staged_shape{64, cuda::cell_of_structs(item_bytes, 256, 352), 2, 6}
+                         : staged_shape{128, cuda::cell_of_structs(item_bytes, 128, 176), 4, 3};
 }
 
 /// Whether items are structs that a lane better folds a few of before any goes to another lane.
 constexpr bool pays_to_stage_structs(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes != 16 &&
-         item_bytes <= 128 && staged_structs_shape(item_bytes).run > 0;
+         item_bytes <= 128 && staged_structs_shape(item_bytes).cell > 0;
 }
 
-/// Whether a warp stages its trees of structs, and a run of theirs: rows of 4 KiB or so, so that
+/// Whether a warp stages its trees of structs, and a cell of theirs: rows of 4 KiB or so, so that
 /// four blocks of an SM have two for each warp.
-constexpr int tree_run_of_structs(int item_bytes) {
-  return cuda::run_of_structs(item_bytes, 128, 160);
+constexpr int tree_cell_of_structs(int item_bytes) {
+  return cuda::cell_of_structs(item_bytes, 128, 160);
 }
 constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_bytes) {
   return acc_bytes == item_bytes && item_bytes % 4 == 0 && item_bytes >= 12 && item_bytes <= 128 &&
-         cuda::tree_run_of_structs(item_bytes) > 0;
+         cuda::tree_cell_of_structs(item_bytes) > 0;
 }
 
 /// Trees of structs that are all of one length are levels of one staged tree if each has so many
@@ -208,8 +207,7 @@ constexpr std::size_t kept_bytes_for(std::size_t acc_bytes, bool finds_places) {
 }
 
 /// The policy of any_order_kernel.cuh: large accumulators leave room for half as many threads,
-/// which then have twice as much in flight. What is longer than a short tile has two tiles at
-/// least.
+/// which then have twice as much in flight. Ranges longer than a short tile have two tiles or more.
 constexpr tile_policy any_order_policy_for(int bytes, std::size_t acc_bytes) {
   tile_policy policy = policy_for(bytes);
   if (acc_bytes > 16 && policy.nt > 256) policy = {256, 2 * policy.vt};
@@ -217,8 +215,8 @@ constexpr tile_policy any_order_policy_for(int bytes, std::size_t acc_bytes) {
   return policy;
 }
 
-/// Blocks that one SM shall hold at least: fewer than of tiles, since a thread keeps an accumulator
-/// of its own.
+/// Blocks that one SM shall hold at least: fewer than of tiles, since a thread keeps an
+/// accumulator.
 constexpr int min_resident_any_order_blocks(int nt, std::size_t acc_bytes) {
   return detail::larger((acc_bytes > 32 ? 512 : acc_bytes > 16 ? 768 : 1024) / nt, 1);
 }
@@ -253,8 +251,8 @@ inline constexpr int least_exact_tile = 2048;
 
 /// What host code decides at a launch.
 struct launch_tuning {
-  // Of a short range: one block folds up to a tile by itself, or up to this part of one where
-  // blocks form clusters. Threads of a block, where many blocks share the range.
+  // Short ranges. One block folds up to a tile by itself; where blocks form clusters, a tile
+  // divided by short_tile_parts. Threads of a block, where many blocks share the range.
   int short_tile_parts;
   int short_nt;
   // Below these numbers of trees there are too few warps to fill the GPU with one tree each; the
@@ -287,7 +285,7 @@ inline constexpr launch_tuning default_tuning{.short_tile_parts = 2,
                                               .slices_per_block = 4,
                                               .head_patches_per_sm = 128};
 
-/// Of a GPU of compute capability major * 10 + minor: that of an H200, until another was measured.
+/// The table of a GPU of compute capability major * 10 + minor: every GPU has an H200's today.
 constexpr const launch_tuning& tuning_of([[maybe_unused]] int compute_capability) {
   return default_tuning;
 }

@@ -14,9 +14,9 @@ namespace tilefold::detail::cuda {
 
 // Rows as short ranges.
 
-/// As many as the grid has.
+/// Rows of one launch: as many as a grid has blocks.
 inline constexpr std::int64_t most_short_rows = (std::int64_t{1} << 31) - 1;
-/// Of larger accumulators rows are staged (staged_rows.cuh).
+/// Rows with larger accumulators are staged (staged_rows.cuh).
 inline constexpr int most_short_row_acc_bytes = 16;
 
 /// Rows of `items` each, in `blocks` blocks of `nt` threads, of `vt` items.
@@ -45,9 +45,9 @@ constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_
   return of.is_full() && of.all_blocks() <= std::int64_t{item_bytes >= 8 ? 8 : 16} * num_sms;
 }
 
-/// The same with accumulators of 9 to 16 bytes. Those of smaller items are folded faster by lanes'
-/// stretches and staged rows, if a row is a block of 512 threads and the GPU is not full of them.
-/// With clusters of blocks of 1024, logsumexp loses.
+/// Whether rows of one length are better short ranges with accumulators of 9 to 16 bytes. Those of
+/// smaller items are folded faster by lanes' stretches and staged rows, if a row is a block of 512
+/// threads and the GPU is not full of them. With clusters of blocks of 1024, logsumexp loses.
 constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes, int acc_bytes,
                                            int num_sms) {
   if (of.nt > 512) return of.rows == 1 && of.blocks == 1;
@@ -68,7 +68,7 @@ constexpr int stretch_items_for(int item_bytes) {
   return detail::bounded(1 << tree::floor_log2(64 / detail::smaller(item_bytes, 64)), 1, 16);
 }
 
-/// The same of exact sums, which cost most where lanes meet and round: of doubles 128 bytes.
+/// Items of a lane's stretch in exact sums, which cost most between lanes: of doubles 128 bytes.
 constexpr int exact_stretch_items_for(int item_bytes) {
   return item_bytes == 8 ? 16 : stretch_items_for(item_bytes);
 }
@@ -111,16 +111,14 @@ constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
   return item_bytes == 4 && acc_bytes == 4;
 }
 
-/// Trees by warps. The next row of stretches in registers wants fewer warps on an SM, so that
-/// nothing spills.
+/// Trees by warps. So few on an SM that the next row of stretches stays in registers.
 inline constexpr int warps_nt = 128;
 constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
   if (acc_bytes > 64) return 12;  // with more they spill
   return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
 }
 
-/// Larger structs are not staged where a row is cut: what is left of a tree takes too many
-/// registers.
+/// Larger structs are not staged where a row is cut: the rest takes too many registers.
 inline constexpr int most_cut_struct_bytes = 64;
 
 /// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.
@@ -147,9 +145,9 @@ inline constexpr std::int64_t slices_per_one_launch_block = 4;
 /// Bytes of the largest accumulators with which one tree of a deferred length is folded in tiles.
 inline constexpr std::size_t most_deferred_range_acc_bytes = 16;
 
-/// Slots for the values of slices, and places for long trees. A tree that finds no slots is folded
-/// by one block, and a tree that finds no place by one warp.
-inline constexpr unsigned max_queued_slots = 16384;
+/// Partials for the values of slices, and places for long trees. A tree that finds no partials is
+/// folded by one block, and a tree that finds no place by one warp.
+inline constexpr unsigned max_queued_partials = 16384;
 inline constexpr std::int64_t max_queued_trees = 65536;
 
 /// Counters of the turns in which warps take trees: so many that warps rarely meet at one, 64 bytes
@@ -158,8 +156,7 @@ inline constexpr unsigned num_turn_counters = 16;
 inline constexpr unsigned turn_counter_words = 16;
 inline constexpr std::int64_t turns_of_warp = 32;
 
-/// Slices that trees of one length are cut into at most: more than four times the blocks of any
-/// GPU.
+/// Slices that trees of one length are cut into at most: over four times any GPU's blocks.
 inline constexpr std::int64_t most_split_slices = 16384;
 
 }  // namespace tilefold::detail::cuda

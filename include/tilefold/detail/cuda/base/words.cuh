@@ -87,7 +87,7 @@ __device__ __forceinline__ T shuffle_xor(const T& value, int mask, unsigned memb
   return from_words<T>(w);
 }
 
-/// Of all lanes of the warp.
+/// The bits of x of all lanes of the warp.
 __device__ __forceinline__ unsigned warp_or(unsigned x) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   return __reduce_or_sync(full_warp, x);
@@ -123,7 +123,7 @@ __device__ __forceinline__ int warp_max(int x) {
 #endif
 }
 
-/// The value that lane `source` of my group of `Lanes` lanes holds. All `members` take part.
+/// The value that lane `source` of my logical warp of `Lanes` lanes holds. All `members` take part.
 template <int Lanes, class T>
 __device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned members) {
   words<T> w = cuda::to_words(value);
@@ -134,7 +134,7 @@ __device__ __forceinline__ T shuffle_from(const T& value, int source, unsigned m
   return from_words<T>(w);
 }
 
-/// The value that lane mine + `step` of my group of `Lanes` lanes holds; mine, where that is
+/// The value that lane mine + `step` of my logical warp of `Lanes` lanes holds; mine, where that is
 /// beyond. All `members` take part.
 template <int Lanes, class T>
 __device__ __forceinline__ T shuffle_down(const T& value, int step, unsigned members) {

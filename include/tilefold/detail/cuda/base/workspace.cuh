@@ -114,8 +114,7 @@ class workspace {
         owned_(std::exchange(other.owned_, false)),
         capture_(other.capture_),
         kept_(std::move(other.kept_)) {}
-  // One owner: the memory is given back once. Moving in would have to free on a stream it does not
-  // know.
+  // One owner: the memory is given back once. A move would have to free on an unknown stream.
   workspace& operator=(workspace&&) = delete;
 
   std::int64_t bytes() const { return bytes_; }

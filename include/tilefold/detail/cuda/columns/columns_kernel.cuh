@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trees that stand side by side, as the columns of a matrix, in one launch. A packet is the `Width`
-// neighbouring columns that one load brings. Here a block takes 4 packets side by side, a stripe:
+// Trees that stand side by side, as the columns of a matrix, in one launch. A bundle is the `Width`
+// neighbouring columns that one load brings. Here a block takes 4 bundles side by side, a panel:
 //
-//     columns        packet 0   packet 1   packet 2   packet 3  |  next stripe
-//     run 0 of rows  thread 0   thread 1   thread 2   thread 3    a thread folds its packet, down
-//     run 1          thread 4   thread 5   thread 6   thread 7    the rows of its run, chunk by
-//     run 2 ...      thread 8 ...                                 chunk, with a stack of nodes
-//     slice          all runs of a block: thread 0 takes the value of thread 4, and 8 that of 12;
-//                    then 0 takes that of 8, and so on, through shared memory
-//     stripe         slice 0 above slice 1 above slice 2...; several leave partials, which are
-//                    rows of the next level: who completes a group of them folds it
+//     columns    bundle 0   bundle 1   bundle 2   bundle 3  |  next panel
+//     stretch 0  thread 0   thread 1   thread 2   thread 3     a thread folds its bundle, down the
+//     stretch 1  thread 4   thread 5   thread 6   thread 7     items of its stretch: a set of items
+//     stretch 2  thread 8 ...                                  at a time, with a stack of nodes
+//     slice      all stretches of a block: thread 0 takes the value of thread 4, and 8 that of 12;
+//                then 0 takes that of 8, and so on, through shared memory
+//     panel      slice 0 above slice 1 above slice 2...; several leave partials, which are items of
+//                the next level: the block that completes a group of partials folds it
 //
-// As many blocks as the GPU holds share the slices. Runs, slices and groups are aligned powers of
-// two of rows, so this is the neighbour tree of each column by itself.
+// As many blocks as the GPU holds share the slices. Stretches, slices and groups are aligned powers
+// of two of items, so this is the neighbour tree of each column by itself.
 #pragma once
 
 #include <cstdint>
@@ -39,38 +39,38 @@ namespace tilefold::detail::cuda {
 template <class Number, class State>
 class lane_sum;
 
-/// What is known of the rows of an aligned chunk, beyond their axes.
-enum class row_steps {
+/// What is known of how the items of an aligned set lie, beyond their axes.
+enum class item_steps {
   uneven,    // nothing
   even,      // they have one stride
-  in_a_row,  // it is 1, and chunks are aligned as loads are
+  in_a_row,  // it is 1, and sets are aligned as loads are
 };
 
-/// Rows with one stride.
-struct even_rows {
+/// Items with one stride.
+struct even_items {
   std::int64_t step;
 
-  __device__ __forceinline__ row_steps steps() const { return row_steps::even; }
-  __device__ __forceinline__ std::int64_t offset(std::int64_t row) const { return row * step; }
+  __device__ __forceinline__ item_steps steps() const { return item_steps::even; }
+  __device__ __forceinline__ std::int64_t offset(std::int64_t item) const { return item * step; }
   __device__ __forceinline__ std::int64_t inner_stride() const { return step; }
 };
 
-/// Rows of several axes.
-struct any_rows {
+/// Items of several axes.
+struct any_items {
   const strided_axes& axes;
-  row_steps known;
+  item_steps known;
 
-  __device__ __forceinline__ row_steps steps() const { return known; }
-  __device__ __forceinline__ std::int64_t offset(std::int64_t row) const {
-    return axes.offset(row);
+  __device__ __forceinline__ item_steps steps() const { return known; }
+  __device__ __forceinline__ std::int64_t offset(std::int64_t item) const {
+    return axes.offset(item);
   }
   __device__ __forceinline__ std::int64_t inner_stride() const { return axes.inner_stride(); }
 };
 
-/// A thread's fold of runs of up to 2^Levels chunks. A chunk of rows is loaded at once, Rows
-/// packets in flight, and folded; chunks meet on a stack.
-template <class Source, class Axes, int Rows, int Levels, int Width, class Reducer>
-class column_run {
+/// A thread's fold of stretches of up to 2^Levels sets of `Items` items. The items of a set are
+/// loaded at once, a bundle of each, and folded; the nodes of sets meet on a stack.
+template <class Source, class Axes, int Items, int Levels, int Width, class Reducer>
+class column_stretch {
   using acc = typename Reducer::accumulator;
   using stack = registers<acc, (Levels + 1) * Width>;
 
@@ -78,11 +78,11 @@ class column_run {
   using node = registers<acc, Width>;
 
   const Source& source;
-  const Axes rows;
+  const Axes items;
   const Reducer& reducer;
 
-  /// The nodes of rows [first, first + n), an aligned block of up to Rows << Levels, of the columns
-  /// that start at element `origin`; n >= 1.
+  /// The nodes of items [first, first + n), an aligned block of up to Items << Levels, of the
+  /// columns that start at element `origin`; n >= 1.
   __device__ __forceinline__ void operator()(node& result, std::int64_t origin, std::int64_t first,
                                              int n) const {
     if constexpr (sums_exactly<Reducer>) {
@@ -90,23 +90,23 @@ class column_run {
       return;
     }
     stack waiting;
-    const int chunks = n / Rows;
+    const int sets = n / Items;
 #pragma unroll 1
-    for (int c = 0; c < chunks; ++c) {
+    for (int c = 0; c < sets; ++c) {
       node value;
-      fold_chunk<Rows>(value, origin, first + c * Rows);
+      fold_set<Items>(value, origin, first + c * Items);
       push<0>(waiting, c, value);
     }
     bool any = false;
     fold_rest<1>(result, any, origin, first, n);
 #pragma unroll
     for (int level = 0; level <= Levels; ++level) {
-      if ((chunks >> level) & 1) join(waiting, level, result, any);
+      if ((sets >> level) & 1) join(waiting, level, result, any);
     }
   }
 
  private:
-  // The same of exact sums, whatever the order.
+  // operator() of exact sums, which add items in any order.
   __device__ __forceinline__ void sum_exactly(node& result, std::int64_t origin, std::int64_t first,
                                               int n) const {
     using lifts_type = closed_reducer<decltype(reducer.of_summands())>;
@@ -115,20 +115,20 @@ class column_run {
     slot<lane_sum<number, decltype(Reducer::no_exact_sum())>> sums[Width];
 #pragma unroll
     for (int j = 0; j < Width; ++j) sums[j].put({});
-    int row = 0;
+    int item = 0;
 #pragma unroll 1
-    for (; row + Rows <= n; row += Rows) add_rows<Rows>(sums, lifts, origin, first + row);
+    for (; item + Items <= n; item += Items) add_items<Items>(sums, lifts, origin, first + item);
 #pragma unroll 1
-    for (; row < n; ++row) add_rows<1>(sums, lifts, origin, first + row);
+    for (; item < n; ++item) add_items<1>(sums, lifts, origin, first + item);
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       result.put(j, Reducer::of_exact_sum(sums[j].value.state(), n));
     }
   }
   template <int N, class Sums, class Lifts>
-  __device__ __forceinline__ void add_rows(Sums& sums, const Lifts& lifts, std::int64_t origin,
-                                           std::int64_t first) const {
-    packets<N> loaded;
+  __device__ __forceinline__ void add_items(Sums& sums, const Lifts& lifts, std::int64_t origin,
+                                            std::int64_t first) const {
+    bundles<N> loaded;
     load<N>(loaded, origin, first);
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
@@ -139,18 +139,18 @@ class column_run {
     }
   }
 
-  // The rows after the last whole chunk, cut into blocks that are smaller and smaller powers of
+  // The items after the last whole set, cut into aligned blocks of smaller and smaller powers of
   // two; the last one first, since each meets what is on its right.
-  template <int Block>
+  template <int Size>
   __device__ __forceinline__ void fold_rest(node& result, bool& any, std::int64_t origin,
                                             std::int64_t first, int n) const {
-    if constexpr (Block < Rows) {
-      if (n & Block) {
-        stack block;
-        fold_chunk<Block>(block, origin, first + (n & ~(2 * Block - 1)));
-        join(block, 0, result, any);
+    if constexpr (Size < Items) {
+      if (n & Size) {
+        stack nodes;
+        fold_set<Size>(nodes, origin, first + (n & ~(2 * Size - 1)));
+        join(nodes, 0, result, any);
       }
-      fold_rest<2 * Block>(result, any, origin, first, n);
+      fold_rest<2 * Size>(result, any, origin, first, n);
     }
   }
 
@@ -166,34 +166,34 @@ class column_run {
   }
 
   template <int N>
-  using packets = column_packets<Source, N, Width>;
+  using bundles = column_bundles<Source, N, Width>;
 
   template <int N>
-  __device__ __forceinline__ void load(packets<N>& to, std::int64_t origin,
+  __device__ __forceinline__ void load(bundles<N>& to, std::int64_t origin,
                                        std::int64_t first) const {
-    if constexpr (Width == 1 && N == Rows) {
-      if (rows.steps() == row_steps::in_a_row) {
-        to.load_rows(source, origin + rows.offset(first), first);
+    if constexpr (Width == 1 && N == Items) {
+      if (items.steps() == item_steps::in_a_row) {
+        to.load_all(source, origin + items.offset(first), first);
         return;
       }
     }
-    if (rows.steps() != row_steps::uneven) {
-      const std::int64_t at = origin + rows.offset(first);
-      const std::int64_t step = rows.inner_stride();
+    if (items.steps() != item_steps::uneven) {
+      const std::int64_t at = origin + items.offset(first);
+      const std::int64_t step = items.inner_stride();
 #pragma unroll
-      for (int r = 0; r < N; ++r) to.load_part(source, at + r * step, r, first + r);
+      for (int r = 0; r < N; ++r) to.load_one(source, at + r * step, r, first + r);
     } else {
 #pragma unroll
       for (int r = 0; r < N; ++r) {
-        to.load_part(source, origin + rows.offset(first + r), r, first + r);
+        to.load_one(source, origin + items.offset(first + r), r, first + r);
       }
     }
   }
 
   template <int N, class Nodes>
-  __device__ __forceinline__ void fold_chunk(Nodes& result, std::int64_t origin,
-                                             std::int64_t first) const {
-    packets<N> loaded;
+  __device__ __forceinline__ void fold_set(Nodes& result, std::int64_t origin,
+                                           std::int64_t first) const {
+    bundles<N> loaded;
     load<N>(loaded, origin, first);
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
@@ -203,7 +203,7 @@ class column_run {
     }
   }
 
-  // Chunk c's nodes meet those that wait.
+  // Set c's nodes meet those that wait.
   template <int Level>
   __device__ __forceinline__ void push(stack& waiting, int c, node& value) const {
     if constexpr (Level < Levels) {
@@ -221,42 +221,43 @@ class column_run {
   }
 };
 
-/// How packets and rows are dealt out. A stripe is the packets that a block takes side by side, a
-/// slice those of as many rows as it takes at a time.
+/// How bundles and items are dealt out. A panel is the bundles that a block takes side by side, a
+/// slice those of as many items as it takes at a time.
 struct column_plan {
-  std::int64_t packets;  // of all columns
-  std::int64_t stripes;
-  std::int64_t rows;
+  std::int64_t bundles;  // of all columns
+  std::int64_t panels;
+  std::int64_t items;
   std::int64_t slices;
-  int packet_bits;  // packets of a stripe, as a power of two
-  int run_rows;     // rows of a thread
-  row_steps steps;  // of aligned chunks of rows
-  bool stores_packets;
+  int bundle_bits;       // bundles of a panel, as a power of two
+  int items_of_stretch;  // items of a thread
+  item_steps steps;      // of aligned sets of items
+  bool stores_bundles;
 };
 
 /// Partials of one column that a block of `nt` threads folds at once.
-TILEFOLD_HD inline unsigned partial_group(int nt, int packet_bits) {
-  return static_cast<unsigned>((nt >> packet_bits) * partial_rows);
+TILEFOLD_HD inline unsigned partial_group(int nt, int bundle_bits) {
+  return static_cast<unsigned>((nt >> bundle_bits) * partials_of_thread);
 }
 
-/// Whether the results of a packet may be stored at once.
+/// Whether the results of a bundle may be stored at once.
 template <class Out, int Width>
-inline constexpr bool may_store_packets = false;
+inline constexpr bool may_store_bundles = false;
 template <class T, int Width>
-inline constexpr bool may_store_packets<strided_output<T*>, Width> =
+inline constexpr bool may_store_bundles<strided_output<T*>, Width> =
     is_one_load<T, Width> && std::is_arithmetic_v<T>;
 
 /// One block's work.
-template <int Nt, int Rows, int Width, class Forest, class Reducer, class Init, class Out>
+template <int Nt, int Items, int Width, class Forest, class Reducer, class Init, class Out>
 class column_work {
   using acc = typename Reducer::accumulator;
-  using row_axes = std::conditional_t<(Width > 1), even_rows, any_rows>;
-  using run_type =
-      column_run<typename Forest::source_type, row_axes, Rows, run_levels, Width, Reducer>;
-  using node = typename run_type::node;
+  using item_axes = std::conditional_t<(Width > 1), even_items, any_items>;
+  using stretch_type = column_stretch<typename Forest::source_type, item_axes, Items,
+                                      stretch_levels, Width, Reducer>;
+  using node = typename stretch_type::node;
   using partials_source = detail::source<const acc*>;
   using group_reducer = partials_reducer<Reducer>;
-  using group_run = column_run<partials_source, even_rows, partial_rows, 0, Width, group_reducer>;
+  using group_stretch =
+      column_stretch<partials_source, even_items, partials_of_thread, 0, Width, group_reducer>;
 
  public:
   struct shared_memory {
@@ -271,20 +272,21 @@ class column_work {
   const column_plan& plan;
   shared_memory& shared;
 
-  /// Slices [begin, end) of all stripes, counted stripe by stripe.
-  __device__ __forceinline__ void run(unsigned begin, unsigned end, scratch<acc> memory) const {
+  /// Slices [begin, end) of all panels, counted panel by panel.
+  __device__ __forceinline__ void fold_slices(unsigned begin, unsigned end,
+                                              scratch<acc> memory) const {
     const auto slices = static_cast<unsigned>(plan.slices);
-    unsigned stripe = begin / slices;
-    unsigned slice = begin - stripe * slices;
+    unsigned panel = begin / slices;
+    unsigned slice = begin - panel * slices;
     for (unsigned s = begin; s < end; ++s) {
-      fold_slice(stripe, slice, memory);
+      fold_slice(panel, slice, memory);
       if (++slice == slices) {
         slice = 0;
-        ++stripe;
+        ++panel;
       }
     }
     if (slices == 1) return;
-    const auto group = cuda::partial_group(Nt, plan.packet_bits);
+    const auto group = cuda::partial_group(Nt, plan.bundle_bits);
     for (unsigned s = begin; s < end;) {
       const unsigned first = s / slices * slices;
       const unsigned g = (s - first) / group;
@@ -295,60 +297,61 @@ class column_work {
   }
 
  private:
-  // Packets are taken where rows have one stride.
-  __device__ __forceinline__ row_axes rows_of_forest() const {
+  // Bundles are taken where items have one stride.
+  __device__ __forceinline__ item_axes items_of_forest() const {
     if constexpr (Width > 1) {
       return {forest.rows.stride[0]};
     } else {
       return {forest.rows, plan.steps};
     }
   }
-  __device__ __forceinline__ int packet_in_stripe() const {
-    return static_cast<int>(threadIdx.x) & ((1 << plan.packet_bits) - 1);
+  __device__ __forceinline__ int bundle_in_panel() const {
+    return static_cast<int>(threadIdx.x) & ((1 << plan.bundle_bits) - 1);
   }
-  __device__ __forceinline__ int run_in_block() const {
-    return static_cast<int>(threadIdx.x) >> plan.packet_bits;
+  __device__ __forceinline__ int stretch_in_block() const {
+    return static_cast<int>(threadIdx.x) >> plan.bundle_bits;
   }
 
-  __device__ __forceinline__ void fold_slice(std::int64_t stripe, std::int64_t slice,
+  __device__ __forceinline__ void fold_slice(std::int64_t panel, std::int64_t slice,
                                              const scratch<acc>& memory) const {
-    const std::int64_t packet = (stripe << plan.packet_bits) + packet_in_stripe();
-    const bool exists = packet < plan.packets;
-    const std::int64_t origin = exists ? forest.columns.offset(packet * Width) : 0;
-    const auto slice_rows = std::int64_t{(Nt >> plan.packet_bits) * plan.run_rows};
-    const run_type fold{forest.source, rows_of_forest(), reducer};
+    const std::int64_t bundle = (panel << plan.bundle_bits) + bundle_in_panel();
+    const bool exists = bundle < plan.bundles;
+    const std::int64_t origin = exists ? forest.columns.offset(bundle * Width) : 0;
+    const auto slice_items = std::int64_t{(Nt >> plan.bundle_bits) * plan.items_of_stretch};
+    const stretch_type fold{forest.source, items_of_forest(), reducer};
     node value;
-    fold_rows(value, fold, exists, origin, slice * slice_rows,
-              detail::smaller(slice_rows, plan.rows - slice * slice_rows), plan.run_rows);
-    if (!exists || run_in_block() != 0) return;
+    fold_items(value, fold, exists, origin, slice * slice_items,
+               detail::smaller(slice_items, plan.items - slice * slice_items),
+               plan.items_of_stretch);
+    if (!exists || stretch_in_block() != 0) return;
     if (plan.slices == 1) {
-      write_packet(value, packet);
+      write_bundle(value, bundle);
     } else {
-      keep_partial(memory.partials, slice, packet, value);
+      keep_partial(memory.partials, slice, bundle, value);
     }
   }
 
-  // In the threads of the first run `value` becomes the nodes of `rows` rows from `first` on.
+  // In the threads of the first stretch `value` becomes the nodes of `items` items from `first` on.
   template <class Fold>
-  __device__ __forceinline__ void fold_rows(node& value, const Fold& fold, bool exists,
-                                            std::int64_t origin, std::int64_t first,
-                                            std::int64_t rows, int run_rows) const {
-    const int my_run = run_in_block();
-    const std::int64_t left = rows - std::int64_t{my_run} * run_rows;
-    const bool has_rows = exists && left > 0;
-    if (has_rows) {
-      fold(value, origin, first + std::int64_t{my_run} * run_rows,
-           static_cast<int>(detail::smaller(left, std::int64_t{run_rows})));
+  __device__ __forceinline__ void fold_items(node& value, const Fold& fold, bool exists,
+                                             std::int64_t origin, std::int64_t first,
+                                             std::int64_t items, int items_of_stretch) const {
+    const int my_stretch = stretch_in_block();
+    const std::int64_t left = items - std::int64_t{my_stretch} * items_of_stretch;
+    const bool has_items = exists && left > 0;
+    if (has_items) {
+      fold(value, origin, first + std::int64_t{my_stretch} * items_of_stretch,
+           static_cast<int>(detail::smaller(left, std::int64_t{items_of_stretch})));
     }
-    for (int step = 1; std::int64_t{step} * run_rows < rows; step *= 2) {
-      const int place = my_run & (2 * step - 1);
-      if (has_rows && place == step) {
+    for (int step = 1; std::int64_t{step} * items_of_stretch < items; step *= 2) {
+      const int place = my_stretch & (2 * step - 1);
+      if (has_items && place == step) {
 #pragma unroll
         for (int j = 0; j < Width; ++j) shared.values[j][threadIdx.x].put(value[j]);
       }
       __syncthreads();
-      if (has_rows && place == 0 && std::int64_t{step} * run_rows < left) {
-        const int other = static_cast<int>(threadIdx.x) + (step << plan.packet_bits);
+      if (has_items && place == 0 && std::int64_t{step} * items_of_stretch < left) {
+        const int other = static_cast<int>(threadIdx.x) + (step << plan.bundle_bits);
 #pragma unroll
         for (int j = 0; j < Width; ++j) {
           value.put(j, reducer.combine(value[j], shared.values[j][other].value));
@@ -359,47 +362,47 @@ class column_work {
   }
 
   __device__ __forceinline__ void keep_partial(acc* partials, std::int64_t slice,
-                                               std::int64_t packet, const node& value) const {
+                                               std::int64_t bundle, const node& value) const {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
-      ::new (static_cast<void*>(partials + (slice * plan.packets + packet) * Width + j))
+      ::new (static_cast<void*>(partials + (slice * plan.bundles + bundle) * Width + j))
           acc(value[j]);
     }
   }
 
-  // Arrives at group `g` of a stripe's partials with `arrived` of them, and climbs. Apart, because
-  // the kernel's registers are for the rows.
-  __device__ TILEFOLD_APART void climb(unsigned stripe, unsigned g, unsigned arrived,
+  // Arrives at group `g` of a panel's partials with `arrived` of them, and climbs. Apart, because
+  // the kernel's registers are for the items.
+  __device__ TILEFOLD_APART void climb(unsigned panel, unsigned g, unsigned arrived,
                                        scratch<acc> memory) const {
-    const std::int64_t packet = (std::int64_t{stripe} << plan.packet_bits) + packet_in_stripe();
-    const bool exists = packet < plan.packets;
-    const bool keeps = exists && run_in_block() == 0;
-    const even_rows rows{plan.packets * Width};
+    const std::int64_t bundle = (std::int64_t{panel} << plan.bundle_bits) + bundle_in_panel();
+    const bool exists = bundle < plan.bundles;
+    const bool keeps = exists && stretch_in_block() == 0;
+    const even_items items{plan.bundles * Width};
     const group_reducer partials{reducer};
-    const grid_tree<acc> slices{{memory.partials, memory.arrivals + stripe},
+    const grid_tree<acc> slices{{memory.partials, memory.arrivals + panel},
                                 static_cast<unsigned>(plan.slices),
-                                cuda::partial_group(Nt, plan.packet_bits),
-                                plan.packets * Width,
-                                static_cast<unsigned>(plan.stripes)};
+                                cuda::partial_group(Nt, plan.bundle_bits),
+                                plan.bundles * Width,
+                                static_cast<unsigned>(plan.panels)};
     __syncthreads();  // the partials are there before the first thread tells so
     slices.climb(g, arrived, shared.completed, [&](const complete_group<acc>& group) {
       node value;
-      fold_rows(value, group_run{partials_source{{group.partials}}, rows, partials}, exists,
-                packet * Width, group.first, group.size, partial_rows);
+      fold_items(value, group_stretch{partials_source{{group.partials}}, items, partials}, exists,
+                 bundle * Width, group.first, group.size, partials_of_thread);
       if (keeps) {
         if (group.neighbors == 1) {
-          write_packet(value, packet);
+          write_bundle(value, bundle);
         } else {
-          keep_partial(group.above, group.number, packet, value);
+          keep_partial(group.above, group.number, bundle, value);
         }
       }
-      __syncthreads();  // as above
+      __syncthreads();  // the partials above are there, too
     });
   }
 
-  __device__ __forceinline__ void write_packet(const node& value, std::int64_t packet) const {
-    if constexpr (may_store_packets<Out, Width>) {
-      if (plan.stores_packets) {
+  __device__ __forceinline__ void write_bundle(const node& value, std::int64_t bundle) const {
+    if constexpr (may_store_bundles<Out, Width>) {
+      if (plan.stores_bundles) {
         using item = typename Out::value_type;
         struct {
           item of[Width];
@@ -409,30 +412,30 @@ class column_work {
           results.of[j] = detail::output_value<item*>(detail::finish(reducer, init, value[j]));
         }
         using stored = cuda::packet<Width* static_cast<int>(sizeof(item))>;
-        reinterpret_cast<stored*>(out.first)[packet] = __builtin_bit_cast(stored, results);
+        reinterpret_cast<stored*>(out.first)[bundle] = __builtin_bit_cast(stored, results);
         return;
       }
     }
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
-      cuda::write(out + (packet * Width + j), detail::finish(reducer, init, value[j]));
+      cuda::write(out + (bundle * Width + j), detail::finish(reducer, init, value[j]));
     }
   }
 };
 
 // The strides are read where the launch put them: a copy that is indexed would lie in local memory.
-template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer, class Init,
+template <class Build, int Nt, int Items, int Width, class Forest, class Reducer, class Init,
           class Out>
 __global__ void __launch_bounds__(
     Nt, min_resident_column_blocks(Nt, Width * sizeof(typename Reducer::accumulator)))
     columns_kernel(const __grid_constant__ Forest forest, Reducer reducer, Init init,
                    const __grid_constant__ Out out, const __grid_constant__ column_plan plan,
                    tile_shares shares, scratch<typename Reducer::accumulator> memory) {
-  using work_type = column_work<Nt, Rows, Width, Forest, Reducer, Init, Out>;
+  using work_type = column_work<Nt, Items, Width, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   cuda::refuse_flush_to_zero();
-  work_type{forest, reducer, init, out, plan, shared}.run(shares.first(blockIdx.x),
-                                                          shares.first(blockIdx.x + 1), memory);
+  work_type{forest, reducer, init, out, plan, shared}.fold_slices(
+      shares.first(blockIdx.x), shares.first(blockIdx.x + 1), memory);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a forest of columns to its launch: how wide packets may be, how a block's threads are dealt
+// From a forest of columns to its launch: how wide bundles may be, how a block's threads are dealt
 // out, how much scratch. Host code.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// How a thread folds columns of Source, in packets of `most_width` columns at most.
+/// How a thread folds columns of Source, in bundles of `most_width` columns at most.
 template <class Source>
 constexpr column_shape column_shape_of(int most_width, int acc_bytes) {
   constexpr int bytes = item_bytes<Source>;
@@ -50,10 +50,10 @@ inline bool has_outer_strides_of(const strided_axes& axes, int width) {
   return true;
 }
 
-/// Whether packets of `width` neighbouring columns are there, whole and aligned, in every row, and
-/// rows have one stride.
+/// Whether bundles of `width` neighbouring columns are there, whole and aligned, in every item, and
+/// items have one stride.
 template <class Source>
-bool takes_packets(const column_forest<Source>& forest, int width) {
+bool takes_bundles(const column_forest<Source>& forest, int width) {
   const strided_axes& columns = forest.columns;
   if (columns.inner_stride() != 1 || columns.inner_extent() % width != 0) return false;
   return cuda::has_outer_strides_of(columns, width) && forest.rows.rank == 1 &&
@@ -66,53 +66,54 @@ constexpr std::int64_t ceil_power_of_two(std::int64_t x) {
   return std::int64_t{1} << tree::ceil_log2(x);
 }
 
-/// In `most_slices` slices at most, if runs can be so long.
+/// In `most_slices` slices at most, if stretches can be so long.
 inline column_plan plan_columns(const column_shape& shape, const strided_axes& columns,
-                                const strided_axes& rows, std::int64_t most_slices) {
+                                const strided_axes& items, std::int64_t most_slices) {
   column_plan plan;
-  plan.packets = columns.size() / shape.width;
-  plan.rows = rows.size();
-  // No more runs in a block than there are chunks of rows, and a warp's packets side by side.
-  const std::int64_t runs = cuda::ceil_power_of_two(tree::num_blocks(plan.rows, shape.rows));
+  plan.bundles = columns.size() / shape.width;
+  plan.items = items.size();
+  // No more stretches in a block than there are sets of items, and a warp's bundles side by side.
+  const std::int64_t stretches = cuda::ceil_power_of_two(tree::num_blocks(plan.items, shape.items));
   const std::int64_t side_by_side = columns.inner_stride() == 1 ? warp_size : 1;
-  std::int64_t wide = shape.nt / detail::smaller(runs, std::int64_t{shape.nt});
+  std::int64_t wide = shape.nt / detail::smaller(stretches, std::int64_t{shape.nt});
   wide = detail::larger(wide, detail::smaller(side_by_side, std::int64_t{shape.nt}));
-  wide = detail::smaller(wide, cuda::ceil_power_of_two(plan.packets));
-  plan.packet_bits = tree::floor_log2(wide);
-  plan.stripes = tree::num_blocks(plan.packets, wide);
-  // Runs as long as they may be while there are slices enough for every block.
-  const std::int64_t runs_of_block = shape.nt / wide;
-  const auto slices_of = [&](int run_rows) {
-    return tree::num_blocks(plan.rows, runs_of_block * run_rows);
+  wide = detail::smaller(wide, cuda::ceil_power_of_two(plan.bundles));
+  plan.bundle_bits = tree::floor_log2(wide);
+  plan.panels = tree::num_blocks(plan.bundles, wide);
+  // Stretches as long as they may be while there are slices enough for every block.
+  const std::int64_t stretches_of_block = shape.nt / wide;
+  const auto slices_of = [&](int items_of_stretch) {
+    return tree::num_blocks(plan.items, stretches_of_block * items_of_stretch);
   };
-  plan.run_rows = shape.rows << run_levels;
-  while (plan.run_rows > shape.rows && (plan.stripes * slices_of(plan.run_rows) < most_slices ||
-                                        slices_of(plan.run_rows / 2) == 1)) {
-    plan.run_rows /= 2;
+  plan.items_of_stretch = shape.items << stretch_levels;
+  while (plan.items_of_stretch > shape.items &&
+         (plan.panels * slices_of(plan.items_of_stretch) < most_slices ||
+          slices_of(plan.items_of_stretch / 2) == 1)) {
+    plan.items_of_stretch /= 2;
   }
-  plan.slices = slices_of(plan.run_rows);
+  plan.slices = slices_of(plan.items_of_stretch);
   return plan;
 }
 
-/// What is known of the rows of chunks of `chunk`, where packets are single items.
+/// What is known of the items of sets of `set`, where bundles are single items.
 template <class Source>
-row_steps steps_of(const column_forest<Source>& forest, int chunk) {
-  const strided_axes& rows = forest.rows;
-  if (rows.rank > 1 && rows.inner_extent() % chunk != 0) return row_steps::uneven;
+item_steps steps_of(const column_forest<Source>& forest, int set) {
+  const strided_axes& items = forest.rows;
+  if (items.rank > 1 && items.inner_extent() % set != 0) return item_steps::uneven;
   const auto is_aligned = [&](const auto& it) {
     using it_type = std::remove_cvref_t<decltype(it)>;
     const int width = std::is_same_v<it_type, index_iterator> ? 1 : column_width_of<it_type>;
-    return cuda::is_aligned(it, width) && cuda::has_outer_strides_of(rows, width) &&
+    return cuda::is_aligned(it, width) && cuda::has_outer_strides_of(items, width) &&
            cuda::has_outer_strides_of(forest.columns, width) &&
            forest.columns.inner_stride() % width == 0;
   };
-  return rows.inner_stride() == 1 && cuda::visit_held(forest.source, is_aligned)
-             ? row_steps::in_a_row
-             : row_steps::even;
+  return items.inner_stride() == 1 && cuda::visit_held(forest.source, is_aligned)
+             ? item_steps::in_a_row
+             : item_steps::even;
 }
 
 template <class Out>
-bool stores_packets(const Out& out, int width) {
+bool stores_bundles(const Out& out, int width) {
   if constexpr (std::is_pointer_v<decltype(out.first)>) {
     return out.axes.rank == 1 && out.axes.stride[0] == 1 && cuda::is_aligned(out.first, width);
   } else {
@@ -121,7 +122,7 @@ bool stores_packets(const Out& out, int width) {
 }
 
 template <class Acc>
-bool stores_packets(const raw_output<Acc>&, int) {
+bool stores_bundles(const raw_output<Acc>&, int) {
   return false;
 }
 
@@ -129,32 +130,32 @@ bool stores_packets(const raw_output<Acc>&, int) {
 inline workspace_demand column_demand(const column_plan& plan, const column_shape& shape,
                                       std::int64_t acc_bytes) {
   const scratch_size size =
-      cuda::scratch_for(plan.slices, cuda::partial_group(shape.nt, plan.packet_bits));
-  return {size.partials * plan.packets * shape.width * acc_bytes,
-          size.arrivals * plan.stripes * static_cast<std::int64_t>(sizeof(unsigned))};
+      cuda::scratch_for(plan.slices, cuda::partial_group(shape.nt, plan.bundle_bits));
+  return {size.partials * plan.bundles * shape.width * acc_bytes,
+          size.arrivals * plan.panels * static_cast<std::int64_t>(sizeof(unsigned))};
 }
 
-template <class Build, int Nt, int Rows, int Width, class Forest, class Reducer, class Init,
+template <class Build, int Nt, int Items, int Width, class Forest, class Reducer, class Init,
           class Out, class Empty, class WorkspaceFor>
 void launch_columns_as(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                        const WorkspaceFor& workspace_for) {
   using acc = typename Reducer::accumulator;
-  constexpr column_shape shape{Nt, Rows, Width};
+  constexpr column_shape shape{Nt, Items, Width};
   static known_kernel known;
   const auto kernel = known.on(
-      job.gpu, &columns_kernel<Build, Nt, Rows, Width, Forest, closed_reducer<Reducer>, Init, Out>,
+      job.gpu, &columns_kernel<Build, Nt, Items, Width, Forest, closed_reducer<Reducer>, Init, Out>,
       "columns_kernel", Nt, starts::in_turn);
   column_plan plan = cuda::plan_columns(shape, job.forest.columns, job.forest.rows,
                                         job.gpu.tuning().slices_per_block * kernel.resident);
-  plan.steps = Width > 1 ? row_steps::even : cuda::steps_of(job.forest, Rows);
-  plan.stores_packets = cuda::stores_packets(job.out, Width);
-  if (plan.stripes > most_tiles / plan.slices) {
-    throw invalid_range_error("tilefold: " + std::to_string(plan.packets) +
-                              " packets of columns of " + std::to_string(plan.rows) +
-                              " rows are more than one launch can cover");
+  plan.steps = Width > 1 ? item_steps::even : cuda::steps_of(job.forest, Items);
+  plan.stores_bundles = cuda::stores_bundles(job.out, Width);
+  if (plan.panels > most_tiles / plan.slices) {
+    throw invalid_range_error("tilefold: " + std::to_string(plan.bundles * Width) + " columns of " +
+                              std::to_string(plan.items) +
+                              " items are more than one launch can cover");
   }
   const workspace& space = workspace_for(cuda::column_demand(plan, shape, sizeof(acc)));
-  const std::int64_t slices = plan.stripes * plan.slices;
+  const std::int64_t slices = plan.panels * plan.slices;
   const std::int64_t blocks = kernel.most(slices);
   const tile_shares shares{static_cast<unsigned>(slices / blocks),
                            static_cast<unsigned>(slices % blocks)};
@@ -162,7 +163,7 @@ void launch_columns_as(const forest_job<Forest, Reducer, Init, Out, Empty>& job,
                 scratch<acc>{space.partials<acc>(), space.arrivals()});
 }
 
-/// Launches the fold of a forest of columns, each of at least one row.
+/// Launches the fold of a forest of columns, each of at least one item.
 template <class Build, class Job, class WorkspaceFor>
 void launch_columns(const Job& job, const WorkspaceFor& workspace_for) {
   constexpr auto bytes = static_cast<int>(sizeof(typename Job::acc));
@@ -171,12 +172,12 @@ void launch_columns(const Job& job, const WorkspaceFor& workspace_for) {
   constexpr column_shape wide = cuda::column_shape_of<source_type>(load_bytes, bytes);
   constexpr column_shape narrow = cuda::column_shape_of<source_type>(1, bytes);
   if constexpr (wide.width > 1) {
-    if (cuda::takes_packets(job.forest, wide.width)) {
-      cuda::launch_columns_as<Build, wide.nt, wide.rows, wide.width>(job, workspace_for);
+    if (cuda::takes_bundles(job.forest, wide.width)) {
+      cuda::launch_columns_as<Build, wide.nt, wide.items, wide.width>(job, workspace_for);
       return;
     }
   }
-  cuda::launch_columns_as<Build, narrow.nt, narrow.rows, 1>(job, workspace_for);
+  cuda::launch_columns_as<Build, narrow.nt, narrow.items, 1>(job, workspace_for);
 }
 
 /// How a cuda_executor folds columns.

@@ -13,12 +13,12 @@ namespace tilefold::detail::cuda {
 /// How a thread folds columns.
 struct column_shape {
   int nt;
-  int rows;   // of a chunk
-  int width;  // of a packet
+  int items;  // of a set
+  int width;  // of a bundle
 };
 
-/// The widest packet that pays, of at most `width` columns: the nodes of a packet, 32 bytes for
-/// every level of a run, are what a thread has registers for. Packets are words.
+/// The widest bundle that pays, of at most `width` columns: the nodes of a bundle, 32 bytes for
+/// every level of a stretch, are what a thread has registers for. Bundles are words.
 constexpr int column_width_for(int width, int item_bytes, int acc_bytes) {
   while (width > 1 && width * acc_bytes > 32) width /= 2;
   return width * item_bytes < 4 ? 1 : width;
@@ -31,13 +31,13 @@ constexpr column_shape column_shape_for(int width, int item_bytes, int acc_bytes
           width};
 }
 
-/// Levels of the tree above a thread's chunk of rows.
-inline constexpr int run_levels = 4;
+/// Levels of the tree above a thread's set of items.
+inline constexpr int stretch_levels = 4;
 
-/// Rows of partials that a thread folds.
-inline constexpr int partial_rows = 8;
+/// Partials of a column that a thread folds.
+inline constexpr int partials_of_thread = 8;
 
-/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a chunk and
+/// Blocks that one SM shall hold at least: fewer than for a tile, since the loads of a set and
 /// the stack, of which a level takes `node_bytes` bytes, want the registers.
 constexpr int min_resident_column_blocks(int nt, std::size_t node_bytes) {
   if (node_bytes > 32) return 1;

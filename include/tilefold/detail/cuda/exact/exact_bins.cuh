@@ -78,8 +78,7 @@ class warp_bins {
   template <int N>
   __device__ __forceinline__ void take_rare(const registers<float, N>&, int) {}
 
-  /// Empties the bins into the words: after `chunks_to_empty` chunks at the latest, and in
-  /// the end.
+  /// Empties the bins into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
     std::uint64_t found = 0;
 #pragma unroll 1

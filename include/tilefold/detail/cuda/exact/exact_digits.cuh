@@ -38,8 +38,8 @@ struct anchors<float> {
   static constexpr int step = 23;
   static constexpr int top = 127;
   static constexpr int levels = 12;
-  static constexpr int scale = 24;  // items of 2^125 and more are taken 2^-24 times
-  static constexpr int parts = 1;   // words of a sum of digits
+  static constexpr int scale = 24;        // items of 2^125 and more are taken 2^-24 times
+  static constexpr int words_of_sum = 1;  // words of a sum of digits
   static constexpr bool has_rest = false;
 };
 template <>
@@ -51,7 +51,7 @@ struct anchors<double> {
   static constexpr int top = 1022;
   static constexpr int levels = 40;
   static constexpr int scale = 64;
-  static constexpr int parts = 2;
+  static constexpr int words_of_sum = 2;
   static constexpr bool has_rest = true;  // below the last anchor: multiples of 2^-1074
 };
 
@@ -63,16 +63,16 @@ struct digit_slots {
   static constexpr int rest = anchor::levels;
   static constexpr int scaled = anchor::levels + (anchor::has_rest ? 1 : 0);
   static constexpr int count = scaled + scaled_levels;
-  static constexpr int words = count * anchor::parts;
+  static constexpr int words = count * anchor::words_of_sum;
 
   /// The power of two that a word counts.
   __device__ static int exponent(int word) {
     constexpr int unit = anchor::top - anchor::fraction;
-    const int s = word / anchor::parts;
-    const int part = 32 * (word % anchor::parts);
-    if (anchor::has_rest && s == rest) return part + 1 - anchor::bias - anchor::fraction;
-    return part + (s >= scaled ? unit + anchor::scale - anchor::step * (s - scaled)
-                               : unit - anchor::step * s);
+    const int s = word / anchor::words_of_sum;
+    const int bit = 32 * (word % anchor::words_of_sum);
+    if (anchor::has_rest && s == rest) return bit + 1 - anchor::bias - anchor::fraction;
+    return bit + (s >= scaled ? unit + anchor::scale - anchor::step * (s - scaled)
+                              : unit - anchor::step * s);
   }
 };
 
@@ -92,7 +92,7 @@ class warp_digits {
   static constexpr int words = slots::words;
   __device__ static int exponent(int i) { return slots::exponent(i); }
 
-  /// Of items that the first anchor takes; fields of exponents.
+  /// The largest exponent, as a field, of items that the first anchor takes.
   static constexpr int most_exponent = anchor::top - 3 + anchor::bias;
 
   long long word[slots::words];
@@ -227,7 +227,7 @@ class warp_digits {
     if (lane == 1) word[2 * slot + 1] += all >> 32;
   }
 
-  // Those of the items that are too large for the first anchor, or not finite.
+  // Adds those of the items that are too large for the first anchor, or not finite.
   template <int N>
   __device__ __forceinline__ void add_huge(const registers<Float, N>& items, int lane) {
     registers<Float, N> scaled;
@@ -254,7 +254,7 @@ class warp_digits {
         slots::scaled);
   }
 
-  // Of items that are all zeros or NaNs: whether any is a NaN, or +0.
+  // Notes whether any of the items, which are all zeros or NaNs, is a NaN, or +0.
   template <int N>
   __device__ __forceinline__ void note_zeros(const registers<Float, N>& items, int lane) {
     bits_type all = sign;

@@ -82,7 +82,7 @@ class warp_integers {
   }
 
  private:
-  // Of all lanes.
+  // The sum of all lanes' integers.
   __device__ __forceinline__ static long long sum_of(int mine) {
     const int high = cuda::warp_sum_at_once(mine >> 12);
     const int low = cuda::warp_sum_at_once(mine & 4095);

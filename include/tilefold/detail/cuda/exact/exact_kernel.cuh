@@ -143,19 +143,18 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       }
     }
   };
-  // Adds whole chunks from c on, as long as nothing in them is rare; returns the first that it did
-  // not add.
+  // Adds whole chunks from c on, as long as nothing in them is rare; returns the first other one.
   const auto whole_chunks = [&](std::int64_t c) {
     if (c >= whole) return c;
     rows_type next;
-    next.load_rows(source, lane_first(c));
+    next.load_all(source, lane_first(c));
     bool done = true;
 #pragma unroll 1
     do {
       registers<number, policy.vt> items;
 #pragma unroll
       for (int i = 0; i < policy.vt; ++i) items.put(i, next.lift(summands, i / width, i % width));
-      if (c + step < whole) next.load_rows(source, lane_first(c + step));  // while these are cut
+      if (c + step < whole) next.load_all(source, lane_first(c + step));  // while these are cut
       done = mine.add(items, lane);
       if (done) {
         added_one();
@@ -164,8 +163,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     } while (done && c < whole);
     return c;
   };
-  // Then one chunk with care. Apart, because what is rare must not take the registers of the next
-  // chunk's items.
+  // Then one chunk with care. Apart, because its code must not take the next chunk's registers.
 #pragma unroll 1
   while (c * chunk < n) {
     if (overread == 0) {
@@ -184,7 +182,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
       const std::int64_t first = lane_first(c) + r * warp_size * width;
       const auto available =
           static_cast<int>(detail::bounded(n - first, std::int64_t{0}, std::int64_t{width}));
-      loaded.load_part(source, first, r, available);
+      loaded.load_one(source, first, r, available);
 #pragma unroll
       for (int j = 0; j < width; ++j) {
         // -0 is nothing to a sum.

@@ -12,7 +12,7 @@
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_narrow.cuh>
-#include <tilefold/detail/cuda/exact/exact_runs.cuh>
+#include <tilefold/detail/cuda/exact/exact_stretches.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
@@ -29,8 +29,8 @@ struct exact_lanes {
   __device__ __forceinline__ static bool sum(const Stretch& stretch, slot<Acc>& result) {
     auto mine = stretch.settled_summands();
     auto state = Reducer::no_exact_sum();
-    if (!cuda::add_runs(mine, stretch.stretch_, stretch.stretches_,
-                        cuda::warp_max(stretch.stretches_), state))
+    if (!cuda::add_stretches(mine, stretch.stretch_, stretch.stretches_,
+                             cuda::warp_max(stretch.stretches_), state))
       return false;
     result.put(Reducer::of_exact_sum(
         state, stretch.items_behind_ + (stretch.stretch_ + 1) * Stretch::items));
@@ -47,16 +47,16 @@ struct exact_lanes {
     if (!sum.template add<true>(mine)) return false;
     sum.visit([&](const auto& words, int least) {
       const int most_stretches = cuda::warp_max(stretch.stretches_);
-      const auto all =
-          cuda::sum_of_runs(words, stretch.stretch_, stretch.stretches_, most_stretches,
-                            [](const auto& a, const auto& b) { return cuda::sum_of_narrow(a, b); });
+      const auto all = cuda::sum_of_stretches(
+          words, stretch.stretch_, stretch.stretches_, most_stretches,
+          [](const auto& a, const auto& b) { return cuda::sum_of_narrow(a, b); });
       narrow_window window = cuda::window_of_narrow(all, least);
       window.marks = seen::other;
       if (__any_sync(full_warp,
                      stretch.stretch_ == 0 && stretch.available_ > 0 && window.size.is_zero())) {
-        const int others = cuda::sum_of_runs(cuda::all_minus_zero(mine) ? 0 : 1, stretch.stretch_,
-                                             stretch.stretches_, most_stretches,
-                                             [](int a, int b) { return a + b; });
+        const int others = cuda::sum_of_stretches(
+            cuda::all_minus_zero(mine) ? 0 : 1, stretch.stretch_, stretch.stretches_,
+            most_stretches, [](int a, int b) { return a + b; });
         if (others == 0 && stretch.available_ > 0) window.marks = seen::minus_zero;
       }
       use(window);
@@ -110,7 +110,7 @@ struct exact_lanes {
       return;
     }
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    // What is rare stands outside of the stream, whose registers it would take.
+    // Rare code stands outside of the stream, whose registers it would take.
     do {
       narrow_sum<number> sum;
       bool fits = true;

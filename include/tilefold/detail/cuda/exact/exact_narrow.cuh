@@ -7,12 +7,12 @@
 //     anchor     top                                              bits below the largest item
 //     float      [ 23 bits | 23 bits ] [ 23 bits | 23 bits ]
 //     double     [ 52 bits ] [ 52 bits ]  [ 52 bits ]
-//     part       always; so long as       only where something is left
+//     integer    always; so long as       only where something is left
 //                nothing is left
 //
-// Parts are 64-bit integers in registers, sums of all rows of the tree; lanes meet once, in the
-// end. Where items span more than that, are huge or not finite, the sum is made in another way
-// (exact_runs.cuh). Device code.
+// Integers have 64 bits, in registers, and are sums of all rows of the tree; lanes meet once, in
+// the end. Where items span more than that, are huge or not finite, the sum is made in another way
+// (exact_stretches.cuh). Device code.
 #pragma once
 
 #include <cstdint>
@@ -21,23 +21,23 @@
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_digits.cuh>
-#include <tilefold/detail/cuda/exact/exact_runs.cuh>
+#include <tilefold/detail/cuda/exact/exact_stretches.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
 #include <tilefold/detail/exact/wide_integer.hpp>
 
 namespace tilefold::detail::cuda {
 
-/// How numbers are cut into parts, the highest first.
+/// How numbers are cut into integers, the highest first.
 template <class Number>
-struct narrow_parts;
+struct narrow_cuts;
 template <>
-struct narrow_parts<float> {
-  static constexpr int levels_of_part = 2;
-  static constexpr int always = 1;  // parts that are cut of every item
+struct narrow_cuts<float> {
+  static constexpr int levels_of_integer = 2;
+  static constexpr int always = 1;  // integers that every item is cut into
 };
 template <>
-struct narrow_parts<double> {
-  static constexpr int levels_of_part = 1;
+struct narrow_cuts<double> {
+  static constexpr int levels_of_integer = 1;
   static constexpr int always = 2;
 };
 
@@ -118,7 +118,7 @@ __device__ __forceinline__ bool all_minus_zero(const registers<Number, N>& items
   return all;
 }
 
-/// Who decides together whether there is more to do: the lanes of a warp, or each for itself.
+/// The scope of a vote on whether there is more to do: the warp, or each lane for itself.
 struct all_lanes {
   __device__ __forceinline__ static bool any(bool mine) { return __any_sync(full_warp, mine) != 0; }
 };
@@ -130,21 +130,20 @@ struct each_lane {
 template <class Number, class Lanes = all_lanes>
 class narrow_sum {
   using anchor = anchors<Number>;
-  using parts = narrow_parts<Number>;
+  using cuts = narrow_cuts<Number>;
   using bits_type = typename anchor::bits_type;
   static constexpr bits_type sign = bits_type{1} << (8 * sizeof(Number) - 1);
-  static constexpr int always = parts::always;
-  static constexpr int part_bits = anchor::step * parts::levels_of_part;
-  static constexpr int levels = (always + 1) * parts::levels_of_part;
-  // Of the upper 32 bits.
+  static constexpr int always = cuts::always;
+  static constexpr int integer_bits = anchor::step * cuts::levels_of_integer;
+  static constexpr int levels = (always + 1) * cuts::levels_of_integer;
+  // Bits of the fraction in the upper 32 bits.
   static constexpr int upper_fraction = anchor::fraction - (sizeof(Number) == 4 ? 0 : 32);
   // So that the last anchor is a normal number.
   static constexpr int least_top = 1 - anchor::bias + anchor::step * (levels - 1);
 
  public:
   /// The upper bits, without a sign, of a number that no item is larger than: the sum of their
-  /// sizes, which takes fewer instructions than the largest. It is not finite if one of them is
-  /// not.
+  /// sizes, which takes fewer instructions than the largest. Not finite if one is not.
   template <int N>
   __device__ __forceinline__ static int bound_of(const registers<Number, N>& items) {
     constexpr int chains = N < 4 ? 1 : 4;
@@ -161,12 +160,12 @@ class narrow_sum {
     }
   }
 
-  /// Of nothing yet; for items of this bound, or a larger one by 2^headroom at most. False if items
-  /// of that size are huge, or not finite.
+  /// Makes the sum that of no items, for items of this bound, or a larger one by 2^headroom at
+  /// most. False if items of that size are huge, or not finite.
   __device__ __forceinline__ bool start(int bound, int headroom) {
     top_ = detail::larger((bound >> upper_fraction) - anchor::bias + 2 + headroom, least_top);
 #pragma unroll
-    for (int p = 0; p < always + 1; ++p) part_[p] = 0;
+    for (int p = 0; p < always + 1; ++p) integer_[p] = 0;
     deep_ = false;
     return top_ <= anchor::top;
   }
@@ -179,16 +178,16 @@ class narrow_sum {
     bits_type left = 0;
     long long mine[always];
 #pragma unroll
-    for (int p = 0; p < always; ++p) mine[p] = cut_part(items, p, left);
+    for (int p = 0; p < always; ++p) mine[p] = cut_integer(items, p, left);
     if (Lanes::any((left & ~sign) != 0 || is_larger)) {
       if (!Fits && Lanes::any(is_larger)) return false;
-      const long long last = cut_part(items, always, left);
+      const long long last = cut_integer(items, always, left);
       if (Lanes::any((left & ~sign) != 0)) return false;
-      part_[always] += last;
+      integer_[always] += last;
       deep_ = true;
     }
 #pragma unroll
-    for (int p = 0; p < always; ++p) part_[p] += mine[p];
+    for (int p = 0; p < always; ++p) integer_[p] += mine[p];
     return true;
   }
 
@@ -233,15 +232,15 @@ class narrow_sum {
       return fabs(x);
     }
   }
-  __device__ __forceinline__ int least(int num_parts) const {
-    return top_ - anchor::fraction - anchor::step * (num_parts * parts::levels_of_part - 1);
+  __device__ __forceinline__ int least(int num_integers) const {
+    return top_ - anchor::fraction - anchor::step * (num_integers * cuts::levels_of_integer - 1);
   }
 
-  // What the items bring to part p. What is left of them stays; `left` has its bits.
+  // What the items bring to integer p. What is left of them stays; `left` has its bits.
   template <int N>
-  __device__ __forceinline__ long long cut_part(registers<Number, N>& items, int p,
-                                                bits_type& left) const {
-    if constexpr (parts::levels_of_part == 1) {
+  __device__ __forceinline__ long long cut_integer(registers<Number, N>& items, int p,
+                                                   bits_type& left) const {
+    if constexpr (cuts::levels_of_integer == 1) {
       return cut(items, p, left);
     } else {
       const auto upper = static_cast<int>(cut(items, 2 * p, left));
@@ -250,7 +249,8 @@ class narrow_sum {
     }
   }
 
-  // The same of the digit at anchor `level`.
+  // What the items bring to the digit at anchor `level`. What is left of them stays; `left` has its
+  // bits.
   template <int N>
   __device__ __forceinline__ std::make_signed_t<bits_type> cut(registers<Number, N>& items,
                                                                int level, bits_type& left) const {
@@ -273,24 +273,24 @@ class narrow_sum {
   template <int Parts>
   __device__ __forceinline__ narrow_integer_t<Parts> joined() const {
     if constexpr (Parts == 1) {
-      return part_[0];
+      return integer_[0];
     } else if constexpr (Parts == 2) {
-      return static_cast<signed_128>(part_[0]) * (signed_128{1} << part_bits) + part_[1];
+      return static_cast<signed_128>(integer_[0]) * (signed_128{1} << integer_bits) + integer_[1];
     } else {
       three_words sum;
 #pragma unroll
-      for (int p = 0; p < 3; ++p) sum.template push<part_bits>(part_[p]);
+      for (int p = 0; p < 3; ++p) sum.template push<integer_bits>(integer_[p]);
       return wide_integer<3>{{sum.low, sum.middle, sum.high}};
     }
   }
 
   int top_;
   bool deep_;
-  long long part_[always + 1];
+  long long integer_[always + 1];
 };
 
 /// One lane's exact sum of any items, some at a time: narrow as long as they are like each other.
-/// What does not fit goes to a whole state.
+/// Items that do not fit go to a whole state.
 template <class Number, class State>
 class lane_sum {
  public:

@@ -120,8 +120,7 @@ class warp_products {
     if (lane == 0) marks |= of_warp;
   }
 
-  /// Empties the rows into the words: after `chunks_to_empty` chunks at the latest, and in
-  /// the end.
+  /// Empties the rows into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
 #pragma unroll 1
     for (int r = 0; r < rows; ++r) {

@@ -56,8 +56,7 @@ class warp_rows {
     __syncwarp();
   }
 
-  /// Adds N items of every lane, unless one is huge or not finite. Returns whether it did. All
-  /// lanes.
+  /// Adds N items of every lane, unless one is huge or not finite. Returns whether it did.
   template <int N>
   __device__ __forceinline__ bool add(registers<double, N>& items, int lane) {
     unsigned most = 0;
@@ -103,8 +102,7 @@ class warp_rows {
     if (lane == 0) marks |= of_warp;
   }
 
-  /// Empties the rows into the words: after `chunks_to_empty` chunks at the latest, and in
-  /// the end.
+  /// Empties the rows into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
 #pragma unroll 1
     for (int r = 0; r < rows; ++r) {
@@ -124,7 +122,7 @@ class warp_rows {
     if (lane == 0) marks |= static_cast<unsigned>(of_warp ? seen::other : seen::minus_zero);
   }
 
-  // Of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
+  // The level of an exponent's field e: (max(e, 1) - 1) / 51, by the inverse times 2^20.
   __device__ __forceinline__ static int level_of(unsigned e) {
     constexpr unsigned inverse = 20561;
     return static_cast<int>((max)(e, 1u) * inverse - inverse) >> 20;

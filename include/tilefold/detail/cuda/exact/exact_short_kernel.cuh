@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
     for (int r = 0; r < rows; ++r) {
       const int first = c + (r * warp_size + lane) * width;
       const int available = detail::bounded(n - first, 0, width);
-      loaded.load_part(source, first, r, available);
+      loaded.load_one(source, first, r, available);
 #pragma unroll
       for (int j = 0; j < width; ++j) {
         // -0 is nothing to a sum.

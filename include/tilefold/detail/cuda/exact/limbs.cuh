@@ -25,7 +25,7 @@ __device__ __forceinline__ long long count_above(double h, int anchor) {
 
 /// Adds the sum of what all lanes of the warp bring, times 2^bit.
 __device__ inline void add_to_limbs(long long* word, long long mine, int bit, int lane) {
-  // Of 20 bits and those above 40, so that sums of 32 lanes are integers of 32 bits.
+  // Pieces of 20 bits, and the bits above 40: so sums of 32 lanes are integers of 32 bits.
   const long long low = cuda::warp_sum_at_once(static_cast<int>(mine & 0xfffff));
   const long long middle = cuda::warp_sum_at_once(static_cast<int>(mine >> 20 & 0xfffff));
   const long long high = cuda::warp_sum_at_once(static_cast<int>(mine >> 40));

@@ -13,26 +13,25 @@ namespace tilefold::detail::cuda {
 /// Threads and items a thread, of short ranges: small chunks, so that all warps have some.
 inline constexpr tile_policy exact_policy{256, 8};
 inline constexpr int min_resident_exact_blocks = 4;
-/// Of the shortest, which are one block's, or a cluster's: a chunk a warp, or two.
+/// The shortest ranges, which are one block's, or a cluster's: a chunk a warp, or two.
 inline constexpr tile_policy exact_short_policy{1024, 8};
 inline constexpr int most_exact_short_chunks = 2;
-/// So many items one block takes alone.
+/// Items that one block takes alone.
 inline constexpr std::int64_t most_exact_items_of_block = 8192;
-/// Of long ranges of floats by digits: 128 bytes in flight. With the registers of three blocks an
+/// Long ranges of floats by digits: 128 bytes in flight. With the registers of three blocks an
 /// SM, the next chunk spills.
 inline constexpr tile_policy exact_long_policy{256, 32};
 inline constexpr int min_resident_exact_long_blocks = 2;
-/// The same of halves: 128 bytes in flight.
+/// Long ranges of halves: 128 bytes in flight, too.
 inline constexpr tile_policy exact_policy_of_halves{256, 64};
 inline constexpr int min_resident_half_blocks = 3;
 static_assert(least_exact_tile == exact_policy.tile());
-/// Of floats' bins and doubles' rows, whose shared memory leaves room for so many warps.
+/// Floats' bins and doubles' rows, whose shared memory leaves room for so many warps.
 inline constexpr tile_policy exact_bins_policy{128, 32};
 inline constexpr int min_resident_bins_blocks = 5;
 inline constexpr tile_policy exact_rows_policy{128, 16};
 inline constexpr int min_resident_rows_blocks = 3;
-/// Of bfloat16, and of products of floats: the registers of one block more, and the next chunk
-/// spills.
+/// bfloat16, and products of floats: with one block more, the next chunk spills.
 inline constexpr tile_policy exact_windows_policy{128, 32};
 inline constexpr int min_resident_windows_blocks = 5;
 inline constexpr tile_policy exact_products_policy{128, 32};

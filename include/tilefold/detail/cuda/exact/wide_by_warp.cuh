@@ -5,8 +5,8 @@
 //
 //     add         pieces of 16 bits by integer atomics; places may hold more or less than 16 bits
 //     carry       each lane within its own places, then one carry of small size to the next lane;
-//                 what is left are carries of 1 and -1. A run of lanes that all hand on what they
-//                 get is found in one addition of two ballots.
+//                 what is left are carries of 1 and -1. Neighbouring lanes that all hand on what
+//                 they get is found in one addition of two ballots.
 //     window      the words below the highest that is not zero
 //
 // Device code.
@@ -40,7 +40,7 @@ struct wide_places {
     for (int i = 0; i < pieces; ++i) add_piece(x, exponent, i);
   }
 
-  /// The same of one piece of several, which may be other lanes'.
+  /// Adds piece i of the `pieces` of x * 2^exponent; the other pieces may be other lanes'.
   static constexpr int pieces = 5;
   __device__ __forceinline__ void add_piece(long long x, int exponent, int i) {
     int bit = exponent - State::least;
@@ -84,7 +84,7 @@ class wide_by_warp {
     store();
   }
 
-  /// Then words are the sum's size.
+  /// The sum as a window. Afterwards the words are the sum's size.
   __device__ __forceinline__ exact_window window(std::uint64_t marks) {
     const bool negative = __shfl_sync(full_warp, my_[mine - 1], warp_size - 1) >> 15 != 0;
     if (negative) {

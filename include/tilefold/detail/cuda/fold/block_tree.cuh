@@ -41,7 +41,7 @@ struct block_tree {
     }
   }
 
-  /// The same of a block that has all of its warps.
+  /// The node of all warps of a block that has `Most` warps, in every lane of the first one.
   __device__ __forceinline__ static acc fold_all(const Reducer& reducer, const acc& mine,
                                                  acc* values, int count) {
     if constexpr (Most == 1) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree over what the blocks of a launch leave behind. Whoever comes last folds:
+// The tree over what the blocks of a launch leave behind. The last to arrive folds a group:
 //
 //     partials   0   1   2   3 | 4   5   6   7 | 8   9    values in the workspace, groups of 4 here
 //     arrivals   `-----.-----'   `-----.-----'   `-.-'    a counter a group
-//     level 1          0               1           2      who completes a group folds it, keeps
-//                      `---------------+-----------'      the value, and arrives one level up
+//     level 1          0               1           2      the block that completes a group keeps
+//                      `---------------+-----------'      its value, and arrives one level up
 //     level 2                          0                  the last block of all has the root
 //
 // Nothing waits: a block that completes no group leaves. Groups are aligned powers of two, so this
@@ -43,13 +43,14 @@ __device__ __forceinline__ bool count_in(unsigned* arrivals, unsigned arrived,
                : "l"(arrivals), "r"(arrived)
                : "memory");
   if (before + arrived != group_size) return false;
-  *arrivals = 0;  // nobody else comes; zero for the next launch
+  *arrivals = 0;  // no block comes after; zero for the next launch
   return true;
 }
 
-/// The same for a block. Its first thread has written the partials, or a barrier stands between the
-/// other threads' writes and this call. The answer is in every thread. `completed` is shared
-/// memory, which the next call may write once all have read it.
+/// Counts `arrived` partials that this block has written, of a group of `group_size`. Returns in
+/// every thread whether that completes the group. The block's first thread has written the
+/// partials, or a barrier stands between the other threads' writes and this call. `completed` is
+/// shared memory, which the next call may write once all have read it.
 __device__ __forceinline__ bool arrive(unsigned* arrivals, unsigned arrived, unsigned group_size,
                                        bool& completed) {
   if (threadIdx.x == 0) completed = cuda::count_in(arrivals, arrived, group_size);
@@ -94,7 +95,8 @@ struct grid_tree {
     }
   }
 
-  /// The same with `arrived` partials of group `g`.
+  /// Arrives with `arrived` partials of group `g`, which this block has written, and calls fold()
+  /// for the groups that this completes, level by level.
   template <class Fold>
   __device__ __forceinline__ void climb(unsigned g, unsigned arrived, bool& completed,
                                         const Fold& fold) const {

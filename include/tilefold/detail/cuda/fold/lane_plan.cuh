@@ -91,8 +91,8 @@ struct lane_plan {
   }
 };
 
-/// What lane_plan<Items> takes for a tree of `count` items; those of more than `warp_items` are for
-/// blocks.
+/// What lane_plan<Items> takes for a tree of `count` items; blocks take trees of more than
+/// `warp_items`.
 template <int Items>
 __device__ __forceinline__ int planned_length(std::int64_t count, std::int64_t warp_items) {
   if (count > lane_plan<Items>::most_items) {
@@ -185,7 +185,7 @@ struct exact_lanes;
 /// Stretches of a tree, or of a block of it, in neighbouring lanes. All lanes of the warp take part
 /// in every call. `ByPackets`: a lane folds its stretch packet after packet, not all of it
 /// unrolled; `AtOnce` as of lifts_stretches.
-/// `Fresh`: the registers of a stretch are not in use before it (stretches.cuh).
+/// `Fresh` as of load_vector() (stretches.cuh).
 template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, Reducer>,
           bool Fresh = false, bool AtOnce = lifts_stretches<Source, Reducer>,
           int Items = stretch_items<Source>>
@@ -216,8 +216,8 @@ class stretch_fold {
   __device__ __forceinline__ void load(const Source& tree, std::int64_t first, bool inner) {
     items_.load(tree, first + stretch_ * items, available_, inner);
   }
-  /// The same out of a ring (value_ring.cuh), in which the tree or block begins with byte `at`.
-  /// Items before byte `end` are there.
+  /// Fetches this lane's items out of a ring (value_ring.cuh), in which the tree, or the aligned
+  /// block of it, begins with byte `at`. Items before byte `end` are there.
   template <class Ring>
   __device__ __forceinline__ void load_ring(const Ring& ring, int at, int end) {
     items_.load_ring(ring, at + stretch_ * items * item_bytes<Source>, end);
@@ -252,8 +252,7 @@ class stretch_fold {
     return value.value;
   }
 
-  /// What this lane's items bring to an exact sum; -0, which is nothing to a sum, where there are
-  /// none.
+  /// What this lane's items bring to an exact sum; -0 where there are none.
   __device__ __forceinline__ auto summands() {
     items_.settle();
     return settled_summands();
@@ -274,7 +273,7 @@ class stretch_fold {
   }
 
  private:
-  // The same of an exact sum; false if there are rare items among the warp's.
+  // Puts the exact sum of the lanes' items; false if there are rare items among the warp's.
   __device__ __forceinline__ bool sum_exactly(slot<acc>& result) const {
     return exact_lanes<Reducer>::sum(*this, result);
   }
@@ -403,7 +402,7 @@ __device__ __forceinline__ void write_wide_sums(const Source& tree, const Reduce
   }
 }
 
-/// The same apart, because what is rare must not take the registers of what is not.
+/// write_wide_sums() apart, because rare code must not take the registers of common code.
 template <class Source, class Reducer, int Items, class Init, class Empty, class Out>
 __device__ TILEFOLD_APART void write_wide_sums_apart(Source tree, Reducer reducer, Init init,
                                                      Empty empty, Out out, lane_plan<Items> plan,
@@ -411,7 +410,8 @@ __device__ TILEFOLD_APART void write_wide_sums_apart(Source tree, Reducer reduce
   cuda::write_wide_sums(tree, reducer, init, empty, out, plan, inner);
 }
 
-/// Writes the results of the trees of a plan, which are exact sums. `tree` and the rest as above.
+/// Writes the results of the trees of a plan, which are exact sums. Parameters as
+/// write_wide_sums().
 template <class Source, class Reducer, class Init, class Empty, class Out>
 __device__ __forceinline__ void write_exact_sums(const Source& tree, const Reducer& reducer,
                                                  const Init& init, const Empty& empty,

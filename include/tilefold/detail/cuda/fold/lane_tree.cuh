@@ -35,8 +35,8 @@ struct lane_tree {
     }
   }
 
-  /// The same where get(i) may be called for every i, but items from `end` on do not exist. All are
-  /// `Full`: they do. join is told whether its operands are items, as a third argument.
+  /// The node of those of N items from `at` on that exist: items from `end` on do not, unless
+  /// `Full`. get(i) may be called for every i. join's third argument: whether operands are items.
   template <bool Full, int N, class Get, class Join>
   __device__ __forceinline__ static Acc cut(int at, int end, const Get& get, const Join& join) {
     static_assert(tree::is_power_of_two(N));

@@ -56,7 +56,7 @@ struct place_search {
       // Unpacked packets would need too many registers, so the items are read again.
       asm volatile("" ::: "memory");
       Rows again;
-      again.load_rows(source, first);
+      again.load_all(source, first);
       return place_of<Ranking>(again, key);
     }
   }

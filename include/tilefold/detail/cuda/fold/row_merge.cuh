@@ -65,7 +65,7 @@ __device__ __forceinline__ Acc fold_packet(const Reducer& reducer, registers<Acc
   return items[0];
 }
 
-/// Whose rows they are: one tree's, in a row, or those of as many trees.
+/// Whether rows are one tree's, one after the other, or each is another tree's.
 enum class rows_of { one_tree, many_trees };
 
 /// Nodes in the registers of `Lanes` lanes, of which each covers `Width` items. Of one tree, row r,
@@ -138,7 +138,8 @@ class row_fold {
     if (Full || (node << bits) * Width < count_) keep(node, value);
   }
 
-  // Of N registers, register i holds the node of 2^Bit lanes of row i * 2^Bit + lane % 2^Bit.
+  // Goes on with N registers, register i of which has 2^Bit lanes' node of row i * 2^Bit + lane %
+  // 2^Bit.
   template <int Bit, int N, class Keep>
   __device__ __forceinline__ void nodes_of_rows(const registers<acc, N>& values, int bits,
                                                 const Keep& keep) const {
@@ -187,7 +188,7 @@ class row_fold {
     }
   }
 
-  // Whether this lane is in the right half of the node that joins lane groups of 2^bit.
+  // Whether this lane is in the right half of a node over twice 2^bit lanes.
   __device__ __forceinline__ auto is_upper(int bit) const {
     if constexpr (Kind == rows_of::many_trees) {
       return lane_bit(lane_, bit);
@@ -196,7 +197,7 @@ class row_fold {
     }
   }
 
-  // First item of the right half of the node that joins lane groups of 2^bit in row `row`.
+  // First item of the right half of the node over twice 2^bit lanes in row `row`.
   __device__ __forceinline__ int lane_right(int bit, int row) const {
     return first_ + row * row_items + tree::right_half(lane_, bit + 1) * Width;
   }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of runs out of shared memory, for accumulators that are large for their items, and for
-// structs. To move them between lanes costs more than to load items, so a lane folds a run of
-// neighbours by itself, while the next row is on its way:
+// Stripes of cells out of shared memory, for accumulators that are large for their items, and for
+// structs. To move them between lanes costs more than to load items, so a lane folds a cell of
+// neighbours by itself, while the next stripe is on its way:
 //
-//     items    | row 0 | row 1 | row 2 | row 3 | row 4 | ...      a group: neighbouring rows, here
-//     4 row      | lane 0: a run | lane 1: a run | ... | lane 31: a run |    128 bytes: of floats
-//     32,
-//                                                                          of 64-byte structs two
-//                                  |
-//     shared   [ row r: folded ] [ row r + 1: on its way ]     two stages a warp (load/staged.cuh)
-//     lane     one node of each row of a group, in registers
+//     items    | stripe 0 | stripe 1 | stripe 2 | stripe 3 | ...    a chunk: neighbouring stripes,
+//                                                                   here 4
+//     stripe   | lane 0: a cell | lane 1: a cell | ... | lane 31: a cell |    128 bytes: of floats
+//                                                                             32, of 64-byte
+//                                                                             structs two
+//                                 |
+//     shared   [ stripe s: folded ] [ stripe s + 1: on its way ]    two stages a warp (staged.cuh)
+//     lane     one node of each stripe of a chunk, in registers
 //
 // What becomes of the nodes differs: of a tile (staged_tiles.cuh), of a tree by a warp
-// (tree_by_warp.cuh), of short trees that are levels of one tree (subtree_kernel.cuh).
-// Device code.
+// (tree_by_warp.cuh), of trees that are levels of one (subtree_kernel.cuh). Device code.
 #pragma once
 
 #include <cstdint>
@@ -70,17 +70,17 @@ struct among_equals {
   }
 };
 
-/// Rows of runs of `Run` items; all lanes of a warp together.
-template <class Source, class Reducer, int Run = staged_shape_of<Source, Reducer>.run>
+/// Rows of cells of `Cell` items; all lanes of a warp together.
+template <class Source, class Reducer, int Cell = staged_shape_of<Source, Reducer>.cell>
 class staged_rows {
   using acc = typename Reducer::accumulator;
-  static constexpr int packet = detail::smaller(Run, staged_packet(Reducer::long_combine));
+  static constexpr int packet = detail::smaller(Cell, staged_packet(Reducer::long_combine));
   static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
 
  public:
-  static constexpr int run = Run;
-  static constexpr int items = warp_size * run;
-  using stage = lane_stage<Source, run>;
+  static constexpr int cell = Cell;
+  static constexpr int items = warp_size * cell;
+  using stage = lane_stage<Source, cell>;
 
   /// `stages` are two of the warp's own.
   __device__ __forceinline__ staged_rows(const Source& source, const Reducer& reducer,
@@ -90,37 +90,38 @@ class staged_rows {
         stages_(stages),
         lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
-  /// This lane's node of a row in a stage. It begins with item `first` of its tree; `source` from
-  /// there on.
+  /// This lane's node of a row in a stage. It begins with item `first` of its tree, as `source`
+  /// does.
   __device__ __forceinline__ acc node_of(const stage& from, const Source& source,
                                          std::int64_t first) const {
-    return lane_node(from, source, first + lane_ * run);
+    return lane_node(from, source, first + lane_ * cell);
   }
 
-  /// The same of a row of which only `count` items exist, in lanes that have any of them.
+  /// Puts this lane's node of a row in a stage of which only `count` items exist, in lanes that
+  /// have any of these items.
   __device__ __forceinline__ void put_node(registers<acc, 1>& node, const stage& from,
                                            const Source& source, std::int64_t first,
                                            int count) const {
-    static_assert(packet == run);
-    const int mine = detail::smaller(count - lane_ * run, run);
+    static_assert(packet == cell);
+    const int mine = detail::smaller(count - lane_ * cell, cell);
     if (mine <= 0) return;
-    node.put(0, from.template packets<run>(
+    node.put(0, from.template packets<cell>(
                     [&](const auto&... items) {
-                      return lane_tree<acc>::template first<run>(
+                      return lane_tree<acc>::template first<cell>(
                           0, mine, [&](int i) { return reducer_.lift(items[i]...); },
                           [&](const acc& a, const acc& b) { return reducer_.combine(a, b); });
                     },
-                    source, 0, first + lane_ * run));
+                    source, 0, first + lane_ * cell));
   }
 
   /// Items behind a row that may be read with it.
   __device__ int overread_items() const { return stage::overread_items(source_); }
 
-  /// Calls keep(nodes, g) for groups g = begin, begin + step... below `end`, of which there is one
+  /// Calls keep(nodes, g) for chunks g = begin, begin + step... below `end`, of which there is one
   /// at least: of `Rows` rows each, of which all items exist. The first one begins with item
   /// `first`, the next one `distance` items later; nodes[r] is this lane's node of its row r.
   template <int Rows, class Index, class Keep>
-  __device__ __forceinline__ void groups(std::int64_t first, std::int64_t distance, Index begin,
+  __device__ __forceinline__ void chunks(std::int64_t first, std::int64_t distance, Index begin,
                                          Index end, Index step, const Keep& keep) const {
     static_assert(Rows % 2 == 0);  // stages take turns
     stages_[0].fill(detail::starting_at(source_, first));
@@ -129,9 +130,9 @@ class staged_rows {
       registers<acc, Rows> nodes;
 #pragma unroll unrolled
       for (int r = 0; r < Rows; ++r) {
-        const bool ends_group = r + 1 == Rows;
-        const std::int64_t next = first + (ends_group ? distance - (Rows - 1) * items : items);
-        if (!ends_group || g + step < end) {
+        const bool ends_chunk = r + 1 == Rows;
+        const std::int64_t next = first + (ends_chunk ? distance - (Rows - 1) * items : items);
+        if (!ends_chunk || g + step < end) {
           stages_[(r + 1) % 2].fill(detail::starting_at(source_, next));
         } else {
           cuda::commit_stage();  // of nothing
@@ -142,7 +143,7 @@ class staged_rows {
 #pragma unroll
         for (int k = 1; k < Rows; ++k) nodes.put(k - 1, nodes[k]);
         nodes.put(Rows - 1, lane_node(stages_[r % 2], detail::starting_at(source_, first),
-                                      first + lane_ * run));
+                                      first + lane_ * cell));
         first = next;
       }
       keep(nodes, g);
@@ -150,10 +151,10 @@ class staged_rows {
   }
 
  private:
-  // The node of this lane's run, in packets; its first is item `index` of the tree.
+  // The node of this lane's cell, in packets; its first is item `index` of the tree.
   __device__ __forceinline__ acc lane_node(const stage& from, const Source& source,
                                            std::int64_t index) const {
-    return lane_tree<acc>::template whole<run / packet>(
+    return lane_tree<acc>::template whole<cell / packet>(
         0,
         [&](int k) {
           return from.template packets<packet>(

@@ -127,11 +127,10 @@ class tile_fold {
 
   __device__ __forceinline__ int lane_first(int first) const { return first + lane_ * shape.width; }
 
-  // This lane's node of each row; all loads before the first use, so that they are in flight
-  // together.
+  // This lane's node of each row; all loads before the first use, so that they overlap.
   __device__ __forceinline__ rows_registers whole_packets(int first) const {
     lane_rows<Source, shape.rows, shape.width> loaded;
-    loaded.load_rows(source_, tile_first_ + lane_first(first));
+    loaded.load_all(source_, tile_first_ + lane_first(first));
     return cuda::fold_packets<true>(reducer_, loaded, 0);
   }
 
@@ -141,8 +140,8 @@ class tile_fold {
     for (int r = 0; r < shape.rows; ++r) {
       const int offset = r * row_items;
       if (first + offset < count_) {  // uniform in the warp: the row is not wholly absent
-        loaded.load_part(source_, tile_first_ + lane_first(first) + offset, r,
-                         count_ - lane_first(first) - offset);
+        loaded.load_one(source_, tile_first_ + lane_first(first) + offset, r,
+                        count_ - lane_first(first) - offset);
       }
     }
     rows_registers rows;
@@ -170,7 +169,7 @@ class tile_fold {
   const int lane_;
 };
 
-/// The same for a full tile, in two steps, so that the next tile is on its way while one is folded:
+/// The fold of a full tile in two steps, so that the next tile is on its way while one is folded:
 ///
 ///     load      t0   t1   t2   t3            into registers, all rows of a lane
 ///     fold           t0   t1   t2   t3
@@ -190,7 +189,7 @@ class tile_ahead {
   static constexpr bool pays =
       shape.chunks == 1 && pays_to_load_ahead(sizeof(items), sizeof(acc), shape.width);
 
-  /// Of memory that is aligned: overreads() is false.
+  /// Loads a tile of aligned memory: overreads() is false.
   __device__ __forceinline__ static void load(items& loaded, const Source& source,
                                               std::int64_t tile_first) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
@@ -198,7 +197,7 @@ class tile_ahead {
     // Then the compiler leaves out the code for misaligned memory.
     const bool aligned = !items::overreads(source);
     __builtin_assume(aligned);
-    loaded.load_rows(source, tile_first + warp * warp_items + lane * shape.width);
+    loaded.load_all(source, tile_first + warp * warp_items + lane * shape.width);
   }
 
   __device__ __forceinline__ static acc fold(const items& loaded, const Reducer& reducer,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tree of any length by one warp, as a row of aligned blocks:
+// A tree of any length by one warp, as nodes of equally many items, the last one perhaps of fewer:
 //
-//     tree          | block 0 | block 1 | block 2 | block 3 | block 4 |
-//     stretches     a block is 32 stretches, one a lane (lane_plan.cuh); the next block is loaded
-//                   while this one is folded
-//     or rows       a block is a row of runs in shared memory (staged_rows.cuh)
-//     or tiles      a block is 32 * vt items in rows (tile_fold.cuh)
-//     warp_stack    lane 0: block 4      lane 1: -      lane 2: blocks 0 to 3
-//                   lane l holds the value of 2^l blocks, which waits for a right neighbour
-//     value()       blocks 0 to 3 with block 4
+//     tree          | node 0 | node 1 | node 2 | node 3 | node 4 |
+//     stretches     a node is of 32 stretches, one a lane (lane_plan.cuh); the items of the next
+//                   node are loaded while this one is folded
+//     or rows       a node is of a row of cells in shared memory (staged_rows.cuh)
+//     or tiles      a node is of 32 * vt items in rows (tile_fold.cuh)
+//     warp_stack    lane 0: node 4      lane 1: -      lane 2: nodes 0 to 3
+//                   lane l holds the value of 2^l nodes, which waits for a right neighbour
+//     value()       nodes 0 to 3 with node 4
 //
 // Stretches are for pointers to items of 4 to 8 bytes, and for accumulators that are large for
-// their items; rows for those of them that single folds stage, too. fold_by_warp() chooses. Device
-// code.
+// their items. Rows are for accumulators that are large for their items where single folds are
+// staged. fold_by_warp() chooses. Device code.
 #pragma once
 
 #include <cstddef>
@@ -93,29 +93,29 @@ inline constexpr bool stages_trees =
     folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
     !fold_traits<Reducer>::folds_in_any_order;
 
-/// The same of structs, if a tree is one warp's.
+/// Whether a warp folds a tree of structs by rows in shared memory.
 template <class Source, class Reducer>
 inline constexpr bool stages_trees_of_structs =
     holds_structs<Source> && !folds_stretches<Source, Reducer> &&
     pays_to_stage_trees_of_structs(staged_bytes<Source>, sizeof(typename Reducer::accumulator)) &&
     !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order;
 
-/// Items of a lane's run.
+/// Items of a lane's cell.
 template <class Source, class Reducer>
-inline constexpr int tree_run =
-    stages_trees_of_structs<Source, Reducer> ? tree_run_of_structs(staged_bytes<Source>)
-                                             : staged_shape_of<Source, Reducer>.run;
+inline constexpr int tree_cell =
+    stages_trees_of_structs<Source, Reducer> ? tree_cell_of_structs(staged_bytes<Source>)
+                                             : staged_shape_of<Source, Reducer>.cell;
 
 /// A tree, or an aligned block of it, by a warp: whole rows, of which the next is always on its
 /// way, then stretches. Of small structs what is left is staged, too:
 ///
-///     block     | row | row | row | row | what is left |
+///     tree      | row | row | row | row | what is left |
 ///     stages       0     1     0     1    (0)
 ///
 template <class Source, class Reducer>
 class staged_tree {
   using acc = typename Reducer::accumulator;
-  using rows_type = staged_rows<Source, Reducer, tree_run<Source, Reducer>>;
+  using rows_type = staged_rows<Source, Reducer, tree_cell<Source, Reducer>>;
   using stage = typename rows_type::stage;
   static constexpr int row_items = rows_type::items;
 
@@ -144,7 +144,8 @@ class staged_tree {
       cuda::finish_stage<1>();
       registers<acc, 1> node;
       node.put(0, rows.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
-      stack.push(row_fold<1, rows_type::run, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
+      stack.push(
+          row_fold<1, rows_type::cell, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
       turn ^= 1;
     }
     if constexpr (stages_rest) {
@@ -154,10 +155,10 @@ class staged_tree {
         registers<acc, 1> node;
         rows.put_node(node, memory.stages[turn], detail::starting_at(tree, begin + done),
                       begin + done, left);
-        stack.push(row_fold<1, rows_type::run, false, Reducer>(reducer, 0, left).fold(node));
+        stack.push(row_fold<1, rows_type::cell, false, Reducer>(reducer, 0, left).fold(node));
       }
     } else if constexpr (stages_trees_of_structs<Source, Reducer>) {
-      constexpr tile_policy row{warp_size, rows_type::run};
+      constexpr tile_policy row{warp_size, rows_type::cell};
       if (done < count) {
         stack.push(tile_fold<row, false, Source, Reducer>::fold(
             tree, reducer, begin + done, static_cast<int>(count - done), nullptr));
@@ -231,7 +232,8 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Sour
   }
 }
 
-/// The same with the tree_memory of the block.
+/// A tree of any length >= 1 by a warp, in rows out of the block's tree_memory if it stages trees;
+/// the result is in every lane.
 template <class Source, class Reducer, class Memory>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t count,
@@ -245,7 +247,7 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
 }
 
 /// Writes the result of a tree to `out`, the long way: for exact sums that are not narrow. Apart,
-/// because what is rare must not take the registers of what is not.
+/// because rare code must not take the registers of common code.
 template <class Source, class Reducer, class Init, class Out>
 __device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init init, Out out,
                                               std::int64_t count) {
@@ -265,7 +267,7 @@ __device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::in
                                                     out);
 }
 
-/// The same of one tree.
+/// Writes the exact sum of one tree of `count` >= 1 items to `out`, by a warp.
 template <class Source, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
                                                 const Init& init, const Out& out,

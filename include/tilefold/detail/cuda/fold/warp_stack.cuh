@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The nodes of a long fold that wait for their right neighbours, in the lanes of one warp. Device
-// code.
+// The nodes of a long fold that wait for their right neighbours, in a warp's lanes. Device code.
 #pragma once
 
 #include <tilefold/detail/cuda/base/words.cuh>
@@ -9,7 +8,8 @@
 namespace tilefold::detail::cuda {
 
 /// Partial results of a long fold, one per level of the tree, held by lane `level`: the value of
-/// 2^level blocks waits there for its right neighbour. All lanes of the warp push the same values.
+/// 2^level nodes that were pushed waits there for its right neighbour. All lanes of the warp push
+/// the same values.
 template <class Reducer>
 class warp_stack {
   using acc = typename Reducer::accumulator;

@@ -26,7 +26,7 @@ namespace tilefold::detail::cuda {
 template <class Acc>
 struct equal_slices {
   std::int64_t slice_items;
-  Acc* slots;
+  Acc* partials;
   unsigned* arrivals;
 
   template <class Work>
@@ -93,7 +93,7 @@ struct queued_slices : long_queue<Acc> {
             entry.slice_items,
             static_cast<int>(s - entry.first_slice),
             static_cast<int>(tree::num_blocks(count, entry.slice_items)),
-            entry.first_slot};
+            entry.first_partial};
   }
 
   /// Called by every thread when its block is done, if there are slices; the last block resets the
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(
   using work_type = slice_work<tile_policy{Nt, Vt}, Forest, Reducer, Init, Out>;
   __shared__ typename work_type::shared_memory shared;
   cuda::wait_for_previous_launch();
-  const work_type work{forest, reducer, init, out, slices.slots, slices.arrivals, shared};
+  const work_type work{forest, reducer, init, out, slices.partials, slices.arrivals, shared};
   if (slices.none(work)) return;
   cuda::fold_slices(slices.all(work), work);
   slices.finish();

@@ -52,11 +52,10 @@ struct long_tree {
   std::int64_t tree;
   std::int64_t first_slice;  // among the slices of all long trees
   std::int64_t slice_items;
-  unsigned first_slot;  // for the values of its slices, if there are several
+  unsigned first_partial;  // for the values of its slices, if there are several
 };
 
-/// Counters of the turns in which warps take groups of trees (warp_turns.cuh), each on a line of
-/// its own.
+/// Counters of the turns in which warps take batches (warp_turns.cuh), each on a line of its own.
 struct turn_counters {
   unsigned taken[num_turn_counters * turn_counter_words];
 
@@ -65,20 +64,19 @@ struct turn_counters {
   }
 };
 
-/// What the first launch leaves to the others. Counters are zero before the first and after the
-/// last.
+/// What the first launch leaves to the others. Counters are zero before and after.
 template <class Acc>
 struct long_queue {
   struct counters {
     unsigned long long tail;  // trees << slice_bits | slices
-    unsigned slots;
+    unsigned partials;
     unsigned blocks_done;
     unsigned long long num_for_warps;  // trees
     turn_counters turns;
 
     __device__ void reset() {
       tail = 0;
-      slots = 0;
+      partials = 0;
       blocks_done = 0;
       num_for_warps = 0;
       turns.reset();
@@ -88,10 +86,10 @@ struct long_queue {
   static constexpr unsigned long long slice_mask = (1ull << slice_bits) - 1;
 
   counters* state;
-  unsigned* arrivals;  // a counter per slot; a tree uses that of its first
-  Acc* slots;
+  unsigned* arrivals;  // a counter per partial; a tree uses that of its first
+  Acc* partials;
   long_tree* trees;
-  unsigned max_slots;
+  unsigned max_partials;
   unsigned max_trees;
 
   __device__ unsigned num_trees() const {
@@ -109,11 +107,11 @@ __device__ bool enqueue(const long_queue<Acc>& queue, const forest_plan& plan, s
   if (state->tail >> long_queue<Acc>::slice_bits >= queue.max_trees) return false;
   std::int64_t slice_items = cuda::slice_size(count, plan.slice_items);
   auto slices = static_cast<unsigned>(tree::num_blocks(count, slice_items));
-  unsigned slot = 0;
+  unsigned partial = 0;
   if (slices > 1) {
-    const bool room = state->slots < queue.max_slots;
-    if (room) slot = atomicAdd(&queue.state->slots, slices);
-    if (!room || slot + slices > queue.max_slots) {
+    const bool room = state->partials < queue.max_partials;
+    if (room) partial = atomicAdd(&queue.state->partials, slices);
+    if (!room || partial + slices > queue.max_partials) {
       slice_items = cuda::slice_size(count, count);
       slices = 1;
     }
@@ -122,7 +120,7 @@ __device__ bool enqueue(const long_queue<Acc>& queue, const forest_plan& plan, s
   const auto index = static_cast<unsigned>(place >> long_queue<Acc>::slice_bits);
   if (index >= queue.max_trees) return false;
   queue.trees[index] = {tree, static_cast<std::int64_t>(place & long_queue<Acc>::slice_mask),
-                        slice_items, slot};
+                        slice_items, partial};
   return true;
 }
 

@@ -16,20 +16,19 @@
 
 namespace tilefold::detail::cuda {
 
-constexpr std::int64_t queued_slot_bytes(std::int64_t acc_bytes) {
-  return align_up(std::int64_t{max_queued_slots} * acc_bytes);
+constexpr std::int64_t queued_partial_bytes(std::int64_t acc_bytes) {
+  return align_up(std::int64_t{max_queued_partials} * acc_bytes);
 }
 
 /// A forest whose lengths only the GPU knows.
 constexpr workspace_demand queue_demand(std::int64_t most_trees, std::int64_t acc_bytes) {
   const std::int64_t trees = detail::smaller(most_trees, max_queued_trees);
-  return {queued_slot_bytes(acc_bytes) + trees * static_cast<std::int64_t>(sizeof(long_tree)),
+  return {queued_partial_bytes(acc_bytes) + trees * static_cast<std::int64_t>(sizeof(long_tree)),
           static_cast<std::int64_t>(sizeof(long_queue<char>::counters)) +
-              max_queued_slots * arrival_bytes};
+              max_queued_partials * arrival_bytes};
 }
 
-/// Slices of `trees` trees of `length` items, or of fewer and shorter ones, that have to meet; 0 if
-/// no tree is cut.
+/// Slices of `trees` trees of `length` items, or of fewer and shorter ones; 0 if no tree is cut.
 constexpr std::int64_t most_equal_slices(std::int64_t trees, std::int64_t length,
                                          std::int64_t tile) {
   if (trees == 0 || length <= tile) return 0;
@@ -42,17 +41,17 @@ constexpr workspace_demand equal_slices_demand(std::int64_t slices, std::int64_t
   return {slices * acc_bytes, slices * arrival_bytes};
 }
 
-/// Of a forest of `trees` trees whose lengths only the GPU knows, and any of fewer.
+/// The workspace of a forest of `trees` trees of unknown lengths, and any of fewer trees.
 inline std::int64_t forest_workspace_bytes(std::int64_t trees, std::int64_t acc_bytes) {
   const char* const query = "segments_workspace_bytes";
   cuda::require_size(query, "num_segments", trees, 0);
   cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
-  cuda::require_answer(query, max_queued_slots, acc_bytes);
+  cuda::require_answer(query, max_queued_partials, acc_bytes);
   return trees == 0 ? 0 : queue_demand(trees, acc_bytes).bytes();
 }
 
-/// Of `trees` trees of `length` items each, and any of fewer and of shorter ones, under the default
-/// policy.
+/// The workspace of `trees` trees of `length` items each, and any of fewer and of shorter trees,
+/// under the default policy.
 inline std::int64_t equal_workspace_bytes(std::int64_t trees, std::int64_t length,
                                           std::int64_t item_bytes, std::int64_t acc_bytes) {
   const char* const query = "equal_segments_workspace_bytes";

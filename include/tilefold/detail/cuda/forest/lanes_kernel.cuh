@@ -149,9 +149,9 @@ class batch_work {
   /// Queues those of `num` trees from `begin` on that are for blocks, or folds them where there is
   /// no room.
   __device__ __forceinline__ void queue_longest(std::int64_t begin, int num) const {
-    const Forest part = forest.from(begin);
+    const Forest here = forest.from(begin);
     for (int t = 0; t < num; t += warp_size) {
-      const trees_type trees(part, t, num, plan.warp_items);
+      const trees_type trees(here, t, num, plan.warp_items);
       unsigned longest = __ballot_sync(full_warp, trees.length == plan_type::for_blocks);
       for (; longest != 0; longest &= longest - 1) {
         queue_or_fold(begin + t + __ffs(static_cast<int>(longest)) - 1);
@@ -159,7 +159,7 @@ class batch_work {
     }
   }
 
-  /// The same of tree `t`, which is for blocks.
+  /// Queues tree `t`, which is for blocks, or folds it where there is no room.
   __device__ __forceinline__ void queue_or_fold(std::int64_t t) const {
     const bool is_first_lane = threadIdx.x % warp_size == 0;
     const std::int64_t count = forest.count(t);
@@ -188,7 +188,7 @@ class batch_work {
   /// Writes the result of tree `t`, of `count` items, of which the exact sum is known.
   template <class Window>
   __device__ __forceinline__ void keep_exact(std::int64_t t, int count, const Window& sum) const {
-    // As an accumulator, what stands for no items is their sum.
+    // An `empty` that is an accumulator is the sum of no items.
     if (std::is_same_v<Empty, acc> || count > 0) {
       cuda::write(out + t, reducer.result_of_exact_sum(sum, count));
     } else {
@@ -245,8 +245,8 @@ __device__ __forceinline__ void leave(const Work& work, const left_over& others,
   for (; b < batches.num(); b += step) work.queue_longest(batches.first(b), batches.size(b));
 }
 
-/// Whose trees are folded: of any forest, or only of one whose trees are not short, if that is
-/// asked.
+/// Which forests lanes_kernel folds: any, or only one whose trees are not short, if the launch asks
+/// for that.
 struct any_trees {
   any_trees() = default;
   explicit any_trees(bool) {}

@@ -37,7 +37,7 @@ inline constexpr bool takes_trees<offsets_forest<Source, Offsets>, Reducer> =
     all_stretch_vectors<Source> &&
     pays_to_take_trees(item_bytes<Source>, sizeof(typename Reducer::accumulator));
 
-/// What lanes_kernel folds then.
+/// Which forests lanes_kernel folds: short_trees_kernel takes the others where it may.
 template <class Forest, class Reducer>
 using which_trees = std::conditional_t<takes_trees<Forest, Reducer>, longer_trees, any_trees>;
 
@@ -63,12 +63,12 @@ auto ready_short_trees(const forest_job<Forest, Reducer, Init, Out, Empty>& job)
 
 /// Whether no tree of a forest is for lanes.
 template <class Forest>
-inline constexpr bool all_long = false;
+inline constexpr bool none_for_lanes = false;
 
 /// The trees that warps have after the first launch, or as the first launch.
 template <class Job>
 using trees_of_warps =
-    std::conditional_t<all_long<decltype(Job::forest)>, long_trees<typename Job::acc>,
+    std::conditional_t<none_for_lanes<decltype(Job::forest)>, uncounted_trees<typename Job::acc>,
                        counted_trees<typename Job::acc>>;
 
 /// The kernels for longer trees, which lanes_kernel leaves.
@@ -134,7 +134,7 @@ void ready_trees(const Job& job, std::int64_t most_trees) {
     }
   }
   if constexpr (!always_takes_one_launch<Job>) {
-    if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+    if constexpr (!none_for_lanes<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
     if constexpr (job_takes_trees<Job>) (void)cuda::ready_short_trees<Build>(job);
     (void)cuda::ready_warps<Build, trees_of_warps<Job>>(job);
     (void)cuda::ready_blocks<Build, Policy, queued_slices<typename Job::acc>>(job);
@@ -146,14 +146,14 @@ template <class Acc, class WorkspaceFor>
 long_queue<Acc> queue_in(std::int64_t most_trees, const WorkspaceFor& workspace_for) {
   using counters = typename long_queue<Acc>::counters;
   const auto trees = static_cast<unsigned>(detail::smaller(most_trees, max_queued_trees));
-  const std::int64_t slot_bytes = queued_slot_bytes(sizeof(Acc));
+  const std::int64_t partial_bytes = queued_partial_bytes(sizeof(Acc));
   const workspace& space = workspace_for(cuda::queue_demand(most_trees, sizeof(Acc)));
   auto* const state = space.arrivals<counters>();
   return {state,
           reinterpret_cast<unsigned*>(state + 1),
           space.partials<Acc>(),
-          reinterpret_cast<long_tree*>(space.partials() + slot_bytes),
-          max_queued_slots,
+          reinterpret_cast<long_tree*>(space.partials() + partial_bytes),
+          max_queued_partials,
           trees};
 }
 
@@ -163,7 +163,7 @@ void launch_all_in_one(const Job& job, std::int64_t most_trees, const WorkspaceF
   const auto queue = cuda::queue_in<typename Job::acc>(most_trees, workspace_for);
   const forest_plan plan{job.gpu.tuning().warp_items(most_trees), Policy.tile()};
   const auto kernel = cuda::ready_blocks<Build, Policy, slices_of_one_launch<Job>>(job);
-  kernel.launch(kernel.resident, job.stream, {plan, job.empty, queue.slots, queue.arrivals},
+  kernel.launch(kernel.resident, job.stream, {plan, job.empty, queue.partials, queue.arrivals},
                 job.forest, job.reducer, job.init, job.out);
 }
 
@@ -177,7 +177,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
   const forest_plan plan{
       tuning.warp_items(most_trees),
       detail::larger(tuning.slice_items(most_trees), std::int64_t{Policy.tile()})};
-  if constexpr (!all_long<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
+  if constexpr (!none_for_lanes<decltype(Job::forest)>) (void)cuda::ready_lanes<Build>(job);
   const auto by_warps = cuda::ready_warps<Build, trees_of_warps<Job>>(job);
   const auto by_blocks = cuda::ready_blocks<Build, Policy, queued_slices<acc>>(job);
   bool asked = false;
@@ -190,7 +190,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
     }
   }
   try {
-    if constexpr (!all_long<decltype(Job::forest)>) {
+    if constexpr (!none_for_lanes<decltype(Job::forest)>) {
       const auto by_lanes = cuda::ready_lanes<Build>(job);
       by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
                       job.init, job.empty, job.out, plan, queue, which_of_job<Job>{asked});
@@ -200,7 +200,7 @@ void launch_lanes_warps_blocks(const Job& job, std::int64_t most_trees,
     by_blocks.launch(by_blocks.resident, job.stream, queued_slices<acc>{queue}, job.forest,
                      job.reducer, job.init, job.out);
   } catch (...) {
-    // Nobody will take from the queue what the first launches put there.
+    // No launch will take from the queue what the first launches put there.
     (void)cudaMemsetAsync(queue.state, 0, sizeof *queue.state, job.stream);
     throw;
   }
@@ -327,7 +327,7 @@ inline constexpr bool stages_subtrees =
     (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
      !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order);
 
-/// Trees of 2^k items by staged rows, where there is a group of rows for every warp that the GPU
+/// Trees of 2^k items by staged rows, where there is a chunk of rows for every warp that the GPU
 /// holds; else there would be less to fold them by. False if there is not.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_staged_subtrees(
@@ -337,7 +337,7 @@ bool launch_staged_subtrees(
   constexpr int warps_of_block = work_type::nt / warp_size;
   const std::int64_t length = job.forest.length;
   if (!tree::is_power_of_two(length) || length < work_type::least_length ||
-      length > work_type::group_items) {
+      length > work_type::chunk_items) {
     return false;
   }
   if constexpr (!stages_trees<Source, Reducer>) {
@@ -348,7 +348,7 @@ bool launch_staged_subtrees(
       job.gpu, &subtree_kernel<Build, staged_subtree_work, Source, reducer_type, Init, Out>,
       "subtree_kernel", work_type::nt, starts::early);
   const std::int64_t n = job.forest.num_trees * length;
-  if (n / work_type::group_items < kernel.resident * warps_of_block) return false;
+  if (n / work_type::chunk_items < kernel.resident * warps_of_block) return false;
   kernel.launch(kernel.resident, job.stream, job.forest.source, job.reducer, job.init, job.out, n,
                 tree::floor_log2(length));
   return true;
@@ -505,7 +505,7 @@ void ready_forest(const Job& job, std::int64_t most_trees) {
 template <class Build, class Policy, class Job, class WorkspaceFor>
 void launch_forest(const Job& job, std::int64_t most_trees, const WorkspaceFor& workspace_for) {
   using source_type = typename decltype(Job::forest)::source_type;
-  // Who chose a policy has it.
+  // A policy that the caller set is used as it is.
   if constexpr (std::is_same_v<Policy, default_policy>) {
     if (cuda::launch_short_rows<Build>(job)) return;
   }

@@ -33,8 +33,8 @@ template <int Nt>
 class slice_plan {
   static constexpr int num_warps = Nt / warp_size;
   static constexpr int trees_per_thread = (most_one_launch_trees + Nt - 1) / Nt;
-  // Rounding may add a slice a tree; there are slots for those, too.
-  static constexpr std::int64_t most_slices = max_queued_slots - most_one_launch_trees;
+  // Rounding may add a slice a tree; there are partials for those, too.
+  static constexpr std::int64_t most_slices = max_queued_partials - most_one_launch_trees;
 
  public:
   struct shared_memory {
@@ -125,7 +125,7 @@ template <class Acc, class Empty>
 struct planned_slices {
   forest_plan lengths;
   Empty empty;
-  Acc* slots;
+  Acc* partials;
   unsigned* arrivals;
 
   /// Folds the trees for warps; whether there are no others.

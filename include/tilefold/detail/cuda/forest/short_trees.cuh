@@ -73,13 +73,13 @@ struct waiting_tree {
   int tree;
 };
 
-/// Groups of 32 trees before and after which memory goes on for 16 bytes: all but the first and the
-/// last 2^k, for the least k, of which few have items. Others are outer ones; the last one may not
-/// be whole.
-class inner_groups {
+/// Batches of 32 trees before and after which memory goes on for 16 bytes: all but the first and
+/// the last 2^k, for the least k, of which few have items. Others are outer ones, the last perhaps
+/// cut.
+class inner_batches {
  public:
   template <class Forest>
-  __device__ __forceinline__ explicit inner_groups(const Forest& forest)
+  __device__ __forceinline__ explicit inner_batches(const Forest& forest)
       : num_(static_cast<int>(tree::num_blocks(forest.size(), warp_size))) {
     // A lane looks at a k.
     const std::int64_t trees = forest.size();

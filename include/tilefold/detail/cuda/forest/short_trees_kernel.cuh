@@ -5,10 +5,10 @@
 // tree is promised to be short (segment_bound.hpp), this is the only launch, and nothing is
 // sampled.
 //
-//     forest      | group 0 | group 1 | ...      warp w: groups w, w + warps..., a tree a lane
+//     forest      | batch 0 | batch 1 | ...      warp w: batches w, w + warps..., a tree a lane
 //     a tree of
 //       up to short_items items   its lane folds it, while the next offsets come
-//       up to 32 runs             waits in the warp's queue, until there are enough for all lanes
+//       up to 32 stretches        waits in the warp's queue, until all lanes have enough to do
 //       more                      is left to warps_kernel or blocks_kernel, as lanes_kernel does
 #pragma once
 
@@ -31,23 +31,23 @@ struct short_trees_memory {
   static constexpr int most_listed = 14;
 
   waiting_tree waiting[2 * warp_size];
-  // Trees for blocks: of inner groups, and the first that there was no room for, or -1; whether
-  // there are any in outer groups.
+  // Trees for blocks: of inner batches, and the first that there was no room for, or -1; whether
+  // there are any in outer batches.
   int listed[most_listed];
   int num_listed;
   int first_unlisted;
   bool any_outer;
 };
 
-/// One warp's work. A group is 32 trees that lie side by side.
+/// One warp's work. A batch is 32 trees that lie side by side.
 template <class Work, int Items>
 class short_tree_work {
   using acc = typename Work::acc;
   using source_type = typename Work::source_type;
   using reducer_type = typename Work::reducer_type;
-  static constexpr int run_items = stretch_items<source_type>;
-  using plan_type = lane_plan<run_items>;
-  // As was promised.
+  static constexpr int items_of_stretch = stretch_items<source_type>;
+  using plan_type = lane_plan<items_of_stretch>;
+  // Whether the caller has promised that all trees are short.
   static constexpr bool all_short = all_dealt<typename Work::forest_type>;
 
  public:
@@ -61,28 +61,28 @@ class short_tree_work {
     __syncwarp();
   }
 
-  /// Folds those trees of groups `warp`, `warp + warps`... that are short enough to be dealt.
+  /// Folds those trees of batches `warp`, `warp + warps`... that are short enough to be dealt.
   __device__ __forceinline__ void fold(int warp, int warps) {
-    const inner_groups inner(work_.forest);
-    // The last warps may have a group less.
+    const inner_batches inner(work_.forest);
+    // The last warps may have a batch less.
     for (int g = warps - 1 - warp; g < inner.num_outer(); g += warps) fold_outer(inner.outer(g));
-    int group = inner.begin() + warp;
+    int batch = inner.begin() + warp;
     const int end = inner.end();
-    read_offsets(group, end);
-    while (group < end) {
-      const int t = group * warp_size + lane();
+    read_offsets(batch, end);
+    while (batch < end) {
+      const int t = batch * warp_size + lane();
       const std::int64_t begin = first_;
       const int count = short_length(last_ - first_);
       tree_of_lane<source_type, reducer_type, Items> tree;
       tree.load(detail::starting_at(work_.forest.source, begin), count > Items ? 0 : count, true);
-      group += warps;
-      read_offsets(group, end);  // come while these are folded
+      batch += warps;
+      read_offsets(batch, end);  // come while these are folded
       if constexpr (!all_short) let_wait(begin, count, t, count > Items, false);
       const acc value = tree.fold(work_.reducer);
       if (all_short || count <= Items) work_.write_tree(t, count, value);
       if constexpr (!all_short) {
         __syncwarp();
-        while (num_waiting_ >= (group < end ? warp_size : 1)) deal(true);
+        while (num_waiting_ >= (batch < end ? warp_size : 1)) deal(true);
         __syncwarp();
       }
     }
@@ -91,7 +91,7 @@ class short_tree_work {
   /// Queues the trees for blocks, or folds them where there is no room.
   __device__ __forceinline__ void queue_longest(int warp, int warps) const {
     const auto trees = static_cast<int>(work_.forest.size());
-    const inner_groups inner(work_.forest);
+    const inner_batches inner(work_.forest);
     int i = 0;
     int outer = memory_.any_outer ? warps - 1 - warp : inner.num_outer();
     int next = memory_.first_unlisted < 0 ? trees : memory_.first_unlisted;
@@ -119,24 +119,24 @@ class short_tree_work {
   // offset would be waited for.
   __device__ __forceinline__ static int lane() { return cuda::opaque_lane(); }
 
-  __device__ __forceinline__ void read_offsets(int group, int end) {
-    if (group >= end) return;
-    const int t = group * warp_size + lane();
+  __device__ __forceinline__ void read_offsets(int batch, int end) {
+    if (batch >= end) return;
+    const int t = batch * warp_size + lane();
     first_ = work_.forest.first(t);
     last_ = work_.forest.first(t + 1);
   }
 
-  // As lane_plan takes it; who folds a long one is asked when there is one. Of a tree that breaks a
-  // promise, the items that a lane has room for.
+  // A tree's length as lane_plan takes it. Of a tree that is longer than promised, the items that a
+  // lane has room for.
   __device__ __forceinline__ static int short_length(std::int64_t count) {
     if constexpr (all_short) count = detail::smaller(count, std::int64_t{Items});
     if (count > plan_type::most_items) return plan_type::for_warps;
     return static_cast<int>(detail::larger(count, std::int64_t{0}));
   }
 
-  // A group at either end of memory: all its trees are dealt.
-  __device__ __forceinline__ void fold_outer(int group) {
-    const int t = group * warp_size + lane();
+  // A batch at either end of memory: all its trees are dealt.
+  __device__ __forceinline__ void fold_outer(int batch) {
+    const int t = batch * warp_size + lane();
     const bool exists = t < work_.forest.size();
     const std::int64_t begin = exists ? work_.forest.first(t) : 0;
     const int count = exists ? short_length(work_.forest.count(t)) : 0;
@@ -161,9 +161,9 @@ class short_tree_work {
   }
 
   __device__ __forceinline__ void leave_long(int count, int t, bool outer) const {
-    const bool is_long = count == plan_type::for_warps;
-    const bool for_blocks = is_long && work_.forest.count(t) > work_.plan.warp_items;
-    const unsigned to_warps = __ballot_sync(full_warp, is_long && !for_blocks);
+    const bool is_left = count == plan_type::for_warps;
+    const bool for_blocks = is_left && work_.forest.count(t) > work_.plan.warp_items;
+    const unsigned to_warps = __ballot_sync(full_warp, is_left && !for_blocks);
     unsigned to_blocks = __ballot_sync(full_warp, for_blocks);
     if (lane() != 0) return;
     if (to_warps != 0) {
@@ -184,7 +184,7 @@ class short_tree_work {
     }
   }
 
-  // Those that came last, as many as there are lanes for.
+  // Deals the trees that came last, as many as there are lanes for.
   __device__ __forceinline__ void deal(bool inner) {
     waiting_tree mine{0, plan_type::no_tree, 0};
     if (lane() < num_waiting_) mine = memory_.waiting[num_waiting_ - 1 - lane()];
@@ -201,7 +201,7 @@ class short_tree_work {
   const Work& work_;
   short_trees_memory& memory_;
   int num_waiting_ = 0;
-  std::int64_t first_;  // of the next group
+  std::int64_t first_;  // of the next batch
   std::int64_t last_;
 };
 

@@ -4,13 +4,13 @@
 //
 //     tree      | slice 0 | slice 1 | slice 2 | slice 3 |   up to 1024 slices
 //     blocks         b         b'        b''      b'''      each folds a slice
-//     slots     [    v0        v1        v2       v3    ]   in the workspace; one counter a tree
+//     partials  [    v0        v1        v2       v3    ]   in the workspace; one counter a tree
 //                    `---------+----.----+--------'
-//     result                       out                      who arrives last folds the slots
+//     result                       out                      the last to arrive folds them
 //
 //     a slice   tile after tile, by all warps together; the tiles' values wait on a warp_stack.
 //               Large accumulators and structs: an aligned part a warp, whose lanes fold stretches
-//               or runs; the warps' values meet in shared memory.
+//               or cells; the warps' values meet in shared memory.
 //
 // Device code.
 #pragma once
@@ -36,7 +36,7 @@ struct tree_slice {
   std::int64_t size;
   int slice;
   int slices;
-  unsigned slot;  // of the tree's first slice
+  unsigned partial;  // of the tree's first slice
 };
 
 /// Whether the warps of a block of `nt` threads stage their parts of a slice: of structs, where
@@ -77,7 +77,7 @@ class slice_work {
   const Reducer& reducer;
   const Init& init;
   const Out& out;
-  acc* slots;
+  acc* partials;
   unsigned* arrivals;
   shared_memory& shared;
 
@@ -88,14 +88,15 @@ class slice_work {
       if (threadIdx.x == 0) write_tree(slice.tree, value.value);
       return;
     }
-    acc* const first_slot = slots + slice.slot;
-    if (threadIdx.x == 0) ::new (static_cast<void*>(first_slot + slice.slice)) acc(value.value);
+    acc* const first_partial = partials + slice.partial;
+    if (threadIdx.x == 0) ::new (static_cast<void*>(first_partial + slice.slice)) acc(value.value);
     const auto slices = static_cast<unsigned>(slice.slices);
-    const bool completed = cuda::arrive(arrivals + slice.slot, 1u, slices, shared.completed);
+    const bool completed = cuda::arrive(arrivals + slice.partial, 1u, slices, shared.completed);
     __syncthreads();  // read by all before the next arrival writes it
     if (!completed) return;
     const acc all = cuda::fold_partials<Policy.nt, max_slices / Policy.nt>(
-        reducer, first_slot, 0, slice.slices, __builtin_addressof(shared.warp_values[0][0].value));
+        reducer, first_partial, 0, slice.slices,
+        __builtin_addressof(shared.warp_values[0][0].value));
     if (threadIdx.x == 0) write_tree(slice.tree, all);
     __syncthreads();  // warp_values are free again
   }

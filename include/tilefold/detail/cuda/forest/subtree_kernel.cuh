@@ -12,9 +12,9 @@
 //     large k    a tree is packets of several lanes: row_fold merges them up to level k, and one
 //                lane writes each node
 //
-// What single folds stage comes in rows of runs out of shared memory (staged_rows.cuh):
+// What single folds stage comes in rows of cells out of shared memory (staged_rows.cuh):
 //
-//     group     | row 0 | row 1 | row 2 | row 3 |    of runs; warp w takes groups w, w + warps...
+//     chunk     | row 0 | row 1 | row 2 | row 3 |    of cells; warp w takes chunks w, w + warps...
 //     lane      a node of each row
 //     level k   row_fold merges nodes up to level k, and one lane writes each
 #pragma once
@@ -65,7 +65,7 @@ class subtree_work {
     }
     for (; c < whole; c += step) {
       loaded_rows loaded;
-      loaded.load_rows(source, lane_first(c));
+      loaded.load_all(source, lane_first(c));
       write_nodes<true>(loaded, c, chunk_items, level);
     }
     for (; c * chunk_items < n; c += step) fold_cut_chunk(c, level);
@@ -85,8 +85,7 @@ class subtree_work {
     return c * chunk_items + lane() * shape.width;
   }
 
-  // The items of the next chunk come while one is folded. Returns the first chunk that is not
-  // whole.
+  // The items of the next chunk come while one is folded. Returns the first cut chunk.
   __device__ __forceinline__ std::int64_t whole_chunks_ahead(std::int64_t c, std::int64_t step,
                                                              std::int64_t whole, int level) const {
     if (c >= whole) return c;
@@ -101,7 +100,7 @@ class subtree_work {
         },
         [&](std::int64_t at) {
           loaded_rows rows;
-          rows.load_rows(source, lane_first(at));
+          rows.load_all(source, lane_first(at));
           return rows;
         },
         [&](const loaded_rows& rows, std::int64_t at) {
@@ -115,8 +114,8 @@ class subtree_work {
     loaded_rows loaded;
 #pragma unroll
     for (int r = 0; r < shape.rows; ++r) {
-      loaded.load_part(source, lane_first(c) + r * row_items, r,
-                       count - lane() * shape.width - r * row_items);
+      loaded.load_one(source, lane_first(c) + r * row_items, r,
+                      count - lane() * shape.width - r * row_items);
     }
     write_nodes<false>(loaded, c, count, level);
   }
@@ -171,7 +170,7 @@ class subtree_work {
   }
 };
 
-/// One warp's work: the subtrees of runs that a warp stages.
+/// One warp's work: the subtrees of cells that a warp stages.
 template <class Source, class Reducer, class Init, class Out>
 class staged_subtree_work {
   using acc = typename Reducer::accumulator;
@@ -180,8 +179,8 @@ class staged_subtree_work {
   using rows_type = staged_rows<Source, Reducer>;
   static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
   // Items of a tree at least and at most.
-  static constexpr int least_length = shape.run;
-  static constexpr int group_items = shape.rows * rows_type::items;
+  static constexpr int least_length = shape.cell;
+  static constexpr int chunk_items = shape.rows * rows_type::items;
   static constexpr int nt = shape.nt;
   static constexpr int resident_blocks = shape.blocks;
   struct warp_memory {
@@ -194,24 +193,25 @@ class staged_subtree_work {
   const Out& out;
   std::int64_t n;  // items of all trees
 
-  /// Writes the nodes of level `level` of groups `g`, `g` + step...; n is a multiple of 2^level.
+  /// Writes the nodes of level `level` of chunks `g`, `g` + step...; n is a multiple of 2^level.
   __device__ __forceinline__ void run(std::int64_t g, std::int64_t step, int level,
                                       warp_memory& memory) const {
     const rows_type rows(source, reducer, memory.stages);
-    const std::int64_t whole = (n - rows.overread_items()) / group_items;
+    const std::int64_t whole = (n - rows.overread_items()) / chunk_items;
     if (g < whole) {
       const among_equals<Reducer> equals{reducer};
-      rows.template groups<shape.rows>(
-          g * group_items, step * group_items, g, whole, step,
+      rows.template chunks<shape.rows>(
+          g * chunk_items, step * chunk_items, g, whole, step,
           [&](const registers<acc, shape.rows>& nodes, std::int64_t at) {
-            row_fold<shape.rows, shape.run, true, among_equals<Reducer>>(equals, 0, 0)
-                .nodes(nodes, level - tree::floor_log2(shape.run), [&](int node, const acc& value) {
-                  write_tree(((at * group_items) >> level) + node, value);
-                });
+            row_fold<shape.rows, shape.cell, true, among_equals<Reducer>>(equals, 0, 0)
+                .nodes(nodes, level - tree::floor_log2(shape.cell),
+                       [&](int node, const acc& value) {
+                         write_tree(((at * chunk_items) >> level) + node, value);
+                       });
           });
     }
-    // What is left is less than a group, but for what a whole row would overread.
-    for (std::int64_t t = (whole * group_items >> level) + g; t < n >> level; t += step) {
+    // What is left is less than a chunk, but for what a whole row would overread.
+    for (std::int64_t t = (whole * chunk_items >> level) + g; t < n >> level; t += step) {
       const acc value =
           cuda::fold_stretches_by_warp(source, reducer, t << level, std::int64_t{1} << level, n);
       if (threadIdx.x % warp_size == 0) write_tree(t, value);

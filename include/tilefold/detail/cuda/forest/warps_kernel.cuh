@@ -6,10 +6,10 @@
 //       warp w          trees w, w + warps...
 //
 //     counted_trees   s s W s L s s W W s ...               s: done   W: for a warp   L: for blocks
-//                     | group | group | ...                 1 to 32 neighbouring trees a group
-//       warp w          groups by turns (warp_turns.cuh); a vote finds the W, which it folds
+//                     | batch | batch | ...                 1 to 32 neighbouring trees a batch
+//       warp w          batches by turns (warp_turns.cuh); a vote finds the W, which it folds
 //
-//     long_trees      W L W W L ...                         all too long for lanes
+//     uncounted_trees W L W W L ...                         all too long for lanes
 //       warp w          trees by turns: it folds the W, and queues the L
 //
 // Of counted_trees the first launch (lanes_kernel.cuh) has counted the W. The L are for
@@ -62,27 +62,27 @@ struct counted_trees {
                                            std::int64_t warps, const Fold& fold) const {
     const std::int64_t size = forest.size();
     const auto num = static_cast<std::int64_t>(queue.state->num_for_warps);
-    const auto group =
+    const auto batch =
         static_cast<int>(detail::bounded(size / num, std::int64_t{1}, std::int64_t{warp_size}));
-    const std::int64_t groups = tree::num_blocks(size, group);
-    if (warp >= groups) return;
+    const std::int64_t batches = tree::num_blocks(size, batch);
+    if (warp >= batches) return;
     using trees_type = lane_trees<Forest, Items>;
-    // Where few trees are for warps, a group holds one or none, and turns do not pay.
-    const bool in_turns = group < warp_size;
-    warp_turns turns(queue.state->turns, warp, warps, groups, in_turns);
+    // Where few trees are for warps, a batch holds one or none, and turns do not pay.
+    const bool in_turns = batch < warp_size;
+    warp_turns turns(queue.state->turns, warp, warps, batches, in_turns);
     cuda::stream_ahead<trees_type>(
         warp, [&](std::int64_t& g) { return turns.advance(g); },
         [&](std::int64_t g) {
-          const std::int64_t left = size - g * group;
-          return trees_type(forest.from(g * group), 0,
-                            left < group ? static_cast<int>(left) : group, plan.warp_items);
+          const std::int64_t left = size - g * batch;
+          return trees_type(forest.from(g * batch), 0,
+                            left < batch ? static_cast<int>(left) : batch, plan.warp_items);
         },
         [&](const trees_type& trees, std::int64_t g) {
-          const Forest part = forest.from(g * group);
+          const Forest here = forest.from(g * batch);
           unsigned found = __ballot_sync(full_warp, trees.length == lane_plan<Items>::for_warps);
           for (; found != 0; found &= found - 1) {
             const int owner = __ffs(static_cast<int>(found)) - 1;
-            fold(g * group + owner, trees.tree(part, 0, owner), trees.count(owner));
+            fold(g * batch + owner, trees.tree(here, 0, owner), trees.count(owner));
           }
         });
   }
@@ -91,7 +91,7 @@ struct counted_trees {
 /// The trees of a forest that has none for lanes, so that no launch is before this one. Those for
 /// blocks are queued; if the queue is full, a warp folds them.
 template <class Acc>
-struct long_trees {
+struct uncounted_trees {
   long_queue<Acc> queue;
   forest_plan plan;
 

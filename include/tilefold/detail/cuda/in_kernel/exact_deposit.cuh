@@ -48,9 +48,9 @@ __device__ __forceinline__ void note(std::uint64_t& seen_before, std::uint64_t m
 
 /// Adds mantissa * 2^bit, or takes it off, to a state.
 ///
-/// That there was an item is noted by those who find 0 in the first word that they add to. That is
-/// enough: a word that is not 0 was so from the beginning, in a state that says so, or was made so
-/// by another deposit. The first of these found a 0.
+/// A deposit that finds 0 in the first word that it adds to notes that there was an item. That is
+/// enough: a word that is not 0 was so from the beginning, in a state that says so, or another
+/// deposit made it so, the first of which found a 0.
 template <class State>
 __device__ __forceinline__ void add_atomically(State& state, std::uint64_t mantissa, int bit,
                                                bool negative) {
@@ -117,7 +117,7 @@ __device__ __forceinline__ void deposit_into(State& state, Item item) {
   }
 #if __CUDA_ARCH__ >= 800
   using sum = peer_sum<State::least, Item>;
-  // Of the lanes that happen to be here. Any answer is right.
+  // The lanes that happen to be here. Any answer is right.
   unsigned here = __activemask();
   const int window = x.bit / sum::piece_bits;
   const auto place = reinterpret_cast<std::uint64_t>(&state) << 7 | static_cast<unsigned>(window);

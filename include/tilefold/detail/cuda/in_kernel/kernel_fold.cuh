@@ -21,8 +21,8 @@
 
 namespace tilefold::detail::cuda {
 
-/// The border in a kernel of the user's. Its zero is a constant that nobody writes. The host could
-/// write it, so the compiler does not know its value. (It does know the ranges of special
+/// The border in a kernel of the user's. Its zero is a constant that is never written. The host
+/// could write it, so the compiler does not know its value. (It does know the ranges of special
 /// registers.)
 ///
 /// Both are templates of what is closed, so that modules without such kernels have no constant: one
@@ -140,7 +140,7 @@ __device__ __forceinline__ T warp_instruction(T value) {
 #endif
 }
 
-/// The same where lanes may have nothing.
+/// The fold of the values of the lanes that have one, in one instruction.
 template <class Op, class T>
 __device__ __forceinline__ T fold_at_once(const T& mine, bool present) {
   return cuda::warp_instruction<Op>(present ? mine : op_traits<Op, T>::identity());
@@ -162,7 +162,7 @@ __device__ __forceinline__ Acc fold_open(const Reducer& reducer, const registers
       });
 }
 
-/// `Folds` trees side by side over what `Lanes` lanes hold; lane l's part of each tree starts at
+/// `Folds` trees side by side over what `Lanes` lanes hold; lane l's items of each tree start at
 /// item first + l * (its items). Not full, the trees end at item `count`.
 template <class Reducer, class Items, int Folds, int Lanes>
 class lanes_fold {
@@ -233,7 +233,7 @@ __device__ __forceinline__ typename Reducer::accumulator fold_nodes_of_lanes(
   }
 }
 
-/// The result for whoever asked: of no items the identity, if there is one.
+/// The result of a fold: of no items the identity, if there is one.
 template <bool Full, class Reducer>
 __device__ __forceinline__ typename Reducer::result kernel_result(
     const Reducer& reducer, const typename Reducer::accumulator& folded, int count) {
@@ -253,7 +253,7 @@ __device__ __forceinline__ unsigned lane_id() {
   return lane;
 }
 
-/// The `Folds` trees of a group of `Lanes` lanes; `count` items in each.
+/// The `Folds` trees of a logical warp, `Lanes` neighbouring lanes; `count` items in each.
 template <int Lanes, int Folds, bool Full, class Items, class Op>
 __device__ __forceinline__ auto fold_warp(const Items* values, int count, const Op& op) {
   static_assert(tree::is_power_of_two(Lanes) && Lanes >= 2 && Lanes <= warp_size,
@@ -266,7 +266,7 @@ __device__ __forceinline__ auto fold_warp(const Items* values, int count, const 
   const auto reducer = types::make(op);
   const unsigned lane = cuda::lane_id() % Lanes;
   using lanes_of = lanes_fold<typename types::reducer, Items, Folds, Lanes>;
-  // Groups that are here together need not be told apart, which takes longer than the fold.
+  // Logical warps that are here together need not be told apart, which takes longer than the fold.
   if (Lanes == warp_size || __activemask() == full_warp) {
     const lanes_of lanes{reducer, static_cast<int>(lane), full_warp};
     return cuda::kernel_result<Full>(reducer, lanes.template fold<Full>(values, 0, count), count);
@@ -285,27 +285,27 @@ inline constexpr int best_readers =
     pays_to_read_in_pairs(Nt, sizeof(Acc), Full) ? warp_size / 2 : warp_size;
 
 /// How the nodes of a block's threads lie in shared memory, where each of `Readers` in the first
-/// warp reads those of a run of neighbouring threads in 16-byte loads: load k of all of them in a
+/// warp reads those of neighbouring threads in 16-byte loads: load k of all of them in a
 /// row, and gaps between the rows, so that neither the lanes that read nor the threads that write
 /// meet in a bank. The size is the same for any number of readers.
 template <int Nt, class Acc, int Readers = warp_size>
-struct thread_runs {
+struct thread_places {
   static constexpr int bytes = static_cast<int>(sizeof(Acc));
   // Words of other sizes would share banks; and large ones take too much memory.
   static constexpr bool usable = Nt > warp_size && (bytes == 4 || bytes == 8);
   static constexpr int readers = Readers;
-  static constexpr int run = usable ? rounded_up(Nt) / readers : 1;
+  static constexpr int of_reader = usable ? rounded_up(Nt) / readers : 1;
   static constexpr int width =
-      detail::smaller(run, load_bytes / detail::smaller(bytes, load_bytes));
-  static constexpr int loads = run / width;
+      detail::smaller(of_reader, load_bytes / detail::smaller(bytes, load_bytes));
+  static constexpr int loads = of_reader / width;
   // As many threads as write at once, and what they write of a row.
-  static constexpr int written = 128 / bytes / run * width;
+  static constexpr int written = 128 / bytes / of_reader * width;
   static constexpr int row = readers * width + detail::larger(written, width);
   using load = packet<width * bytes>;
   static constexpr int words = usable ? loads * row * bytes / 4 : 0;
 
   __device__ __forceinline__ static unsigned place(unsigned thread) {
-    return thread % run / width * row + thread / run * width + thread % width;
+    return thread % of_reader / width * row + thread / of_reader * width + thread % width;
   }
 };
 
@@ -315,9 +315,9 @@ struct thread_runs {
 template <int Nt, class Acc, int Folds>
 struct block_nodes {
   static constexpr int num_warps = (Nt + warp_size - 1) / warp_size;
-  using runs = thread_runs<Nt, Acc>;
+  using places = thread_places<Nt, Acc>;
   static constexpr int words_of_warps = Folds * rounded_up(num_warps) * words<Acc>::count;
-  alignas(16) unsigned word[detail::larger(words_of_warps, runs::words)];
+  alignas(16) unsigned word[detail::larger(words_of_warps, places::words)];
 
   /// Row `tree` of warps' nodes.
   __device__ __forceinline__ words<Acc>* of_warps(int tree) {
@@ -339,10 +339,10 @@ class threads_fold {
   static constexpr bool one_instruction = Folds == 1 && cuda::has_warp_instruction<op, acc>();
   static constexpr bool shuffles_nodes =
       Folds == 1 && num_warps * int{sizeof(acc)} > lane_nodes_bytes;
-  using warp_part = lanes_fold<Reducer, Items, Folds, lanes>;
+  using lanes_of_warp = lanes_fold<Reducer, Items, Folds, lanes>;
   static constexpr int readers = one_instruction ? warp_size : best_readers<Nt, acc, Full>;
-  using runs = thread_runs<Nt, acc, readers>;
-  static_assert(runs::words == thread_runs<Nt, acc>::words);
+  using places = thread_places<Nt, acc, readers>;
+  static_assert(places::words == thread_places<Nt, acc>::words);
 
  public:
   __device__ threads_fold(const Reducer& reducer, int count)
@@ -353,14 +353,14 @@ class threads_fold {
   template <class Nodes>
   __device__ __forceinline__ acc fold(const Items* values, Nodes& nodes) const {
     if constexpr (num_warps == 1 && (whole_warps || Folds == 1)) {
-      return result(is_whole(0) ? part().template fold<true>(values, 0, count_)
-                                : part().template fold<false>(values, 0, count_));
-    } else if constexpr (Folds == 1 && runs::usable) {
-      const acc mine = part().template thread_node<Full>(values[0], thread_ * vt, count_);
-      ::new (static_cast<void*>(nodes.of_threads() + runs::place(thread_))) acc(mine);
+      return result(is_whole(0) ? my_lanes().template fold<true>(values, 0, count_)
+                                : my_lanes().template fold<false>(values, 0, count_));
+    } else if constexpr (Folds == 1 && places::usable) {
+      const acc mine = my_lanes().template thread_node<Full>(values[0], thread_ * vt, count_);
+      ::new (static_cast<void*>(nodes.of_threads() + places::place(thread_))) acc(mine);
       const bool in_first = is_first_warp<!one_instruction>();
       __syncthreads();
-      return in_first ? result(fold_runs(nodes)) : mine;
+      return in_first ? result(fold_by_readers(nodes)) : mine;
     } else {
       const acc mine = put_warp_node(values, nodes);
       const bool in_first = is_first_warp<shuffles_nodes>();
@@ -379,7 +379,9 @@ class threads_fold {
   __device__ __forceinline__ bool is_whole(int warp) const {
     return (Full && whole_warps) || (warp + 1) * warp_items <= count_;
   }
-  __device__ __forceinline__ warp_part part() const { return {reducer_, lane(), full_warp}; }
+  __device__ __forceinline__ lanes_of_warp my_lanes() const {
+    return {reducer_, lane(), full_warp};
+  }
   // All lanes of a warp say the same, which the compiler knows of a vote alone: then it needs no
   // precautions at shuffles for lanes that went another way.
   template <bool Shuffles>
@@ -390,46 +392,48 @@ class threads_fold {
     return cuda::kernel_result<Full>(reducer_, folded, count_);
   }
 
-  // The tree over the threads' nodes: each lane's run, then the lanes.
+  // The tree over the threads' nodes: each reader's, then the lanes.
   template <class Nodes>
-  __device__ __forceinline__ acc fold_runs(Nodes& nodes) const {
-    constexpr bool full_lanes = Full && (Nt + runs::run - 1) / runs::run == runs::readers;
-    constexpr int each = warp_size / runs::readers;
+  __device__ __forceinline__ acc fold_by_readers(Nodes& nodes) const {
+    constexpr bool full_lanes =
+        Full && (Nt + places::of_reader - 1) / places::of_reader == places::readers;
+    constexpr int each = warp_size / places::readers;
     const int present = Full ? Nt : (count_ + vt - 1) / vt;
-    const acc node = run_node(nodes, lane() / each, present);
+    const acc node = node_of_reader(nodes, lane() / each, present);
     return cuda::fold_nodes_of_lanes<tree::floor_log2(each), full_lanes>(
-        reducer_, node, lane(), (present + runs::run - 1) / runs::run * each);
+        reducer_, node, lane(), (present + places::of_reader - 1) / places::of_reader * each);
   }
 
-  // The node of a reader's run, open to fusion unless it is a thread's.
+  // The node of what a reader reads, open to fusion unless it is a thread's.
   template <class Nodes>
-  __device__ __forceinline__ acc run_node(Nodes& nodes, int reader, int present) const {
+  __device__ __forceinline__ acc node_of_reader(Nodes& nodes, int reader, int present) const {
     constexpr bool full = Full && Nt == rounded_up(Nt);
-    constexpr int part = detail::smaller(runs::run, run_bytes_at_once / int{sizeof(acc)});
-    const int end = present - reader * runs::run;
-    return lane_tree<acc>::template cut<full, runs::run / part>(
-        0, (end + part - 1) / part,
-        [&](int k) { return part_node<full, part>(nodes, reader, k * part, end); },
+    constexpr int at_once =
+        detail::smaller(places::of_reader, read_bytes_at_once / int{sizeof(acc)});
+    const int end = present - reader * places::of_reader;
+    return lane_tree<acc>::template cut<full, places::of_reader / at_once>(
+        0, (end + at_once - 1) / at_once,
+        [&](int k) { return node_of_some<full, at_once>(nodes, reader, k * at_once, end); },
         [&](const acc& a, const acc& b, auto) {
           return reducer_.combine_open(reducer_.closed(a), reducer_.closed(b));
         });
   }
 
-  // The same of `Number` of its nodes from `at` on.
+  // The node of `Number` of the nodes that a reader reads, from its node `at` on.
   template <bool AllThere, int Number, class Nodes>
-  __device__ __forceinline__ acc part_node(Nodes& nodes, int reader, int at, int end) const {
+  __device__ __forceinline__ acc node_of_some(Nodes& nodes, int reader, int at, int end) const {
     registers<acc, Number> mine;
 #pragma unroll
-    for (int k = 0; k < Number / runs::width; ++k) {
+    for (int k = 0; k < Number / places::width; ++k) {
       struct items {
-        acc item[runs::width];
+        acc item[places::width];
       };
       const auto* from =
-          nodes.of_threads() + (at / runs::width + k) * runs::row + reader * runs::width;
+          nodes.of_threads() + (at / places::width + k) * places::row + reader * places::width;
       const auto loaded =
-          __builtin_bit_cast(items, *reinterpret_cast<const typename runs::load*>(from));
+          __builtin_bit_cast(items, *reinterpret_cast<const typename places::load*>(from));
 #pragma unroll
-      for (int j = 0; j < runs::width; ++j) mine.put(k * runs::width + j, loaded.item[j]);
+      for (int j = 0; j < places::width; ++j) mine.put(k * places::width + j, loaded.item[j]);
     }
     return cuda::fold_open<AllThere>(reducer_, mine, end - at);
   }
@@ -439,9 +443,9 @@ class threads_fold {
     const int first = warp() * warp_items;
     slot<acc> mine;
     if (is_whole(warp())) {
-      mine.put(part().template fold<true>(values, first, count_));
+      mine.put(my_lanes().template fold<true>(values, first, count_));
     } else if (Folds == 1 || whole_warps || warp() < Nt / warp_size) {
-      mine.put(part().template fold<false>(values, first, count_));
+      mine.put(my_lanes().template fold<false>(values, first, count_));
     } else {
       return put_nodes_of_missing_lanes(values, nodes, first);
     }

@@ -3,12 +3,13 @@
 // Where runs of equal neighbouring keys begin: a bit an item, found in one pass over the keys.
 //
 //     keys       a a b c c c d ...      heads   1 0 1 1 0 0 1 ...
-//     patch      | part 0 | part 1 | part 2 | part 3 |      2048 items, by one warp; 512 a part
-//     load       a part is 4 rows of 128 keys; lane l loads keys 4 l to 4 l + 3 of each row
-//     keep       bit 16 p + i of lane l: item 16 l + i of part p; so a word of 64 bits a lane
+//     patch      | quarter 0 | quarter 1 | quarter 2 | quarter 3 |      2048 items, by one warp
+//     load       a quarter is 4 rows of 128 keys; lane l loads keys 4 l to 4 l + 3 of each row
+//     keep       bit 16 p + i of lane l: item 16 l + i of quarter p; so a word of 64 bits a lane
 //     count      of a patch: its runs, and where the last one begins
-//     group      who completes a group of patches adds up what stands before each of them
-//     launch     who completes the last group does so for groups, and writes the number of runs
+//     group      the block that completes a group of patches adds up what stands before each
+//     launch     the block that completes the last group does so for groups, and writes the
+//                number of runs
 //
 // Device code.
 #pragma once
@@ -28,19 +29,19 @@
 
 namespace tilefold::detail::cuda {
 
-// Keys are read in rows of four neighbouring ones a lane. A part is as many items as make 16 bits a
-// lane.
+// Keys are read in rows of four neighbouring ones a lane. A quarter of a patch is as many items as
+// make 16 bits a lane.
 inline constexpr int quad_items = 4;
 inline constexpr int row_items = quad_items * warp_size;
-inline constexpr int part_rows = 4;
-inline constexpr int part_bits = quad_items * part_rows;
-inline constexpr int part_items = part_bits * warp_size;
-inline constexpr int patch_parts = patch_items / part_items;
+inline constexpr int quarter_rows = 4;
+inline constexpr int quarter_bits = quad_items * quarter_rows;
+inline constexpr int quarter_items = quarter_bits * warp_size;
+inline constexpr int patch_quarters = patch_items / quarter_items;
 
 /// The heads among the items of a patch that are one lane's: bit 16 p + i tells of item i of its 16
-/// neighbouring items in part p whether a run begins there.
+/// neighbouring items in quarter p whether a run begins there.
 using head_bits = unsigned long long;
-static_assert(patch_parts * part_bits == 64);
+static_assert(patch_quarters * quarter_bits == 64);
 
 __device__ __forceinline__ int lane_of_thread() {
   return static_cast<int>(threadIdx.x) % warp_size;
@@ -48,16 +49,16 @@ __device__ __forceinline__ int lane_of_thread() {
 
 /// The item of the patch that bit `bit` of this lane's tells of.
 __device__ __forceinline__ int item_of_bit(int bit) {
-  return bit / part_bits * part_items + lane_of_thread() * part_bits + bit % part_bits;
+  return bit / quarter_bits * quarter_items + lane_of_thread() * quarter_bits + bit % quarter_bits;
 }
 
-/// What is known of the heads in a stretch of items.
+/// What is known of the heads in a range of items.
 template <class Integer>
 struct basic_head_count {
   Integer runs;
-  Integer end;  // of the stretch up to its last head: that one's index + 1, 0 if there is none
+  Integer end;  // index of the last head in the range + 1, 0 if there is none
 
-  /// Of this stretch and a later one; both count items from the same place.
+  /// The count of this range and a later one; both count items from the same place.
   __device__ __forceinline__ basic_head_count then(const basic_head_count& later) const {
     return {runs + later.runs, detail::larger(end, later.end)};
   }
@@ -65,7 +66,7 @@ struct basic_head_count {
   __device__ __forceinline__ basic_head_count<Other> shifted(Other items) const {
     return {static_cast<Other>(runs), end == 0 ? Other{0} : items + static_cast<Other>(end)};
   }
-  /// Of all lanes' stretches, in every lane.
+  /// The count of all lanes' ranges, in every lane.
   __device__ __forceinline__ basic_head_count of_warp() const {
     basic_head_count all = *this;
 #pragma unroll
@@ -77,10 +78,10 @@ struct basic_head_count {
   }
 };
 using head_count = basic_head_count<std::int64_t>;
-/// Within a group of patches, counted from its first item.
+/// A count within a group of patches, from the group's first item on.
 using short_head_count = basic_head_count<unsigned>;
 
-/// Of a patch.
+/// The count of a patch of which this lane has `heads`, in every lane.
 __device__ __forceinline__ basic_head_count<int> count_heads(head_bits heads) {
   const int end = heads == 0 ? 0 : item_of_bit(63 - __clzll(static_cast<long long>(heads))) + 1;
   return basic_head_count<int>{__popcll(heads), end}.of_warp();
@@ -92,7 +93,7 @@ struct run_tables {
   short_head_count* in_group;  // of each patch: in it, and then before it in its group
   head_count* of_groups;       // of each group: before it
   unsigned* arrivals;          // of each group, and of groups; zero between launches
-  // Of each open run: its items, and which of the runs it is.
+  // The items of each open run, and which of the runs it is.
   std::int64_t* begins;
   std::int64_t* ends;
   std::int64_t* ranks;
@@ -110,8 +111,7 @@ struct run_tables {
   }
 
   /// Lists the last of the runs that `found` counts, if it is open. That run ends before item
-  /// `end`, where the next run begins or the range ends. `next_place()` gives its place in the
-  /// list.
+  /// `end`, where the next run begins or the range ends. `next_place()` gives its place.
   template <class NextPlace>
   __device__ __forceinline__ bool list_if_open(const head_count& found, std::int64_t end,
                                                const NextPlace& next_place) const {
@@ -185,18 +185,18 @@ struct head_finder {
 
   const Keys& input;
 
-  /// Of the patch that begins with item `begin`, which may be negative; this lane's.
+  /// This lane's heads of the patch that begins with item `begin`, which may be negative.
   __device__ __forceinline__ head_bits of_patch(std::int64_t begin) const {
     head_bits heads = 0;
     if (begin > 0 && begin + patch_items <= input.size) {
 #pragma unroll
-      for (int p = 0; p < patch_parts; ++p) {
-        heads |= head_bits{in_a_row(inside(begin + p * part_items))} << (p * part_bits);
+      for (int p = 0; p < patch_quarters; ++p) {
+        heads |= head_bits{in_a_row(inside(begin + p * quarter_items))} << (p * quarter_bits);
       }
     } else {
 #pragma unroll 1
-      for (int p = 0; p < patch_parts; ++p) {
-        heads |= head_bits{in_a_row(at_an_edge(begin + p * part_items))} << (p * part_bits);
+      for (int p = 0; p < patch_quarters; ++p) {
+        heads |= head_bits{in_a_row(at_an_edge(begin + p * quarter_items))} << (p * quarter_bits);
       }
     }
     return heads;
@@ -205,25 +205,25 @@ struct head_finder {
  private:
   // From bits 4 q + i of item i of the lane's quad in row q to those of 16 neighbours.
   __device__ __forceinline__ static unsigned in_a_row(unsigned heads) {
-    constexpr int lanes = warp_size / part_rows;  // that have a row's items in the end
+    constexpr int lanes = warp_size / quarter_rows;  // that have a row's items in the end
     const int lane = lane_of_thread();
     unsigned result = 0;
 #pragma unroll
-    for (int k = 0; k < part_rows; ++k) {
-      const unsigned quads = __shfl_sync(full_warp, heads, lane % lanes * part_rows + k);
+    for (int k = 0; k < quarter_rows; ++k) {
+      const unsigned quads = __shfl_sync(full_warp, heads, lane % lanes * quarter_rows + k);
       result |= (quads >> (lane / lanes * quad_items) & 15) << (k * quad_items);
     }
     return result;
   }
 
-  // Of the part that begins with item `first`, as rows of quads.
+  // The heads of the quarter that begins with item `first`, all of which exist.
   __device__ __forceinline__ unsigned inside(std::int64_t first) const {
     if constexpr (loads_key_quads<std::remove_const_t<decltype(Keys::keys)>>) {
       return of_quads(first);
     } else {
       unsigned heads = 0;
 #pragma unroll 1
-      for (int q = 0; q < part_rows; ++q) {
+      for (int q = 0; q < quarter_rows; ++q) {
 #pragma unroll
         for (int i = 0; i < quad_items; ++i) {
           const bool is_head =
@@ -235,14 +235,14 @@ struct head_finder {
     }
   }
 
-  // The same where not all items exist. For an item that does not exist, another one is compared
-  // and the answer dropped: so no load is under a condition, and loads need not wait for each
-  // other.
+  // The heads of a quarter of which not all items exist. For an item that does not exist, another
+  // one is compared and the answer dropped: so no load is under a condition, and loads need not
+  // wait for each other.
   __device__ __forceinline__ unsigned at_an_edge(std::int64_t first) const {
     unsigned heads = 0;
     const std::int64_t last = input.size - 1;
 #pragma unroll 1
-    for (int q = 0; q < part_rows && first <= last; ++q) {
+    for (int q = 0; q < quarter_rows && first <= last; ++q) {
 #pragma unroll
       for (int i = 0; i < quad_items; ++i) {
         const std::int64_t j = first + q * row_items + lane_of_thread() * quad_items + i;
@@ -260,18 +260,18 @@ struct head_finder {
     const int lane = lane_of_thread();
     const auto* const rows =
         reinterpret_cast<const key_packet<key_type>*>(input.keys + first) + lane;
-    key_packet<key_type> loaded[part_rows];
+    key_packet<key_type> loaded[quarter_rows];
 #pragma unroll
-    for (int q = 0; q < part_rows; ++q) loaded[q] = rows[q * warp_size];
+    for (int q = 0; q < quarter_rows; ++q) loaded[q] = rows[q * warp_size];
     const bool is_last = lane == warp_size - 1;
-    slot<key_type> before_part;
-    if (is_last) before_part.put(input.key(first - 1));
+    slot<key_type> before_quarter;
+    if (is_last) before_quarter.put(input.key(first - 1));
     unsigned heads = 0;
 #pragma unroll
-    for (int q = 0; q < part_rows; ++q) {
+    for (int q = 0; q < quarter_rows; ++q) {
       const quad keys = __builtin_bit_cast(quad, loaded[q]);
       const quad row_before = __builtin_bit_cast(quad, loaded[q == 0 ? 0 : q - 1]);
-      const key_type& before_row = q == 0 ? before_part.value : row_before.key[quad_items - 1];
+      const key_type& before_row = q == 0 ? before_quarter.value : row_before.key[quad_items - 1];
       const key_type before =
           shuffle_from<warp_size>(cuda::select(is_last, before_row, keys.key[quad_items - 1]),
                                   (lane + warp_size - 1) % warp_size, full_warp);
@@ -286,8 +286,8 @@ struct head_finder {
   }
 };
 
-/// Finds and counts all heads; a warp takes `rounds` patches. Who completes a group of patches adds
-/// up its counts, and who completes the last group those of groups.
+/// Finds and counts all heads; a warp takes `rounds` patches. The block that completes a group of
+/// patches adds up its counts, and the one that completes the last group those of groups.
 template <class Build, class Keys, class CountOut>
 __global__ void __launch_bounds__(by_key_nt)
     heads_kernel(Keys keys, CountOut num_runs_out, run_tables tables, int rounds) {

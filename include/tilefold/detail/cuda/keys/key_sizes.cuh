@@ -71,13 +71,13 @@ constexpr workspace_demand by_key_demand(std::int64_t n, std::int64_t acc_bytes)
           forest.arrival_bytes + (most_patch_groups(n) + 1) * arrival_bytes};
 }
 
-/// Of a reduce_by_key() of n keys, and any of fewer.
+/// The workspace of a reduce_by_key() of n keys, and any of fewer.
 inline std::int64_t keys_workspace_bytes(std::int64_t n, std::int64_t acc_bytes) {
   const char* const query = "by_key_workspace_bytes";
   cuda::require_size(query, "n", n, 0);
   cuda::require_size(query, "accumulator_bytes", acc_bytes, 1);
   cuda::require_countable(n);
-  cuda::require_answer(query, max_queued_slots, acc_bytes);
+  cuda::require_answer(query, max_queued_partials, acc_bytes);
   return by_key_demand(n, acc_bytes).bytes();
 }
 

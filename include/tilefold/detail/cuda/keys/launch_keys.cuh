@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From keys and values to the launches that fold runs: one that finds where they begin, one that
-// folds all but the long ones, and a forest of those. Host code.
+// folds all but the open ones, and a forest of those. Host code.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -34,8 +34,8 @@ std::int64_t items_to_alignment(const Keys& keys) {
   }
 }
 
-/// The tables of n items in a workspace that serves by_key_demand(); the first patch begins with
-/// item `origin`.
+/// The tables of n items in workspace of by_key_demand(); the first patch begins with item
+/// `origin`.
 inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::int64_t origin,
                                  std::int64_t acc_bytes) {
   static_assert(sizeof(head_bits) == 8 && sizeof(short_head_count) == 8 &&
@@ -60,7 +60,7 @@ inline run_tables lay_out_tables(const workspace& space, std::int64_t n, std::in
 
 /// An open run has more items than the lanes of a warp take.
 template <class Source>
-inline constexpr bool all_long<open_runs<Source>> = true;
+inline constexpr bool none_for_lanes<open_runs<Source>> = true;
 
 /// The kernel that folds runs, those that begin in `Share` items by a warp.
 template <class Build, int Share, class Heads, class Input, class Reducer, class Init,

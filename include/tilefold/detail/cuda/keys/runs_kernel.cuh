@@ -43,10 +43,10 @@ struct patch_heads {
   unsigned reach;       // of the reach_items after it
   head_bits later = 0;  // of the patch's items behind them, which are another warp's
 };
-static_assert(reach_items == 2 * part_items && 2 * part_bits == 32);
+static_assert(reach_items == 2 * quarter_items && 2 * quarter_bits == 32);
 
-/// Whether values come through a ring: structs that lie in memory, with accumulators as large, of
-/// sizes that gain.
+/// Whether values come through a ring: structs that lie in memory, with accumulators as large, if
+/// that pays.
 template <class Source, class Reducer>
 inline constexpr bool folds_from_ring = false;
 template <class T, class Reducer>
@@ -82,26 +82,26 @@ class patch_work {
   using fold_type = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, false,
                                  lifts_stretches<source_type, Reducer>, items>;
 
-  // Runs of a packet's items at most are short: a lane folds one, out of shared memory. The others
+  // Runs of up to short_items items are short: a lane folds one, out of shared memory. The others
   // are dealt to lanes, as all are if items are large.
-  static constexpr int packet = by_key_packet;
-  static constexpr int span_parts = span_items / part_items;
-  // Exact sums of short runs, too, are faster in neighbouring lanes (exact_runs.cuh).
+  static constexpr int short_items = by_key_short_items;
+  static constexpr int span_quarters = span_items / quarter_items;
+  // Exact sums of short runs, too, are faster in neighbouring lanes (exact_stretches.cuh).
   static constexpr bool stages =
       staged_bytes<source_type> <= most_by_key_staged_bytes && !sums_exactly<Reducer>;
-  static constexpr int most_short_items = stages ? packet : 0;
-  // As many as are listed.
-  static constexpr int most_long_runs = from_ring ? 1
-                                        : stages  ? (span_items + packet) / (packet + 1)
-                                                  : span_items;
-  using stage_type = warp_stage<source_type, stages ? span_items + packet : 1>;
+  static constexpr int most_items_of_lane = stages ? short_items : 0;
+  // Longer runs of a span at most.
+  static constexpr int most_longer_runs = from_ring ? 1
+                                          : stages  ? (span_items + short_items) / (short_items + 1)
+                                                    : span_items;
+  using stage_type = warp_stage<source_type, stages ? span_items + short_items : 1>;
 
  public:
   struct warp_memory : values::ring_type {
     stage_type stage;
-    // Of the runs that begin in the span, and then the end of the last one; from the span's start.
+    // Where the runs of the span begin, and then the end of the last one; from the span's start.
     unsigned short starts[span_items + 1];
-    unsigned short long_runs[most_long_runs];
+    unsigned short longer_runs[most_longer_runs];
   };
 
   __device__ patch_work(const Input& input, const Reducer& reducer, const Init& init,
@@ -136,7 +136,7 @@ class patch_work {
   __device__ __forceinline__ int start(int r) const { return memory.starts[r]; }
   __device__ __forceinline__ int length(int r) const { return start(r + 1) - start(r); }
 
-  // From the patch's start; negative if the end is out of reach.
+  // The end from the patch's start; negative if it is out of reach.
   __device__ __forceinline__ int end_of_last_run() const {
     const bool is_here = shares && __any_sync(full_warp, heads_.later != 0);
     const int none = is_here ? patch_items : reach_items;
@@ -153,28 +153,29 @@ class patch_work {
 
   // ---- spans
 
-  // Goes to the nearest earlier span that has runs, if there is one. Its last run ends at end_, or
+  // Goes to the nearest earlier span that has runs, if there is one. Its last run ends at end_ or
   // is open.
   __device__ __forceinline__ bool next_span() {
-    unsigned heads[span_parts];
+    unsigned heads[span_quarters];
     unsigned with_heads = 0;
     while (with_heads == 0 && span_ > 0) {
       --span_;
       unsigned any = 0;
 #pragma unroll
-      for (int p = 0; p < span_parts; ++p) {
-        heads[p] = static_cast<unsigned>(heads_.mine >> ((span_ * span_parts + p) * part_bits)) &
-                   ((1u << part_bits) - 1);
+      for (int p = 0; p < span_quarters; ++p) {
+        heads[p] =
+            static_cast<unsigned>(heads_.mine >> ((span_ * span_quarters + p) * quarter_bits)) &
+            ((1u << quarter_bits) - 1);
         any |= heads[p];
       }
       with_heads = __ballot_sync(full_warp, any != 0);
     }
     if (with_heads == 0) return false;
-    __syncwarp();  // everyone has read what was there
+    __syncwarp();  // all lanes have read what was there
     runs_ = 0;
 #pragma unroll
-    for (int p = 0; p < span_parts; ++p) {
-      runs_ += list_starts(heads[p], p * part_items, memory.starts + runs_);
+    for (int p = 0; p < span_quarters; ++p) {
+      runs_ += list_starts(heads[p], p * quarter_items, memory.starts + runs_);
     }
     closed_ = end_ < 0 ? runs_ - 1 : runs_;
     if (closed_ == runs_ && lane() == 0) {
@@ -182,16 +183,17 @@ class patch_work {
     }
     __syncwarp();
     if constexpr (stages) {
-      all_short_ = closed_ < runs_ || length(runs_ - 1) <= packet;
+      all_short_ = closed_ < runs_ || length(runs_ - 1) <= short_items;
 #pragma unroll
-      for (int p = 0; p < span_parts; ++p) {
+      for (int p = 0; p < span_quarters; ++p) {
         all_short_ = all_short_ && are_short(heads[p], p == 0 ? ~0u : heads[p == 0 ? 0 : p - 1]);
       }
     }
     return true;
   }
 
-  // Lists those of a part that begins with item `first` of the span; returns how many they are.
+  // Lists the starts of runs in the quarter that begins with item `first` of the span; returns how
+  // many there are.
   __device__ __forceinline__ int list_starts(unsigned heads, int first,
                                              unsigned short* starts) const {
     const int mine = __popc(heads);
@@ -202,29 +204,29 @@ class patch_work {
       if (lane() >= distance) up_to += received;
     }
     unsigned short* next = starts + (up_to - mine);
-    first += lane() * part_bits - 1;
+    first += lane() * quarter_bits - 1;
     for (unsigned left = heads; left != 0; left &= left - 1) {
       *next++ = static_cast<unsigned short>(first + __ffs(static_cast<int>(left)));
     }
     return __shfl_sync(full_warp, up_to, warp_size - 1);
   }
 
-  // A quick test that no run of a part has more than a packet's items: each item has a head among
-  // itself and the seven before. `before` are the lane's heads of the part before.
+  // A quick test that all runs of a quarter are short: each item has a head among
+  // itself and the seven before. `before` are the lane's heads of the quarter before.
   __device__ __forceinline__ bool are_short(unsigned heads, unsigned before) const {
     const bool is_last = lane() == warp_size - 1;
     const unsigned below =
         __shfl_sync(full_warp, is_last ? before : heads, (lane() + warp_size - 1) % warp_size);
-    unsigned near = heads << part_bits | (below & ((1u << part_bits) - 1));
-    static_assert(packet == 8 && part_bits == 16);
+    unsigned near = heads << quarter_bits | (below & ((1u << quarter_bits) - 1));
+    static_assert(short_items == 8 && quarter_bits == 16);
 #pragma unroll
-    for (int step = 1; step < packet; step *= 2) near |= near << step;
-    return __all_sync(full_warp, near >> part_bits == 0xffffu);
+    for (int step = 1; step < short_items; step *= 2) near |= near << step;
+    return __all_sync(full_warp, near >> quarter_bits == 0xffffu);
   }
 
   // ---- keys
 
-  // Those of the span's runs. A lane has several on their way.
+  // Writes the keys of the span's runs. A lane has several on their way.
   __device__ __forceinline__ void write_keys(std::int64_t rank) const {
     constexpr int at_once = sizeof(key_type) <= 8 ? 8 : 1;
     for (int first = lane(); first < runs_; first += at_once * warp_size) {
@@ -254,37 +256,38 @@ class patch_work {
   }
 
   __device__ __forceinline__ void fold_span_by_length(std::int64_t rank) {
-    const int num_long = all_short_ ? 0 : list_long_runs();
-    const bool any_short = num_long < closed_;
+    const int num_longer = all_short_ ? 0 : list_longer_runs();
+    const bool any_short = num_longer < closed_;
     const int origin = start(0);
     const source_type source = input.run(span_begin() + origin);
     if (stages && any_short) {
-      memory.stage.fill(source, detail::smaller(start(closed_), span_items + packet) - origin);
+      memory.stage.fill(source, detail::smaller(start(closed_), span_items + short_items) - origin);
     }
     write_keys(rank);
     if (stages && any_short) {
       cuda::finish_stage<0>();
       for (int r = lane(); r < closed_; r += warp_size) {
         const int n = length(r);
-        if (n <= packet) write_run(rank + r, packet_of_items(source, start(r) - origin, n));
+        if (n <= short_items) write_run(rank + r, node_of_short(source, start(r) - origin, n));
       }
     }
     if constexpr (writes_exact_sums<Reducer, Init>) {
-      sum_long_runs(num_long, rank);
+      sum_longer_runs(num_longer, rank);
     } else {
-      deal_long_runs(num_long, rank);
+      deal_longer_runs(num_longer, rank);
     }
   }
 
-  // Returns how many there are.
-  __device__ __forceinline__ int list_long_runs() const {
+  // Lists the runs that no lane folds by itself; returns how many there are.
+  __device__ __forceinline__ int list_longer_runs() const {
     int num = 0;
     for (int round = 0; round < closed_; round += warp_size) {
       const int r = round + lane();
-      const bool is_long = r < closed_ && length(r) > most_short_items;
-      const unsigned all = __ballot_sync(full_warp, is_long);
-      if (is_long) {
-        memory.long_runs[num + __popc(all & ((1u << lane()) - 1))] = static_cast<unsigned short>(r);
+      const bool is_longer = r < closed_ && length(r) > most_items_of_lane;
+      const unsigned all = __ballot_sync(full_warp, is_longer);
+      if (is_longer) {
+        memory.longer_runs[num + __popc(all & ((1u << lane()) - 1))] =
+            static_cast<unsigned short>(r);
       }
       num += __popc(all);
     }
@@ -297,10 +300,10 @@ class patch_work {
     return span_begin() >= load_bytes && span_begin() + start(closed_) + load_bytes <= input.size;
   }
 
-  __device__ __forceinline__ void deal_long_runs(int num, std::int64_t rank) const {
+  __device__ __forceinline__ void deal_longer_runs(int num, std::int64_t rank) const {
     const bool inner = is_inner();
     deal_runs(
-        num, rank, [&](int i) { return int{memory.long_runs[i]}; },
+        num, rank, [&](int i) { return int{memory.longer_runs[i]}; },
         [&](fold_type& fold, int r, int done, int) {
           fold.load(input.run(span_begin() + start(r)), done, inner);
         });
@@ -332,53 +335,53 @@ class patch_work {
                                             const Load& load) const {
     // A run that has too many items for the lanes waits until it is the first one, and is then
     // dealt in aligned blocks.
-    warp_stack<Reducer> blocks(reducer);
+    warp_stack<Reducer> nodes(reducer);
     int done = 0;
     for (int first = 0; first < num;) {
       const int i = first + lane();
       const int count = i < num ? length(run_of(i)) : plan_type::no_tree;
       const int left = __shfl_sync(full_warp, count, 0) - done;
       const bool is_cut = left + done > plan_type::most_items;
-      const int block = detail::smaller(left, plan_type::most_items);
+      const int cut = detail::smaller(left, plan_type::most_items);
       const bool is_dealt = is_cut ? lane() == 0 : count <= plan_type::most_items;
-      const plan_type dealt(!is_dealt ? plan_type::no_tree : is_cut ? block : count);
+      const plan_type dealt(!is_dealt ? plan_type::no_tree : is_cut ? cut : count);
       const int r = run_of(first + dealt.owner);
       fold_type fold(reducer, dealt);
       load(fold, r, done,
-           is_cut ? start(r) + done + block : start(run_of(first + dealt.trees - 1) + 1));
+           is_cut ? start(r) + done + cut : start(run_of(first + dealt.trees - 1) + 1));
       const acc value = fold.fold();
       if (!is_cut) {
         if (dealt.holds_result()) write_run(rank + r, value);
         first += dealt.trees;
         continue;
       }
-      blocks.push(cuda::shuffle_from<warp_size>(value, 0, full_warp));
+      nodes.push(cuda::shuffle_from<warp_size>(value, 0, full_warp));
       done += plan_type::most_items;
       if (left > plan_type::most_items) continue;
-      const acc all = blocks.value();
+      const acc all = nodes.value();
       if (lane() == 0) write_run(rank + r, all);
-      blocks.clear();
+      nodes.clear();
       done = 0;
       ++first;
     }
   }
 
-  // The same of exact sums. A run that has too many items for the lanes is the warp's.
-  __device__ __forceinline__ void sum_long_runs(int num, std::int64_t rank) const {
+  // Deals the listed runs for exact sums. Runs too long for the lanes are the warp's.
+  __device__ __forceinline__ void sum_longer_runs(int num, std::int64_t rank) const {
     const bool inner = is_inner();
     for (int first = 0; first < num;) {
       const int i = first + lane();
-      const int count = i < num ? length(memory.long_runs[i]) : plan_type::no_tree;
+      const int count = i < num ? length(memory.longer_runs[i]) : plan_type::no_tree;
       const int longest = __shfl_sync(full_warp, count, 0);
       if (longest > plan_type::most_items) {
-        const int r = memory.long_runs[first];
+        const int r = memory.longer_runs[first];
         cuda::write_exact_sum(input.run(span_begin() + start(r)), reducer, init, out + (rank + r),
                               std::int64_t{longest});
         ++first;
         continue;
       }
       const plan_type dealt(count <= plan_type::most_items ? count : plan_type::no_tree);
-      const int r = memory.long_runs[first + dealt.owner];
+      const int r = memory.longer_runs[first + dealt.owner];
       cuda::write_exact_sums(input.run(span_begin() + start(r)), reducer, init, unfinished{},
                              out + (rank + r), dealt, inner);
       first += dealt.trees;
@@ -386,8 +389,8 @@ class patch_work {
   }
 
   // The tree of n <= 8 staged items from `at` on.
-  __device__ __forceinline__ acc packet_of_items(const source_type& source, int at, int n) const {
-    return lane_tree<acc>::template first<packet>(
+  __device__ __forceinline__ acc node_of_short(const source_type& source, int at, int n) const {
+    return lane_tree<acc>::template first<short_items>(
         0, n, [&](int i) { return memory.stage.lift(reducer, source, at + i, i); },
         [&](const acc& a, const acc& b) { return reducer.combine(a, b); });
   }
@@ -406,7 +409,7 @@ class patch_work {
 
   const patch_heads heads_;
   // The span whose runs are listed, how many they are, and how many of them are not open.
-  int span_ = patch_parts / span_parts;
+  int span_ = patch_quarters / span_quarters;
   int runs_ = 0;
   int closed_ = 0;
   bool all_short_ = false;
@@ -542,7 +545,7 @@ struct value_of_output<Out> {
   using type = std::iter_value_t<Out>;
 };
 
-/// Where their values go: an output iterator that steps through ranks.
+/// Where the values of open runs go: an output iterator that steps through ranks.
 template <class Out>
 struct ranked_output {
   using value_type = typename value_of_output<Out>::type;

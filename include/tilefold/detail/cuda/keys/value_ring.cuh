@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Neighbouring items on their way through shared memory, a warp's own: what is folded next is on
-// its way while a deal of items is folded. They pass in chunks of 16 bytes, of which chunk c lies
-// at place c % chunks, here of 8:
+// its way while a deal of items is folded. They pass in vectors of 16 bytes, of which vector c lies
+// at place c % vectors, here of 8:
 //
-//     memory    | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | ...     all items, in chunks
+//     memory    | 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | ...     all items, in vectors
 //     ring      | 8 | 9 | 2 | 3 | 4 | 5 | 6 | 7 |
 //                 new     deal    on their way
-//     turn        wait() until chunks 2 and 3 are there; lanes read their items (stretches.cuh);
+//     turn        wait() until vectors 2 and 3 are there; lanes read their items (stretches.cuh);
 //                 next() asks for 10 and 11, which take the places of 2 and 3
 //
-// The copies are one coalesced sweep, however long the runs are among the items. Only bytes of the
-// items are touched. Device code.
+// The copies are one coalesced sweep, however long the runs of keys are among the items. Only bytes
+// of the items are touched. Device code.
 #pragma once
 
 #include <cstdint>
@@ -37,21 +37,21 @@ struct value_ring {
   static constexpr int unit_words = alignof(T) % 16 == 0 ? 4 : alignof(T) % 8 == 0 ? 2 : 1;
   /// Deals that have room, which are waited for one after the other.
   static constexpr int deals = detail::larger(by_key_ring_bytes / deal_bytes, 1);
-  // Items that begin inside of a chunk end inside of one.
+  // Items that begin inside of a vector end inside of one.
   static constexpr int most_deal_bytes = deal_bytes + (unit_words == 4 ? 0 : 2 * load_bytes);
   // A whole number of times all banks.
-  static constexpr int chunks =
+  static constexpr int vectors =
       (detail::larger(deals * most_deal_bytes, by_key_ring_bytes) + 127) / 128 * 8;
 
-  /// Where word `word` of the stream lies. Lanes that read strides of a power of two of chunks
-  /// would meet at one bank, so each eight chunks lie in another order.
+  /// Where word `word` of the stream lies. Lanes that read strides of a power of two of vectors
+  /// would meet at one bank, so each eight vectors lie in another order.
   __device__ __forceinline__ static int place(int word) {
-    int chunk = static_cast<int>(static_cast<unsigned>(word) / 4 % chunks);
-    if constexpr (tree::is_power_of_two(Items * item_bytes)) chunk ^= (chunk >> 3) & 7;
-    return chunk * 4 + (word & 3);
+    int vector = static_cast<int>(static_cast<unsigned>(word) / 4 % vectors);
+    if constexpr (tree::is_power_of_two(Items * item_bytes)) vector ^= (vector >> 3) & 7;
+    return vector * 4 + (word & 3);
   }
 
-  alignas(16) unsigned memory[chunks * 4];
+  alignas(16) unsigned memory[vectors * 4];
 };
 
 /// Where a source has no ring.
@@ -70,7 +70,8 @@ class value_stream {
         end_(at(count)),
         base_(reinterpret_cast<const unsigned*>(reinterpret_cast<const char*>(first) - begin_)) {
 #pragma unroll 1
-    for (int d = 1; d <= ring_type::deals; ++d) ask_up_to(d * ring_type::chunks / ring_type::deals);
+    for (int d = 1; d <= ring_type::deals; ++d)
+      ask_up_to(d * ring_type::vectors / ring_type::deals);
   }
 
   /// The byte of the stream that item i begins with.
@@ -79,24 +80,24 @@ class value_stream {
   /// Until the next deal is there for all lanes.
   __device__ __forceinline__ void wait() const { cuda::finish_stage<ring_type::deals - 1>(); }
 
-  /// Asks for what comes next: nobody reads an item before item i any more.
+  /// Asks for what comes next: no lane reads an item before item i any more.
   __device__ __forceinline__ void next(int i) {
-    __syncwarp();  // everyone has read
-    ask_up_to(at(i) / load_bytes + ring_type::chunks);
+    __syncwarp();  // all lanes have read
+    ask_up_to(at(i) / load_bytes + ring_type::vectors);
   }
 
  private:
-  __device__ __forceinline__ void ask_up_to(int chunk) {
-    chunk = detail::smaller(chunk, (end_ + load_bytes - 1) / load_bytes);
+  __device__ __forceinline__ void ask_up_to(int vector) {
+    vector = detail::smaller(vector, (end_ + load_bytes - 1) / load_bytes);
 #pragma unroll 4
-    for (int c = asked_ + static_cast<int>(threadIdx.x) % warp_size; c < chunk; c += warp_size) {
+    for (int c = asked_ + static_cast<int>(threadIdx.x) % warp_size; c < vector; c += warp_size) {
       copy(c);
     }
-    asked_ = detail::larger(asked_, chunk);
+    asked_ = detail::larger(asked_, vector);
     cuda::commit_stage();
   }
 
-  // The first and the last chunk may hold bytes that are none of the items'.
+  // The first and the last vector may hold bytes that are none of the items'.
   __device__ __forceinline__ void copy(int c) const {
     const unsigned* const from = base_ + c * 4;
     unsigned* const to = ring_.memory + ring_type::place(c * 4);
@@ -111,15 +112,15 @@ class value_stream {
         return;
       }
     }
-    cuda::copy_chunk(to, from);
+    cuda::copy_vector(to, from);
   }
 
   ring_type& ring_;
-  // Bytes of the stream, which begins with an aligned chunk.
+  // Bytes of the stream, which begins with an aligned vector.
   int begin_;
   int end_;
   const unsigned* base_;
-  int asked_ = 0;  // chunks
+  int asked_ = 0;  // vectors
 };
 
 }  // namespace tilefold::detail::cuda

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items of trees that stand side by side, as the columns of a matrix do: of each of its rows, a
-// thread holds the packet of neighbouring columns that one load brings.
+// Items of trees that stand side by side, as the columns of a matrix do. A bundle is the
+// neighbouring columns that one load brings; a thread holds several items of each.
 //
-//     row 0     thread 0: [a0 b0 c0 d0]   thread 1: [e0 f0 g0 h0]     a packet of 4 columns
-//     row 1               [a1 b1 c1 d1]             [e1 f1 g1 h1]
-//     row 2 ...
+//     items 0   thread 0: [a0 b0 c0 d0]   thread 1: [e0 f0 g0 h0]     bundles of 4 columns
+//     items 1             [a1 b1 c1 d1]             [e1 f1 g1 h1]
+//     items 2 ...
 //
-// Of a single column whose rows lie one after the other a load brings several rows. Device code.
+// Of a single column whose items lie one after the other, a load brings several items. Device code.
 #pragma once
 
 #include <cstddef>
@@ -24,37 +24,36 @@
 
 namespace tilefold::detail::cuda {
 
-/// Packets of `Width` neighbouring items, of which a thread holds one from each of Rows rows.
-/// `load_part` takes that of row r, `load_rows` all of them at once.
-template <class It, int Rows, int Width>
+/// `Items` items of each of the `Width` columns of a bundle, in a thread. `load_one` loads items
+/// number r, `load_all` all of them.
+template <class It, int Items, int Width>
 class column_items {
   using value = std::iter_value_t<It>;
-  static constexpr int bytes = Rows * static_cast<int>(sizeof(value));
+  static constexpr int bytes = Items * static_cast<int>(sizeof(value));
 
  public:
-  // Rows of one item that lie one after the other, from an aligned address on.
-  __device__ __forceinline__ void load_rows(const It& it, std::int64_t offset, std::int64_t) {
+  // Items of one column that lie one after the other, from an aligned address on.
+  __device__ __forceinline__ void load_all(const It& it, std::int64_t offset, std::int64_t) {
     static_assert(Width == 1);
     if constexpr (loads_packets<It> && bytes % load_bytes == 0 && load_bytes % sizeof(value) == 0) {
       struct {
         packet<load_bytes> packets[bytes / load_bytes];
       } loaded;
       struct values {
-        value item[Rows];
+        value item[Items];
       };
       const auto* const from = reinterpret_cast<const packet<load_bytes>*>(it + offset);
 #pragma unroll
       for (int i = 0; i < bytes / load_bytes; ++i) loaded.packets[i] = from[i];
       const values items = __builtin_bit_cast(values, loaded);
 #pragma unroll
-      for (int r = 0; r < Rows; ++r) values_.put(r, items.item[r]);
+      for (int r = 0; r < Items; ++r) values_.put(r, items.item[r]);
     } else {
 #pragma unroll
-      for (int r = 0; r < Rows; ++r) load_part(it, offset + r, r, 0);
+      for (int r = 0; r < Items; ++r) load_one(it, offset + r, r, 0);
     }
   }
-  __device__ __forceinline__ void load_part(const It& it, std::int64_t offset, int r,
-                                            std::int64_t) {
+  __device__ __forceinline__ void load_one(const It& it, std::int64_t offset, int r, std::int64_t) {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       values_.put(r * Width + j, detail::element(it, offset + j));
@@ -63,42 +62,43 @@ class column_items {
   __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
 
  private:
-  registers<value, Rows * Width> values_;
+  registers<value, Items * Width> values_;
 };
 
-/// Whether a packet is one load.
+/// Whether a bundle is one load.
 template <class T, int Width>
 inline constexpr bool is_one_load =
     (Width > 1) && (Width * sizeof(T) <= load_bytes) && packs_into_loads<T, Width>;
 
-template <class T, int Rows, int Width>
+template <class T, int Items, int Width>
   requires is_one_load<T, Width>
-class column_items<T*, Rows, Width> {
+class column_items<T*, Items, Width> {
   using value = std::remove_cv_t<T>;
-  using packet = cuda::packet_of<T, Width>;
+  using bundle = cuda::packet_of<T, Width>;
 
  public:
-  __device__ __forceinline__ void load_part(T* p, std::int64_t offset, int r, std::int64_t) {
-    packets_[r] = *reinterpret_cast<const packet*>(p + offset);
+  __device__ __forceinline__ void load_one(T* p, std::int64_t offset, int r, std::int64_t) {
+    bundles_[r] = *reinterpret_cast<const bundle*>(p + offset);
   }
   __device__ __forceinline__ value get(int r, int j) const {
-    return cuda::item_of<value, Width>(packets_[r], j);
+    return cuda::item_of<value, Width>(bundles_[r], j);
   }
 
  private:
-  packet packets_[Rows];
+  bundle bundles_[Items];
 };
 
-// An element's index is its row.
-template <int Rows, int Width>
-class column_items<index_iterator, Rows, Width> {
+// An element's index is its place in its column.
+template <int Items, int Width>
+class column_items<index_iterator, Items, Width> {
  public:
-  __device__ __forceinline__ void load_rows(const index_iterator&, std::int64_t, std::int64_t row) {
-    first_ = row;
+  __device__ __forceinline__ void load_all(const index_iterator&, std::int64_t,
+                                           std::int64_t index) {
+    first_ = index;
   }
-  __device__ __forceinline__ void load_part(const index_iterator&, std::int64_t, int r,
-                                            std::int64_t row) {
-    first_ = row - r;
+  __device__ __forceinline__ void load_one(const index_iterator&, std::int64_t, int r,
+                                           std::int64_t index) {
+    first_ = index - r;
   }
   __device__ __forceinline__ std::int64_t get(int r, int) const { return first_ + r; }
 
@@ -106,7 +106,7 @@ class column_items<index_iterator, Rows, Width> {
   std::int64_t first_;
 };
 
-/// Items per packet of one iterator; indices fit any.
+/// Items per bundle of one iterator; indices fit any.
 template <class It>
 inline constexpr int column_width_of = 1;
 template <class T>
@@ -115,7 +115,7 @@ inline constexpr int column_width_of<T*> =
 template <>
 inline constexpr int column_width_of<index_iterator> = load_bytes;
 
-/// Of all iterators of a source.
+/// Items per bundle of all iterators of a source.
 template <class Source>
 inline constexpr int column_width = 1;
 template <std::size_t... Index, class... Its>
@@ -127,14 +127,14 @@ inline constexpr int column_width<source_of<std::index_sequence<Index...>, Its..
 template <adaptor It>
 inline constexpr int column_width_of<It> = column_width<underneath_t<It>>;
 
-template <int Rows, int Width>
+template <int Items, int Width>
 struct column_holders : in_registers {
   template <class It>
-  using of = column_items<It, Rows, Width>;
+  using of = column_items<It, Items, Width>;
 };
 
-/// A packet of columns from each of Rows rows.
-template <class Source, int Rows, int Width>
-using column_packets = elements_of<Source, column_holders<Rows, Width>>;
+/// `Items` items of a bundle of `Width` columns, of every iterator of a source.
+template <class Source, int Items, int Width>
+using column_bundles = elements_of<Source, column_holders<Items, Width>>;
 
 }  // namespace tilefold::detail::cuda

@@ -91,8 +91,8 @@ struct holder_leaf {
 };
 
 /// A holder for each iterator of a source, `Holders::of<It>` for It unless that is an adaptor. A
-/// place is what a kind of holders calls one: a row and a column, or an offset. What only some
-/// kinds do only those are asked for.
+/// place is what a kind of holders takes for one: a row and a column, or an offset. Each kind of
+/// holders has those of the functions below that its callers need.
 template <class Source, class Holders>
 class elements_of;
 
@@ -127,12 +127,12 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
     (holder<Index>(*this).load(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_rows(const source_type& source, Place... place) {
-    (holder<Index>(*this).load_rows(iterator<Index>(source), place...), ...);
+  __device__ __forceinline__ void load_all(const source_type& source, Place... place) {
+    (holder<Index>(*this).load_all(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_part(const source_type& source, Place... place) {
-    (holder<Index>(*this).load_part(iterator<Index>(source), place...), ...);
+  __device__ __forceinline__ void load_one(const source_type& source, Place... place) {
+    (holder<Index>(*this).load_one(iterator<Index>(source), place...), ...);
   }
   template <class... Place>
   __device__ __forceinline__ void load_ring(const Place&... place) {
@@ -157,7 +157,7 @@ class elements_of<source_of<std::index_sequence<Index...>, Its...>, Holders>
                                                                 Place... place) const {
     return reducer.lift(holder<Index>(*this).get(place...)...);
   }
-  /// The same, added to an accumulator of elements that stand before it.
+  /// Adds the element at a place to an accumulator of the elements before it.
   template <class Reducer, class... Place>
   __device__ __forceinline__ void absorb(const Reducer& reducer,
                                          typename Reducer::accumulator& value,
@@ -214,14 +214,14 @@ class adaptor_in_registers {
     elements_.load(cuda::underneath(it), place...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_rows(const It& it, Place... place) {
+  __device__ __forceinline__ void load_all(const It& it, Place... place) {
     function_.hold(it);
-    elements_.load_rows(cuda::underneath(it), place...);
+    elements_.load_all(cuda::underneath(it), place...);
   }
   template <class... Place>
-  __device__ __forceinline__ void load_part(const It& it, Place... place) {
+  __device__ __forceinline__ void load_one(const It& it, Place... place) {
     function_.hold(it);
-    elements_.load_part(cuda::underneath(it), place...);
+    elements_.load_one(cuda::underneath(it), place...);
   }
   __device__ __forceinline__ void settle() { elements_.settle(); }
   template <int N>

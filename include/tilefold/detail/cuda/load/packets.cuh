@@ -65,8 +65,8 @@ constexpr int packet_width_of(const source_of<std::index_sequence<Index...>, Its
 }
 
 // Rows packets of one lane, read through iterator It; the lane's packet of row r starts at item
-// `first` + r * row_items. `load_rows` takes rows that exist as a whole, with all lanes of the
-// warp. `load_part` takes the first `available` items of one packet, which may be none or more than
+// `first` + r * row_items. `load_all` takes rows that exist as a whole, with all lanes of the
+// warp. `load_one` takes the first `available` items of one packet, which may be none or more than
 // there are; the others stay undefined.
 template <class It, int Rows, int Width>
 class lane_items {
@@ -75,12 +75,11 @@ class lane_items {
  public:
   __device__ static bool overreads(const It&) { return false; }
 
-  __device__ __forceinline__ void load_rows(const It& it, std::int64_t first) {
+  __device__ __forceinline__ void load_all(const It& it, std::int64_t first) {
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) load_part(it, first + r * warp_size * Width, r, Width);
+    for (int r = 0; r < Rows; ++r) load_one(it, first + r * warp_size * Width, r, Width);
   }
-  __device__ __forceinline__ void load_part(const It& it, std::int64_t first, int r,
-                                            int available) {
+  __device__ __forceinline__ void load_one(const It& it, std::int64_t first, int r, int available) {
 #pragma unroll
     for (int j = 0; j < Width; ++j) {
       if (j < available) values_.put(r * Width + j, detail::element(it, first + j));
@@ -97,10 +96,10 @@ template <int Rows, int Width>
 class lane_items<index_iterator, Rows, Width> {
  public:
   __device__ static bool overreads(const index_iterator&) { return false; }
-  __device__ __forceinline__ void load_rows(const index_iterator&, std::int64_t first) {
+  __device__ __forceinline__ void load_all(const index_iterator&, std::int64_t first) {
     first_ = first;
   }
-  __device__ __forceinline__ void load_part(const index_iterator&, std::int64_t first, int r, int) {
+  __device__ __forceinline__ void load_one(const index_iterator&, std::int64_t first, int r, int) {
     first_ = first - r * warp_size * Width;
   }
   __device__ __forceinline__ std::int64_t get(int r, int j) const {
@@ -126,7 +125,7 @@ class lane_items<T*, Rows, Width> {
     return can_shift && cuda::misalignment(p, alignment) != 0;
   }
 
-  __device__ __forceinline__ void load_rows(const T* p, std::int64_t first) {
+  __device__ __forceinline__ void load_all(const T* p, std::int64_t first) {
     const unsigned offset = cuda::misalignment(p, alignment);
     if (offset == 0) {
       load_aligned(reinterpret_cast<const packet*>(p + first));
@@ -137,11 +136,11 @@ class lane_items<T*, Rows, Width> {
       shift_rows(aligned, offset);
     } else {
 #pragma unroll
-      for (int r = 0; r < Rows; ++r) load_part(p, first + r * warp_size * Width, r, Width);
+      for (int r = 0; r < Rows; ++r) load_one(p, first + r * warp_size * Width, r, Width);
     }
   }
 
-  __device__ __forceinline__ void load_part(const T* p, std::int64_t first, int r, int available) {
+  __device__ __forceinline__ void load_one(const T* p, std::int64_t first, int r, int available) {
     if (available >= Width && cuda::misalignment(p, alignment) == 0) {
       packets_[r] = *reinterpret_cast<const packet*>(p + first);
       return;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Items in shared memory, a warp's own, as a row of runs, one for each lane (lane_stage), here of
-// 32 words:
+// Items in shared memory, a warp's own, as a stripe of cells, one for each lane (lane_stage), here
+// of 32 words:
 //
-//     memory    | run 0 | run 1 | run 2 | ... | run 31 |      copied by all lanes together: lane l
-//                                                             takes chunks l, l + 32... of 4 words
-//     shared      run 0    chunks  0 1 2 3 4 5 6 7            in the order that they lie there:
-//                 run 1            1 0 3 2 5 4 7 6            chunk c of run q lies at c ^ (q % 8)
-//                 run 2            2 3 0 1 6 7 4 5
-//     read        lane q reads chunks 0, 1, 2... of run q
+//     memory    | cell 0 | cell 1 | cell 2 | ... | cell 31 |      copied by all lanes together:
+//     lane
+//                                                                 l takes 16-byte vectors l, l
+//                                                                 + 32...
+//     shared      cell 0    vectors  0 1 2 3 4 5 6 7      in the order that they lie there:
+//                 cell 1             1 0 3 2 5 4 7 6      vector v of cell q lies at v ^ (q % 8)
+//                 cell 2             2 3 0 1 6 7 4 5
+//     read        lane q reads vectors 0, 1, 2... of cell q
 //
-// Runs of a power of two of words begin in the same banks. In this order, neighbouring lanes find
-// their chunks c in different banks, so they stay out of each other's way. Words or pairs of them
-// are copied in place of chunks if memory is not aligned. Items of 1 or 2 bytes lie as the words
-// that hold them, runs one word apart. staged_span.cuh has a span that any lane reads. Device code.
+// Cells of a power of two of words begin in the same banks. In this order, neighbouring lanes find
+// their vectors v in different banks, so they stay out of each other's way. Words or pairs of them
+// are copied in place of vectors if memory is not aligned. Items of 1 or 2 bytes lie as the words
+// that hold them, cells one word apart. Spans are in staged_span.cuh. Device code.
 #pragma once
 
 #include <cstddef>
@@ -90,14 +92,14 @@ class shared_elements : public elements_of<Source, Holders> {
   template <class... Count>
   __device__ __forceinline__ void fill(const Source& source, Count... count) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    __syncwarp();  // everyone has read what was here
+    __syncwarp();  // all lanes have read what was here
     this->load(source, lane, count...);
     cuda::commit_stage();
   }
 };
 
 /// 16 bytes from global to shared memory; there after finish_stage().
-__device__ __forceinline__ void copy_chunk(unsigned* to, const unsigned* from) {
+__device__ __forceinline__ void copy_vector(unsigned* to, const unsigned* from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(to))),
@@ -122,44 +124,47 @@ __device__ __forceinline__ void copy_pair(unsigned* to, const unsigned* from) {
 
 /// 1, 2 or 4 words.
 template <int Words>
-__device__ __forceinline__ void copy_part(unsigned* to, const unsigned* from) {
+__device__ __forceinline__ void copy_words(unsigned* to, const unsigned* from) {
   static_assert(Words == 1 || Words == 2 || Words == 4);
   if constexpr (Words == 1) {
     cuda::copy_word(to, from);
   } else if constexpr (Words == 2) {
     cuda::copy_pair(to, from);
   } else {
-    cuda::copy_chunk(to, from);
+    cuda::copy_vector(to, from);
   }
 }
 
-/// The run of lane q is `RunWords` words, of which word w lies at q * RunWords + (w ^ key(q)).
+/// The cell of lane q is `CellWords` words, of which word w lies at q * CellWords + (w ^ key(q)).
 ///
-/// Lanes that read 16 bytes each take turns by eights, whose chunks should lie in all eight parts
-/// of the banks. Runs of an odd number of chunks do so by themselves. In those of 2^bits times an
-/// odd number, 2^bits lanes of eight would meet, so each has its chunks in another order.
-template <int RunWords>
-struct run_places {
-  static constexpr int chunks = RunWords / 4;
-  static constexpr bool power_of_two = tree::is_power_of_two(RunWords);
-  static constexpr int bits = chunks % 8 == 0 ? 3 : chunks % 4 == 0 ? 2 : chunks % 2 == 0 ? 1 : 0;
+/// Lanes that read 16 bytes each take turns by eights, whose vectors should lie in all eighths
+/// of the banks. Cells of an odd number of vectors do so by themselves. In those of 2^bits times an
+/// odd number, 2^bits lanes of eight would meet, so each has its vectors in another order.
+template <int CellWords>
+struct cell_places {
+  static constexpr int vectors = CellWords / 4;
+  static constexpr bool power_of_two = tree::is_power_of_two(CellWords);
+  static constexpr int bits = vectors % 8 == 0   ? 3
+                              : vectors % 4 == 0 ? 2
+                              : vectors % 2 == 0 ? 1
+                                                 : 0;
 
   __device__ __forceinline__ static int key(int q) {
     return ((q >> (3 - bits)) & ((1 << bits) - 1)) * 4;
   }
-  __device__ __forceinline__ static int word(int q, int w) { return q * RunWords + (w ^ key(q)); }
+  __device__ __forceinline__ static int word(int q, int w) { return q * CellWords + (w ^ key(q)); }
 };
 
-/// Runs of `Run` items of one iterator.
-template <class It, int Run>
-class staged_runs {
+/// Cells of `Cell` items of one iterator.
+template <class It, int Cell>
+class staged_cells {
   using value = std::iter_value_t<It>;
   static constexpr int item_words = words<value>::count;
-  static constexpr int run_words = Run * item_words;
+  static constexpr int cell_words = Cell * item_words;
   static constexpr bool by_words =
       loads_packets<It> && sizeof(value) % 4 == 0 && alignof(value) % 4 == 0;
-  using places = run_places<run_words>;
-  static_assert(run_words % 4 == 0);
+  using places = cell_places<cell_words>;
+  static_assert(cell_words % 4 == 0);
 
  public:
   __device__ static bool overreads(const It&) { return false; }
@@ -167,35 +172,35 @@ class staged_runs {
   __device__ __forceinline__ void load(const It& first, int lane) {
     if constexpr (!by_words) {
 #pragma unroll 4
-      for (int k = 0; k < Run; ++k) {
+      for (int k = 0; k < Cell; ++k) {
         const int i = lane + k * warp_size;
-        put(i / Run, i % Run, detail::element(first, i));
+        put(i / Cell, i % Cell, detail::element(first, i));
       }
     } else {
       const auto* const from = reinterpret_cast<const unsigned*>(first);
       if (cuda::misalignment(from) == 0) {
-        copy_chunks(from, lane);
+        copy_vectors(from, lane);
       } else if constexpr (alignof(value) % 8 == 0) {
-        copy_parts<2>(from, lane);
+        copy_all_by<2>(from, lane);
       } else {
-        copy_parts<1>(from, lane);
+        copy_all_by<1>(from, lane);
       }
     }
   }
 
-  /// The same of the first `count` items alone; what is behind them is not touched.
+  /// Loads the first `count` items alone; what is behind them is not touched.
   __device__ __forceinline__ void load(const It& first, int lane, int count)
     requires by_words
   {
     const auto* const from = reinterpret_cast<const unsigned*>(first);
     const int words = count * item_words;
     if constexpr (item_words % 4 == 0) {
-      if (cuda::misalignment(from) == 0) return copy_parts<4>(from, lane, words);
+      if (cuda::misalignment(from) == 0) return copy_all_by<4>(from, lane, words);
     }
-    copy_parts<alignof(value) % 8 == 0 ? 2 : 1>(from, lane, words);
+    copy_all_by<alignof(value) % 8 == 0 ? 2 : 1>(from, lane, words);
   }
 
-  /// N items of this lane's run from item i on.
+  /// N items of this lane's cell from item i on.
   template <int N>
   __device__ __forceinline__ registers<value, N> get_packet(const It&, int lane, int i,
                                                             std::int64_t) const {
@@ -204,17 +209,17 @@ class staged_runs {
       words<value> item[N];
     };
     union {
-      uint4 chunk[N * item_words / 4];
+      uint4 vector[N * item_words / 4];
       items all;
     } loaded;
-    const unsigned* const mine = memory_ + lane * run_words;
+    const unsigned* const mine = memory_ + lane * cell_words;
     const int key = places::key(lane);
     const int first = places::power_of_two ? i * item_words ^ key : i * item_words;
 #pragma unroll
     for (int c = 0; c < N * item_words / 4; ++c) {
-      // In a run of a power of two of words, `first` has no bits among those of 4 c.
+      // In a cell of a power of two of words, `first` has no bits among those of 4 c.
       const int at = places::power_of_two ? first ^ (4 * c) : (first + 4 * c) ^ key;
-      loaded.chunk[c] = *reinterpret_cast<const uint4*>(mine + at);
+      loaded.vector[c] = *reinterpret_cast<const uint4*>(mine + at);
     }
     registers<value, N> result;
 #pragma unroll
@@ -223,40 +228,40 @@ class staged_runs {
   }
 
  private:
-  __device__ __forceinline__ void copy_chunks(const unsigned* from, int lane) {
-    if constexpr (places::power_of_two && places::chunks <= 8) {
+  __device__ __forceinline__ void copy_vectors(const unsigned* from, int lane) {
+    if constexpr (places::power_of_two && places::vectors <= 8) {
       from += lane * 4;
-      constexpr int runs = warp_size / places::chunks;  // that all lanes copy at once
-      constexpr int copied = 4 * warp_size;             // words at once
-      // Two sets of runs further on, keys are the same again.
-      unsigned* const even = memory_ + (lane * 4 ^ places::key(lane / places::chunks));
-      unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / places::chunks + runs));
+      constexpr int cells = warp_size / places::vectors;  // that all lanes copy at once
+      constexpr int copied = 4 * warp_size;               // words at once
+      // Two sets of cells further on, keys are the same again.
+      unsigned* const even = memory_ + (lane * 4 ^ places::key(lane / places::vectors));
+      unsigned* const odd = memory_ + (lane * 4 ^ places::key(lane / places::vectors + cells));
 #pragma unroll
-      for (int k = 0; k < places::chunks; ++k) {
-        cuda::copy_chunk((k % 2 == 0 ? even : odd) + k * copied, from + k * copied);
+      for (int k = 0; k < places::vectors; ++k) {
+        cuda::copy_vector((k % 2 == 0 ? even : odd) + k * copied, from + k * copied);
       }
     } else {
-      copy_parts<4>(from, lane);
+      copy_all_by<4>(from, lane);
     }
   }
-  // All runs, `Words` words at a time: lane l takes parts l, l + 32...
+  // All cells, `Words` words at a time: lane l makes copies l, l + 32...
   template <int Words>
-  __device__ __forceinline__ void copy_parts(const unsigned* from, int lane) {
-    constexpr int parts = run_words / Words;  // of a run
+  __device__ __forceinline__ void copy_all_by(const unsigned* from, int lane) {
+    constexpr int copies = cell_words / Words;  // of a cell
 #pragma unroll 8
-    for (int k = 0; k < parts; ++k) copy_part_at<Words>(from, lane + k * warp_size);
+    for (int k = 0; k < copies; ++k) copy_at<Words>(from, lane + k * warp_size);
   }
-  // The same of the first `words` words.
+  // Copies the first `words` words in that way.
   template <int Words>
-  __device__ __forceinline__ void copy_parts(const unsigned* from, int lane, int words) {
+  __device__ __forceinline__ void copy_all_by(const unsigned* from, int lane, int words) {
 #pragma unroll 4
-    for (int part = lane; part * Words < words; part += warp_size) copy_part_at<Words>(from, part);
+    for (int copy = lane; copy * Words < words; copy += warp_size) copy_at<Words>(from, copy);
   }
   template <int Words>
-  __device__ __forceinline__ void copy_part_at(const unsigned* from, int part) {
-    constexpr int parts = run_words / Words;
-    cuda::copy_part<Words>(memory_ + places::word(part / parts, part % parts * Words),
-                           from + part * Words);
+  __device__ __forceinline__ void copy_at(const unsigned* from, int copy) {
+    constexpr int copies = cell_words / Words;
+    cuda::copy_words<Words>(memory_ + places::word(copy / copies, copy % copies * Words),
+                            from + copy * Words);
   }
   __device__ __forceinline__ void put(int q, int i, const value& item) {
     const words<value> w = cuda::to_words(value(item));
@@ -266,20 +271,20 @@ class staged_runs {
     }
   }
 
-  alignas(16) unsigned memory_[warp_size * run_words];
+  alignas(16) unsigned memory_[warp_size * cell_words];
 };
 
 /// Items of one or two bytes, as the words that hold them, other items' bytes in the first and last
-/// one among them; a run that begins inside a word has one more.
-template <class It, int Run>
+/// one among them; a cell that begins inside a word has one more.
+template <class It, int Cell>
   requires staged_as_bytes<It>
-class staged_runs<It, Run> {
+class staged_cells<It, Cell> {
   using value = std::iter_value_t<It>;
   static constexpr int item_bytes = sizeof(value);
   static constexpr int items_per_word = 4 / item_bytes;
-  static constexpr int run_words = Run / items_per_word;
-  static constexpr int pitch = run_words + 1;  // keeps lanes out of each other's banks, too
-  static_assert(warp_size % run_words == 0);
+  static constexpr int cell_words = Cell / items_per_word;
+  static constexpr int pitch = cell_words + 1;  // keeps lanes out of each other's banks, too
+  static_assert(warp_size % cell_words == 0);
 
  public:
   __device__ static bool overreads(const It& first) { return offset(first) != 0; }
@@ -287,16 +292,16 @@ class staged_runs<It, Run> {
   __device__ __forceinline__ void load(const It& first, int lane) {
     const auto* const from =
         reinterpret_cast<const unsigned*>(reinterpret_cast<std::uintptr_t>(first) - offset(first));
-    constexpr int runs = warp_size / run_words;  // that all lanes copy at once
-    const int q = lane / run_words;
-    const int w = lane % run_words;
+    constexpr int cells = warp_size / cell_words;  // that all lanes copy at once
+    const int q = lane / cell_words;
+    const int w = lane % cell_words;
 #pragma unroll
-    for (int k = 0; k < run_words; ++k) {
-      cuda::copy_word(memory_ + (q * pitch + w) + k * runs * pitch,
-                      from + (q * run_words + w) + k * runs * run_words);
+    for (int k = 0; k < cell_words; ++k) {
+      cuda::copy_word(memory_ + (q * pitch + w) + k * cells * pitch,
+                      from + (q * cell_words + w) + k * cells * cell_words);
     }
     if (offset(first) != 0) {
-      cuda::copy_word(memory_ + lane * pitch + run_words, from + lane * run_words + run_words);
+      cuda::copy_word(memory_ + lane * pitch + cell_words, from + lane * cell_words + cell_words);
     }
   }
 
@@ -331,8 +336,8 @@ class staged_runs<It, Run> {
 };
 
 // Indices need no room.
-template <int Run>
-class staged_runs<index_iterator, Run> {
+template <int Cell>
+class staged_cells<index_iterator, Cell> {
  public:
   __device__ static bool overreads(const index_iterator&) { return false; }
   __device__ void load(const index_iterator&, int) {}
@@ -346,23 +351,23 @@ class staged_runs<index_iterator, Run> {
   }
 };
 
-template <int Run>
-struct staged_run_holders : in_shared_memory {
+template <int Cell>
+struct staged_cell_holders : in_shared_memory {
   template <class It>
-  using of = staged_runs<It, Run>;
+  using of = staged_cells<It, Cell>;
 };
 
-/// A row of 32 runs of `Run` items: fill(source).
-template <class Source, int Run>
-class lane_stage : public shared_elements<Source, staged_run_holders<Run>> {
+/// A row of 32 cells of `Cell` items: fill(source).
+template <class Source, int Cell>
+class lane_stage : public shared_elements<Source, staged_cell_holders<Cell>> {
  public:
   /// Items behind the last one of a row that fill() may touch: those of a word.
   __device__ static int overread_items(const Source& source) {
     return lane_stage::overreads(source) ? 4 : 0;
   }
 
-  /// What visit(packets...) makes of N items of this lane's run from item i on, N of each iterator;
-  /// `source` as in fill(), `index` the first one's own in its tree.
+  /// What visit(packets...) makes of N items of this lane's cell from item i on, N of each
+  /// iterator; `source` as in fill(), `index` the first one's own in its tree.
   template <int N, class Visit>
   __device__ __forceinline__ auto packets(const Visit& visit, const Source& source, int i,
                                           std::int64_t index) const {

@@ -5,9 +5,9 @@
 //     memory    w0 w1 .. w31 | w32 .. w63 | w64 ..          words; lane l copies words l, l + 32...
 //     shared    w0 w1 .. w31 - w32 .. w63 - w64 ..          a word of padding (-) after every 32
 //
-// The copy is one coalesced sweep, whatever the alignment, and however short the runs in the
-// span. Padding keeps lanes that read a power of two of words apart out of each other's banks.
-// Device code.
+// The copy is one coalesced sweep, whatever the alignment, and however short the runs of keys in
+// the span. Padding keeps lanes that read a power of two apart out of each other's banks. Device
+// code.
 #pragma once
 
 #include <cstdint>

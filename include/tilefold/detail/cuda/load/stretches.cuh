@@ -10,8 +10,7 @@
 //     get(j)       item j
 //
 // One aligned load a vector; a vector without items of the stretch is not read. At the ends of
-// memory, where vectors would reach beyond (`inner` is false), items are read one by one. Device
-// code.
+// memory, where vectors would reach beyond (`inner` is false), items are read singly. Device code.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +30,9 @@
 
 namespace tilefold::detail::cuda {
 
-/// The 16 bytes that lie Offset bytes after `from` into four registers, which hold nothing of use
-/// unless `wanted`; zeros, if `Fresh`. To the assembler, registers that an instruction may leave as
-/// they were are in use before it, and so all around the caller's loop. Fresh ones are not.
+/// Loads the 16 bytes that lie Offset bytes after `from` into four registers if `wanted`; else they
+/// hold nothing of use; zeros, if `Fresh`. A predicated load keeps its registers in use from before
+/// it on, thus across the caller's loop. `Fresh` zeroes them first, which ends that.
 template <int Offset, bool Fresh>
 __device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool wanted) {
   if constexpr (Fresh) {
@@ -53,7 +52,7 @@ __device__ __forceinline__ void load_vector(unsigned* to, const void* from, bool
       : "l"(__cvta_generic_to_global(from)), "r"(static_cast<unsigned>(wanted)), "n"(Offset));
 }
 
-/// Up to Items items of one iterator. `Fresh`: its registers are not in use before it.
+/// Up to Items items of one iterator. `Fresh` as of load_vector().
 template <class It, int Items, bool Fresh>
 class lane_stretch {
   using value = std::iter_value_t<It>;
@@ -133,8 +132,9 @@ class lane_stretch<T*, Items, Fresh> {
       const unsigned* const from =
           ring.memory + Ring::place(detail::smaller(at / 4 + i, end / 4 - unit));
       if constexpr (unit == 4) {
-        const uint4 chunk = *reinterpret_cast<const uint4*>(from);
-        word_[i] = chunk.x, word_[i + 1] = chunk.y, word_[i + 2] = chunk.z, word_[i + 3] = chunk.w;
+        const uint4 vector = *reinterpret_cast<const uint4*>(from);
+        word_[i] = vector.x, word_[i + 1] = vector.y, word_[i + 2] = vector.z,
+        word_[i + 3] = vector.w;
       } else if constexpr (unit == 2) {
         const uint2 pair = *reinterpret_cast<const uint2*>(from);
         word_[i] = pair.x, word_[i + 1] = pair.y;

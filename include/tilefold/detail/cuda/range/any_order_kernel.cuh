@@ -12,7 +12,7 @@
 //
 // So shuffles, shared memory and partials cost once a block, not once a tile. Where an accumulator
 // can settle (any, all, none), a flag in the workspace tells all blocks to stop. A warp looks at it
-// every 4 tiles. Whoever writes the result clears the flag for the next launch.
+// every 4 tiles. The thread that writes the result clears it again.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,7 @@
 
 namespace tilefold::detail::cuda {
 
-/// Bytes of an accumulator, as a measure of the registers that it takes from the rest of the
-/// kernel.
+/// Bytes of an accumulator, as a measure of the registers that it takes.
 template <class Reducer>
 constexpr std::size_t kept_bytes() {
   return kept_bytes_for(sizeof(typename Reducer::accumulator), Reducer::finds_places);
@@ -59,7 +58,7 @@ class running_fold {
   __device__ __forceinline__ void begin(std::int64_t tile_first) {
     const std::int64_t first = lane_first(tile_first);
     rows_type loaded;
-    loaded.load_rows(source_, first);
+    loaded.load_all(source_, first);
     value_.put(loaded.lift(reducer_, 0, 0));
     absorb<1>(loaded, first);
   }
@@ -67,7 +66,7 @@ class running_fold {
   __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
     const std::int64_t first = lane_first(tile_first);
     rows_type loaded;
-    loaded.load_rows(source_, first);
+    loaded.load_all(source_, first);
     absorb<0>(loaded, first);
   }
 
@@ -180,8 +179,8 @@ class any_order_fold {
 };
 
 /// The fold of n items, at least a tile and a packet for each block. `settled` is zero; if
-/// accumulators settle, whoever writes through `out` makes it zero again: all others have arrived
-/// then, and look no more.
+/// accumulators settle, the thread that writes through `out` makes it zero again: all others have
+/// arrived then, and look no more.
 template <class Build, int Nt, int Vt, class Source, class Reducer, class Init, class Out>
 __global__ void __launch_bounds__(Nt, min_resident_any_order_blocks(Nt, kept_bytes<Reducer>()))
     any_order_kernel(Source source, Reducer reducer, Init init, Out out, std::int64_t n,

@@ -21,11 +21,11 @@
 //     So nothing is overwritten that is still read, and a flag is at most one turn ahead.
 //  6. A rank that leaves sets its word in the host's memory, for good. Its turns go on all the
 //     same: messages of a rank that has left may still come.
-//  7. Who waits looks at both words: at its own, lest a rank that is destroyed wait in vain. If
+//  7. A rank that waits looks at both words: at its own, for it may be destroyed meanwhile. If
 //     one is set it looks at its flag a last time, and if that is not raised gives the other up.
-//  8. Who has given up writes nothing to the other and reads nothing of it, ever again: it no
-//     longer waits, so by rule 5 it could overwrite what the other still reads.
-//  9. The other gives up as well, in a turn for which no message comes: it sees the same words.
+//  8. A rank that has given up writes nothing to the other and reads nothing of it, ever again: it
+//     no longer waits, so by rule 5 it could overwrite what the other still reads.
+//  9. The other rank gives up as well, in a turn for which no message comes: it sees these words.
 // 10. Zeros stand where a message would be that has been given up. No call's message begins so.
 #pragma once
 

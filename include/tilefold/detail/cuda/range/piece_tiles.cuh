@@ -57,7 +57,7 @@ struct packed_tiles {
   }
 };
 
-/// Whole tiles of runs, as staged_tile_work folds them.
+/// Whole tiles of cells, as staged_tile_work folds them.
 template <class Source, class Reducer>
 struct staged_tiles {
   using acc = typename Reducer::accumulator;
@@ -123,7 +123,7 @@ class piece_work {
   static constexpr int tile = nt * Tiles::vt;
   static constexpr int tile_bits = tree::floor_log2(tile);
   static constexpr int group_bits = tree::floor_log2(nt * group_vt);
-  static constexpr int run_items = detail::smaller(stretch_items<Source>, Tiles::vt);
+  static constexpr int stretch = detail::smaller(stretch_items<Source>, Tiles::vt);
 
  public:
   static constexpr int resident_blocks = Tiles::resident_blocks;
@@ -195,10 +195,11 @@ class piece_work {
   __device__ __forceinline__ void fold_cut_tile(std::int64_t t,
                                                 const piece_level<acc>& whole) const {
     const std::int64_t position = t << tile_bits;
-    const item_runs<Source, Reducer, run_items> runs{source, grid.reducer, position - blocks.begin,
-                                                     blocks.end - blocks.begin};
+    const item_stretches<Source, Reducer, stretch> stretches{
+        source, grid.reducer, position - blocks.begin, blocks.end - blocks.begin};
     slot<acc> node;
-    if (fold_unit<Tiles::vt>(node, runs, detail::larger(blocks.begin - position, std::int64_t{0}),
+    if (fold_unit<Tiles::vt>(node, stretches,
+                             detail::larger(blocks.begin - position, std::int64_t{0}),
                              detail::smaller(blocks.end - position, std::int64_t{tile}),
                              block_writer{*this, position, 0})) {
       if (threadIdx.x == 0)
@@ -206,11 +207,12 @@ class piece_work {
     }
   }
 
-  template <int Vt, class Runs>
-  __device__ __forceinline__ bool fold_unit(slot<acc>& node, const Runs& runs, std::int64_t begin,
-                                            std::int64_t end, const block_writer& writer) const {
-    const unit_fold<nt, Vt, Runs, Reducer, block_writer> unit{
-        runs, grid.reducer, writer, static_cast<int>(begin), static_cast<int>(end)};
+  template <int Vt, class Stretches>
+  __device__ __forceinline__ bool fold_unit(slot<acc>& node, const Stretches& stretches,
+                                            std::int64_t begin, std::int64_t end,
+                                            const block_writer& writer) const {
+    const unit_fold<nt, Vt, Stretches, Reducer, block_writer> unit{
+        stretches, grid.reducer, writer, static_cast<int>(begin), static_cast<int>(end)};
     if (unit.fold(node, __builtin_addressof(grid.shared.warp_values[0][0].value))) return true;
     cuda::announce(grid.out, blocks.number_of(writer.item(begin)),
                    blocks.number_of(writer.item(end)));
@@ -229,7 +231,7 @@ class piece_work {
     }
   }
 
-  // The same with `arrived` nodes of group `g` of a level.
+  // Arrives with `arrived` nodes of group `g` of a level, which this block has folded.
   __device__ __forceinline__ void climb(piece_level<acc> level, std::int64_t g,
                                         unsigned arrived) const {
 #pragma unroll 1
@@ -249,8 +251,9 @@ class piece_work {
       __syncthreads();  // read by all before the next arrival writes it
       if (!is_last) return;
       slot<acc> node;
-      const partial_runs<Reducer> runs{level.memory.partials, grid.reducer, unit - level.first};
-      if (!fold_unit<group_vt>(node, runs, begin, end,
+      const partial_stretches<Reducer> stretches{level.memory.partials, grid.reducer,
+                                                 unit - level.first};
+      if (!fold_unit<group_vt>(node, stretches, begin, end,
                                block_writer{*this, unit << level.bits, level.bits})) {
         return;
       }

@@ -9,11 +9,11 @@
 //                      `---------------.--------------'
 //     loose            3     4-7       8-11       12,13         written; 4-11 is no node
 //
-// The unit is cut as a tile is (tile_fold.cuh), but for what a lane has: a run of neighbours. A run
-// in which the piece begins or ends is dealt to lanes value by value.
+// The unit is cut as a tile is (tile_fold.cuh), but for what a lane has: a stretch of neighbours. A
+// stretch in which the piece begins or ends is dealt to lanes value by value.
 //
 //     unit     | warp 0 | warp 1 | ...                a warp its part, row by row
-//     row      | lane 0 | lane 1 | ... | lane 31 |    a lane a run
+//     row      | lane 0 | lane 1 | ... | lane 31 |    a lane a stretch
 //
 // No operand is made up, and nothing outside of the piece is read.
 #pragma once
@@ -30,26 +30,26 @@
 
 namespace tilefold::detail::cuda {
 
-/// Runs of a unit that begins with item `first` of `source`, which has n items from 0 on. The unit
-/// may begin before them and end behind them.
-template <class Source, class Reducer, int Run>
-struct item_runs {
+/// Stretches of a unit that begins with item `first` of `source`, which has n items from 0 on. The
+/// unit may begin before them and end behind them.
+template <class Source, class Reducer, int Stretch>
+struct item_stretches {
   using acc = typename Reducer::accumulator;
-  static constexpr int run = Run;
+  static constexpr int stretch = Stretch;
 
   const Source& source;
   const Reducer& reducer;
   std::int64_t first;
   std::int64_t n;
 
-  /// The node of the run from value `at` of the unit on, in lanes that `have` it; by all lanes of
-  /// the warp.
+  /// The node of the stretch from value `at` of the unit on, in lanes that `have` it; by all lanes
+  /// of the warp.
   __device__ __forceinline__ void put_node(slot<acc>& node, int at, bool have) const {
     const std::int64_t item = first + at;
     const bool inner = item * least_item_bytes<Source> >= std::int64_t{load_bytes} &&
-                       (n - item - run) * least_item_bytes<Source> >= std::int64_t{load_bytes};
-    lane_stretches<Source, run> items;
-    items.load(source, item, have ? run : 0, inner);
+                       (n - item - stretch) * least_item_bytes<Source> >= std::int64_t{load_bytes};
+    lane_stretches<Source, stretch> items;
+    items.load(source, item, have ? stretch : 0, inner);
     items.settle();
     if (have) node.put(node_of(items));
   }
@@ -65,39 +65,39 @@ struct item_runs {
  private:
   // Large accumulators packet by packet, so that less code stands side by side.
   static constexpr int packet = 4;
-  static constexpr bool by_packets = sizeof(acc) > 16 && run > packet;
+  static constexpr bool by_packets = sizeof(acc) > 16 && stretch > packet;
 
-  __device__ __forceinline__ acc node_of(lane_stretches<Source, run>& items) const {
+  __device__ __forceinline__ acc node_of(lane_stretches<Source, stretch>& items) const {
     if constexpr (by_packets) {
-      static_assert(run == 2 * packet || run == 4 * packet);
+      static_assert(stretch == 2 * packet || stretch == 4 * packet);
       slot<acc> half;
       slot<acc> value;
 #pragma unroll 1
-      for (int at = 0; at < run; at += packet) {
+      for (int at = 0; at < stretch; at += packet) {
         const acc mine = whole<packet>(items);
         value.put((at & packet) != 0 ? reducer.combine_equals(value.value, mine) : mine);
         if (at == packet) half.put(value.value);
-        items.template drop<packet>(run - at);
+        items.template drop<packet>(stretch - at);
       }
-      if constexpr (run == 2 * packet) return value.value;
+      if constexpr (stretch == 2 * packet) return value.value;
       return reducer.combine_equals(half.value, value.value);
     } else {
-      return whole<run>(items);
+      return whole<stretch>(items);
     }
   }
   template <int N>
-  __device__ __forceinline__ acc whole(const lane_stretches<Source, run>& items) const {
+  __device__ __forceinline__ acc whole(const lane_stretches<Source, stretch>& items) const {
     return lane_tree<acc>::template whole<N>(
         0, [&](int i) { return items.lift(reducer, i); },
         [&](const acc& a, const acc& b) { return reducer.combine_equals(a, b); });
   }
 };
 
-/// Runs of a group of partials: value i of the unit is partials[first + i].
+/// Stretches of a group of partials: value i of the unit is partials[first + i].
 template <class Reducer>
-struct partial_runs {
+struct partial_stretches {
   using acc = typename Reducer::accumulator;
-  static constexpr int run = group_vt;
+  static constexpr int stretch = group_vt;
 
   const acc* partials;
   const Reducer& reducer;
@@ -105,10 +105,10 @@ struct partial_runs {
 
   __device__ __forceinline__ void put_node(slot<acc>& node, int at, bool have) const {
     if (!have) return;
-    registers<acc, run> values;
+    registers<acc, stretch> values;
 #pragma unroll
-    for (int i = 0; i < run; ++i) values.put(i, partials[first + at + i]);
-    node.put(cuda::fold_packet<true>(reducer, values, 0, run));
+    for (int i = 0; i < stretch; ++i) values.put(i, partials[first + at + i]);
+    node.put(cuda::fold_packet<true>(reducer, values, 0, stretch));
   }
   __device__ __forceinline__ void put_value(slot<acc>& value, int at, bool have) const {
     if (have) value.put(partials[first + at]);
@@ -118,17 +118,17 @@ struct partial_runs {
 /// The fold of a unit of Nt * Vt values, of which [begin, end) exist, by a block of Nt threads.
 /// Calls keep(value, at) for each loose node in it, which begins with value `at`, in one thread
 /// each.
-template <int Nt, int Vt, class Runs, class Reducer, class Keep>
+template <int Nt, int Vt, class Stretches, class Reducer, class Keep>
 class unit_fold {
   using acc = typename Reducer::accumulator;
-  static constexpr int run = Runs::run;
-  static constexpr int row = warp_size * run;
+  static constexpr int stretch = Stretches::stretch;
+  static constexpr int row = warp_size * stretch;
   static constexpr int part = warp_size * Vt;
   static constexpr int warps = Nt / warp_size;
-  static_assert(Vt % run == 0);
+  static_assert(Vt % stretch == 0);
 
  public:
-  const Runs& runs;
+  const Stretches& stretches;
   const Reducer& reducer;
   const Keep& keep;
   int begin;
@@ -139,7 +139,7 @@ class unit_fold {
   __device__ __forceinline__ bool fold(slot<acc>& node, acc* warp_values) const {
     __syncthreads();
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
-    fold_cut_runs(warp);
+    fold_cut_stretches(warp);
     fold_part(node, warp * part);
     if constexpr (warps > 1) {
       if (lane() == 0 && exists(warp * part, part))
@@ -182,13 +182,13 @@ class unit_fold {
     }
   }
 
-  // The runs in which the piece begins and ends, if it does not do so between two. Their nodes are
-  // all loose. They are for warps that have nothing else to do, if there are such: those whose
-  // parts lie before the begin and behind the end.
-  __device__ __forceinline__ void fold_cut_runs(int warp) const {
-    if constexpr (run > 1) {
-      const int head = begin & -run;
-      const int tail = end & -run;
+  // The stretches in which the piece begins and ends, if it does not do so between two. Their nodes
+  // are all loose. Warps that have nothing else to do fold these stretches, if there are such
+  // warps: those whose items lie before the piece or behind it.
+  __device__ __forceinline__ void fold_cut_stretches(int warp) const {
+    if constexpr (stretch > 1) {
+      const int head = begin & -stretch;
+      const int tail = end & -stretch;
       const bool has_head = head != begin && warp == (head / part + warps - 1) % warps;
       const bool has_tail =
           tail != end && (tail != head || head == begin) && warp == (tail / part + 1) % warps;
@@ -196,8 +196,8 @@ class unit_fold {
       for (int turn = has_head ? 0 : 1; turn < (has_tail ? 2 : 1); ++turn) {
         const int mine = (turn == 0 ? head : tail) + lane();
         slot<acc> value;
-        runs.put_value(value, mine, lane() < run && exists(mine, 1));
-        meet(value, mine, 1, run);
+        stretches.put_value(value, mine, lane() < stretch && exists(mine, 1));
+        meet(value, mine, 1, stretch);
       }
     }
   }
@@ -208,9 +208,9 @@ class unit_fold {
 #pragma unroll 1
     for (int at = first; at < first + part; at += row) {
       if (at >= end || at + row <= begin) continue;
-      const int mine = at + lane() * run;
-      runs.put_node(node, mine, exists(mine, run));
-      meet(node, mine, run, warp_size);
+      const int mine = at + lane() * stretch;
+      stretches.put_node(node, mine, exists(mine, stretch));
+      meet(node, mine, stretch, warp_size);
       if constexpr (part > row) {
         if (exists(at, row)) join_rows(node, waiting, at);
       }

@@ -21,7 +21,7 @@ namespace tilefold::detail::cuda {
 
 class rank_mailbox {
  public:
-  /// Of a rank of `ranks`, on the current device, with room for most messages.
+  /// The mailbox of one of `ranks` ranks, on the current device, with room for most messages.
   explicit rank_mailbox(int ranks) : ranks_(ranks) {
     void* words = nullptr;
     check(cudaHostAlloc(&words, sizeof(pinned_words), cudaHostAllocPortable), "cudaHostAlloc");
@@ -74,7 +74,7 @@ class rank_mailbox {
 
   /// What calls that did not wait have found out.
   rank_status* status() const { return &words_->told; }
-  /// The same of the one that waits.
+  /// What the call that waits has found out.
   rank_status* awaited_status() const { return &words_->awaited; }
 
   /// What a status says. Sets it back.

@@ -71,7 +71,7 @@ class warp_list {
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
   __device__ __forceinline__ static Element none() { return Order::template none<Element>(); }
 
-  // Of my element and that of the lane `step` away, the better one or the other.
+  // The better one of my element and that of the lane `step` away, or the other one.
   __device__ __forceinline__ static Element exchanged(const Element& mine, int step, bool better) {
     const Element other = cuda::shuffle_xor(mine, step);
     return cuda::select(Order::is_better(other, mine) == better, other, mine);
@@ -153,13 +153,13 @@ class select_fold {
   __device__ __forceinline__ select_fold(const Source& source, const Elements& elements)
       : elements_(elements), source_(source) {}
 
-  // Whoever is in the list already has a lower index, so an equal item does not count.
+  // Elements that are in the list have lower indices, so an equal item does not count.
   __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t first = tile_first + warp * (warp_size * Policy.vt) + lane * width;
     rows_type loaded;
-    loaded.load_rows(source_, first);
+    loaded.load_all(source_, first);
     key best = key_of(loaded, 0);
 #pragma unroll
     for (int i = 1; i < Policy.vt; ++i) {
@@ -184,7 +184,7 @@ class select_fold {
       key best = ranking::last_key;
       int place = -1;
       int candidates = 0;
-      // Of equal ones the first.
+      // From the last item on, so that of equal keys the first item is kept.
 #pragma unroll
       for (int i = Policy.vt - 1; i >= 0; --i) {
         const key k = key_of(loaded, i);

@@ -26,40 +26,39 @@
 
 namespace tilefold::detail::cuda {
 
-/// The partials of a short range. One warp folds them, each lane a run of `run` neighbours. So that
+/// The partials of a short range. One warp folds them, each lane `of_lane` neighbours. So that
 /// loads are coalesced, the first partials of all lanes lie side by side, then the second ones, and
-/// so on: partial i lies at i % run * 32 + i / run.
+/// so on: partial i lies at i % of_lane * 32 + i / of_lane.
 template <class Reducer>
 struct short_partials {
   using acc = typename Reducer::accumulator;
-  static constexpr int run = 8;
-  static constexpr int most = run * warp_size;
+  static constexpr int of_lane = 8;
+  static constexpr int most = of_lane * warp_size;
   acc* partials;
 
   __device__ __forceinline__ acc* place(unsigned i) const {
-    return partials + (i % run * warp_size + i / run);
+    return partials + (i % of_lane * warp_size + i / of_lane);
   }
 
   /// The node of the first `count`, in every lane of the first warp.
   __device__ __forceinline__ acc fold(const Reducer& reducer, int count) const {
-    const int first = static_cast<int>(threadIdx.x) * run;
-    registers<acc, run> mine;
-    // No load is under a condition: there are too few predicate registers, so some loads would wait
-    // for others.
+    const int first = static_cast<int>(threadIdx.x) * of_lane;
+    registers<acc, of_lane> mine;
+    // No load is under a condition: there are too few predicate registers, and loads would wait.
 #pragma unroll
-    for (int i = 0; i < run; ++i) {
+    for (int i = 0; i < of_lane; ++i) {
       mine.put(i, *place(static_cast<unsigned>((min)(first + i, count - 1))));
     }
     constexpr bool full = fold_traits<Reducer>::pads;
     if constexpr (full) {
 #pragma unroll
-      for (int i = 0; i < run; ++i) {
+      for (int i = 0; i < of_lane; ++i) {
         mine.put(i, cuda::select(first + i < count, mine[i], Reducer::neutral()));
       }
     }
     registers<acc, 1> node;
     node.put(0, cuda::fold_packet<full>(reducer, mine, first, count));
-    return row_fold<1, run, full, Reducer>(reducer, 0, count).fold(node);
+    return row_fold<1, of_lane, full, Reducer>(reducer, 0, count).fold(node);
   }
 };
 

@@ -107,7 +107,7 @@ inline void require_fold(const char* query, std::int64_t n, std::int64_t item_by
                        acc_bytes);
 }
 
-/// Of a fold of n items, and any of fewer, under the default policy.
+/// The workspace of a fold of n items, and any of fewer, under the default policy.
 inline std::int64_t fold_workspace_bytes(std::int64_t n, std::int64_t item_bytes,
                                          std::int64_t acc_bytes) {
   cuda::require_fold("workspace_bytes", n, item_bytes, acc_bytes);

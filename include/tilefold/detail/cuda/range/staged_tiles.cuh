@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tiles of tile_kernel.cuh where accumulators are large for their items, and of structs, which a
-// lane better folds a run of by itself (staged_rows.cuh):
+// lane better folds a cell of by itself (staged_rows.cuh):
 //
 //     tile     |   warp 0   |   warp 1   |   warp 2   |   warp 3   |    128 threads
-//     warp     | row 0 | row 1 | row 2 | row 3 |                        a group of rows of runs
+//     warp     | row 0 | row 1 | row 2 | row 3 |                        a chunk: rows of cells
 //     lane     one node of each row, in registers
 //     warp     row_fold (row_merge.cuh) makes one node of 4 rows of 32 nodes
 //     block    the warps' nodes meet in shared memory: a partial a tile, as in grid_tree.cuh
@@ -32,12 +32,12 @@ template <class Source, class Reducer>
 class staged_fold_of_tiles {
   using acc = typename Reducer::accumulator;
   static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
-  static constexpr int run = shape.run;
+  static constexpr int cell = shape.cell;
   static constexpr int rows = shape.rows;
-  static constexpr int warp_items = rows * warp_size * run;
+  static constexpr int warp_items = rows * warp_size * cell;
   static constexpr int num_warps = shape.nt / warp_size;
   // Of a cut tile. More items of a lane at a time would need more registers than whole tiles do.
-  static constexpr tile_policy row{warp_size, detail::smaller(run, 8)};
+  static constexpr tile_policy row{warp_size, detail::smaller(cell, 8)};
   using rows_type = staged_rows<Source, Reducer>;
 
  public:
@@ -65,11 +65,11 @@ class staged_fold_of_tiles {
   __device__ __forceinline__ void whole_tiles(unsigned t, unsigned end, const Keep& keep) const {
     if (t >= end) return;
     const among_equals<Reducer> equals{reducer_};
-    rows_.template groups<rows>(
+    rows_.template chunks<rows>(
         row_first(t), std::int64_t{tile}, t, end, 1u,
         [&](const registers<acc, rows>& nodes, unsigned at) {
           const acc value =
-              row_fold<rows, run, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
+              row_fold<rows, cell, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
           keep(across_warps<true>(equals, value, at, tile), at);
         });
   }

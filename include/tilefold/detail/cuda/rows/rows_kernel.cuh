@@ -5,7 +5,7 @@
 //
 //     items      are loaded once and stay in registers until they go out
 //     packet     16 bytes of neighbours, lifted at once where the reducer can
-//     chunk      rows of packets, here 4 of 4 lanes:  | p0 p1 p2 p3 | p4 .. p7 | p8 .. | p12 .. |
+//     chunk      4 packets of 4 lanes here:  | p0 p1 p2 p3 | p4 .. p7 | p8 .. | p12 .. |
 //
 //     rows_by_lanes_kernel     4 to 32 lanes have a row, a chunk each; so a warp has up to 8 rows
 //     rows_by_blocks_kernel    a block has a row, a warp two chunks of it; or a cluster has one,
@@ -86,7 +86,7 @@ class row_part {
   using packet = packet_of<T, width>;
 
  public:
-  // Of all lanes together.
+  // Items of all lanes together.
   static constexpr int items = Chunks * chunk_items;
 
   /// Items from `first` on of a row of `length`.
@@ -286,8 +286,7 @@ class row_part {
                       Chunks == 1 ? sums[0] : rounded_sum(sums[0], sums[Chunks - 1]));
   }
 
-  // What is left, in code of its own that reads the items again: it would take the others'
-  // registers.
+  // What is left, in code of its own that reads the items again: it would take registers.
   __device__ TILEFOLD_APART static acc fold_again(const Reducer& reducer, const T* row, int first,
                                                   int length, int lane) {
     return row_part(reducer, row, first, length, lane, false).fold_nodes();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measured numbers of rows whose items go out again, joined with the row's value. As tuning.cuh
-// says.
+// The measured numbers of rows whose items go out again, with the row's value. As tuning.cuh.
 #pragma once
 
 #include <cstddef>

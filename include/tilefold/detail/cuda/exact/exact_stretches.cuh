@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact sums of several trees in the lanes of a warp, whose runs of few items lie in registers
+// Exact sums of several trees in the lanes of a warp, whose stretches of few items lie in registers
 // (lane_plan.cuh). All of them are cut against the anchors of the warp's largest item
 // (exact_digits.cuh), and digits of a level meet between the lanes of a tree as integers:
 //
 //     lane           0        1       2        3       4      ...
-//     runs        tree 0   tree 0   tree 1   tree 1  tree 1
+//     stretches        tree 0   tree 0   tree 1   tree 1  tree 1
 //     level 5       d  <---- d        d <---- d       d        a lane's digits; to the first of
 //     level 6       d  <---- d        d <---- d <---- d        each tree
 //     number      (level 5) 2^step + level 6, of three words
@@ -23,15 +23,15 @@
 
 namespace tilefold::detail::cuda {
 
-/// The sum of the lanes of a tree that has `runs` runs, of which this lane has run `run`, in the
-/// lane of the first. `most_runs`: of any tree of the warp.
+/// The sum of the lanes of a tree that has `stretches` stretches, of which this lane has stretch
+/// `stretch`, in the lane of the first. `most_stretches`: of any tree of the warp.
 template <class Value, class Plus>
-__device__ __forceinline__ Value sum_of_runs(Value value, int run, int runs, int most_runs,
-                                             const Plus& plus) {
+__device__ __forceinline__ Value sum_of_stretches(Value value, int stretch, int stretches,
+                                                  int most_stretches, const Plus& plus) {
 #pragma unroll 1
-  for (int distance = 1; distance < most_runs; distance *= 2) {
+  for (int distance = 1; distance < most_stretches; distance *= 2) {
     const Value received = cuda::shuffle_down<warp_size>(value, distance, full_warp);
-    if (runs - run > distance) value = plus(value, received);
+    if (stretches - stretch > distance) value = plus(value, received);
   }
   return value;
 }
@@ -64,19 +64,19 @@ struct three_words {
     const std::uint64_t sign = static_cast<std::uint64_t>(static_cast<long long>(high) >> 63);
     // Shifted into four words, and the first word of the state that they meet.
     int bit = exponent - State::least;
-    std::uint64_t part[4];
+    std::uint64_t shifted[4];
     if (bit < 0) {
-      part[0] = low >> -bit | middle << (64 + bit);
-      part[1] = middle >> -bit | high << (64 + bit);
-      part[2] = high >> -bit | sign << (64 + bit);
-      part[3] = sign;
+      shifted[0] = low >> -bit | middle << (64 + bit);
+      shifted[1] = middle >> -bit | high << (64 + bit);
+      shifted[2] = high >> -bit | sign << (64 + bit);
+      shifted[3] = sign;
       bit = 0;
     } else {
       const int shift = bit % 64;
-      part[0] = low << shift;
-      part[1] = middle << shift | low >> 1 >> (63 - shift);
-      part[2] = high << shift | middle >> 1 >> (63 - shift);
-      part[3] = sign << shift | high >> 1 >> (63 - shift);
+      shifted[0] = low << shift;
+      shifted[1] = middle << shift | low >> 1 >> (63 - shift);
+      shifted[2] = high << shift | middle >> 1 >> (63 - shift);
+      shifted[3] = sign << shift | high >> 1 >> (63 - shift);
     }
     const int first = bit / 64;
     std::uint64_t carry = 0;
@@ -84,10 +84,10 @@ struct three_words {
     for (int i = 0; i < State::words; ++i) {
       const int at = i - first;
       const std::uint64_t mine = at < 0    ? 0
-                                 : at == 0 ? part[0]
-                                 : at == 1 ? part[1]
-                                 : at == 2 ? part[2]
-                                 : at == 3 ? part[3]
+                                 : at == 0 ? shifted[0]
+                                 : at == 1 ? shifted[1]
+                                 : at == 2 ? shifted[2]
+                                 : at == 3 ? shifted[3]
                                            : sign;
       const std::uint64_t with_carry = state.sum.word[i] + carry;
       carry = with_carry < carry ? 1 : 0;
@@ -97,11 +97,11 @@ struct three_words {
   }
 };
 
-/// Adds the items of a tree to the state of the lane that has its first run. Items that there are
-/// not are -0. False, and nothing is done, if an item of the warp is huge or not finite.
+/// Adds the items of a tree to the state of the lane that has its first stretch. Items that there
+/// are not are -0. False, and nothing is done, if an item of the warp is huge or not finite.
 template <class Number, int N, class State>
-__device__ __forceinline__ bool add_runs(registers<Number, N>& items, int run, int runs,
-                                         int most_runs, State& state) {
+__device__ __forceinline__ bool add_stretches(registers<Number, N>& items, int stretch,
+                                              int stretches, int most_stretches, State& state) {
   using digits_type = warp_digits<Number>;
   using anchor = anchors<Number>;
   using bits_type = typename anchor::bits_type;
@@ -117,7 +117,8 @@ __device__ __forceinline__ bool add_runs(registers<Number, N>& items, int run, i
   bool other = false;
 #pragma unroll
   for (int i = 0; i < N; ++i) other = other || bits_of(items[i]) != sign;
-  const int others = cuda::sum_of_runs(other ? 1 : 0, run, runs, most_runs, plus);
+  const int others =
+      cuda::sum_of_stretches(other ? 1 : 0, stretch, stretches, most_stretches, plus);
   const std::uint64_t marks = others != 0 ? seen::other : seen::minus_zero;
   if (largest < 0) {
     // Only zeros; but the largest float passes over NaNs.
@@ -157,7 +158,8 @@ __device__ __forceinline__ bool add_runs(registers<Number, N>& items, int run, i
       pushed = three_words{};
       num_pushed = 0;
     }
-    pushed.template push<anchor::step>(cuda::sum_of_runs(mine, run, runs, most_runs, plus));
+    pushed.template push<anchor::step>(
+        cuda::sum_of_stretches(mine, stretch, stretches, most_stretches, plus));
     ++num_pushed;
     ++level;
     more = __any_sync(full_warp, (left & ~sign) != 0);
@@ -171,7 +173,7 @@ __device__ __forceinline__ bool add_runs(registers<Number, N>& items, int run, i
         const auto size = static_cast<long long>(bits_of(items[i]) & ~sign);
         rest += (bits_of(items[i]) & sign) != 0 ? -size : size;
       }
-      sum.add_multiple(cuda::sum_of_runs(rest, run, runs, most_runs, plus),
+      sum.add_multiple(cuda::sum_of_stretches(rest, stretch, stretches, most_stretches, plus),
                        1 - anchor::bias - anchor::fraction);
     } else {
       return false;  // of all numbers nothing is left
