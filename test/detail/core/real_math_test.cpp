@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../support/items.hpp"
-#include "../support/seed.hpp"
+#include "../../support/items.hpp"
+#include "../../support/seed.hpp"
 
 namespace tilefold {
 namespace {
