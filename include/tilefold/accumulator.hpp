@@ -128,7 +128,8 @@ concept accumulates_in = converts_to<Other, Acc> && binary_op_on<Op, Acc>;
 
 // The type that holds both the folded values and an initial value. Of types that are not numbers it
 // is what the operator returns for both, or the one that the other converts to and that the
-// operator folds; where both would do, that of the values, unless they alone convert implicitly.
+// operator folds. If both types would do it is the type of the values, unless only values convert
+// to the other type implicitly.
 template <class Op, class Acc, class Init>
 concept gives_accumulator =
     accumulates_in<Op, Acc, Init> && std::same_as<call_result_t<Op, Init, Acc>, Acc>;

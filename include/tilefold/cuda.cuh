@@ -481,7 +481,9 @@ class basic_cuda_executor {
                                 std::int64_t n) {
     require_waiting();
     return awaited<typename Reducer::result>(
-        [&](const auto& place) { launch<Policy>(source, reducer, init, n, place); },
+        [&](const auto& place) {
+          or_finish([&] { launch<Policy>(source, reducer, init, n, place); });
+        },
         [](cudaStream_t stream) { detail::cuda::check(cudaStreamSynchronize(stream), "fold"); });
   }
 
@@ -500,7 +502,8 @@ class basic_cuda_executor {
   }
 
   /// Calls start(out), which has one result written through `out` in the order of the stream, and
-  /// returns it when it is there. If that takes long, wait(stream) waits.
+  /// returns it when it is there. If that takes long, wait(stream) waits. What start() throws
+  /// leaves at once: it may have begun something that waits for others.
   template <class Result, class Start, class Wait>
   Result awaited(const Start& start, const Wait& wait) {
     return *awaited_array<Result>(1, [&](const auto& places) { start(places[0]); }, wait)[0].value;
@@ -512,8 +515,8 @@ class basic_cuda_executor {
                                                     const Wait& wait) {
     const detail::cuda::context_scope scope(gpu_.device, gpu_.context);
     const auto places = result_.template next_array<Result>(count);
+    start(places);
     or_finish([&] {
-      start(places);
       // The kernel's own word comes sooner than the runtime's that the kernel has ended.
       if (!gpu_.host_runs_along || !result_.are_there(places, count)) wait(stream_);
     });

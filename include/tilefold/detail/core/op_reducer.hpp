@@ -248,8 +248,9 @@ TILEFOLD_HD typename Reducer::result finish(const Reducer& reducer, no_init,
   return reducer.project(folded);
 }
 
-/// Where an initial value stands else: the fold is a part of a longer one, which finishes it. What
-/// it writes are accumulators. (Its trees have items, so it stands for the value of nothing, too.)
+/// In place of an initial value: the fold is a part of a longer one, so its results are
+/// accumulators, which the longer fold finishes. It also stands in place of the value of an empty
+/// tree, since every tree of such a fold has items.
 struct unfinished {};
 
 template <class Reducer>

@@ -28,7 +28,7 @@ namespace tilefold::detail {
 /// - `settled(r, acc)`: as in reducer.hpp;
 /// - `combine_equals(r, acc, acc)`: combine() of nodes of equally many elements, a power of two;
 /// - `combine_in_range(r, acc, acc)`: combine() of nodes that are in range, if what it gives is,
-///   too: is_in_range(acc). If it is not, no node that this way makes of it is;
+///   too: is_in_range(acc). A node out of range stays out of range in every node above it;
 /// - `lift_packet(r, values)`: the node of N neighbouring elements, a power of two from 2 to 16;
 /// - `absorb(r, acc, values...)`: adds an element that stands behind all others to an accumulator;
 /// - `of_values`: the reducer of the extremes whose places R finds; visit_places(acc, best, visit)

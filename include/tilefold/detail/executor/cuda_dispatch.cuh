@@ -14,7 +14,8 @@
 namespace tilefold::detail {
 
 /// Under nvcc a call goes where its data is: to the GPU if a root pointer of its iterators leads to
-/// memory of one, or thrust marks them so; else to the host (which refuses device memory).
+/// memory of a GPU or to managed memory, or thrust marks them so; else to the host (which refuses
+/// device memory).
 template <class Build, class HostMode>
 struct cuda_dispatch {
   /// `first` and `more`: what the call reads and writes; what is no iterator is passed over.

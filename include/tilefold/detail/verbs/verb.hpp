@@ -39,9 +39,9 @@ concept item_range = !executor<R> && requires(R& range) {
   { std::end(range) } -> std::same_as<decltype(std::begin(range))>;
 };
 
-// What a result is written through: a pointer or an output iterator. Neither a number is one nor a
-// lambda (which * makes a function of), so that for an array reduce_into(exec, array, &out, 10) is
-// not read as (exec, first, last, out).
+// What a result is written through: a pointer or an output iterator. A number is none,
+// nor is a lambda (although * turns one into a function), so reduce_into(exec, array, &out, 10)
+// means an array, its output and an initial value, and not (exec, first, last, out).
 template <class Out>
 concept output = requires(Out& out) {
   *out;
@@ -474,8 +474,8 @@ auto convert_init(const Init& init) {
 }
 
 /// What the last arguments of a verb mean for values of type T: nothing (a sum), an operator or
-/// reducer, an initial value, or an initial value and an operator or reducer. Nothing can be made
-/// of no_result.
+/// reducer, an initial value, or an initial value and an operator or reducer. If they are refused
+/// it is no_result, for which nothing else is instantiated.
 template <class T>
 auto read_arguments() {
   return init_and_op{no_init{}, plus{}};

@@ -3,11 +3,11 @@
 // The numbers that measuring has found: threads of a block (nt), items of a thread (vt), blocks
 // that an SM shall hold, and sizes at which one way is left for another. They decide speed and
 // nothing else. All were measured on one NVIDIA H200 (compute capability 9.0, 132 SMs; driver
-// 580.159, CUDA 13.0), but those of short rows, of rows whose items go out again and of lanes with
-// accumulators of 9 to 32 bytes, on
-// one H100. docs/notes/tuning.md has the figures, and what was tried and lost. This file has those
-// of ranges and of launches; tuning_exact.cuh, tuning_forests.cuh, tuning_columns.cuh,
-// tuning_keys.cuh, tuning_rows.cuh and tuning_in_kernel.cuh those of the kernels that they name.
+// 580.159, CUDA 13.0), except three on one H100: short rows, rows whose items go out again, and
+// lanes with accumulators of 9 to 32 bytes. docs/notes/tuning.md has the figures, and what was
+// tried and lost. This file has those of ranges and of launches; tuning_exact.cuh,
+// tuning_forests.cuh, tuning_columns.cuh, tuning_keys.cuh, tuning_rows.cuh and tuning_in_kernel.cuh
+// those of the kernels that they name.
 //
 //     asked by                            answered by
 //     a type, a launch bound, a kernel    a constant, or a function of sizes: the same for all
@@ -46,9 +46,9 @@ constexpr int blocks_that_fit(int blocks, int nt) {
 // Tiles of one range.
 
 /// The policy for items of `bytes` bytes: 64 bytes in flight per thread at 1024 threads per SM hide
-/// the memory's latency, and a tile of 32 KiB makes the work between tiles small. Structs that are
-/// folded as they are have accumulators of `acc_bytes` > 8, as large as the items: shuffling them
-/// takes time that only more bytes in flight cover.
+/// the memory's latency, and a tile of 32 KiB makes the work between tiles small. Structs whose
+/// accumulators are the structs themselves (`acc_bytes` > 8) take long to shuffle, so they have
+/// more bytes in flight.
 constexpr tile_policy policy_for(int bytes, int acc_bytes = 4) {
   if (bytes > 8 && bytes <= 12) return {512, 8};
   if (bytes > 8 && bytes <= 64 && acc_bytes > 8 && acc_bytes <= bytes) {
@@ -86,11 +86,12 @@ inline constexpr int row_bytes_budget = 128;
 /// Larger ones are exchanged in 16 instructions or more at each level, beside which a loop costs
 /// little; their kernels become a fraction as large.
 inline constexpr int most_unrolled_bytes = 64;
-/// The same for the chunks of a warp's part of a tile, which take turns above this size.
+/// The largest accumulators for which the chunks of a warp's part of a tile are written out.
 inline constexpr int most_unrolled_chunk_bytes = 128;
 
 /// Whether a thread has the registers for a second tile's items, `loaded_bytes` of them in packets
-/// of `width`. 8-byte accumulators spill, larger ones spill if they come of items as large.
+/// of `width`. Registers spill with accumulators of 8 bytes, and with larger ones whose items
+/// are as large.
 constexpr bool pays_to_load_ahead(std::size_t loaded_bytes, std::size_t acc_bytes, int width) {
   return loaded_bytes <= 80 && (acc_bytes <= 4 || (acc_bytes > 8 && acc_bytes <= 24 && width >= 4));
 }

@@ -45,9 +45,10 @@ constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_
   return of.is_full() && of.all_blocks() <= std::int64_t{item_bytes >= 8 ? 8 : 16} * num_sms;
 }
 
-/// Whether rows of one length are better short ranges with accumulators of 9 to 16 bytes. Those of
-/// smaller items are folded faster by lanes' stretches and staged rows, if a row is a block of 512
-/// threads and the GPU is not full of them. With clusters of blocks of 1024, logsumexp loses.
+/// Whether rows of one length are folded faster as short ranges, with accumulators of 9 to 16
+/// bytes. Rows of small items are not, where a row is a block of 512 threads and there are too few
+/// blocks to fill the GPU: lanes' stretches and staged rows are faster. With clusters of blocks of
+/// 1024 threads logsumexp is slower.
 constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes, int acc_bytes,
                                            int num_sms) {
   if (of.nt > 512) return of.rows == 1 && of.blocks == 1;

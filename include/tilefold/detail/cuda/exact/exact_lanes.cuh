@@ -97,8 +97,8 @@ struct exact_lanes {
     using number = typename decltype(reducer.of_summands())::accumulator;
     constexpr int items_of_lane = stretch_items<source_type>;
     constexpr int row_items = warp_size * items_of_lane;
-    // How much larger than those of the first row items may be, in powers of two. Of floats more
-    // would cost the lower part.
+    // Later rows may have items 2^headroom times as large as the first row's. With a larger
+    // headroom floats would lose their lowest digits.
     constexpr int headroom = sizeof(number) == 4 ? 4 : 16;
     struct row_place {
       std::int64_t tree;

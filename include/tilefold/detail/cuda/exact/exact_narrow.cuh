@@ -170,8 +170,9 @@ class narrow_sum {
     return top_ <= anchor::top;
   }
 
-  /// Adds N items of every lane, which are left as zeros: -0 if they were -0. False, and nothing is
-  /// added, if they do not fit; they are of no use then. `Fits`: start() was told their bound.
+  /// Adds N items of every lane, which are left as zeros: -0 if they were -0. If
+  /// they do not fit it returns false and adds nothing, and the items are lost. `Fits`: start() was
+  /// told their bound, so they do.
   template <bool Fits, int N>
   __device__ __forceinline__ bool add(registers<Number, N>& items) {
     const bool is_larger = !Fits && bound_of(items) >= (top_ - 1 + anchor::bias) << upper_fraction;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A warp's exact sum of doubles, whatever their range. Each lane has a row of integers of 64 bits
-// for every 51 exponents, in shared memory. A double of level l, whose exponents are those of 51,
-// is two digits:
+// for every 51 exponents, in shared memory. A double of level l (a level has 51 exponents) becomes
+// two digits:
 //
 //     A = 1.5 * 2^(u + 52)   u = 51 l - 1022, so that |x| < 2^(u + 51)
 //     h = x + A              rounded to a multiple of 2^u

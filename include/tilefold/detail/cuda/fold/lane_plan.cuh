@@ -57,7 +57,7 @@ struct lane_plan {
   int owner;      // this lane's tree
   int count;      // its items, or more than can be dealt
   int stretches;  // of that tree, at least one
-  int stretch;    // this lane's among them; not one of them if the lane is left over
+  int stretch;    // this lane's; `stretches` or more if the lane has none
 
   /// `length` is the number of items of tree `lane`.
   __device__ __forceinline__ explicit lane_plan(int length,

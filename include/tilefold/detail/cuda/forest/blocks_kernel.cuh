@@ -30,11 +30,11 @@ struct equal_slices {
   unsigned* arrivals;
 
   template <class Work>
-  __device__ bool none(const Work&) const {
+  __device__ bool done_before_slices(const Work&) const {
     return false;
   }
   template <class Work>
-  __device__ const equal_slices& all(const Work&) const {
+  __device__ const equal_slices& slices_of(const Work&) const {
     return *this;
   }
 
@@ -60,16 +60,16 @@ struct equal_slices {
 /// The slices of the trees that the launches before have queued.
 template <class Acc>
 struct queued_slices : long_queue<Acc> {
-  /// Whether there are none. If so, this resets the counters for the next call; blocks that ask
+  /// Whether no tree was queued. If so, this resets the counters for the next call; blocks that ask
   /// later still get the same answer.
   template <class Work>
-  __device__ bool none(const Work&) const {
+  __device__ bool done_before_slices(const Work&) const {
     if (this->num_trees() > 0) return false;
     if (blockIdx.x == 0 && threadIdx.x == 0) this->state->reset();
     return true;
   }
   template <class Work>
-  __device__ const queued_slices& all(const Work&) const {
+  __device__ const queued_slices& slices_of(const Work&) const {
     return *this;
   }
 
@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(
   __shared__ typename work_type::shared_memory shared;
   cuda::wait_for_previous_launch();
   const work_type work{forest, reducer, init, out, slices.partials, slices.arrivals, shared};
-  if (slices.none(work)) return;
-  cuda::fold_slices(slices.all(work), work);
+  if (slices.done_before_slices(work)) return;
+  cuda::fold_slices(slices.slices_of(work), work);
   slices.finish();
 }
 

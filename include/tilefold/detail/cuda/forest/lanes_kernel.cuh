@@ -54,8 +54,8 @@ class batch_work {
   using forest_type = Forest;
   using source_type = typename Forest::source_type;
   using reducer_type = Reducer;
-  /// Whether exact sums that are not narrow are noted, and folded behind all others. A kernel that
-  /// calls a function has few registers in all of its loops, which doubles suffer from.
+  /// Whether exact sums that are not narrow are noted, and folded behind all others. A call in
+  /// the loop would leave the whole loop fewer registers, which costs doubles time.
   static constexpr bool notes_wide =
       writes_exact_sums<Reducer, Init> && item_bytes<source_type> == 8;
 

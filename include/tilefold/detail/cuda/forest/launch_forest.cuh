@@ -123,8 +123,8 @@ template <class Job>
 inline constexpr bool always_takes_one_launch =
     may_take_one_launch<Job> && has_one_tree<decltype(Job::forest)>;
 
-/// Makes a forest's launches ready, of which as many are remembered: those of launch_trees()
-/// cannot fail then before they are on their way.
+/// Asks the GPU about every kernel that launch_trees() may launch. The answers are remembered, so
+/// launch_trees() asks nothing that could fail between two launches.
 template <class Build, tile_policy Policy, class Job>
 void ready_trees(const Job& job, std::int64_t most_trees) {
   if constexpr (may_take_one_launch<Job>) {

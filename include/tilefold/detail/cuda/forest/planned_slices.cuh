@@ -128,9 +128,9 @@ struct planned_slices {
   Acc* partials;
   unsigned* arrivals;
 
-  /// Folds the trees for warps; whether there are no others.
+  /// Folds the trees that are for warps. Returns whether those are all.
   template <class Work>
-  __device__ __forceinline__ bool none(const Work& work) const {
+  __device__ __forceinline__ bool done_before_slices(const Work& work) const {
     const auto size = static_cast<int>(work.forest.size());
     bool any_long = false;
     for (int t = static_cast<int>(threadIdx.x); t < size; t += Work::nt) {
@@ -154,7 +154,7 @@ struct planned_slices {
   }
 
   template <class Work>
-  __device__ __forceinline__ slice_plan<Work::nt> all(const Work& work) const {
+  __device__ __forceinline__ slice_plan<Work::nt> slices_of(const Work& work) const {
     __shared__ typename slice_plan<Work::nt>::shared_memory memory;
     return {work.forest, lengths, memory};
   }

@@ -53,9 +53,9 @@ class tree_of_lane {
   lane_stretches<Source, Items, true> items_;
 };
 
-/// Whether most trees of a forest of 1024 or more are short, or all may fit a lane, as those of one
-/// length do. Every warp that asks gets the same answer: each lane looks at 32 neighbours, in 32
-/// places that are spread over the forest.
+/// Whether lanes should take whole trees of a forest of at least 1024: most trees are short, or the
+/// mean at each place that is looked at would fit a lane. Each lane looks at 32 neighbours, in 32
+/// places that are spread over the forest, so every warp that asks gets the same answer.
 template <class Forest>
 __device__ __forceinline__ bool has_short_trees(const Forest& forest) {
   const std::int64_t lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -73,9 +73,9 @@ struct waiting_tree {
   int tree;
 };
 
-/// Batches of 32 trees before and after which memory goes on for 16 bytes: all but the first and
-/// the last 2^k, for the least k, of which few have items. Others are outer ones, the last perhaps
-/// cut.
+/// Batches of 32 trees before and after which memory goes on for 16 bytes. The outer batches, of
+/// which that is not known, are the first 2^k and the last 2^k (the very last may be cut), with the
+/// least k for which both have items enough.
 class inner_batches {
  public:
   template <class Forest>

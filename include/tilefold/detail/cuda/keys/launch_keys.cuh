@@ -159,9 +159,11 @@ struct key_folds {
                             const Init& init, const KeysOut& keys_out,
                             const ValuesOut& values_out) {
     auto* const num_runs = exec.template pinned_array<std::int64_t>(1);
-    exec.or_finish(
-        [&] { write<Policy>(exec, items, reducer, init, keys_out, values_out, num_runs); });
-    exec.synchronize();
+    exec.in_context([&](const device_info&, cudaStream_t, const auto&) {
+      exec.or_finish(
+          [&] { write<Policy>(exec, items, reducer, init, keys_out, values_out, num_runs); });
+      exec.synchronize();
+    });
     return *num_runs;
   }
 };

@@ -68,7 +68,9 @@ struct piece_folds {
     const blocks_of<Reducer> blocks{{position, position + n}};
     const auto places = exec.template awaited_array<typename Reducer::accumulator>(
         blocks.count(),
-        [&](const auto& out) { write<Policy>(exec, source, reducer, position, n, out); },
+        [&](const auto& out) {
+          exec.or_finish([&] { write<Policy>(exec, source, reducer, position, n, out); });
+        },
         [](cudaStream_t stream) { check(cudaStreamSynchronize(stream), "reduce_piece"); });
     std::int64_t item = position;
     for (int i = 0; item < blocks.end; ++i) {
