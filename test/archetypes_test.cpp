@@ -4,6 +4,7 @@
 // ask for (support/archetype.hpp): one that is copied as bytes, and one that is not.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/piece.hpp>
+#include <tilefold/ranks.hpp>
 #include <tilefold/tilefold.hpp>
 
 #include "support/archetype.hpp"
@@ -140,6 +142,98 @@ TYPED_TEST(Archetypes, AreFoundByComparators) {
   EXPECT_EQ(min_element(this->items, less) - this->items.begin(), 0);
   EXPECT_EQ(max_element(this->items, less) - this->items.end(), -1);
   this->same(max_value(this->items, less), this->items.back());
+  const auto extremes = minmax_element(this->items, less);
+  EXPECT_EQ(extremes.first - this->items.begin(), 0);
+  EXPECT_EQ(extremes.second - this->items.end(), -1);
+  const auto term = [](const TypeParam& x) { return x.term(); };
+  EXPECT_EQ(reduce(this->items, r::arg_min_by{term}).index, 0);
+  EXPECT_EQ(reduce(this->items, r::arg_min_by{term, std::greater<>()}).index,
+            static_cast<std::int64_t>(this->n) - 1);
+}
+
+TYPED_TEST(Archetypes, AreWrittenThroughOutputs) {
+  using T = TypeParam;
+  const auto copied = [](const T& x) { return x; };
+  const auto chosen = [](const T&, const T& y) { return y; };
+  const auto* const first = this->items.data();
+  const auto* const last = first + this->n;
+  const host_executor exec(2);
+  transform_reduce_into(exec, first, last, this->out.begin(), this->one, this->op, copied);
+  transform_reduce_into(exec, first, last, first, this->out.begin() + 1, this->one, this->op,
+                        chosen);
+  this->same(this->out[0], this->fold(0, this->n));
+  this->same(this->out[1], this->fold(0, this->n));
+  this->same(inner_product(exec, first, last, first, this->one, this->op, chosen),
+             this->fold(0, this->n));
+}
+
+TYPED_TEST(Archetypes, AreFoldedByEveryFormOfSegments) {
+  const std::vector<std::int64_t> begins{5, 0, 7}, ends{5, 9000, 20000};
+  segmented_reduce(this->items.begin(), begins.begin(), ends.begin(), 3, this->out.begin(),
+                   this->one, this->op);
+  this->same(this->out[0], this->one);
+  this->same(this->out[1], this->fold(0, 9000));
+  this->same(this->out[2], this->fold(7, 19993));
+  const std::vector<std::int64_t> offsets{0, 9000, 9001, 20000};
+  const std::int64_t number = 2;
+  const host_executor exec(2);
+  segmented_reduce(checked(exec, 20000), this->items.begin(), offsets.begin(), deferred(&number, 3),
+                   this->out.begin() + 10, this->one, this->op);
+  this->same(this->out[10], this->fold(0, 9000));
+  this->same(this->out[11], this->items[9000]);
+  this->same(this->out[12], this->one);
+}
+
+TYPED_TEST(Archetypes, AreJoinedWithTheirRows) {
+  using T = TypeParam;
+  const auto copied = [](const T& x) { return x; };
+  const auto made = r::make_reducer(copied, this->op, copied);
+  transform_rows(host_executor(2), this->items.data(), 50, 400, this->out.data(), made, this->op);
+  for (std::size_t i = 0; i < this->n; i += 97) {
+    this->same(this->out[i], this->op(this->items[i], this->fold(i / 400 * 400, 400)));
+  }
+}
+
+// Ranks send accumulators as bytes, so only these.
+using ArchetypesOverRanks = Archetypes<archetype>;
+
+TEST_F(ArchetypesOverRanks, AreFoldedByEveryVerb) {
+  constexpr std::int64_t cuts[] = {0, 6000, 6000, 20000};
+  std::vector<archetype> keys;
+  for (std::uint32_t i = 0; i < n; ++i) keys.push_back(archetype(i / 5000, i));
+  thread_communicator::run(3, [&](thread_communicator& comm) {
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    const auto begin = static_cast<std::size_t>(cuts[rank]);
+    const std::int64_t count = cuts[rank + 1] - cuts[rank];
+    const auto* const first = items.data() + begin;
+    const host_executor exec(1);
+    const auto all = ranks(comm, exec, count);
+    same(reduce(all, first, first + count, op), fold(0, n));
+    same(reduce(all, first, first + count, one, op), fold(0, n));
+
+    // Rank 0 has segments [0, 100) and [100, 15000), rank 2 the last one.
+    const std::vector<std::int64_t> offsets{0, 100, 15000, 20000};
+    std::vector<archetype> found(3, one), keys_found(3, one);
+    const std::size_t before = rank == 0 ? 0 : 2;
+    const std::int64_t mine = rank == 0 ? 2 : rank == 2 ? 1 : 0;
+    segmented_reduce(all, first, offsets.begin() + static_cast<std::ptrdiff_t>(before), mine,
+                     found.begin(), one, op);
+    if (rank == 0) same(found[1], fold(100, 14900));
+    if (rank == 2) same(found[0], fold(15000, 5000));
+
+    // Of the runs of 5000 two begin at rank 0.
+    const auto* const my_keys = keys.data() + begin;
+    ASSERT_EQ(reduce_by_key(all, my_keys, my_keys + count, first, keys_found.begin(), found.begin(),
+                            equal_factors<archetype>(), op),
+              rank == 1 ? 0 : 2);
+    if (rank == 0) same(found[1], fold(5000, 5000));
+    if (rank == 2) same(keys_found[0], keys[10000]);
+
+    std::vector<archetype> sums(100, one);
+    axis_reduce(all, test_view{first, right_layout({count / 100, 100})},
+                test_view{sums.data(), right_layout({100})}, axes{0}, one, op);
+    for (std::size_t i = 0; i < 100; ++i) same(sums[i], fold(i, 200, 100));
+  });
 }
 
 // One whose & leads to a member: what is written there must not go astray.

@@ -44,6 +44,58 @@ TEST(CompilerTypes, InitialValuesDoNotNarrowIntegersOf128Bits) {
   static_assert(std::is_same_v<decltype(reduce(std::vector<int>{}, int_128{})), int_128>);
 }
 
+// An int beside items that it cannot hold, in every verb that takes an initial value. Each sum is
+// that of two items and 3, each greatest value that of two items and 3.
+template <class T>
+void is_not_narrowed_by_an_int(const T& item) {
+  const std::vector<T> items(12, item);
+  const T sum = static_cast<T>(item + item + 3);
+  const auto* const first = items.data();
+  const host_executor exec;
+  const auto itself = [](const T& x) { return x; };
+  const auto chosen = [](const T& x, const T&) { return x; };
+  EXPECT_TRUE(reduce(first, first + 2, 3) == sum);
+  EXPECT_TRUE(reduce(first, first + 2, 3, maximum{}) == item);
+  EXPECT_TRUE(reduce(first, first + 2, 3, r::sum{}) == sum);
+  EXPECT_TRUE(transform_reduce(first, first + 2, 3, plus{}, itself) == sum);
+  EXPECT_TRUE(transform_reduce(first, first + 2, first, 3, plus{}, chosen) == sum);
+  EXPECT_TRUE(inner_product(first, first + 2, first, 3, plus{}, chosen) == sum);
+  EXPECT_TRUE(reduce_piece(exec, first, first + 2, 0).value(3) == sum);
+
+  std::vector<T> out(6);
+  reduce_into(exec, first, first + 2, out.begin(), 3, plus{});
+  transform_reduce_into(exec, first, first + 2, out.begin() + 1, 3, maximum{}, itself);
+  EXPECT_TRUE(out[0] == sum && out[1] == item);
+  const auto are = [&](const T& expected) {
+    for (const T& value : out) EXPECT_TRUE(value == expected);
+    out.assign(6, T{});
+  };
+  const std::vector<int> offsets{0, 2, 4, 6, 8, 10, 12}, lengths(6, 2);
+  segmented_reduce(first, 6, 2, out.begin(), 3);
+  are(sum);
+  segmented_reduce(first, offsets.begin(), 6, out.begin(), 3, maximum{});
+  are(item);
+  segmented_reduce(first, offsets.begin(), offsets.begin() + 1, 6, out.begin(), 3);
+  are(sum);
+  const std::vector<const T*> arrays(6, first);
+  batched_reduce(arrays.begin(), lengths.begin(), 6, out.begin(), 3);
+  are(sum);
+  axis_reduce(test_view{first, right_layout({6, 2})}, test_view{out.data(), right_layout({6})},
+              axes{1}, 3);
+  are(sum);
+  axis_reduce(test_view{first, right_layout({2, 6})}, test_view{out.data(), right_layout({6})},
+              axes{0}, 3, maximum{});
+  are(item);
+}
+
+TEST(CompilerTypes, InitialValuesDoNotNarrowInAnyVerb) {
+  is_not_narrowed_by_an_int(large);
+  is_not_narrowed_by_an_int(static_cast<uint_128>(large));
+  is_not_narrowed_by_an_int(3e9 + 0.5);
+  is_not_narrowed_by_an_int(3e9f);
+  is_not_narrowed_by_an_int(std::int64_t{1} << 40);
+}
+
 template <class T>
 void has_all_of_an_integer() {
   constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <random>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -233,6 +234,71 @@ TEST(Operators, JoinBitsOfEveryTypeThatHasTheOperation) {
   EXPECT_EQ(reduce(rights, std::bit_or<>()), access::all);
   EXPECT_EQ(reduce(rights, access::none, bit_or{}), access::all);
   static_assert(!std::invocable<bit_and, access, access>);
+}
+
+enum class marks : std::uint16_t {};
+constexpr marks operator|(marks a, marks b) {
+  return static_cast<marks>(static_cast<int>(a) | static_cast<int>(b));
+}
+constexpr marks operator&(marks a, marks b) {
+  return static_cast<marks>(static_cast<int>(a) & static_cast<int>(b));
+}
+constexpr marks operator^(marks a, marks b) {
+  return static_cast<marks>(static_cast<int>(a) ^ static_cast<int>(b));
+}
+
+// Ranges of several blocks and a rest, segments and runs of keys, against a loop.
+template <class T, class Op>
+void joins_long_ranges(const std::vector<T>& x, Op op) {
+  const auto of = [&](std::size_t first, std::size_t count) {
+    T all = x[first];
+    for (std::size_t i = 1; i < count; ++i) all = op(all, x[first + i]);
+    return all;
+  };
+  for (const std::size_t n : {std::size_t{1}, std::size_t{7}, std::size_t{64}, x.size()}) {
+    EXPECT_EQ(tilefold::reduce(x.data(), x.data() + n, op), of(0, n));
+  }
+  EXPECT_EQ(reduce(x, x[0], op), op(x[0], of(0, x.size())));
+  const auto itself = [](const T& value) { return value; };
+  EXPECT_EQ(tilefold::transform_reduce(x, x[0], op, itself), op(x[0], of(0, x.size())));
+  std::vector<T> out(3);
+  segmented_reduce(x.begin(), 3, 1000, out.begin(), x[0], op);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(out[i], op(x[0], of(1000 * i, 1000)));
+  std::vector<int> keys(x.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i < 70 ? 0 : i < 71 ? 1 : 2;
+  std::vector<int> keys_out(3);
+  EXPECT_EQ(reduce_by_key(keys.begin(), keys.end(), x.begin(), keys_out.begin(), out.begin(),
+                          std::equal_to<>(), op),
+            3);
+  EXPECT_EQ(out[0], of(0, 70));
+  EXPECT_EQ(out[1], x[70]);
+  EXPECT_EQ(out[2], of(71, x.size() - 71));
+}
+
+TEST(Operators, JoinBitsOfLongRanges) {
+  SCOPED_TRACE(test::seed());
+  std::mt19937_64 random(test::seed());
+  std::vector<std::byte> bytes;
+  std::vector<std::bitset<130>> sets;
+  std::vector<marks> all_marks;
+  for (int i = 0; i < 30011; ++i) {
+    // Of every 3000 items the second thousand has one with the lowest bit, the third one without
+    // the next.
+    const auto bits = static_cast<unsigned>(random() & 0x1c) | (i % 3000 == 1500 ? 1u : 0u) |
+                      (i % 3000 == 2500 ? 0u : 2u);
+    bytes.push_back(static_cast<std::byte>(bits));
+    sets.push_back(std::bitset<130>(bits) << 65);
+    all_marks.push_back(static_cast<marks>(bits << 8));
+  }
+  joins_long_ranges(bytes, std::bit_or<>());
+  joins_long_ranges(bytes, std::bit_and<std::byte>());
+  joins_long_ranges(bytes, std::bit_xor<>());
+  joins_long_ranges(sets, std::bit_or<std::bitset<130>>());
+  joins_long_ranges(sets, std::bit_and<>());
+  joins_long_ranges(sets, std::bit_xor<>());
+  joins_long_ranges(all_marks, std::bit_or<>());
+  joins_long_ranges(all_marks, std::bit_and<marks>());
+  joins_long_ranges(all_marks, std::bit_xor<>());
 }
 
 TEST(OperatorTraits, AssumeNothingOfAUsersOperator) {

@@ -188,7 +188,22 @@ OF_CHANGING = {
     "keys": lambda x: tilefold.reduce_by_key(x, x)[1], "batched": lambda x: tilefold.batched([x, x]),
     "piece": lambda x: tilefold.piece(x).append(x).value(), "exact": lambda x: tilefold.exact_sum(x, 1, keepdims=True),
     "accumulator": lambda x: tilefold.exact_accumulator(x.dtype).add(x).value(),
+    "reduce": lambda x: tilefold.reduce(x, "minmax", 0), "checked_sum": lambda x: tilefold.checked_sum(x, 0)[0],
+    **{name: lambda x, name=name: getattr(tilefold, name)(x, 0)
+       for name in ("prod", "min", "max", "var", "std", "argmin", "argmax", "any", "all", "count_nonzero", "logsumexp",
+                    "exact_sum", "exact_mean", "compensated_sum")},
+    "norm": lambda x: tilefold.norm(x, 2, 0),
 }
+#: What has no array, or gets it from a function that is here.
+OF_NO_ARRAY = {"CheckedSum", "Stats", "Piece", "ExactAccumulator", "set_num_threads", "get_num_threads",
+               "release_memory", "TilefoldError", "ArgumentError", "EmptyError", "FormatError", "UnsupportedError",
+               "__version__"}
+
+
+def test_changing_arrays_go_through_every_function():
+    of_other_names = {"segment_reduce": "segments", "reduce_by_key": "keys", "exact_accumulator": "accumulator"}
+    named = {of_other_names.get(name, name) for name in tilefold.__all__} - OF_NO_ARRAY
+    assert named <= OF_CHANGING.keys()
 
 
 @pytest.mark.filterwarnings("ignore:Setting the")
@@ -196,12 +211,15 @@ OF_CHANGING = {
 def test_an_array_that_changes_between_two_steps_is_read_as_it_was_at_one_of_them(name):
     """Another thread, or a signal's handler, gives x another shape or dtype meanwhile."""
     call = OF_CHANGING[name]
-    layouts = [("i4", (2, 500)), ("i4", (500, 2)), ("i4", (1000,)), ("i8", (2, 250)), ("i8", (500,))]
-    items_of_all = np.arange(1000, dtype="i4") % 97
+    kind = "f" if name == "compensated_sum" else "i"
+    four, eight = kind + "4", kind + "8"
+    layouts = [(four, (2, 500)), (four, (500, 2)), (four, (1000,)), (eight, (2, 250)), (eight, (500,))]
+    items_of_all = np.arange(1000, dtype="i4") % (1000 if name == "offsets" else 97)
     possible = []
     for dtype, shape in layouts:
         with contextlib.suppress(ValueError, TypeError):
             possible.append(call(items_of_all.copy().view(dtype).reshape(shape)))
+    assert possible
     x, count, steps = items_of_all.copy(), 0, 1
 
     def handler():

@@ -142,6 +142,40 @@ TEST_P(NoMemory, OfColumns) {
   EXPECT_GT(failures, 100);
 }
 
+// Doubles that are rounded into the results.
+TEST_P(NoMemory, OfRoundedResults) {
+  constexpr tilefold_dtype f16{TILEFOLD_FLOAT, 16, 1};
+  const std::int32_t first = 0;
+  const std::int64_t wide[] = {3, 80000};
+  const std::int64_t high[] = {20000, 33};
+  int failures = 0;
+  for (const char* const op :
+       {"mean", "variance", "population_standard_deviation", "l1", "l2", "logsumexp"}) {
+    for (const tilefold_dtype type : {f32, f64, i32}) {
+      for (const tilefold_dtype to : {f16, f32}) {
+        SCOPED_TRACE(std::string(op) + " of " + std::to_string(type.bits) + " bits");
+        const std::size_t bytes = to.bits / 8;
+        untouched result(bytes);
+        expect_all_or_nothing(result, [&](void* out) {
+          return tilefold_reduce_as(exec_, op, items(), type, most, out, to);
+        });
+        untouched results(80000 * bytes);
+        failures += expect_all_or_nothing(results, [&](void* out) {
+          return tilefold_axis_reduce_as(exec_, op, items(), type, 2, wide, nullptr, 1, &first, out,
+                                         to, nullptr);
+        });
+        untouched few(33 * bytes);
+        failures += expect_all_or_nothing(few, [&](void* out) {
+          return tilefold_axis_reduce_as(exec_, op, items(), type, 2, high, nullptr, 1, &first, out,
+                                         to, nullptr);
+        });
+        if (HasFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(failures, 36);
+}
+
 TEST_P(NoMemory, OfRunsOfKeys) {
   std::vector<std::int32_t> keys(most);
   for (std::size_t i = 0; i < keys.size(); ++i) {

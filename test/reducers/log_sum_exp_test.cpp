@@ -119,6 +119,10 @@ TYPED_TEST(LogSumExpOf, SpecialValues) {
   EXPECT_EQ(of({INFINITY, 3, INFINITY}), INFINITY);
   EXPECT_EQ(of({-INFINITY, INFINITY}), INFINITY);
   EXPECT_EQ(of({}), -INFINITY);
+  // The logsumexp of -0 is +0 (docs/reducers.md).
+  EXPECT_EQ(std::signbit(of({-T{0}})), false);
+  EXPECT_EQ(std::signbit(of({-T{0}, -INFINITY})), false);
+  EXPECT_EQ(of({-T{0}}), 0);
   for (const auto& x :
        {std::vector<T>{NAN, 1, 2}, {1, NAN, 2}, {1, 2, NAN}, {NAN}, {-INFINITY, NAN}}) {
     EXPECT_TRUE(std::isnan(of(x)));

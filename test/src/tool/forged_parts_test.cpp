@@ -26,14 +26,20 @@
 
 namespace {
 
-std::vector<std::string> synced;  // the names of files that went to the disk
+// Files that went to the disk, by the name and with the bytes that they had then.
+struct synced_file {
+  std::string name;
+  std::uintmax_t bytes;
+};
+std::vector<synced_file> synced;
 
 }  // namespace
 
 // In the place of the C library's.
 extern "C" int fsync(int descriptor) {
+  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   synced.push_back(
-      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor)).string());
+      {std::filesystem::read_symlink(link).string(), std::filesystem::file_size(link)});
   return static_cast<int>(syscall(SYS_fsync, descriptor));
 }
 
@@ -198,7 +204,9 @@ TEST(part_files, are_on_the_disk_before_they_have_their_name) {
   part.piece = piece_of(0, 40);
   tilefold::tool::write_part(path, part);
   ASSERT_EQ(synced.size(), 1u);
-  EXPECT_EQ(synced[0], std::filesystem::canonical(path).string() + tilefold::tool::unfinished_part);
+  EXPECT_EQ(synced[0].name,
+            std::filesystem::canonical(path).string() + tilefold::tool::unfinished_part);
+  EXPECT_EQ(synced[0].bytes, std::filesystem::file_size(path));
   EXPECT_EQ(tilefold::tool::read_part(path).piece, part.piece);
 }
 

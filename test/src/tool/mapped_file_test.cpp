@@ -184,7 +184,6 @@ TEST(mapped_file, items_of_an_array_may_go_away) {
   EXPECT_THROW(while_whole(input.file, sum), input_error);
 }
 
-// The handler is for mapped files alone.
 // What a signal handler may see of a slot that is used again and again: one range or the other,
 // never the begin of one and the end of the other.
 TEST(mapped_file, is_watched_in_a_slot_that_is_used_again) {
@@ -224,6 +223,7 @@ TEST(mapped_file, has_the_state_of_what_is_mapped) {
   EXPECT_NE(before.state().number, after.state().number);
 }
 
+// The handler is for mapped files alone.
 TEST(mapped_file, leaves_other_bus_errors_deadly) {
   const scratch files;
   const std::string path = files.file("a", std::string(size, '\1'));
