@@ -547,3 +547,12 @@ def batch_invariant(device: str = "cuda") -> Iterator[None]:
             _users[device] -= 1
             if _users[device] == 0:
                 _overrides.pop(device)._destroy()
+
+
+# ---- over ranks
+
+if torch.distributed.is_available():
+    # At the end: the module registers its operators by what stands above.
+    from ._torch_distributed import all_reduce, all_reduce_, reduce_scatter, reduce_scatter_tensor
+
+    __all__ += ["all_reduce", "all_reduce_", "reduce_scatter", "reduce_scatter_tensor"]
