@@ -279,7 +279,8 @@ def all_reduce_(x: Tensor, op: str = "sum", group: Group = None) -> Tensor:
     """all_reduce() in place, as torch.distributed.all_reduce(): writes the result to x, of any strides, and returns x.
 
     A contiguous x whose number of items the number of ranks divides is written by the all-gather itself; others are
-    copied to. If x needs a gradient, it is that of x.copy_(all_reduce(x)). On an error x is not changed.
+    copied to. If x needs a gradient, it is that of x.copy_(all_reduce(x)). If an argument
+    is refused, x is not changed.
     """
     _require(x, op)
     name = _name_of(group)
@@ -318,7 +319,7 @@ def reduce_scatter_tensor(output: Tensor, input: Tensor, op: str = "sum", group:
     `output` has 1 / W of the items of `input`, in any shape and strides, and its dtype and device.
 
     Raises: what reduce_scatter() does, and ArgumentError if the number of items, the dtype or the device is another.
-    On an error `output` is not changed.
+    Then `output` is not changed.
     """
     _require(input, op)
     name = _name_of(group)

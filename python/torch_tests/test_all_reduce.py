@@ -4,6 +4,9 @@
 # of the values; gradients, compiled calls, layouts and errors.
 import contextlib
 import functools
+import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -322,8 +325,9 @@ def train(bucket_mb):
 
 
 def averaged_by_tilefold(state, bucket):
-    done = torch.futures.Future()
-    done.set_result(tt.all_reduce_(bucket.buffer(), "mean"))
+    buffer = bucket.buffer()
+    done = torch.futures.Future(devices=[buffer.device] if buffer.is_cuda else [])
+    done.set_result(tt.all_reduce_(buffer, "mean"))
     return done
 
 
@@ -370,3 +374,15 @@ def test_errors(world):
 def test_without_a_group():
     with pytest.raises(ValueError, match="Default process group has not been initialized"):
         tt.all_reduce(torch.ones(3))
+
+
+# ---- the example of docs/all_reduce.md
+
+
+def test_the_example():
+    root = pathlib.Path(__file__).parents[2]
+    example = root / "examples" / "ranks" / "torch_all_reduce.py"
+    program = example.read_text().partition('"""\n')[2]
+    assert program and program in (root / "docs" / "all_reduce.md").read_text()
+    done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True, timeout=120)
+    assert "tilefold: 0 of 5000 sums differ in a message of 10000" in done.stdout
