@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.distributed import distributed_c10d
 
 from . import _errors, _gpu
-from .torch import _differentiable, _new, _on_gpu, _on_host, _op
+from ._torch_operators import differentiable, new, on_gpu, on_host, op as operator
 
 __all__ = ["all_reduce", "all_reduce_", "reduce_scatter", "reduce_scatter_tensor"]
 
@@ -96,7 +96,7 @@ def _padded(row: Tensor, world: int) -> Tensor:
 
 
 def _adapter(x: Tensor) -> Any:
-    return _on_gpu if x.is_cuda else _on_host
+    return on_gpu if x.is_cuda else on_host
 
 
 def _folded(rows: Tensor, op: str) -> Tensor:
@@ -141,7 +141,7 @@ def _all_reduced(x: Tensor, op: str, group: Any, out: Optional[Tensor]) -> Tenso
     return _gather(part, group, out if n % world == 0 else None)[:n]
 
 
-@_op("all_reduce(Tensor x, str op, str group) -> Tensor", lambda x, op, group: _new(x))
+@operator("all_reduce(Tensor x, str op, str group) -> Tensor", lambda x, op, group: new(x))
 def _all_reduce(x: Tensor, op: str, group: str) -> Tensor:
     return _all_reduced(x, op, _resolved(group), None).view(x.shape)
 
@@ -160,10 +160,10 @@ def _backward_of_all_reduce(ctx: Any, g: Tensor) -> Tuple[Any, ...]:
     return _all_reduce(g, ctx.op, ctx.group), None, None
 
 
-_differentiable("all_reduce", _backward_of_all_reduce, _keep_op_and_group)
+differentiable("all_reduce", _backward_of_all_reduce, _keep_op_and_group)
 
 
-@_op("all_reduce_(Tensor(a!) x, str op, str group) -> ()", lambda x, op, group: None)
+@operator("all_reduce_(Tensor(a!) x, str op, str group) -> ()", lambda x, op, group: None)
 def _all_reduce_in_place(x: Tensor, op: str, group: str) -> None:
     out = x.detach().view(-1) if x.is_contiguous() and not x.is_neg() else None
     found = _all_reduced(x, op, _resolved(group), out)
@@ -181,14 +181,14 @@ def _shape_of_part(x: Tensor, world: int) -> List[int]:
     return [x.shape[0] // world, *x.shape[1:]]
 
 
-@_op("reduce_scatter(Tensor x, str op, str group) -> Tensor",
+@operator("reduce_scatter(Tensor x, str op, str group) -> Tensor",
      lambda x, op, group: x.new_empty(_shape_of_part(x, _size_of(group))))
 def _reduce_scatter(x: Tensor, op: str, group: str) -> Tensor:
     ranks = _resolved(group)
     return _part(x, op, ranks).view(_shape_of_part(x, ranks.size()))
 
 
-@_op("reduce_scatter_backward(Tensor g, str op, str group) -> Tensor",
+@operator("reduce_scatter_backward(Tensor g, str op, str group) -> Tensor",
      lambda g, op, group: g.new_empty([g.shape[0] * _size_of(group), *g.shape[1:]]))
 def _reduce_scatter_backward(g: Tensor, op: str, group: str) -> Tensor:
     ranks = _resolved(group)
@@ -203,10 +203,10 @@ def _backward_of_reduce_scatter(ctx: Any, g: Tensor) -> Tuple[Any, ...]:
     return _reduce_scatter_backward(g, ctx.op, ctx.group), None, None
 
 
-_differentiable("reduce_scatter", _backward_of_reduce_scatter, _keep_op_and_group)
+differentiable("reduce_scatter", _backward_of_reduce_scatter, _keep_op_and_group)
 
 
-@_op("reduce_scatter_tensor(Tensor(a!) output, Tensor x, str op, str group) -> ()",
+@operator("reduce_scatter_tensor(Tensor(a!) output, Tensor x, str op, str group) -> ()",
      lambda output, x, op, group: None)
 def _reduce_scatter_tensor(output: Tensor, x: Tensor, op: str, group: str) -> None:
     if x.numel() != 0:
