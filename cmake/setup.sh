@@ -120,3 +120,19 @@ quietly() {
     give_up "$what: '$*' failed: see $log"
   fi
 }
+
+# make_wheel FOLDER: the wheel of the Python package is $wheel then, and FOLDER/maker the environment that made it. It
+# holds TILEFOLD_BUILT_LIBRARY, or the library that cmake/test.sh has built; without one it compiles its own.
+make_wheel() {
+  library=${TILEFOLD_BUILT_LIBRARY:-}
+  if [ -z "$library" ] && [ -f build/test/CMakeCache.txt ]; then
+    step cmake --build build/test --target tilefold_c
+    library=$PWD/build/test/src/capi/libtilefold.so
+  fi
+  step python3 -m venv "$1/maker"
+  step "$1/maker/bin/pip" wheel --quiet --no-deps --wheel-dir "$1" ./python \
+    ${library:+"--config-settings=cmake.define.TILEFOLD_BUILT_LIBRARY=$library"}
+  wheel=$(echo "$1"/tilefold-*-py3-none-*.whl)
+  [ -f "$wheel" ] || give_up "there is no wheel for every Python 3 in $1"
+  ls -l "$wheel"
+}

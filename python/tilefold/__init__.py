@@ -20,6 +20,8 @@ help(tilefold.reduce) says what is common to all: shapes, dtypes, order, empty i
 #   _segments       segment_reduce, batched, reduce_by_key
 #   _fuse           fuse
 #   _pieces         pieces and accumulators
+#   _torch_operators  how functions become operators of torch
+#   _torch_distributed  all_reduce and reduce_scatter over the ranks of torch.distributed
 #   torch           tilefold.torch: operators with gradients
 import typing as _typing
 

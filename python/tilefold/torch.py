@@ -24,19 +24,23 @@ import contextlib
 import math
 import threading
 import warnings
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union, cast
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import torch
 from torch import Tensor
 
 from . import _errors, _gpu
-from ._gpu_libraries import Torch
+from ._torch_operators import (differentiable as _differentiable, new as _new, on_gpu as _on_gpu, on_host as _on_host,
+                               op as _op)
+
+if torch.distributed.is_available():
+    from ._torch_distributed import all_reduce, all_reduce_, reduce_scatter, reduce_scatter_tensor
 
 __all__ = ["sum", "mean", "var_mean", "logsumexp", "log_softmax", "softmax", "rms_norm", "norm", "batch_invariant"]
+if torch.distributed.is_available():
+    __all__ += ["all_reduce", "all_reduce_", "reduce_scatter", "reduce_scatter_tensor"]
 
 Dim = Union[None, int, Sequence[int]]
-_on_gpu = Torch(torch, of_user=False)
-_on_host = Torch(torch, of_user=False, on_host=True)
 _short_way = _gpu.short_way_of(_on_gpu)
 
 
@@ -72,46 +76,12 @@ def _reduced(x: Tensor, dim: Sequence[int], keepdim: bool, dtype: Optional[torch
     return x.new_empty(shape, dtype=dtype or x.dtype)
 
 
-def _new(x: Tensor) -> Tensor:
-    """An empty tensor of x's shape and dtype. Results are contiguous, whatever the strides of operands are."""
-    return torch.empty_like(x, memory_format=torch.contiguous_format)
-
-
 def _spread(g: Tensor, shape: Sequence[int], dim: Sequence[int], keepdim: bool) -> Tensor:
     """A gradient of results for every item."""
     if not keepdim:
         for i in dim:
             g = g.unsqueeze(i)
     return g.expand(shape)
-
-
-_library = torch.library.Library("tilefold", "DEF")
-
-
-def _refuse(ctx: Any, *gradients: Any) -> None:
-    raise _errors.unsupported("backward of a backward is not there")
-
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _op(schema: str, fake: Callable[..., Any]) -> Callable[[_Function], _Function]:
-    """Makes a function the operator of that schema; `fake` makes its results without values."""
-    def define(function: _Function) -> _Function:
-        name = schema.partition("(")[0]
-        _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
-        for key in ("CPU", "CUDA"):
-            _library.impl(name, function, key)
-        torch.library.register_fake(f"tilefold::{name}", fake, lib=_library)
-        if name.endswith("_backward"):
-            torch.library.register_autograd(f"tilefold::{name}", _refuse, lib=_library)
-        return cast(_Function, getattr(torch.ops.tilefold, name))
-
-    return define
-
-
-def _differentiable(name: str, backward: Callable[..., Any], setup: Callable[..., None]) -> None:
-    torch.library.register_autograd(f"tilefold::{name}", backward, setup_context=setup, lib=_library)
 
 
 def _wide(x: Tensor) -> torch.dtype:
