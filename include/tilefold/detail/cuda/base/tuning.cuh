@@ -82,12 +82,11 @@ inline constexpr int most_adapted_bytes = 32;
 inline constexpr int most_rows = 16;
 inline constexpr int row_bytes_budget = 128;
 
-/// The largest accumulators for which the levels of a warp's tree are written out one by one.
-/// Larger ones are exchanged in 16 instructions or more at each level, beside which a loop costs
-/// little; their kernels become a fraction as large.
-inline constexpr int most_unrolled_bytes = 64;
-/// The largest accumulators for which the chunks of a warp's part of a tile are written out.
-inline constexpr int most_unrolled_chunk_bytes = 128;
+/// The largest accumulators for which the levels of a warp's tree, and the chunks of a warp's part
+/// of a tile, are written out one by one. Larger ones are exchanged in more than 32 instructions at
+/// each level, beside which a loop costs little; their kernels become a fraction as large. (With
+/// loops, staged tiles of structs of 96 bytes would spill.)
+inline constexpr int most_unrolled_bytes = 128;
 
 /// Whether a thread has the registers for a second tile's items, `loaded_bytes` of them in packets
 /// of `width`. Registers spill with accumulators of 8 bytes, and with larger ones whose items

@@ -98,7 +98,7 @@ class tile_fold {
   __device__ __forceinline__ acc chunks(int first) const {
     if constexpr (N == 1) {
       return chunk(first);
-    } else if constexpr (sizeof(acc) > most_unrolled_chunk_bytes) {
+    } else if constexpr (sizeof(acc) > most_unrolled_bytes) {
       warp_stack<Reducer> stack(reducer_);
 #pragma unroll 1
       for (int i = 0; i < N; ++i) {
