@@ -94,7 +94,7 @@ root_of() {
 # in_root SUITE COMMAND: in a fresh copy of the sources.
 in_root() {
   $as_root rm -rf $root/"$1"/tilefold
-  $as_root mkdir $root/"$1"/tilefold
+  $as_root mkdir -p $root/"$1"/tilefold/$root
   $as_root cp -r include test $root/"$1"/tilefold/
   $as_root chroot $root/"$1" sh -c "cd /tilefold && $2"
 }
@@ -104,17 +104,23 @@ in_root() {
 by_every_compiler() {
   {
     for compiler in $trixie; do
-      said "$compiler, $1" in_root trixie "$(echo "$2" | sed "s/CXX/$compiler/")"
+      said "$compiler, $1" in_root trixie "$(echo "$2" | sed "s/CXX/$compiler/g")"
     done
     for compiler in $sid; do
-      said "$compiler, $1" in_root sid "$(echo "$2" | sed "s/CXX/$compiler/")"
+      said "$compiler, $1" in_root sid "$(echo "$2" | sed "s/CXX/$compiler/g")"
     done
   } &
   of_newer_debians=$!
   for compiler in $bookworm; do
-    said "$compiler, $1" sh -c "$(echo "$2" | sed "s/CXX/$compiler/")"
+    said "$compiler, $1" sh -c "$(echo "$2" | sed "s/CXX/$compiler/g")"
   done
   wait $of_newer_debians
+}
+
+# numbers COMPILER MODE [FLAG]: the command that runs the tests of numbers that the standard library need not know.
+numbers() {
+  echo "$1 -std=$2 -O0 -Wall -Wextra -Werror ${3:-} -Iinclude -Itest test/accumulator_test.cpp \
+test/compiler_types_test.cpp -lgtest_main -lgtest -lpthread -o $root/numbers-$1 && $root/numbers-$1"
 }
 
 clang_cuda() {
@@ -141,15 +147,15 @@ nvrtc() {
 bookworm="clang++-14 clang++-15 clang++-16 clang++-19 clang++-22"
 trixie="g++-13 g++-14 clang++-17 clang++-18"
 sid="g++-15 g++-16 clang++-21 clang++-23"
-need python3 mmdebstrap clang-14 clang-15 clang-16 clang-19 clang-22
+need python3 mmdebstrap libgtest-dev clang-14 clang-15 clang-16 clang-19 clang-22
 # Beside what follows: they wait for the network.
 # A failure does not leave them behind, for the next run to meet.
 trap wait EXIT
 # shellcheck disable=SC2086 # lists of words
 {
-  root_of trixie $trixie &
+  root_of trixie $trixie libgtest-dev &
   fetch_trixie=$!
-  root_of sid $sid &
+  root_of sid $sid libgtest-dev &
   fetch_sid=$!
 }
 
@@ -181,7 +187,16 @@ see above; if Debian no longer has it, change cmake/compilers.sh and docs/compil
 done
 by_every_compiler "host headers" \
   "CXX -std=c++20 -O1 -Wall -Wextra -Werror -Iinclude -fsyntax-only test/contraction/host_bits.cpp"
+for mode in c++20 gnu++20; do
+  said "clang++-19, numbers in $mode" sh -c "$(numbers clang++-19 $mode)"
+done
+said "clang++-18, numbers with __bf16" in_root trixie "$(numbers clang++-18 c++20 -DTILEFOLD_TEST_BF16)"
+said "g++-14, numbers in c++23" in_root trixie "$(numbers g++-14 c++23)"
 [ "$all" = --all ] || exit 0
+
+for mode in c++20 gnu++20; do
+  by_every_compiler "numbers in $mode" "$(numbers CXX $mode)"
+done
 
 for compiler in clang++-19 clang++-22; do
   said "$compiler, CUDA 12.9, the battery" clang_battery $compiler $battery/operators.cu $battery/lifts.cu \

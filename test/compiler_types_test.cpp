@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Numbers of the compiler that the standard library need not know: __int128, _Float16, __bf16,
-// __float128. Whether std::integral and std::floating_point know them depends on the compiler and
-// on its language mode; results do not. (gnu_mode_tests compiles this file in the other mode.)
+// __float128, and C++23's std::float16_t and the like. Whether std::integral and
+// std::floating_point know them depends on the compiler and on its language mode; results do not.
+// (gnu_mode_tests compiles this file in the other mode, cmake/compilers.sh by other compilers.)
 #include <tilefold/piece.hpp>
 #include <tilefold/tilefold.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#if __has_include(<stdfloat>) && __cplusplus > 202002L
+#include <stdfloat>
+#endif
 #include <type_traits>
 #include <vector>
 
@@ -194,7 +198,7 @@ void is_a_floating_type() {
   EXPECT_EQ(count(items{one, zero, minus_zero}, zero), 2);
 }
 
-#if defined(__FLT16_MANT_DIG__) || defined(__BFLT16_MANT_DIG__)
+#if defined(__FLT16_MANT_DIG__) || defined(__BFLT16_MANT_DIG__) || defined(TILEFOLD_TEST_BF16)
 // As Twin, which is the same format.
 template <class T, class Twin>
 void is_folded_as() {
@@ -234,8 +238,23 @@ void is_folded_as() {
 #if defined(__FLT16_MANT_DIG__)
 TEST(CompilerTypes, Float16IsFoldedAsHalf) { is_folded_as<_Float16, half>(); }
 #endif
-#if defined(__BFLT16_MANT_DIG__) && (!defined(__clang__) || __clang_major__ >= 17)
+// clang does not say whether it has __bf16, nor whether libgcc rounds to it (from g++ 13 on).
+#if defined(__BFLT16_MANT_DIG__) || defined(TILEFOLD_TEST_BF16)
 TEST(CompilerTypes, BrainFloatIsFoldedAsBfloat16) { is_folded_as<__bf16, bfloat16>(); }
+#endif
+
+#if defined(__STDCPP_FLOAT16_T__) && defined(__STDCPP_BFLOAT16_T__)
+TEST(CompilerTypes, FloatsOf16BitsOfTheStandardAreFoldedAsTheirTwins) {
+  is_folded_as<std::float16_t, half>();
+  is_folded_as<std::bfloat16_t, bfloat16>();
+}
+#endif
+#if defined(__STDCPP_FLOAT32_T__) && defined(__STDCPP_FLOAT64_T__)
+TEST(CompilerTypes, FloatsOfTheStandardComputeInThemselves) {
+  is_a_floating_type<std::float32_t>();
+  is_a_floating_type<std::float64_t>();
+  static_assert(std::is_same_v<decltype(reduce(std::vector<std::float32_t>{}, 0)), std::float32_t>);
+}
 #endif
 
 #if defined(__SIZEOF_FLOAT128__)
