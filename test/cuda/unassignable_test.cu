@@ -6,6 +6,7 @@
 // typed functors of std, whose values are of their type first.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <type_traits>
@@ -164,6 +165,25 @@ TEST(CudaArchetypes, AreFoldedByEveryVerb) {
     ASSERT_TRUE(same(firsts[i], keys[70 * i])) << i;
   }
 
+  std::vector<std::int64_t> offsets{0, 1, 1, 9, 300};
+  while (offsets.back() < 70000)
+    offsets.push_back(std::min<std::int64_t>(70000, offsets.back() + 701));
+  const auto segments = static_cast<std::int64_t>(offsets.size()) - 1;
+  const gpu_array<std::int64_t> device_offsets(offsets);
+  segmented_reduce(exec, items.begin(), device_offsets.data(), segments, out.data(), one, op);
+  std::vector<archetype> sums = to_host(out);
+  for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+    ASSERT_TRUE(same(sums[s], reduce(x.data() + offsets[s], x.data() + offsets[s + 1], one, op)))
+        << s;
+  }
+  const gpu_array<const archetype*> arrays({items.data() + 3, items.data(), items.data() + 9});
+  const gpu_array<int> lengths({50000, 0, 1});
+  batched_reduce(exec, arrays.data(), lengths.data(), 3, out.data(), one, op);
+  sums = to_host(out);
+  EXPECT_TRUE(same(sums[0], reduce(x.data() + 3, x.data() + 50003, op)));
+  EXPECT_TRUE(same(sums[1], one));
+  EXPECT_TRUE(same(sums[2], x[9]));
+
   std::vector<archetype> expected(100, one);
   axis_reduce(host_executor(), test_view{x.data(), right_layout({700, 100})},
               test_view{expected.data(), right_layout({100})}, axes{0}, one, op);
@@ -182,22 +202,6 @@ TEST(CudaArchetypes, AreFoldedByEveryVerb) {
   EXPECT_TRUE(same(in_kernel[0], reduce(x.data(), x.data() + 256, op)));
   EXPECT_TRUE(same(in_kernel[1], reduce(x.data(), x.data() + 32, op)));
 }
-
-#if defined(__SIZEOF_INT128__)
-__extension__ using int_128 = __int128;
-
-// Integers in every mode of the compiler; nvcc's is -std=c++20.
-TEST(CudaNumbers, OfTheCompilerAreNumbers) {
-  std::vector<int_128> x;
-  for (int i = 0; i < 70001; ++i) x.push_back((int_128{1} << 100) * (i - 35000) + i);
-  const gpu_array<int_128> items(x);
-  cuda_executor exec;
-  EXPECT_TRUE(reduce(exec, items.begin(), items.end(), 0) == reduce(x, 0));
-  EXPECT_TRUE(reduce(exec, items.begin(), items.end(), 0) == int_128{35000} * 70001);
-  EXPECT_TRUE(reduce(exec, items.begin(), items.end(), 5, maximum{}) == x.back());
-  EXPECT_TRUE(reduce(exec, items.begin(), items.begin(), minimum{}) == detail::largest<int_128>);
-}
-#endif
 
 TEST(CudaTypedFunctors, FoldValuesOfTheirType) {
   std::vector<int> numbers;
