@@ -190,7 +190,7 @@ by_every_compiler "host headers" \
 for mode in c++20 gnu++20; do
   said "clang++-19, numbers in $mode" sh -c "$(numbers clang++-19 $mode)"
 done
-said "clang++-18, numbers with __bf16" in_root trixie "$(numbers clang++-18 c++20 -DTILEFOLD_TEST_BF16)"
+said "clang++-23, numbers with __bf16" in_root sid "$(numbers clang++-23 c++20 -DTILEFOLD_TEST_BF16)"
 said "g++-14, numbers in c++23" in_root trixie "$(numbers g++-14 c++23)"
 [ "$all" = --all ] || exit 0
 
