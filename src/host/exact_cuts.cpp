@@ -274,8 +274,12 @@ struct four_chains {
     const auto two = hn::Add(bits_of(a.sum), bits_of(b.sum));
     const auto four = hn::Add(two, hn::Add(bits_of(c.sum), bits_of(d.sum)));
     const auto anchors_of_four = hn::ShiftLeft<2>(anchor_bits(top));
-    const auto all = hn::SumOfLanes(bits_tag(), hn::Sub(four, anchors_of_four));
-    *sums = static_cast<std::int64_t>(hn::GetLane(all));
+    HWY_ALIGN std::uint64_t of_lanes[hn::MaxLanes(bits_tag())];
+    hn::Store(hn::Sub(four, anchors_of_four), bits_tag(), of_lanes);
+    // Not by SumOfLanes: with AVX-512 it adds signed integers, which overflow.
+    std::uint64_t all = 0;
+    for (const std::uint64_t bits : of_lanes) all += bits;
+    *sums = static_cast<std::int64_t>(all);
     if constexpr (Left > 1) {
       store_level(a.lower, b.lower, c.lower, d.lower, top - anchors::step, sums + 1);
     }
