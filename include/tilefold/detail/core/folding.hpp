@@ -10,8 +10,6 @@
 
 #include <tilefold/detail/core/closing.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/op.hpp>
-#include <tilefold/policy.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail {

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 #include <tilefold/detail/core/extremes.hpp>

@@ -18,8 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/folding.hpp>

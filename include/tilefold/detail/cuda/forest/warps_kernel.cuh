@@ -20,9 +20,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>

@@ -18,12 +18,10 @@
 
 #include <cstdint>
 #include <iterator>
-#include <type_traits>
 
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/staged_rows.cuh>
