@@ -192,6 +192,7 @@ template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, 
 class stretch_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int items = Items;
+  static constexpr int levels_at_once = unrolled_levels<acc>;
   friend exact_lanes<Reducer>;
 
  public:
@@ -243,7 +244,7 @@ class stretch_fold {
       for (int distance = 1; distance < most_stretches; distance *= 2) meet(value, distance);
     } else {
       value.put(node<items>(0, most_items));
-#pragma unroll unrolled_levels < acc>
+#pragma unroll levels_at_once
       for (int distance = 1; distance < warp_size; distance *= 2) {
         if (distance >= most_stretches) break;
         meet(value, distance);
