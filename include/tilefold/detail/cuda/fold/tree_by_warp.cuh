@@ -89,14 +89,14 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
 template <class Source, class Reducer>
 inline constexpr bool stages_trees =
     folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
-    !fold_traits<Reducer>::folds_in_any_order;
+    !fold_traits<Reducer>::order_free;
 
 /// Whether a warp folds a tree of structs by rows in shared memory.
 template <class Source, class Reducer>
 inline constexpr bool stages_trees_of_structs =
     holds_structs<Source> && !folds_stretches<Source, Reducer> &&
     pays_to_stage_trees_of_structs(staged_bytes<Source>, sizeof(typename Reducer::accumulator)) &&
-    !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order;
+    !sums_exactly<Reducer> && !fold_traits<Reducer>::order_free;
 
 /// Items of a lane's cell.
 template <class Source, class Reducer>
