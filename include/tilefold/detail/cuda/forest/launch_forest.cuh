@@ -281,7 +281,7 @@ void launch_trees(const forest_job<bounded_forest<Source, Offsets>, Reducer, Ini
       return;
     }
   }
-  if (most_items <= lane_plan<stretch_items<Source>>::most_items) {
+  if (most_items <= lane_plan<dealt_items<Source, Reducer, Init>>::most_items) {
     const auto by_lanes = cuda::ready_lanes<Build>(job);
     by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
                     job.init, job.empty, job.out, plan, long_queue<acc>{}, any_trees{});
