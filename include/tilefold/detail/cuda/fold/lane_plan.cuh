@@ -411,15 +411,4 @@ __device__ TILEFOLD_APART void write_wide_sums_apart(Source tree, Reducer reduce
   cuda::write_wide_sums(tree, reducer, init, empty, out, plan, inner);
 }
 
-/// Writes the results of the trees of a plan, which are exact sums. Parameters as
-/// write_wide_sums().
-template <class Source, class Reducer, class Init, class Empty, class Out>
-__device__ __forceinline__ void write_exact_sums(const Source& tree, const Reducer& reducer,
-                                                 const Init& init, const Empty& empty,
-                                                 const Out& out,
-                                                 const lane_plan<stretch_items<Source>>& plan,
-                                                 bool inner) {
-  exact_lanes<Reducer>::write(tree, reducer, init, empty, out, plan, inner);
-}
-
 }  // namespace tilefold::detail::cuda

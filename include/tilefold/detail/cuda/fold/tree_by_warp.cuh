@@ -253,24 +253,12 @@ __device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init
   if (threadIdx.x % warp_size == 0) cuda::write(out, detail::finish(reducer, init, value));
 }
 
-/// Writes the results of trees `t`, `t` + step... before `end`, which are exact sums, to `out` and
-/// so on. They have `count` >= 1 items each; tree_of(t) is tree t. `One`: there is one tree.
-template <bool One, class TreeOf, class Reducer, class Init, class Out>
-__device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::int64_t step,
-                                                         std::int64_t end, std::int64_t count,
-                                                         const TreeOf& tree_of,
-                                                         const Reducer& reducer, const Init& init,
-                                                         const Out& out) {
-  exact_lanes<Reducer>::template write_by_warp<One>(t, step, end, count, tree_of, reducer, init,
-                                                    out);
-}
-
 /// Writes the exact sum of one tree of `count` >= 1 items to `out`, by a warp.
 template <class Source, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
                                                 const Init& init, const Out& out,
                                                 std::int64_t count) {
-  cuda::write_exact_sums_by_warp<true>(
+  exact_lanes<Reducer>::template write_by_warp<true>(
       0, 1, 1, count, [&](std::int64_t) { return tree; }, reducer, init, out);
 }
 

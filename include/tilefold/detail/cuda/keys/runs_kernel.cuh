@@ -380,8 +380,8 @@ class patch_work {
       }
       const plan_type dealt(count <= plan_type::most_items ? count : plan_type::no_tree);
       const int r = memory.longer_runs[first + dealt.owner];
-      cuda::write_exact_sums(input.run(span_begin() + start(r)), reducer, init, unfinished{},
-                             out + (rank + r), dealt, inner);
+      exact_lanes<Reducer>::write(input.run(span_begin() + start(r)), reducer, init, unfinished{},
+                                  out + (rank + r), dealt, inner);
       first += dealt.trees;
     }
   }
