@@ -13,7 +13,6 @@ TILEFOLD_WARNINGS_OFF
 #include <cstdint>
 #include <iterator>
 #include <type_traits>
-#include <utility>
 
 #include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/host/columns.hpp>

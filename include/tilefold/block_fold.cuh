@@ -9,8 +9,6 @@
 
 TILEFOLD_WARNINGS_OFF
 
-#include <type_traits>
-
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/cuda/in_kernel/kernel_fold.cuh>
 #include <tilefold/detail/cuda/in_kernel/kernel_reducer.cuh>

@@ -14,7 +14,6 @@ TILEFOLD_WARNINGS_OFF
 #include <cuda_runtime_api.h>
 
 #include <atomic>
-#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <memory>

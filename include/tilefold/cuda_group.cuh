@@ -16,7 +16,6 @@ TILEFOLD_WARNINGS_OFF
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

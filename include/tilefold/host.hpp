@@ -6,9 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
-#include <type_traits>
-#include <utility>
 
 #include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/core/host_access.hpp>

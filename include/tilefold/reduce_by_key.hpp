@@ -9,7 +9,6 @@
 
 TILEFOLD_WARNINGS_OFF
 
-#include <concepts>
 #include <cstdint>
 #include <iterator>
 

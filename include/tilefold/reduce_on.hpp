@@ -5,7 +5,6 @@
 // of CUDA. reduce.hpp has the other calls, too.
 #pragma once
 
-#include <concepts>
 #include <iterator>
 
 #include <tilefold/detail/verbs/verb.hpp>

@@ -4,9 +4,7 @@
 // are what reduce() gives with the operator of the same meaning; as reducers they can be fused.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>

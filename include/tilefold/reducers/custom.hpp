@@ -3,9 +3,6 @@
 // A reducer made of three functions of the user's.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
-
 #include <tilefold/accumulator.hpp>
 #include <tilefold/config.hpp>
 #include <tilefold/detail/core/function_checks.hpp>

@@ -3,7 +3,6 @@
 // Several reducers in one pass over the data.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 #include <type_traits>
 
 #include <tilefold/config.hpp>

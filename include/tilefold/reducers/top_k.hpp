@@ -3,7 +3,6 @@
 // The k largest or smallest elements and where they stand, for small k.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 
 #include <tilefold/config.hpp>

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <tilefold/detail/core/fold_executor.hpp>
+#include <tilefold/detail/exact/wide_integer.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/reducers/arg.hpp>
 #include <tilefold/reducers/basic.hpp>
@@ -50,6 +51,9 @@ TEST(FoldTraits, OfOperators) {
   using least = traits<op_reducer<std::int64_t, minimum>>;
   EXPECT_TRUE(least::order_free);
   EXPECT_FALSE(least::folds_in_any_order) << "operators are as fast in a tree";
+  using large = traits<op_reducer<signed_128, minimum>>;
+  EXPECT_TRUE(large::order_free);
+  EXPECT_FALSE(large::folds_in_any_order) << "those of large accumulators, too";
 }
 
 TEST(FoldTraits, OfPublicReducers) {

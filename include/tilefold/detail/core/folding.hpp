@@ -10,8 +10,6 @@
 
 #include <tilefold/detail/core/closing.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
-#include <tilefold/op.hpp>
-#include <tilefold/policy.hpp>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail {
@@ -50,9 +48,11 @@ struct fold_traits {
   static constexpr bool selects = requires { requires R::selects; };
   // Long ranges of such a reducer are folded in any order, since it pays: a tree over whole
   // accumulators would cost more than the loads of their elements, or the fold may end early.
-  // (Operators, which have no `counts`, are folded as fast in a tree.)
-  static constexpr bool folds_in_any_order =
-      order_free && requires { requires R::settles || R::counts || (sizeof(accumulator) > 8); };
+  // Operators, which have no `counts`, are folded as fast in a tree.
+  static constexpr bool folds_in_any_order = order_free && requires {
+    R::counts;
+    requires R::settles || R::counts || (sizeof(accumulator) > 8);
+  };
 };
 
 /// Whether a reducer gives exact sums of floats or doubles.

@@ -5,7 +5,6 @@
 // sentence.
 #pragma once
 
-#include <concepts>
 #include <type_traits>
 #include <utility>
 

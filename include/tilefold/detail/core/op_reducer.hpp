@@ -7,7 +7,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <new>

@@ -7,7 +7,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 #include <tilefold/config.hpp>
 #include <tilefold/op.hpp>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <concepts>
-#include <type_traits>
 
 #include <tilefold/config.hpp>
 #include <tilefold/op.hpp>

@@ -5,7 +5,6 @@
 // that host and device code share.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>

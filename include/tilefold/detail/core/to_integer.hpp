@@ -5,7 +5,6 @@
 // and 0 for NaN, everywhere.
 #pragma once
 
-#include <concepts>
 #include <type_traits>
 
 #include <tilefold/config.hpp>

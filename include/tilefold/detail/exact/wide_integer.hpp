@@ -6,7 +6,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include <tilefold/config.hpp>

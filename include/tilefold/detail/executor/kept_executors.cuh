@@ -11,7 +11,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <iterator>
 #include <list>
 #include <optional>
 #include <utility>

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <type_traits>
 
 #include <tilefold/detail/core/bound_reducer.hpp>
 #include <tilefold/detail/core/extremes.hpp>

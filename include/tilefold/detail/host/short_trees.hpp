@@ -4,11 +4,9 @@
 // Only programs that link it may use this.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <utility>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>

@@ -30,7 +30,6 @@
 #include <tilefold/detail/core/folding.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/error.hpp>
-#include <tilefold/tree.hpp>
 
 namespace tilefold::detail {
 

@@ -4,7 +4,6 @@
 // without items, and which items an executor takes.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>

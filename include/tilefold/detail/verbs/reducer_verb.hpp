@@ -5,9 +5,7 @@
 // arguments after the range, returns the reducer.
 #pragma once
 
-#include <cstdint>
 #include <iterator>
-#include <utility>
 
 #include <tilefold/detail/verbs/verb.hpp>
 #include <tilefold/dispatch.hpp>

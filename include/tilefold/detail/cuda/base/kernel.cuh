@@ -11,10 +11,8 @@
 // Device code, but for the types of a launch's arguments.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <type_traits>
 
 #include <tilefold/detail/core/op_reducer.hpp>

@@ -6,7 +6,6 @@
 
 #include <cstring>
 #include <new>
-#include <type_traits>
 
 #include <tilefold/config.hpp>
 

@@ -17,7 +17,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
 #include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
@@ -25,7 +24,6 @@
 #include <tilefold/detail/core/source.hpp>
 #include <tilefold/detail/core/strided.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/columns/tuning_columns.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>

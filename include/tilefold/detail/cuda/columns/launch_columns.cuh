@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/strided.hpp>

@@ -17,7 +17,6 @@
 
 #include <cstdint>
 
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>

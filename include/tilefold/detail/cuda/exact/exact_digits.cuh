@@ -76,6 +76,47 @@ struct digit_slots {
   }
 };
 
+/// The sum of two numbers, which a compiler does not fuse with a product.
+__device__ __forceinline__ float sum_of(float a, float b) { return __fadd_rn(a, b); }
+__device__ __forceinline__ double sum_of(double a, double b) { return __dadd_rn(a, b); }
+
+/// Cuts N items at an anchor of 1.5 * 2^top, and returns the sum of their digits. What is left of
+/// the items stays in them; `left` has its bits.
+template <class Float, int N, class Bits = typename anchors<Float>::bits_type>
+__device__ __forceinline__ std::make_signed_t<Bits> cut_at(int top, registers<Float, N>& items,
+                                                           Bits& left) {
+  using anchor = anchors<Float>;
+  const Bits a =
+      static_cast<Bits>(top + anchor::bias) << anchor::fraction | Bits{1} << (anchor::fraction - 1);
+  const auto above = __builtin_bit_cast(Float, a);
+  Bits digits = 0;
+  left = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    const Float h = cuda::sum_of(items[i], above);
+    digits += __builtin_bit_cast(Bits, h);
+    items.put(i, cuda::sum_of(items[i], -cuda::sum_of(h, -above)));
+    left |= __builtin_bit_cast(Bits, items[i]);
+  }
+  return static_cast<std::make_signed_t<Bits>>(digits - N * a);
+}
+
+/// The sum of what is left of items below the last anchor, in multiples of the least number: so
+/// little that their bits are the integers.
+template <class Float, int N>
+__device__ __forceinline__ long long rest_of(const registers<Float, N>& items) {
+  using bits_type = typename anchors<Float>::bits_type;
+  constexpr bits_type sign = bits_type{1} << (8 * sizeof(Float) - 1);
+  long long sum = 0;
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    const auto bits = __builtin_bit_cast(bits_type, items[i]);
+    const auto size = static_cast<long long>(bits & ~sign);
+    sum += (bits & sign) != 0 ? -size : size;
+  }
+  return sum;
+}
+
 /// A warp's own sums of digits, in shared memory.
 template <class Float, tile_policy Policy = exact_policy>
 class warp_digits {
@@ -130,14 +171,6 @@ class warp_digits {
     }
   }
 
-  __device__ __forceinline__ static Float sum_of(Float a, Float b) {
-    if constexpr (sizeof(Float) == 4) {
-      return __fadd_rn(a, b);
-    } else {
-      return __dadd_rn(a, b);
-    }
-  }
-
   /// The exponent's field, of all items of the warp; -1 if all are zeros.
   template <int N>
   __device__ __forceinline__ static int largest_exponent(const registers<Float, N>& items) {
@@ -176,42 +209,19 @@ class warp_digits {
     bool more;
 #pragma unroll 1
     do {
-      const bits_type a = (static_cast<bits_type>(anchor::top + anchor::bias - anchor::step * level)
-                           << anchor::fraction) |
-                          bits_type{1} << (anchor::fraction - 1);
-      const auto above = __builtin_bit_cast(Float, a);
-      bits_type digits = 0;
-      bits_type left = 0;
-#pragma unroll
-      for (int i = 0; i < N; ++i) {
-        const Float h = sum_of(items[i], above);
-        digits += bits_of(h);
-        items.put(i, sum_of(items[i], -sum_of(h, -above)));
-        left |= bits_of(items[i]);
-      }
-      add_sum(base + level, static_cast<std::make_signed_t<bits_type>>(digits - N * a), lane);
+      bits_type left;
+      const auto digits = cuda::cut_at(anchor::top - anchor::step * level, items, left);
+      add_sum(base + level, digits, lane);
       ++level;
       more = __any_sync(full_warp, (left & ~sign) != 0);
     } while (more && level < anchor::levels);
     if (more) {
       if constexpr (anchor::has_rest) {
-        add_rest(items, lane);
+        add_sum(slots::rest, cuda::rest_of(items), lane);
       } else if (lane == 0) {
         marks |= static_cast<unsigned>(seen::nan);  // of all numbers nothing is left
       }
     }
-  }
-
-  // Multiples of the least number, of which so little is left that their bits are the integers.
-  template <int N>
-  __device__ __forceinline__ void add_rest(const registers<Float, N>& items, int lane) {
-    long long sum = 0;
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      const auto size = static_cast<long long>(bits_of(items[i]) & ~sign);
-      sum += (bits_of(items[i]) & sign) != 0 ? -size : size;
-    }
-    add_sum(slots::rest, sum, lane);
   }
 
   // Adds what all lanes bring to a slot.

@@ -64,7 +64,7 @@ struct exact_lanes {
     return true;
   }
 
-  /// write_exact_sums() of a plan (lane_plan.cuh).
+  /// Writes the results of the trees of a plan. Parameters as write_wide_sums() (lane_plan.cuh).
   template <class Source, class Init, class Empty, class Out>
   __device__ __forceinline__ static void write(const Source& tree, const Reducer& reducer,
                                                const Init& init, const Empty& empty, const Out& out,
@@ -78,7 +78,8 @@ struct exact_lanes {
     if (!narrow) cuda::write_wide_sums_apart(tree, reducer, init, empty, out, plan, inner);
   }
 
-  /// write_exact_sums_by_warp(). Rows of all trees are one stream:
+  /// Writes the results of trees `t`, `t` + step... before `end` to `out` and so on. They have
+  /// `count` >= 1 items each; tree_of(t) is tree t. Rows of all trees are one stream:
   ///
   ///     load      t row 0   t row 1   t' row 0   t' row 1
   ///     add                 t row 0   t row 1    t' row 0

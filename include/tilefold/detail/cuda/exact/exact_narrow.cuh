@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
@@ -149,9 +148,9 @@ class narrow_sum {
     constexpr int chains = N < 4 ? 1 : 4;
     Number sum[chains] = {};
 #pragma unroll
-    for (int i = 0; i < N; ++i) sum[i % chains] = sum_of(sum[i % chains], size_of(items[i]));
+    for (int i = 0; i < N; ++i) sum[i % chains] = cuda::sum_of(sum[i % chains], size_of(items[i]));
 #pragma unroll
-    for (int c = 1; c < chains; ++c) sum[0] = sum_of(sum[0], sum[c]);
+    for (int c = 1; c < chains; ++c) sum[0] = cuda::sum_of(sum[0], sum[c]);
     const bits_type bits = bits_of(sum[0]) & ~sign;
     if constexpr (sizeof(Number) == 4) {
       return static_cast<int>(bits);
@@ -223,9 +222,6 @@ class narrow_sum {
   __device__ __forceinline__ static bits_type bits_of(Number x) {
     return __builtin_bit_cast(bits_type, x);
   }
-  __device__ __forceinline__ static Number sum_of(Number a, Number b) {
-    return warp_digits<Number>::sum_of(a, b);
-  }
   __device__ __forceinline__ static Number size_of(Number x) {
     if constexpr (sizeof(Number) == 4) {
       return fabsf(x);
@@ -241,34 +237,14 @@ class narrow_sum {
   template <int N>
   __device__ __forceinline__ long long cut_integer(registers<Number, N>& items, int p,
                                                    bits_type& left) const {
+    const int top = top_ - integer_bits * p;
     if constexpr (cuts::levels_of_integer == 1) {
-      return cut(items, p, left);
+      return cuda::cut_at(top, items, left);
     } else {
-      const auto upper = static_cast<int>(cut(items, 2 * p, left));
-      const auto lower = static_cast<int>(cut(items, 2 * p + 1, left));
+      const auto upper = static_cast<int>(cuda::cut_at(top, items, left));
+      const auto lower = static_cast<int>(cuda::cut_at(top - anchor::step, items, left));
       return static_cast<long long>(upper) * (1 << anchor::step) + lower;
     }
-  }
-
-  // What the items bring to the digit at anchor `level`. What is left of them stays; `left` has its
-  // bits.
-  template <int N>
-  __device__ __forceinline__ std::make_signed_t<bits_type> cut(registers<Number, N>& items,
-                                                               int level, bits_type& left) const {
-    left = 0;
-    const bits_type a =
-        (static_cast<bits_type>(top_ + anchor::bias - anchor::step * level) << anchor::fraction) |
-        bits_type{1} << (anchor::fraction - 1);
-    const auto above = __builtin_bit_cast(Number, a);
-    bits_type digits = 0;
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      const Number h = sum_of(items[i], above);
-      digits += bits_of(h);
-      items.put(i, sum_of(items[i], -sum_of(h, -above)));
-      left |= bits_of(items[i]);
-    }
-    return static_cast<std::make_signed_t<bits_type>>(digits - N * a);
   }
 
   template <int Parts>

@@ -11,8 +11,6 @@
 // lanes bring their pieces to the places of the total. Device code.
 #pragma once
 
-#include <cstdint>
-
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>
 #include <tilefold/detail/cuda/exact/wide_by_warp.cuh>

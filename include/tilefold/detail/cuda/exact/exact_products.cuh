@@ -122,13 +122,7 @@ class warp_products {
 
   /// Empties the rows into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
-#pragma unroll 1
-    for (int r = 0; r < rows; ++r) {
-      const long long mine = row_below[r + 1][lane];
-      if (!__any_sync(full_warp, mine != 0)) continue;
-      row_below[r + 1][lane] = 0;
-      cuda::add_to_limbs(word, mine, step * r + unit_of_all - least, lane);
-    }
+    cuda::empty_rows(row_below + 1, rows, step, unit_of_all - least, word, lane);
   }
 
  private:
@@ -169,16 +163,7 @@ class warp_products {
     const unsigned e = (max)(size_of(x) >> 20, static_cast<unsigned>(bias + unit_of_all));
     const int row = static_cast<int>((e - (bias + unit_of_all)) / step);
     const int a = anchor_of(row);
-    const int b = a - (step << 20);
-    const double above = __hiloint2double(a, 0);
-    const double h = __dadd_rn(x, above);
-    const double g = __dadd_rn(__dadd_rn(x, -__dadd_rn(h, -above)), __hiloint2double(b, 0));
-    long long* const lower = &row_below[row][lane];
-    long long* const upper = lower + warp_size;
-    const long long lower_sum = *lower + cuda::count_above(g, b);
-    const long long upper_sum = *upper + cuda::count_above(h, a);
-    *lower = lower_sum;
-    *upper = upper_sum;
+    cuda::add_two_digits<1>(&row_below[row][lane], x, a, a - (step << 20));
   }
 };
 

@@ -31,6 +31,7 @@ namespace tilefold::detail::cuda {
 /// A warp's rows, and the words that they are emptied into, in shared memory.
 class warp_rows {
   static constexpr int step = 51;
+  static constexpr int unit_of_all = -1074;  // of the least subnormals
   static constexpr int rows = 42;
   static constexpr int items_of_row = (1 << 11) - 1;
   static constexpr unsigned most_exponent = 2040;  // of a level; fields of exponents
@@ -104,19 +105,10 @@ class warp_rows {
 
   /// Empties the rows into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
-#pragma unroll 1
-    for (int r = 0; r < rows; ++r) {
-      const long long mine = row[r][lane];
-      if (!__any_sync(full_warp, mine != 0)) continue;
-      row[r][lane] = 0;
-      cuda::add_to_limbs(word, mine, unit(r) - least, lane);
-    }
+    cuda::empty_rows(row, rows, step, unit_of_all - least, word, lane);
   }
 
  private:
-  // A row counts 2^unit.
-  __device__ static int unit(int r) { return step * r - 1074; }
-
   __device__ __forceinline__ void note(bool other, int lane) {
     const bool of_warp = __any_sync(full_warp, other);
     if (lane == 0) marks |= static_cast<unsigned>(of_warp ? seen::other : seen::minus_zero);
@@ -135,18 +127,8 @@ class warp_rows {
   // Adds an item to the two rows of its level; `rows` begins with row 0 of the lane.
   __device__ __forceinline__ static void add_to(long long* rows, double x) {
     const int level = level_of(static_cast<unsigned>(__double2hiint(x)) >> 20 & 0x7ffu);
-    // The upper words of A and A / 2^52; the lower ones are 0.
     const int a = anchor_of(level);
-    const int b = a - (52 << 20);
-    const double above = __hiloint2double(a, 0);
-    const double h = __dadd_rn(x, above);
-    const double g = __dadd_rn(__dadd_rn(x, -__dadd_rn(h, -above)), __hiloint2double(b, 0));
-    long long* const lower = rows + level * warp_size;
-    long long* const upper = lower + warp_size;
-    const long long lower_sum = *lower + cuda::count_above(g, b);
-    const long long upper_sum = *upper + 2 * cuda::count_above(h, a);
-    *lower = lower_sum;
-    *upper = upper_sum;
+    cuda::add_two_digits<2>(rows + level * warp_size, x, a, a - (52 << 20));
   }
 };
 

@@ -11,13 +11,9 @@
 // That warp makes one number of them, and a thread rounds it. Device code.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/cluster.cuh>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_kernel.cuh>
 #include <tilefold/detail/cuda/exact/exact_near.cuh>

@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/words.cuh>
@@ -109,7 +108,6 @@ __device__ __forceinline__ bool add_stretches(registers<Number, N>& items, int s
   // Levels that three words hold, of digits of 512 items.
   constexpr int most_pushed = 1 + (192 - 1 - anchor::fraction - 10) / anchor::step;
   const auto bits_of = [](Number x) { return __builtin_bit_cast(bits_type, x); };
-  const auto sum_of = [](Number a, Number b) { return digits_type::sum_of(a, b); };
   const auto plus = [](auto a, auto b) { return a + b; };
 
   const int largest = digits_type::largest_exponent(items);
@@ -139,20 +137,8 @@ __device__ __forceinline__ bool add_stretches(registers<Number, N>& items, int s
   bool more;
 #pragma unroll 1
   do {
-    const bits_type a = (static_cast<bits_type>(anchor::top + anchor::bias - anchor::step * level)
-                         << anchor::fraction) |
-                        bits_type{1} << (anchor::fraction - 1);
-    const auto above = __builtin_bit_cast(Number, a);
-    bits_type digits = 0;
-    bits_type left = 0;
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      const Number h = sum_of(items[i], above);
-      digits += bits_of(h);
-      items.put(i, sum_of(items[i], -sum_of(h, -above)));
-      left |= bits_of(items[i]);
-    }
-    const long long mine = static_cast<std::make_signed_t<bits_type>>(digits - N * a);
+    bits_type left;
+    const long long mine = cuda::cut_at(anchor::top - anchor::step * level, items, left);
     if (num_pushed == most_pushed) {
       pushed.add_to(sum, exponent(level - 1));
       pushed = three_words{};
@@ -167,14 +153,9 @@ __device__ __forceinline__ bool add_stretches(registers<Number, N>& items, int s
   pushed.add_to(sum, exponent(level - 1));
   if (more) {
     if constexpr (anchor::has_rest) {
-      long long rest = 0;
-#pragma unroll
-      for (int i = 0; i < N; ++i) {
-        const auto size = static_cast<long long>(bits_of(items[i]) & ~sign);
-        rest += (bits_of(items[i]) & sign) != 0 ? -size : size;
-      }
-      sum.add_multiple(cuda::sum_of_stretches(rest, stretch, stretches, most_stretches, plus),
-                       1 - anchor::bias - anchor::fraction);
+      sum.add_multiple(
+          cuda::sum_of_stretches(cuda::rest_of(items), stretch, stretches, most_stretches, plus),
+          1 - anchor::bias - anchor::fraction);
     } else {
       return false;  // of all numbers nothing is left
     }

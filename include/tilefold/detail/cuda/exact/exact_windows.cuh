@@ -11,11 +11,9 @@
 // Bins read and write 16 bytes of shared memory for an item of 2 bytes. Device code.
 #pragma once
 
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_bins.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
-#include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Integers of many words of 32 bits, in shared memory, whose words may hold more or less than 32
-// bits: what a warp's lanes bring is added without carries. Device code.
+// bits: what a warp's lanes bring is added without carries. And rows of integers of 64 bits, one a
+// lane, which take digits of doubles before they are emptied into such words. Device code.
 #pragma once
 
 #include <tilefold/detail/cuda/base/words.cuh>
@@ -39,6 +40,33 @@ __device__ inline void add_to_limbs(long long* word, long long mine, int bit, in
   };
   add(low + (middle << 20), bit);
   add(high, bit + 40);
+}
+
+/// Empties `num` rows, of which each lane has an integer, into words. Row r counts
+/// 2^(step r + first) times the unit of the first word.
+__device__ __forceinline__ void empty_rows(long long (*row)[warp_size], int num, int step,
+                                           int first, long long* word, int lane) {
+#pragma unroll 1
+  for (int r = 0; r < num; ++r) {
+    const long long mine = row[r][lane];
+    if (!__any_sync(full_warp, mine != 0)) continue;
+    row[r][lane] = 0;
+    cuda::add_to_limbs(word, mine, step * r + first, lane);
+  }
+}
+
+/// Adds an item as two digits to two rows of a lane, `lower` and the next, which gets `Times` the
+/// upper one. The upper words of their anchors are `b` and `a`; the lower ones are 0.
+template <int Times>
+__device__ __forceinline__ void add_two_digits(long long* lower, double x, int a, int b) {
+  const double above = __hiloint2double(a, 0);
+  const double h = __dadd_rn(x, above);
+  const double g = __dadd_rn(__dadd_rn(x, -__dadd_rn(h, -above)), __hiloint2double(b, 0));
+  long long* const upper = lower + warp_size;
+  const long long lower_sum = *lower + cuda::count_above(g, b);
+  const long long upper_sum = *upper + Times * cuda::count_above(h, a);
+  *lower = lower_sum;
+  *upper = upper_sum;
 }
 
 }  // namespace tilefold::detail::cuda

@@ -23,6 +23,7 @@ template <int Most, int Width, bool Full, class Reducer>
 struct block_tree {
   static_assert(tree::is_power_of_two(Most) && Most <= warp_size);
   using acc = typename Reducer::accumulator;
+  static constexpr int levels_at_once = unrolled_levels<acc>;
 
   /// The node of all warps, in every lane of the first one; elsewhere `mine`. `values` is shared
   /// memory for a node of each warp, free to use. The block has `warps` warps, a power of two.
@@ -69,7 +70,7 @@ struct block_tree {
                                                    int number, int count, int nodes = Most) {
     registers<acc, 1> node;
     node.put(0, mine);
-#pragma unroll unrolled_levels < acc>
+#pragma unroll levels_at_once
     for (int bit = 0; (1 << bit) < Most; ++bit) {
       if ((1 << bit) >= nodes) break;
       const acc received = cuda::shuffle_xor(node[0], 1 << bit);

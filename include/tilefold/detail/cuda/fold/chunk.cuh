@@ -51,12 +51,4 @@ __device__ __forceinline__ registers<typename Reducer::accumulator, Rows> fold_p
   return nodes;
 }
 
-/// The node of a chunk of which all items exist, in every lane.
-template <class Reducer, class Source, int Rows, int Width>
-__device__ __forceinline__ typename Reducer::accumulator fold_chunk(
-    const Reducer& reducer, const lane_rows<Source, Rows, Width>& loaded) {
-  return row_fold<Rows, Width, true, Reducer>(reducer, 0, 0)
-      .fold(cuda::fold_packets<true>(reducer, loaded, 0));
-}
-
 }  // namespace tilefold::detail::cuda

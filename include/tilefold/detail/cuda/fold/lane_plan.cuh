@@ -192,6 +192,7 @@ template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, 
 class stretch_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int items = Items;
+  static constexpr int levels_at_once = unrolled_levels<acc>;
   friend exact_lanes<Reducer>;
 
  public:
@@ -243,7 +244,7 @@ class stretch_fold {
       for (int distance = 1; distance < most_stretches; distance *= 2) meet(value, distance);
     } else {
       value.put(node<items>(0, most_items));
-#pragma unroll unrolled_levels < acc>
+#pragma unroll levels_at_once
       for (int distance = 1; distance < warp_size; distance *= 2) {
         if (distance >= most_stretches) break;
         meet(value, distance);
@@ -408,17 +409,6 @@ __device__ TILEFOLD_APART void write_wide_sums_apart(Source tree, Reducer reduce
                                                      Empty empty, Out out, lane_plan<Items> plan,
                                                      bool inner) {
   cuda::write_wide_sums(tree, reducer, init, empty, out, plan, inner);
-}
-
-/// Writes the results of the trees of a plan, which are exact sums. Parameters as
-/// write_wide_sums().
-template <class Source, class Reducer, class Init, class Empty, class Out>
-__device__ __forceinline__ void write_exact_sums(const Source& tree, const Reducer& reducer,
-                                                 const Init& init, const Empty& empty,
-                                                 const Out& out,
-                                                 const lane_plan<stretch_items<Source>>& plan,
-                                                 bool inner) {
-  exact_lanes<Reducer>::write(tree, reducer, init, empty, out, plan, inner);
 }
 
 }  // namespace tilefold::detail::cuda

@@ -77,6 +77,7 @@ class row_fold {
   static_assert(tree::is_power_of_two(Lanes) && Rows <= Lanes && Lanes <= warp_size);
   static_assert(tree::is_power_of_two(Rows) || Kind == rows_of::many_trees);
   using acc = typename Reducer::accumulator;
+  static constexpr int levels_at_once = unrolled_levels<acc>;
   static constexpr int row_bits = tree::ceil_log2(Rows);
   static constexpr int lane_bits = tree::floor_log2(Lanes);
   static constexpr int row_items = Kind == rows_of::one_tree ? Lanes * Width : 0;
@@ -244,7 +245,7 @@ class row_fold {
   __device__ __forceinline__ acc fold_lane_bits(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
-#pragma unroll unrolled_levels < acc>
+#pragma unroll levels_at_once
     for (int bit = First; bit < lane_bits; ++bit) {
       node.put(
           0, cuda::combine_lanes<Full>(reducer_, node[0], received(node[0], 1 << bit),
@@ -261,7 +262,7 @@ class row_fold {
   __device__ __forceinline__ acc fold_down(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
-#pragma unroll unrolled_levels < acc>
+#pragma unroll levels_at_once
     for (int step = 1 << FirstBit; step < Lanes / 2; step *= 2) {
       const acc right = cuda::shuffle_down<Lanes>(node[0], step, members());
       const int right_first = first_ + (lane_ + step) * Width;
@@ -281,7 +282,7 @@ class row_fold {
   __device__ __forceinline__ acc fold_row_bits(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
-#pragma unroll unrolled_levels < acc>
+#pragma unroll levels_at_once
     for (int bit = 0; bit < row_bits; ++bit) {
       const int right = first_ + tree::right_half(lane_ & (Rows - 1), bit + 1) * row_items;
       node.put(0, cuda::combine_lanes<Full>(reducer_, node[0], received(node[0], 1 << bit),

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 #include <tilefold/detail/core/extremes.hpp>
@@ -203,7 +202,9 @@ class tile_ahead {
   __device__ __forceinline__ static acc fold(const items& loaded, const Reducer& reducer,
                                              acc* warp_values) {
     using warps = block_tree<num_warps, warp_items, true, Reducer>;
-    return warps::fold_all(reducer, cuda::fold_chunk(reducer, loaded), warp_values, Policy.tile());
+    const acc node = row_fold<shape.rows, shape.width, true, Reducer>(reducer, 0, 0)
+                         .fold(cuda::fold_packets<true>(reducer, loaded, 0));
+    return warps::fold_all(reducer, node, warp_values, Policy.tile());
   }
 };
 

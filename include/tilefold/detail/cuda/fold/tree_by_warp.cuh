@@ -18,8 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/folding.hpp>
@@ -91,14 +89,14 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
 template <class Source, class Reducer>
 inline constexpr bool stages_trees =
     folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
-    !fold_traits<Reducer>::folds_in_any_order;
+    !fold_traits<Reducer>::order_free;
 
 /// Whether a warp folds a tree of structs by rows in shared memory.
 template <class Source, class Reducer>
 inline constexpr bool stages_trees_of_structs =
     holds_structs<Source> && !folds_stretches<Source, Reducer> &&
     pays_to_stage_trees_of_structs(staged_bytes<Source>, sizeof(typename Reducer::accumulator)) &&
-    !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order;
+    !sums_exactly<Reducer> && !fold_traits<Reducer>::order_free;
 
 /// Items of a lane's cell.
 template <class Source, class Reducer>
@@ -255,24 +253,12 @@ __device__ TILEFOLD_APART void write_wide_sum(Source tree, Reducer reducer, Init
   if (threadIdx.x % warp_size == 0) cuda::write(out, detail::finish(reducer, init, value));
 }
 
-/// Writes the results of trees `t`, `t` + step... before `end`, which are exact sums, to `out` and
-/// so on. They have `count` >= 1 items each; tree_of(t) is tree t. `One`: there is one tree.
-template <bool One, class TreeOf, class Reducer, class Init, class Out>
-__device__ __forceinline__ void write_exact_sums_by_warp(std::int64_t t, std::int64_t step,
-                                                         std::int64_t end, std::int64_t count,
-                                                         const TreeOf& tree_of,
-                                                         const Reducer& reducer, const Init& init,
-                                                         const Out& out) {
-  exact_lanes<Reducer>::template write_by_warp<One>(t, step, end, count, tree_of, reducer, init,
-                                                    out);
-}
-
 /// Writes the exact sum of one tree of `count` >= 1 items to `out`, by a warp.
 template <class Source, class Reducer, class Init, class Out>
 __device__ __forceinline__ void write_exact_sum(const Source& tree, const Reducer& reducer,
                                                 const Init& init, const Out& out,
                                                 std::int64_t count) {
-  cuda::write_exact_sums_by_warp<true>(
+  exact_lanes<Reducer>::template write_by_warp<true>(
       0, 1, 1, count, [&](std::int64_t) { return tree; }, reducer, init, out);
 }
 

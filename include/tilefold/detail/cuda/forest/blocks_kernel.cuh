@@ -15,7 +15,6 @@
 #include <cstdint>
 
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/forest/forest_plan.cuh>
 #include <tilefold/detail/cuda/forest/slice_fold.cuh>
 #include <tilefold/tree.hpp>

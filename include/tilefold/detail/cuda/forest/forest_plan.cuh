@@ -8,7 +8,6 @@
 
 #include <tilefold/config.hpp>
 #include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/tree.hpp>
 

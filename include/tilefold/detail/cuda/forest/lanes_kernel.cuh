@@ -17,7 +17,6 @@
 
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>

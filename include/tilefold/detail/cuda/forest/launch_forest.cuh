@@ -281,7 +281,7 @@ void launch_trees(const forest_job<bounded_forest<Source, Offsets>, Reducer, Ini
       return;
     }
   }
-  if (most_items <= lane_plan<stretch_items<Source>>::most_items) {
+  if (most_items <= lane_plan<dealt_items<Source, Reducer, Init>>::most_items) {
     const auto by_lanes = cuda::ready_lanes<Build>(job);
     by_lanes.launch(by_lanes.most(lanes_blocks(most_trees)), job.stream, job.forest, job.reducer,
                     job.init, job.empty, job.out, plan, long_queue<acc>{}, any_trees{});
@@ -325,7 +325,7 @@ template <class Source, class Reducer>
 inline constexpr bool stages_subtrees =
     stages_trees<Source, Reducer> ||
     (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
-     !sums_exactly<Reducer> && !fold_traits<Reducer>::folds_in_any_order);
+     !sums_exactly<Reducer> && !fold_traits<Reducer>::order_free);
 
 /// Trees of 2^k items by staged rows, where there is a chunk of rows for every warp that the GPU
 /// holds; else there would be less to fold them by. False if there is not.

@@ -13,14 +13,11 @@
 
 #include <cstdint>
 
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/forest.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
-#include <tilefold/detail/cuda/forest/forest_plan.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
 #include <tilefold/tree.hpp>
 

@@ -14,7 +14,6 @@
 
 #include <cstdint>
 
-#include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>

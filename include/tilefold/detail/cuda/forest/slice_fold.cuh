@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>

@@ -20,9 +20,7 @@
 #include <cstdint>
 
 #include <tilefold/detail/core/extremes.hpp>
-#include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
@@ -128,7 +126,7 @@ __global__ void __launch_bounds__(
   const std::int64_t first = std::int64_t{blockIdx.x} * warps_per_block + warp;
   const std::int64_t step = std::int64_t{gridDim.x} * warps_per_block;
   if constexpr (writes_exact_sums<Reducer, Init> && std::is_same_v<Trees, equal_trees>) {
-    cuda::write_exact_sums_by_warp<false>(
+    exact_lanes<Reducer>::template write_by_warp<false>(
         first, step, forest.size(), forest.length, [&](std::int64_t t) { return forest.tree(t); },
         reducer, init, out);
   } else {

@@ -24,7 +24,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/exact/balanced_state.hpp>

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
 #include <type_traits>
 
 #include <tilefold/detail/core/extremes.hpp>
@@ -23,9 +22,7 @@
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/keys/tuning_keys.cuh>
-#include <tilefold/detail/cuda/load/packets.cuh>
 
 namespace tilefold::detail::cuda {
 

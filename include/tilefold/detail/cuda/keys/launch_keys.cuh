@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <iterator>
-#include <type_traits>
 
 #include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/cuda/base/forest_job.cuh>

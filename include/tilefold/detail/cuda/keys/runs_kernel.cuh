@@ -18,12 +18,10 @@
 
 #include <cstdint>
 #include <iterator>
-#include <type_traits>
 
 #include <tilefold/detail/core/forest.hpp>
 #include <tilefold/detail/core/keyed_items.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
 #include <tilefold/detail/cuda/fold/staged_rows.cuh>
@@ -382,8 +380,8 @@ class patch_work {
       }
       const plan_type dealt(count <= plan_type::most_items ? count : plan_type::no_tree);
       const int r = memory.longer_runs[first + dealt.owner];
-      cuda::write_exact_sums(input.run(span_begin() + start(r)), reducer, init, unfinished{},
-                             out + (rank + r), dealt, inner);
+      exact_lanes<Reducer>::write(input.run(span_begin() + start(r)), reducer, init, unfinished{},
+                                  out + (rank + r), dealt, inner);
       first += dealt.trees;
     }
   }

@@ -14,9 +14,6 @@
 // of the items are touched. Device code.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>

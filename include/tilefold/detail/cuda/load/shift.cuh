@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
 #include <type_traits>
 
 #include <tilefold/detail/cuda/base/words.cuh>

@@ -22,7 +22,6 @@
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/core/source.hpp>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/load/elements.cuh>

@@ -179,8 +179,7 @@ void launch_fold(const Source& source, const Reducer& reducer, const Init& init,
         return cuda::launch_short<Build, short_tile>(job, workspace_for);
       }
     }
-    // Operators, which do not say whether they count, are folded as fast in a tree.
-    if constexpr (fold_traits<Reducer>::folds_in_any_order && requires { Reducer::counts; }) {
+    if constexpr (fold_traits<Reducer>::folds_in_any_order) {
       constexpr tile_policy any_order = any_order_launch<Reducer>::template policy<Policy, bytes>;
       if constexpr (is_default) {
         static_assert(2 * any_order.tile() <= short_tile.tile());

@@ -20,7 +20,6 @@
 
 #include <cstdint>
 
-#include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>

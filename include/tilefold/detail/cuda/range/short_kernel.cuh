@@ -10,7 +10,6 @@
 //                       lane 1:   p8  p9 .. p15   last block to arrive folds them, 8 a lane
 #pragma once
 
-#include <cstdint>
 #include <type_traits>
 
 #include <tilefold/detail/core/folding.hpp>

@@ -6,7 +6,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <limits>
 
 #include <tilefold/detail/core/extremes.hpp>
 #include <tilefold/detail/cuda/base/launcher.cuh>

@@ -24,7 +24,6 @@
 #include <tilefold/detail/core/op_reducer.hpp>
 #include <tilefold/detail/cuda/base/cluster.cuh>
 #include <tilefold/detail/cuda/base/kernel.cuh>
-#include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/row_merge.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
