@@ -4,8 +4,8 @@
 // or of one length, axes), so that an operation is compiled once for a type of items, not once for
 // each verb. Items of the less usual types are read through one iterator that asks for their dtype.
 //
-// The sources with the operations are compiled twice in a library with CUDA: as C++ for the host
-// executor, and by nvcc for the CUDA executor.
+// In a library with CUDA the sources with the operations are compiled as C++ for the host executor,
+// and by nvcc for the CUDA executor, once for each size of items (basic_table_part).
 #pragma once
 
 #include <cmath>
@@ -266,8 +266,8 @@ class basic_table {
   kernel rows_[num_ops][num_dtypes]{};
 };
 
-/// The bytes of what an iterator reads, by which nvcc's work is divided: 1, 2, 4 or 8. 1 where
-/// items are read by their dtype, 8 for complex numbers.
+/// The size of the items that an iterator reads, by which nvcc's work is divided: 1, 2, 4 or 8
+/// bytes. Complex numbers count as 8; an iterator that reads items by their dtype counts as 1.
 template <class It>
 inline constexpr int item_bytes = 1;
 template <class T>
@@ -276,8 +276,8 @@ inline constexpr int item_bytes<const T*> = sizeof(T) < 2   ? 1
                                             : sizeof(T) < 8 ? 4
                                                             : 8;
 
-/// Adds rows to a table: those whose items have Bytes bytes, or all if Bytes is 0. Bytes belongs to
-/// the type, since units with other Bytes define the same members differently.
+/// Adds rows to a table: those with items of Bytes bytes, or all rows if Bytes is 0. Bytes is part
+/// of the type because units with different Bytes define its members differently.
 template <class Exec, int Bytes>
 class basic_table_part {
  public:
@@ -361,7 +361,7 @@ class basic_table_part {
   basic_table<Exec>& all_;
 };
 
-/// What this unit adds to.
+/// What the operations of this unit add their rows to.
 #if defined(TILEFOLD_ITEM_BYTES)
 using table = basic_table_part<executor_here, TILEFOLD_ITEM_BYTES>;
 #else
@@ -377,8 +377,8 @@ inline constexpr std::initializer_list<dtype> narrow_integers = {
 
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Adds every operation. Each source defines a function for its table, or one for each of its
-/// parts.
+/// Adds the rows of every operation. The functions are in the sources of the operations, for the
+/// `table` of their unit.
 template <class Table>
 void add_operations(Table all) {
   void add_sums(Table&), add_products(Table&), add_minima(Table&), add_maxima(Table&),

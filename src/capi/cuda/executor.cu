@@ -26,8 +26,8 @@ namespace {
 const basic_table<cuda_executor>& cuda_kernels() {
   static const auto all = [] {
     basic_table<cuda_executor> made;
-    // First what reads items by their dtype: places of some are replaced by those that read them
-    // where they lie.
+    // Items of 1 byte first: rows that read items by their dtype are among them, and places.cpp
+    // replaces some of those by rows that read items by pointer.
     capi::add_operations(basic_table_part<cuda_executor, 1>(made));
     capi::add_operations(basic_table_part<cuda_executor, 2>(made));
     capi::add_operations(basic_table_part<cuda_executor, 4>(made));
