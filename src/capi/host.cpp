@@ -180,14 +180,10 @@ const std::vector<dot_kernel>& dots() {
   return all;
 }
 
-const table& kernels() {
-  static const table all = [] {
-    table made;
-    for (const auto add : {add_sums, add_products, add_minima, add_maxima, add_extremes, add_places,
-                           add_questions, add_bits, add_means, add_deviations, add_norms,
-                           add_exponentials, add_precise_sums, add_statistics}) {
-      add(made);
-    }
+const basic_table<host_executor>& kernels() {
+  static const auto all = [] {
+    basic_table<host_executor> made;
+    capi::add_operations(table(made));
     // Of bools, these end at the first item that decides.
     made.share_fold(op::max, op::any, dtype::boolean);
     made.share_fold(op::min, op::all, dtype::boolean);

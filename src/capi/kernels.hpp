@@ -4,8 +4,8 @@
 // or of one length, axes), so that an operation is compiled once for a type of items, not once for
 // each verb. Items of the less usual types are read through one iterator that asks for their dtype.
 //
-// The sources with the operations are compiled twice in a library with CUDA: as C++ for the host
-// executor, and by nvcc for the CUDA executor.
+// In a library with CUDA the sources with the operations are compiled as C++ for the host executor,
+// and by nvcc for the CUDA executor, once for each size of items (basic_table_part).
 #pragma once
 
 #include <cmath>
@@ -249,32 +249,63 @@ struct result_traits<r::extremes<T>> {
 template <class Exec>
 class basic_table {
  public:
-  static constexpr bool on_host = std::is_same_v<Exec, host_executor>;
   using kernel = basic_kernel<Exec>;
 
   const kernel* find(op which, dtype items) const {
     const kernel& row = rows_[static_cast<int>(which)][static_cast<int>(items)];
     return row.fold == nullptr ? nullptr : &row;
   }
+  kernel& at(op which, dtype items) {
+    return rows_[static_cast<int>(which)][static_cast<int>(items)];
+  }
+
+  /// Gives `as` the function of `of` for items of a dtype: their results are the same.
+  void share_fold(op as, op of, dtype items) { at(as, items).fold = at(of, items).fold; }
+
+ private:
+  kernel rows_[num_ops][num_dtypes]{};
+};
+
+/// The size of the items that an iterator reads, by which nvcc's work is divided: 1, 2, 4 or 8
+/// bytes. Complex numbers count as 8; an iterator that reads items by their dtype counts as 1.
+template <class It>
+inline constexpr int item_bytes = 1;
+template <class T>
+inline constexpr int item_bytes<const T*> = sizeof(T) < 2   ? 1
+                                            : sizeof(T) < 4 ? 2
+                                            : sizeof(T) < 8 ? 4
+                                                            : 8;
+
+/// Adds rows to a table: those with items of Bytes bytes, or all rows if Bytes is 0. Bytes is part
+/// of the type because units with different Bytes define its members differently.
+template <class Exec, int Bytes>
+class basic_table_part {
+ public:
+  static constexpr bool on_host = std::is_same_v<Exec, host_executor>;
+  using kernel = basic_kernel<Exec>;
+
+  explicit basic_table_part(basic_table<Exec>& all) : all_(all) {}
 
   /// `result` names what Out is in memory.
   template <op Which, class It, class Out, class Make>
   void add(dtype items, bool has_empty, dtype result = result_traits<Out>::type) {
-    using reducer = decltype(capi::made<Make>(dtype{}));
-    using accumulator =
-        typename detail::fold_types<typename accumulator_named<Make>::type, reducer, detail::as_is,
-                                    detail::no_init, It>::accumulator;
-    kernel& row = rows_[static_cast<int>(Which)][static_cast<int>(items)];
-    row.which = Which;
-    row.items = items;
-    row.result = result;
-    row.count = result_traits<Out>::count;
-    row.has_empty = has_empty;
-    row.accumulator_bytes = static_cast<std::int64_t>(sizeof(accumulator));
-    row.fold = &fold_job<Which, It, Out, Make, Exec>;
-    row.reads_by_pointer = std::is_pointer_v<It>;
-    if constexpr (on_host && Which != op::statistics) {
-      row.pieces = &piece_of<Which, It, Out, Make>::kind();
+    if constexpr (Bytes == 0 || Bytes == item_bytes<It>) {
+      using reducer = decltype(capi::made<Make>(dtype{}));
+      using accumulator =
+          typename detail::fold_types<typename accumulator_named<Make>::type, reducer,
+                                      detail::as_is, detail::no_init, It>::accumulator;
+      kernel& row = all_.at(Which, items);
+      row.which = Which;
+      row.items = items;
+      row.result = result;
+      row.count = result_traits<Out>::count;
+      row.has_empty = has_empty;
+      row.accumulator_bytes = static_cast<std::int64_t>(sizeof(accumulator));
+      row.fold = &fold_job<Which, It, Out, Make, Exec>;
+      row.reads_by_pointer = std::is_pointer_v<It>;
+      if constexpr (on_host && Which != op::statistics) {
+        row.pieces = &piece_of<Which, It, Out, Make>::kind();
+      }
     }
   }
 
@@ -287,8 +318,8 @@ class basic_table {
   /// Gives `as` the kernels of `of` for items of these dtypes.
   void add_alias(op as, op of, std::initializer_list<dtype> items) {
     for (const dtype type : items) {
-      kernel& row = rows_[static_cast<int>(as)][static_cast<int>(type)];
-      row = rows_[static_cast<int>(of)][static_cast<int>(type)];
+      kernel& row = all_.at(as, type);
+      row = all_.at(of, type);
       row.which = as;
     }
   }
@@ -309,12 +340,6 @@ class basic_table {
     }
   }
 
-  /// Gives `as` the function of `of` for items of a dtype: their results are the same.
-  void share_fold(op as, op of, dtype items) {
-    rows_[static_cast<int>(as)][static_cast<int>(items)].fold =
-        rows_[static_cast<int>(of)][static_cast<int>(items)].fold;
-  }
-
   /// Of items of all real dtypes, as statistics are made: integers as int64 or uint64. On the host
   /// deviations read them as doubles, which they would become, for vectors to fold.
   template <op Which, class Make, class Out>
@@ -333,10 +358,15 @@ class basic_table {
   }
 
  private:
-  kernel rows_[num_ops][num_dtypes]{};
+  basic_table<Exec>& all_;
 };
 
-using table = basic_table<executor_here>;
+/// What the operations of this unit add their rows to.
+#if defined(TILEFOLD_ITEM_BYTES)
+using table = basic_table_part<executor_here, TILEFOLD_ITEM_BYTES>;
+#else
+using table = basic_table_part<executor_here, 0>;
+#endif
 
 template <class T>
 using itself = T;
@@ -347,21 +377,20 @@ inline constexpr std::initializer_list<dtype> narrow_integers = {
 
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-// One in each source.
-void add_sums(table& all);
-void add_products(table& all);
-void add_minima(table& all);
-void add_maxima(table& all);
-void add_extremes(table& all);
-void add_places(table& all);
-void add_questions(table& all);
-void add_bits(table& all);
-void add_means(table& all);
-void add_deviations(table& all);
-void add_norms(table& all);
-void add_exponentials(table& all);
-void add_precise_sums(table& all);
-void add_statistics(table& all);
+/// Adds the rows of every operation. The functions are in the sources of the operations, for the
+/// `table` of their unit.
+template <class Table>
+void add_operations(Table all) {
+  void add_sums(Table&), add_products(Table&), add_minima(Table&), add_maxima(Table&),
+      add_extremes(Table&), add_places(Table&), add_questions(Table&), add_bits(Table&),
+      add_means(Table&), add_deviations(Table&), add_norms(Table&), add_exponentials(Table&),
+      add_precise_sums(Table&), add_statistics(Table&);
+  for (const auto add : {add_sums, add_products, add_minima, add_maxima, add_extremes, add_places,
+                         add_questions, add_bits, add_means, add_deviations, add_norms,
+                         add_exponentials, add_precise_sums, add_statistics}) {
+    add(all);
+  }
+}
 
 /// The dot product of two arrays.
 template <class Exec>

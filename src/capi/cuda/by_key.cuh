@@ -127,8 +127,8 @@ struct by_key_job {
   const job& call;
   std::int64_t* num_runs;
 
-  /// Does it, if items are T and the operation is compiled.
-  template <class T>
+  /// Does it, if items have Bytes bytes and the operation is compiled.
+  template <int Bytes>
   bool of() const;
 };
 

@@ -24,13 +24,14 @@ namespace tilefold::capi {
 namespace {
 
 const basic_table<cuda_executor>& cuda_kernels() {
-  static const table all = [] {
-    table made;
-    for (const auto add : {add_sums, add_products, add_minima, add_maxima, add_extremes, add_places,
-                           add_questions, add_bits, add_means, add_deviations, add_norms,
-                           add_exponentials, add_precise_sums, add_statistics}) {
-      add(made);
-    }
+  static const auto all = [] {
+    basic_table<cuda_executor> made;
+    // Items of 1 byte first: rows that read items by their dtype are among them, and places.cpp
+    // replaces some of those by rows that read items by pointer.
+    capi::add_operations(basic_table_part<cuda_executor, 1>(made));
+    capi::add_operations(basic_table_part<cuda_executor, 2>(made));
+    capi::add_operations(basic_table_part<cuda_executor, 4>(made));
+    capi::add_operations(basic_table_part<cuda_executor, 8>(made));
     return made;
   }();
   return all;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of equal keys on a GPU, of items of one type: two types a source, since each takes a minute
-// to compile.
-#pragma once
-
+// Runs of equal keys on a GPU, of items of TILEFOLD_ITEM_BYTES bytes: two types in one unit, whose
+// kernels are compressed together. Each type takes half a minute to compile.
 #include <cstdint>
 #include <functional>
 #include <type_traits>
@@ -16,16 +14,20 @@
 
 namespace tilefold::capi {
 
+namespace {
+
+/// Does it, if items are T and the operation is compiled.
 template <class T>
-bool by_key_job::of() const {
-  if (call.type != dtype_of<T>) return false;
+bool fold_of(const by_key_job& job) {
+  if (job.call.type != dtype_of<T>) return false;
   const auto run = [&]<class Out, class R>(Out*, const R& reducer) {
-    reduce_by_key_into(exec, keys, keys + n, static_cast<const T*>(call.items), keys_out,
-                       static_cast<Out*>(call.results), num_runs, equal_as{keys.type}, reducer);
+    reduce_by_key_into(job.exec, job.keys, job.keys + job.n, static_cast<const T*>(job.call.items),
+                       job.keys_out, static_cast<Out*>(job.call.results), job.num_runs,
+                       equal_as{job.keys.type}, reducer);
     return true;
   };
   using sum = detail::accumulator_t<void, plus, T, detail::no_init>;
-  switch (which) {
+  switch (job.which) {
     case op::sum:
       if constexpr (std::is_integral_v<T>) {
         return run(static_cast<std::int64_t*>(nullptr), std::plus<std::int64_t>{});
@@ -48,5 +50,22 @@ bool by_key_job::of() const {
       return false;
   }
 }
+
+}  // namespace
+
+template <int Bytes>
+bool by_key_job::of() const {
+  if constexpr (Bytes == 2) {
+    return capi::fold_of<half>(*this) || capi::fold_of<bfloat16>(*this);
+  } else if constexpr (Bytes == 4) {
+    return capi::fold_of<std::int32_t>(*this) || capi::fold_of<float>(*this);
+  } else if constexpr (Bytes == 8) {
+    return capi::fold_of<std::int64_t>(*this) || capi::fold_of<double>(*this);
+  } else {
+    return false;
+  }
+}
+
+template bool by_key_job::of<TILEFOLD_ITEM_BYTES>() const;
 
 }  // namespace tilefold::capi
