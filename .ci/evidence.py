@@ -108,12 +108,12 @@ def included_by(file):
     return tuple(paths)
 
 
-def reached_by(sources):
+def reached_by(sources, left_out=HOST_ALONE):
     reached = set()
     left = list(sources)
     while left:
         file = left.pop()
-        if file not in reached and not file.startswith(HOST_ALONE):
+        if file not in reached and not file.startswith(left_out):
             reached.add(file)
             left += included_by(file)
     return reached
