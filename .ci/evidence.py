@@ -162,9 +162,20 @@ def stale(toolkit=None):
 
 
 def record(row):
-    """Puts the row of a program into the evidence; those of programs that are no more go. The totals are of current rows."""
+    """Puts the row of a program into the evidence."""
+    write(verified() | {row['program']: row})
+
+
+def withdraw(names):
+    """Takes rows out of it."""
+    if names:
+        write({name: row for name, row in verified().items() if name not in names})
+
+
+def write(rows):
+    """Rows of programs that are no more go. The totals are of current rows."""
     known, now = programs(), digests()
-    rows = {name: row for name, row in (verified() | {row['program']: row}).items() if name in known}
+    rows = {name: row for name, row in rows.items() if name in known}
     current = [row for name, row in rows.items() if row['digest'] == now.get(name)]
     tests = sum(int(row['tests']) - int(row['skipped']) for row in current)
     runs = sum(int(row['sanitizer_runs']) for row in current)
