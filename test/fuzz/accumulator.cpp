@@ -9,8 +9,8 @@
 
 namespace tilefold::capi {
 
-const table& kernels() {
-  static const table none;
+const basic_table<host_executor>& kernels() {
+  static const basic_table<host_executor> none;
   return none;
 }
 

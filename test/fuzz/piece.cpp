@@ -8,11 +8,17 @@
 
 namespace tilefold::capi {
 
+void add_means(table& all);
+void add_places(table& all);
+void add_questions(table& all);
+void add_precise_sums(table& all);
+
 // Those whose values of blocks say the most of them.
-const table& kernels() {
-  static const table all = [] {
-    table made;
-    for (const auto add : {add_means, add_places, add_questions, add_precise_sums}) add(made);
+const basic_table<host_executor>& kernels() {
+  static const auto all = [] {
+    basic_table<host_executor> made;
+    table rows(made);
+    for (const auto add : {add_means, add_places, add_questions, add_precise_sums}) add(rows);
     return made;
   }();
   return all;
