@@ -2,11 +2,13 @@
 //
 // Calls at a bad time, on a runtime that only claims to have a GPU: from destructors at a thread's
 // end, and where no memory is left to note a call.
+#include <algorithm>
 #include <cstdint>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include <tilefold/cuda_group.cuh>
 #include <tilefold/peers.cuh>
 #include <tilefold/tilefold.cuh>
 
@@ -64,6 +66,33 @@ TEST(LateCalls, ThatCannotBeNotedAreNotCounted) {
   for (int i = 0; i < calls; ++i) ASSERT_TRUE(ways.next(1, threads)) << i;
   EXPECT_TRUE(ways.next(1, stream));
   EXPECT_TRUE(ways.next(0, stream));
+}
+
+// The segment that crosses the cut between two GPUs is folded before anything is launched for the
+// others, so that nothing is written if that fails.
+TEST(LateCalls, OfAGroupLaunchNothingIfASegmentThatCrossesTheCutFails) {
+  constexpr std::int64_t many = 1 << 16;
+  const int* const items = fake::items_in<int>(cudaMemoryTypeHost, many);
+  auto* const offsets = fake::items_in<std::int64_t>(cudaMemoryTypeHost, 4);
+  int* const out = fake::items_in<int>(cudaMemoryTypeHost, 3);
+  const cuda_group gpus({0, 1});
+  const auto launches = [] {
+    return std::count(fake::state().log.begin(), fake::state().log.end(), "launch");
+  };
+  // Kernels of segments ask their questions here.
+  offsets[1] = many / 2, offsets[2] = many;
+  segmented_reduce(gpus, items, offsets, 2, out, plus{});
+  EXPECT_GT(launches(), 0);
+
+  offsets[1] = 1000, offsets[2] = 40000, offsets[3] = many;
+  fake::state().log.clear();
+  fake::state().answers_left = 0;
+  EXPECT_ANY_THROW(segmented_reduce(gpus, items, offsets, 3, out, plus{}));
+  EXPECT_EQ(launches(), 0);
+
+  fake::state().answers_left = -1;
+  segmented_reduce(gpus, items, offsets, 3, out, plus{});
+  EXPECT_GT(launches(), 0);
 }
 
 }  // namespace

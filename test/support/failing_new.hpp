@@ -45,7 +45,7 @@ int fail_each_allocation(const Call& call, const Look& look) {
 }  // namespace tilefold::test
 
 #if defined(__CUDACC__)
-#pragma nv_diag_suppress 20014  // nvcc takes operator new for a function of the device, too
+#pragma nv_diag_suppress 20011, 20014  // nvcc takes operator new for a function of the device, too
 #endif
 
 // Not inlined, or compilers take new and free() for a pair that does not match.
@@ -65,9 +65,11 @@ int fail_each_allocation(const Call& call, const Look& look) {
 }
 
 // Those of arrays call these above in the C++ library, but not under a sanitizer.
-[[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
+[[gnu::noinline]] void* operator new[](std::size_t bytes) {
+  return tilefold::test::allocate(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+}
 [[gnu::noinline]] void* operator new[](std::size_t bytes, std::align_val_t alignment) {
-  return operator new(bytes, alignment);
+  return tilefold::test::allocate(bytes, static_cast<std::size_t>(alignment));
 }
 [[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
