@@ -108,15 +108,16 @@ def included_by(file):
     return tuple(paths)
 
 
-def reached_by(sources, left_out=HOST_ALONE):
+def reached_by(sources):
+    """Files that these include, but for folds on the host, whose own includes count."""
     reached = set()
     left = list(sources)
     while left:
         file = left.pop()
-        if file not in reached and not file.startswith(left_out):
+        if file not in reached:
             reached.add(file)
             left += included_by(file)
-    return reached
+    return {file for file in reached if not file.startswith(HOST_ALONE)}
 
 
 def flags():

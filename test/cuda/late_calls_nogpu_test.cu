@@ -87,7 +87,7 @@ TEST(LateCalls, OfAGroupLaunchNothingIfASegmentThatCrossesTheCutFails) {
   offsets[1] = 1000, offsets[2] = 40000, offsets[3] = many;
   fake::state().log.clear();
   fake::state().answers_left = 0;
-  EXPECT_ANY_THROW(segmented_reduce(gpus, items, offsets, 3, out, plus{}));
+  EXPECT_THROW(segmented_reduce(gpus, items, offsets, 3, out, plus{}), cuda_error);
   EXPECT_EQ(launches(), 0);
 
   fake::state().answers_left = -1;
