@@ -57,6 +57,12 @@ TEST_P(VerbsWithoutMemory, OfARange) {
   check(r::variance{});
   check(r::exact_sum{});
   check(r::logsumexp{});
+  check(r::kurtosis{});
+  const std::vector<int> whole(most, 3);
+  expect_all_or_nothing<double>(1, [&](double* out) {
+    *out = static_cast<double>(
+        reduce(exec_, whole.data(), whole.data() + most, r::checked_sum{}).value);
+  });
   expect_all_or_nothing<double>(1, [&](double* out) {
     *out = inner_product(exec_, x_.data(), x_.data() + most, x_.data(), 0.0);
   });
@@ -77,6 +83,9 @@ TEST_P(VerbsWithoutMemory, OfSegments) {
   const auto check = [&](const auto& op) {
     expect_all_or_nothing<double>(segments, [&](double* out) {
       segmented_reduce(exec_, x_.data(), offsets.data(), segments, out, op);
+    });
+    expect_all_or_nothing<double>(segments, [&](double* out) {
+      segmented_reduce(checked(exec_, most), x_.data(), offsets.data(), segments, out, op);
     });
   };
   check(plus{});
@@ -127,6 +136,12 @@ TEST_P(VerbsWithoutMemory, OfRunsOfKeys) {
 TEST_P(VerbsWithoutMemory, OfRows) {
   expect_all_or_nothing<float>(
       most, [&](float* out) { log_softmax_into(exec_, x_.data(), 2, most / 2, out); });
+  const auto less = [](float x, double mean) { return static_cast<float>(x - mean); };
+  for (const std::int64_t rows : {2, 1000}) {
+    expect_all_or_nothing<float>(most, [&](float* out) {
+      transform_rows_into(exec_, x_.data(), rows, most / rows, out, r::mean{}, less);
+    });
+  }
 }
 
 TEST_P(VerbsWithoutMemory, OfPieces) {

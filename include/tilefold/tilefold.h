@@ -4,9 +4,9 @@
  * input gives equal bits wherever and however it runs. C11; no CUDA header is needed. Link
  * libtilefold. docs/c.md has the whole, with the operations and their results.
  *
- * Arrays are aligned for their items: an address is a multiple of the item's size, of complex
- * numbers of half of it, and of all of it on a GPU. Another one is refused with
- * TILEFOLD_INVALID_ARGUMENT.
+ * Arrays and results are aligned for their items: an address is a multiple of the item's size, of
+ * complex numbers of half of it, and of all of it on a GPU; other pointers are aligned for the type
+ * that they point to. A misaligned one is refused with TILEFOLD_INVALID_ARGUMENT.
  *
  * Every function that can fail returns a tilefold_status. After anything but TILEFOLD_OK
  * tilefold_last_error() has one sentence that names the bad value, nothing has been written through
@@ -257,8 +257,8 @@ TILEFOLD_API tilefold_status tilefold_accumulator_add(tilefold_accumulator* sum,
 /* Adds all that `other`, of the same dtype, was given. */
 TILEFOLD_API tilefold_status tilefold_accumulator_merge(tilefold_accumulator* sum,
                                                         const tilefold_accumulator* other);
-/* The sum, as "exact_sum" gives it: rounded once to the dtype; of integers modulo 2^64 in int64 or
- * uint64, of bool in int64. */
+/* The sum, as "exact_sum" gives it: rounded once to the dtype; of integers in int64 or uint64, of
+ * bool in int64, and TILEFOLD_INVALID_ARGUMENT if that does not hold it. */
 TILEFOLD_API tilefold_status tilefold_accumulator_value(const tilefold_accumulator* sum,
                                                         void* result);
 /* The sum divided by n > 0, as "exact_mean" gives it: rounded once to the dtype; of integers and

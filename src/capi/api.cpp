@@ -2,6 +2,7 @@
 //
 // The functions of tilefold.h: they read and check what they are told, make a job of it, and turn
 // exceptions into codes and a sentence.
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <new>
@@ -131,8 +132,7 @@ void fold_range(const reader& read, tilefold_executor* executor, op which, const
   const auto& found = read.kernel_of(which, type);
   const dtype of_result = capi::read_result_type(read, found, result_code, "result_dtype");
   read.array(items, type, read.count(n, "n"), "items");
-  read.require(result, "result", true);
-  read.require_aligned(result, of_result, "result");
+  read.result(result, of_result);
   if (n == 0) read.require_result_of_nothing(found);
   job call = plain_job(items, type, n > 0, 1, {nullptr, n, 0}, result);
   call.is_range = true;
@@ -190,7 +190,9 @@ axis_shapes read_shapes(const reader& read, std::int32_t rank, const std::int64_
                                       " for an array of rank " + std::to_string(rank));
   }
   read.require(extents, "extents", rank > 0);
+  read.require(strides, "strides", false);
   read.require(axes_named, "axes", num_axes > 0);
+  read.require(result_strides, "result_strides", false);
   axis_shapes shapes;
   shapes.in.rank = rank;
   for (int i = 0; i < rank; ++i) {
@@ -236,9 +238,8 @@ void fold_axes(const reader& read, tilefold_executor* executor, const char* name
   const bool nothing = call.plan.length == 0;
   if (nothing) read.require_result_of_nothing(found);
   read.require(items, "items", !nothing);
-  read.require(results, "results", true);
   read.require_aligned(items, type, "items");
-  read.require_aligned(results, of_results, "results");
+  read.result(results, of_results, "results");
   require_reach(read, shapes.in, type, "extents and strides");
   require_reach(read, shapes.out, of_results, "result_strides");
   call.items = items;
@@ -358,6 +359,8 @@ tilefold_status tilefold_result(const char* op, tilefold_dtype dtype, tilefold_d
   return guarded([&] {
     const reader read("tilefold_result");
     const auto& found = read.kernel_of(read.operation(op), read.type(dtype, "dtype"));
+    read.require(result, "result", false);
+    read.require(count, "count", false);
     if (result != nullptr) *result = dtype_rows[static_cast<int>(found.result)].code;
     if (count != nullptr) *count = found.count;
   });
@@ -513,14 +516,13 @@ tilefold_status tilefold_dot(tilefold_executor* executor, const void* x, const v
     const reader read("tilefold_dot");
     tilefold_executor& exec = read.there(executor, "executor");
     const capi::dtype type = read.type(dtype, "dtype");
-    bool is_there = false;
-    for (const auto& row : dots()) is_there = is_there || row.items == type;
-    if (!is_there) {
+    const auto found = std::ranges::find(dots(), type, &dot_kernel::items);
+    if (found == dots().end()) {
       read.fail(TILEFOLD_UNSUPPORTED, "there is no dot of " + std::string(name_of(type)));
     }
     read.array(x, type, read.count(n, "n"), "x");
     read.array(y, type, n, "y");
-    read.require(result, "result", true);
+    read.result(result, found->result);
     exec.dot(x, y, type, n, result);
   });
 }

@@ -158,6 +158,9 @@ tilefold_status tilefold_piece_info(const tilefold_piece* piece, const char** op
   return guarded([&] {
     const reader read("tilefold_piece_info");
     const tilefold_piece& of = read.there(piece, "piece");
+    read.require(op, "op", false);
+    read.require(begin, "begin", false);
+    read.require(end, "end", false);
     if (op != nullptr) *op = capi::name_of(of.which).data();
     if (dtype != nullptr) *dtype = dtype_rows[static_cast<int>(of.type)].code;
     if (begin != nullptr) *begin = of.state->begin();
@@ -169,7 +172,7 @@ tilefold_status tilefold_piece_value(const tilefold_piece* piece, void* result) 
   return guarded([&] {
     const reader read("tilefold_piece_value");
     const tilefold_piece& whole = read.there(piece, "piece");
-    read.require(result, "result", true);
+    read.result(result, read.kernel_of(whole.which, whole.type).result);
     if (whole.state->begin() != 0) {
       read.fail(TILEFOLD_INVALID_ARGUMENT, "a piece that begins at " +
                                                std::to_string(whole.state->begin()) +
@@ -240,8 +243,9 @@ tilefold_status tilefold_accumulator_merge(tilefold_accumulator* sum,
 tilefold_status tilefold_accumulator_value(const tilefold_accumulator* sum, void* result) {
   return guarded([&] {
     const reader read("tilefold_accumulator_value");
-    read.require(result, "result", true);
-    read.there(sum, "sum").state->write_value(result);
+    const tilefold_accumulator& whole = read.there(sum, "sum");
+    read.result(result, read.kernel_of(op::exact_sum, whole.type).result);
+    whole.state->write_value(result);
   });
 }
 
@@ -250,7 +254,7 @@ tilefold_status tilefold_accumulator_mean(const tilefold_accumulator* sum, int64
   return guarded([&] {
     const reader read("tilefold_accumulator_mean");
     const tilefold_accumulator& whole = read.there(sum, "sum");
-    read.require(result, "result", true);
+    read.result(result, read.kernel_of(op::exact_mean, whole.type).result);
     if (n <= 0) read.fail(TILEFOLD_INVALID_ARGUMENT, "n is " + std::to_string(n));
     whole.state->write_mean(n, result);
   });

@@ -4,10 +4,13 @@
 // name, and exceptions become codes and a sentence.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 #include <tilefold/detail/core/float_control.hpp>
 #include <tilefold/error.hpp>
@@ -60,8 +63,13 @@ class reader {
     require(pointer, name, true);
     return *pointer;
   }
-  void require(const void* pointer, const char* name, bool is_used) const {
+  /// That a pointer that is used is not null, and that one to a known type is aligned for it.
+  template <class T>
+  void require(const T* pointer, const char* name, bool is_used) const {
     if (is_used && pointer == nullptr) fail(TILEFOLD_NULL_POINTER, std::string(name) + " is null");
+    if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) {
+      require_multiple(pointer, sizeof(T), name, "its type");
+    }
   }
 
   std::int64_t count(std::int64_t n, const char* name) const {
@@ -86,13 +94,13 @@ class reader {
   }
   void require_aligned(const void* pointer, dtype type, const char* name) const {
     const bool is_pair = type == dtype::complex64 || type == dtype::complex128;
-    const int alignment = bytes_of(type) / (is_pair ? 2 : 1);
-    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-    if (address % static_cast<std::uintptr_t>(alignment) == 0) return;
-    fail(TILEFOLD_INVALID_ARGUMENT, std::string(name) + " is the address " +
-                                        std::to_string(address) + ", which is no multiple of " +
-                                        std::to_string(alignment) + ", as " +
-                                        std::string(name_of(type)) + " needs it");
+    require_multiple(pointer, static_cast<std::size_t>(bytes_of(type) / (is_pair ? 2 : 1)), name,
+                     name_of(type));
+  }
+  /// Where the result of an operation goes.
+  void result(const void* pointer, dtype type, const char* name = "result") const {
+    require(pointer, name, true);
+    require_aligned(pointer, type, name);
   }
 
   op operation(const char* name) const {
@@ -138,6 +146,16 @@ class reader {
   }
 
  private:
+  void require_multiple(const void* pointer, std::size_t alignment, const char* name,
+                        std::string_view type) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    if (address % alignment == 0) return;
+    fail(TILEFOLD_INVALID_ARGUMENT, std::string(name) + " is the address " +
+                                        std::to_string(address) + ", which is no multiple of " +
+                                        std::to_string(alignment) + ", as " + std::string(type) +
+                                        " needs it");
+  }
+
   const char* function_;
 };
 

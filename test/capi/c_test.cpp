@@ -913,6 +913,133 @@ TEST_F(CInterface, WhatMemoryCannotHoldIsRefused) {
   EXPECT_EQ(out, 42);
 }
 
+// Each pointer of each function, one byte behind an address that is right.
+TEST_F(CInterface, MisalignedPointersAreRefused) {
+  constexpr tilefold_dtype f64 = code<double>;
+  constexpr tilefold_dtype f32 = code<float>;
+  alignas(16) std::int64_t sound[8] = {1, 2, 1, 2, 1, 2, 1, 2};
+  alignas(16) std::int64_t out[8] = {42, 42, 42, 42, 42, 42, 42, 42};
+  double* const x = reinterpret_cast<double*>(sound);
+  auto* const integers = reinterpret_cast<std::int32_t*>(sound);
+  const std::int32_t axis = 1;
+  const std::int64_t extents[] = {2, 2};
+  tilefold_piece* piece = nullptr;
+  tilefold_accumulator *sum = nullptr, *narrow = nullptr;
+  must(tilefold_piece_create("sum", f64, 0, &piece));
+  must(tilefold_accumulator_create(f64, &sum));
+  must(tilefold_accumulator_create(f32, &narrow));
+  // A pointer to T, aligned for it but for `off` bytes.
+  const auto at = [](auto* pointer, int off) {
+    return reinterpret_cast<decltype(pointer)>(reinterpret_cast<std::uintptr_t>(pointer) +
+                                               static_cast<std::uintptr_t>(off));
+  };
+  const auto check = [&](const char* name, int alignment, const auto& call) {
+    SCOPED_TRACE(name);
+    for (const int off : {1, alignment / 2}) {
+      expect_error(call(off), TILEFOLD_INVALID_ARGUMENT, std::string(name) + " is the address ");
+      expect_error(call(off), TILEFOLD_INVALID_ARGUMENT,
+                   "no multiple of " + std::to_string(alignment) + ", as ");
+    }
+    for (const std::int64_t word : out) EXPECT_EQ(word, 42);
+  };
+  const auto axes = [&](const std::int64_t* in, const std::int64_t* strides, const std::int32_t* of,
+                        const std::int64_t* result_strides, void* results) {
+    return tilefold_axis_reduce(host_, "sum", x, f64, 2, in, strides, 1, of, results,
+                                result_strides);
+  };
+  check("x", 8, [&](int off) { return tilefold_dot(host_, at(x, off), x, f64, 2, out); });
+  check("y", 8, [&](int off) { return tilefold_dot(host_, x, at(x, off), f64, 2, out); });
+  check("result", 8, [&](int off) { return tilefold_dot(host_, x, x, f64, 2, at(out, off)); });
+  check("result", 4, [&](int off) { return tilefold_dot(host_, x, x, f32, 2, at(out, off)); });
+  check("result", 8, [&](int off) {
+    return tilefold_stats(host_, x, f64, 2, reinterpret_cast<tilefold_statistics*>(at(out, off)));
+  });
+  check("offsets", 4, [&](int off) {
+    return tilefold_segmented_reduce(host_, "sum", x, f64, 2, at(integers, off), code<std::int32_t>,
+                                     1, out);
+  });
+  check("results", 8, [&](int off) {
+    return tilefold_segmented_reduce_equal(host_, "sum", x, f64, 1, 2, at(out, off));
+  });
+  check("results", 4,
+        [&](int off) { return tilefold_log_softmax(host_, x, f64, 1, 2, at(out, off), f32); });
+  check("num_runs", 8, [&](int off) {
+    return tilefold_reduce_by_key(host_, "sum", x, f64, x, f64, 2, out, out, at(out, off));
+  });
+  check("keys", 4, [&](int off) {
+    return tilefold_reduce_by_key(host_, "sum", at(integers, off), code<std::int32_t>, x, f64, 2,
+                                  out, out, out);
+  });
+  check("keys_out", 8, [&](int off) {
+    return tilefold_reduce_by_key(host_, "sum", x, f64, x, f64, 2, at(out, off), out, out);
+  });
+  check("extents", 8,
+        [&](int off) { return axes(at(extents, off), nullptr, &axis, nullptr, out); });
+  check("strides", 8,
+        [&](int off) { return axes(extents, at(extents, off), &axis, nullptr, out); });
+  check("axes", 4, [&](int off) { return axes(extents, nullptr, at(&axis, off), nullptr, out); });
+  check("result_strides", 8,
+        [&](int off) { return axes(extents, nullptr, &axis, at(extents, off), out); });
+  check("results", 8,
+        [&](int off) { return axes(extents, nullptr, &axis, nullptr, at(out, off)); });
+  check("bytes", 8,
+        [&](int off) { return tilefold_workspace(host_, "sum", f64, 2, 1, at(out, off)); });
+  check("count", 4, [&](int off) {
+    return tilefold_result("sum", f64, nullptr, at(reinterpret_cast<std::int32_t*>(out), off));
+  });
+  check("executor", 8, [&](int off) {
+    return tilefold_host_executor(1, at(reinterpret_cast<tilefold_executor**>(out), off));
+  });
+  check("items", 8, [&](int off) { return tilefold_piece_append(piece, host_, at(x, off), 2); });
+  check("result", 8, [&](int off) { return tilefold_piece_value(piece, at(out, off)); });
+  check("begin", 8, [&](int off) {
+    return tilefold_piece_info(piece, nullptr, nullptr, at(out, off), nullptr);
+  });
+  check("end", 8, [&](int off) {
+    return tilefold_piece_info(piece, nullptr, nullptr, nullptr, at(out, off));
+  });
+  check("size", 8, [&](int off) { return tilefold_piece_bytes(piece, nullptr, 0, at(out, off)); });
+  check("items", 8, [&](int off) { return tilefold_accumulator_add(sum, host_, at(x, off), 2); });
+  check("result", 8, [&](int off) { return tilefold_accumulator_value(sum, at(out, off)); });
+  check("result", 4, [&](int off) { return tilefold_accumulator_value(narrow, at(out, off)); });
+  check("result", 8, [&](int off) { return tilefold_accumulator_mean(sum, 2, at(out, off)); });
+  check("size", 8,
+        [&](int off) { return tilefold_accumulator_bytes(sum, nullptr, 0, at(out, off)); });
+  tilefold_piece_destroy(piece);
+  tilefold_accumulator_destroy(sum);
+  tilefold_accumulator_destroy(narrow);
+}
+
+// Accumulators of every type that has them write where a result of that type may lie.
+TEST_F(CInterface, ResultsOfAccumulatorsAreAlignedForTheirType) {
+  int types = 0;
+  for (const tilefold_dtype type :
+       {code<std::int8_t>, code<std::int16_t>, code<std::int32_t>, code<std::int64_t>,
+        code<std::uint8_t>, code<std::uint16_t>, code<std::uint32_t>, code<std::uint64_t>,
+        code<half>, code<bfloat16>, code<float>, code<double>, code<bool>}) {
+    for (const bool is_mean : {false, true}) {
+      tilefold_dtype result{};
+      must(tilefold_result(is_mean ? "exact_mean" : "exact_sum", type, &result, nullptr));
+      tilefold_accumulator* sum = nullptr;
+      must(tilefold_accumulator_create(type, &sum));
+      alignas(16) char out[32];
+      const int bytes = result.bits / 8;
+      for (const int off : {bytes, 8 + bytes}) {
+        std::memset(out, 0x5a, sizeof out);
+        must(is_mean ? tilefold_accumulator_mean(sum, 3, out + off)
+                     : tilefold_accumulator_value(sum, out + off));
+        for (int i = 0; i < 32; ++i) {
+          EXPECT_TRUE(out[i] == 0x5a || (i >= off && i < off + bytes)) << i;
+        }
+        EXPECT_NE(out[off + bytes - 1], 0x5a);
+      }
+      tilefold_accumulator_destroy(sum);
+      ++types;
+    }
+  }
+  EXPECT_EQ(types, 26);
+}
+
 // No element is read, wherever its strides would lead.
 TEST_F(CInterface, EmptyViewsMayHaveAnyStrides) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

@@ -17,10 +17,13 @@
 namespace tilefold::test {
 namespace {
 
+constexpr tilefold_dtype f16{TILEFOLD_FLOAT, 16, 1};
 constexpr tilefold_dtype f32{TILEFOLD_FLOAT, 32, 1};
 constexpr tilefold_dtype f64{TILEFOLD_FLOAT, 64, 1};
 constexpr tilefold_dtype i32{TILEFOLD_INT, 32, 1};
 constexpr tilefold_dtype i64{TILEFOLD_INT, 64, 1};
+constexpr tilefold_dtype bools{TILEFOLD_BOOL, 8, 1};
+constexpr tilefold_dtype complex{TILEFOLD_COMPLEX, 64, 1};
 
 // Bytes that a call may write, and what they held before.
 class untouched {
@@ -65,12 +68,13 @@ class NoMemory : public testing::TestWithParam<int> {
   template <class Use>
   void for_each_op(const Use& use) {
     for (int i = 0; tilefold_op_name(i) != nullptr; ++i) {
-      for (const tilefold_dtype type : {f32, f64, i32}) {
+      for (const tilefold_dtype type : {f32, f64, i32, f16, bools, complex}) {
         tilefold_dtype result{};
         std::int32_t count = 0;
         const char* const op = tilefold_op_name(i);
         if (tilefold_result(op, type, &result, &count) != TILEFOLD_OK) continue;
-        SCOPED_TRACE(std::string(op) + " of " + std::to_string(type.bits) + " bits");
+        SCOPED_TRACE(std::string(op) + " of code " + std::to_string(type.code) + ", " +
+                     std::to_string(type.bits) + " bits");
         use(op, type, static_cast<std::size_t>(result.bits / 8 * count));
         if (HasFailure()) return;
       }
@@ -132,11 +136,13 @@ TEST_P(NoMemory, OfColumns) {
       return tilefold_axis_reduce(exec_, op, items(), type, 3, cube, nullptr, 1, &middle, out,
                                   nullptr);
     });
+    // Results that lie two apart.
     const std::int64_t high[] = {20000, 33};
-    untouched few(33 * bytes);
+    const std::int64_t apart = 2;
+    untouched few(2 * 33 * bytes);
     failures += expect_all_or_nothing(few, [&](void* out) {
       return tilefold_axis_reduce(exec_, op, items(), type, 2, high, nullptr, 1, &first, out,
-                                  nullptr);
+                                  &apart);
     });
   });
   EXPECT_GT(failures, 100);
@@ -144,7 +150,6 @@ TEST_P(NoMemory, OfColumns) {
 
 // Doubles that are rounded into the results.
 TEST_P(NoMemory, OfRoundedResults) {
-  constexpr tilefold_dtype f16{TILEFOLD_FLOAT, 16, 1};
   const std::int32_t first = 0;
   const std::int64_t wide[] = {3, 80000};
   const std::int64_t high[] = {20000, 33};
@@ -267,7 +272,7 @@ TEST_P(NoMemory, OfPieces) {
 }
 
 TEST_P(NoMemory, OfAccumulators) {
-  for (const tilefold_dtype type : {f32, f64, i32}) {
+  for (const tilefold_dtype type : {f16, f32, f64, i32, bools}) {
     tilefold_accumulator* sum = nullptr;
     fail_each_allocation([&] { return tilefold_accumulator_create(type, &sum) == TILEFOLD_OK; },
                          [&] { EXPECT_EQ(sum, nullptr); });
