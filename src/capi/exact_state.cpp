@@ -43,6 +43,8 @@ class exact_of final : public exact_state {
     sum_.merge(static_cast<const exact_of&>(other).sum_);
   }
 
+  dtype value_type() const override { return dtype_of<decltype(sum_.value())>; }
+  dtype mean_type() const override { return dtype_of<decltype(sum_.mean(1))>; }
   void write_value(void* result) const override {
     exact_of::write(capi::exact_value(sum_), result);
   }

@@ -53,6 +53,8 @@ class exact_state {
   virtual void add_accumulator(const void* sum) = 0;
   /// Adds one for the same items.
   virtual void merge(const exact_state& other) = 0;
+  virtual dtype value_type() const = 0;
+  virtual dtype mean_type() const = 0;
   virtual void write_value(void* result) const = 0;
   virtual void write_mean(std::int64_t n, void* result) const = 0;
   virtual std::vector<std::byte> to_bytes() const = 0;

@@ -244,7 +244,7 @@ tilefold_status tilefold_accumulator_value(const tilefold_accumulator* sum, void
   return guarded([&] {
     const reader read("tilefold_accumulator_value");
     const tilefold_accumulator& whole = read.there(sum, "sum");
-    read.result(result, read.kernel_of(op::exact_sum, whole.type).result);
+    read.result(result, whole.state->value_type());
     whole.state->write_value(result);
   });
 }
@@ -254,7 +254,7 @@ tilefold_status tilefold_accumulator_mean(const tilefold_accumulator* sum, int64
   return guarded([&] {
     const reader read("tilefold_accumulator_mean");
     const tilefold_accumulator& whole = read.there(sum, "sum");
-    read.result(result, read.kernel_of(op::exact_mean, whole.type).result);
+    read.result(result, whole.state->mean_type());
     if (n <= 0) read.fail(TILEFOLD_INVALID_ARGUMENT, "n is " + std::to_string(n));
     whole.state->write_mean(n, result);
   });

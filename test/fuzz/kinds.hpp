@@ -67,12 +67,24 @@ inline std::vector<bytes> sound_pieces() {
   return all;
 }
 
+/// Longer by a piece before it, by items and by a piece behind it.
 template <class Piece>
 void use_piece(Piece one) {
   using item = typename Piece::value_type;
   const item items[5] = {};
-  if (one.end() <= std::numeric_limits<std::int64_t>::max() - 5) {
+  const auto of = [&](std::int64_t begin) {
+    Piece made(one.op(), begin);
+    made.append(host_executor(1), items, items + 5);
+    return made;
+  };
+  if (one.begin() >= 5) {
+    Piece before = of(one.begin() - 5);
+    before.merge(one);
+    one = before;
+  }
+  if (one.end() <= std::numeric_limits<std::int64_t>::max() - 10) {
     one.append(host_executor(1), items, items + 5);
+    one.merge(of(one.end()));
   }
   (void)one.to_bytes();
   if (one.begin() == 0 && one.num_blocks() > 0) (void)one.value();

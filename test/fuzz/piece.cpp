@@ -70,8 +70,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   fuzz::c_executor exec;
   const std::uint64_t items[16] = {};
+  const char* op = nullptr;
+  tilefold_dtype type{};
   std::int64_t begin = 0;
-  (void)tilefold_piece_info(piece, nullptr, nullptr, &begin, nullptr);
+  std::int64_t end = 0;
+  (void)tilefold_piece_info(piece, &op, &type, &begin, &end);
+  if (begin >= 7 && end - begin < 1000) {
+    tilefold_piece* before = nullptr;
+    (void)tilefold_piece_create(op, type, begin - 7, &before);
+    (void)tilefold_piece_append(before, &exec, items, 7);
+    if (tilefold_piece_merge(before, piece) != TILEFOLD_OK) fuzz::fail("merge");
+    std::swap(before, piece);
+    tilefold_piece_destroy(before);
+  }
   (void)tilefold_piece_append(piece, &exec, items, 7);
   double value[64];
   (void)tilefold_piece_value(piece, value);
