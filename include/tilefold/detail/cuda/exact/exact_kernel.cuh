@@ -21,9 +21,9 @@
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_bins.cuh>
 #include <tilefold/detail/cuda/exact/exact_digits.cuh>
+#include <tilefold/detail/cuda/exact/exact_integer_bins.cuh>
 #include <tilefold/detail/cuda/exact/exact_integers.cuh>
 #include <tilefold/detail/cuda/exact/exact_products.cuh>
-#include <tilefold/detail/cuda/exact/exact_rows.cuh>
 #include <tilefold/detail/cuda/exact/exact_windows.cuh>
 #include <tilefold/detail/cuda/exact/wide_by_warp.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
@@ -69,7 +69,7 @@ struct long_digits_for<float, exact_format<float>::sum, Item> {
 };
 template <class Item>
 struct long_digits_for<double, exact_format<double>::sum, Item> {
-  using type = warp_rows;
+  using type = warp_integer_bins;
 };
 
 /// After so many chunks a warp has to empty its Digits; 0: never.
