@@ -23,7 +23,7 @@ TYPED_TEST_SUITE(CudaCombineInPlace, reducers_that_copy);
 
 TYPED_TEST(CudaCombineInPlace, SegmentsAndRuns) {
   cuda_executor exec;
-  // Many of one length: by lanes, by a warp's rows, by blocks. Then mixed ones.
+  // Many of one length: by lanes, by a warp's stripes, by blocks. Then mixed ones.
   for (const std::int64_t length : {3, 100, 700, 5000, 40000}) {
     const std::int64_t segments = 2000000 / length;
     const auto x = items(segments * length);

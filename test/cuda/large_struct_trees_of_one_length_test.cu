@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Structs of more than 64 bytes by segment of one length, which are not staged where a row is cut.
+// Structs of more than 64 bytes by segment of one length, which are not staged where a stripe is
+// cut.
 #include <cstdint>
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@
 
 namespace tilefold::test {
 
-// Tiles of 16384 floats, one for each SM at least; rows of 1024, runs of 32.
+// Tiles of 16384 floats, one for each SM at least; stripes of 1024, cells of 32.
 inline constexpr std::int64_t staged_tile_items = 16384;
 
 inline std::vector<std::int64_t> long_sizes() {

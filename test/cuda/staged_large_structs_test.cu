@@ -11,7 +11,7 @@
 namespace tilefold::test {
 namespace {
 
-// Few registers for a row and many.
+// Few registers for a stripe and many.
 using structs = testing::Types<words<std::uint32_t, 18>, words<std::uint32_t, 32>>;
 static_assert(cell_of<words<std::uint32_t, 18>> == 2 && cell_of<words<std::uint32_t, 32>> == 2);
 INSTANTIATE_TYPED_TEST_SUITE_P(OfMoreThan64Bytes, CudaStagedStructs, structs);

@@ -39,18 +39,32 @@ std::vector<Item> mixed_structs(std::int64_t n) {
   return items;
 }
 
-// Around the longest tree that lanes fold, around rows, and around the longest tree of a warp.
+// Around the longest tree that lanes fold, around stripes, and around the longest tree of a warp.
 template <class Item>
 std::vector<std::int64_t> short_lengths() {
   constexpr int bytes = sizeof(Item);
   // Where structs are not staged, any.
   const std::int64_t cell = detail::larger(gpu::tree_cell_of_structs(bytes), 1);
-  const std::int64_t row = 32 * cell;
+  const std::int64_t stripe = 32 * cell;
   const std::int64_t dealt = 32 * gpu::stretch_items_for(bytes);
-  return {
-      1,           0,           2,       cell,          cell + 1, dealt,       dealt + 1,
-      row - 1,     row,         row + 1, 2 * row - 1,   2 * row,  2 * row + 1, 3 * row + cell - 1,
-      7 * row + 5, 8 * row - 1, 0,       9 * row + cell};
+  return {1,
+          0,
+          2,
+          cell,
+          cell + 1,
+          dealt,
+          dealt + 1,
+          stripe - 1,
+          stripe,
+          stripe + 1,
+          2 * stripe - 1,
+          2 * stripe,
+          2 * stripe + 1,
+          3 * stripe + cell - 1,
+          7 * stripe + 5,
+          8 * stripe - 1,
+          0,
+          9 * stripe + cell};
 }
 
 inline std::vector<std::int64_t> long_lengths() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The suite of structs that are folded in staged tiles, some structs to a program: the host's bits,
-// under an operator whose result shows every change of order, at the ends of tiles, rows and runs,
-// and at every alignment.
+// under an operator whose result shows every change of order, at the ends of tiles, stripes and
+// cells, and at every alignment.
 #pragma once
 
 #include <cstdint>
@@ -44,14 +44,14 @@ std::vector<Item> mixed_structs(std::int64_t n) {
   return items;
 }
 
-// Lengths around the longest short range, and around tiles, rows and runs after it.
+// Lengths around the longest short range, and around tiles, stripes and cells after it.
 template <class Item>
 std::vector<std::int64_t> lengths() {
   constexpr gpu::staged_shape shape = gpu::staged_structs_shape(item_bytes<Item>);
   const std::int64_t seam =
       gpu::most_short_items(gpu::short_policy_for(item_bytes<Item>), item_bytes<Item>);
   const std::int64_t tile = shape.policy().tile();
-  const std::int64_t row = 32 * shape.cell;
+  const std::int64_t stripe = 32 * shape.cell;
   const std::int64_t whole = (seam / tile + 2) * tile;
   return {seam,
           seam + 1,
@@ -60,9 +60,9 @@ std::vector<std::int64_t> lengths() {
           whole,
           whole + 1,
           whole + shape.cell,
-          whole + row - 1,
-          whole + row + 1,
-          whole + shape.rows * row + 1,
+          whole + stripe - 1,
+          whole + stripe + 1,
+          whole + shape.stripes * stripe + 1,
           whole + tile - shape.cell,
           700 * tile + 12345};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reducers whose accumulators are large for their items, over ranges long enough for staged tiles:
-// the host's bits at the ends of tiles, rows and runs, at every alignment, and at the lengths where
-// another kernel's ranges end. (staged_items_test.cu has other items, staged_ranges_test.cu two
-// ranges.)
+// the host's bits at the ends of tiles, stripes and cells, at every alignment, and at the lengths
+// where another kernel's ranges end. (staged_items_test.cu has other items, staged_ranges_test.cu
+// two ranges.)
 #include <cstdint>
 
 #include <gtest/gtest.h>

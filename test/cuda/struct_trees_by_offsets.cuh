@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The suite of structs by segment that offsets cut, some structs to a program: the host's bits, at
-// the ends of runs, rows and slices, and at every alignment.
+// the ends of cells, stripes and slices, and at every alignment.
 #pragma once
 
 #include <cstdint>

@@ -17,9 +17,9 @@ template <class Item>
 class CudaStructTreesOfOneLength : public testing::Test {};
 TYPED_TEST_SUITE_P(CudaStructTreesOfOneLength);
 
-// Of lengths 2^k there are so many that every warp of the GPU has rows: levels of one tree, staged
-// if structs have more than 32 bytes and trees 768. Trees longer than a group of rows go other
-// ways.
+// Of lengths 2^k there are so many that every warp of the GPU has stripes: levels of one tree,
+// staged if structs have more than 32 bytes and trees 768. Trees longer than a chunk of stripes go
+// other ways.
 TYPED_TEST_P(CudaStructTreesOfOneLength, HaveTheHostsBits) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   const auto mix = if_empty(mix_words{}, TypeParam{});

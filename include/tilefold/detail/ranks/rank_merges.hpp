@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include <tilefold/detail/ranks/block_list.hpp>
 #include <tilefold/detail/ranks/rank_call.hpp>
@@ -89,8 +88,6 @@ class blocks_message {
 template <class Reducer, class Call>
 block_list<Reducer> merge_blocks(Call& call, const rank_parts& parts, const Reducer& reducer,
                                  const block_list<Reducer>& own) {
-  static_assert(std::is_trivially_copyable_v<typename Reducer::accumulator>,
-                "tilefold: ranks send accumulators as bytes, so they must be trivially copyable");
   using message = blocks_message<Reducer>;
   const int rank = call.rank();
   const int ranks = call.size();

@@ -78,9 +78,9 @@ inline constexpr int max_packet_bytes = 64;
 /// only a part, and the rest need not be read.
 inline constexpr int most_adapted_bytes = 32;
 
-/// Rows that a lane has in registers together: `most_rows`, and their bytes.
-inline constexpr int most_rows = 16;
-inline constexpr int row_bytes_budget = 128;
+/// Stripes that a lane has in registers together: `most_stripes`, and their bytes.
+inline constexpr int most_stripes = 16;
+inline constexpr int stripe_bytes_budget = 128;
 
 /// The largest accumulators for which the levels of a warp's tree, and the chunks of a warp's part
 /// of a tile, are written out one by one. Larger ones are exchanged in more than 32 instructions at
@@ -129,10 +129,10 @@ constexpr std::int64_t most_short_items(tile_policy short_tile, std::int64_t acc
 struct staged_shape {
   int nt;
   int cell;
-  int rows;
+  int stripes;
   int blocks;
 
-  constexpr tile_policy policy() const { return {nt, cell * rows}; }
+  constexpr tile_policy policy() const { return {nt, cell * stripes}; }
 };
 
 /// Whether accumulators of `acc_bytes` bytes are large, and several times their items.
@@ -166,8 +166,8 @@ constexpr bool pays_to_stage_structs(int item_bytes, std::int64_t acc_bytes) {
          item_bytes <= 128 && staged_structs_shape(item_bytes).cell > 0;
 }
 
-/// Whether a warp stages its trees of structs, and a cell of theirs: rows of 4 KiB or so, so that
-/// four blocks of an SM have two for each warp.
+/// Whether a warp stages its trees of structs, and a cell of theirs: stripes of 4 KiB or so, so
+/// that four blocks of an SM have two for each warp.
 constexpr int tree_cell_of_structs(int item_bytes) {
   return cuda::cell_of_structs(item_bytes, 128, 160);
 }
@@ -177,7 +177,7 @@ constexpr bool pays_to_stage_trees_of_structs(int item_bytes, std::int64_t acc_b
 }
 
 /// Trees of structs that are all of one length are levels of one staged tree if each has so many
-/// bytes: shorter ones have too many results a row. Structs up to 32 bytes would gain 1 to 2%.
+/// bytes: shorter ones have too many results a stripe. Structs up to 32 bytes would gain 1 to 2%.
 inline constexpr std::int64_t least_staged_struct_tree_bytes = 768;
 inline constexpr int most_unstaged_subtree_item_bytes = 32;
 
@@ -192,8 +192,8 @@ constexpr bool pays_to_stage(int item_bytes, std::int64_t acc_bytes) {
          pays_to_stage_structs(item_bytes, acc_bytes);
 }
 
-/// Rows of which the code stands side by side: all of a tile's code must fit the instruction cache.
-constexpr int staged_rows_unrolled(std::size_t acc_bytes) { return acc_bytes <= 32 ? 2 : 1; }
+/// Stripes whose code stands side by side: all of a tile's code must fit the instruction cache.
+constexpr int staged_stripes_unrolled(std::size_t acc_bytes) { return acc_bytes <= 32 ? 2 : 1; }
 
 /// Items that a lane folds before it joins their node to others.
 constexpr int staged_packet(bool long_combine) { return long_combine ? 8 : 16; }

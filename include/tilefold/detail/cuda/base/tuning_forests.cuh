@@ -16,7 +16,7 @@ namespace tilefold::detail::cuda {
 
 /// Rows of one launch: as many as a grid has blocks.
 inline constexpr std::int64_t most_short_rows = (std::int64_t{1} << 31) - 1;
-/// Rows with larger accumulators are staged (staged_rows.cuh).
+/// Rows with larger accumulators are staged (staged_stripes.cuh).
 inline constexpr int most_short_row_acc_bytes = 16;
 
 /// Rows of `items` each, in `blocks` blocks of `nt` threads, of `vt` items.
@@ -47,8 +47,8 @@ constexpr bool pays_as_short_rows(const short_rows& of, int item_bytes, int num_
 
 /// Whether rows of one length are folded faster as short ranges, with accumulators of 9 to 16
 /// bytes. Rows of small items are not, where a row is a block of 512 threads and there are too few
-/// blocks to fill the GPU: lanes' stretches and staged rows are faster. With clusters of blocks of
-/// 1024 threads logsumexp is slower.
+/// blocks to fill the GPU: lanes' stretches and staged stripes are faster. With clusters of blocks
+/// of 1024 threads logsumexp is slower.
 constexpr bool pays_as_short_rows_of_pairs(const short_rows& of, int item_bytes, int acc_bytes,
                                            int num_sms) {
   if (of.nt > 512) return of.rows == 1 && of.blocks == 1;
@@ -112,14 +112,14 @@ constexpr bool pays_to_take_trees(int item_bytes, std::size_t acc_bytes) {
   return item_bytes == 4 && acc_bytes == 4;
 }
 
-/// Trees by warps. So few on an SM that the next row of stretches stays in registers.
+/// Trees by warps. So few on an SM that the next stripe of stretches stays in registers.
 inline constexpr int warps_nt = 128;
 constexpr int min_resident_warps(bool loads_stretches, std::size_t acc_bytes) {
   if (acc_bytes > 64) return 12;  // with more they spill
   return acc_bytes > 8 ? 16 : loads_stretches ? 24 : 32;
 }
 
-/// Larger structs are not staged where a row is cut: the rest takes too many registers.
+/// Larger structs are not staged where a stripe is cut: the rest takes too many registers.
 inline constexpr int most_cut_struct_bytes = 64;
 
 /// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.

@@ -21,9 +21,9 @@
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/exact_bins.cuh>
 #include <tilefold/detail/cuda/exact/exact_digits.cuh>
+#include <tilefold/detail/cuda/exact/exact_integer_bins.cuh>
 #include <tilefold/detail/cuda/exact/exact_integers.cuh>
 #include <tilefold/detail/cuda/exact/exact_products.cuh>
-#include <tilefold/detail/cuda/exact/exact_rows.cuh>
 #include <tilefold/detail/cuda/exact/exact_windows.cuh>
 #include <tilefold/detail/cuda/exact/wide_by_warp.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
@@ -69,7 +69,7 @@ struct long_digits_for<float, exact_format<float>::sum, Item> {
 };
 template <class Item>
 struct long_digits_for<double, exact_format<double>::sum, Item> {
-  using type = warp_rows;
+  using type = warp_integer_bins;
 };
 
 /// After so many chunks a warp has to empty its Digits; 0: never.
@@ -84,7 +84,7 @@ template <class Source, int Vt>
 struct exact_shape {
   static constexpr int vt = Vt;
   static constexpr int width = packet_width_of<vt>(static_cast<const Source*>(nullptr));
-  static constexpr int rows = vt / width;
+  static constexpr int stripes = vt / width;
 };
 
 /// Writes the sum of n elements that `places` and `marks` hold; by one warp.
@@ -115,10 +115,10 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   using state_type = typename exact_sum_of<Reducer>::state;
   constexpr tile_policy policy = Digits::policy;
   constexpr int width = exact_shape<Source, policy.vt>::width;
-  constexpr int rows = exact_shape<Source, policy.vt>::rows;
+  constexpr int stripes = exact_shape<Source, policy.vt>::stripes;
   constexpr int chunk = warp_size * policy.vt;
   constexpr int num_warps = policy.nt / warp_size;
-  using rows_type = lane_rows<Source, rows, width>;
+  using stripes_type = lane_stripes<Source, stripes, width>;
   __shared__ Digits digits[num_warps];
   __shared__ wide_places<state_type> total;
   __shared__ bool completed;
@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   cuda::wait_for_previous_launch();
 
   const std::int64_t step = std::int64_t{gridDim.x} * num_warps;
-  const std::int64_t overread = rows_type::overreads(source) ? width : 0;
+  const std::int64_t overread = stripes_type::overreads(source) ? width : 0;
   const std::int64_t whole = n < overread ? 0 : (n - overread) / chunk;
   std::int64_t c = std::int64_t{blockIdx.x} * num_warps + warp;
   const auto lane_first = [&](std::int64_t i) { return i * chunk + lane * width; };
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   // Adds whole chunks from c on, as long as nothing in them is rare; returns the first other one.
   const auto whole_chunks = [&](std::int64_t c) {
     if (c >= whole) return c;
-    rows_type next;
+    stripes_type next;
     next.load_all(source, lane_first(c));
     bool done = true;
 #pragma unroll 1
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
   while (c * chunk < n) {
     if (overread == 0) {
       // Then the compiler leaves out the code for misaligned memory.
-      const bool aligned = !rows_type::overreads(source);
+      const bool aligned = !stripes_type::overreads(source);
       __builtin_assume(aligned);
       c = whole_chunks(c);
     } else {
@@ -176,9 +176,9 @@ __global__ void __launch_bounds__(Digits::policy.nt, Digits::min_resident_blocks
     }
     if (c * chunk >= n) break;
     registers<number, policy.vt> items;
-    rows_type loaded;
+    stripes_type loaded;
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < stripes; ++r) {
       const std::int64_t first = lane_first(c) + r * warp_size * width;
       const auto available =
           static_cast<int>(detail::bounded(n - first, std::int64_t{0}, std::int64_t{width}));

@@ -79,11 +79,11 @@ struct exact_lanes {
   }
 
   /// Writes the results of trees `t`, `t` + step... before `end` to `out` and so on. They have
-  /// `count` >= 1 items each; tree_of(t) is tree t. Rows of all trees are one stream:
+  /// `count` >= 1 items each; tree_of(t) is tree t. Stripes of all trees are one stream:
   ///
-  ///     load      t row 0   t row 1   t' row 0   t' row 1
-  ///     add                 t row 0   t row 1    t' row 0
-  ///     write                            t
+  ///     load      t stripe 0   t stripe 1   t' stripe 0   t' stripe 1
+  ///     add                    t stripe 0   t stripe 1    t' stripe 0
+  ///     write                                  t
   ///
   /// A tree that needs more words than a few, or whose sum is zero, is folded once more, as a
   /// whole, and a stream begins behind it. `One`: there is one tree.
@@ -94,14 +94,14 @@ struct exact_lanes {
                                                        const Reducer& reducer, const Init& init,
                                                        const Out& out) {
     using source_type = std::remove_cvref_t<decltype(tree_of(t))>;
-    using row = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, true>;
+    using stripe = stretch_fold<source_type, Reducer, folds_stretches<source_type, Reducer>, true>;
     using number = typename decltype(reducer.of_summands())::accumulator;
     constexpr int items_of_lane = stretch_items<source_type>;
-    constexpr int row_items = warp_size * items_of_lane;
-    // Later rows may have items 2^headroom times as large as the first row's. With a larger
+    constexpr int stripe_items = warp_size * items_of_lane;
+    // Later stripes may have items 2^headroom times as large as the first stripe's. With a larger
     // headroom floats would lose their lowest digits.
     constexpr int headroom = sizeof(number) == 4 ? 4 : 16;
-    struct row_place {
+    struct stripe_place {
       std::int64_t tree;
       std::int64_t done;
     };
@@ -115,32 +115,32 @@ struct exact_lanes {
     do {
       narrow_sum<number> sum;
       bool fits = true;
-      cuda::stream_ahead<row>(
-          row_place{t, 0},
-          [&](row_place& next) {
-            next.done += row_items;
+      cuda::stream_ahead<stripe>(
+          stripe_place{t, 0},
+          [&](stripe_place& next) {
+            next.done += stripe_items;
             if constexpr (One) return fits && next.done < count;
             if (next.done >= count) next = {next.tree + step, 0};
             return fits && next.tree < end;
           },
-          [&](const row_place& at) {
+          [&](const stripe_place& at) {
             const std::int64_t left = count - at.done;
             const std::int64_t first = at.done + lane * items_of_lane;
             const bool inner =
                 first > 0 &&
                 (count - first - items_of_lane) * least_item_bytes<source_type> >= load_bytes;
-            row loaded(reducer, lane,
-                       static_cast<int>(detail::smaller(left, std::int64_t{row_items})));
+            stripe loaded(reducer, lane,
+                          static_cast<int>(detail::smaller(left, std::int64_t{stripe_items})));
             loaded.load(tree_of(at.tree), at.done, inner);
             return loaded;
           },
-          [&](row& now, const row_place& at) {
+          [&](stripe& now, const stripe_place& at) {
             if (!fits) return;
             t = at.tree;
             auto items = now.summands();
             if (at.done == 0) fits = sum.start(cuda::warp_max(sum.bound_of(items)), headroom);
             fits = fits && sum.template add<false>(items);
-            if (!fits || at.done + row_items < count) return;
+            if (!fits || at.done + stripe_items < count) return;
             sum.visit([&](auto all, int least) {
 #pragma unroll
               for (int mask = 1; mask < warp_size; mask *= 2) {

@@ -2,7 +2,7 @@
 //
 // Exact sums of trees that lanes of a warp hold between them, in a few words instead of a whole
 // state. Items are cut as in exact_digits.cuh, but against an anchor that fits them: just above the
-// largest item of the warp, or of the tree's first row. So two digits hold ordinary data:
+// largest item of the warp, or of the tree's first stripe. So two digits hold ordinary data:
 //
 //     anchor     top                                              bits below the largest item
 //     float      [ 23 bits | 23 bits ] [ 23 bits | 23 bits ]
@@ -10,7 +10,7 @@
 //     integer    always; so long as       only where something is left
 //                nothing is left
 //
-// Integers have 64 bits, in registers, and are sums of all rows of the tree; lanes meet once, in
+// Integers have 64 bits, in registers, and are sums of all stripes of the tree; lanes meet once, in
 // the end. Where items span more than that, are huge or not finite, the sum is made in another way
 // (exact_stretches.cuh). Device code.
 #pragma once

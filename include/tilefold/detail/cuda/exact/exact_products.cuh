@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A warp's exact sum of products of two floats each, which are doubles of 48 bits. Each lane has a
-// row of integers of 64 bits for every 47 exponents, in shared memory; row r counts 2^u(r),
-// u(r) = 47 r - 298. A chunk's items go into running sums that begin at anchors of 1.5 * 2^(u +
+// bin for every 47 exponents, an integer of 64 bits in shared memory; bin b counts 2^u(b),
+// u(b) = 47 b - 298. A chunk's items go into running sums that begin at anchors of 1.5 * 2^(u +
 // 52):
 //
 //     sum 0     h = sum + x        rounded to a multiple of 2^u
-//               x -= h - sum       exact: what is left, at most 2^(u - 1), so below the next row
+//               x -= h - sum       exact: what is left, at most 2^(u - 1), so below the next bin
 //               sum = h
-//     sum 1     the same with it, one row lower
+//     sum 1     the same with it, one bin lower
 //     last sum  only takes it: chosen so low that nothing is left
-//     then      row r gets bits of sum 0 - bits of its anchor, and so on
+//     then      bin b gets bits of sum 0 - bits of its anchor, and so on
 //
 // All is exact as long as 32 items of a lane sum up to less than 2^(u + 51), so the largest is
 // below 2^(u + 46). Sums are integers, and no order enters. That is 3 additions an item and sum.
 // Ordinary data take two sums or three, and four are still at the speed of memory. Where the items
-// of a chunk lie further apart, each goes by itself to the two rows that hold its bits. Device
+// of a chunk lie further apart, each goes by itself to the two bins that hold its bits. Device
 // code.
 #pragma once
 
@@ -30,14 +30,14 @@
 
 namespace tilefold::detail::cuda {
 
-/// A warp's rows, and the words that they are emptied into, in shared memory.
+/// A warp's bins, and the words that they are emptied into, in shared memory.
 class warp_products {
   static constexpr int step = 47;
   static constexpr int unit_of_all = -298;      // of products of the least subnormals
   static constexpr int digits = 48;             // of a product
-  static constexpr int rows = 12;               // up to 2^256
-  static constexpr int items_of_row = 1 << 15;  // 2^47 at most an item
-  static constexpr int least = -320;            // a multiple of 32 below the unit of row 0
+  static constexpr int bins = 12;               // up to 2^256
+  static constexpr int items_of_bin = 1 << 15;  // 2^47 at most an item
+  static constexpr int least = -320;            // a multiple of 32 below the unit of bin 0
   static constexpr int bias = 1023;
 
  public:
@@ -46,17 +46,17 @@ class warp_products {
   static constexpr int min_resident_blocks = min_resident_products_blocks;
   static_assert(policy.vt <= 32);
   static constexpr int words = 21;
-  static constexpr int chunks_to_empty = items_of_row / policy.vt;
+  static constexpr int chunks_to_empty = items_of_bin / policy.vt;
   __device__ static int exponent(int i) { return least + 32 * i; }
 
-  // The first one is below row 0, and stays 0.
-  long long row_below[rows + 1][warp_size];
+  // The first one is below bin 0, and stays 0.
+  long long bin_below[bins + 1][warp_size];
   long long word[words];
   unsigned marks;
 
   __device__ __forceinline__ void clear(int lane) {
 #pragma unroll
-    for (int r = 0; r <= rows; ++r) row_below[r][lane] = 0;
+    for (int b = 0; b <= bins; ++b) bin_below[b][lane] = 0;
     if (lane < words) word[lane] = 0;
     if (lane == 0) marks = 0;
     __syncwarp();
@@ -82,20 +82,20 @@ class warp_products {
     if (largest == 2 * bias + 1) return false;
     const unsigned smallest =
         (static_cast<unsigned>(-cuda::warp_max(-static_cast<int>(small & 0x7fffffffu))) + 1) >> 20;
-    // Below 2^(u + 46) of the row; multiples of 2^u of the lowest.
-    const int row = static_cast<int>(largest - (bias - 1 + unit_of_all + 46) + step - 1) / step;
+    // Below 2^(u + 46) of the bin; multiples of 2^u of the lowest.
+    const int bin = static_cast<int>(largest - (bias - 1 + unit_of_all + 46) + step - 1) / step;
     const int last = static_cast<int>(smallest) - (bias + digits - 1) - unit_of_all;
-    const int sums = row + 1 - (max)(last, 0) / step;
+    const int sums = bin + 1 - (max)(last, 0) / step;
     if (sums <= 2) {
-      add_together<2>(items, row, lane);
+      add_together<2>(items, bin, lane);
     } else if (sums == 3) {
-      add_together<3>(items, row, lane);
+      add_together<3>(items, bin, lane);
     } else if (sums == 4) {
-      add_together<4>(items, row, lane);
+      add_together<4>(items, bin, lane);
     } else if (sums == 5) {
-      add_together<5>(items, row, lane);
+      add_together<5>(items, bin, lane);
     } else if (sums == 6) {
-      add_together<6>(items, row, lane);
+      add_together<6>(items, bin, lane);
     } else {
 #pragma unroll
       for (int i = 0; i < N; ++i) add_apart(items[i], lane);
@@ -120,27 +120,27 @@ class warp_products {
     if (lane == 0) marks |= of_warp;
   }
 
-  /// Empties the rows into the words: after `chunks_to_empty` chunks, and in the end.
+  /// Empties the bins into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
-    cuda::empty_rows(row_below + 1, rows, step, unit_of_all - least, word, lane);
+    cuda::empty_bins(bin_below + 1, bins, step, unit_of_all - least, word, lane);
   }
 
  private:
   __device__ __forceinline__ static unsigned size_of(double x) {
     return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
   }
-  // The upper word of a row's anchor; the lower one is 0.
-  __device__ __forceinline__ static int anchor_of(int row) {
-    return row * (step << 20) + ((unit_of_all + 52 + bias) << 20 | 0x80000);
+  // The upper word of a bin's anchor; the lower one is 0.
+  __device__ __forceinline__ static int anchor_of(int bin) {
+    return bin * (step << 20) + ((unit_of_all + 52 + bias) << 20 | 0x80000);
   }
 
-  // By Sums running sums, from that of `row` downwards; those below row 0 get nothing.
+  // By Sums running sums, from that of `bin` downwards; those below bin 0 get nothing.
   template <int Sums, int N>
-  __device__ __forceinline__ void add_together(const registers<double, N>& items, int row,
+  __device__ __forceinline__ void add_together(const registers<double, N>& items, int bin,
                                                int lane) {
     double sum[Sums];
 #pragma unroll
-    for (int s = 0; s < Sums; ++s) sum[s] = __hiloint2double(anchor_of(row - s), 0);
+    for (int s = 0; s < Sums; ++s) sum[s] = __hiloint2double(anchor_of(bin - s), 0);
 #pragma unroll
     for (int i = 0; i < N; ++i) {
       double x = items[i];
@@ -153,17 +153,17 @@ class warp_products {
     }
 #pragma unroll
     for (int s = 0; s < Sums; ++s) {
-      if (row - s >= 0)
-        row_below[row - s + 1][lane] += cuda::count_above(sum[s], anchor_of(row - s));
+      if (bin - s >= 0)
+        bin_below[bin - s + 1][lane] += cuda::count_above(sum[s], anchor_of(bin - s));
     }
   }
 
-  // An item alone. Its highest bit lies in its row, its lowest in that or the next.
+  // An item alone. Its highest bit lies in its bin, its lowest in that or the next.
   __device__ __forceinline__ void add_apart(double x, int lane) {
     const unsigned e = (max)(size_of(x) >> 20, static_cast<unsigned>(bias + unit_of_all));
-    const int row = static_cast<int>((e - (bias + unit_of_all)) / step);
-    const int a = anchor_of(row);
-    cuda::add_two_digits<1>(&row_below[row][lane], x, a, a - (step << 20));
+    const int bin = static_cast<int>((e - (bias + unit_of_all)) / step);
+    const int a = anchor_of(bin);
+    cuda::add_two_digits<1>(&bin_below[bin][lane], x, a, a - (step << 20));
   }
 };
 

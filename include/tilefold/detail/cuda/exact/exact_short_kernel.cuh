@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
   using sum_type = exact_block_sum<state_type>;
   constexpr int vt = exact_short_policy.vt;
   constexpr int width = exact_shape<Source, vt>::width;
-  constexpr int rows = exact_shape<Source, vt>::rows;
+  constexpr int stripes = exact_shape<Source, vt>::stripes;
   constexpr int chunk = warp_size * vt;
   __shared__ Digits digits[exact_short_policy.nt / warp_size];
   __shared__ sum_type sum;
@@ -66,9 +66,9 @@ __global__ void __launch_bounds__(exact_short_policy.nt)
 #pragma unroll 1
   for (int c = (static_cast<int>(blockIdx.x) * num_warps + warp) * chunk; c < n; c += step) {
     registers<number, vt> items;
-    lane_rows<Source, rows, width> loaded;
+    lane_stripes<Source, stripes, width> loaded;
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < stripes; ++r) {
       const int first = c + (r * warp_size + lane) * width;
       const int available = detail::bounded(n - first, 0, width);
       loaded.load_one(source, first, r, available);

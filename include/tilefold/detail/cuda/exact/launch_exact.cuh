@@ -66,8 +66,8 @@ bool launch_short_exact(const range_job<Source, Reducer, Init, Out>& job) {
   return true;
 }
 
-/// Launches an exact sum: short ranges by digits, long ones by bins or rows. Floats
-/// go by digits, too, where a GPU adds doubles slowly.
+/// Launches an exact sum: short ranges by digits, long ones by bins. Floats go by digits,
+/// too, where a GPU adds doubles slowly.
 template <class Build, class Source, class Reducer, class Init, class Out, class WorkspaceFor>
 void launch_exact(const range_job<Source, Reducer, Init, Out>& job,
                   const WorkspaceFor& workspace_for) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Integers of many words of 32 bits, in shared memory, whose words may hold more or less than 32
-// bits: what a warp's lanes bring is added without carries. And rows of integers of 64 bits, one a
+// bits: what a warp's lanes bring is added without carries. And bins of integers of 64 bits, one a
 // lane, which take digits of doubles before they are emptied into such words. Device code.
 #pragma once
 
@@ -42,20 +42,20 @@ __device__ inline void add_to_limbs(long long* word, long long mine, int bit, in
   add(high, bit + 40);
 }
 
-/// Empties `num` rows, of which each lane has an integer, into words. Row r counts
-/// 2^(step r + first) times the unit of the first word.
-__device__ __forceinline__ void empty_rows(long long (*row)[warp_size], int num, int step,
+/// Empties `num` bins, of which each lane has an integer, into words. Bin b counts
+/// 2^(step b + first) times the unit of the first word.
+__device__ __forceinline__ void empty_bins(long long (*bin)[warp_size], int num, int step,
                                            int first, long long* word, int lane) {
 #pragma unroll 1
-  for (int r = 0; r < num; ++r) {
-    const long long mine = row[r][lane];
+  for (int b = 0; b < num; ++b) {
+    const long long mine = bin[b][lane];
     if (!__any_sync(full_warp, mine != 0)) continue;
-    row[r][lane] = 0;
-    cuda::add_to_limbs(word, mine, step * r + first, lane);
+    bin[b][lane] = 0;
+    cuda::add_to_limbs(word, mine, step * b + first, lane);
   }
 }
 
-/// Adds an item as two digits to two rows of a lane, `lower` and the next, which gets `Times` the
+/// Adds an item as two digits to two bins of a lane, `lower` and the next, which gets `Times` the
 /// upper one. The upper words of their anchors are `b` and `a`; the lower ones are 0.
 template <int Times>
 __device__ __forceinline__ void add_two_digits(long long* lower, double x, int a, int b) {

@@ -26,11 +26,11 @@ inline constexpr int min_resident_exact_long_blocks = 2;
 inline constexpr tile_policy exact_policy_of_halves{256, 64};
 inline constexpr int min_resident_half_blocks = 3;
 static_assert(least_exact_tile == exact_policy.tile());
-/// Floats' bins and doubles' rows, whose shared memory leaves room for so many warps.
+/// Bins of floats and of doubles, whose shared memory leaves room for so many warps.
 inline constexpr tile_policy exact_bins_policy{128, 32};
 inline constexpr int min_resident_bins_blocks = 5;
-inline constexpr tile_policy exact_rows_policy{128, 16};
-inline constexpr int min_resident_rows_blocks = 3;
+inline constexpr tile_policy exact_integer_bins_policy{128, 16};
+inline constexpr int min_resident_integer_bins_blocks = 3;
 /// bfloat16, and products of floats: with one block more, the next chunk spills.
 inline constexpr tile_policy exact_windows_policy{128, 32};
 inline constexpr int min_resident_windows_blocks = 5;

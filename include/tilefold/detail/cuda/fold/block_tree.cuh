@@ -12,13 +12,13 @@
 #pragma once
 
 #include <tilefold/detail/cuda/base/words.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/tree.hpp>
 
 namespace tilefold::detail::cuda {
 
 /// The tree over up to `Most` nodes, each of which covers `Width` items; a power of two, a warp's
-/// lanes at most. `Full` and the item `count` as in row_merge.cuh.
+/// lanes at most. `Full` and the item `count` as in stripe_merge.cuh.
 template <int Most, int Width, bool Full, class Reducer>
 struct block_tree {
   static_assert(tree::is_power_of_two(Most) && Most <= warp_size);
@@ -55,7 +55,7 @@ struct block_tree {
       if (warp != 0) return mine;
       registers<acc, 1> node;
       node.put(0, values[lane % Most]);
-      return row_fold<1, Width, Full, Reducer, Most>(reducer, 0, count, lane % Most).fold(node);
+      return stripe_fold<1, Width, Full, Reducer, Most>(reducer, 0, count, lane % Most).fold(node);
     }
   }
 

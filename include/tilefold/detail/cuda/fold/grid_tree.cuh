@@ -69,7 +69,7 @@ struct complete_group {
   unsigned neighbors;  // values there; a single one is the root's, which needs no place
 };
 
-/// The tree over `count` partials in groups of `group`. Trees may stand side by side: then `row`
+/// The tree over `count` partials in groups of `group`. Trees may stand side by side: then `stride`
 /// accumulators make a step from one partial to the next, and `trees` counters from one group's to
 /// the next.
 template <class Acc>
@@ -77,7 +77,7 @@ struct grid_tree {
   scratch<Acc> memory;
   unsigned count;
   unsigned group;
-  std::int64_t row = 1;
+  std::int64_t stride = 1;
   unsigned trees = 1;
 
   /// Arrives with partials [begin, end), which this block has written, as arrive() asks. Calls
@@ -107,9 +107,9 @@ struct grid_tree {
       const bool is_last = cuda::arrive(level.arrivals + g * trees, arrived, size, completed);
       __syncthreads();  // read by all before the next arrival writes it
       if (!is_last) return;
-      fold(complete_group<Acc>{level.partials, g * group, size, level.partials + left * row, g,
+      fold(complete_group<Acc>{level.partials, g * group, size, level.partials + left * stride, g,
                                groups});
-      level.partials += left * row;
+      level.partials += left * stride;
       level.arrivals += groups * trees;
       left = groups;
       g /= group;

@@ -24,7 +24,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
 
 namespace tilefold::detail::cuda {
@@ -265,12 +265,12 @@ class stretch_fold {
     return exact_lanes<Reducer>::visit_narrow(*this, use);
   }
 
-  /// The node of a row of which every lane has all items, in every lane.
-  __device__ __forceinline__ acc fold_whole_row() {
+  /// The node of a stripe of which every lane has all items, in every lane.
+  __device__ __forceinline__ acc fold_whole_stripe() {
     items_.settle();
     registers<acc, 1> node;
     node.put(0, whole<items>());
-    return row_fold<1, items, true, Reducer>(*reducer_, 0, 0).fold(node);
+    return stripe_fold<1, items, true, Reducer>(*reducer_, 0, 0).fold(node);
   }
 
  private:

@@ -9,7 +9,7 @@
 //                    `-------.-------'
 //
 // The left half is folded before the right one is begun, so few values are alive at a time. Where
-// all nodes are in registers already, fold_packet() (row_merge.cuh) goes level by level.
+// all nodes are in registers already, fold_packet() (stripe_merge.cuh) goes level by level.
 #pragma once
 
 #include <type_traits>

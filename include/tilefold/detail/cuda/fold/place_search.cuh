@@ -13,10 +13,10 @@
 namespace tilefold::detail::cuda {
 
 /// A lane's items of a tile, of which the first is number `first`.
-template <int Vt, int Width, class Rows, class Source>
+template <int Vt, int Width, class Stripes, class Source>
 struct place_search {
   const Source& source;
-  const Rows& loaded;
+  const Stripes& loaded;
   std::int64_t first;
 
   /// Brings what the warp has found in the tiles before this one up to date; `value` is the best of
@@ -55,20 +55,20 @@ struct place_search {
     } else {
       // Unpacked packets would need too many registers, so the items are read again.
       asm volatile("" ::: "memory");
-      Rows again;
+      Stripes again;
       again.load_all(source, first);
       return place_of<Ranking>(again, key);
     }
   }
   template <class Ranking>
-  __device__ __forceinline__ static int place_of(const Rows& rows,
+  __device__ __forceinline__ static int place_of(const Stripes& stripes,
                                                  const typename Ranking::key& key) {
     int place = 0;
 #pragma unroll
     for (int i = Vt - 1; i >= 0; --i) {
       const int k = Ranking::first_counts ? i : Vt - 1 - i;
       // The elements' indices come before them.
-      const auto item = rows.template item<1>(k / Width, k % Width);
+      const auto item = stripes.template item<1>(k / Width, k % Width);
       const bool same = !Ranking::before(key, Ranking::of(item));  // as none comes before it
       place = same ? k / Width * (warp_size * Width) + k % Width : place;
     }

@@ -4,14 +4,14 @@
 //
 //     tile     | warp 0 | warp 1 | ... | warp nt/32 - 1 |     32 * vt items a warp
 //     warp     | chunk 0 | chunk 1 | ... |                    `chunks` of them, one after the other
-//     chunk    | row 0 | row 1 | ... |                        `rows` of them, all loaded at once
-//     row      | lane 0 | lane 1 | ... | lane 31 |            a packet of `width` items a lane
+//     chunk    | stripe 0 | stripe 1 | ... |                  `stripes` of them, all loaded at once
+//     stripe   | lane 0 | lane 1 | ... | lane 31 |            a packet of `width` items a lane
 //                  |
-//              a lane folds each packet; row_fold (row_merge.cuh) makes the packets' nodes of a
-//              chunk one node, in every lane; the chunks of a warp meet in pairs; lane 0 of each
+//              a lane folds each packet; stripe_fold (stripe_merge.cuh) makes the packets' nodes of
+//              a chunk one node, in every lane; the chunks of a warp meet in pairs; lane 0 of each
 //              warp puts its node into shared memory, and the first warp folds those.
 //
-// Floats with nt = 512 and vt = 16 have one chunk of 4 rows, and 4 items in a packet.
+// Floats with nt = 512 and vt = 16 have one chunk of 4 stripes, and 4 items in a packet.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/warp_stack.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/policy.hpp>
 
 namespace tilefold::detail::cuda {
 
-/// How the vt items of a thread are cut: `chunks` times `rows` packets of `width` items.
+/// How the vt items of a thread are cut: `chunks` times `stripes` packets of `width` items.
 struct tile_shape {
   int width;
-  int rows;
+  int stripes;
   int chunks;
 };
 
@@ -41,10 +41,10 @@ template <class Acc, std::size_t... Index, class... Its>
 constexpr tile_shape shape_of(int vt, const source_of<std::index_sequence<Index...>, Its...>*) {
   const int width = packet_width<Its...>(vt);
   const int item_bytes = (item_bytes_of<Its> + ...);
-  const int row_bytes = detail::larger(width * item_bytes, static_cast<int>(sizeof(Acc)));
-  int rows = detail::smaller(vt / width, most_rows);
-  while (rows > 1 && rows * row_bytes > row_bytes_budget) rows /= 2;
-  return {width, rows, vt / (width * rows)};
+  const int stripe_bytes = detail::larger(width * item_bytes, static_cast<int>(sizeof(Acc)));
+  int stripes = detail::smaller(vt / width, most_stripes);
+  while (stripes > 1 && stripes * stripe_bytes > stripe_bytes_budget) stripes /= 2;
+  return {width, stripes, vt / (width * stripes)};
 }
 
 /// Folds items [tile_first, tile_first + count) of `source`. `Full` promises that there are no
@@ -59,18 +59,18 @@ template <tile_policy Policy, bool Full, class Source, class Reducer, bool Mostl
 class tile_fold {
   using acc = typename Reducer::accumulator;
   static constexpr tile_shape shape = shape_of<acc>(Policy.vt, static_cast<const Source*>(nullptr));
-  static constexpr int row_items = warp_size * shape.width;
-  static constexpr int chunk_items = shape.rows * row_items;
+  static constexpr int stripe_items = warp_size * shape.width;
+  static constexpr int chunk_items = shape.stripes * stripe_items;
   static constexpr int warp_items = warp_size * Policy.vt;
   static constexpr int most_warps = Policy.nt / warp_size;
   // With something neutral in the place of what is missing, every node has both halves.
   static constexpr bool full_nodes = Full || fold_traits<Reducer>::pads;
-  using rows_registers = registers<acc, shape.rows>;
+  using stripes_registers = registers<acc, shape.stripes>;
 
  public:
   /// Items past the tile's end that a full fold may touch.
   __device__ __forceinline__ static int overread_items(const Source& source) {
-    return lane_rows<Source, shape.rows, shape.width>::overreads(source) ? shape.width : 0;
+    return lane_stripes<Source, shape.stripes, shape.width>::overreads(source) ? shape.width : 0;
   }
 
   __device__ __forceinline__ static acc fold(const Source& source, const Reducer& reducer,
@@ -116,37 +116,38 @@ class tile_fold {
 
   __device__ __forceinline__ acc chunk(int first) const {
     // Made once, for accumulators need not be assignable.
-    const rows_registers rows =
+    const stripes_registers stripes =
         Full || (MostlyWhole && first + chunk_items + overread_items(source_) <= count_)
             ? whole_packets(first)
             : cut_packets(first);
-    return row_fold<shape.rows, shape.width, full_nodes, Reducer>(reducer_, first, count_, lane_)
-        .fold(rows);
+    return stripe_fold<shape.stripes, shape.width, full_nodes, Reducer>(reducer_, first, count_,
+                                                                        lane_)
+        .fold(stripes);
   }
 
   __device__ __forceinline__ int lane_first(int first) const { return first + lane_ * shape.width; }
 
-  // This lane's node of each row; all loads before the first use, so that they overlap.
-  __device__ __forceinline__ rows_registers whole_packets(int first) const {
-    lane_rows<Source, shape.rows, shape.width> loaded;
+  // This lane's node of each stripe; all loads before the first use, so that they overlap.
+  __device__ __forceinline__ stripes_registers whole_packets(int first) const {
+    lane_stripes<Source, shape.stripes, shape.width> loaded;
     loaded.load_all(source_, tile_first_ + lane_first(first));
     return cuda::fold_packets<true>(reducer_, loaded, 0);
   }
 
-  __device__ __forceinline__ rows_registers cut_packets(int first) const {
-    lane_rows<Source, shape.rows, shape.width> loaded;
+  __device__ __forceinline__ stripes_registers cut_packets(int first) const {
+    lane_stripes<Source, shape.stripes, shape.width> loaded;
 #pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      const int offset = r * row_items;
-      if (first + offset < count_) {  // uniform in the warp: the row is not wholly absent
+    for (int r = 0; r < shape.stripes; ++r) {
+      const int offset = r * stripe_items;
+      if (first + offset < count_) {  // uniform in the warp: the stripe is not wholly absent
         loaded.load_one(source_, tile_first_ + lane_first(first) + offset, r,
                         count_ - lane_first(first) - offset);
       }
     }
-    rows_registers rows;
+    stripes_registers stripes;
 #pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      const int item = lane_first(first) + r * row_items;
+    for (int r = 0; r < shape.stripes; ++r) {
+      const int item = lane_first(first) + r * stripe_items;
       registers<acc, shape.width> items;
 #pragma unroll
       for (int j = 0; j < shape.width; ++j) {
@@ -156,9 +157,9 @@ class tile_fold {
           items.put(j, Reducer::neutral());
         }
       }
-      rows.put(r, cuda::fold_packet<full_nodes>(reducer_, items, item, count_));
+      stripes.put(r, cuda::fold_packet<full_nodes>(reducer_, items, item, count_));
     }
-    return rows;
+    return stripes;
   }
 
   const Source& source_;
@@ -170,7 +171,7 @@ class tile_fold {
 
 /// The fold of a full tile in two steps, so that the next tile is on its way while one is folded:
 ///
-///     load      t0   t1   t2   t3            into registers, all rows of a lane
+///     load      t0   t1   t2   t3            into registers, all stripes of a lane
 ///     fold           t0   t1   t2   t3
 ///
 /// For aligned memory, and for accumulators that leave room for two tiles' items in registers.
@@ -178,12 +179,12 @@ template <tile_policy Policy, class Source, class Reducer>
 class tile_ahead {
   using acc = typename Reducer::accumulator;
   static constexpr tile_shape shape = shape_of<acc>(Policy.vt, static_cast<const Source*>(nullptr));
-  static constexpr int row_items = warp_size * shape.width;
+  static constexpr int stripe_items = warp_size * shape.width;
   static constexpr int warp_items = warp_size * Policy.vt;
   static constexpr int num_warps = Policy.nt / warp_size;
 
  public:
-  using items = lane_rows<Source, shape.rows, shape.width>;
+  using items = lane_stripes<Source, shape.stripes, shape.width>;
 
   static constexpr bool pays =
       shape.chunks == 1 && pays_to_load_ahead(sizeof(items), sizeof(acc), shape.width);
@@ -202,7 +203,7 @@ class tile_ahead {
   __device__ __forceinline__ static acc fold(const items& loaded, const Reducer& reducer,
                                              acc* warp_values) {
     using warps = block_tree<num_warps, warp_items, true, Reducer>;
-    const acc node = row_fold<shape.rows, shape.width, true, Reducer>(reducer, 0, 0)
+    const acc node = stripe_fold<shape.stripes, shape.width, true, Reducer>(reducer, 0, 0)
                          .fold(cuda::fold_packets<true>(reducer, loaded, 0));
     return warps::fold_all(reducer, node, warp_values, Policy.tile());
   }

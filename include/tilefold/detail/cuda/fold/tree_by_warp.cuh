@@ -5,14 +5,14 @@
 //     tree          | node 0 | node 1 | node 2 | node 3 | node 4 |
 //     stretches     a node is of 32 stretches, one a lane (lane_plan.cuh); the items of the next
 //                   node are loaded while this one is folded
-//     or rows       a node is of a row of cells in shared memory (staged_rows.cuh)
-//     or tiles      a node is of 32 * vt items in rows (tile_fold.cuh)
+//     or stripes    a node is of a stripe of cells in shared memory (staged_stripes.cuh)
+//     or tiles      a node is of 32 * vt items in stripes (tile_fold.cuh)
 //     warp_stack    lane 0: node 4      lane 1: -      lane 2: nodes 0 to 3
 //                   lane l holds the value of 2^l nodes, which waits for a right neighbour
 //     value()       nodes 0 to 3 with node 4
 //
 // Stretches are for pointers to items of 4 to 8 bytes, and for accumulators that are large for
-// their items. Rows are for accumulators that are large for their items where single folds are
+// their items. Stripes are for accumulators that are large for their items where single folds are
 // staged. fold_by_warp() chooses. Device code.
 #pragma once
 
@@ -24,9 +24,9 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/lane_plan.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
-#include <tilefold/detail/cuda/fold/staged_rows.cuh>
+#include <tilefold/detail/cuda/fold/staged_stripes.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/fold/warp_stack.cuh>
 #include <tilefold/policy.hpp>
@@ -54,30 +54,31 @@ template <class Source, class Reducer, bool ByPackets = folds_stretches<Source, 
 __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t begin, std::int64_t count,
     std::int64_t total) {
-  using row = stretch_fold<Source, Reducer, ByPackets, Fresh, AtOnce>;
+  using stripe = stretch_fold<Source, Reducer, ByPackets, Fresh, AtOnce>;
   constexpr int items_of_lane = stretch_items<Source>;
-  constexpr int row_items = warp_size * items_of_lane;
+  constexpr int stripe_items = warp_size * items_of_lane;
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
   warp_stack<Reducer> stack(reducer);
-  cuda::stream_ahead<row>(
+  cuda::stream_ahead<stripe>(
       std::int64_t{0},
       [&](std::int64_t& next) {
-        next += row_items;
+        next += stripe_items;
         return next < count;
       },
       [&](std::int64_t done) {
-        const auto items = static_cast<int>(detail::smaller(count - done, std::int64_t{row_items}));
+        const auto items =
+            static_cast<int>(detail::smaller(count - done, std::int64_t{stripe_items}));
         const std::int64_t first = begin + done + lane * items_of_lane;
         const bool inner =
             first > 0 &&
             (total - first - items_of_lane) * least_item_bytes<Source> >= std::int64_t{load_bytes};
-        row loaded(reducer, lane, items);
+        stripe loaded(reducer, lane, items);
         loaded.load(tree, begin + done, inner);
         return loaded;
       },
-      [&](row& now, std::int64_t done) {
-        if (!ByPackets && done + row_items <= count) {
-          stack.push(now.fold_whole_row());
+      [&](stripe& now, std::int64_t done) {
+        if (!ByPackets && done + stripe_items <= count) {
+          stack.push(now.fold_whole_stripe());
         } else {
           stack.push(cuda::shuffle_from<warp_size>(now.fold(), 0, full_warp));
         }
@@ -85,13 +86,13 @@ __device__ __forceinline__ typename Reducer::accumulator fold_stretches_by_warp(
   return stack.value();
 }
 
-/// Whether a warp folds a tree by rows in shared memory: what a single fold stages, too.
+/// Whether a warp folds a tree by stripes in shared memory: what a single fold stages, too.
 template <class Source, class Reducer>
 inline constexpr bool stages_trees =
     folds_stretches<Source, Reducer> && stages_reducer<Source, Reducer> && !sums_exactly<Reducer> &&
     !fold_traits<Reducer>::order_free;
 
-/// Whether a warp folds a tree of structs by rows in shared memory.
+/// Whether a warp folds a tree of structs by stripes in shared memory.
 template <class Source, class Reducer>
 inline constexpr bool stages_trees_of_structs =
     holds_structs<Source> && !folds_stretches<Source, Reducer> &&
@@ -104,18 +105,18 @@ inline constexpr int tree_cell =
     stages_trees_of_structs<Source, Reducer> ? tree_cell_of_structs(staged_bytes<Source>)
                                              : staged_shape_of<Source, Reducer>.cell;
 
-/// A tree, or an aligned block of it, by a warp: whole rows, of which the next is always on its
+/// A tree, or an aligned block of it, by a warp: whole stripes, of which the next is always on its
 /// way, then stretches. Of small structs what is left is staged, too:
 ///
-///     tree      | row | row | row | row | what is left |
-///     stages       0     1     0     1    (0)
+///     tree      | stripe | stripe | stripe | stripe | what is left |
+///     stages        0        1        0        1      (0)
 ///
 template <class Source, class Reducer>
 class staged_tree {
   using acc = typename Reducer::accumulator;
-  using rows_type = staged_rows<Source, Reducer, tree_cell<Source, Reducer>>;
-  using stage = typename rows_type::stage;
-  static constexpr int row_items = rows_type::items;
+  using stripes_type = staged_stripes<Source, Reducer, tree_cell<Source, Reducer>>;
+  using stage = typename stripes_type::stage;
+  static constexpr int stripe_items = stripes_type::items;
 
  public:
   /// A warp's own.
@@ -128,22 +129,22 @@ class staged_tree {
                                              shared_memory& memory, std::int64_t begin,
                                              std::int64_t count, std::int64_t total) {
     const among_equals<Reducer> equals{reducer};
-    const rows_type rows(tree, reducer, memory.stages);
+    const stripes_type stripes(tree, reducer, memory.stages);
     warp_stack<Reducer> stack(reducer);
-    const std::int64_t whole = detail::smaller(count, total - begin - rows.overread_items());
+    const std::int64_t whole = detail::smaller(count, total - begin - stripes.overread_items());
     std::int64_t done = 0;
     fill(memory.stages[0], detail::starting_at(tree, begin), whole);
     int turn = 0;
 #pragma unroll 1
-    for (; whole - done >= row_items; done += row_items) {
+    for (; whole - done >= stripe_items; done += stripe_items) {
       const std::int64_t first = begin + done;
-      fill(memory.stages[turn ^ 1], detail::starting_at(tree, first + row_items),
-           whole - done - row_items);
+      fill(memory.stages[turn ^ 1], detail::starting_at(tree, first + stripe_items),
+           whole - done - stripe_items);
       cuda::finish_stage<1>();
       registers<acc, 1> node;
-      node.put(0, rows.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
+      node.put(0, stripes.node_of(memory.stages[turn], detail::starting_at(tree, first), first));
       stack.push(
-          row_fold<1, rows_type::cell, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
+          stripe_fold<1, stripes_type::cell, true, among_equals<Reducer>>(equals, 0, 0).fold(node));
       turn ^= 1;
     }
     if constexpr (stages_rest) {
@@ -151,22 +152,22 @@ class staged_tree {
       const auto left = static_cast<int>(count - done);
       if (left > 0) {
         registers<acc, 1> node;
-        rows.put_node(node, memory.stages[turn], detail::starting_at(tree, begin + done),
-                      begin + done, left);
-        stack.push(row_fold<1, rows_type::cell, false, Reducer>(reducer, 0, left).fold(node));
+        stripes.put_node(node, memory.stages[turn], detail::starting_at(tree, begin + done),
+                         begin + done, left);
+        stack.push(stripe_fold<1, stripes_type::cell, false, Reducer>(reducer, 0, left).fold(node));
       }
     } else if constexpr (stages_trees_of_structs<Source, Reducer>) {
-      constexpr tile_policy row{warp_size, rows_type::cell};
+      constexpr tile_policy stripe{warp_size, stripes_type::cell};
       if (done < count) {
-        stack.push(tile_fold<row, false, Source, Reducer>::fold(
+        stack.push(tile_fold<stripe, false, Source, Reducer>::fold(
             tree, reducer, begin + done, static_cast<int>(count - done), nullptr));
       }
     } else {
-      // More than a row, if that would overread.
+      // More than a stripe, if that would overread.
 #pragma unroll 1
-      for (; done < count; done += row_items) {
+      for (; done < count; done += stripe_items) {
         stack.push(cuda::fold_stretches_by_warp(
-            tree, reducer, begin + done, detail::smaller(count - done, std::int64_t{row_items}),
+            tree, reducer, begin + done, detail::smaller(count - done, std::int64_t{stripe_items}),
             total));
       }
     }
@@ -177,10 +178,10 @@ class staged_tree {
   static constexpr bool stages_rest =
       stages_trees_of_structs<Source, Reducer> && staged_bytes<Source> <= most_cut_struct_bytes;
 
-  // The next row, of which `left` items or more exist.
+  // The next stripe, of which `left` items or more exist.
   __device__ __forceinline__ static void fill(stage& next, const Source& source,
                                               std::int64_t left) {
-    if (left >= row_items) {
+    if (left >= stripe_items) {
       next.fill(source);
     } else if (stages_rest && left > 0) {
       if constexpr (stages_rest) next.fill(source, static_cast<int>(left));
@@ -230,8 +231,8 @@ __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(const Sour
   }
 }
 
-/// A tree of any length >= 1 by a warp, in rows out of the block's tree_memory if it stages trees;
-/// the result is in every lane.
+/// A tree of any length >= 1 by a warp, in stripes out of the block's tree_memory if it stages
+/// trees; the result is in every lane.
 template <class Source, class Reducer, class Memory>
 __device__ __forceinline__ typename Reducer::accumulator fold_by_warp(
     const Source& tree, const Reducer& reducer, std::int64_t count,

@@ -300,8 +300,8 @@ template <std::size_t... Index, class... Its>
 inline constexpr bool has_indices<source_of<std::index_sequence<Index...>, Its...>> =
     (std::is_same_v<Its, index_iterator> || ...);
 
-/// Trees of 2^k items that a warp's rows cover; false if they are not. Rows know one sequence, and
-/// no indices but its own.
+/// Trees of 2^k items that a warp's stripes cover; false if they are not. Stripes know one
+/// sequence, and no indices but its own.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {
   using reducer_type = closed_reducer<Reducer>;
@@ -319,16 +319,16 @@ bool launch_subtrees(const forest_job<equal_forest<Source>, Reducer, Init, Out, 
   return true;
 }
 
-/// Whether trees of one length may be levels of one tree by staged rows: those of reducers that a
-/// single fold stages, and those of large structs.
+/// Whether trees of one length may be levels of one tree by staged stripes: those of reducers that
+/// a single fold stages, and those of large structs.
 template <class Source, class Reducer>
 inline constexpr bool stages_subtrees =
     stages_trees<Source, Reducer> ||
     (stages_structs<Source, Reducer> && staged_bytes<Source> > most_unstaged_subtree_item_bytes &&
      !sums_exactly<Reducer> && !fold_traits<Reducer>::order_free);
 
-/// Trees of 2^k items by staged rows, where there is a chunk of rows for every warp that the GPU
-/// holds; else there would be less to fold them by. False if there is not.
+/// Trees of 2^k items by staged stripes, where there is a chunk of stripes for every warp that the
+/// GPU holds; else there would be less to fold them by. False if there is not.
 template <class Build, class Source, class Reducer, class Init, class Out, class Empty>
 bool launch_staged_subtrees(
     const forest_job<equal_forest<Source>, Reducer, Init, Out, Empty>& job) {

@@ -39,7 +39,7 @@ struct tree_slice {
 };
 
 /// Whether the warps of a block of `nt` threads stage their parts of a slice: of structs, where
-/// that many rows fit shared memory.
+/// that many stripes fit shared memory.
 template <class Source, class Reducer>
 constexpr bool stages_slices(int nt) {
   return stages_trees<Source, Reducer> ||

@@ -6,17 +6,17 @@
 //     items      0 1 2 3   4 5 6 7   8 9 ..          trees of 2^2 items
 //     level 1     a   b     c   d     ..
 //     level 2      ab        cd                      the results: out[0], out[1]...
-//     chunk      | row 0 | row 1 | ... |             rows of 32 packets, as in tile_fold.cuh;
+//     chunk      | stripe 0 | stripe 1 | ... |       stripes of 32 packets, as in tile_fold.cuh;
 //                                                    warp w takes chunks w, w + warps...
 //     small k    a packet holds whole trees: each lane folds and writes those of its packets
-//     large k    a tree is packets of several lanes: row_fold merges them up to level k, and one
+//     large k    a tree is packets of several lanes: stripe_fold merges them up to level k, and one
 //                lane writes each node
 //
-// What single folds stage comes in rows of cells out of shared memory (staged_rows.cuh):
+// What single folds stage comes in stripes of cells out of shared memory (staged_stripes.cuh):
 //
-//     chunk     | row 0 | row 1 | row 2 | row 3 |    of cells; warp w takes chunks w, w + warps...
-//     lane      a node of each row
-//     level k   row_fold merges nodes up to level k, and one lane writes each
+//     chunk     | stripe 0 | stripe 1 | stripe 2 | stripe 3 |    warp w: chunks w, w + warps...
+//     lane      a node of each stripe
+//     level k   stripe_fold merges nodes up to level k, and one lane writes each
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/tuning_forests.cuh>
 #include <tilefold/detail/cuda/fold/chunk.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
-#include <tilefold/detail/cuda/fold/staged_rows.cuh>
+#include <tilefold/detail/cuda/fold/staged_stripes.cuh>
 #include <tilefold/detail/cuda/fold/stream.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/tree.hpp>
 
@@ -40,12 +40,12 @@ class subtree_work {
   using acc = typename Reducer::accumulator;
   static constexpr int vt = chunk_tiles * warp_policy<Source>.vt;
   static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const Source*>(nullptr));
-  static constexpr int row_items = warp_size * shape.width;
+  static constexpr int stripe_items = warp_size * shape.width;
   static constexpr int width_bits = tree::floor_log2(shape.width);
 
  public:
-  // Items of a chunk, whose rows are in registers together.
-  static constexpr int chunk_items = shape.rows * row_items;
+  // Items of a chunk, whose stripes are in registers together.
+  static constexpr int chunk_items = shape.stripes * stripe_items;
   static constexpr int nt = subtree_nt;
   static constexpr int resident_blocks = min_resident_subtree_blocks(sizeof(acc));
   struct warp_memory {};
@@ -61,10 +61,10 @@ class subtree_work {
                                       warp_memory&) const {
     const std::int64_t whole = detail::larger(n - overread(), std::int64_t{0}) / chunk_items;
     if constexpr (loads_ahead) {
-      if (!loaded_rows::overreads(source)) c = whole_chunks_ahead(c, step, whole, level);
+      if (!loaded_stripes::overreads(source)) c = whole_chunks_ahead(c, step, whole, level);
     }
     for (; c < whole; c += step) {
-      loaded_rows loaded;
+      loaded_stripes loaded;
       loaded.load_all(source, lane_first(c));
       write_nodes<true>(loaded, c, chunk_items, level);
     }
@@ -72,12 +72,12 @@ class subtree_work {
   }
 
  private:
-  using loaded_rows = lane_rows<Source, shape.rows, shape.width>;
+  using loaded_stripes = lane_stripes<Source, shape.stripes, shape.width>;
   // Where two chunks of items leave registers for the rest, and items are plain words.
   static constexpr bool loads_ahead = pays_to_load_chunks_ahead(sizeof(acc), shape.width);
 
   __device__ __forceinline__ int overread() const {
-    return loaded_rows::overreads(source) ? shape.width : 0;
+    return loaded_stripes::overreads(source) ? shape.width : 0;
   }
 
   __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % warp_size; }
@@ -90,39 +90,39 @@ class subtree_work {
                                                              std::int64_t whole, int level) const {
     if (c >= whole) return c;
     // Then the compiler leaves out the code for misaligned memory.
-    const bool aligned = !loaded_rows::overreads(source);
+    const bool aligned = !loaded_stripes::overreads(source);
     __builtin_assume(aligned);
-    return cuda::stream_ahead<loaded_rows>(
+    return cuda::stream_ahead<loaded_stripes>(
         c,
         [&](std::int64_t& next) {
           next += step;
           return next < whole;
         },
         [&](std::int64_t at) {
-          loaded_rows rows;
-          rows.load_all(source, lane_first(at));
-          return rows;
+          loaded_stripes stripes;
+          stripes.load_all(source, lane_first(at));
+          return stripes;
         },
-        [&](const loaded_rows& rows, std::int64_t at) {
-          write_nodes<true>(rows, at, chunk_items, level);
+        [&](const loaded_stripes& stripes, std::int64_t at) {
+          write_nodes<true>(stripes, at, chunk_items, level);
         });
   }
 
   __device__ __forceinline__ void fold_cut_chunk(std::int64_t c, int level) const {
     const auto count =
         static_cast<int>(detail::smaller(n - c * chunk_items, std::int64_t{chunk_items}));
-    loaded_rows loaded;
+    loaded_stripes loaded;
 #pragma unroll
-    for (int r = 0; r < shape.rows; ++r) {
-      loaded.load_one(source, lane_first(c) + r * row_items, r,
-                      count - lane() * shape.width - r * row_items);
+    for (int r = 0; r < shape.stripes; ++r) {
+      loaded.load_one(source, lane_first(c) + r * stripe_items, r,
+                      count - lane() * shape.width - r * stripe_items);
     }
     write_nodes<false>(loaded, c, count, level);
   }
 
   template <bool Full>
-  __device__ __forceinline__ void write_nodes(const loaded_rows& loaded, std::int64_t c, int count,
-                                              int level) const {
+  __device__ __forceinline__ void write_nodes(const loaded_stripes& loaded, std::int64_t c,
+                                              int count, int level) const {
     const std::int64_t first = c * chunk_items;
     nodes<Full>(loaded, count, level, [&](int node, const acc& value) {
       cuda::write(out + ((first >> level) + node), detail::finish(reducer, init, value));
@@ -131,19 +131,19 @@ class subtree_work {
 
   // Calls keep(node, value) for every node of `level` among the `count` items that are loaded.
   template <bool Full, class Keep>
-  __device__ __forceinline__ void nodes(const loaded_rows& loaded, int count, int level,
+  __device__ __forceinline__ void nodes(const loaded_stripes& loaded, int count, int level,
                                         const Keep& keep) const {
     if (level < width_bits) {
 #pragma unroll
-      for (int r = 0; r < shape.rows; ++r) {
+      for (int r = 0; r < shape.stripes; ++r) {
         packet_nodes<0, shape.width, Full>(cuda::lift_packet<Full>(reducer, loaded, r, count),
                                            cuda::packet_first<shape.width>(r), count, level, keep);
       }
       return;
     }
-    const auto rows = cuda::fold_packets<Full>(reducer, loaded, count);
-    row_fold<shape.rows, shape.width, Full, Reducer>(reducer, 0, count)
-        .nodes(rows, level - width_bits, keep);
+    const auto stripes = cuda::fold_packets<Full>(reducer, loaded, count);
+    stripe_fold<shape.stripes, shape.width, Full, Reducer>(reducer, 0, count)
+        .nodes(stripes, level - width_bits, keep);
   }
 
   // Calls keep() for the nodes of a level below that of a packet, which starts at item `first`; its
@@ -176,15 +176,15 @@ class staged_subtree_work {
   using acc = typename Reducer::accumulator;
 
  public:
-  using rows_type = staged_rows<Source, Reducer>;
+  using stripes_type = staged_stripes<Source, Reducer>;
   static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
   // Items of a tree at least and at most.
   static constexpr int least_length = shape.cell;
-  static constexpr int chunk_items = shape.rows * rows_type::items;
+  static constexpr int chunk_items = shape.stripes * stripes_type::items;
   static constexpr int nt = shape.nt;
   static constexpr int resident_blocks = shape.blocks;
   struct warp_memory {
-    typename rows_type::stage stages[2];
+    typename stripes_type::stage stages[2];
   };
 
   const Source& source;
@@ -196,21 +196,21 @@ class staged_subtree_work {
   /// Writes the nodes of level `level` of chunks `g`, `g` + step...; n is a multiple of 2^level.
   __device__ __forceinline__ void run(std::int64_t g, std::int64_t step, int level,
                                       warp_memory& memory) const {
-    const rows_type rows(source, reducer, memory.stages);
-    const std::int64_t whole = (n - rows.overread_items()) / chunk_items;
+    const stripes_type stripes(source, reducer, memory.stages);
+    const std::int64_t whole = (n - stripes.overread_items()) / chunk_items;
     if (g < whole) {
       const among_equals<Reducer> equals{reducer};
-      rows.template chunks<shape.rows>(
+      stripes.template chunks<shape.stripes>(
           g * chunk_items, step * chunk_items, g, whole, step,
-          [&](const registers<acc, shape.rows>& nodes, std::int64_t at) {
-            row_fold<shape.rows, shape.cell, true, among_equals<Reducer>>(equals, 0, 0)
+          [&](const registers<acc, shape.stripes>& nodes, std::int64_t at) {
+            stripe_fold<shape.stripes, shape.cell, true, among_equals<Reducer>>(equals, 0, 0)
                 .nodes(nodes, level - tree::floor_log2(shape.cell),
                        [&](int node, const acc& value) {
                          write_tree(((at * chunk_items) >> level) + node, value);
                        });
           });
     }
-    // What is left is less than a chunk, but for what a whole row would overread.
+    // What is left is less than a chunk, but for what a whole stripe would overread.
     for (std::int64_t t = (whole * chunk_items >> level) + g; t < n >> level; t += step) {
       const acc value =
           cuda::fold_stretches_by_warp(source, reducer, t << level, std::int64_t{1} << level, n);

@@ -14,7 +14,7 @@
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/in_kernel/tuning_in_kernel.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/tree.hpp>
@@ -187,16 +187,16 @@ class lanes_fold {
     if constexpr (Folds == 1 && Lanes == warp_size && cuda::has_warp_instruction<op, acc>()) {
       return cuda::fold_at_once<op>(nodes[0], Full || first + lane * vt < count);
     } else {
-      const row_fold<Folds, vt, Full, Reducer, Lanes, rows_of::many_trees> rows(
+      const stripe_fold<Folds, vt, Full, Reducer, Lanes, stripes_of::many_trees> stripes(
           reducer, first, count, lane, members);
       if constexpr (Folds == 1) {
-        return rows.template fold_one<0>(nodes[0]);
+        return stripes.template fold_one<0>(nodes[0]);
       } else {
         if constexpr (vt > 1) {
 #pragma unroll
           for (int k = 0; k < Folds; ++k) nodes.put(k, reducer.closed(nodes[k]));
         }
-        return rows.fold_each(nodes);
+        return stripes.fold_each(nodes);
       }
     }
   }
@@ -227,9 +227,9 @@ __device__ __forceinline__ typename Reducer::accumulator fold_nodes_of_lanes(
     static_assert(FirstBit == 0);
     return cuda::fold_at_once<op>(mine, Full || lane < count);
   } else {
-    const row_fold<1, 1, Full, Reducer, warp_size, rows_of::many_trees> row(reducer, 0, count,
-                                                                            lane);
-    return row.template fold_one<FirstBit>(mine);
+    const stripe_fold<1, 1, Full, Reducer, warp_size, stripes_of::many_trees> stripe(reducer, 0,
+                                                                                     count, lane);
+    return stripe.template fold_one<FirstBit>(mine);
   }
 }
 
@@ -285,8 +285,8 @@ inline constexpr int best_readers =
     pays_to_read_in_pairs(Nt, sizeof(Acc), Full) ? warp_size / 2 : warp_size;
 
 /// How the nodes of a block's threads lie in shared memory, where each of `Readers` in the first
-/// warp reads those of neighbouring threads in 16-byte loads: load k of all of them in a
-/// row, and gaps between the rows, so that neither the lanes that read nor the threads that write
+/// warp reads those of neighbouring threads in 16-byte loads: load k of all of them is a stripe,
+/// and gaps are between stripes, so that neither the lanes that read nor the threads that write
 /// meet in a bank. The size is the same for any number of readers.
 template <int Nt, class Acc, int Readers = warp_size>
 struct thread_places {
@@ -298,20 +298,20 @@ struct thread_places {
   static constexpr int width =
       detail::smaller(of_reader, load_bytes / detail::smaller(bytes, load_bytes));
   static constexpr int loads = of_reader / width;
-  // As many threads as write at once, and what they write of a row.
+  // As many threads as write at once, and what they write of a stripe.
   static constexpr int written = 128 / bytes / of_reader * width;
-  static constexpr int row = readers * width + detail::larger(written, width);
+  static constexpr int pitch = readers * width + detail::larger(written, width);
   using load = packet<width * bytes>;
-  static constexpr int words = usable ? loads * row * bytes / 4 : 0;
+  static constexpr int words = usable ? loads * pitch * bytes / 4 : 0;
 
   __device__ __forceinline__ static unsigned place(unsigned thread) {
-    return thread % of_reader / width * row + thread / of_reader * width + thread % width;
+    return thread % of_reader / width * pitch + thread / of_reader * width + thread % width;
   }
 };
 
 /// Shared memory of a block's folds: each warp's node of each tree, or of a single tree each
-/// thread's. Words, because shared memory wants types without a constructor; rows of whole 16-byte
-/// loads, where one lane reads them.
+/// thread's. Words, because shared memory wants types without a constructor; the nodes of a
+/// tree are whole 16-byte loads, where one lane reads them.
 template <int Nt, class Acc, int Folds>
 struct block_nodes {
   static constexpr int num_warps = (Nt + warp_size - 1) / warp_size;
@@ -319,7 +319,7 @@ struct block_nodes {
   static constexpr int words_of_warps = Folds * rounded_up(num_warps) * words<Acc>::count;
   alignas(16) unsigned word[detail::larger(words_of_warps, places::words)];
 
-  /// Row `tree` of warps' nodes.
+  /// The warps' nodes of tree `tree`.
   __device__ __forceinline__ words<Acc>* of_warps(int tree) {
     return reinterpret_cast<words<Acc>*>(word) + tree * rounded_up(num_warps);
   }
@@ -370,7 +370,7 @@ class threads_fold {
   }
 
  private:
-  // As the hardware numbers them: warps are 32 threads in a row of this order.
+  // As the hardware numbers them: warps are 32 neighbouring threads in this order.
   __device__ __forceinline__ static unsigned linear_thread() {
     return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
   }
@@ -429,7 +429,7 @@ class threads_fold {
         acc item[places::width];
       };
       const auto* from =
-          nodes.of_threads() + (at / places::width + k) * places::row + reader * places::width;
+          nodes.of_threads() + (at / places::width + k) * places::pitch + reader * places::width;
       const auto loaded =
           __builtin_bit_cast(items, *reinterpret_cast<const typename places::load*>(from));
 #pragma unroll

@@ -4,7 +4,7 @@
 //
 //     keys       a a b c c c d ...      heads   1 0 1 1 0 0 1 ...
 //     patch      | quarter 0 | quarter 1 | quarter 2 | quarter 3 |      2048 items, by one warp
-//     load       a quarter is 4 rows of 128 keys; lane l loads keys 4 l to 4 l + 3 of each row
+//     load       a quarter is 4 stripes of 128 keys; lane l loads keys 4 l to 4 l + 3 of each
 //     keep       bit 16 p + i of lane l: item 16 l + i of quarter p; so a word of 64 bits a lane
 //     count      of a patch: its runs, and where the last one begins
 //     group      the block that completes a group of patches adds up what stands before each
@@ -26,12 +26,12 @@
 
 namespace tilefold::detail::cuda {
 
-// Keys are read in rows of four neighbouring ones a lane. A quarter of a patch is as many items as
-// make 16 bits a lane.
+// Keys are read in stripes of four neighbouring ones a lane. A quarter of a patch is as many items
+// as make 16 bits a lane.
 inline constexpr int quad_items = 4;
-inline constexpr int row_items = quad_items * warp_size;
-inline constexpr int quarter_rows = 4;
-inline constexpr int quarter_bits = quad_items * quarter_rows;
+inline constexpr int stripe_items = quad_items * warp_size;
+inline constexpr int quarter_stripes = 4;
+inline constexpr int quarter_bits = quad_items * quarter_stripes;
 inline constexpr int quarter_items = quarter_bits * warp_size;
 inline constexpr int patch_quarters = patch_items / quarter_items;
 
@@ -188,26 +188,26 @@ struct head_finder {
     if (begin > 0 && begin + patch_items <= input.size) {
 #pragma unroll
       for (int p = 0; p < patch_quarters; ++p) {
-        heads |= head_bits{in_a_row(inside(begin + p * quarter_items))} << (p * quarter_bits);
+        heads |= head_bits{unstriped(inside(begin + p * quarter_items))} << (p * quarter_bits);
       }
     } else {
 #pragma unroll 1
       for (int p = 0; p < patch_quarters; ++p) {
-        heads |= head_bits{in_a_row(at_an_edge(begin + p * quarter_items))} << (p * quarter_bits);
+        heads |= head_bits{unstriped(at_an_edge(begin + p * quarter_items))} << (p * quarter_bits);
       }
     }
     return heads;
   }
 
  private:
-  // From bits 4 q + i of item i of the lane's quad in row q to those of 16 neighbours.
-  __device__ __forceinline__ static unsigned in_a_row(unsigned heads) {
-    constexpr int lanes = warp_size / quarter_rows;  // that have a row's items in the end
+  // From bits 4 q + i of item i of the lane's quad in stripe q to those of 16 neighbours.
+  __device__ __forceinline__ static unsigned unstriped(unsigned heads) {
+    constexpr int lanes = warp_size / quarter_stripes;  // that have a stripe's items in the end
     const int lane = lane_of_thread();
     unsigned result = 0;
 #pragma unroll
-    for (int k = 0; k < quarter_rows; ++k) {
-      const unsigned quads = __shfl_sync(full_warp, heads, lane % lanes * quarter_rows + k);
+    for (int k = 0; k < quarter_stripes; ++k) {
+      const unsigned quads = __shfl_sync(full_warp, heads, lane % lanes * quarter_stripes + k);
       result |= (quads >> (lane / lanes * quad_items) & 15) << (k * quad_items);
     }
     return result;
@@ -220,11 +220,11 @@ struct head_finder {
     } else {
       unsigned heads = 0;
 #pragma unroll 1
-      for (int q = 0; q < quarter_rows; ++q) {
+      for (int q = 0; q < quarter_stripes; ++q) {
 #pragma unroll
         for (int i = 0; i < quad_items; ++i) {
           const bool is_head =
-              input.begins_run(first + q * row_items + lane_of_thread() * quad_items + i);
+              input.begins_run(first + q * stripe_items + lane_of_thread() * quad_items + i);
           heads |= static_cast<unsigned>(is_head) << (q * quad_items + i);
         }
       }
@@ -239,10 +239,10 @@ struct head_finder {
     unsigned heads = 0;
     const std::int64_t last = input.size - 1;
 #pragma unroll 1
-    for (int q = 0; q < quarter_rows && first <= last; ++q) {
+    for (int q = 0; q < quarter_stripes && first <= last; ++q) {
 #pragma unroll
       for (int i = 0; i < quad_items; ++i) {
-        const std::int64_t j = first + q * row_items + lane_of_thread() * quad_items + i;
+        const std::int64_t j = first + q * stripe_items + lane_of_thread() * quad_items + i;
         const bool begins = last > 0 && input.begins_run(detail::bounded(j, std::int64_t{1}, last));
         const bool is_head = j == 0 || (j > 0 && j <= last && begins);
         heads |= static_cast<unsigned>(is_head) << (q * quad_items + i);
@@ -251,26 +251,27 @@ struct head_finder {
     return heads;
   }
 
-  // The key before a quad is the last one of the lane below, or of the last lane in the row before.
+  // The key before a quad is the last one of the lane below, or of the last in the stripe before.
   __device__ __forceinline__ unsigned of_quads(std::int64_t first) const {
     using quad = key_quad<key_type>;
     const int lane = lane_of_thread();
-    const auto* const rows =
+    const auto* const stripes =
         reinterpret_cast<const key_packet<key_type>*>(input.keys + first) + lane;
-    key_packet<key_type> loaded[quarter_rows];
+    key_packet<key_type> loaded[quarter_stripes];
 #pragma unroll
-    for (int q = 0; q < quarter_rows; ++q) loaded[q] = rows[q * warp_size];
+    for (int q = 0; q < quarter_stripes; ++q) loaded[q] = stripes[q * warp_size];
     const bool is_last = lane == warp_size - 1;
     slot<key_type> before_quarter;
     if (is_last) before_quarter.put(input.key(first - 1));
     unsigned heads = 0;
 #pragma unroll
-    for (int q = 0; q < quarter_rows; ++q) {
+    for (int q = 0; q < quarter_stripes; ++q) {
       const quad keys = __builtin_bit_cast(quad, loaded[q]);
-      const quad row_before = __builtin_bit_cast(quad, loaded[q == 0 ? 0 : q - 1]);
-      const key_type& before_row = q == 0 ? before_quarter.value : row_before.key[quad_items - 1];
+      const quad stripe_before = __builtin_bit_cast(quad, loaded[q == 0 ? 0 : q - 1]);
+      const key_type& before_stripe =
+          q == 0 ? before_quarter.value : stripe_before.key[quad_items - 1];
       const key_type before =
-          shuffle_from<warp_size>(cuda::select(is_last, before_row, keys.key[quad_items - 1]),
+          shuffle_from<warp_size>(cuda::select(is_last, before_stripe, keys.key[quad_items - 1]),
                                   (lane + warp_size - 1) % warp_size, full_warp);
 #pragma unroll
       for (int i = 0; i < quad_items; ++i) {

@@ -91,8 +91,8 @@ struct holder_leaf {
 };
 
 /// A holder for each iterator of a source, `Holders::of<It>` for It unless that is an adaptor. A
-/// place is what a kind of holders takes for one: a row and a column, or an offset. Each kind of
-/// holders has those of the functions below that its callers need.
+/// place is what a kind of holders takes for one: a stripe and an item of a packet, or an offset.
+/// Each kind of holders has those of the functions below that its callers need.
 template <class Source, class Holders>
 class elements_of;
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads of full tiles. A warp reads rows of 32 packets, packet l of a row by lane l. A packet is
-// `width` neighbouring items, as many as make 16-byte loads. A float row that begins 8 bytes after
-// a multiple of 16 bytes is read in the same aligned loads, and shifted into place in registers:
+// Loads of full tiles. A warp reads stripes of 32 packets, packet l of each by lane l. A packet is
+// `width` neighbouring items, as many as make 16-byte loads. A stripe of floats that begins 8 bytes
+// after a multiple of 16 is read in the same aligned loads, and shifted into place in registers:
 //
 //     memory      [. . 0 1] [2 3 4 5] [6 7 8 9] ...     vectors of 16 bytes
 //     loaded by     lane 0    lane 1    lane 2          one vector each
 //     received     2 3 4 ..  6 7 8 ..    ...            what the lane above loaded; lane 31 gets it
-//                                                       from lane 0, which has the next row
+//                                                       from lane 0, which has the next stripe
 //     packet      [0 1 2 3] [4 5 6 7]    ...            as if memory were aligned
 //
-// Behind the last row the warp reads 16 bytes more (`overreads`). So alignment changes neither the
-// layout nor any bit. Iterators that are neither plain pointers nor adaptors over them are read
+// Behind the last stripe the warp reads 16 bytes more (`overreads`). So alignment changes neither
+// the layout nor any bit. Iterators that are neither plain pointers nor adaptors over them are read
 // item by item. Device code.
 #pragma once
 
@@ -64,11 +64,11 @@ constexpr int packet_width_of(const source_of<std::index_sequence<Index...>, Its
   return packet_width<Its...>(Vt);
 }
 
-// Rows packets of one lane, read through iterator It; the lane's packet of row r starts at item
-// `first` + r * row_items. `load_all` takes rows that exist as a whole, with all lanes of the
-// warp. `load_one` takes the first `available` items of one packet, which may be none or more than
-// there are; the others stay undefined.
-template <class It, int Rows, int Width>
+// `Stripes` packets of one lane, read through iterator It; the lane's packet of stripe r starts at
+// item `first` + r * stripe_items. `load_all` takes stripes that exist as a whole, with all lanes
+// of the warp. `load_one` takes the first `available` items of one packet, which may be none or
+// more than there are; the others stay undefined.
+template <class It, int Stripes, int Width>
 class lane_items {
   using value = std::iter_value_t<It>;
 
@@ -77,7 +77,7 @@ class lane_items {
 
   __device__ __forceinline__ void load_all(const It& it, std::int64_t first) {
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) load_one(it, first + r * warp_size * Width, r, Width);
+    for (int r = 0; r < Stripes; ++r) load_one(it, first + r * warp_size * Width, r, Width);
   }
   __device__ __forceinline__ void load_one(const It& it, std::int64_t first, int r, int available) {
 #pragma unroll
@@ -88,12 +88,12 @@ class lane_items {
   __device__ __forceinline__ const value& get(int r, int j) const { return values_[r * Width + j]; }
 
  private:
-  registers<value, Rows * Width> values_;
+  registers<value, Stripes * Width> values_;
 };
 
 // Indices are not loaded.
-template <int Rows, int Width>
-class lane_items<index_iterator, Rows, Width> {
+template <int Stripes, int Width>
+class lane_items<index_iterator, Stripes, Width> {
  public:
   __device__ static bool overreads(const index_iterator&) { return false; }
   __device__ __forceinline__ void load_all(const index_iterator&, std::int64_t first) {
@@ -110,9 +110,9 @@ class lane_items<index_iterator, Rows, Width> {
   std::int64_t first_;
 };
 
-template <class T, int Rows, int Width>
+template <class T, int Stripes, int Width>
   requires packs_into_loads<T, Width>
-class lane_items<T*, Rows, Width> {
+class lane_items<T*, Stripes, Width> {
   using value = std::remove_cv_t<T>;
   static constexpr int bytes = Width * static_cast<int>(sizeof(T));
   static constexpr bool can_shift = bytes % load_bytes == 0;
@@ -120,7 +120,7 @@ class lane_items<T*, Rows, Width> {
   using packet = cuda::packet<bytes>;
 
  public:
-  // Shifting rows into place takes the 16 bytes that follow them.
+  // Shifting stripes into place takes the 16 bytes that follow them.
   __device__ static bool overreads(const T* p) {
     return can_shift && cuda::misalignment(p, alignment) != 0;
   }
@@ -133,10 +133,10 @@ class lane_items<T*, Rows, Width> {
       const auto* aligned =
           reinterpret_cast<const packet*>(reinterpret_cast<const char*>(p + first) - offset);
       load_aligned(aligned);
-      shift_rows(aligned, offset);
+      shift_stripes(aligned, offset);
     } else {
 #pragma unroll
-      for (int r = 0; r < Rows; ++r) load_one(p, first + r * warp_size * Width, r, Width);
+      for (int r = 0; r < Stripes; ++r) load_one(p, first + r * warp_size * Width, r, Width);
     }
   }
 
@@ -160,23 +160,23 @@ class lane_items<T*, Rows, Width> {
  private:
   __device__ __forceinline__ void load_aligned(const packet* lane_first) {
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) packets_[r] = lane_first[r * warp_size];
+    for (int r = 0; r < Stripes; ++r) packets_[r] = lane_first[r * warp_size];
   }
 
   // Each lane holds the aligned packets that begin `offset` bytes too early; what it lacks at their
-  // ends is what the next lane holds at its beginnings. After lane 31 comes lane 0 of the next row.
-  __device__ __forceinline__ void shift_rows(const packet* lane_first, unsigned offset) {
+  // ends is what the next lane holds at its beginnings. Lane 31 is before the next stripe's lane 0.
+  __device__ __forceinline__ void shift_stripes(const packet* lane_first, unsigned offset) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     lacking after{};
-    if (lane == 0) after = *reinterpret_cast<const lacking*>(lane_first + Rows * warp_size);
+    if (lane == 0) after = *reinterpret_cast<const lacking*>(lane_first + Stripes * warp_size);
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
+    for (int r = 0; r < Stripes; ++r) {
       lacking next;
 #pragma unroll
       for (int i = 0; i < lacking_words; ++i) {
-        const unsigned of_next_row =
-            r + 1 < Rows ? packets_[(r + 1) % Rows].word[i] : after.word[i];
-        const unsigned sent = lane == 0 ? of_next_row : packets_[r].word[i];
+        const unsigned of_next_stripe =
+            r + 1 < Stripes ? packets_[(r + 1) % Stripes].word[i] : after.word[i];
+        const unsigned sent = lane == 0 ? of_next_stripe : packets_[r].word[i];
         next.word[i] = __shfl_sync(full_warp, sent, (lane + 1) % warp_size);
       }
       packets_[r] = shifted(packets_[r], next, offset);
@@ -205,17 +205,17 @@ class lane_items<T*, Rows, Width> {
     return result;
   }
 
-  packet packets_[Rows];
+  packet packets_[Stripes];
 };
 
-template <int Rows, int Width>
+template <int Stripes, int Width>
 struct packet_holders : in_registers {
   template <class It>
-  using of = lane_items<It, Rows, Width>;
+  using of = lane_items<It, Stripes, Width>;
 };
 
-/// Rows packets of one lane.
-template <class Source, int Rows, int Width>
-using lane_rows = elements_of<Source, packet_holders<Rows, Width>>;
+/// `Stripes` packets of one lane.
+template <class Source, int Stripes, int Width>
+using lane_stripes = elements_of<Source, packet_holders<Stripes, Width>>;
 
 }  // namespace tilefold::detail::cuda

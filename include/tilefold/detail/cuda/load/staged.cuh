@@ -3,10 +3,7 @@
 // Items in shared memory, a warp's own, as a stripe of cells, one for each lane (lane_stage), here
 // of 32 words:
 //
-//     memory    | cell 0 | cell 1 | cell 2 | ... | cell 31 |      copied by all lanes together:
-//     lane
-//                                                                 l takes 16-byte vectors l, l
-//                                                                 + 32...
+//     memory    | cell 0 | cell 1 | ... | cell 31 |       lane l copies vectors l, l + 32...
 //     shared      cell 0    vectors  0 1 2 3 4 5 6 7      in the order that they lie there:
 //                 cell 1             1 0 3 2 5 4 7 6      vector v of cell q lies at v ^ (q % 8)
 //                 cell 2             2 3 0 1 6 7 4 5
@@ -357,11 +354,11 @@ struct staged_cell_holders : in_shared_memory {
   using of = staged_cells<It, Cell>;
 };
 
-/// A row of 32 cells of `Cell` items: fill(source).
+/// A stripe of 32 cells of `Cell` items: fill(source).
 template <class Source, int Cell>
 class lane_stage : public shared_elements<Source, staged_cell_holders<Cell>> {
  public:
-  /// Items behind the last one of a row that fill() may touch: those of a word.
+  /// Items behind the last one of a stripe that fill() may touch: those of a word.
   __device__ static int overread_items(const Source& source) {
     return lane_stage::overreads(source) ? 4 : 0;
   }

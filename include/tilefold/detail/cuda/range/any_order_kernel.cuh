@@ -24,7 +24,7 @@
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
 #include <tilefold/detail/cuda/fold/place_search.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/packets.cuh>
 #include <tilefold/policy.hpp>
 
@@ -41,12 +41,12 @@ template <tile_policy Policy, class Source, class Reducer>
 class running_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int width = packet_width_of<Policy.vt>(static_cast<const Source*>(nullptr));
-  static constexpr int rows = Policy.vt / width;
-  using rows_type = lane_rows<Source, rows, width>;
+  static constexpr int stripes = Policy.vt / width;
+  using stripes_type = lane_stripes<Source, stripes, width>;
 
  public:
   __device__ static int overread_items(const Source& source) {
-    return rows_type::overreads(source) ? width : 0;
+    return stripes_type::overreads(source) ? width : 0;
   }
 
   __device__ __forceinline__ running_fold(const Source& source, const Reducer& reducer)
@@ -57,7 +57,7 @@ class running_fold {
   /// The first tile, which begins the accumulator; all its items exist.
   __device__ __forceinline__ void begin(std::int64_t tile_first) {
     const std::int64_t first = lane_first(tile_first);
-    rows_type loaded;
+    stripes_type loaded;
     loaded.load_all(source_, first);
     value_.put(loaded.lift(reducer_, 0, 0));
     absorb<1>(loaded, first);
@@ -65,7 +65,7 @@ class running_fold {
 
   __device__ __forceinline__ void add_tile(std::int64_t tile_first) {
     const std::int64_t first = lane_first(tile_first);
-    rows_type loaded;
+    stripes_type loaded;
     loaded.load_all(source_, first);
     absorb<0>(loaded, first);
   }
@@ -83,7 +83,7 @@ class running_fold {
 
   // A thread meets its items, of which the first is number `first`, in the order of their indices.
   template <int First>
-  __device__ __forceinline__ void absorb(const rows_type& loaded, std::int64_t first) {
+  __device__ __forceinline__ void absorb(const stripes_type& loaded, std::int64_t first) {
     if constexpr (Reducer::counts) {
       // Counted in a float, which is exact for a tile. Integer additions would use the same pipe
       // that unpacks and compares bytes, and that pipe is full.
@@ -96,7 +96,7 @@ class running_fold {
     } else if constexpr (Reducer::finds_places) {
       Reducer::visit_places(
           value_.value, best_of(loaded),
-          place_search<Policy.vt, width, rows_type, Source>{source_, loaded, first});
+          place_search<Policy.vt, width, stripes_type, Source>{source_, loaded, first});
     } else {
 #pragma unroll
       for (int i = First; i < Policy.vt; ++i) {
@@ -105,7 +105,7 @@ class running_fold {
     }
   }
 
-  __device__ __forceinline__ auto best_of(const rows_type& loaded) const {
+  __device__ __forceinline__ auto best_of(const stripes_type& loaded) const {
     const auto values = reducer_.of_values();
     auto best = loaded.lift(values, 0, 0);
 #pragma unroll
@@ -127,7 +127,7 @@ __device__ __forceinline__ Acc fold_threads(const Reducer& reducer, const Acc& m
                                             Acc* warp_values) {
   registers<Acc, 1> node;
   node.put(0, mine);
-  const Acc of_warp = row_fold<1, 1, true, Reducer>(reducer, 0, 0).fold(node);
+  const Acc of_warp = stripe_fold<1, 1, true, Reducer>(reducer, 0, 0).fold(node);
   return block_tree<Nt / warp_size, 1, true, Reducer>::fold(reducer, of_warp, warp_values, 0);
 }
 

@@ -36,7 +36,7 @@ void launch_select(const range_job<Source, Reducer, Init, Out>& job, std::int64_
     memory = scratch_in<acc>(
         workspace_for({blocks * static_cast<std::int64_t>(sizeof(acc)), arrival_bytes}));
   }
-  // No more warps than there are rows for.
+  // No more warps than there are stripes for.
   const int nt = job.n < Policy.nt ? threads_for(job.n, 1) : Policy.nt;
   kernel.launch(grid_shape{blocks, nt}, job.stream, job.source, job.reducer,
                 elements{job.reducer.of_one(), {0u}}, job.init, job.out, job.n, memory);

@@ -12,8 +12,8 @@
 // The unit is cut as a tile is (tile_fold.cuh), but for what a lane has: a stretch of neighbours. A
 // stretch in which the piece begins or ends is dealt to lanes value by value.
 //
-//     unit     | warp 0 | warp 1 | ...                a warp its part, row by row
-//     row      | lane 0 | lane 1 | ... | lane 31 |    a lane a stretch
+//     unit     | warp 0 | warp 1 | ...                a warp its part, stripe by stripe
+//     stripe   | lane 0 | lane 1 | ... | lane 31 |    a lane a stretch
 //
 // No operand is made up, and nothing outside of the piece is read.
 #pragma once
@@ -24,7 +24,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/lane_tree.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/load/stretches.cuh>
 
 namespace tilefold::detail::cuda {
@@ -121,7 +121,7 @@ template <int Nt, int Vt, class Stretches, class Reducer, class Keep>
 class unit_fold {
   using acc = typename Reducer::accumulator;
   static constexpr int stretch = Stretches::stretch;
-  static constexpr int row = warp_size * stretch;
+  static constexpr int stripe = warp_size * stretch;
   static constexpr int part = warp_size * Vt;
   static constexpr int warps = Nt / warp_size;
   static_assert(Vt % stretch == 0);
@@ -205,25 +205,25 @@ class unit_fold {
   __device__ __forceinline__ void fold_part(slot<acc>& node, int first) const {
     slot<acc> waiting;
 #pragma unroll 1
-    for (int at = first; at < first + part; at += row) {
-      if (at >= end || at + row <= begin) continue;
+    for (int at = first; at < first + part; at += stripe) {
+      if (at >= end || at + stripe <= begin) continue;
       const int mine = at + lane() * stretch;
       stretches.put_node(node, mine, exists(mine, stretch));
       meet(node, mine, stretch, warp_size);
-      if constexpr (part > row) {
-        if (exists(at, row)) join_rows(node, waiting, at);
+      if constexpr (part > stripe) {
+        if (exists(at, stripe)) join_stripes(node, waiting, at);
       }
     }
   }
 
-  // The row from value `at` on joins those before it. Nodes that wait for their right neighbours do
-  // so in the lanes of their levels. After the last row every lane has the node of the part, if it
-  // exists.
-  __device__ __forceinline__ void join_rows(slot<acc>& node, slot<acc>& waiting, int at) const {
+  // The stripe from value `at` on joins those before it. Nodes that wait for their right neighbours
+  // do so in the lanes of their levels. After the last stripe every lane has the node of the part,
+  // if it exists.
+  __device__ __forceinline__ void join_stripes(slot<acc>& node, slot<acc>& waiting, int at) const {
     node.put(cuda::shuffle_from<warp_size>(node.value, 0, full_warp));
     int level = 0;
 #pragma unroll 1
-    for (int size = row; size < part; size *= 2) {
+    for (int size = stripe; size < part; size *= 2) {
       const int parent = parent_of(at, size);
       if (!exists(parent, 2 * size)) {
         if (lane() == 0) keep(node.value, at);

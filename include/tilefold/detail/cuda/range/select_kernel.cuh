@@ -123,8 +123,8 @@ class select_fold {
   using ranking = typename element::ranking;
   using key = typename ranking::key;
   static constexpr int width = packet_width_of<Policy.vt>(static_cast<const Source*>(nullptr));
-  static constexpr int rows = Policy.vt / width;
-  using rows_type = lane_rows<Source, rows, width>;
+  static constexpr int stripes = Policy.vt / width;
+  using stripes_type = lane_stripes<Source, stripes, width>;
 
  public:
   using list_type = warp_list<element, Size, decltype(Elements::reducer)>;
@@ -133,18 +133,18 @@ class select_fold {
   __device__ __forceinline__ static list_type fold(const Source& source, const Elements& elements,
                                                    std::int64_t n) {
     select_fold mine{source, elements};
-    const std::int64_t overread = rows_type::overreads(source) ? width : 0;
+    const std::int64_t overread = stripes_type::overreads(source) ? width : 0;
     const std::int64_t tiles = n < overread ? 0 : (n - overread) / Policy.tile();
 #pragma unroll 1
     for (std::int64_t t = blockIdx.x; t < tiles; t += gridDim.x) mine.add_tile(t * Policy.tile());
     const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
 #pragma unroll 1
-    for (std::int64_t row = tiles * Policy.tile() + std::int64_t{blockIdx.x} * blockDim.x +
-                            static_cast<int>(threadIdx.x) - lane;
-         row < n; row += step) {
-      const bool exists = row + lane < n;
-      mine.list_.add(source.lift(elements, exists ? row + lane : row), exists);
+    for (std::int64_t stripe = tiles * Policy.tile() + std::int64_t{blockIdx.x} * blockDim.x +
+                               static_cast<int>(threadIdx.x) - lane;
+         stripe < n; stripe += step) {
+      const bool exists = stripe + lane < n;
+      mine.list_.add(source.lift(elements, exists ? stripe + lane : stripe), exists);
     }
     return mine.list_;
   }
@@ -158,7 +158,7 @@ class select_fold {
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t first = tile_first + warp * (warp_size * Policy.vt) + lane * width;
-    rows_type loaded;
+    stripes_type loaded;
     loaded.load_all(source_, first);
     key best = key_of(loaded, 0);
 #pragma unroll
@@ -170,13 +170,13 @@ class select_fold {
     if (__any_sync(full_warp, found)) add_best(loaded, first);
   }
 
-  __device__ __forceinline__ key key_of(const rows_type& loaded, int i) const {
+  __device__ __forceinline__ key key_of(const stripes_type& loaded, int i) const {
     return loaded.lift(elements_, i / width, i % width).key;
   }
 
   // Each lane offers its best item, then its second best...: whatever the order of the data, few
   // are inserted that do not stay.
-  __device__ __forceinline__ void add_best(const rows_type& loaded, std::int64_t first) {
+  __device__ __forceinline__ void add_best(const stripes_type& loaded, std::int64_t first) {
     using set = std::conditional_t<(Policy.vt > 32), std::uint64_t, std::uint32_t>;
     set left = ~set{0};
 #pragma unroll 1

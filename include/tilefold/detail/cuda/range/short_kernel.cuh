@@ -19,7 +19,7 @@
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/policy.hpp>
 
@@ -57,7 +57,7 @@ struct short_partials {
     }
     registers<acc, 1> node;
     node.put(0, cuda::fold_packet<full>(reducer, mine, first, count));
-    return row_fold<1, of_lane, full, Reducer>(reducer, 0, count).fold(node);
+    return stripe_fold<1, of_lane, full, Reducer>(reducer, 0, count).fold(node);
   }
 };
 

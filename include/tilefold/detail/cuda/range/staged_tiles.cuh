@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tiles of tile_kernel.cuh where accumulators are large for their items, and of structs, which a
-// lane better folds a cell of by itself (staged_rows.cuh):
+// lane better folds a cell of by itself (staged_stripes.cuh):
 //
 //     tile     |   warp 0   |   warp 1   |   warp 2   |   warp 3   |    128 threads
-//     warp     | row 0 | row 1 | row 2 | row 3 |                        a chunk: rows of cells
-//     lane     one node of each row, in registers
-//     warp     row_fold (row_merge.cuh) makes one node of 4 rows of 32 nodes
+//     warp     | stripe 0 | stripe 1 | stripe 2 | stripe 3 |            a chunk: stripes of cells
+//     lane     one node of each stripe, in registers
+//     warp     stripe_fold (stripe_merge.cuh) makes one node of 4 stripes of 32 nodes
 //     block    the warps' nodes meet in shared memory: a partial a tile, as in grid_tree.cuh
 //
-// In a tile that is cut off, each warp folds its part row by row (tile_fold.cuh).
+// In a tile that is cut off, each warp folds its part stripe by stripe (tile_fold.cuh).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
 #include <tilefold/detail/cuda/fold/grid_tree.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
-#include <tilefold/detail/cuda/fold/staged_rows.cuh>
+#include <tilefold/detail/cuda/fold/staged_stripes.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tile_fold.cuh>
 #include <tilefold/detail/cuda/fold/warp_stack.cuh>
 #include <tilefold/policy.hpp>
@@ -33,18 +33,18 @@ class staged_fold_of_tiles {
   using acc = typename Reducer::accumulator;
   static constexpr staged_shape shape = staged_shape_of<Source, Reducer>;
   static constexpr int cell = shape.cell;
-  static constexpr int rows = shape.rows;
-  static constexpr int warp_items = rows * warp_size * cell;
+  static constexpr int stripes = shape.stripes;
+  static constexpr int warp_items = stripes * warp_size * cell;
   static constexpr int num_warps = shape.nt / warp_size;
   // Of a cut tile. More items of a lane at a time would need more registers than whole tiles do.
-  static constexpr tile_policy row{warp_size, detail::smaller(cell, 8)};
-  using rows_type = staged_rows<Source, Reducer>;
+  static constexpr tile_policy stripe{warp_size, detail::smaller(cell, 8)};
+  using stripes_type = staged_stripes<Source, Reducer>;
 
  public:
   static constexpr int tile = shape.policy().tile();
 
   struct shared_memory {
-    typename rows_type::stage of_warp[num_warps][2];
+    typename stripes_type::stage of_warp[num_warps][2];
     slot<acc> warp_values[2][num_warps];
   };
 
@@ -54,10 +54,10 @@ class staged_fold_of_tiles {
         reducer_(reducer),
         shared_(shared),
         warp_(static_cast<int>(threadIdx.x) / warp_size),
-        rows_(source, reducer, shared.of_warp[warp_]) {}
+        stripes_(source, reducer, shared.of_warp[warp_]) {}
 
   /// Items behind a tile that may be read with it.
-  __device__ int overread_items() const { return rows_.overread_items(); }
+  __device__ int overread_items() const { return stripes_.overread_items(); }
 
   /// Calls keep(value, t) for each tile t of [t, end), of which all items exist; the value is valid
   /// in the first warp.
@@ -65,11 +65,11 @@ class staged_fold_of_tiles {
   __device__ __forceinline__ void whole_tiles(unsigned t, unsigned end, const Keep& keep) const {
     if (t >= end) return;
     const among_equals<Reducer> equals{reducer_};
-    rows_.template chunks<rows>(
-        row_first(t), std::int64_t{tile}, t, end, 1u,
-        [&](const registers<acc, rows>& nodes, unsigned at) {
+    stripes_.template chunks<stripes>(
+        stripe_first(t), std::int64_t{tile}, t, end, 1u,
+        [&](const registers<acc, stripes>& nodes, unsigned at) {
           const acc value =
-              row_fold<rows, cell, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
+              stripe_fold<stripes, cell, true, among_equals<Reducer>>(equals, 0, 0).fold(nodes);
           keep(across_warps<true>(equals, value, at, tile), at);
         });
   }
@@ -81,9 +81,9 @@ class staged_fold_of_tiles {
     if (left > 0) {
       warp_stack<Reducer> stack(reducer_);
 #pragma unroll 1
-      for (int done = 0; done < left; done += row.tile()) {
-        stack.push(tile_fold<row, false, Source, Reducer>::fold(
-            source_, reducer_, row_first(t) + done, detail::smaller(left - done, row.tile()),
+      for (int done = 0; done < left; done += stripe.tile()) {
+        stack.push(tile_fold<stripe, false, Source, Reducer>::fold(
+            source_, reducer_, stripe_first(t) + done, detail::smaller(left - done, stripe.tile()),
             nullptr));
       }
       value.put(stack.value());
@@ -93,7 +93,7 @@ class staged_fold_of_tiles {
 
  private:
   // This warp's first item of tile t.
-  __device__ __forceinline__ std::int64_t row_first(unsigned t) const {
+  __device__ __forceinline__ std::int64_t stripe_first(unsigned t) const {
     return std::int64_t{t} * tile + warp_ * warp_items;
   }
 
@@ -109,7 +109,7 @@ class staged_fold_of_tiles {
   const Reducer& reducer_;
   shared_memory& shared_;
   const int warp_;
-  const rows_type rows_;
+  const stripes_type stripes_;
 };
 
 /// One block's work in tiles of staged_shape_of, as tile_work (tile_kernel.cuh).

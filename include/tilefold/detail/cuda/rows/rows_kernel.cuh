@@ -13,7 +13,7 @@
 //                              a slice of a longer row is many such tiles, which are loaded again
 //                              to go out
 //
-// Nodes are those of every other fold (row_merge.cuh, block_tree.cuh), so the value has its bits.
+// Nodes are those of every other fold (stripe_merge.cuh, block_tree.cuh): the value has its bits.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 #include <tilefold/detail/cuda/base/cluster.cuh>
 #include <tilefold/detail/cuda/base/kernel.cuh>
 #include <tilefold/detail/cuda/fold/block_tree.cuh>
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 #include <tilefold/detail/cuda/fold/tree_by_warp.cuh>
 #include <tilefold/detail/cuda/load/shift.cuh>
 #include <tilefold/detail/cuda/rows/tuning_rows.cuh>
@@ -55,7 +55,7 @@ using ways_of = ways<std::remove_cvref_t<decltype(std::declval<Reducer>().reduce
 template <class Reducer, class T>
 concept sums_near = exact_in_float<T> && requires { typename ways_of<Reducer>::near; };
 
-/// Their tree, as row_fold wants it.
+/// Their tree, as stripe_fold wants it.
 struct near_sum {
   using accumulator = double;
   static constexpr bool commutative = true;
@@ -279,7 +279,7 @@ class row_part {
         nodes.put(p, node);
       }
       const near_sum tree;
-      sums[c] = row_fold<Packets, width, true, near_sum, Lanes>(tree, 0, 0, lane_).fold(nodes);
+      sums[c] = stripe_fold<Packets, width, true, near_sum, Lanes>(tree, 0, 0, lane_).fold(nodes);
     }
     return near::node(max, exponent,
                       Chunks == 1 ? sums[0] : rounded_sum(sums[0], sums[Chunks - 1]));
@@ -318,8 +318,8 @@ class row_part {
       }
       if (left > 0) nodes.put(p, cuda::fold_packet<false>(reducer_, lifted, 0, left));
     }
-    return row_fold<Packets, width, false, Reducer, Lanes>(reducer_, first_ + c * chunk_items,
-                                                           length_, lane_)
+    return stripe_fold<Packets, width, false, Reducer, Lanes>(reducer_, first_ + c * chunk_items,
+                                                              length_, lane_)
         .fold(nodes);
   }
 

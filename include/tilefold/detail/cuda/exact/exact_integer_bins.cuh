@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp's exact sum of doubles, whatever their range. Each lane has a row of integers of 64 bits
-// for every 51 exponents, in shared memory. A double of level l (a level has 51 exponents) becomes
+// A warp's exact sum of doubles, whatever their range. Each lane has a bin for every 51 exponents,
+// an integer of 64 bits in shared memory. A double of level l (a level has 51 exponents) becomes
 // two digits:
 //
 //     A = 1.5 * 2^(u + 52)   u = 51 l - 1022, so that |x| < 2^(u + 51)
@@ -9,11 +9,11 @@
 //     rest = x - (h - A)     exact, at most 2^(u - 1), a multiple of 2^(u - 52): the last bit of x
 //     g = rest + A / 2^52    exact
 //
-//     row l + 1     counts 2^(u - 1); gets 2 (bits of h - bits of A)
-//     row l         counts 2^(u - 52); gets bits of g - bits of A / 2^52
+//     bin l + 1     counts 2^(u - 1); gets 2 (bits of h - bits of A)
+//     bin l         counts 2^(u - 52); gets bits of g - bits of A / 2^52
 //
-// A row gains at most 2^52 an item, and exactly that of the largest below a power of two, so that
-// it holds 2^11 - 1 items. Then rows are emptied into words of 32 bits. Integers know no order.
+// A bin gains at most 2^52 an item, and exactly that of the largest below a power of two, so that
+// it holds 2^11 - 1 items. Then bins are emptied into words of 32 bits. Integers know no order.
 // That is 27 instructions an item. Device code.
 #pragma once
 
@@ -28,30 +28,30 @@
 
 namespace tilefold::detail::cuda {
 
-/// A warp's rows, and the words that they are emptied into, in shared memory.
-class warp_rows {
+/// A warp's bins, and the words that they are emptied into, in shared memory.
+class warp_integer_bins {
   static constexpr int step = 51;
   static constexpr int unit_of_all = -1074;  // of the least subnormals
-  static constexpr int rows = 42;
-  static constexpr int items_of_row = (1 << 11) - 1;
+  static constexpr int bins = 42;
+  static constexpr int items_of_bin = (1 << 11) - 1;
   static constexpr unsigned most_exponent = 2040;  // of a level; fields of exponents
-  static constexpr int least = -1088;              // a multiple of 32 below the unit of row 0
+  static constexpr int least = -1088;              // a multiple of 32 below the unit of bin 0
 
  public:
   using number = double;
-  static constexpr tile_policy policy = exact_rows_policy;
-  static constexpr int min_resident_blocks = min_resident_rows_blocks;
+  static constexpr tile_policy policy = exact_integer_bins_policy;
+  static constexpr int min_resident_blocks = min_resident_integer_bins_blocks;
   static constexpr int words = 70;
-  static constexpr int chunks_to_empty = items_of_row / policy.vt;
+  static constexpr int chunks_to_empty = items_of_bin / policy.vt;
   __device__ static int exponent(int i) { return least + 32 * i; }
 
-  long long row[rows][warp_size];
+  long long bin[bins][warp_size];
   long long word[words];
   unsigned marks;
 
   __device__ __forceinline__ void clear(int lane) {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) row[r][lane] = 0;
+    for (int b = 0; b < bins; ++b) bin[b][lane] = 0;
     for (int i = lane; i < words; i += warp_size) word[i] = 0;
     if (lane == 0) marks = 0;
     __syncwarp();
@@ -78,7 +78,7 @@ class warp_rows {
     }
     note(most != 0 || any != 0 || all >= 0, lane);
 #pragma unroll
-    for (int i = 0; i < N; ++i) add_to(&row[0][lane], items[i]);
+    for (int i = 0; i < N; ++i) add_to(&bin[0][lane], items[i]);
     return true;
   }
 
@@ -93,7 +93,7 @@ class warp_rows {
       if (size >> 20 <= most_exponent) continue;
       found |= seen::other;
       if (size < 0x7ff00000u) {
-        add_to(&row[1][lane], x * 0x1p-51);  // one row higher
+        add_to(&bin[1][lane], x * 0x1p-51);  // one bin higher
       } else {
         found |= x != x ? seen::nan : x > 0 ? seen::plus_infinity : seen::minus_infinity;
       }
@@ -103,9 +103,9 @@ class warp_rows {
     if (lane == 0) marks |= of_warp;
   }
 
-  /// Empties the rows into the words: after `chunks_to_empty` chunks, and in the end.
+  /// Empties the bins into the words: after `chunks_to_empty` chunks, and in the end.
   __device__ __noinline__ void empty(int lane) {
-    cuda::empty_rows(row, rows, step, unit_of_all - least, word, lane);
+    cuda::empty_bins(bin, bins, step, unit_of_all - least, word, lane);
   }
 
  private:
@@ -124,11 +124,11 @@ class warp_rows {
     return level * (step << 20) + (53 << 20 | 0x80000);
   }
 
-  // Adds an item to the two rows of its level; `rows` begins with row 0 of the lane.
-  __device__ __forceinline__ static void add_to(long long* rows, double x) {
+  // Adds an item to the two bins of its level; `bins` begins with bin 0 of the lane.
+  __device__ __forceinline__ static void add_to(long long* bins, double x) {
     const int level = level_of(static_cast<unsigned>(__double2hiint(x)) >> 20 & 0x7ffu);
     const int a = anchor_of(level);
-    cuda::add_two_digits<2>(rows + level * warp_size, x, a, a - (52 << 20));
+    cuda::add_two_digits<2>(bins + level * warp_size, x, a, a - (52 << 20));
   }
 };
 

@@ -4,12 +4,9 @@
 // structs. To move them between lanes costs more than to load items, so a lane folds a cell of
 // neighbours by itself, while the next stripe is on its way:
 //
-//     items    | stripe 0 | stripe 1 | stripe 2 | stripe 3 | ...    a chunk: neighbouring stripes,
-//                                                                   here 4
-//     stripe   | lane 0: a cell | lane 1: a cell | ... | lane 31: a cell |    128 bytes: of floats
-//                                                                             32, of 64-byte
-//                                                                             structs two
-//                                 |
+//     items    | stripe 0 | stripe 1 | stripe 2 | stripe 3 | ...    a chunk: 4 neighbouring stripes
+//     stripe   | lane 0 | lane 1 | ... | lane 31 |                  a cell a lane: 128 bytes, so 32
+//                   |                                               floats, or two 64-byte structs
 //     shared   [ stripe s: folded ] [ stripe s + 1: on its way ]    two stages a warp (staged.cuh)
 //     lane     one node of each stripe of a chunk, in registers
 //
@@ -70,12 +67,12 @@ struct among_equals {
   }
 };
 
-/// Rows of cells of `Cell` items; all lanes of a warp together.
+/// Stripes of cells of `Cell` items; all lanes of a warp together.
 template <class Source, class Reducer, int Cell = staged_shape_of<Source, Reducer>.cell>
-class staged_rows {
+class staged_stripes {
   using acc = typename Reducer::accumulator;
   static constexpr int packet = detail::smaller(Cell, staged_packet(Reducer::long_combine));
-  static constexpr int unrolled = staged_rows_unrolled(sizeof(acc));
+  static constexpr int unrolled = staged_stripes_unrolled(sizeof(acc));
 
  public:
   static constexpr int cell = Cell;
@@ -83,21 +80,21 @@ class staged_rows {
   using stage = lane_stage<Source, cell>;
 
   /// `stages` are two of the warp's own.
-  __device__ __forceinline__ staged_rows(const Source& source, const Reducer& reducer,
-                                         stage* stages)
+  __device__ __forceinline__ staged_stripes(const Source& source, const Reducer& reducer,
+                                            stage* stages)
       : source_(source),
         reducer_(reducer),
         stages_(stages),
         lane_(static_cast<int>(threadIdx.x) % warp_size) {}
 
-  /// This lane's node of a row in a stage. It begins with item `first` of its tree, as `source`
+  /// This lane's node of a stripe in a stage. It begins with item `first` of its tree, as `source`
   /// does.
   __device__ __forceinline__ acc node_of(const stage& from, const Source& source,
                                          std::int64_t first) const {
     return lane_node(from, source, first + lane_ * cell);
   }
 
-  /// Puts this lane's node of a row in a stage of which only `count` items exist, in lanes that
+  /// Puts this lane's node of a stripe in a stage of which only `count` items exist, in lanes that
   /// have any of these items.
   __device__ __forceinline__ void put_node(registers<acc, 1>& node, const stage& from,
                                            const Source& source, std::int64_t first,
@@ -114,36 +111,36 @@ class staged_rows {
                     source, 0, first + lane_ * cell));
   }
 
-  /// Items behind a row that may be read with it.
+  /// Items behind a stripe that may be read with it.
   __device__ int overread_items() const { return stage::overread_items(source_); }
 
   /// Calls keep(nodes, g) for chunks g = begin, begin + step... below `end`, of which there is one
-  /// at least: of `Rows` rows each, of which all items exist. The first one begins with item
-  /// `first`, the next one `distance` items later; nodes[r] is this lane's node of its row r.
-  template <int Rows, class Index, class Keep>
+  /// at least: of `Stripes` stripes each, of which all items exist. The first one begins with item
+  /// `first`, the next one `distance` items later; nodes[r] is this lane's node of its stripe r.
+  template <int Stripes, class Index, class Keep>
   __device__ __forceinline__ void chunks(std::int64_t first, std::int64_t distance, Index begin,
                                          Index end, Index step, const Keep& keep) const {
-    static_assert(Rows % 2 == 0);  // stages take turns
+    static_assert(Stripes % 2 == 0);  // stages take turns
     stages_[0].fill(detail::starting_at(source_, first));
 #pragma unroll 1
     for (Index g = begin; g < end; g += step) {
-      registers<acc, Rows> nodes;
+      registers<acc, Stripes> nodes;
 #pragma unroll unrolled
-      for (int r = 0; r < Rows; ++r) {
-        const bool ends_chunk = r + 1 == Rows;
-        const std::int64_t next = first + (ends_chunk ? distance - (Rows - 1) * items : items);
+      for (int r = 0; r < Stripes; ++r) {
+        const bool ends_chunk = r + 1 == Stripes;
+        const std::int64_t next = first + (ends_chunk ? distance - (Stripes - 1) * items : items);
         if (!ends_chunk || g + step < end) {
           stages_[(r + 1) % 2].fill(detail::starting_at(source_, next));
         } else {
           cuda::commit_stage();  // of nothing
         }
         cuda::finish_stage<1>();
-        // The nodes move down by one place. The loop over rows is not fully unrolled, so a register
-        // cannot be chosen by r.
+        // The nodes move down by one place. The loop over stripes is not fully unrolled, so a
+        // register cannot be chosen by r.
 #pragma unroll
-        for (int k = 1; k < Rows; ++k) nodes.put(k - 1, nodes[k]);
-        nodes.put(Rows - 1, lane_node(stages_[r % 2], detail::starting_at(source_, first),
-                                      first + lane_ * cell));
+        for (int k = 1; k < Stripes; ++k) nodes.put(k - 1, nodes[k]);
+        nodes.put(Stripes - 1, lane_node(stages_[r % 2], detail::starting_at(source_, first),
+                                         first + lane_ * cell));
         first = next;
       }
       keep(nodes, g);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The merge of rows in a warp by itself: of one tree and of many, for 1 to 32 rows, 2 to 32 lanes,
-// 1 to 4 items a lane, whole and cut after every item; and every level of nodes on the way. No
-// operator is called for an item that does not exist.
-#include <tilefold/detail/cuda/fold/row_merge.cuh>
+// The merge of stripes in a warp by itself: of one tree and of many, for 1 to 32 stripes, 2 to 32
+// lanes, 1 to 4 items a lane, whole and cut after every item; and every level of nodes on the way.
+// No operator is called for an item that does not exist.
+#include <tilefold/detail/cuda/fold/stripe_merge.cuh>
 
 #include <algorithm>
 #include <cstdint>
@@ -21,19 +21,19 @@ namespace tilefold::test {
 
 // Not in the unnamed namespace: there, nvcc takes members that not every test asks for as never
 // referenced.
-/// Rows, lanes, items a lane.
-template <int Rows, int Lanes, int Width>
+/// Stripes, lanes, items a lane.
+template <int Stripes, int Lanes, int Width>
 struct shape {
-  static constexpr int rows = Rows;
+  static constexpr int stripes = Stripes;
   static constexpr int lanes = Lanes;
   static constexpr int width = Width;
-  static constexpr int row_items = Lanes * Width;
+  static constexpr int stripe_items = Lanes * Width;
 };
 
 namespace {
 
 namespace part = tilefold::detail::cuda;
-using part::rows_of;
+using part::stripes_of;
 using node = piece<1>;
 
 template <class Op>
@@ -58,31 +58,31 @@ __device__ int count_of_block(int all) {
   return Full ? all : static_cast<int>(blockIdx.x) + 1;
 }
 
-// ---- the rows of one tree
+// ---- the stripes of one tree
 
-/// out[block][lane]: the node of all rows. The tree begins with item `first`, as a warp's part of a
-/// tile does; every group of Shape::lanes has one of its own.
+/// out[block][lane]: the node of all stripes. The tree begins with item `first`, as a warp's part
+/// of a tile does; every group of Shape::lanes has one of its own.
 template <class Shape, bool Full, class Op>
 __global__ void fold_one_tree(reducer_of<Op> reducer, int first, node* out) {
-  constexpr int rows = Shape::rows;
+  constexpr int stripes = Shape::stripes;
   const int lane = static_cast<int>(threadIdx.x) % Shape::lanes;
-  const int count = first + count_of_block<Full>(rows * Shape::row_items);
-  part::registers<node, rows> values;
+  const int count = first + count_of_block<Full>(stripes * Shape::stripe_items);
+  part::registers<node, stripes> values;
 #pragma unroll
-  for (int r = 0; r < rows; ++r) {
+  for (int r = 0; r < stripes; ++r) {
     values.put(r, packet_at<Full, Shape::width>(
                       reducer, first + (r * Shape::lanes + lane) * Shape::width, count));
   }
-  const part::row_fold<rows, Shape::width, Full, reducer_of<Op>, Shape::lanes> fold(reducer, first,
-                                                                                    count, lane);
+  const part::stripe_fold<stripes, Shape::width, Full, reducer_of<Op>, Shape::lanes> fold(
+      reducer, first, count, lane);
   out[blockIdx.x * 32 + threadIdx.x] = fold.fold(values);
 }
 
 template <class Shape, bool Full, class Op>
 void expect_one_tree() {
-  SCOPED_TRACE(::testing::Message() << Shape::rows << " rows, " << Shape::lanes << " lanes, "
+  SCOPED_TRACE(::testing::Message() << Shape::stripes << " stripes, " << Shape::lanes << " lanes, "
                                     << Shape::width << " items, " << (Full ? "full" : "cut"));
-  constexpr int all = Shape::rows * Shape::row_items;
+  constexpr int all = Shape::stripes * Shape::stripe_items;
   const int blocks = Full ? 1 : all;
   for (const int first : {0, 3 * all}) {
     gpu_array<node> out(32 * blocks);
@@ -105,54 +105,56 @@ void expect_one_tree_of_each() {
   (expect_one_tree<Shapes, false, Op>(), ...);
 }
 
-TEST(RowFold, OfOneTreeIsTheTree) {
+TEST(StripeFold, OfOneTreeIsTheTree) {
   expect_one_tree_of_each<join_pieces, shape<1, 32, 1>, shape<2, 32, 1>, shape<4, 32, 4>,
                           shape<8, 32, 2>, shape<16, 32, 1>, shape<32, 32, 1>>();
 }
-TEST(RowFold, OfOneTreeInFewLanes) {
+TEST(StripeFold, OfOneTreeInFewLanes) {
   expect_one_tree_of_each<join_pieces, shape<1, 2, 4>, shape<2, 2, 1>, shape<4, 4, 1>,
                           shape<1, 8, 1>, shape<8, 16, 1>>();
 }
-TEST(RowFold, OfOneTreeWhereOperandsMaySwap) {
+TEST(StripeFold, OfOneTreeWhereOperandsMaySwap) {
   expect_one_tree_of_each<join_either_way, shape<1, 32, 1>, shape<8, 32, 4>, shape<2, 8, 1>>();
 }
 
-// ---- the rows of as many trees
+// ---- the stripes of as many trees
 
-/// out[block][lane]: the node of the row that the lane ends with. Tree r begins with item 1000 r.
+/// out[block][lane]: the node of the stripe that the lane ends with. Tree r begins with item 1000
+/// r.
 template <class Shape, bool Full, class Op>
 __global__ void fold_many_trees(reducer_of<Op> reducer, node* out) {
-  constexpr int rows = Shape::rows;
+  constexpr int stripes = Shape::stripes;
   const int lane = static_cast<int>(threadIdx.x) % Shape::lanes;
-  const int count = count_of_block<Full>(Shape::row_items);
-  part::registers<node, rows> values;
+  const int count = count_of_block<Full>(Shape::stripe_items);
+  part::registers<node, stripes> values;
 #pragma unroll
-  for (int r = 0; r < rows; ++r) {
+  for (int r = 0; r < stripes; ++r) {
     values.put(r, packet_at<Full, Shape::width>(reducer, 1000 * r + lane * Shape::width,
                                                 1000 * r + count));
   }
-  const part::row_fold<rows, Shape::width, Full, reducer_of<Op>, Shape::lanes, rows_of::many_trees>
+  const part::stripe_fold<stripes, Shape::width, Full, reducer_of<Op>, Shape::lanes,
+                          stripes_of::many_trees>
       fold(reducer, 0, count, lane);
   out[blockIdx.x * 32 + threadIdx.x] = fold.fold_each(values);
 }
 
 template <class Shape, bool Full, class Op>
 void expect_many_trees() {
-  SCOPED_TRACE(::testing::Message() << Shape::rows << " trees, " << Shape::lanes << " lanes, "
+  SCOPED_TRACE(::testing::Message() << Shape::stripes << " trees, " << Shape::lanes << " lanes, "
                                     << Shape::width << " items, " << (Full ? "full" : "cut"));
-  const int blocks = Full ? 1 : Shape::row_items;
+  const int blocks = Full ? 1 : Shape::stripe_items;
   int period = 1;
-  while (period < Shape::rows) period *= 2;
+  while (period < Shape::stripes) period *= 2;
   gpu_array<node> out(32 * blocks);
   fold_many_trees<Shape, Full, Op><<<blocks, 32>>>({}, out.data());
   must(cudaGetLastError());
   const auto got = out.to_host();
   for (int b = 0; b < blocks; ++b) {
     for (int t = 0; t < 32; ++t) {
-      const int row = t % Shape::lanes % period;
-      if (row >= Shape::rows) continue;
+      const int stripe = t % Shape::lanes % period;
+      if (stripe >= Shape::stripes) continue;
       ASSERT_EQ(got[static_cast<std::size_t>(32 * b + t)],
-                (tree_of_pieces<1, Op>(1000 * row, Full ? Shape::row_items : b + 1)))
+                (tree_of_pieces<1, Op>(1000 * stripe, Full ? Shape::stripe_items : b + 1)))
           << "lane " << t;
     }
   }
@@ -165,15 +167,15 @@ void expect_many_trees_of_each() {
   (expect_many_trees<Shapes, false, Op>(), ...);
 }
 
-TEST(RowFold, OfManyTreesIsEachTree) {
+TEST(StripeFold, OfManyTreesIsEachTree) {
   expect_many_trees_of_each<join_pieces, shape<1, 32, 1>, shape<3, 32, 1>, shape<4, 32, 2>,
                             shape<7, 32, 1>, shape<32, 32, 1>, shape<5, 8, 1>, shape<2, 2, 4>>();
 }
-TEST(RowFold, OfManyTreesWhereOperandsMaySwap) {
+TEST(StripeFold, OfManyTreesWhereOperandsMaySwap) {
   expect_many_trees_of_each<join_either_way, shape<6, 32, 1>, shape<4, 4, 1>>();
 }
 
-// ---- one row that several lanes hold alike
+// ---- one stripe that several lanes hold alike
 
 template <int Lanes, int FirstBit, bool Full, class Op>
 __global__ void fold_held_alike(reducer_of<Op> reducer, node* out) {
@@ -181,8 +183,8 @@ __global__ void fold_held_alike(reducer_of<Op> reducer, node* out) {
   const int count = count_of_block<Full>(Lanes);
   const int first = lane >> FirstBit << FirstBit;
   const node mine = packet_at<Full, 1 << FirstBit>(reducer, first, count);
-  const part::row_fold<1, 1, Full, reducer_of<Op>, Lanes, rows_of::many_trees> fold(reducer, 0,
-                                                                                    count, lane);
+  const part::stripe_fold<1, 1, Full, reducer_of<Op>, Lanes, stripes_of::many_trees> fold(
+      reducer, 0, count, lane);
   out[blockIdx.x * 32 + threadIdx.x] = fold.template fold_one<FirstBit>(mine);
 }
 
@@ -214,7 +216,7 @@ void expect_all_held_alike() {
   expect_held_alike<2, 0, Full, Op>();
 }
 
-TEST(RowFold, OfOneRowThatLanesHoldAlike) {
+TEST(StripeFold, OfOneStripeThatLanesHoldAlike) {
   expect_all_held_alike<join_pieces, true>();
   expect_all_held_alike<join_pieces, false>();
   expect_all_held_alike<join_either_way, true>();
@@ -225,16 +227,16 @@ TEST(RowFold, OfOneRowThatLanesHoldAlike) {
 /// kept[block][node], times[block][node]: what nodes() hands out at level `bits`, and how often.
 template <class Shape, bool Full>
 __global__ void keep_nodes(reducer_of<join_pieces> reducer, int bits, node* kept, int* times) {
-  constexpr int rows = Shape::rows;
+  constexpr int stripes = Shape::stripes;
   const int lane = static_cast<int>(threadIdx.x);
-  const int count = count_of_block<Full>(rows * Shape::row_items);
-  part::registers<node, rows> values;
+  const int count = count_of_block<Full>(stripes * Shape::stripe_items);
+  part::registers<node, stripes> values;
 #pragma unroll
-  for (int r = 0; r < rows; ++r) {
+  for (int r = 0; r < stripes; ++r) {
     values.put(r, packet_at<Full, Shape::width>(reducer, (r * 32 + lane) * Shape::width, count));
   }
-  const auto place = static_cast<int>(blockIdx.x) * 32 * rows;
-  part::row_fold<rows, Shape::width, Full, reducer_of<join_pieces>>(reducer, 0, count, lane)
+  const auto place = static_cast<int>(blockIdx.x) * 32 * stripes;
+  part::stripe_fold<stripes, Shape::width, Full, reducer_of<join_pieces>>(reducer, 0, count, lane)
       .nodes(values, bits, [=](int number, const node& value) {
         kept[place + number] = value;
         atomicAdd(times + place + number, 1);
@@ -243,12 +245,12 @@ __global__ void keep_nodes(reducer_of<join_pieces> reducer, int bits, node* kept
 
 template <class Shape, bool Full>
 void expect_nodes() {
-  constexpr int packets = Shape::rows * 32;
+  constexpr int packets = Shape::stripes * 32;
   constexpr int all = packets * Shape::width;
   const int blocks = Full ? 1 : all;
   for (int bits = 0; (1 << bits) <= packets; ++bits) {
-    SCOPED_TRACE(::testing::Message() << Shape::rows << " rows of " << Shape::width << ", level "
-                                      << bits << (Full ? ", full" : ", cut"));
+    SCOPED_TRACE(::testing::Message() << Shape::stripes << " stripes of " << Shape::width
+                                      << ", level " << bits << (Full ? ", full" : ", cut"));
     gpu_array<node> kept(blocks * packets);
     const gpu_array<int> times(std::vector<int>(static_cast<std::size_t>(blocks * packets)));
     keep_nodes<Shape, Full><<<blocks, 32>>>({}, bits, kept.data(), times.data());
@@ -278,7 +280,7 @@ void expect_nodes_of_each() {
   (expect_nodes<Shapes, false>(), ...);
 }
 
-TEST(RowFold, HandsOutEveryNodeOfALevelOnce) {
+TEST(StripeFold, HandsOutEveryNodeOfALevelOnce) {
   expect_nodes_of_each<shape<1, 32, 1>, shape<2, 32, 4>, shape<4, 32, 1>, shape<8, 32, 1>>();
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The neighbour tree inside a warp. row_fold merges rows in pairs while it halves lanes, here four
-// rows A B C D of four lanes; A01 is the node of row A in lanes 0 and 1:
+// The neighbour tree inside a warp. stripe_fold merges stripes in pairs while it halves lanes, here
+// four stripes A B C D of four lanes; A01 is the node of stripe A in lanes 0 and 1:
 //
 //     lane            0            1            2            3
 //     registers  A0 B0 C0 D0  A1 B1 C1 D1  A2 B2 C2 D2  A3 B3 C3 D3
 //     bit 0        A01 C01      B01 D01      A23 C23      B23 D23     lanes 0, 1 and 2, 3 exchange
 //     bit 1         A0123        B0123        C0123        D0123      lanes 0, 2 and 1, 3 exchange
-//     rows           AB           AB           CD           CD        lanes 0, 1 and 2, 3 exchange
+//     stripes        AB           AB           CD           CD        lanes 0, 1 and 2, 3 exchange
 //                   ABCD         ABCD         ABCD         ABCD       lanes 0, 2 and 1, 3 exchange
 //
-// With 32 lanes, bits 2 to 4 follow bit 1, before the rows: each lane still has one row then.
+// With 32 lanes, bits 2 to 4 follow bit 1, before the stripes: each lane still has one stripe then.
 // `Full` says that every item exists. Otherwise `count` cuts the tile off, and a node whose right
 // half starts at or beyond it is its left half. The operator is never called on an operand that
 // does not exist.
@@ -65,53 +65,53 @@ __device__ __forceinline__ Acc fold_packet(const Reducer& reducer, registers<Acc
   return items[0];
 }
 
-/// Whether rows are one tree's, one after the other, or each is another tree's.
-enum class rows_of { one_tree, many_trees };
+/// Whether stripes are one tree's, one after the other, or each is another tree's.
+enum class stripes_of { one_tree, many_trees };
 
-/// Nodes in the registers of `Lanes` lanes, of which each covers `Width` items. Of one tree, row r,
-/// lane l covers the items from first + (r * Lanes + l) * Width: the warp's part of a tile. Of many
-/// trees it covers those from first + l * Width of tree r.
-template <int Rows, int Width, bool Full, class Reducer, int Lanes = warp_size,
-          rows_of Kind = rows_of::one_tree>
-class row_fold {
-  static_assert(tree::is_power_of_two(Lanes) && Rows <= Lanes && Lanes <= warp_size);
-  static_assert(tree::is_power_of_two(Rows) || Kind == rows_of::many_trees);
+/// Nodes in the registers of `Lanes` lanes, of which each covers `Width` items. Of one tree, stripe
+/// r, lane l covers the items from first + (r * Lanes + l) * Width: the warp's part of a tile. Of
+/// many trees it covers those from first + l * Width of tree r.
+template <int Stripes, int Width, bool Full, class Reducer, int Lanes = warp_size,
+          stripes_of Kind = stripes_of::one_tree>
+class stripe_fold {
+  static_assert(tree::is_power_of_two(Lanes) && Stripes <= Lanes && Lanes <= warp_size);
+  static_assert(tree::is_power_of_two(Stripes) || Kind == stripes_of::many_trees);
   using acc = typename Reducer::accumulator;
   static constexpr int levels_at_once = unrolled_levels<acc>;
-  static constexpr int row_bits = tree::ceil_log2(Rows);
+  static constexpr int stripe_bits = tree::ceil_log2(Stripes);
   static constexpr int lane_bits = tree::floor_log2(Lanes);
-  static constexpr int row_items = Kind == rows_of::one_tree ? Lanes * Width : 0;
+  static constexpr int stripe_items = Kind == stripes_of::one_tree ? Lanes * Width : 0;
 
  public:
   /// `lane` is this lane's number among the `Lanes`, which are the `members` of its warp.
-  __device__ row_fold(const Reducer& reducer, int first, int count,
-                      int lane = static_cast<int>(threadIdx.x) % warp_size,
-                      unsigned members = full_warp)
+  __device__ stripe_fold(const Reducer& reducer, int first, int count,
+                         int lane = static_cast<int>(threadIdx.x) % warp_size,
+                         unsigned members = full_warp)
       : reducer_(reducer), first_(first), count_(count), lane_(lane), members_(members) {}
 
-  /// The node of all rows, the same in every lane; values[r] is this lane's node of row r.
-  __device__ __forceinline__ acc fold(const registers<acc, Rows>& values) const {
-    static_assert(Kind == rows_of::one_tree);
-    return fold_row_bits(fold_each(values));
+  /// The node of all stripes, the same in every lane; values[r] is this lane's node of stripe r.
+  __device__ __forceinline__ acc fold(const registers<acc, Stripes>& values) const {
+    static_assert(Kind == stripes_of::one_tree);
+    return fold_stripe_bits(fold_each(values));
   }
 
-  /// The node of row lane % 2^row_bits, if there is such a row; else that of some row.
+  /// The node of stripe lane % 2^stripe_bits, if there is such a stripe; else that of some stripe.
   ///
-  /// One shuffle tree per row would cost lane_bits * Rows shuffles. Instead rows are merged
-  /// pairwise while lanes are halved: at lane bit b, lanes with the bit clear keep the even row and
-  /// lanes with it set the odd one, each sending the other row's value across. After log2(Rows)
-  /// steps a lane holds one row's node; the remaining lane bits follow. A row without a partner is
-  /// its own: both lanes keep it. Rows - 1 + lane_bits - row_bits shuffles for a power of two of
-  /// rows.
-  __device__ __forceinline__ acc fold_each(const registers<acc, Rows>& values) const {
-    return fold_lane_bits<row_bits>(merge<0>(values));
+  /// One shuffle tree per stripe would cost lane_bits * Stripes shuffles. Instead stripes are
+  /// merged pairwise while lanes are halved: at lane bit b, lanes with the bit clear keep the even
+  /// stripe and lanes with it set the odd one, each sending the other stripe's value across. After
+  /// log2(Stripes) steps a lane holds one stripe's node; the remaining lane bits follow. A stripe
+  /// without a partner is its own: both lanes keep it. Stripes - 1 + lane_bits - stripe_bits
+  /// shuffles for a power of two of stripes.
+  __device__ __forceinline__ acc fold_each(const registers<acc, Stripes>& values) const {
+    return fold_lane_bits<stripe_bits>(merge<0>(values));
   }
 
-  /// The node of a single row in every lane, where each 2^FirstBit neighbouring lanes hold the same
+  /// The node of a single stripe in every lane, where each 2^FirstBit neighbours hold the same
   /// `value`, which may be open to fusion. Lanes at the end, those without items, may be missing.
   template <int FirstBit>
   __device__ __forceinline__ acc fold_one(const acc& value) const {
-    static_assert(Rows == 1 && Kind == rows_of::many_trees);
+    static_assert(Stripes == 1 && Kind == stripes_of::many_trees);
     if constexpr (FirstBit == lane_bits) {
       return reducer_.closed(value);
     } else if constexpr (Full && Reducer::commutative && !Reducer::combine_may_fuse) {
@@ -121,68 +121,68 @@ class row_fold {
     }
   }
 
-  /// Calls keep(node, value) for every node of 2^bits packets, 2^bits <= Lanes * Rows, in one lane
-  /// each; nodes are numbered from the first item on.
+  /// Calls keep(node, value) for every node of 2^bits packets, 2^bits <= Lanes * Stripes, in one
+  /// lane each; nodes are numbered from the first item on.
   template <class Keep>
-  __device__ __forceinline__ void nodes(const registers<acc, Rows>& values, int bits,
+  __device__ __forceinline__ void nodes(const registers<acc, Stripes>& values, int bits,
                                         const Keep& keep) const {
-    static_assert(Kind == rows_of::one_tree && Lanes == warp_size);
-    nodes_of_rows<0>(values, bits, keep);
+    static_assert(Kind == stripes_of::one_tree && Lanes == warp_size);
+    nodes_of_stripes<0>(values, bits, keep);
   }
 
  private:
-  // Calls keep() for this lane's node of 2^bits packets in row `row`, if it has items.
+  // Calls keep() for this lane's node of 2^bits packets in stripe `stripe`, if it has items.
   template <class Keep>
-  __device__ __forceinline__ void keep_node(int row, int bits, const acc& value,
+  __device__ __forceinline__ void keep_node(int stripe, int bits, const acc& value,
                                             const Keep& keep) const {
-    const int node = ((row << lane_bits) + lane_) >> bits;
+    const int node = ((stripe << lane_bits) + lane_) >> bits;
     if (Full || (node << bits) * Width < count_) keep(node, value);
   }
 
-  // Goes on with N registers, register i of which has 2^Bit lanes' node of row i * 2^Bit + lane %
-  // 2^Bit.
+  // Goes on with N registers, register i of which has 2^Bit lanes' node of stripe i * 2^Bit + lane
+  // % 2^Bit.
   template <int Bit, int N, class Keep>
-  __device__ __forceinline__ void nodes_of_rows(const registers<acc, N>& values, int bits,
-                                                const Keep& keep) const {
+  __device__ __forceinline__ void nodes_of_stripes(const registers<acc, N>& values, int bits,
+                                                   const Keep& keep) const {
     if (bits == Bit) {
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         keep_node((i << Bit) + (lane_ & ((1 << Bit) - 1)), bits, values[i], keep);
       }
     } else if constexpr (N > 1) {
-      nodes_of_rows<Bit + 1>(merge_once<Bit>(values), bits, keep);
+      nodes_of_stripes<Bit + 1>(merge_once<Bit>(values), bits, keep);
     } else {
       nodes_of_lanes<Bit>(values[0], bits, keep);
     }
   }
 
-  // The lane holds a node of row lane % Rows.
+  // The lane holds a node of stripe lane % Stripes.
   template <int Bit, class Keep>
   __device__ __forceinline__ void nodes_of_lanes(const acc& value, int bits,
                                                  const Keep& keep) const {
-    const int row = lane_ & (Rows - 1);
+    const int stripe = lane_ & (Stripes - 1);
     if (bits == Bit) {
-      if ((lane_ & ((1 << Bit) - 1)) < Rows) keep_node(row, bits, value, keep);
+      if ((lane_ & ((1 << Bit) - 1)) < Stripes) keep_node(stripe, bits, value, keep);
     } else if constexpr (Bit < lane_bits) {
       nodes_of_lanes<Bit + 1>(
           cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
-                                    lane_right(Bit, row), count_),
+                                    lane_right(Bit, stripe), count_),
           bits, keep);
     } else {
-      nodes_of_row_groups<0>(value, bits - lane_bits, keep);
+      nodes_of_stripe_groups<0>(value, bits - lane_bits, keep);
     }
   }
 
-  // Every lane holds the node of 2^Bit rows, that of row lane % Rows among them.
+  // Every lane holds the node of 2^Bit stripes, that of stripe lane % Stripes among them.
   template <int Bit, class Keep>
-  __device__ __forceinline__ void nodes_of_row_groups(const acc& value, int bits,
-                                                      const Keep& keep) const {
-    const int row = lane_ & (Rows - 1);
+  __device__ __forceinline__ void nodes_of_stripe_groups(const acc& value, int bits,
+                                                         const Keep& keep) const {
+    const int stripe = lane_ & (Stripes - 1);
     if (bits == Bit) {
-      if (lane_ == (row & -(1 << Bit))) keep_node(row, bits + lane_bits, value, keep);
-    } else if constexpr (Bit < row_bits) {
-      const int right = first_ + tree::right_half(row, Bit + 1) * row_items;
-      nodes_of_row_groups<Bit + 1>(
+      if (lane_ == (stripe & -(1 << Bit))) keep_node(stripe, bits + lane_bits, value, keep);
+    } else if constexpr (Bit < stripe_bits) {
+      const int right = first_ + tree::right_half(stripe, Bit + 1) * stripe_items;
+      nodes_of_stripe_groups<Bit + 1>(
           cuda::combine_lanes<Full>(reducer_, value, received(value, 1 << Bit), is_upper(Bit),
                                     right, count_),
           bits, keep);
@@ -191,16 +191,16 @@ class row_fold {
 
   // Whether this lane is in the right half of a node over twice 2^bit lanes.
   __device__ __forceinline__ auto is_upper(int bit) const {
-    if constexpr (Kind == rows_of::many_trees) {
+    if constexpr (Kind == stripes_of::many_trees) {
       return lane_bit(lane_, bit);
     } else {
       return static_cast<bool>((lane_ >> bit) & 1);
     }
   }
 
-  // First item of the right half of the node over twice 2^bit lanes in row `row`.
-  __device__ __forceinline__ int lane_right(int bit, int row) const {
-    return first_ + row * row_items + tree::right_half(lane_, bit + 1) * Width;
+  // First item of the right half of the node over twice 2^bit lanes in stripe `stripe`.
+  __device__ __forceinline__ int lane_right(int bit, int stripe) const {
+    return first_ + stripe * stripe_items + tree::right_half(lane_, bit + 1) * Width;
   }
 
   // A constant where it can be: then the compiler knows that all lanes of the warp take part, and
@@ -226,7 +226,7 @@ class row_fold {
   __device__ __forceinline__ registers<acc, (N + 1) / 2> merge_once(
       const registers<acc, N>& values) const {
     const auto upper = is_upper(Bit);
-    const int my_row = lane_ & ((2 << Bit) - 1);
+    const int my_stripe = lane_ & ((2 << Bit) - 1);
     registers<acc, (N + 1) / 2> merged;
 #pragma unroll
     for (int i = 0; i < (N + 1) / 2; ++i) {
@@ -234,30 +234,31 @@ class row_fold {
       const int odd = even + 1 < N ? even + 1 : even;
       const acc kept = cuda::select(upper, values[odd], values[even]);
       const acc sent = cuda::select(upper, values[even], values[odd]);
-      merged.put(i, cuda::combine_lanes<Full>(reducer_, kept, received(sent, 1 << Bit), upper,
-                                              lane_right(Bit, (i << (Bit + 1)) + my_row), count_));
+      merged.put(i,
+                 cuda::combine_lanes<Full>(reducer_, kept, received(sent, 1 << Bit), upper,
+                                           lane_right(Bit, (i << (Bit + 1)) + my_stripe), count_));
     }
     return merged;
   }
 
-  // From nodes of 2^First lanes of row lane % Rows to that of all lanes.
+  // From nodes of 2^First lanes of stripe lane % Stripes to that of all lanes.
   template <int First>
   __device__ __forceinline__ acc fold_lane_bits(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
 #pragma unroll levels_at_once
     for (int bit = First; bit < lane_bits; ++bit) {
-      node.put(
-          0, cuda::combine_lanes<Full>(reducer_, node[0], received(node[0], 1 << bit),
-                                       is_upper(bit), lane_right(bit, lane_ & (Rows - 1)), count_));
+      node.put(0, cuda::combine_lanes<Full>(reducer_, node[0], received(node[0], 1 << bit),
+                                            is_upper(bit), lane_right(bit, lane_ & (Stripes - 1)),
+                                            count_));
     }
     return node[0];
   }
 
-  // One row's node, open to fusion, by way of the first lanes: mine is always the left operand, so
-  // nothing needs to be selected, and is closed to fusion while its copy is on its way. Lanes where
-  // no node starts hold folds of neighbours, too, but those are not used. At the last level every
-  // lane gets both operands, in place of the result by one more shuffle after it.
+  // One stripe's node, open to fusion, by way of the first lanes: mine is always the left operand,
+  // so nothing needs to be selected, and is closed to fusion while its copy is on its way. Lanes
+  // where no node starts hold folds of neighbours, too, but those are not used. At the last level
+  // every lane gets both operands, in place of the result by one more shuffle after it.
   template <int FirstBit>
   __device__ __forceinline__ acc fold_down(const acc& value) const {
     registers<acc, 1> node;
@@ -278,13 +279,13 @@ class row_fold {
     return node[0];
   }
 
-  // From the nodes of rows lane % Rows to that of all rows.
-  __device__ __forceinline__ acc fold_row_bits(const acc& value) const {
+  // From the nodes of stripes lane % Stripes to that of all stripes.
+  __device__ __forceinline__ acc fold_stripe_bits(const acc& value) const {
     registers<acc, 1> node;
     node.put(0, value);
 #pragma unroll levels_at_once
-    for (int bit = 0; bit < row_bits; ++bit) {
-      const int right = first_ + tree::right_half(lane_ & (Rows - 1), bit + 1) * row_items;
+    for (int bit = 0; bit < stripe_bits; ++bit) {
+      const int right = first_ + tree::right_half(lane_ & (Stripes - 1), bit + 1) * stripe_items;
       node.put(0, cuda::combine_lanes<Full>(reducer_, node[0], received(node[0], 1 << bit),
                                             is_upper(bit), right, count_));
     }
