@@ -42,13 +42,6 @@ executor_options executor_for(op_kind op, const reduce_options& options,
 }
 
 void require_parts_to_make_sense(const reduce_options& options) {
-  if (!(options.checkpoint_seconds >= 0)) {  // of a NaN, too
-    throw input_error("--checkpoint-seconds " + std::to_string(options.checkpoint_seconds) +
-                      " is no time to wait: write 0 or more");
-  }
-  if (options.chunk_bytes < 1) {
-    throw input_error("--chunk " + std::to_string(options.chunk_bytes) + " is less than a byte");
-  }
   if (options.files.size() > 1) {
     throw input_error("--slice, --part and --checkpoint are for one file at a time");
   }
