@@ -53,7 +53,7 @@ void require_parts_to_make_sense(const reduce_options& options) {
   }
   require_other_file("--part", options.part, options.files.front());
   if (options.checkpoint.empty()) return;
-  for (const char* const beside : {"", unfinished_part, checkpoint_lock}) {
+  for (const char* const beside : {"", checkpoint_lock}) {
     const std::string own = options.checkpoint + beside;
     require_other_file("--checkpoint", own, options.files.front());
     require_other_file("--checkpoint", own, options.part);
