@@ -16,7 +16,7 @@ cd "$(dirname "$0")/.."
 compile() {
   case $1 in
     npy) room=tool sources="input input_error mapped_file npy progress terminal format" ;;
-    part) room=tool sources="input_error mapped_file part_file" ;;
+    part) room=tool sources="input_error mapped_file part_file part_merge reducers_host_float64" ;;
     piece) room=capi sources="exact_state means pieces places precise_sums questions" ;;
     accumulator) room=capi sources="exact_state pieces" ;;
     *) give_up "there is no format '$1'; there are npy, part, piece and accumulator" ;;

@@ -72,9 +72,9 @@ class checkpoint {
     } catch (const input_error& error) {
       throw input_error("checkpoint " + in_quotes(path_) + ": " + error.what());
     }
-    // Only who held the lock wrote that, unless both names are a stranger's.
-    const std::string unfinished = path_ + unfinished_part;
-    if (lock_->was_left_behind() && is_unfinished_part(unfinished)) unlink(unfinished.c_str());
+    // A killed run can have left a file of this name, which nobody else gives to a file.
+    suffix_ = "." + lock_->number() + unfinished_part;
+    if (lock_->was_left_behind()) unlink((path_ + suffix_).c_str());
   }
 
   /// The piece to go on from, if an earlier run has left one. Throws input_error if it is of
@@ -103,7 +103,7 @@ class checkpoint {
   void advanced(const Piece& piece) {
     if (path_.empty() || clock::now() - last_ < std::chrono::duration<double>(seconds_)) return;
     what_.piece = piece();
-    write_part(path_, what_);
+    write_part(path_, what_, suffix_);
     last_ = clock::now();
   }
 
@@ -116,6 +116,7 @@ class checkpoint {
 
   std::string path_;
   std::optional<run_lock> lock_;
+  std::string suffix_;  // of checkpoints that are not whole
   double seconds_;
   part_file what_;
   clock::time_point last_ = clock::now();

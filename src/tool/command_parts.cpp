@@ -18,9 +18,6 @@ std::optional<raw_layout> find_raw_layout(const source_options& options) {
     }
     return std::nullopt;
   }
-  if (options.offset_bytes < 0) {
-    throw input_error("--offset " + std::to_string(options.offset_bytes) + " is negative");
-  }
   return raw_layout{parse_item_type(options.raw), options.offset_bytes};
 }
 

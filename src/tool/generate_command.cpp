@@ -112,9 +112,6 @@ void write_file(const generate_options& options, dtype type, std::int64_t count)
 int run_generate(const generate_options& options) {
   const dtype type = find_npy_type(options.type);
   const int item_bytes = row_of(type).bytes;
-  if (options.bytes < 0) {
-    throw input_error("--bytes " + std::to_string(options.bytes) + " is negative");
-  }
   if (options.bytes % item_bytes != 0) {
     throw input_error("--bytes " + std::to_string(options.bytes) +
                       " is not a whole number of items of " + std::to_string(item_bytes) +

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include <tilefold/error.hpp>
+
 namespace tilefold::tool {
 
 class input_error : public std::runtime_error {
@@ -21,5 +23,20 @@ std::string one_line(std::string_view name);
 /// A piece of a file's contents or of a command line, in quotes: anything but printable ASCII
 /// escaped, and cut to a length that fits a message.
 std::string in_quotes(std::string_view text);
+
+/// A message that may quote a file's contents or a command line: anything but printable ASCII
+/// escaped, and without its middle if it is too long for one line.
+std::string printable(std::string_view message);
+
+/// Calls read(), which gives bytes of a file to the library. The library's errors, which may quote
+/// the bytes, become input_error.
+template <class Read>
+auto reading_bytes(Read read) {
+  try {
+    return read();
+  } catch (const tilefold::error& error) {
+    throw input_error(printable(error.what()));
+  }
+}
 
 }  // namespace tilefold::tool

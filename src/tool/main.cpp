@@ -2,10 +2,15 @@
 //
 // The command line of the tool `tilefold`: parses it and calls the subcommand.
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <string>
+#include <system_error>
+#include <type_traits>
 
 #include <tilefold/config.hpp>
 
@@ -42,11 +47,62 @@ std::string version() {
          std::to_string(TILEFOLD_VERSION_MINOR) + "." + std::to_string(TILEFOLD_VERSION_PATCH);
 }
 
+template <class T>
+std::string refusal(const std::string& text, const std::string& what, T least, T most) {
+  return in_quotes(text) + " is no " + what + " from " + CLI::detail::to_string(least) + " to " +
+         CLI::detail::to_string(most);
+}
+
+// For Option::transform(). CLI11 alone takes the nearest number that fits in the place of one that
+// does not, 8 for 010, 0 for nothing, and the largest number for -1 where there is no sign.
+template <class T>
+CLI::Validator number_in(T least, T most) {
+  const auto parse = [=](std::string& text) -> std::string {
+    T number{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc{} || stop != end || !(number >= least && number <= most)) {
+      return refusal(text, std::is_integral_v<T> ? "whole number" : "number", least, most);
+    }
+    if constexpr (std::is_integral_v<T>) text = std::to_string(number);
+    return "";
+  };
+  return CLI::Validator(
+      parse, "in [" + CLI::detail::to_string(least) + " - " + CLI::detail::to_string(most) + "]");
+}
+
+// Likewise a number of bytes, with or without a unit.
+CLI::Validator size_of_at_least(std::int64_t least) {
+  const auto parse = [=](std::string& text) -> std::string {
+    const auto refused = [&] {
+      return refusal(text, "size", least, std::numeric_limits<std::int64_t>::max()) +
+             " bytes, such as 4096, 64kB or 1GiB";
+    };
+    std::int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [unit, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc{}) return refused();
+    std::string factor = "1" + std::string(unit, end);
+    try {
+      CLI::AsSizeValue(true)(factor);
+    } catch (const CLI::ValidationError&) {
+      return refused();
+    }
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(number, std::stoll(factor), &bytes) || bytes < least) {
+      return refused();
+    }
+    text = std::to_string(bytes);
+    return "";
+  };
+  return CLI::Validator(parse, "");
+}
+
 void add_executor_options(CLI::App& command, executor_options& options) {
   command.add_option("--on", options.on, "Executor: host, cuda, or auto (cuda if there is a GPU)")
       ->capture_default_str();
   command.add_option("--threads", options.threads, "Threads of the host executor; 0: all cores")
-      ->check(CLI::Range(0, 4096))
+      ->transform(number_in(0, 4096))
       ->type_name("N");
 }
 
@@ -57,7 +113,7 @@ void add_source_options(CLI::App& command, source_options& options) {
                       list_names(dtype_rows))
       ->type_name("TYPE");
   command.add_option("--offset", options.offset_bytes, "Skip that much of a raw file's start")
-      ->transform(CLI::AsSizeValue(true))
+      ->transform(size_of_at_least(0))
       ->type_name("BYTES");
 }
 
@@ -67,7 +123,7 @@ CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
   command->add_option("--op", options.op, "What to compute, by a name below; list: show the names")
       ->capture_default_str();
   command->add_option("--k", options.k, "How many values top_k and its like list")
-      ->check(CLI::Range(1, most_listed))
+      ->transform(number_in(1, most_listed))
       ->capture_default_str();
   add_executor_options(*command, options.executor);
   command->add_flag("--check", options.check,
@@ -76,7 +132,7 @@ CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
   command->add_flag("--json", options.json, "Print one JSON object a line");
   add_source_options(*command, options.source);
   command->add_option("--repeats", options.repeats, "Time the fastest of so many calls")
-      ->check(CLI::Range(1, 1000000000))
+      ->transform(number_in(1, 1000000000))
       ->type_name("N")
       ->capture_default_str();
   command
@@ -87,12 +143,13 @@ CLI::App* add_reduce(CLI::App& app, reduce_options& options) {
   command
       ->add_option("--checkpoint-seconds", options.checkpoint_seconds,
                    "How long between; 0: after every chunk")
+      ->transform(number_in(0.0, 1e9))
       ->type_name("S")
       ->capture_default_str();
   command
       ->add_option("--chunk", options.chunk_bytes,
                    "How much is read between two looks at the clock, with these options")
-      ->transform(CLI::AsSizeValue(true))
+      ->transform(size_of_at_least(1))
       ->type_name("SIZE");
   command
       ->add_option("--slice", options.slice,
@@ -127,11 +184,11 @@ CLI::App* add_stats(CLI::App& app, stats_options& options) {
   command->add_flag("--histogram", options.histogram,
                     "Draw one, which takes a second pass over the items");
   command->add_option("--bins", options.bins, "How many bins it has; implies --histogram")
-      ->check(CLI::Range(1, 1000))
+      ->transform(number_in(1, 1000))
       ->type_name("N");
   command->add_flag("--ascii", options.ascii, "Draw with '#' even where UTF-8 is written");
   command->add_option("--jobs", options.jobs, "Files that are read at a time")
-      ->check(CLI::Range(1, 1000))
+      ->transform(number_in(1, 1000))
       ->type_name("N")
       ->capture_default_str();
   command->add_flag("--progress", options.progress,
@@ -154,10 +211,12 @@ CLI::App* add_generate(CLI::App& app, generate_options& options) {
       "generate", "Write a .npy file of pseudo-random items of mixed magnitudes and signs");
   command->add_option("--dtype", options.type, "Element type")->capture_default_str();
   command->add_option("--bytes", options.bytes, "Size of all items together, such as 1GiB")
-      ->transform(CLI::AsSizeValue(true))
+      ->transform(size_of_at_least(0))
       ->type_name("SIZE")
       ->required();
-  command->add_option("--seed", options.seed, "Same seed, same file")->capture_default_str();
+  command->add_option("--seed", options.seed, "Same seed, same file")
+      ->transform(number_in<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
+      ->capture_default_str();
   command->add_option("FILE", options.file, "The file to write or replace")->required();
   return command;
 }
@@ -206,7 +265,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    return fail(std::string(error.what()) + " (see tilefold --help)");
+    return fail(printable(error.what()) + " (see tilefold --help)");
   }
   if (reduce_command->parsed()) return run_reduce(reduce);
   if (merge_command->parsed()) return run_merge(merge);

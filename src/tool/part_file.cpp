@@ -4,15 +4,8 @@
 // byte of each number first.
 #include "part_file.hpp"
 
-#include <sys/stat.h>
-
-#include <algorithm>
-#include <fstream>
-#include <string_view>
-
 #include <tilefold/detail/core/byte_format.hpp>
 #include <tilefold/detail/ranks/piece_bytes.hpp>
-#include <tilefold/error.hpp>
 
 #include "backend.hpp"
 #include "input_error.hpp"
@@ -87,11 +80,7 @@ part_file read_fields(std::span<const std::byte> bytes) {
 }  // namespace
 
 part_file parse_part(std::span<const std::byte> bytes) {
-  try {
-    return read_fields(bytes);
-  } catch (const tilefold::error& error) {
-    throw input_error(error.what());
-  }
+  return reading_bytes([&] { return read_fields(bytes); });
 }
 
 part_file read_part(const std::string& path) {
@@ -115,22 +104,11 @@ std::vector<std::byte> part_bytes(const part_file& part) {
   return out.finish();
 }
 
-void write_part(const std::string& path, const part_file& part) {
+void write_part(const std::string& path, const part_file& part, const std::string& suffix) {
   const std::vector<std::byte> bytes = part_bytes(part);
-  replacement_file file(path, unfinished_part);
+  replacement_file file(path, suffix);
   file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   file.commit();
-}
-
-bool is_unfinished_part(const std::string& path) {
-  struct stat status;
-  if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  char first[4];
-  std::ifstream file(path, std::ios::binary);
-  file.read(first, sizeof first);
-  const std::string_view found(first, static_cast<std::size_t>(file.gcount()));
-  return found.size() == std::min<std::size_t>(static_cast<std::size_t>(status.st_size), 4) &&
-         std::string_view("TFPT").starts_with(found);
 }
 
 }  // namespace tilefold::tool

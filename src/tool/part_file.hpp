@@ -42,10 +42,9 @@ part_file read_part(const std::string& path);
 /// What write_part() writes has this behind its name, until it is whole.
 inline constexpr const char* unfinished_part = ".new";
 
-/// Writes it whole or not at all. Throws input_error, also if there is an unfinished one.
-void write_part(const std::string& path, const part_file& part);
-
-/// Whether the file is what a killed write_part() leaves: the beginning of a part, or nothing.
-bool is_unfinished_part(const std::string& path);
+/// Writes the file whole or not at all, first under its name and `suffix`. Throws input_error, also
+/// if there is a file of that name.
+void write_part(const std::string& path, const part_file& part,
+                const std::string& suffix = unfinished_part);
 
 }  // namespace tilefold::tool

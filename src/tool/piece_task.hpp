@@ -13,6 +13,8 @@
 
 #include <tilefold/piece.hpp>
 
+#include "input_error.hpp"
+
 namespace tilefold::tool {
 
 struct piece_task {
@@ -39,7 +41,7 @@ auto run(piece_task& task, const Executor& executor, const Items& first, const O
          bool empty_has_value) {
   piece<std::iter_value_t<Items>, Op> whole(op, task.begin);
   for (std::size_t i = 0; i < task.parts.size(); ++i) {
-    const auto part = whole.from_bytes(task.parts[i]);
+    const auto part = reading_bytes([&] { return whole.from_bytes(task.parts[i]); });
     if (i == 0) {
       whole = part;
     } else {

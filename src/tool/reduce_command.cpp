@@ -42,13 +42,6 @@ executor_options executor_for(op_kind op, const reduce_options& options,
 }
 
 void require_parts_to_make_sense(const reduce_options& options) {
-  if (!(options.checkpoint_seconds >= 0)) {  // of a NaN, too
-    throw input_error("--checkpoint-seconds " + std::to_string(options.checkpoint_seconds) +
-                      " is no time to wait: write 0 or more");
-  }
-  if (options.chunk_bytes < 1) {
-    throw input_error("--chunk " + std::to_string(options.chunk_bytes) + " is less than a byte");
-  }
   if (options.files.size() > 1) {
     throw input_error("--slice, --part and --checkpoint are for one file at a time");
   }
@@ -60,7 +53,7 @@ void require_parts_to_make_sense(const reduce_options& options) {
   }
   require_other_file("--part", options.part, options.files.front());
   if (options.checkpoint.empty()) return;
-  for (const char* const beside : {"", unfinished_part, checkpoint_lock}) {
+  for (const char* const beside : {"", checkpoint_lock}) {
     const std::string own = options.checkpoint + beside;
     require_other_file("--checkpoint", own, options.files.front());
     require_other_file("--checkpoint", own, options.part);

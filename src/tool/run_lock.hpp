@@ -36,6 +36,14 @@ class run_lock {
   /// Whether a run that held it before was killed.
   bool was_left_behind() const { return was_there_ && is_locked_; }
 
+  /// The number of the lock's file. A run that takes the place of a killed one finds the same
+  /// number; no other file has it as long as this one is there.
+  std::string number() const {
+    struct stat own{};
+    fstat(fd_, &own);
+    return std::to_string(own.st_ino);
+  }
+
  private:
   // False if another run has removed the file meanwhile.
   bool try_to_hold() {

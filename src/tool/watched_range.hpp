@@ -20,23 +20,32 @@ class watched_range {
     int descriptor;
   };
 
+  /// Called between two reads, or two writes, of a slot. Tests pass something else.
+  struct nothing {
+    void operator()() const {}
+  };
+
   /// False if the slot is in use.
   bool take(const place& now) {
     if (taken_.exchange(true)) return false;
     lost_ = false;
-    set(now);
+    set(now, nothing{});
     return true;
   }
   /// Before the memory is given back.
-  void give_back() {
-    set({0, 0, -1});
+  template <class Between = nothing>
+  void give_back(const Between& between = {}) {
+    set({0, 0, -1}, between);
     taken_ = false;
   }
 
   /// The range, if `address` is in it. For handlers, too.
-  std::optional<place> around(std::uintptr_t address) const {
+  template <class Between = nothing>
+  std::optional<place> around(std::uintptr_t address, const Between& between = {}) const {
     const unsigned generation = generation_;
-    const place found{begin_, end_, descriptor_};
+    const std::uintptr_t begin = begin_;
+    between();
+    const place found{begin, end_, descriptor_};
     // Whoever reads a range keeps it as it is, so one that changes is not the one that is asked
     // for.
     if (generation % 2 != 0 || generation != generation_) return std::nullopt;
@@ -48,9 +57,11 @@ class watched_range {
   bool is_lost() const { return lost_; }
 
  private:
-  void set(const place& now) {
+  template <class Between>
+  void set(const place& now, const Between& between) {
     ++generation_;
     begin_ = now.begin;
+    between();
     end_ = now.end;
     descriptor_ = now.descriptor;
     ++generation_;

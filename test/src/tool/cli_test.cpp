@@ -325,8 +325,6 @@ TEST(cli, options_that_make_no_sense) {
   expect_complaint({"reduce", "--op", "moan", file},
                    "unknown op 'moan', did you mean 'mean'?; known: sum, product, min, max, ");
   expect_complaint({"reduce", "--on", "tpu", file}, "unknown executor 'tpu'");
-  expect_complaint({"reduce", "--threads", "-1", file}, "-1");
-  expect_complaint({"reduce", "--repeats", "0", file}, "0");
   expect_complaint({"reduce", "--offset", "4", file}, "--offset is for raw binary");
   expect_complaint({"reduce", "--raw", "float31", file},
                    "dtype 'float31' is not supported; known:");
@@ -334,6 +332,87 @@ TEST(cli, options_that_make_no_sense) {
   expect_complaint({"reduce"}, "FILE");
   expect_complaint({"frobnicate"}, "frobnicate");
   expect_complaint({}, "tilefold reduce, merge, stats, generate or tune");
+}
+
+struct number_option {
+  std::vector<std::string> command;
+  std::string name;
+  std::vector<std::string> accepted;
+  std::vector<std::string> refused;  // besides those that every number option refuses
+};
+
+// Every option that takes a number.
+std::vector<number_option> number_options(const scratch& files) {
+  const std::string npy = files.file("f.npy", npy_file("<f4", std::vector<float>(100, 1.0f)));
+  const std::string raw = files.file("f.raw", std::string(800, '\1'));
+  const std::string made = files.path("made.npy");
+  const std::vector<std::string> reduce{"reduce", npy};
+  const std::vector<std::string> part{"reduce", "--part", files.path("part"), npy};
+  const std::vector<std::string> check{"reduce", "--checkpoint", files.path("check"), npy};
+  const std::vector<std::string> stats{"stats", npy};
+  const std::string most = "9223372036854775807";
+  const std::string too_large = "9223372036854775808";
+  const std::vector<std::string> no_sizes{
+      too_large, "9223372036854775807kB", "16EiB", "1zib", "1.5kB", "kB", "-1b", "0x1kB"};
+  return {{reduce, "--k", {"1", "32", "032"}, {"0", "33"}},
+          {reduce, "--threads", {"0", "2"}, {"4097"}},
+          {reduce, "--repeats", {"1", "3"}, {"0", "1000000001"}},
+          {check, "--checkpoint-seconds", {"0", "0.5", "1e3"}, {"1e400", "inf", "nan", "2e9"}},
+          {part, "--chunk", {"1", "4 KiB", "1mb", most, "7EiB"}, no_sizes},
+          {part, "--chunk", {}, {"0"}},
+          {{"reduce", "--raw", "int8", raw}, "--offset", {"0", "8", "08", "0008b"}, no_sizes},
+          {{"generate", made}, "--bytes", {"0", "1kib", "4096"}, no_sizes},
+          {{"generate", "--bytes", "4", made},
+           "--seed",
+           {"0", "18446744073709551615"},
+           {"18446744073709551616"}},
+          {stats, "--bins", {"1", "1000"}, {"0", "1001"}},
+          {stats, "--jobs", {"1"}, {"0", "1001"}},
+          {stats, "--threads", {"1"}, {"4097"}}};
+}
+
+outcome run_with(const number_option& option, const std::string& value) {
+  std::vector<std::string> arguments = option.command;
+  arguments.push_back(option.name);
+  arguments.push_back(value);
+  return tool()(arguments);
+}
+
+TEST(cli, number_options_refuse_what_is_no_number_of_theirs) {
+  const scratch files;
+  const std::string long_one(100000, '9');
+  for (const number_option& option : number_options(files)) {
+    for (const std::string& value : option.accepted) {
+      const outcome result = run_with(option, value);
+      EXPECT_EQ(result.exit_code, 0) << option.name << " " << value << ": " << result.err;
+    }
+    std::vector<std::string> refused = option.refused;
+    refused.insert(refused.end(), {"", " ", "-1", "+1", "x", "1x", "1 2", "0x10", "1,5",
+                                   "99999999999999999999999", long_one});
+    for (const std::string& value : refused) {
+      const outcome result = run_with(option, value);
+      const std::string named = option.name + ": '" + value.substr(0, 80);
+      EXPECT_EQ(result.exit_code, 2) << option.name << " '" << value << "'";
+      EXPECT_EQ(result.out, "");
+      EXPECT_NE(result.err.find(named), std::string::npos) << named << ": " << result.err;
+      EXPECT_EQ(lines_of(result.err).size(), 1u) << result.err;
+      EXPECT_LT(result.err.size(), 300u) << result.err;
+    }
+  }
+}
+
+TEST(cli, numbers_are_decimal) {
+  const scratch files;
+  const std::string raw = files.file("f.raw", std::string(800, '\1'));
+  const json result = reduced("count", raw, {"--raw", "int8", "--offset", "010"});
+  EXPECT_EQ(result["value"], 790);
+}
+
+TEST(cli, what_is_no_argument_is_cut) {
+  const std::string message = tool()({"reduce", "--" + std::string(100000, 'x') + "\x9b"}).err;
+  EXPECT_EQ(message.rfind("tilefold: ", 0), 0u);
+  EXPECT_LT(message.size(), 700u);
+  EXPECT_EQ(message.find('\x9b'), std::string::npos);
 }
 
 TEST(cli, without_a_gpu_cuda_is_refused) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <tilefold/detail/core/byte_format.hpp>
+#include <tilefold/detail/ranks/piece_bytes.hpp>
 #include <tilefold/host.hpp>
 #include <tilefold/piece.hpp>
 #include <tilefold/reducers/exact.hpp>
@@ -158,6 +159,38 @@ TEST(forged_parts, of_a_piece_that_is_none_are_refused) {
   expect_refused({.piece = altered}, "altered");
 }
 
+bytes piece_called(const std::string& signature) {
+  return detail::piece_bytes{signature, 0, 40, {}}.written();
+}
+
+// Whatever the text, the message is one short line of printable ASCII that still says what is
+// needed.
+void expect_short(const std::string& message, const std::string& words) {
+  EXPECT_NE(message.find(words), std::string::npos) << message.substr(0, 2000);
+  EXPECT_LT(message.size(), 3000u);
+  for (const char c : message.substr(0, message.size() - 1)) {
+    EXPECT_TRUE(c >= ' ' && c < 0x7f) << static_cast<int>(c);
+  }
+}
+
+const std::vector<std::string> long_texts{std::string(1000000, 'a'), std::string(1000000, '\x9b'),
+                                          "\x1b[2J\r\n\x9b\xff"};
+
+TEST(forged_parts, with_long_texts_are_refused_in_a_short_line) {
+  const scratch files;
+  for (const std::string& text : long_texts) {
+    expect_short(complaint({"merge", files.file("part", said{.piece = piece_called(text)}.file())}),
+                 "is needed");
+    expect_short(
+        complaint({"merge", files.file("part", said{.op = text, .piece = piece_of(0, 40)}.file())}),
+        "does not know");
+    expect_short(
+        complaint(
+            {"merge", files.file("part", said{.type = text, .piece = piece_of(0, 40)}.file())}),
+        "does not know");
+  }
+}
+
 // Of 100 ones, of which it says to have done some.
 class checkpoints : public testing::Test {
  protected:
@@ -191,6 +224,15 @@ TEST_F(checkpoints, of_other_items_are_refused) {
   for (const auto& [begin, end] : {std::pair(8, 100), std::pair(100, 100), std::pair(0, 101)}) {
     const std::string message = complaint(gone_on_with(about(piece_of(begin, end))));
     EXPECT_NE(message.find("its piece holds items"), std::string::npos) << message;
+  }
+}
+
+TEST_F(checkpoints, with_long_texts_are_refused_in_a_short_line) {
+  for (const std::string& text : long_texts) {
+    said checkpoint = about(piece_called(text));
+    expect_short(complaint(gone_on_with(checkpoint)), "is needed");
+    checkpoint.source = text;
+    expect_short(complaint(gone_on_with(checkpoint)), "of another reduction");
   }
 }
 

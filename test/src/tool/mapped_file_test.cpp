@@ -184,6 +184,31 @@ TEST(mapped_file, items_of_an_array_may_go_away) {
   EXPECT_THROW(while_whole(input.file, sum), input_error);
 }
 
+constexpr watched_range::place low{1000, 2000, 1};
+constexpr watched_range::place high{8000, 9000, 2};
+
+// The slot goes to another range while a handler reads it: 5000 is between the two.
+TEST(mapped_file, is_not_mixed_with_the_next_range_of_its_slot) {
+  watched_range slot;
+  ASSERT_TRUE(slot.take(low));
+  const auto use_again = [&] {
+    slot.give_back();
+    ASSERT_TRUE(slot.take(high));
+  };
+  EXPECT_FALSE(slot.around(5000, use_again));
+  EXPECT_FALSE(slot.around(5000));
+  EXPECT_EQ(slot.around(8000).value().end, high.end);
+}
+
+// A handler reads the slot while it is given back: it begins at 0 by then, and ends where it did.
+TEST(mapped_file, is_not_found_while_its_slot_changes) {
+  watched_range slot;
+  ASSERT_TRUE(slot.take(low));
+  bool found = true;
+  slot.give_back([&] { found = slot.around(500).has_value(); });
+  EXPECT_FALSE(found);
+}
+
 // What a signal handler may see of a slot that is used again and again: one range or the other,
 // never the begin of one and the end of the other.
 TEST(mapped_file, is_watched_in_a_slot_that_is_used_again) {

@@ -201,9 +201,12 @@ outcome run_and_kill(shape_stream& bits, const std::string& checkpoint,
   }
 }
 
+// Neither the checkpoint nor a file whose name begins with its name.
 void expect_no_checkpoint(const std::string& checkpoint) {
-  for (const char* const beside : {"", ".new", ".lock"}) {
-    EXPECT_FALSE(std::filesystem::exists(checkpoint + beside)) << beside;
+  const std::filesystem::path path(checkpoint);
+  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with(path.filename().string()))
+        << entry.path();
   }
 }
 
@@ -299,9 +302,7 @@ TEST(parts, what_lies_beside_a_part_is_left_alone) {
   std::filesystem::create_symlink(victim, files.path("g.npy.part"));
   expect_in(complaint({"generate", "--bytes", "80", files.path("g.npy")}), "is there already");
   EXPECT_EQ(files.contents("victim"), "precious");
-  // Likewise a checkpoint, whose input lies where it would write.
-  const std::string input = files.file("c.new", files.contents("f.npy"));
-  expect_in(complaint({"reduce", "--checkpoint", files.path("c"), input}), "one file");
+  // Likewise a checkpoint, whose input lies where its lock would.
   const std::string other = files.file("d.lock", files.contents("f.npy"));
   expect_in(complaint({"reduce", "--checkpoint", files.path("d"), other}), "one file");
   expect_in(complaint({"reduce", "--checkpoint", files.path("d"), file}), "no lock of tilefold's");
@@ -324,26 +325,45 @@ TEST(parts, a_checkpoint_is_of_one_run_at_a_time) {
   ASSERT_EQ(flock(lock, LOCK_EX), 0);
   expect_in(complaint(arguments), "another run of tilefold uses it");
   // A run that was killed leaves both files, but no lock.
+  struct stat status{};
+  ASSERT_EQ(fstat(lock, &status), 0);
   close(lock);
-  files.file("check.new", "TFPT, half a part");
+  files.file("check." + std::to_string(status.st_ino) + ".new", "half a part");
   run_json(arguments);
-  for (const char* const beside : {"", ".new", ".lock"}) {
-    EXPECT_FALSE(std::filesystem::exists(checkpoint + beside)) << beside;
-  }
+  expect_no_checkpoint(checkpoint);
 }
 
-// An empty file may have the lock's name and be a stranger's; then what lies beside it is one's,
-// too.
-TEST(parts, an_empty_lock_gives_no_right_to_what_lies_beside_it) {
+// What a user keeps beside an empty file of the lock's name is no killed run's: a whole part, the
+// beginning of one, an empty file, the input, a link.
+TEST(parts, a_lock_that_was_left_behind_gives_no_right_to_what_lies_beside_it) {
   const scratch files;
   const std::string file =
       files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 1000)));
-  files.file("check.lock", "");
-  files.file("check.new", "precious");
-  expect_in(complaint({"reduce", "--checkpoint", files.path("check"), "--checkpoint-seconds", "0",
-                       "--chunk", "64", file}),
-            "is there already");
-  EXPECT_EQ(files.contents("check.new"), "precious");
+  run_json({"reduce", "--slice", "0:40", "--part", files.path("part"), file});
+  const std::string part = files.contents("part");
+  const std::string expected = run_json({"reduce", file})["bits"];
+  const auto reduce = [&](const std::string& input) {
+    files.file("keep.lock", "");
+    const json report = run_json({"reduce", "--checkpoint", files.path("keep"),
+                                  "--checkpoint-seconds", "0", "--chunk", "64", input});
+    EXPECT_EQ(report["bits"], expected);
+    EXPECT_FALSE(std::filesystem::exists(files.path("keep")));
+    EXPECT_FALSE(std::filesystem::exists(files.path("keep.lock")));
+  };
+  for (const std::string& kept : {part, part.substr(0, 60), std::string("TFPT"), std::string(),
+                                  std::string("precious"), files.contents("f.npy")}) {
+    const std::string path = files.file("keep.new", kept);
+    reduce(file);
+    ASSERT_TRUE(std::filesystem::exists(path)) << kept.size();
+    EXPECT_EQ(files.contents("keep.new"), kept);
+  }
+  reduce(files.path("keep.new"));  // which holds the items
+  EXPECT_EQ(files.contents("keep.new"), files.contents("f.npy"));
+  std::filesystem::remove(files.path("keep.new"));
+  std::filesystem::create_symlink(files.path("part"), files.path("keep.new"));
+  reduce(file);
+  EXPECT_TRUE(std::filesystem::is_symlink(files.path("keep.new")));
+  EXPECT_EQ(files.contents("part"), part);
 }
 
 TEST(parts, a_merged_part_takes_the_place_of_no_part) {
@@ -363,24 +383,6 @@ TEST(parts, of_nothing_have_the_bits_of_nothing) {
   const std::string file = files.file("e.npy", npy_file("<f4", std::vector<float>{}));
   EXPECT_EQ(run_json({"reduce", "--checkpoint", files.path("check"), file})["bits"],
             run_json({"reduce", file})["bits"]);
-}
-
-TEST(parts, numbers_that_are_none_are_refused_in_a_short_line) {
-  const scratch files;
-  const std::string file =
-      files.file("f.npy", npy_file("<f4", make_items<float>(pattern::mixed, 100)));
-  const std::string check = files.path("check");
-  for (const std::vector<std::string>& options :
-       std::vector<std::vector<std::string>>{{"--checkpoint-seconds", "nan", "--checkpoint", check},
-                                             {"--checkpoint-seconds", "-1", "--checkpoint", check},
-                                             {"--threads", "-1"},
-                                             {"--repeats", "0"}}) {
-    std::vector<std::string> arguments{"reduce", file};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    const std::string message = complaint(arguments);
-    expect_in(message, options[0]);
-    EXPECT_LT(message.size(), 200u) << message;
-  }
 }
 
 // Runs the tool and kills it when it has written a checkpoint, until a run was killed before its
