@@ -12,6 +12,7 @@ import sys
 import threading
 
 import numpy as np
+import oracle
 import pytest
 from oracle import items, same_bits
 
@@ -101,6 +102,118 @@ def test_a_fork_while_another_thread_folds():
     finally:
         stop.set()
         thread.join()
+
+
+def folds_in_a_child_of(x, expected, parents):
+    """Whether every way to make an executor works in a child, which oneTBB's threads and its owners of locks are not
+    in: by Python, by C, and one of the parent's."""
+    result, double = np.empty(()), tilefold._library.code_of(x.dtype)
+
+    def sum_with(executor):
+        tilefold._library.call("tilefold_reduce_as", executor, b"sum", x.ctypes.data, double, x.size,
+                               result.ctypes.data, double)
+        return same_bits(result, expected)
+
+    before = tilefold.get_num_threads()
+    is_right = before == 1 and same_bits(tilefold.sum(x), expected)
+    for count in (2, 0, 1, 4096):
+        tilefold.set_num_threads(count)
+        is_right &= same_bits(tilefold.sum(x), expected) and tilefold.get_num_threads() == 1
+    try:
+        tilefold.set_num_threads(4097)
+    except tilefold.ArgumentError:
+        is_right &= tilefold.get_num_threads() == 1
+    else:
+        is_right = False
+    for handle in [tilefold._threads._Executor(count) for count in (2, 0, 1)] + parents:
+        is_right &= sum_with(handle)
+    parents.clear()  # and destroyed
+    return is_right
+
+
+def test_many_forks_while_threads_make_executors():
+    x = items("f8", 1_000_000)
+    expected = tilefold.sum(x)
+    seed = oracle.SEEDS[-1]
+    stop, started = threading.Event(), threading.Barrier(4)
+
+    def work(number):
+        random = np.random.default_rng((seed, number))
+        started.wait()
+        while not stop.is_set():
+            executor = tilefold._threads._Executor(int(random.integers(0, 4)))
+            tilefold.set_num_threads(int(random.integers(0, 4)))
+            tilefold.sum(x[:int(random.integers(100_000, 300_000))])
+            del executor
+
+    parents = [tilefold._threads._Executor(count) for count in (2, 0, 1)]
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    started.wait()
+    try:
+        for i in range(60):
+            assert in_child(lambda: folds_in_a_child_of(x, expected, parents)), f"fork {i}, TILEFOLD_TEST_SEED={seed}"
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        tilefold.set_num_threads(0)
+
+
+# A fresh process forks a parent that has made no call yet. Its thread makes the first one, which makes an executor and
+# the tables of oneTBB and of libtilefold, while it forks. The call folds no items: a fold sets a static variable of its
+# own (docs/python.md: the first fold of a kind).
+FIRST_CALLS = """
+import os, signal, sys, threading, time, warnings
+import numpy as np, tilefold
+warnings.simplefilter("ignore", DeprecationWarning)
+random, x = np.random.default_rng(int(sys.argv[1])), np.empty(0)
+
+def fork(body):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(0 if body() else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+def parent():
+    tilefold.set_num_threads(2)
+    begun = threading.Event()
+
+    def first():
+        begun.set()
+        tilefold.sum(x)
+
+    threading.Thread(target=first).start()
+    begun.wait()
+    end = time.perf_counter() + wait
+    while time.perf_counter() < end:
+        pass
+    return fork(lambda: tilefold.sum(x) == 0)
+
+for i in range(150):
+    wait = random.random() * 3e-4
+    if not fork(parent):
+        sys.exit(f"the child of fork {i} hangs")
+"""
+
+
+def test_forks_during_the_first_call():
+    seed = oracle.SEEDS[-1]
+    done = subprocess.run([sys.executable, "-c", FIRST_CALLS, str(seed)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"TILEFOLD_TEST_SEED={seed}: {done.stderr}"
+
+
+def limited(_):
+    return tilefold.get_num_threads(), tilefold.sum(items("f4", 500_000)).tobytes()
+
+
+def test_a_worker_of_a_pool_may_set_the_number_of_threads():
+    expected = tilefold.sum(items("f4", 500_000)).tobytes()
+    for way, count in (("fork", 1), ("spawn", 2)):
+        with multiprocessing.get_context(way).Pool(2, tilefold.set_num_threads, (2,)) as pool:
+            assert pool.map_async(limited, range(4)).get(60) == [(count, expected)] * 4
 
 
 def sum_of(seed):

@@ -19,26 +19,28 @@ class _Executor:
     def __init__(self, count: int) -> None:
         self.handle = self._as_parameter_ = ctypes.c_void_p()  # as itself it is an argument, too
         self.count = count
-        self.process = os.getpid()
         _library.call("tilefold_host_executor", count, ctypes.byref(self.handle))
 
-    def __del__(self, destroy: Callable[..., None] = _library.destroy, process: Callable[[], int] = os.getpid) -> None:
-        # After a fork it is the parent's: its threads are not in this process. What is called is held as
-        # defaults, for modules can be gone when the interpreter ends.
-        if self.handle and process() == self.process:
-            destroy(self.handle)
+    def __del__(self, destroy: Callable[..., None] = _library.destroy) -> None:
+        # The function is held as a default, for modules can be gone when the interpreter ends.
+        destroy(self.handle)
 
 
 _count = 0
 _is_used = False
+_is_one_thread = False  # in a process that was forked from one that had folded
 _local = threading.local()
 
 
 def set_num_threads(count: int) -> None:
-    """Lets calls from now on fold on `count` threads, 1 to 4096; 0, as at the start, is all cores.
+    """Lets calls from now on fold on at most `count` threads, 1 to 4096; 0, as at the start, is all cores.
 
     Results have the same bits with any number. More threads than cores are not made. It holds for all threads of
     the program.
+
+    In a process that was forked from one that had folded, calls fold on one thread (oneTBB's threads do not survive
+    a fork). There the number is checked and has no effect, so that workers of multiprocessing may set it; for
+    several threads in each worker use the start method "spawn" or "forkserver".
 
     Raises: ArgumentError for another number; then nothing has changed.
     """
@@ -46,13 +48,14 @@ def set_num_threads(count: int) -> None:
     count = operator.index(count)
     if not 0 <= count <= 4096:
         raise _errors.invalid(f"the number of threads is {count}, and must be 1 to 4096, or 0 for all")
-    _count = count
+    if not _is_one_thread:
+        _count = count
 
 
 def get_num_threads() -> int:
     """The number of threads that a call folds on; 0 is all cores.
 
-    1 in a process that was forked from one that had folded: oneTBB's threads do not survive a fork."""
+    1 in a process that was forked from one that had folded, whatever set_num_threads() is given there."""
     return _count
 
 
@@ -67,10 +70,9 @@ def executor() -> _Executor:
 
 
 def _after_fork() -> None:
-    global _count, _local
-    _local = threading.local()  # executors of before are the parent's
-    if _is_used:
-        _count = 1
+    global _count, _is_one_thread
+    if _is_used:  # libtilefold has its own such flag, so that nothing can call oneTBB in this process
+        _count, _is_one_thread = 1, True
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <pthread.h>
+
 #include <tilefold/error.hpp>
 
 #include "executor.hpp"
@@ -191,5 +193,21 @@ const basic_table<host_executor>& kernels() {
   }();
   return all;
 }
+
+namespace {
+
+// A fork waits until a thread whose first call is making these tables has made them. A child with a
+// half-made table would wait for that thread, which it does not have, for ever.
+[[maybe_unused]] const int handler = pthread_atfork(
+    [] {
+      try {
+        (void)kernels();
+        (void)dots();
+      } catch (...) {  // no memory: the table is not begun
+      }
+    },
+    nullptr, nullptr);
+
+}  // namespace
 
 }  // namespace tilefold::capi
