@@ -27,6 +27,25 @@ class Tensor:
         return self.array.__dlpack__(**options)
 
 
+def raises():
+    raise RuntimeError("deleted")
+
+
+@pytest.mark.parametrize("device", [None, "cpu", "", b"a", 1, (), (1,), (1, 0, 0), ("1", 0), (1, None), (1.0, 0), raises])
+def test_an_array_that_shows_no_device(device):
+    class Odd(Tensor):
+        def __dlpack_device__(self):
+            return device() if callable(device) else device
+
+    odd = Odd(np.ones(3))
+    for call in (tilefold.sum, tilefold.stats, tilefold.piece, tilefold.fuse("mean"), tilefold.exact_accumulator("f8").add,
+                 lambda x: tilefold.batched([x]), lambda x: tilefold.segment_reduce(np.ones(3), x),
+                 lambda x: tilefold.reduce_by_key(x, np.ones(3))):
+        with pytest.raises(tilefold.UnsupportedError, match="tilefold.*this Odd gives no device, which is two int") as found:
+            call(odd)
+        assert device is not raises or str(found.value).endswith("RuntimeError: deleted")
+
+
 class CudaArray:
     __cuda_array_interface__ = {"shape": (3,), "typestr": "<f4", "data": (4096, False), "version": 3}
 

@@ -257,6 +257,59 @@ def test_pickles_name_functions_of_the_package_alone():
         assert type(again) is type(kept) and again.to_bytes() == kept.to_bytes()
 
 
+def test_pickles_of_results_name_functions_of_the_package_alone():
+    x = items("i4", (5, 6))
+    fused = tilefold.fuse("count", "mean", "min", "minmax")
+    halves = tilefold.fuse("max", "sum")
+    results = [tilefold.checked_sum(x), tilefold.checked_sum(x, 0), tilefold.checked_sum(x[:, :0], 0, keepdims=True),
+               tilefold.checked_sum(x[:, :0], 1), tilefold.checked_sum(np.ones((3, 0), "u8"), 0), tilefold.stats(x * 0.5),
+               tilefold.stats(x, 1), fused(x), fused(x, 1, keepdims=True), halves(items("bfloat16", (3, 4)), 1),
+               halves(items("f2", 9))]
+    for protocol in range(3, pickle.HIGHEST_PROTOCOL + 1):  # older ones write bytes as a call of _codecs.encode
+        for kept in results:
+            data = pickle.dumps(kept, protocol)
+            for again in (Allowing(io.BytesIO(data)).load(), copy.copy(kept), copy.deepcopy(kept)):
+                assert type(again) is type(kept) and again._fields == kept._fields and len(again) == len(kept)
+                for one, other in zip(again, kept):
+                    assert type(one) is type(other) and same_bits(one, other)
+        for function in (fused, halves):
+            data = pickle.dumps(function, protocol)
+            for again in (Allowing(io.BytesIO(data)).load(), copy.copy(function), copy.deepcopy(function)):
+                assert type(again) is type(function) and again.names == function.names
+                assert repr(again(x)) == repr(function(x))
+
+
+def test_a_fused_function_goes_to_other_processes():
+    x = items("f8", 1000)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.map_async(tilefold.fuse("mean", "var", "argmin"), [x]).get(60)[0]
+    expected = tilefold.fuse("mean", "var", "argmin")(x)
+    assert found == expected and type(found) is type(expected)
+
+
+def test_what_was_not_made_says_so():
+    calls = {
+        tilefold.Piece: [lambda p: p.op, lambda p: p.dtype, lambda p: p.begin, lambda p: p.end,
+                         lambda p: p.append([1.0]), lambda p: p.merge(tilefold.piece([1.0])),
+                         lambda p: tilefold.piece([1.0]).merge(p), lambda p: p.value(), lambda p: p.to_bytes(), repr,
+                         pickle.dumps, copy.copy, copy.deepcopy],
+        tilefold.ExactAccumulator: [lambda a: a.dtype, lambda a: a.add([1.0]), lambda a: a.value(), lambda a: a.mean(3),
+                                    lambda a: a.merge(tilefold.exact_accumulator("f8")), lambda a: a.to_bytes(),
+                                    lambda a: tilefold.exact_accumulator("f8").merge(a), repr, pickle.dumps, copy.copy,
+                                    copy.deepcopy, lambda a: a == a],
+    }
+    for kind, all_calls in calls.items():
+        bare, failed = kind.__new__(kind), kind.__new__(kind)
+        with pytest.raises(TypeError):
+            failed.__init__(*["c8"] * (kind is tilefold.ExactAccumulator))
+        for call in all_calls:
+            for one in (bare, failed):
+                with pytest.raises(TypeError, match=f"this {kind.__name__} was not made by .*, {kind.__name__}.from_bytes"):
+                    call(one)
+        with pytest.raises(AttributeError, match="no attribute 'size'"):
+            bare.size
+
+
 def test_an_accumulator_is_made_once():
     total = tilefold.exact_accumulator("f8").add([1.0, 2.0])
     handle = total._handle.value

@@ -2,8 +2,9 @@
 """Several results of one call, most of them from one read."""
 from __future__ import annotations
 
+import functools
 from collections import namedtuple
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ._dtypes import FLOAT64, in_numpy, of_dtype, of_means
 from ._gpu_libraries import library_of
 from ._library import ALIASES, not_known, standard_mode
 from ._operations import rounded
-from ._out import check_out, written
+from ._out import check_out, packed, unpacked, written
 from ._reductions import divisor_of, factor_of, folded, max, min, reduce
 
 if TYPE_CHECKING:
@@ -30,6 +31,20 @@ _KNOWN = _OF_SUMMARY + _OTHERS
 _OF_C = {of_c: name for name, of_c in ALIASES.items() if name in _KNOWN}
 
 
+@functools.lru_cache(maxsize=None)
+def _results_of(*names: str) -> Any:
+    """The named tuple of these results. Its pickles name _fused_results, for the type itself has no name."""
+    def reduce_(self: Any) -> Tuple[Callable[..., Any], Tuple[Any, ...]]:
+        return _fused_results, (names, *packed(self))
+
+    return type("Fused", (namedtuple("Fused", names),), {
+        "__slots__": (), "__reduce__": reduce_, "__module__": __name__})
+
+
+def _fused_results(names: Sequence[str], *results: Any) -> Any:
+    return unpacked(fuse(*names)._results, *results)
+
+
 class Fused:
     """What fuse() makes."""
 
@@ -40,7 +55,10 @@ class Fused:
         if not names or len(set(names)) != len(names):
             raise _errors.invalid(f"fuse takes names, each once, not {names}")
         self.names = names
-        self._results: Any = namedtuple("Fused", names)  # type: ignore[misc]
+        self._results = _results_of(*names)
+
+    def __reduce__(self) -> Tuple[Callable[..., Fused], Tuple[str, ...]]:
+        return fuse, self.names
 
     def __repr__(self) -> str:
         return f"tilefold.fuse{self.names}"

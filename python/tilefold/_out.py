@@ -2,10 +2,11 @@
 """Arrays of the user's that take results, on the host."""
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Any, Callable, Tuple
 
 import numpy as np
 
+from ._dtypes import in_numpy, of_name
 from ._errors import invalid
 
 Out = Any  # an array of the result's kind, or None
@@ -57,3 +58,21 @@ def written(out: Out, results: np.ndarray[Any, Any]) -> Any:
         return results[()] if results.ndim == 0 else results
     out[...] = results
     return out
+
+
+def packed(results: Tuple[Any, ...]) -> Tuple[Any, ...]:
+    """Results for a pickle, which then names nothing of NumPy's. Arrays of a GPU are left as they are."""
+    return tuple((one.dtype.name, one.shape if isinstance(one, np.ndarray) else None, one.tobytes())
+                 if isinstance(one, (np.ndarray, np.generic)) else one for one in results)
+
+
+def unpacked(make: Callable[..., Any], *results: Any) -> Any:
+    """What pickles of several results name: make() of what packed() was given."""
+    def one_of(one: Any) -> Any:
+        if not isinstance(one, tuple):
+            return one
+        name, shape, data = one
+        array: Any = np.ndarray(shape or (), in_numpy(of_name(name)), bytearray(data))
+        return array[()] if shape is None else array
+
+    return make(*(one_of(one) for one in results))

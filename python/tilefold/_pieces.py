@@ -8,7 +8,7 @@ import operator
 import os
 import threading
 import weakref
-from typing import Any, Callable, Optional, Tuple, Type
+from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple, Type
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class _Kept:
     _destroy: Callable[..., None]
 
     def __init__(self) -> None:
-        if getattr(self, "_handle", None):
+        if self.__dict__.get("_handle"):
             raise TypeError(f"tilefold: this {type(self).__name__} is made already")
         self._handle = ctypes.c_void_p()
         self._lock = threading.RLock()
@@ -38,11 +38,25 @@ class _Kept:
         _alive[id(self)] = self
 
     def __del__(self) -> None:
-        handle = getattr(self, "_handle", None)
+        handle = self.__dict__.get("_handle")
         if handle:
             type(self)._destroy(handle)
 
+    def _not_made(self) -> TypeError:
+        name = type(self).__name__
+        maker = "piece()" if isinstance(self, Piece) else "exact_accumulator()"
+        return TypeError(f"tilefold: this {name} was not made by {maker}, {name}.from_bytes() or pickle")
+
+    if not TYPE_CHECKING:  # to a type checker the class has what is written here, and nothing else
+        def __getattr__(self, name: str) -> Any:
+            """Of an object from __new__() alone."""
+            if name in ("_handle", "_lock", "_changing", "_is_torn", "_code"):
+                raise self._not_made()
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _require_whole(self) -> None:
+        if not self._handle:  # __init__() has raised
+            raise self._not_made()
         if self._is_torn:
             raise _errors.invalid(f"this {type(self).__name__} was being changed by another thread when the process "
                                   "was forked; make a new one")
@@ -269,8 +283,9 @@ class ExactAccumulator(_Kept):
 
     def __init__(self, dtype: Any) -> None:
         super().__init__()
-        self._code = of_name(dtype)
-        _library.call("tilefold_accumulator_create", _library.Dtype(*self._code, 1), ctypes.byref(self._handle))
+        code = of_name(dtype)
+        _library.call("tilefold_accumulator_create", _library.Dtype(*code, 1), ctypes.byref(self._handle))
+        self._code = code
 
     @property
     def dtype(self) -> str:

@@ -18,7 +18,7 @@ from ._dtypes import (BOOL, Code, ends_of, folded_as, in_numpy, is_float, is_int
                       of_name)
 from ._gpu_libraries import library_of
 from ._operations import Operation, plan_of, rounded
-from ._out import Out, Result, check_out, written
+from ._out import Out, Result, check_out, packed, unpacked, written
 
 
 def _count(x: np.ndarray[Any, Any]) -> Any:
@@ -605,6 +605,9 @@ else:
         value: Any
         fits: Any
 
+        def __reduce__(self) -> Tuple[Any, Tuple[Any, ...]]:
+            return unpacked, (CheckedSum, *packed(self))
+
     class Stats(NamedTuple):
         """What stats() finds. Of an array of a GPU all but the count are arrays there; along axes all are arrays."""
         count: Any
@@ -612,6 +615,9 @@ else:
         variance: Any
         min: Any
         max: Any
+
+        def __reduce__(self) -> Tuple[Any, Tuple[Any, ...]]:
+            return unpacked, (Stats, *packed(self))
 
 
 @_signatures.of_checked_sum

@@ -38,14 +38,6 @@ simd_fold find_simd_fold(simd_op op, simd_type value, simd_type accumulator) {
 
 namespace {
 
-// Highway looks at the processor (18 us, mostly traps of a virtual machine) when the library is
-// loaded. Otherwise the first fold would wait for it inside a static variable's initialization,
-// which a fork meanwhile leaves unfinished in the child: its first fold would wait for ever.
-[[maybe_unused]] const bool is_chosen = [] {
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  return true;
-}();
-
 // Also while one of them is the only one in use.
 const std::vector<std::int64_t>& targets_of_machine() {
   static const std::vector<std::int64_t> targets = hwy::SupportedAndGeneratedTargets();

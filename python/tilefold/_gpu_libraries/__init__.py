@@ -16,7 +16,7 @@ import numpy as np
 from .._errors import unsupported
 from ._base import GpuLibrary, Items
 from ._cupy import Cupy
-from ._dlpack import OF_CUDA, CudaArrays, Dlpack, tensor_of_cuda_array
+from ._dlpack import OF_CUDA, CudaArrays, Dlpack, device_of, tensor_of_cuda_array
 from ._jax import Jax
 from ._numba import Numba
 from ._torch import Torch
@@ -52,7 +52,7 @@ def _library_of_type(kind: Any) -> Optional[GpuLibrary]:
 
 def _dlpack_library(x: Any) -> Optional[GpuLibrary]:
     """Of an array of a GPU whose library is not known."""
-    if not hasattr(x, "__dlpack__") or x.__dlpack_device__()[0] not in OF_CUDA:
+    if not hasattr(x, "__dlpack__") or device_of(x)[0] not in OF_CUDA:
         return None
     for name in ("torch", "cupy"):
         if name in sys.modules:
@@ -85,12 +85,12 @@ def library_of(x: Any) -> Optional[GpuLibrary]:
             return found
     shows_itself = hasattr(x, "__cuda_array_interface__") and not isinstance(x, type)
     if hasattr(x, "__dlpack_device__"):
-        device, number = x.__dlpack_device__()
+        device, number = device_of(x)
         if device not in (1, 3):
             found = _dlpack_library(x)
             if found is not None:
                 return found
-            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({int(device)}, {number}). Arrays of "
+            raise unsupported(f"this {type(x).__name__} is on DLPack's device ({device}, {number}). Arrays of "
                               "other libraries than torch, CuPy and JAX are taken where they are CUDA's and torch or "
                               "CuPy has been imported, whose memory results are")
     elif shows_itself:

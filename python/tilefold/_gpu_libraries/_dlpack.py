@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 import types
-from typing import Any, Callable
+from typing import Any, Callable, Tuple
 
 import numpy as np
 
@@ -16,6 +17,16 @@ from ._base import GpuLibrary, Items
 
 #: DLPack's devices that are CUDA's: its memory, and managed memory.
 OF_CUDA = (2, 13)
+
+
+def device_of(x: Any) -> Tuple[int, int]:
+    """DLPack's device of x, as x says: the kind and the number. UnsupportedError for what is no device."""
+    try:
+        device, number = x.__dlpack_device__()
+        return operator.index(device), operator.index(number)
+    except Exception as error:
+        raise unsupported(f"__dlpack_device__() of this {type(x).__name__} gives no device, which is two integers: "
+                          f"{type(error).__name__}: {error}") from error
 
 
 class Dlpack(GpuLibrary):
@@ -30,7 +41,7 @@ class Dlpack(GpuLibrary):
         self.give: Callable[[Any], Any] = getattr(module, "from_dlpack", lambda x: x)
 
     def owns(self, x: Any) -> bool:
-        return self.base.owns(x) or (isinstance(x, self.kind) and x.__dlpack_device__()[0] in OF_CUDA)
+        return self.base.owns(x) or (isinstance(x, self.kind) and device_of(x)[0] in OF_CUDA)
 
     def view(self, x: Any) -> Any:
         """The same memory; the producer makes it ready in the current stream, as DLPack says."""
