@@ -4,10 +4,12 @@
 // what its values add up to.
 #include <tilefold/tilefold.hpp>
 
+#include <chrono>
 #include <complex>
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -132,6 +134,39 @@ struct ledger {
   }
 };
 
+enum number_of_long : long {};
+
+struct celsius {
+  double degrees;
+  operator double() const { return degrees; }
+};
+
+// A complex number with one more argument, one whose argument is no part, and one without any.
+template <class T, class Unit = void>
+struct measured {
+  using value_type = T;
+  T re = 0, im = 0;
+
+  measured() = default;
+  measured(T r, T i = 0) : re(r), im(i) {}
+  template <class U>
+  explicit measured(const measured<U, Unit>& other)
+      : re(static_cast<T>(other.re)), im(static_cast<T>(other.im)) {}
+  T real() const { return re; }
+  T imag() const { return im; }
+  friend measured operator+(measured a, measured b) { return {a.re + b.re, a.im + b.im}; }
+};
+template <class Unit>
+struct impedance : measured<double> {
+  using measured::measured;
+  friend impedance operator+(impedance a, impedance b) { return {a.re + b.re, a.im + b.im}; }
+};
+struct wave : std::complex<double> {
+  using std::complex<double>::complex;
+  wave() = default;
+  wave(std::complex<double> z) : complex(z) {}
+};
+
 struct joined {
   std::string operator()(std::string_view a, std::string_view b) const {
     return std::string(a) + std::string(b);
@@ -146,6 +181,23 @@ TEST(Accumulator, WithAnInitialValueIsTheTypeThatHoldsBoth) {
   static_assert(gives<std::complex<double>, std::complex<float>, std::complex<double>>);
   static_assert(gives<std::complex<double>, std::complex<double>, int>);
   static_assert(gives<std::complex<float>, float, std::complex<float>>);
+  static_assert(gives<std::complex<double>, double, std::complex<float>>);
+  static_assert(gives<std::complex<double>, std::complex<float>, double>);
+  static_assert(gives<std::complex<float>, half, std::complex<float>>);
+  static_assert(gives<std::complex<double>, double, std::complex<float>, multiplies>);
+  using std::chrono::duration;
+  using milliseconds_32 = duration<std::int32_t, std::milli>;
+  using hours_and_milliseconds =
+      duration<std::common_type_t<std::chrono::hours::rep, std::int32_t>, std::milli>;
+  static_assert(gives<hours_and_milliseconds, std::chrono::hours, milliseconds_32>);
+  static_assert(gives<hours_and_milliseconds, std::chrono::hours, milliseconds_32, maximum>);
+  static_assert(gives<duration<long, std::ratio<1, 6>>, duration<long, std::ratio<1, 2>>,
+                      duration<long, std::ratio<1, 3>>, minimum>);
+  using std::chrono::seconds, std::chrono::sys_days;
+  using time = std::chrono::system_clock::time_point;
+  static_assert(gives<seconds, duration<int>, seconds> && gives<seconds, seconds, duration<int>>);
+  static_assert(gives<duration<double>, duration<float>, duration<double>, maximum>);
+  static_assert(gives<time, sys_days, time, maximum> && gives<time, time, sys_days, minimum>);
   static_assert(gives<float, half, bfloat16, minimum> && gives<half, half, half, minimum>);
   // Views convert to strings explicitly only, but nobody can add views.
   static_assert(gives<std::string, std::string_view, std::string>);
@@ -159,6 +211,76 @@ TEST(Accumulator, WithAnInitialValueIsTheTypeThatHoldsBoth) {
   EXPECT_EQ(reduce(std::vector<std::string_view>{"b", "c"}, std::string("a")), "abc");
   const std::vector<std::complex<double>> z{{1e300, 1.0}, {0.0, 0x1p-40}};
   EXPECT_EQ(reduce(z, std::complex<float>(0)), std::complex<double>(1e300, 1.0 + 0x1p-40));
+  EXPECT_EQ(reduce(std::vector{1e300, 2e300}, std::complex<float>(0, 3)),
+            std::complex<double>(3e300, 3));
+  EXPECT_EQ(reduce(std::vector<std::complex<float>>{{1, 2}, {3, 4}}, 1e300),
+            std::complex<double>(1e300, 6));
+  EXPECT_EQ(
+      reduce(std::vector{std::chrono::hours(400), std::chrono::hours(800)}, milliseconds_32(5)),
+      hours_and_milliseconds(1200LL * 3'600'000 + 5));
+}
+
+TEST(Accumulator, OfComplexNumbersOfAUserIsTheirType) {
+  using ohm = struct ohm;
+  static_assert(gives<measured<double>, measured<float>, double>);
+  static_assert(gives<measured<double>, double, measured<float>>);
+  static_assert(gives<measured<double, ohm>, measured<float, ohm>, double>);
+  static_assert(gives<measured<double, ohm>, measured<double, ohm>, int>);
+  static_assert(gives<impedance<ohm>, impedance<ohm>, double>);
+  static_assert(gives<impedance<ohm>, double, impedance<ohm>>);
+  static_assert(gives<wave, wave, double> && gives<wave, double, wave>);
+  EXPECT_EQ(reduce(std::vector<measured<float>>{{1, 2}, {3, 4}}, 1e300).im, 6);
+  // The operator takes no others.
+  const auto of_floats = [](std::complex<float> a, std::complex<float> b) { return a + b; };
+  static_assert(gives<std::complex<float>, std::complex<float>, double, decltype(of_floats)>);
+  const auto of_any = [](auto a, auto b) { return a + b; };
+  static_assert(gives<std::complex<double>, std::complex<float>, double, decltype(of_any)>);
+  const std::vector<std::complex<float>> z{{0, 1e-30f}};
+  const std::vector<double> x{1e300};
+  EXPECT_EQ(inner_product(z.begin(), z.end(), x.begin(), 0),
+            (std::complex<double>(0, static_cast<double>(1e-30f) * 1e300)));
+}
+
+// What converts to a number is no number: an int has no room for what it becomes.
+TEST(Accumulator, OfWhatConvertsToNumbersIsTheNumber) {
+  static_assert(gives<long, number_of_long, int> && gives<long, number_of_long, char, maximum>);
+  static_assert(gives<double, celsius, int> && gives<double, celsius, int, maximum>);
+  static_assert(gives<double, int, celsius> && gives<double, float, celsius>);
+  static_assert(gives<double, std::reference_wrapper<double>, int>);
+  constexpr auto large = static_cast<number_of_long>(1L << 40);
+  EXPECT_EQ(reduce(std::vector{large, large}, 0), 1L << 41);
+  EXPECT_EQ(reduce(std::vector{large, large}, 0, maximum{}), 1L << 40);
+  EXPECT_EQ(reduce(std::vector<celsius>{{0.5}, {0.25}}, 1), 1.75);
+  EXPECT_EQ(reduce(std::vector<float>{1}, celsius{1e300}), 1e300);
+}
+
+TEST(Accumulator, IsNoViewOfTheInitialValue) {
+  static_assert(gives<std::string, std::string_view, std::string, maximum>);
+  EXPECT_EQ(reduce(std::vector<std::string_view>{"b", "c"}, std::string(50, 'z'), maximum{}),
+            std::string(50, 'z'));
+}
+
+TEST(Accumulator, OfTwoDurationsInVerbs) {
+  using half_seconds = std::chrono::duration<long, std::ratio<1, 2>>;
+  using thirds = std::chrono::duration<long, std::ratio<1, 3>>;
+  using sixths = std::chrono::duration<long, std::ratio<1, 6>>;
+  const std::vector<half_seconds> items{half_seconds(1), half_seconds(2)};
+  const std::vector<int> keys{7, 7};
+  std::vector<int> keys_out(1);
+  std::vector<sixths> out(1);
+  EXPECT_EQ(reduce(items, thirds(1)), sixths(11));
+  EXPECT_EQ(reduce(items, thirds(1), plus{}), sixths(11));
+  const auto is = [&](long value) {
+    EXPECT_EQ(out[0], sixths(value));
+    out[0] = sixths(0);
+  };
+  segmented_reduce(items.data(), 1, 2, out.begin(), thirds(1));
+  is(11);
+  reduce_by_key(keys.begin(), keys.end(), items.begin(), keys_out.begin(), out.begin(), thirds(1));
+  is(11);
+  reduce_by_key(keys.begin(), keys.end(), items.begin(), keys_out.begin(), out.begin(), thirds(1),
+                plus{});
+  is(11);
 }
 
 TEST(Accumulator, OfAUsersOperatorIsWhatItReturns) {

@@ -162,6 +162,18 @@ TEST(CompilerTypes, IntegersOf128BitsHaveWhatIntegersHave) {
 
 #endif
 
+// Of other integers, as clang's _BitInt, the library knows nothing.
+#if defined(__clang__) && __clang_major__ >= 14
+TEST(CompilerTypes, IntegersOfAnyWidthAreNoFloats) {
+  __extension__ using int_16 = _BitInt(16);
+  static_assert(!detail::floating<int_16> && !detail::integer<int_16>);
+  const std::vector<int_16> items{3, 1, 2};
+  EXPECT_TRUE(reduce(items) == int_16{6});
+  EXPECT_TRUE(reduce(items, minimum{}) == int_16{1});
+  EXPECT_EQ(reduce(items, r::arg_max<>()).index, 0);
+}
+#endif
+
 template <class T>
 T number(double x) {
   return static_cast<T>(static_cast<float>(x));

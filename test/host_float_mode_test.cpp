@@ -255,6 +255,20 @@ TEST(HostFloatMode, IsTheCallersAgain) {
   EXPECT_EQ(inf, INFINITY);
 }
 
+#if defined(__SSE__)
+// Sums of doubles that leave the range on the way overflow on purpose.
+TEST(HostFloatMode, TrapsAreOffInAFold) {
+  constexpr control_bits traps_overflow = as_started & ~(1u << 10);
+  const std::vector<double> far(1024, 1e308);  // parts of equal lengths have equal means
+  const float_mode set(traps_overflow);
+  const double mean = tilefold::mean(far), variance = tilefold::variance(far);
+  const auto by_threads = tilefold::mean(host_executor(3), far);
+  EXPECT_EQ(control_bits_now(), traps_overflow);
+  EXPECT_EQ(mean, by_threads);
+  EXPECT_EQ(variance, 0);
+}
+#endif
+
 template <class T>
 class HostFloatModeOfAccumulators : public testing::Test {};
 using accumulated = testing::Types<float, double, half, bfloat16>;

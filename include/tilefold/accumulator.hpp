@@ -10,7 +10,7 @@
 //   (typed_lift) and then to the accumulator.
 // - Any other operator accumulates in what it returns for two (widened, where it can) values.
 // - An initial value takes part: the accumulator is the type that holds both, of two numbers their
-//   common type (with_init).
+//   common type (with_init_t).
 #pragma once
 
 #include <concepts>
@@ -126,36 +126,106 @@ concept converts_to =
 template <class Op, class Acc, class Other>
 concept accumulates_in = converts_to<Other, Acc> && binary_op_on<Op, Acc>;
 
-// The type that holds both the folded values and an initial value. Of types that are not numbers it
-// is what the operator returns for both, or the one that the other converts to and that the
-// operator folds. If both types would do it is the type of the values, unless only values convert
-// to the other type implicitly.
+/// Whether Op folds accumulators of type Acc, to which one of type Other converts implicitly.
+template <class Op, class Acc, class Other>
+concept takes_in = std::convertible_to<Other, Acc> && binary_op_on<Op, Acc>;
+
+// The type that holds both the folded values and an initial value: the first of these that Op folds
+//   numbers             their common type
+//   complex numbers     with the common type of both parts
+//   other types         std::common_type, unless it is a number or a view of the initial value
+//   what + gives        for operators of the library: of an enumeration and an int, an integer
+//   one of the two      the one that the other converts to; if both would do, that of the values,
+//                       unless only values convert to the other type implicitly
+// Whether T may be a view of what an Owner owns, as a std::string_view is of a std::string: it is
+// copied as bytes, the owner is not.
+template <class T, class Owner>
+concept views =
+    std::is_trivially_copyable_v<T> && !std::is_trivially_copyable_v<Owner> && !number<T>;
+
 template <class Op, class Acc, class Init>
 concept gives_accumulator =
     accumulates_in<Op, Acc, Init> && std::same_as<call_result_t<Op, Init, Acc>, Acc>;
 template <class Op, class Acc, class Init>
 concept init_is_wider = (std::convertible_to<Acc, Init> && !std::convertible_to<Init, Acc> &&
                          accumulates_in<Op, Init, Acc> && !gives_accumulator<Op, Acc, Init>) ||
+                        (views<Acc, Init> && accumulates_in<Op, Init, Acc>) ||
                         (!accumulates_in<Op, Acc, Init> && accumulates_in<Op, Init, Acc>);
+
+template <class A, class B>
+using common_number_t = std::common_type_t<
+    std::conditional_t<is_narrow_float<A> || is_narrow_float<B>, widened_t<A>, A>,
+    std::conditional_t<is_narrow_float<A> || is_narrow_float<B>, widened_t<B>, B>>;
+
+// The complex type like Complex with parts of another type, of templates whose first argument is
+// the type of the parts.
+template <class Complex, class Part>
+struct with_parts {};
+template <template <class...> class Complex, class Old, class... More, class Part>
+  requires std::same_as<Old, typename Complex<Old, More...>::value_type> &&
+           complex_like<Complex<Part, More...>>
+struct with_parts<Complex<Old, More...>, Part> {
+  using type = Complex<Part, More...>;
+};
+template <class T>
+struct part_of {
+  using type = T;
+};
+template <complex_like T>
+struct part_of<T> {
+  using type = typename T::value_type;
+};
+template <class A, class B>
+struct common_complex {};
+template <class A, class B>
+  requires(complex_like<A> || complex_like<B>) && number<typename part_of<A>::type> &&
+          number<typename part_of<B>::type>
+struct common_complex<A, B>
+    : with_parts<std::conditional_t<complex_like<A>, A, B>,
+                 common_number_t<typename part_of<A>::type, typename part_of<B>::type>> {};
+template <class A, class B>
+using common_complex_t = typename common_complex<A, B>::type;
+
 template <class Op, class Acc, class Init>
-struct with_init {
-  using type = std::conditional_t<init_is_wider<Op, Acc, Init>, Init, Acc>;
-};
-template <class Op, class Acc>
-struct with_init<Op, Acc, Acc> {
-  using type = Acc;
-};
-template <class Op, class Acc>
-struct with_init<Op, Acc, no_init> {
-  using type = Acc;
-};
-template <class Op, number Acc, number Init>
-  requires(!std::same_as<Acc, Init>)
-struct with_init<Op, Acc, Init>
-    : std::common_type<
-          std::conditional_t<is_narrow_float<Acc> || is_narrow_float<Init>, widened_t<Acc>, Acc>,
-          std::conditional_t<is_narrow_float<Acc> || is_narrow_float<Init>, widened_t<Init>,
-                             Init>> {};
+concept meets_in_common_type =
+    requires { typename std::common_type_t<Acc, Init>; } &&
+    !number<std::common_type_t<Acc, Init>> && takes_in<Op, std::common_type_t<Acc, Init>, Acc> &&
+    takes_in<Op, std::common_type_t<Acc, Init>, Init> &&
+    !views<std::common_type_t<Acc, Init>, Acc> && !views<std::common_type_t<Acc, Init>, Init>;
+
+template <class A, class B>
+using plus_result_t =
+    std::remove_cvref_t<decltype(std::declval<const A&>() + std::declval<const B&>())>;
+template <class Op, class Acc, class Init>
+concept meets_in_sum = normalized_op<Op>::known && requires {
+  typename plus_result_t<Acc, Init>;
+} && takes_in<Op, plus_result_t<Acc, Init>, Acc> && takes_in<Op, plus_result_t<Acc, Init>, Init>;
+
+template <class Op, class Acc, class Init>
+constexpr auto type_with_init() {
+  if constexpr (std::same_as<Init, no_init> || std::same_as<Init, Acc>) {
+    return std::type_identity<Acc>{};
+  } else if constexpr (number<Acc> && number<Init>) {
+    return std::type_identity<common_number_t<Acc, Init>>{};
+  } else if constexpr (requires { requires binary_op_on<Op, common_complex_t<Acc, Init>>; }) {
+    return std::type_identity<common_complex_t<Acc, Init>>{};
+  } else if constexpr (meets_in_common_type<Op, Acc, Init>) {
+    return std::type_identity<std::common_type_t<Acc, Init>>{};
+  } else if constexpr (meets_in_sum<Op, Acc, Init>) {
+    return std::type_identity<plus_result_t<Acc, Init>>{};
+  } else if constexpr (init_is_wider<Op, Acc, Init>) {
+    return std::type_identity<Init>{};
+  } else {
+    return std::type_identity<Acc>{};
+  }
+}
+template <class Op, class Acc, class Init>
+using with_init_t = typename decltype(detail::type_with_init<Op, Acc, Init>())::type;
+
+/// Whether an initial value of this type and folded values have a type that holds both.
+template <class Op, class Acc, class Init>
+concept holds_init =
+    converts_to<Acc, with_init_t<Op, Acc, Init>> && converts_to<Init, with_init_t<Op, Acc, Init>>;
 
 // Op is normalized. Named is the caller's explicit choice or void.
 template <class Named, class Op, class T, class Init>
@@ -165,7 +235,7 @@ struct accumulator {
 template <class Op, class T, class Init>
 struct accumulator<void, Op, T, Init> {
   using from_values = typename op_accumulator<Op, T>::type;
-  using type = typename with_init<Op, from_values, Init>::type;
+  using type = with_init_t<Op, from_values, Init>;
 };
 template <class Op, class T>
 struct accumulator<void, Op, T, no_init> : op_accumulator<Op, T> {};
@@ -173,7 +243,7 @@ struct accumulator<void, Op, T, no_init> : op_accumulator<Op, T> {};
 template <class Op, class T, class Init>
   requires(!std::same_as<Init, no_init>) && (std::same_as<Op, plus> || std::same_as<Op, multiplies>)
 struct accumulator<void, Op, T, Init> {
-  using type = typename with_init<Op, widened_t<T>, widened_t<Init>>::type;
+  using type = with_init_t<Op, widened_t<T>, widened_t<Init>>;
 };
 
 template <class Op, class X, class T>

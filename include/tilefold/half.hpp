@@ -73,16 +73,20 @@ struct made_unsigned<T> {
 template <integer T>
 using made_unsigned_t = typename made_unsigned<T>::type;
 
-/// A floating type of the compiler, also one that the standard library does not know: _Float16,
-/// __bf16 and __float128, which are std::float16_t and the like in C++23.
+/// A number of the compiler that the standard library does not know.
 template <class T>
-concept compiler_float =
-    std::floating_point<T> || (!std::is_class_v<T> && !std::is_union_v<T> && !std::is_enum_v<T> &&
-                               !integer<T> && requires(const T& x) {
-                                 static_cast<T>(0.5f);
-                                 static_cast<float>(x);
-                                 { x / x < x } -> std::same_as<bool>;
-                               });
+concept unknown_number = !std::is_class_v<T> && !std::is_union_v<T> && !std::is_enum_v<T> &&
+                         !std::is_arithmetic_v<T> && !integer<T> && requires(const T& x) {
+                           static_cast<T>(0.5f);
+                           static_cast<float>(x);
+                           { x / x < x } -> std::same_as<bool>;
+                         };
+
+/// A floating type of the compiler, also one that the standard library does not know: _Float16,
+/// __bf16 and __float128, which are std::float16_t and the like in C++23. clang's _BitInt is none.
+template <class T>
+concept compiler_float = std::floating_point<T> ||
+                         (unknown_number<T> && static_cast<float>(static_cast<T>(0.5f)) > 0.0f);
 
 /// The digits of a significand of a float of 16 bits: 11 of binary16, 8 of bfloat16.
 template <class T>

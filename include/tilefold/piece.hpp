@@ -188,8 +188,8 @@ class piece {
     require_little_endian();
     const auto read = detail::piece_bytes::read(bytes, "tilefold");
     if (read.signature != signature()) {
-      throw format_error("tilefold: a piece of " + read.signature + " was found where one of " +
-                         signature() + " is needed");
+      throw format_error("tilefold: a piece of " + read.shown_signature() +
+                         " was found where one of " + signature() + " is needed");
     }
     const typename list::blocks_type blocks{{read.begin, read.end}};
     read.require_values(blocks.count(), sizeof(accumulator), "tilefold");

@@ -76,7 +76,8 @@ auto read_key_arguments(const OpOrInit& op_or_init) {
 }
 template <class Key, class T, class EqualOrInit, class Op>
 auto read_key_arguments(const EqualOrInit& equal_or_init, const Op& op) {
-  constexpr bool init = reducer<Op> || converts_to<EqualOrInit, T> || converts_to<T, EqualOrInit>;
+  constexpr bool init = reducer<Op> || converts_to<EqualOrInit, T> || converts_to<T, EqualOrInit> ||
+                        meets_in_common_type<Op, T, EqualOrInit>;
   if constexpr (is_key_equality<EqualOrInit, Key>) {
     return key_arguments{detail::normalized_equality(equal_or_init), init_and_op{no_init{}, op}};
   } else if constexpr (!detail::is_const<EqualOrInit, Key, Key>()) {

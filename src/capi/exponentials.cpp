@@ -24,16 +24,17 @@ struct pair_apart : r::softmax_pair {
   }
 };
 
-TILEFOLD_HD __noinline__ double logarithm_of_sum(const r::max_and_sum& pair) {
-  return detail::canonical(detail::rounded_sum(pair.max, detail::logarithm(pair.sum)));
+TILEFOLD_HD __noinline__ void write_logarithm(const r::max_and_sum& pair, dtype type, char* to) {
+  const double sum = detail::rounded_sum(pair.max, detail::logarithm(pair.sum));
+  capi::write_rounded(detail::canonical(sum), type, to);
 }
 
 /// log(sum exp(x)) of softmax's pair, as logsumexp gives it.
 struct log_of_pair {
-  double value;
+  r::max_and_sum pair;
 
-  TILEFOLD_HD explicit log_of_pair(const r::max_and_sum& pair) : value(logarithm_of_sum(pair)) {}
-  TILEFOLD_HD void write(dtype type, char* to) const { capi::write_rounded(value, type, to); }
+  TILEFOLD_HD explicit log_of_pair(const r::max_and_sum& of) : pair(of) {}
+  TILEFOLD_HD void write(dtype type, char* to) const { write_logarithm(pair, type, to); }
 };
 
 }  // namespace

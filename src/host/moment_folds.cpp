@@ -494,7 +494,7 @@ class moments_of_rows {
     constexpr std::int64_t at_once = vectors::template rows_at_once<Level>;
     constexpr std::int64_t raw_lanes = hn::MaxLanes(hn::ScalableTag<Raw>());
     constexpr std::int64_t step = at_once > raw_lanes ? at_once : raw_lanes;
-    static const lanes_of_rows<Level> lanes;
+    const auto lanes = host::found_once([] { return lanes_of_rows<Level>(); });
     no_extremes none;
     std::int64_t i = 0;
     for (; i + step <= n; i += step) {

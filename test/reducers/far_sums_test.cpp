@@ -119,6 +119,22 @@ TEST(FarSums, VariancesBeyondTheRangeAreInfinite) {
   }
 }
 
+// n numbers of +-1e153 have the variance 1e306, and n times as much is the sum of their squares.
+TEST(FarSums, VariancesWhoseSquaresAddUpBeyondTheRangeAreInfinite) {
+  for (const int n : {2, 100, 170, 190, 200, 5000, 100000}) {
+    std::vector<double> x(static_cast<std::size_t>(n), 1e153);
+    for (std::size_t i = 0; i < x.size(); i += 2) x[i] = -1e153;
+    SCOPED_TRACE(n);
+    const double found = tilefold::variance(x, divisor::population);
+    EXPECT_EQ(found, tilefold::variance(host_executor(3), x, divisor::population));
+    if (n < 180) {
+      EXPECT_NEAR(found / 1e306, 1, 1e-14);
+    } else {
+      EXPECT_EQ(found, infinity);
+    }
+  }
+}
+
 TEST(FarSums, RandomMeansAreThoseOfTheDefinition) {
   SCOPED_TRACE(seed());
   bit_stream random(seed());

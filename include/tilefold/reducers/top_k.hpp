@@ -3,9 +3,12 @@
 // The k largest or smallest elements and where they stand, for small k.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include <tilefold/config.hpp>
+#include <tilefold/detail/core/function_checks.hpp>
 #include <tilefold/op.hpp>
 #include <tilefold/reducer.hpp>
 #include <tilefold/reducers/arg.hpp>
@@ -94,10 +97,12 @@ struct best_one : arg_extreme<Largest, Nan> {
 template <bool Largest, nan_rule Nan>
 struct ways<best_one<Largest, Nan>> : arg_extreme_ways<Largest, Nan, tie_rule::first> {};
 
+struct keeps_lists {};
+
 /// The best k of all, the same list whatever the order of merging: no two elements are equal, for
 /// their indices differ.
 template <int K, bool Largest, nan_rule Nan>
-struct top_k_reducer {
+struct top_k_reducer : keeps_lists {
   static_assert(K >= 1 && K <= 32, "tilefold: top_k takes k from 1 to 32");
   using reducer_concept = reducer_tag;
   static constexpr bool indexed = true;
@@ -181,6 +186,19 @@ struct bottom_k : detail::top_k_reducer<K, false, Nan> {};
 }  // namespace reducers
 
 namespace detail {
+
+template <class R>
+  requires std::derived_from<R, keeps_lists>
+struct functions_of<R> {
+  template <class T, class...>
+  static constexpr bool fit() {
+    constexpr bool yes = std::is_default_constructible_v<T> && std::is_copy_assignable_v<T>;
+    static_assert(yes,
+                  "tilefold: top_k and bottom_k keep items in an array: they need a default "
+                  "constructor and assignment");
+    return yes;
+  }
+};
 
 template <bool Largest, nan_rule Nan>
 struct best_list_ways : order_free_ways {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The processor's registers that say how it computes with floating numbers: whether subnormal ones
-// count, and how results are rounded. A library built with -ffast-math sets the processor to take
-// subnormals as zero when it is loaded, and fesetround() sets another rounding. A fold sets IEEE
-// 754's defaults and gives the caller's back, so that its bits are the same in every mode. x86 and
-// 64-bit Arm; nothing is done elsewhere. Host only.
+// count, how results are rounded, and whether an overflow is a trap. A library built with
+// -ffast-math sets the processor to take subnormals as zero when it is loaded, and fesetround()
+// sets another rounding. A fold sets IEEE 754's defaults and gives the caller's back, so that its
+// bits are the same in every mode. x86 and 64-bit Arm; nothing is done elsewhere. Host only.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ struct float_control {
   static constexpr std::uint32_t flags = 0x3f;  // what has happened so far
   // Flush-to-zero, denormals-are-zero, rounding.
   static constexpr std::uint32_t mode = 1u << 15 | 1u << 6 | 3u << 13;
+  static constexpr std::uint32_t no_traps = 0x3fu << 7;
   static constexpr std::uint16_t x87_mode = 0xf00;          // precision, rounding
   static constexpr std::uint16_t x87_whole_digits = 0x300;  // of a long double, to nearest
 
@@ -30,9 +31,12 @@ struct float_control {
     asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(now.mxcsr), "=m"(now.x87) : : "memory");
     return now;
   }
-  bool is_default() const { return (mxcsr & mode) == 0 && (x87 & x87_mode) == x87_whole_digits; }
+  bool is_default() const {
+    return (mxcsr & (mode | no_traps)) == no_traps && (x87 & x87_mode) == x87_whole_digits;
+  }
   float_control made_default() const {
-    return {mxcsr & ~mode, static_cast<std::uint16_t>((x87 & ~x87_mode) | x87_whole_digits)};
+    return {(mxcsr & ~mode) | no_traps,
+            static_cast<std::uint16_t>((x87 & ~x87_mode) | x87_whole_digits)};
   }
   /// All but the flags, which stay.
   void set() const {
@@ -43,8 +47,8 @@ struct float_control {
 #elif defined(__aarch64__)
 #define TILEFOLD_KNOWS_FLOAT_CONTROL
 struct float_control {
-  // Flush-to-zero, flush-inputs-to-zero, rounding.
-  static constexpr std::uint64_t mode = 1u << 24 | 1u | 3u << 22;
+  // Flush-to-zero, flush-inputs-to-zero, rounding, traps.
+  static constexpr std::uint64_t mode = 1u << 24 | 1u | 3u << 22 | 0x9f00u;
 
   std::uint64_t fpcr;
 

@@ -20,6 +20,9 @@ namespace tilefold::detail {
 // product of int8 or half neither wraps nor rounds in those.
 template <class A, class B>
 struct meeting : std::common_type<widened_t<A>, widened_t<B>> {};
+template <class A, class B>
+  requires requires { typename common_complex_t<widened_t<A>, widened_t<B>>; }
+struct meeting<A, B> : common_complex<widened_t<A>, widened_t<B>> {};
 template <integer A, integer B>
   requires(sizeof(A) < 4 && sizeof(B) < 4 && std::is_signed_v<A> != std::is_signed_v<B> &&
            !std::same_as<A, bool> && !std::same_as<B, bool>)

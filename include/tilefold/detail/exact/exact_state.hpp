@@ -32,6 +32,12 @@ inline constexpr std::uint64_t plus_infinity = 2;
 inline constexpr std::uint64_t minus_infinity = 4;
 inline constexpr std::uint64_t minus_zero = 8;
 inline constexpr std::uint64_t other = 16;  // anything but -0
+
+/// The mark of an infinity or a NaN.
+template <class T>
+TILEFOLD_HD constexpr std::uint64_t of_not_finite(T x) {
+  return x != x ? nan : x > 0 ? plus_infinity : minus_infinity;
+}
 }  // namespace seen
 
 /// Whether items can leave these marks beside a sum that is zero or is not.

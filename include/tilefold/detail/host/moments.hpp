@@ -177,9 +177,8 @@ class block_fold<source<It>, bound_reducer<R, as_is, T>> {
  private:
   // Found once, as what find() finds of it.
   static simd_fold sum() {
-    static const simd_fold found =
-        find_simd_fold(simd_op::counted_sum, simd_type_of<T>(), simd_type::float64);
-    return found;
+    return host::found_once(
+        [] { return find_simd_fold(simd_op::counted_sum, simd_type_of<T>(), simd_type::float64); });
   }
   static void sum_alone(const void* first, std::int64_t n, block_moments* result) {
     double count_and_sum[2];

@@ -6,6 +6,7 @@
 // here.
 #pragma once
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -147,6 +148,37 @@ const char* simd_target(int index);
 
 /// Makes find_simd_fold() use the named set; null goes back to the best. Not while a fold runs.
 void use_simd_target(const char* name);
+
+/// What Find{}() returns, asked once by each thread that comes before its answer is known. (A local
+/// static has a lock, which a child of fork() waits for without end if a thread of the parent held
+/// it.)
+template <class Find>
+auto found_once(const Find& find) {
+  static_assert(std::is_empty_v<Find>, "one answer is kept for all captures");
+  using found = decltype(find());
+  static_assert(std::is_trivially_copyable_v<found> && sizeof(found) % sizeof(std::uintptr_t) == 0);
+  constexpr std::size_t words = sizeof(found) / sizeof(std::uintptr_t);
+  struct as_words {
+    std::uintptr_t word[words];
+  };
+  static constinit std::atomic<std::uintptr_t> kept[words]{};
+  static constinit std::atomic<bool> is_kept{};
+
+  as_words answer;
+  if (is_kept.load(std::memory_order_acquire)) {
+    for (std::size_t i = 0; i < words; ++i) {
+      answer.word[i] = kept[i].load(std::memory_order_relaxed);
+    }
+    return __builtin_bit_cast(found, answer);
+  }
+  const found result = find();
+  answer = __builtin_bit_cast(as_words, result);
+  for (std::size_t i = 0; i < words; ++i) {
+    kept[i].store(answer.word[i], std::memory_order_relaxed);
+  }
+  is_kept.store(true, std::memory_order_release);
+  return result;
+}
 
 template <class T>
 constexpr simd_type simd_type_of() {

@@ -449,6 +449,8 @@ class threaded {
     return {elements, reducer, fold_array};
   }
 
+  static simd_fold find(simd_key key) { return find_simd_fold(key.op, key.value, key.accumulator); }
+
   // A tree of at least one element on the calling thread.
   template <std::size_t... Index, class... Its, class Reducer>
   static typename Reducer::accumulator fold_tree(
@@ -457,7 +459,7 @@ class threaded {
     using accumulator = typename Reducer::accumulator;
     constexpr simd_key key = range_key_of<Reducer, Its...>;
     if constexpr (worth_asking(key)) {
-      static const simd_fold fold = find_simd_fold(key.op, key.value, key.accumulator);
+      const simd_fold fold = host::found_once([] { return find(range_key_of<Reducer, Its...>); });
       if (fold != nullptr && n >= least_simd_items) {
         return bound_simd_fold<accumulator>(fold, elements.template iterator<Index>(elements)...)(
             0, n);
@@ -465,19 +467,21 @@ class threaded {
     }
     constexpr simd_key places = first_place_key<source<Its...>, Reducer>;
     if constexpr (worth_asking(places)) {
-      static const simd_fold found = find_simd_fold(places.op, places.value, places.accumulator);
+      const simd_fold found =
+          host::found_once([] { return find(first_place_key<source<Its...>, Reducer>); });
       return place_fold<source<Its...>, Reducer>(found, elements, reducer)(0, n);
     } else if constexpr (is_gathered<source<Its...>>) {
       if (n >= least_simd_items) return gathered_of(elements, reducer)(0, n);
     } else if constexpr (folds_exactly<source<Its...>, Reducer>) {
       using exact = exact_fold<source<Its...>, Reducer>;
-      static const exact_cutter cutter = exact_cutter_of<typename exact::terms>();
+      const exact_cutter cutter =
+          host::found_once([] { return exact_cutter_of<typename exact::terms>(); });
       return exact(elements, reducer, cutter)(0, n);
     } else if constexpr (folds_by_parts<source<Its...>, Reducer>) {
       return by_parts(elements, reducer)(0, n);
     } else if constexpr (has_block_parts<Reducer, Its...>) {
       using statistics = block_fold<source<Its...>, Reducer>;
-      static const block_functions functions = statistics::find();
+      const block_functions functions = host::found_once([] { return statistics::find(); });
       return statistics(functions, elements, reducer)(0, n);
     }
     return host::fold(elements, reducer, 0, n);

@@ -24,6 +24,13 @@ struct piece_bytes {
   static constexpr std::uint64_t letters = 0x43504654;  // "TFPC"
   static constexpr std::uint64_t version = 1;
 
+  /// For messages: cut, and without what is not printed.
+  std::string shown_signature() const {
+    std::string shown = signature.substr(0, 200);
+    for (char& c : shown) c = c >= ' ' && c <= '~' ? c : '?';
+    return shown;
+  }
+
   std::vector<std::byte> written() const {
     byte_writer out;
     out.number(letters, 4);

@@ -182,7 +182,8 @@ constexpr third_argument third_argument_is() {
     // The narrow floats convert explicitly only, but 0 and 1.5 are initial values for them.
     constexpr bool narrow = is_narrow_float<X> || is_narrow_float<T>;
     constexpr bool init = std::convertible_to<X, T> || std::convertible_to<T, X> ||
-                          (narrow && (converts_to<X, T> || converts_to<T, X>));
+                          (narrow && (converts_to<X, T> || converts_to<T, X>)) ||
+                          meets_in_common_type<plus, T, X>;
     if constexpr (init) {
       return third_argument::init;
     } else {

@@ -10,6 +10,12 @@
 #include <tilefold/accumulator.hpp>
 #include <tilefold/detail/core/op_reducer.hpp>
 
+namespace tilefold {
+
+enum class tie_rule;
+
+}  // namespace tilefold
+
 namespace tilefold::detail::cuda {
 
 /// Whether kernels may have such accumulators. One that a compiler would take many minutes over
@@ -20,11 +26,17 @@ constexpr bool folds_on_gpus() {
   return true;
 }
 
-/// Whether nvcc knows T in device code. It stops with an internal error at _Float16 and __bf16.
+/// Whether nvcc knows T in device code. It stops with an internal error at _Float16 and __bf16, and
+/// makes a long double a double, whose bytes are not those of the host's.
 template <class T>
 constexpr bool knows_number() {
-  constexpr bool known = !compiler_float<T> || std::same_as<T, float> || std::same_as<T, double> ||
-                         std::same_as<T, long double>;
+  constexpr bool is_long_double = std::same_as<T, long double>;
+  static_assert(!is_long_double,
+                "tilefold: a GPU has no long double: pass the items as double (host memory: pass a "
+                "tilefold::host_executor)");
+  if constexpr (is_long_double) return false;
+  constexpr bool known =
+      !compiler_float<T> || std::same_as<T, float> || std::same_as<T, double> || is_long_double;
   static_assert(
       known,
       "tilefold: device code has no _Float16, __bf16, __float128 or std::float16_t and the "
@@ -35,7 +47,7 @@ constexpr bool knows_number() {
 
 template <class Accumulator, class Result>
 constexpr bool copies_values() {
-  if constexpr (!cuda::knows_number<Accumulator>()) return false;
+  if constexpr (!cuda::knows_number<typename part_of<Accumulator>::type>()) return false;
   constexpr bool accumulator = std::is_trivially_copyable_v<Accumulator>;
   static_assert(accumulator,
                 "tilefold: on a GPU the accumulator must be trivially copyable, for its bytes move "
@@ -92,6 +104,13 @@ template <template <bool, class...> class R, bool B, class... F>
   requires reducer<R<B, F...>>
 inline constexpr bool is_host_function<R<B, F...>> = (is_host_function<F> || ...);
 
+template <template <bool, tie_rule, class> class R, bool B, tie_rule Ties, class F>
+  requires reducer<R<B, Ties, F>>
+inline constexpr bool is_host_function<R<B, Ties, F>> = is_host_function<F>;
+template <template <tie_rule, tie_rule, class> class R, tie_rule Min, tie_rule Max, class F>
+  requires reducer<R<Min, Max, F>>
+inline constexpr bool is_host_function<R<Min, Max, F>> = is_host_function<F>;
+
 /// A type may have a copy constructor of its own. A destructor means that it owns something on the
 /// host, as a std::vector or std::function does; a virtual function exists on the host alone. A
 /// reducer may hold a stand-in.
@@ -114,7 +133,7 @@ constexpr bool copies_function() {
 
 template <class Item>
 constexpr bool copies_item() {
-  if constexpr (!cuda::knows_number<Item>()) return false;
+  if constexpr (!cuda::knows_number<typename part_of<Item>::type>()) return false;
   constexpr bool yes = std::is_trivially_copyable_v<Item>;
   static_assert(
       yes,

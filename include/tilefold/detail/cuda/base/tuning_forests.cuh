@@ -125,11 +125,15 @@ inline constexpr int most_cut_struct_bytes = 64;
 /// Warps that an SM shall hold where blocks fold slices of structs: with more, they spill.
 constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_bytes >= 64 ? 8 : 12; }
 
-/// Trees of 2^k items as levels of one tree: threads of a block, blocks that an SM shall hold, and
-/// how often a chunk has a tile's items.
+/// Trees of 2^k items as levels of one tree: threads of a block, and blocks that an SM shall hold.
 inline constexpr int subtree_nt = 256;
 constexpr int min_resident_subtree_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 2 : 3; }
-inline constexpr int chunk_tiles = 2;
+/// Tiles of items in a chunk of theirs. With two, exponentials of halves compile for a minute, and
+/// few trees leave most warps idle: 1000 of 16 take 5 times as long. (65536 trees of 64, which fill
+/// the GPU either way, take 14% less.)
+constexpr int chunk_tiles(int item_bytes, bool lifts_packets) {
+  return lifts_packets && item_bytes <= 2 ? 1 : 2;
+}
 
 /// Whether two chunks of items leave registers for the rest.
 constexpr bool pays_to_load_chunks_ahead(std::size_t acc_bytes, int width) {

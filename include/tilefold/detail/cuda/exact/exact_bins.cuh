@@ -86,10 +86,7 @@ class warp_bins {
       const bool touched = __double_as_longlong(x) != __double_as_longlong(-0.0);
       if (!__any_sync(full_warp, touched)) continue;
       const bool finite = x - x == 0;
-      found |= seen::other | (finite   ? 0
-                              : x != x ? seen::nan
-                              : x > 0  ? seen::plus_infinity
-                                       : seen::minus_infinity);
+      found |= seen::other | (finite ? 0 : seen::of_not_finite(x));
       cuda::add_to_limbs(word, touched && finite ? count_of(x, unit(b)) : 0, unit(b) - least, lane);
       if (touched) bin[b][lane] = 0.0;
     }

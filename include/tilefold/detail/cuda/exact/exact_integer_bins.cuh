@@ -95,7 +95,7 @@ class warp_integer_bins {
       if (size < 0x7ff00000u) {
         add_to(&bin[1][lane], x * 0x1p-51);  // one bin higher
       } else {
-        found |= x != x ? seen::nan : x > 0 ? seen::plus_infinity : seen::minus_infinity;
+        found |= seen::of_not_finite(x);
       }
       items.put(i, -0.0);
     }

@@ -24,6 +24,7 @@
 #include <tilefold/detail/cuda/base/tuning.cuh>
 #include <tilefold/detail/cuda/base/words.cuh>
 #include <tilefold/detail/cuda/exact/limbs.cuh>
+#include <tilefold/detail/cuda/exact/not_finite.cuh>
 #include <tilefold/detail/cuda/exact/tuning_exact.cuh>
 #include <tilefold/detail/exact/exact_state.hpp>
 #include <tilefold/policy.hpp>
@@ -106,17 +107,7 @@ class warp_products {
   /// Takes what add() refuses: -0 is in its place.
   template <int N>
   __device__ __forceinline__ void take_rare(registers<double, N>& items, int lane) {
-    std::uint64_t found = 0;
-#pragma unroll
-    for (int i = 0; i < N; ++i) {
-      const double x = items[i];
-      if (x - x == 0) continue;
-      found |= seen::other | (x != x  ? seen::nan
-                              : x > 0 ? seen::plus_infinity
-                                      : seen::minus_infinity);
-      items.put(i, -0.0);
-    }
-    const unsigned of_warp = cuda::warp_or(static_cast<unsigned>(found));
+    const unsigned of_warp = cuda::take_not_finite(items);
     if (lane == 0) marks |= of_warp;
   }
 

@@ -38,7 +38,8 @@ namespace tilefold::detail::cuda {
 template <class Source, class Reducer, class Init, class Out>
 class subtree_work {
   using acc = typename Reducer::accumulator;
-  static constexpr int vt = chunk_tiles * warp_policy<Source>.vt;
+  static constexpr int vt =
+      cuda::chunk_tiles(item_bytes<Source>, Reducer::lifts_packets) * warp_policy<Source>.vt;
   static constexpr tile_shape shape = shape_of<acc>(vt, static_cast<const Source*>(nullptr));
   static constexpr int stripe_items = warp_size * shape.width;
   static constexpr int width_bits = tree::floor_log2(shape.width);
