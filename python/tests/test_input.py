@@ -46,6 +46,30 @@ def test_an_array_that_shows_no_device(device):
         assert device is not raises or str(found.value).endswith("RuntimeError: deleted")
 
 
+@pytest.mark.parametrize("dtype", [[1], "f8\0", "\ud800", "nonsense", object(), {}, "O", "U3", 5])
+def test_no_dtype(dtype):
+    for call in (lambda: tilefold.exact_accumulator(dtype), lambda: tilefold.sum([1.0, 2.0], dtype=dtype)):
+        with pytest.raises(tilefold.UnsupportedError, match=r"^tilefold\.\w+: "):
+            call()
+
+
+def test_notes_of_an_error_go_through_pickle():
+    with pytest.raises(tilefold.TilefoldError) as caught:
+        tilefold.sum(["text"])
+    caught.value.asked_by = "somebody"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.asked_by == "somebody" and again.status == caught.value.status and str(again) == str(caught.value)
+
+
+def test_no_memory_for_a_device_is_told_as_that():
+    class Odd(Tensor):
+        def __dlpack_device__(self):
+            raise MemoryError("for two integers")
+
+    with pytest.raises(MemoryError, match="for two integers"):
+        tilefold.sum(Odd(np.ones(3)))
+
+
 class CudaArray:
     __cuda_array_interface__ = {"shape": (3,), "typestr": "<f4", "data": (4096, False), "version": 3}
 

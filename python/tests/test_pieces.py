@@ -220,6 +220,32 @@ def test_a_fork_while_another_thread_holds_the_lock(make):
     assert kept.value() == before
 
 
+@pytest.mark.parametrize("make,change", [
+    (lambda begin: tilefold.piece(np.ones(10), begin), "tilefold_piece_append"),
+    (lambda begin: tilefold.exact_accumulator("f8").add(np.ones(10)), "tilefold_accumulator_add")])
+def test_a_handler_uses_what_another_thread_merges(make, change):
+    """The main thread changes x, while another one merges x into y. A handler that comes into the change asks for y:
+    it would wait for ever if the other thread held y and waited for x."""
+    y, x, in_change, own, values = make(0), make(10), threading.Event(), tilefold._pieces._library.call, []
+    merge = threading.Thread(target=lambda: in_change.wait() and y.merge(x))
+
+    def call(name, *arguments):
+        if name == change and not in_change.is_set():
+            in_change.set()
+            merge.join(0.5)  # it waits for x
+            handler = threading.Thread(target=lambda: values.append(y.value()), daemon=True)
+            handler.start()
+            handler.join(20)
+        return own(name, *arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tilefold._pieces._library, "call", call)
+        merge.start()
+        x._add(change, np.ones(3), (2, 64), None)
+        merge.join()
+    assert values == [10] and y.value() == 23
+
+
 def test_a_fork_in_a_call_goes_on_with_it():
     """A signal's handler that forks comes into a call of its own thread: the child goes on with the call."""
     kept, forked = tilefold.piece(np.ones(10)), []
@@ -277,6 +303,26 @@ def test_pickles_of_results_name_functions_of_the_package_alone():
             for again in (Allowing(io.BytesIO(data)).load(), copy.copy(function), copy.deepcopy(function)):
                 assert type(again) is type(function) and again.names == function.names
                 assert repr(again(x)) == repr(function(x))
+
+
+def test_pickles_of_results_keep_what_a_user_put_there():
+    """Arrays that are not ours are pickled as NumPy does."""
+    found = tilefold.stats(items("f8", (3, 4)), 1)
+    swapped = np.arange(1.0, 4.0).astype(">f8")
+    record = np.array([(1, 2.5)], [("a", "i4"), ("b", "f8")])
+    masked = np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+    objects = np.array([1, None, "three"], object)
+    for other in (swapped, record, masked, objects, np.datetime64("2026-01-01"), np.array(["a", "bc"]), np.longdouble(3),
+                  np.array([[1, 2]], "m8[s]"), swapped[0], ("float64", None, b"12345678"), None, "text"):
+        kept = found._replace(mean=other)
+        for again in (pickle.loads(pickle.dumps(kept)), copy.deepcopy(kept)):
+            assert type(again) is type(kept) and type(again.mean) is type(other)
+            if isinstance(other, (np.ndarray, np.generic)):
+                # NumPy's pickles of an older protocol keep the items of the other byte order, and not the order.
+                assert again.mean.dtype in (other.dtype, other.dtype.newbyteorder("=")) and np.array_equal(again.mean, other)
+            else:
+                assert again.mean == other
+            assert same_bits(again.variance, found.variance)
 
 
 def test_a_fused_function_goes_to_other_processes():

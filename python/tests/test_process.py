@@ -86,6 +86,22 @@ def test_a_fork_after_use():
     assert same_bits(tilefold.sum(x), expected) and tilefold.get_num_threads() == 0
 
 
+def test_no_call_imports_a_module():
+    """A forked child would wait for an import that another thread had begun."""
+    calls = """
+import sys, numpy, tilefold
+x = numpy.ones((9, 8))
+before = set(sys.modules)
+for call in (tilefold.sum, tilefold.stats, tilefold.argmax, tilefold.fuse("mean", "max"), tilefold.piece,
+             tilefold.exact_accumulator("f8").add, lambda x: tilefold.sum(x, 0), lambda x: tilefold.sum(x, dtype="f4"),
+             lambda x: tilefold.batched([x[0]]), lambda x: tilefold.segment_reduce(x[0], [0, 3, 8]),
+             lambda x: tilefold.reduce_by_key(x[0], x[1])):
+    call(x)
+    assert set(sys.modules) == before, (call, set(sys.modules) - before)
+"""
+    subprocess.run([sys.executable, "-c", calls], check=True, timeout=100)
+
+
 def test_a_fork_while_another_thread_folds():
     x = items("f8", 1_000_000)
     expected = tilefold.sum(x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+import sys
 from typing import TYPE_CHECKING, Any, Protocol, Sequence, Tuple, Union
 
 import numpy as np
@@ -50,7 +51,9 @@ def array_of(x: Any) -> np.ndarray[Any, Any]:
     The caller may change shape, strides and dtype of x during the call, from another thread or a signal handler. The
     view keeps those that x had when the view was made.
     """
-    if isinstance(x, np.ma.MaskedArray):
+    # Whoever has such an array has imported numpy.ma. (Nothing is imported in a call: a forked child would wait for
+    # an import that another thread had begun.)
+    if isinstance(x, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
         raise unsupported("masks are not taken: use x.filled(value), or x.compressed()")
     if isinstance(x, (np.ndarray, np.generic)):
         return np.asarray(x).view()

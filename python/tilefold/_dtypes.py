@@ -7,7 +7,7 @@ from typing import Any, Dict, Tuple
 
 import numpy as np
 
-from ._errors import unsupported
+from ._errors import TilefoldError, unsupported
 
 #: DLPack's code and the bits of a type.
 Code = Tuple[int, int]
@@ -35,16 +35,29 @@ def is_integer(code: Code) -> bool:
     return code[0] in (0, 1, 6)
 
 
+def is_known(dtype: np.dtype[Any]) -> bool:
+    return dtype.name in _CODES and bool(dtype.isnative)
+
+
 @functools.lru_cache(maxsize=None)
 def of_dtype(dtype: np.dtype[Any]) -> Code:
-    if dtype.name not in _CODES or not dtype.isnative:
+    if not is_known(dtype):
         raise unsupported(f"arrays of {dtype} are not taken")
     return _CODES[dtype.name]
 
 
-@functools.lru_cache(maxsize=None)
 def of_name(dtype: Any) -> Code:
     """The code of what a user names a dtype by: torch.float32, "f4", numpy.float32; in any byte order."""
+    try:
+        return _of_name(dtype)
+    except TilefoldError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise unsupported(f"dtype {ascii(dtype)} is none: {error}") from error
+
+
+@functools.lru_cache(maxsize=None)
+def _of_name(dtype: Any) -> Code:
     name = str(dtype).partition(".")[2] if str(dtype).startswith("torch.") else None
     if name is None and dtype == "bfloat16":
         name = "bfloat16"

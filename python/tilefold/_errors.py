@@ -33,9 +33,9 @@ class TilefoldError(RuntimeError):
         super().__init__(re.sub(r"^tilefold(_\w+)?(?=: )", _function(), text))
         self.status = status
 
-    def __reduce__(self) -> Tuple[type, Tuple[int, str]]:
-        # The arguments of __init__, so that an error comes back whole from another process.
-        return type(self), (self.status, str(self))
+    def __reduce__(self) -> Tuple[type, Tuple[int, str], Dict[str, Any]]:
+        # The arguments of __init__ and all attributes, so that an error comes back whole from another process.
+        return type(self), (self.status, str(self)), self.__dict__
 
 
 class EmptyError(TilefoldError, ValueError):

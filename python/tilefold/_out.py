@@ -6,7 +6,7 @@ from typing import Any, Callable, Tuple
 
 import numpy as np
 
-from ._dtypes import in_numpy, of_name
+from ._dtypes import in_numpy, is_known, of_name
 from ._errors import invalid
 
 Out = Any  # an array of the result's kind, or None
@@ -60,16 +60,28 @@ def written(out: Out, results: np.ndarray[Any, Any]) -> Any:
     return out
 
 
+class _Packed(Tuple[Any, ...]):
+    """An array or a NumPy scalar of ours in a pickle: name of its dtype, shape or None, bytes."""
+
+    __slots__ = ()
+
+
+def _is_ours(one: Any) -> bool:
+    """Whether its bytes are those of a dtype that we name. A user may have put other objects among the results."""
+    return (type(one) is np.ndarray or isinstance(one, np.generic)) and is_known(one.dtype)
+
+
 def packed(results: Tuple[Any, ...]) -> Tuple[Any, ...]:
-    """Results for a pickle, which then names nothing of NumPy's. Arrays of a GPU are left as they are."""
-    return tuple((one.dtype.name, one.shape if isinstance(one, np.ndarray) else None, one.tobytes())
-                 if isinstance(one, (np.ndarray, np.generic)) else one for one in results)
+    """Results for a pickle, which then names nothing of NumPy's. Other objects, as arrays of a GPU, are left as they
+    are."""
+    return tuple(_Packed((one.dtype.name, one.shape if isinstance(one, np.ndarray) else None, one.tobytes()))
+                 if _is_ours(one) else one for one in results)
 
 
 def unpacked(make: Callable[..., Any], *results: Any) -> Any:
     """What pickles of several results name: make() of what packed() was given."""
     def one_of(one: Any) -> Any:
-        if not isinstance(one, tuple):
+        if not isinstance(one, _Packed):
             return one
         name, shape, data = one
         array: Any = np.ndarray(shape or (), in_numpy(of_name(name)), bytearray(data))

@@ -2,6 +2,7 @@
 """Parts of a sequence as values, and sums that need no order: what is kept, sent, and put together later."""
 from __future__ import annotations
 
+import copy
 import ctypes
 import math
 import operator
@@ -76,11 +77,11 @@ class _Kept:
             self._changing = before
 
     def _change_with(self, name: str, other: _Kept) -> None:
-        """Calls a function of two, held in an order that all threads have in common."""
-        first, second = sorted((self, other), key=id)
-        with first._lock, second._lock:
-            other._require_whole()
-            self._change(name, other._handle)
+        """Calls a function of two. It takes a copy of the other, for whoever holds one lock must not wait for another:
+        a signal's handler may use either."""
+        copied = copy.copy(other)
+        with self._lock:
+            self._change(name, copied._handle)
 
     def _bytes(self, name: str) -> bytes:
         size = ctypes.c_int64()

@@ -203,6 +203,7 @@ namespace {
       try {
         (void)kernels();
         (void)dots();
+        (void)log_softmax_kernels<host_executor>();
       } catch (...) {  // no memory: the table is not begun
       }
     },

@@ -31,14 +31,20 @@ using rows_kernel = basic_rows_kernel<executor_here>;
 
 void add_log_softmax(std::vector<rows_kernel>& all);
 
-/// Runs what is there for the types of `call`.
-inline void run_log_softmax(executor_here& exec, const rows_call& call) {
-  static const std::vector<rows_kernel> all = [] {
-    std::vector<rows_kernel> made;
+/// Those of one executor.
+template <class Exec>
+const std::vector<basic_rows_kernel<Exec>>& log_softmax_kernels() {
+  static const std::vector<basic_rows_kernel<Exec>> all = [] {
+    std::vector<basic_rows_kernel<Exec>> made;
     add_log_softmax(made);
     return made;
   }();
-  for (const rows_kernel& one : all) {
+  return all;
+}
+
+/// Runs what is there for the types of `call`.
+inline void run_log_softmax(executor_here& exec, const rows_call& call) {
+  for (const rows_kernel& one : log_softmax_kernels<executor_here>()) {
     if (one.items == call.type && one.results == call.results_type) return one.run(exec, call);
   }
   throw unsupported("tilefold_log_softmax: there is none of " + std::string(name_of(call.type)) +

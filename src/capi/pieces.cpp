@@ -38,25 +38,25 @@ std::vector<std::byte> written(const tilefold_piece& piece) {
 }
 
 /// A piece of no items with this signature; throws format_error for a signature of no operation.
-std::unique_ptr<tilefold_piece> piece_called(const std::string& signature) {
+std::unique_ptr<tilefold_piece> piece_called(const detail::piece_bytes& read) {
   for (int i = 0; i < num_named_ops; ++i) {
     for (int j = 0; j < num_dtypes; ++j) {
       const auto which = static_cast<op>(i);
       const auto type = static_cast<dtype>(j);
       const auto* const found = kernels().find(which, type);
-      if (found == nullptr || signature_of(which, type, *found->pieces) != signature) continue;
+      if (found == nullptr || signature_of(which, type, *found->pieces) != read.signature) continue;
       return std::make_unique<tilefold_piece>(
           tilefold_piece{which, type, found->pieces, found->has_empty, found->pieces->make(0)});
     }
   }
-  throw format_error("tilefold_piece_from_bytes: a piece of " + signature.substr(0, 100) +
+  throw format_error("tilefold_piece_from_bytes: a piece of " + read.shown_signature() +
                      ", which this library does not know");
 }
 
 std::unique_ptr<tilefold_piece> piece_of_bytes(std::span<const std::byte> bytes) {
   const std::string who = "tilefold_piece_from_bytes";
   const auto read = detail::piece_bytes::read(bytes, who);
-  auto piece = piece_called(read.signature);
+  auto piece = piece_called(read);
   const piece_kind& kind = *piece->kind;
   read.require_values(kind.num_values(read.begin, read.end),
                       static_cast<std::size_t>(kind.value_bytes), who);
@@ -159,6 +159,7 @@ tilefold_status tilefold_piece_info(const tilefold_piece* piece, const char** op
     const reader read("tilefold_piece_info");
     const tilefold_piece& of = read.there(piece, "piece");
     read.require(op, "op", false);
+    read.require(dtype, "dtype", false);
     read.require(begin, "begin", false);
     read.require(end, "end", false);
     if (op != nullptr) *op = capi::name_of(of.which).data();

@@ -67,8 +67,9 @@ class reader {
   template <class T>
   void require(const T* pointer, const char* name, bool is_used) const {
     if (is_used && pointer == nullptr) fail(TILEFOLD_NULL_POINTER, std::string(name) + " is null");
-    if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) {
-      require_multiple(pointer, sizeof(T), name, "its type");
+    if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T> ||
+                  std::is_same_v<T, tilefold_dtype>) {
+      require_multiple(pointer, alignof(T), name, "its type");
     }
   }
 

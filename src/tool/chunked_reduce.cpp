@@ -230,7 +230,7 @@ void reduce_in_chunks(const std::string& file, const reduce_options& options, op
   piece_task task{range.begin, range.end,
                   std::max<std::int64_t>(options.chunk_bytes / item_bytes, 1)};
   if (auto piece = kept.left_behind()) {
-    task.parts.push_back(std::move(*piece));
+    task.parts.push_back({std::move(*piece), options.checkpoint});
     input.notes.push_back("went on from checkpoint " + in_quotes(options.checkpoint));
   }
   const fold_result result = while_whole(input.file, [&] {
@@ -290,7 +290,7 @@ void reduce_on_ranks(const std::string& file, const reduce_options& options, op_
   piece_task whole{0, 0, 1};
   for (rank_message& said : tell_all(ranks, {failure, "", seconds, std::move(task.piece)})) {
     seconds = std::max(seconds, said.seconds);
-    whole.parts.push_back(std::move(said.piece));
+    whole.parts.push_back({std::move(said.piece)});
   }
   whole.end = input->count;
   fold_job job{op, input->type, input->data, input->count, 1, false, options.k, file};

@@ -30,8 +30,9 @@ chosen_backend choose_backend(const executor_options& options) {
   try {
     return {make_cuda_backend(), ""};
   } catch (const no_gpu_error& reason) {
-    if (options.on == "cuda") throw input_error(std::string("--on cuda: ") + reason.what());
-    return {make_host_backend(options.threads), std::string(" (no GPU: ") + reason.what() + ")"};
+    if (options.on == "cuda") throw input_error(std::string("--on cuda: ") + message_of(reason));
+    return {make_host_backend(options.threads),
+            std::string(" (no GPU: ") + message_of(reason) + ")"};
   }
 }
 

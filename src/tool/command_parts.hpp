@@ -13,6 +13,7 @@
 #include "backend.hpp"
 #include "commands.hpp"
 #include "input.hpp"
+#include "input_error.hpp"
 
 namespace tilefold::tool {
 
@@ -44,7 +45,7 @@ std::optional<std::string> failure_of(Call call) {
   } catch (const std::bad_alloc&) {
     return "out of memory";
   } catch (const std::exception& error) {
-    return error.what();
+    return message_of(error);
   }
 }
 

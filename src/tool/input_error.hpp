@@ -4,6 +4,7 @@
 // line and does not name the file; whoever knows the file's name puts it in front.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@ class input_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A file's name on one line: control bytes escaped, everything else as it is.
+/// A file's name on one line: letters of UTF-8 as they are, everything else escaped, and without
+/// its middle if it has thousands of bytes.
 std::string one_line(std::string_view name);
 
 /// A piece of a file's contents or of a command line, in quotes: anything but printable ASCII
@@ -28,14 +30,19 @@ std::string in_quotes(std::string_view text);
 /// escaped, and without its middle if it is too long for one line.
 std::string printable(std::string_view message);
 
-/// Calls read(), which gives bytes of a file to the library. The library's errors, which may quote
-/// the bytes, become input_error.
+/// The message of an error of the library, without the library's name, with which the tool's
+/// lines begin.
+std::string message_of(const std::exception& error);
+
+/// Calls read(), which gives bytes of `file`, if it has a name, to the library. The library's
+/// errors, which may quote the bytes, become input_error.
 template <class Read>
-auto reading_bytes(Read read) {
+auto reading_bytes(Read read, const std::string& file = {}) {
   try {
     return read();
   } catch (const tilefold::error& error) {
-    throw input_error(printable(error.what()));
+    const std::string what = printable(message_of(error));
+    throw input_error(file.empty() ? what : one_line(file) + ": " + what);
   }
 }
 

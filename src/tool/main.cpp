@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line of the tool `tilefold`: parses it and calls the subcommand.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <csignal>
@@ -281,11 +284,19 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A limit of the size of files is an error of write() like a full disk, and is said as one.
   std::signal(SIGXFSZ, SIG_IGN);
+  // A file that is opened must not get the number of a stream that is closed: it would take what is
+  // printed. Printing to it fails instead.
+  int free_number = 0;
+  while (free_number <= STDERR_FILENO) {
+    free_number = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (free_number < 0) return exit_bad_input;
+  }
+  close(free_number);
   int exit_code;
   try {
     exit_code = run(argc, argv);
   } catch (const std::exception& error) {
-    return fail(error.what());
+    return fail(message_of(error));
   }
   std::cout.flush();
   if (!std::cout) return fail("cannot write to standard output");

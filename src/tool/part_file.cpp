@@ -4,6 +4,8 @@
 // byte of each number first.
 #include "part_file.hpp"
 
+#include <csignal>
+
 #include <tilefold/detail/core/byte_format.hpp>
 #include <tilefold/detail/ranks/piece_bytes.hpp>
 
@@ -106,9 +108,20 @@ std::vector<std::byte> part_bytes(const part_file& part) {
 
 void write_part(const std::string& path, const part_file& part, const std::string& suffix) {
   const std::vector<std::byte> bytes = part_bytes(part);
-  replacement_file file(path, suffix);
-  file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  file.commit();
+  try {
+    const signals_deferred deferred;
+    replacement_file file(path, suffix);
+    file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    file.commit();
+  } catch (const input_error&) {
+    if (caught_signal == 0) throw;
+  }
+  // The file is there or is not, but not half of it: now the signal ends the program, as it would.
+  if (caught_signal != 0) {
+    const int caught = caught_signal;
+    caught_signal = 0;
+    std::raise(caught);
+  }
 }
 
 }  // namespace tilefold::tool

@@ -50,8 +50,8 @@ merged_parts merge_parts(std::vector<named_part> parts) {
   whole.end = parts.back().part.end;
   piece_task task{whole.begin, whole.end, 1};
   for (named_part& part : parts) {
-    merged.files.push_back(part.file);
-    task.parts.push_back(std::move(part.part.piece));
+    task.parts.push_back({std::move(part.part.piece), part.file});
+    merged.files.push_back(std::move(part.file));
   }
   // All items are in the pieces, so none is read.
   fold_job job{whole.op, whole.type, nullptr, 0, 1, false, whole.k, merged.files.front()};

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include <tilefold/piece.hpp>
@@ -17,11 +18,16 @@
 
 namespace tilefold::tool {
 
+struct named_piece {
+  std::vector<std::byte> bytes;
+  std::string name{};  // of the file that has it, for messages
+};
+
 struct piece_task {
   std::int64_t begin;  // which of the job's items to fold
   std::int64_t end;
-  std::int64_t chunk;                           // items at a time
-  std::vector<std::vector<std::byte>> parts{};  // pieces to go on from, one after the other
+  std::int64_t chunk;                // items at a time
+  std::vector<named_piece> parts{};  // pieces to go on from, one after the other
 
   /// Is told before the first chunk how many items the parts hold already.
   std::function<void(std::int64_t done)> begins = [](std::int64_t) {};
@@ -41,7 +47,8 @@ auto run(piece_task& task, const Executor& executor, const Items& first, const O
          bool empty_has_value) {
   piece<std::iter_value_t<Items>, Op> whole(op, task.begin);
   for (std::size_t i = 0; i < task.parts.size(); ++i) {
-    const auto part = reading_bytes([&] { return whole.from_bytes(task.parts[i]); });
+    const auto part =
+        reading_bytes([&] { return whole.from_bytes(task.parts[i].bytes); }, task.parts[i].name);
     if (i == 0) {
       whole = part;
     } else {

@@ -66,8 +66,13 @@ class statistics {
     const std::size_t jobs = std::min(static_cast<std::size_t>(options_.jobs), files_.size());
     std::vector<std::future<void>> workers;
     for (std::size_t i = 0; i < jobs; ++i) {
-      workers.push_back(std::async(std::launch::async, [this] { work(); }));
+      try {
+        workers.push_back(std::async(std::launch::async, [this] { work(); }));
+      } catch (const std::system_error&) {
+        break;  // no more threads: those that there are do it
+      }
     }
+    if (workers.empty()) work();
     int exit_code = exit_success;
     for (std::size_t i = 0; i < files_.size(); ++i) {
       if (!print(i)) exit_code = exit_bad_input;

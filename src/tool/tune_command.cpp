@@ -48,7 +48,7 @@ std::unique_ptr<tuner> require_tuner() {
   try {
     return make_cuda_tuner();
   } catch (const no_gpu_error& reason) {
-    throw input_error(std::string("tune needs a GPU: ") + reason.what());
+    throw input_error(std::string("tune needs a GPU: ") + message_of(reason));
   }
 }
 

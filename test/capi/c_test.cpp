@@ -987,6 +987,12 @@ TEST_F(CInterface, MisalignedPointersAreRefused) {
   check("count", 4, [&](int off) {
     return tilefold_result("sum", f64, nullptr, at(reinterpret_cast<std::int32_t*>(out), off));
   });
+  const auto dtype_at = [&](int off) { return at(reinterpret_cast<tilefold_dtype*>(out), off); };
+  static_assert(alignof(tilefold_dtype) == 2 && sizeof(tilefold_dtype) == 4);
+  check("result", 2, [&](int off) { return tilefold_result("sum", f64, dtype_at(off), nullptr); });
+  check("dtype", 2, [&](int off) {
+    return tilefold_piece_info(piece, nullptr, dtype_at(off), nullptr, nullptr);
+  });
   check("executor", 8, [&](int off) {
     return tilefold_host_executor(1, at(reinterpret_cast<tilefold_executor**>(out), off));
   });

@@ -24,6 +24,8 @@ def device_of(x: Any) -> Tuple[int, int]:
     try:
         device, number = x.__dlpack_device__()
         return operator.index(device), operator.index(number)
+    except MemoryError:
+        raise
     except Exception as error:
         raise unsupported(f"__dlpack_device__() of this {type(x).__name__} gives no device, which is two integers: "
                           f"{type(error).__name__}: {error}") from error

@@ -408,6 +408,49 @@ TEST(cli, numbers_are_decimal) {
   EXPECT_EQ(result["value"], 790);
 }
 
+// What a terminal would take for a command, or what turns the direction of writing.
+TEST(cli, names_of_files_are_shown_as_letters) {
+  const std::string letters = "\u00e9\u65e5\U0001f600";
+  const scratch files;
+  for (const auto& [name, shown] : std::vector<std::pair<std::string, std::string>>{
+           {letters, letters},
+           {"\x9b"
+            "2J",
+            "\\x9b2J"},
+           {"a\u009b"
+            "2J",
+            "a\\xc2\\x9b2J"},
+           {"\u202e"
+            "gpj",
+            "\\xe2\\x80\\xaegpj"},
+           {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+           {"\xc3", "\\xc3"},
+           {"\xf0\x8f\xbf\xbf", "\\xf0\\x8f\\xbf\\xbf"}}) {
+    const outcome result = tool()({"reduce", "--op", "sum", files.path(name)});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.err.find("/" + shown + ":"), std::string::npos) << result.err;
+  }
+  const outcome result = tool()({"reduce", "--op", "sum", std::string(100000, 'n')});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_LT(result.err.size(), 2500u);
+}
+
+// A file that is opened would get the number of a stream that is closed, and what is printed.
+TEST(cli, closed_streams_take_nothing_into_files) {
+  const scratch files;
+  const std::string input = files.file("f.npy", npy_file("<f4", std::vector<float>(100, 1.0f)));
+  const std::string check = files.path("check");
+  for (const std::string closed : {" >&-", " <&- >&-", " <&- >&- 2>&-"}) {
+    const std::string command = TILEFOLD_TOOL " reduce --on host --checkpoint " + check +
+                                " --checkpoint-seconds 0 --chunk 64 " + input + closed;
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 2) << command;
+  }
+  // With standard input closed alone nothing is lost.
+  EXPECT_EQ(std::system((TILEFOLD_TOOL " reduce --on host " + input + " <&- >/dev/null").c_str()),
+            0);
+}
+
 TEST(cli, what_is_no_argument_is_cut) {
   const std::string message = tool()({"reduce", "--" + std::string(100000, 'x') + "\x9b"}).err;
   EXPECT_EQ(message.rfind("tilefold: ", 0), 0u);
@@ -541,7 +584,7 @@ TEST(cli, generate_refuses) {
   expect_complaint({"generate", "--dtype", "bfloat16", "--bytes", "4", file}, "bfloat16");
   expect_complaint({"generate", file}, "--bytes");
   expect_complaint({"generate", "--bytes", "4", files.path("")}, "is a directory");
-  expect_complaint({"generate", "--bytes", "4", "/dev/null"}, "/dev/null: is not a regular file");
+  expect_complaint({"generate", "--bytes", "4", "/dev/null"}, "'/dev/null' is not a regular file");
   expect_complaint({"generate", "--bytes", "4", files.path("no/such/place")}, "cannot create");
   EXPECT_EQ(files.num_files(), 0u);
 }

@@ -173,6 +173,17 @@ void expect_short(const std::string& message, const std::string& words) {
   }
 }
 
+// The file, and all of a text that has a 0 in it.
+TEST(forged_parts, of_another_kind_are_named) {
+  const scratch files;
+  const std::string part =
+      files.file("part", said{.piece = piece_called(std::string("sum\0of", 6))}.file());
+  const std::string message = complaint({"merge", part});
+  EXPECT_EQ(message.rfind("tilefold: " + part + ": a piece of sum?of was found where one of ", 0),
+            0u)
+      << message;
+}
+
 const std::vector<std::string> long_texts{std::string(1000000, 'a'), std::string(1000000, '\x9b'),
                                           "\x1b[2J\r\n\x9b\xff"};
 

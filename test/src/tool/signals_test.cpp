@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "npy_writer.hpp"
+#include "part_file.hpp"
 #include "run_tool.hpp"
 #include "support/items.hpp"
 #include "support/random.hpp"
@@ -85,6 +86,40 @@ TEST(signals, whatever_ends_a_run_the_next_one_goes_on) {
       if (kills >= 4) break;
     }
   }
+}
+
+// A part of 64 MiB takes its time: the signal comes while it is written.
+TEST(signals, a_part_is_written_whole_or_not_at_all) {
+  const scratch files;
+  const std::string part = files.path("p.part");
+  tilefold::tool::part_file what{};
+  what.piece.resize(64 << 20);
+  int ended = 0;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    for (int i = 0; i < 4; ++i) {
+      const pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        tilefold::tool::write_part(part, what);
+        _exit(0);
+      }
+      const auto begins = std::chrono::steady_clock::now();
+      while (!std::filesystem::exists(part + tilefold::tool::unfinished_part) &&
+             std::chrono::steady_clock::now() - begins < std::chrono::seconds(20)) {
+      }
+      kill(child, signal);
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      ended += WIFSIGNALED(status) ? 1 : 0;
+      EXPECT_TRUE(WIFSIGNALED(status) ? WTERMSIG(status) == signal : status == 0);
+      EXPECT_FALSE(std::filesystem::exists(part + tilefold::tool::unfinished_part)) << signal;
+      if (std::filesystem::exists(part)) {
+        EXPECT_GT(std::filesystem::file_size(part), 64u << 20);
+        std::filesystem::remove(part);
+      }
+    }
+  }
+  EXPECT_GT(ended, 0);
 }
 
 }  // namespace
