@@ -254,8 +254,49 @@ TEST(Accumulator, OfWhatConvertsToNumbersIsTheNumber) {
   EXPECT_EQ(reduce(std::vector<float>{1}, celsius{1e300}), 1e300);
 }
 
-TEST(Accumulator, IsNoViewOfTheInitialValue) {
+// Two doubles, that add up without rounding: of a number, and a number of it.
+template <class T>
+struct exact_pair {
+  T high, low;
+  exact_pair(T h, T l = 0) : high(h), low(l) {}
+  operator T() const { return high + low; }
+};
+template <class T>
+exact_pair<T> operator+(const exact_pair<T>& a, const exact_pair<T>& b) {
+  const T sum = a.high + b.high;
+  const T part = sum - a.high;
+  return {sum, a.low + b.low + ((a.high - (sum - part)) + (b.high - part))};
+}
+
+struct named {
+  int x;
+};
+struct tagged : named {
+  int y = 6;
+  tagged(named n) : named(n) {}
+};
+struct point {
+  double x, y;
+  point(std::pair<double, double> p) : x(p.first), y(p.second) {}
+  operator std::pair<double, double>() const { return {x, y}; }
+};
+
+TEST(Accumulator, OfWhatConvertsBothWaysIsTheItemsOrNoNumber) {
+  using pair = exact_pair<double>;
+  static_assert(gives<pair, pair, double> && gives<pair, double, pair>);
+  static_assert(gives<pair, pair, int> && gives<pair, float, pair>);
+  EXPECT_EQ(reduce(std::vector<pair>{1e16, 1, -1e16}, 0.0), 1.0);
+  const auto first = [](const auto& a, const auto&) { return a; };
+  static_assert(gives<tagged, tagged, named, decltype(first)>);
+  static_assert(gives<point, point, std::pair<double, double>, decltype(first)>);
+  static_assert(gives<bool, bool, std::true_type, logical_and>);
+  static_assert(
+      gives<std::uint8_t, std::uint8_t, std::integral_constant<std::uint8_t, 5>, maximum>);
+}
+
+TEST(Accumulator, IsNoViewOfTheOther) {
   static_assert(gives<std::string, std::string_view, std::string, maximum>);
+  static_assert(gives<std::string, std::string, std::string_view, maximum>);
   EXPECT_EQ(reduce(std::vector<std::string_view>{"b", "c"}, std::string(50, 'z'), maximum{}),
             std::string(50, 'z'));
 }

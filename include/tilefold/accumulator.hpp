@@ -126,31 +126,14 @@ concept converts_to =
 template <class Op, class Acc, class Other>
 concept accumulates_in = converts_to<Other, Acc> && binary_op_on<Op, Acc>;
 
+// What the type that holds both the folded values and an initial value is chosen among.
+
 /// Whether Op folds accumulators of type Acc, to which one of type Other converts implicitly.
 template <class Op, class Acc, class Other>
 concept takes_in = std::convertible_to<Other, Acc> && binary_op_on<Op, Acc>;
 
-// The type that holds both the folded values and an initial value: the first of these that Op folds
-//   numbers             their common type
-//   complex numbers     with the common type of both parts
-//   other types         std::common_type, unless it is a number or a view of the initial value
-//   what + gives        for operators of the library: of an enumeration and an int, an integer
-//   one of the two      the one that the other converts to; if both would do, that of the values,
-//                       unless only values convert to the other type implicitly
-// Whether T may be a view of what an Owner owns, as a std::string_view is of a std::string: it is
-// copied as bytes, the owner is not.
-template <class T, class Owner>
-concept views =
-    std::is_trivially_copyable_v<T> && !std::is_trivially_copyable_v<Owner> && !number<T>;
-
-template <class Op, class Acc, class Init>
-concept gives_accumulator =
-    accumulates_in<Op, Acc, Init> && std::same_as<call_result_t<Op, Init, Acc>, Acc>;
-template <class Op, class Acc, class Init>
-concept init_is_wider = (std::convertible_to<Acc, Init> && !std::convertible_to<Init, Acc> &&
-                         accumulates_in<Op, Init, Acc> && !gives_accumulator<Op, Acc, Init>) ||
-                        (views<Acc, Init> && accumulates_in<Op, Init, Acc>) ||
-                        (!accumulates_in<Op, Acc, Init> && accumulates_in<Op, Init, Acc>);
+template <class From, class To>
+concept converts_one_way = std::convertible_to<From, To> && !std::convertible_to<To, From>;
 
 template <class A, class B>
 using common_number_t = std::common_type_t<
@@ -186,21 +169,59 @@ struct common_complex<A, B>
 template <class A, class B>
 using common_complex_t = typename common_complex<A, B>::type;
 
+// Whether T is a view of an Owner, as a std::string_view is of a std::string.
+template <class T, class Owner>
+concept views =
+    converts_one_way<Owner, T> && std::constructible_from<Owner, T> && requires(const T& view) {
+      view.data();
+      view.size();
+    };
+
+// A base would lose what a derived class has more.
 template <class Op, class Acc, class Init>
 concept meets_in_common_type =
     requires { typename std::common_type_t<Acc, Init>; } &&
     !number<std::common_type_t<Acc, Init>> && takes_in<Op, std::common_type_t<Acc, Init>, Acc> &&
-    takes_in<Op, std::common_type_t<Acc, Init>, Init> &&
-    !views<std::common_type_t<Acc, Init>, Acc> && !views<std::common_type_t<Acc, Init>, Init>;
+    takes_in<Op, std::common_type_t<Acc, Init>, Init> && !std::is_base_of_v<Acc, Init> &&
+    !std::is_base_of_v<Init, Acc>;
 
+// Of an enumeration or a class that becomes a number, and a number, of which it can not be made. A
+// constant, which has no members, is no wider for that + promotes it.
 template <class A, class B>
 using plus_result_t =
     std::remove_cvref_t<decltype(std::declval<const A&>() + std::declval<const B&>())>;
 template <class Op, class Acc, class Init>
-concept meets_in_sum = normalized_op<Op>::known && requires {
-  typename plus_result_t<Acc, Init>;
-} && takes_in<Op, plus_result_t<Acc, Init>, Acc> && takes_in<Op, plus_result_t<Acc, Init>, Init>;
+concept meets_in_sum =
+    normalized_op<Op>::known &&
+    ((number<Init> && converts_one_way<Acc, Init>) ||
+     (number<Acc> && converts_one_way<Init, Acc>)) &&
+    requires { typename plus_result_t<Acc, Init>; } && number<plus_result_t<Acc, Init>> &&
+    !(std::same_as<plus_result_t<Acc, Init>, int> &&
+      (std::is_empty_v<Acc> || std::is_empty_v<Init>)) &&
+    takes_in<Op, plus_result_t<Acc, Init>, Acc> && takes_in<Op, plus_result_t<Acc, Init>, Init>;
 
+template <class Op, class Acc, class Init>
+concept gives_accumulator =
+    accumulates_in<Op, Acc, Init> && std::same_as<call_result_t<Op, Init, Acc>, Acc>;
+template <class Op, class Acc, class Init>
+concept init_is_wider =
+    (converts_one_way<Acc, Init> && accumulates_in<Op, Init, Acc> &&
+     !gives_accumulator<Op, Acc, Init>) ||
+    (number<Acc> && std::convertible_to<Acc, Init> && accumulates_in<Op, Init, Acc>) ||
+    (!accumulates_in<Op, Acc, Init> && accumulates_in<Op, Init, Acc>);
+
+/// The first of these that Op folds:
+///
+///     numbers              their common type
+///     complex numbers      with the common type of both parts
+///     a view of the other  the other
+///     other types          std::common_type, unless it is a number or a base of one of them
+///     one is a number      of the library's operators what + gives, if the number makes none of
+///     the
+///                          other: of an enumeration and an int, an integer
+///     one of the two       the one that the other converts to; if both would do, that of the
+///     values,
+///                          unless they alone convert implicitly, or are numbers
 template <class Op, class Acc, class Init>
 constexpr auto type_with_init() {
   if constexpr (std::same_as<Init, no_init> || std::same_as<Init, Acc>) {
@@ -209,6 +230,10 @@ constexpr auto type_with_init() {
     return std::type_identity<common_number_t<Acc, Init>>{};
   } else if constexpr (requires { requires binary_op_on<Op, common_complex_t<Acc, Init>>; }) {
     return std::type_identity<common_complex_t<Acc, Init>>{};
+  } else if constexpr (views<Acc, Init> && accumulates_in<Op, Init, Acc>) {
+    return std::type_identity<Init>{};
+  } else if constexpr (views<Init, Acc> && accumulates_in<Op, Acc, Init>) {
+    return std::type_identity<Acc>{};
   } else if constexpr (meets_in_common_type<Op, Acc, Init>) {
     return std::type_identity<std::common_type_t<Acc, Init>>{};
   } else if constexpr (meets_in_sum<Op, Acc, Init>) {
@@ -221,11 +246,6 @@ constexpr auto type_with_init() {
 }
 template <class Op, class Acc, class Init>
 using with_init_t = typename decltype(detail::type_with_init<Op, Acc, Init>())::type;
-
-/// Whether an initial value of this type and folded values have a type that holds both.
-template <class Op, class Acc, class Init>
-concept holds_init =
-    converts_to<Acc, with_init_t<Op, Acc, Init>> && converts_to<Init, with_init_t<Op, Acc, Init>>;
 
 // Op is normalized. Named is the caller's explicit choice or void.
 template <class Named, class Op, class T, class Init>

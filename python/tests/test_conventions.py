@@ -379,3 +379,34 @@ def test_dlpack_of_version_1():
         tilefold.sum(x, 0, out=shown)
     result = tilefold.sum(x, 0)
     assert np.shares_memory(np.from_dlpack(result), result), "results go to other libraries in the same way"
+
+
+def test_dtype_with_initial():
+    for function, numpys in ((tilefold.sum, np.sum), (tilefold.prod, np.prod)):
+        for dtype in ("i4", "i8", "u2", "f2", "f4", "f8"):
+            for x in (np.array([1, 2], "i4"), np.arange(1, 7, dtype="u1").reshape(2, 3)):
+                for axis in (None, 0):
+                    found, expected = (f(x, axis, dtype=dtype, initial=3) for f in (function, numpys))
+                    assert found.dtype == expected.dtype == np.dtype(dtype) and np.array_equal(found, expected)
+    out = np.zeros((), "i4")
+    assert tilefold.sum(np.ones(2, "i4"), dtype="i4", initial=2**31 - 1, out=out) is out and out == 1 - 2**31
+
+
+def test_initial_of_a_numpy_integer():
+    for kind in (np.int64, np.int8, np.uint64):
+        assert tilefold.sum(np.ones(2, "u8"), initial=kind(1)) == 3
+        assert tilefold.max(np.ones(2, "u1"), initial=kind(7)) == 7
+    with pytest.raises(tilefold.ArgumentError, match="initial is -1"):
+        tilefold.sum(np.ones(2, "u8"), initial=np.int64(-1))
+
+
+@pytest.mark.parametrize("axis", [True, False, np.True_, 1.5, "0", [0], (0, True), (0.0,)])
+def test_an_axis_is_an_integer(axis):
+    for function in (tilefold.sum, tilefold.argmax, tilefold.stats, tilefold.logsumexp, tilefold.fuse("mean")):
+        with pytest.raises(tilefold.UnsupportedError, match="axis is "):
+            function(np.ones((2, 3)), axis)
+
+
+def test_repr_of_a_sum_that_does_not_fit():
+    kept = tilefold.exact_accumulator("u8").add(np.array([2**63] * 2, "u8"))
+    assert repr(kept) == "tilefold.ExactAccumulator('uint64', value beyond uint64)"

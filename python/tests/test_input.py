@@ -46,11 +46,13 @@ def test_an_array_that_shows_no_device(device):
         assert device is not raises or str(found.value).endswith("RuntimeError: deleted")
 
 
-@pytest.mark.parametrize("dtype", [[1], "f8\0", "\ud800", "nonsense", object(), {}, "O", "U3", 5])
+@pytest.mark.parametrize("dtype", [[1], "f8\0", "\ud800", "nonsense", object(), {}, "O", "U3", 5, "f8,,f4", "(2,f8",
+                                   "a" * 10**6, [("a", "f8")]])
 def test_no_dtype(dtype):
     for call in (lambda: tilefold.exact_accumulator(dtype), lambda: tilefold.sum([1.0, 2.0], dtype=dtype)):
-        with pytest.raises(tilefold.UnsupportedError, match=r"^tilefold\.\w+: "):
+        with pytest.raises(tilefold.UnsupportedError, match=r"^tilefold\.\w+: ") as found:
             call()
+        assert len(str(found.value)) < 200
 
 
 def test_notes_of_an_error_go_through_pickle():
@@ -226,7 +228,7 @@ def test_bad_out_is_refused_and_stays_as_it_was():
     (lambda x: tilefold.sum(x, axis=2), ValueError, "no axis 2 in an array of rank 2"),
     (lambda x: tilefold.sum(x, axis=-3), ValueError, "no axis -3"),
     (lambda x: tilefold.sum(x, axis=(0, -2)), ValueError, r"named twice in \(0, -2\)"),
-    (lambda x: tilefold.sum(x, axis=1.0), TypeError, "float"),
+    (lambda x: tilefold.sum(x, axis=1.0), TypeError, "axis is 1.0"),
     (lambda x: tilefold.sum(5, axis=0), ValueError, "no axis 0 in an array of rank 0"),
     (lambda x: tilefold.reduce(x, "summ"), ValueError, "'summ', did you mean 'sum'. There are sum, sum64"),
     (lambda x: tilefold.reduce(x, None), ValueError, "op is None"),

@@ -152,3 +152,24 @@ def test_numbers_of_threads_that_are_refused(threads):
     with pytest.raises(TypeError):
         threads(1.5)
     assert tilefold.get_num_threads() == 3 and tilefold.sum([1, 2]) == 3
+
+
+def test_items_at_odd_addresses():
+    """Contiguous, so that NumPy would leave them where they are."""
+    x = items("f8", 12)
+    odd = np.frombuffer(b"\0" + x.tobytes(), "f8", offset=1)
+    record = np.zeros(1, [("tag", "u1"), ("value", "f8", 12)])
+    record["value"] = x
+    for y in (odd, odd.reshape(3, 4), record["value"], odd[:0], odd[:1].reshape(())):
+        assert y.size == 0 or not y.flags.aligned
+        same = np.array(y)
+        assert same_bits(tilefold.sum(y), tilefold.sum(same))
+        for axis in range(y.ndim):
+            assert same_bits(tilefold.sum(y, axis), tilefold.sum(same, axis))
+    assert same_bits(tilefold.piece(odd).value(), tilefold.sum(x))
+    assert same_bits(tilefold.exact_accumulator("f8").add(odd).value(), tilefold.exact_sum(x))
+    offsets = np.frombuffer(b"\0" + np.array([0, 5, 12]).tobytes(), "i8", offset=1)
+    assert same_bits(tilefold.segment_reduce(odd, offsets), tilefold.segment_reduce(x, [0, 5, 12]))
+    keys, sums = tilefold.reduce_by_key(odd, odd)
+    assert same_bits(sums, tilefold.reduce_by_key(x, x)[1]) and len(keys) == 12
+    assert same_bits(tilefold.batched([odd, odd[:3]]), tilefold.batched([x, x[:3]]))

@@ -227,7 +227,7 @@ def test_a_handler_uses_what_another_thread_merges(make, change):
     """The main thread changes x, while another one merges x into y. A handler that comes into the change asks for y:
     it would wait for ever if the other thread held y and waited for x."""
     y, x, in_change, own, values = make(0), make(10), threading.Event(), tilefold._pieces._library.call, []
-    merge = threading.Thread(target=lambda: in_change.wait() and y.merge(x))
+    merge = threading.Thread(target=lambda: in_change.wait(60) and y.merge(x), daemon=True)
 
     def call(name, *arguments):
         if name == change and not in_change.is_set():
@@ -242,8 +242,8 @@ def test_a_handler_uses_what_another_thread_merges(make, change):
         patch.setattr(tilefold._pieces._library, "call", call)
         merge.start()
         x._add(change, np.ones(3), (2, 64), None)
-        merge.join()
-    assert values == [10] and y.value() == 23
+        merge.join(60)
+    assert not merge.is_alive() and values == [10] and y.value() == 23
 
 
 def test_a_fork_in_a_call_goes_on_with_it():

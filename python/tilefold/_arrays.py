@@ -78,8 +78,9 @@ def items_of(x: Any) -> np.ndarray[Any, Any]:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     size = array.dtype.itemsize
-    if size and (not array.flags.aligned or builtins.any(step % size for step in array.strides)):
-        array = np.ascontiguousarray(array).reshape(array.shape)
+    # An array without items counts as aligned to NumPy, wherever it is.
+    if size and (not array.flags.aligned or not array.size or builtins.any(step % size for step in array.strides)):
+        array = array.copy()  # np.ascontiguousarray() leaves unaligned items where they are, if they are contiguous
     return array
 
 
@@ -99,7 +100,12 @@ def axes_of(axis: Axis, rank: int) -> Tuple[int, ...]:
     named = axis if isinstance(axis, tuple) else (axis,)
     found = []
     for one in named:
-        one = operator.index(one)
+        try:
+            if isinstance(one, (bool, np.bool_)):
+                raise TypeError
+            one = operator.index(one)
+        except TypeError:
+            raise unsupported(f"axis is {axis!r}, and must be None, an integer or a tuple of integers") from None
         if not -rank <= one < rank:
             raise bad_shape(f"there is no axis {one} in an array of rank {rank}")
         found.append(one % rank)

@@ -52,8 +52,9 @@ def of_name(dtype: Any) -> Code:
         return _of_name(dtype)
     except TilefoldError:
         raise
-    except (TypeError, ValueError) as error:
-        raise unsupported(f"dtype {ascii(dtype)} is none: {error}") from error
+    except (TypeError, ValueError, SyntaxError) as error:
+        shown = ascii(dtype)
+        raise unsupported(f"dtype {shown if len(shown) <= 80 else shown[:77] + '...'} is none") from error
 
 
 @functools.lru_cache(maxsize=None)

@@ -26,7 +26,7 @@ def _function() -> str:
 
 
 class TilefoldError(RuntimeError):
-    """What libtilefold refused. The text names the bad value; `status` is the code of tilefold.h."""
+    """What libtilefold refused. The text names the bad value; `status` is the code of its C interface."""
 
     def __init__(self, status: int, text: str) -> None:
         # What was refused comes under the name of a function of C, or of none.

@@ -2,7 +2,6 @@
 """Parts of a sequence as values, and sums that need no order: what is kept, sent, and put together later."""
 from __future__ import annotations
 
-import copy
 import ctypes
 import math
 import operator
@@ -76,10 +75,20 @@ class _Kept:
         finally:
             self._changing = before
 
+    def _copy(self) -> _Kept:
+        raise NotImplementedError
+
     def _change_with(self, name: str, other: _Kept) -> None:
-        """Calls a function of two. It takes a copy of the other, for whoever holds one lock must not wait for another:
-        a signal's handler may use either."""
-        copied = copy.copy(other)
+        """Calls a function of two. Whoever holds one lock must not wait for another, because a signal's handler may use
+        either: if somebody uses the other, its bytes are merged."""
+        with self._lock:
+            if other._lock.acquire(blocking=False):
+                try:
+                    other._require_whole()
+                    return self._change(name, other._handle)
+                finally:
+                    other._lock.release()
+        copied = other._copy()
         with self._lock:
             self._change(name, copied._handle)
 
@@ -233,6 +242,9 @@ class Piece(_Kept):
         _library.call("tilefold_piece_from_bytes", data, len(data), ctypes.byref(made._handle))
         return made
 
+    def _copy(self) -> Piece:
+        return Piece.from_bytes(self._bytes("tilefold_piece_bytes"))
+
     def __reduce__(self) -> Tuple[Callable[..., Piece], Tuple[Type[Piece], bytes]]:
         return _from_bytes, (type(self), self.to_bytes())
 
@@ -326,7 +338,7 @@ class ExactAccumulator(_Kept):
         return mean
 
     def to_bytes(self) -> bytes:
-        """Those of tilefold::exact_accumulator::to_bytes() in C++: equal for equal items."""
+        """For another process, of any machine that stores the least byte of a number first: equal for equal items."""
         return self._bytes("tilefold_accumulator_bytes")
 
     @classmethod
@@ -346,11 +358,17 @@ class ExactAccumulator(_Kept):
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
+    def _copy(self) -> ExactAccumulator:
+        return ExactAccumulator.from_bytes(self.dtype, self._bytes("tilefold_accumulator_bytes"))
+
     def __reduce__(self) -> Tuple[Callable[..., ExactAccumulator], Tuple[Type[ExactAccumulator], str, bytes]]:
         return _from_bytes, (type(self), self.dtype, self.to_bytes())
 
     def __repr__(self) -> str:
-        return f"tilefold.ExactAccumulator({self.dtype!r}, value={self.value()!r})"
+        try:
+            return f"tilefold.ExactAccumulator({self.dtype!r}, value={self.value()!r})"
+        except _errors.TilefoldError:
+            return f"tilefold.ExactAccumulator({self.dtype!r}, value beyond {name_of(self._code)})"
 
 
 def exact_accumulator(dtype: Any) -> ExactAccumulator:

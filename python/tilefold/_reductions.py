@@ -134,7 +134,7 @@ def _whole(x: Any, op: str) -> Any:
     if most_bytes and 0 < x.nbytes <= most_bytes:
         return other(x)
     flags = x.flags
-    if not flags.c_contiguous or not flags.aligned:
+    if not flags.c_contiguous or not flags.aligned or not x.size:
         return None
     idle = _idle_results()
     try:
@@ -211,6 +211,8 @@ def reduce(x: Items, op: str, axis: Axis = None, *, keepdims: bool = False, out:
 def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
     """That `initial` is a number, of the kind of a result of `dtype`, and that integers hold it."""
     try:
+        if isinstance(initial, np.integer):
+            initial = int(initial)
         kind = np.min_scalar_type(initial) if isinstance(initial, int) else np.asarray(initial).dtype
         fits = np.shape(initial) == () and np.can_cast(kind, dtype, "same_kind")
         if fits and dtype.kind in "iu":
@@ -221,8 +223,9 @@ def _require_initial(initial: Any, dtype: np.dtype[Any], name: str) -> None:
         raise _errors.invalid(f"initial is {initial!r}, and must be a number that is {name}")
 
 
-def _joined(op: str, initial: Any, fold: Any, x: Items, out: Out, stream: Any) -> Any:
-    """fold(), with `initial` before all items: what `op` makes of the two. All in one stream."""
+def _joined(op: str, initial: Any, fold: Any, x: Items, out: Out, stream: Any, dtype: Any = None) -> Any:
+    """fold(), with `initial` before all items: what `op` makes of the two, in `dtype` if it is named. All in one
+    stream."""
     library = library_of(x)
     with _gpu.current(library, x, stream), _library.standard_mode():
         result = fold()
@@ -230,10 +233,14 @@ def _joined(op: str, initial: Any, fold: Any, x: Items, out: Out, stream: Any) -
             name = name_of(library.code_of(result))
             # A bfloat16 takes what a float32 takes.
             _require_initial(initial, np.dtype("float32" if name == "bfloat16" else name), name)
-            return _gpu.fold(library, library.stacked(initial, result), op, 0, False, out)
+            both = library.stacked(initial, result)
+            if dtype is not None:
+                return _gpu.in_dtype(library, both, op, dtype, 0, False, out)
+            return _gpu.fold(library, both, op, 0, False, out)
         result = np.asarray(result)
         _require_initial(initial, result.dtype, str(result.dtype))
-        return _fold(np.stack([np.full(result.shape, initial, result.dtype), result]), op, 0, False, out)
+        both = np.stack([np.full(result.shape, initial, result.dtype), result])
+        return _fold(both, op, 0, False, out) if dtype is None else _in_dtype(op, both, dtype, 0, False, out, None, None)
 
 
 def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Out, initial: Any,
@@ -242,7 +249,7 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
     keepdims = keepdims is not False and flag_of(keepdims)
     if initial is not None:
         return _joined(op, initial, lambda: _in_dtype(op, x, dtype, axis, keepdims, None, None, None), x,
-                       out, stream)
+                       out, stream, dtype)
     if dtype is None:
         return reduce(x, op, axis, keepdims=keepdims, out=out, stream=stream)
     library = library_of(x)

@@ -24,7 +24,8 @@ def _offsets_of(offsets: Items) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max:
         at = int(array.argmax())
         raise _errors.invalid(f"offset {at} is {array[at]}")
-    return np.ascontiguousarray(array, np.int32 if array.dtype == np.int32 else np.int64)
+    row = np.ascontiguousarray(array, np.int32 if array.dtype == np.int32 else np.int64)
+    return row if row.flags.aligned else row.copy()
 
 
 @_signatures.of_segments

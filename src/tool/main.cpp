@@ -286,12 +286,9 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   // A file that is opened must not get the number of a stream that is closed: it would take what is
   // printed. Printing to it fails instead.
-  int free_number = 0;
-  while (free_number <= STDERR_FILENO) {
-    free_number = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (free_number < 0) return exit_bad_input;
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0) return exit_bad_input;
   }
-  close(free_number);
   int exit_code;
   try {
     exit_code = run(argc, argv);

@@ -108,20 +108,26 @@ std::vector<std::byte> part_bytes(const part_file& part) {
 
 void write_part(const std::string& path, const part_file& part, const std::string& suffix) {
   const std::vector<std::byte> bytes = part_bytes(part);
-  try {
+  const auto write = [&] {
     const signals_deferred deferred;
     replacement_file file(path, suffix);
     file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     file.commit();
-  } catch (const input_error&) {
-    if (caught_signal == 0) throw;
-  }
-  // The file is there or is not, but not half of it: now the signal ends the program, as it would.
-  if (caught_signal != 0) {
+  };
+  // The file is there or is not, but not half of it: now the signal does what it would have done.
+  const auto pass_on_signal = [] {
+    if (caught_signal == 0) return;
     const int caught = caught_signal;
     caught_signal = 0;
     std::raise(caught);
+  };
+  try {
+    write();
+  } catch (const input_error& error) {
+    pass_on_signal();
+    throw input_error(one_line(path) + ": " + error.what());
   }
+  pass_on_signal();
 }
 
 }  // namespace tilefold::tool

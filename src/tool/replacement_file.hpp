@@ -50,8 +50,7 @@ class replacement_file {
     struct stat status;
     // A rename would replace a device or a FIFO, and fail on a directory only after all the work.
     if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-      throw input_error(in_quotes(path) +
-                        (S_ISDIR(status.st_mode) ? " is a directory" : " is not a regular file"));
+      throw input_error(S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
     }
     fd_ = open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd_ < 0 && errno == EEXIST) {

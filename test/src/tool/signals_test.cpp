@@ -100,12 +100,17 @@ TEST(signals, a_part_is_written_whole_or_not_at_all) {
       const pid_t child = fork();
       ASSERT_GE(child, 0);
       if (child == 0) {
-        tilefold::tool::write_part(part, what);
+        try {
+          tilefold::tool::write_part(part, what);
+        } catch (...) {
+          _exit(1);
+        }
         _exit(0);
       }
       const auto begins = std::chrono::steady_clock::now();
       while (!std::filesystem::exists(part + tilefold::tool::unfinished_part) &&
              std::chrono::steady_clock::now() - begins < std::chrono::seconds(20)) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
       }
       kill(child, signal);
       int status = 0;
