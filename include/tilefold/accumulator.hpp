@@ -216,12 +216,10 @@ concept init_is_wider =
 ///     complex numbers      with the common type of both parts
 ///     a view of the other  the other
 ///     other types          std::common_type, unless it is a number or a base of one of them
-///     one is a number      of the library's operators what + gives, if the number makes none of
-///     the
-///                          other: of an enumeration and an int, an integer
+///     one is a number      what + gives, for operators of the library and if the number makes
+///                          none of the other: of an enumeration and an int, an integer
 ///     one of the two       the one that the other converts to; if both would do, that of the
-///     values,
-///                          unless they alone convert implicitly, or are numbers
+///                          values, unless they alone convert implicitly or are numbers
 template <class Op, class Acc, class Init>
 constexpr auto type_with_init() {
   if constexpr (std::same_as<Init, no_init> || std::same_as<Init, Acc>) {
