@@ -185,8 +185,8 @@ concept meets_in_common_type =
     takes_in<Op, std::common_type_t<Acc, Init>, Init> && !std::is_base_of_v<Acc, Init> &&
     !std::is_base_of_v<Init, Acc>;
 
-// Of an enumeration or a class that becomes a number, and a number, of which it can not be made. A
-// constant, which has no members, is no wider for that + promotes it.
+// An enumeration or a class converts to a number, and the number does not convert to it. A class
+// without members is a constant: that + makes a bool or a char an int does not widen it.
 template <class A, class B>
 using plus_result_t =
     std::remove_cvref_t<decltype(std::declval<const A&>() + std::declval<const B&>())>;

@@ -152,9 +152,7 @@ struct exact_state {
   // Notes x, which is not finite.
   template <std::floating_point T>
   TILEFOLD_HD void mark(T x) {
-    marks |= seen::other | (detail::is_nan(x) ? seen::nan
-                            : x > T{}         ? seen::plus_infinity
-                                              : seen::minus_infinity);
+    marks |= seen::other | seen::of_not_finite(x);
   }
 };
 

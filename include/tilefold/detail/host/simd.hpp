@@ -149,9 +149,9 @@ const char* simd_target(int index);
 /// Makes find_simd_fold() use the named set; null goes back to the best. Not while a fold runs.
 void use_simd_target(const char* name);
 
-/// What Find{}() returns, asked once by each thread that comes before its answer is known. (A local
-/// static has a lock, which a child of fork() waits for without end if a thread of the parent held
-/// it.)
+/// What find() returns, which is kept for later calls. Threads that come before it is known each
+/// call find(). (A local static has a lock: a child of fork() waits without end if a thread of the
+/// parent held it.)
 template <class Find>
 auto found_once(const Find& find) {
   static_assert(std::is_empty_v<Find>, "one answer is kept for all captures");

@@ -128,9 +128,9 @@ constexpr int min_resident_struct_warps(std::size_t acc_bytes) { return acc_byte
 /// Trees of 2^k items as levels of one tree: threads of a block, and blocks that an SM shall hold.
 inline constexpr int subtree_nt = 256;
 constexpr int min_resident_subtree_blocks(std::size_t acc_bytes) { return acc_bytes > 8 ? 2 : 3; }
-/// Tiles of items in a chunk of theirs. With two, exponentials of halves compile for a minute, and
-/// few trees leave most warps idle: 1000 of 16 take 5 times as long. (65536 trees of 64, which fill
-/// the GPU either way, take 14% less.)
+/// Tiles of items in a chunk. With two, the kernel of exponentials of halves took half a minute to
+/// assemble, and few trees left most warps idle: 1000 of 16 took 5 times as long. (65536 trees of
+/// 64, which fill the GPU either way, took 14% less.)
 constexpr int chunk_tiles(int item_bytes, bool lifts_packets) {
   return lifts_packets && item_bytes <= 2 ? 1 : 2;
 }

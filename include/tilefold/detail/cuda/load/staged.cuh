@@ -355,7 +355,7 @@ struct staged_cell_holders : in_shared_memory {
 };
 
 /// A stripe of 32 cells of `Cell` items: fill(source). Copies of 16 bytes by all lanes begin at
-/// multiples of 128, or they take an eighth of the memory's speed more.
+/// multiples of 128 bytes of shared memory. Elsewhere ranges take 14 to 35% longer.
 template <class Source, int Cell>
 class alignas(128) lane_stage : public shared_elements<Source, staged_cell_holders<Cell>> {
  public:
