@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The tests in one command: installs what is missing, builds, and runs the tests that this machine can
-# run, but for slow ones, of every compiler (ctest --preset slow). With a GPU and nvcc the tests
+# run, but for slow ones (cmake --workflow --preset slow). With a GPU and nvcc the tests
 # that need them are among those; without a GPU nothing is built for one, since it could not run.
 set -eu
 cd "$(dirname "$0")/.."

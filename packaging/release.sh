@@ -13,8 +13,9 @@ cd "$(dirname "$0")/.."
 . cmake/setup.sh
 case $#:${1-} in
   0: | 2:--cuda-architectures)
-    # The last architecture is also there as PTX, for GPUs to come.
-    architectures=${2-75-real;80-real;90-real;100-real;103-real;120-real;121}
+    # Code for sm_80, sm_100 and sm_120 also runs on sm_86, sm_103 and sm_121 (a later minor version); the last
+    # architecture is there as PTX, too, for GPUs to come.
+    architectures=${2-75-real;80-real;90-real;100-real;120}
     nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc) ||
       give_up "there is no nvcc for the wheel with CUDA: put one on PATH, or pass --without-cuda"
     ;;

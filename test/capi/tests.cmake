@@ -29,8 +29,9 @@ tilefold_add_test(c_tests PREFIX c. SOURCES capi/c_test.cpp capi/pieces_test.cpp
 target_compile_options(c_tests PRIVATE -O0)
 
 # It has an operator new of its own.
-tilefold_add_test(c_memory_tests PREFIX c. SOURCES capi/no_memory_test.cpp LIBS tilefold::precompiled)
-target_compile_options(c_memory_tests PRIVATE -O1)
+tilefold_add_test(slow.c_memory_tests PREFIX slow.c. SOURCES capi/no_memory_test.cpp LIBS tilefold::precompiled)
+tilefold_is_slow(slow.c_memory_tests)
+target_compile_options(slow.c_memory_tests PRIVATE -O1)
 
 # What no program sees of it.
 tilefold_add_test(c_blocks_tests PREFIX c. SOURCES capi/piece_blocks_test.cpp LIBS tilefold::c_static tilefold_host)
