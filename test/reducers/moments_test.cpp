@@ -74,6 +74,8 @@ void expect_bounds(const std::vector<T>& x, const std::string& what) {
   const double got = tilefold::reduce(x, r::variance(divisor::population));
   if (m.second == 0) {  // equal items, as two random bytes may be
     EXPECT_EQ(got, 0);
+    EXPECT_EQ(tilefold::reduce(x, r::variance{}), 0);
+    EXPECT_EQ(tilefold::reduce(x, r::standard_deviation{}), 0);
     return;
   }
   const long double condition = std::sqrt(1 + m.mean * m.mean / variance);
