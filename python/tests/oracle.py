@@ -14,6 +14,9 @@ SEEDS = [1, 2, int(os.environ.get("TILEFOLD_TEST_SEED") or secrets.randbelow(2 *
 INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
 NARROW_INTEGERS = [one for one in INTEGERS if one[1] != "8"]
 FLOATS = ["f2", "bfloat16", "f4", "f8"]
+#: What errors call operations that have another name in C.
+IN_PYTHON = {"arg_min": "argmin", "arg_max": "argmax", "product": "prod", "population_variance": "var",
+             "population_standard_deviation": "std"}
 REAL = INTEGERS + FLOATS + ["?"]
 COMPLEX = ["c8", "c16"]
 DTYPES = REAL + COMPLEX

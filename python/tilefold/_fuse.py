@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _errors, _gpu, _reductions
+from . import _errors, _gpu
 from ._arrays import Axis, Items, flag_of, items_of
 from ._dtypes import FLOAT64, in_numpy, of_dtype, of_means
 from ._gpu_libraries import library_of
-from ._library import ALIASES, not_known, standard_mode
+from ._library import ALIASES, name_of_op, standard_mode
 from ._operations import rounded
 from ._out import check_out, packed, unpacked, written
 from ._reductions import divisor_of, factor_of, folded, max, min, reduce
@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 #: Of "summary": count, mean, variance of a sample and of a population, least, greatest.
 _PLACES = {"count": 0, "mean": 1, "min": 4, "max": 5}
 _OF_SUMMARY = ("count", "mean", "var", "std", "min", "max")
-#: Functions that read the items once more.
-_OTHERS = ("sum", "prod", "minmax", "argmin", "argmax", "any", "all", "count_nonzero", "logsumexp", "norm",
-           "exact_sum", "exact_mean", "compensated_sum")
-_KNOWN = _OF_SUMMARY + _OTHERS
 #: The names that C has for them.
-_OF_C = {of_c: name for name, of_c in ALIASES.items() if name in _KNOWN}
+_OF_C = {ALIASES[name]: name for name in ("var", "std")}
 
 
 @functools.lru_cache(maxsize=None)
@@ -50,8 +46,8 @@ class Fused:
 
     def __init__(self, *names: str) -> None:
         for name in names:
-            if _OF_C.get(name, name) not in _KNOWN:
-                raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: {not_known(str(name), _KNOWN)}")
+            if name != "count":
+                name_of_op(name)
         if not names or len(set(names)) != len(names):
             raise _errors.invalid(f"fuse takes names, each once, not {names}")
         self.names = names
@@ -107,8 +103,8 @@ class Fused:
                 return [self._of_nothing(name, x, axis, keepdims) for name in names]
         found: List[Any] = []
         for name in names:
-            if name in _OTHERS:
-                found.append(getattr(_reductions, name)(x, axis=axis, keepdims=keepdims))
+            if name not in _OF_SUMMARY:
+                found.append(reduce(x, name, axis, keepdims=keepdims))
             elif name in ("min", "max"):
                 found.append(self._extreme(name, numbers[..., _PLACES[name]], x, axis, keepdims))
             elif name in ("var", "std"):
@@ -140,7 +136,7 @@ class Fused:
     def _of_nothing(name: str, x: Any, axis: Axis, keepdims: bool) -> Any:
         """Of a function that may have a result for that."""
         library = library_of(x)
-        found = getattr(_reductions, "count_nonzero" if name == "count" else name)(x, axis=axis, keepdims=keepdims)
+        found = reduce(x, "count_nonzero" if name == "count" else name, axis, keepdims=keepdims)
         return library.cast(found, FLOAT64) if name == "count" and library is not None else found
 
     @staticmethod
@@ -155,11 +151,8 @@ class Fused:
 def fuse(*names: str) -> Fused:
     """A function that finds several results: fuse("mean", "var", "min")(x, axis=0).
 
-    names  of "count", "mean", "var", "std", "min", "max", which take one read together; and "sum", "prod", "minmax",
-           "argmin", "argmax", "any", "all", "count_nonzero", "logsumexp", "norm", "exact_sum", "exact_mean",
-           "compensated_sum", of which each takes one more. Each once.
-
-           The names that C has for them are taken, too.
+    names  "count", "mean", "var", "std", "min", "max", which take one read together; and any other name that reduce()
+           takes as op, of which each takes one more. Each once.
 
     What it returns takes x and axis as reduce() does, ddof or correction as var(), keepdims, out (a sequence of one
     array of each result, or None in the place of one) and stream, and returns a named tuple. Each result has the bits

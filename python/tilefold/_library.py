@@ -7,6 +7,7 @@ import ctypes
 import difflib
 import functools
 import os
+import re
 from typing import Any, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
@@ -108,6 +109,7 @@ tilefold_reduce_as = _functions["tilefold_reduce_as"]
 def raise_refusal(status: int) -> None:
     """Raises what the calling thread's last call was refused for."""
     text = _lib.tilefold_last_error().decode(errors="replace")
+    text = _NAMES_OF_C.sub(lambda found: _OF_PYTHON[found[0]], text)
     raise _errors.CLASSES.get(status, _errors.TilefoldError)(status, text)
 
 
@@ -171,15 +173,10 @@ def _names_of_c() -> Tuple[str, ...]:
 #: Names of functions of this package and of NumPy, and what they are in C.
 ALIASES = {"prod": "product", "argmin": "arg_min", "argmax": "arg_max", "var": "population_variance",
            "std": "population_standard_deviation", "norm": "l2", "vector_norm": "l2"}
+_OF_PYTHON = {of_c: name for name, of_c in ALIASES.items() if of_c != "l2"}
+_NAMES_OF_C = re.compile(rf"\b(?:{'|'.join(_OF_PYTHON)})(?= of )")
 _names: Dict[str, bytes] = {name: name.encode() for name in _names_of_c()}
 _names.update((name, of_c.encode()) for name, of_c in ALIASES.items())
-
-
-def not_known(op: str, known: Any) -> str:
-    """What is said of a name that is none of `known`."""
-    near = difflib.get_close_matches(op, known, 1)
-    hint = f", did you mean {near[0]!r}? There" if near else "; there"
-    return f"there is no operation {op!r}{hint} are {', '.join(known)}"
 
 
 def name_of_op(op: Any) -> bytes:
@@ -189,4 +186,6 @@ def name_of_op(op: Any) -> bytes:
     try:
         return _names[op]
     except KeyError:
-        raise _errors.ArgumentError(_errors.UNKNOWN_OP, "tilefold: " + not_known(op, list(_names))) from None
+        near = difflib.get_close_matches(op, _names, 1)
+    hint = f", did you mean {near[0]!r}? There" if near else "; there"
+    raise _errors.ArgumentError(_errors.UNKNOWN_OP, f"tilefold: there is no operation {op!r}{hint} are {', '.join(_names)}")

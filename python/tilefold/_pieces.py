@@ -150,6 +150,17 @@ def _code_of_items(x: Items) -> Code:
     return of_dtype(items_of(x).dtype) if library is None else library.code_of(x)
 
 
+def _index(name: str, value: Any, least: int) -> int:
+    """An argument that is an integer from `least` to 2**63 - 1."""
+    try:
+        found = operator.index(value)
+    except TypeError:
+        raise _errors.unsupported(f"{name} is {value!r:.40}, and must be an integer") from None
+    if not least <= found < 2 ** 63:
+        raise _errors.invalid(f"{name} is {found}, and must be {least} or more, and below 2**63")
+    return found
+
+
 def _as_bytes(data: Any) -> bytes:
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise _errors.invalid(f"bytes are a {type(data).__name__}")
@@ -273,9 +284,7 @@ def piece(x: Items, position: int = 0, op: str = "sum", *, stream: Any = None) -
     Raises: ArgumentError for a position or an operation that is wrong; UnsupportedError, also for operations that a
     GPU has no pieces of.
     """
-    position = operator.index(position)
-    if not 0 <= position < 2 ** 63:
-        raise _errors.invalid(f"position is {position}")
+    position = _index("position", position, 0)
     code = _code_of_items(x)
     if code == BOOL and op in ("min", "max"):
         op = "all" if op == "min" else "any"
@@ -329,9 +338,7 @@ class ExactAccumulator(_Kept):
 
     def mean(self, n: int) -> np.floating[Any]:
         """The sum divided by n > 0, rounded once to the dtype; of integers and bool to float64."""
-        n = operator.index(n)
-        if not 0 < n < 2 ** 63:
-            raise _errors.invalid(f"n is {n}")
+        n = _index("n", n, 1)
         result = self._result(b"exact_mean")
         self._call("tilefold_accumulator_mean", n, result.ctypes.data)
         mean: np.floating[Any] = result[()]

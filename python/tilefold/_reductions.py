@@ -14,7 +14,7 @@ import numpy as np
 from . import _errors, _gpu, _library, _signatures, _threads
 from ._arrays import (Axis, Items, array_of, axes_of, converted, flag_of, items_of, require_no_stream, row_of,
                       shapes_of)
-from ._dtypes import (BOOL, Code, ends_of, folded_as, in_numpy, is_float, is_integer, name_of, of_dtype, of_means,
+from ._dtypes import (BOOL, FLOAT64, Code, ends_of, folded_as, in_numpy, is_float, is_integer, name_of, of_dtype, of_means,
                       of_name)
 from ._gpu_libraries import library_of
 from ._operations import Operation, plan_of, rounded
@@ -264,15 +264,13 @@ def _in_dtype(op: str, x: Items, dtype: Any, axis: Axis, keepdims: bool, out: Ou
 
 #: What stands for items that where= leaves out, where it is not the other end of the dtype: of floats, of others.
 _IDENTITIES = {"sum": (-0.0, 0), "exact_sum": (-0.0, 0), "product": (1.0, 1), "any": (0.0, 0), "all": (1.0, 1),
-               "count_nonzero": (0.0, 0), "norm": (0.0, 0), "logsumexp": (-float("inf"), None)}
+               "count_nonzero": (0.0, 0), "norm": (0.0, 0), "logsumexp": (-float("inf"),) * 2}
 
 
 def _identity(op: str, code: Code) -> Any:
     """The number that changes no fold with `op` of items of a type."""
     if op in _IDENTITIES:
         found = _IDENTITIES[op][1 if is_integer(code) else 0]
-        if found is None:
-            raise _errors.unsupported(f"where= of {op} is for floats, not for {name_of(code)}")
         return complex(found, found) if code[0] == 5 and op == "sum" else found
     if code[0] == 5:
         raise _errors.unsupported(f"there is no {op} of {name_of(code)}")
@@ -304,6 +302,15 @@ def _where(fold: Any, x: Items, where: Any, op: str, stream: Any) -> Any:
     array = items_of(x)
     mask = _mask_of(where, array.shape)
     return fold(np.where(mask, array, np.array(_identity(op, of_dtype(array.dtype))).astype(array.dtype)))
+
+
+def _with_infinity(x: Items) -> Items:
+    """x in a dtype that has infinities: integers and bool in float64, as logsumexp() takes them."""
+    library = library_of(x)
+    if library is not None:
+        return library.cast(x, FLOAT64) if is_integer(library.code_of(x)) else x
+    array = items_of(x)
+    return array.astype(np.float64) if is_integer(of_dtype(array.dtype)) else array
 
 
 @_signatures.of_sum
@@ -447,10 +454,14 @@ def divisor_of(ddof: Any, correction: Any) -> float:
         if ddof != 0:
             raise _errors.invalid(f"ddof is {ddof!r} and correction {correction!r}, which are two names of one thing")
         ddof = correction
-    if not isinstance(ddof, numbers.Real) or not math.isfinite(ddof):
+    try:
+        found = float(ddof) if isinstance(ddof, numbers.Real) else math.nan
+    except OverflowError:  # an int that no double holds
+        found = math.inf
+    if not math.isfinite(found):
         name = "ddof" if correction is None else "correction"
-        raise _errors.invalid(f"{name} is {ddof!r}, and must be a finite number")
-    return float(ddof)
+        raise _errors.invalid(f"{name} is {ddof!r:.40}, and must be a finite number")
+    return found
 
 
 def folded(x: Any, axis: Axis) -> int:
@@ -561,7 +572,8 @@ def logsumexp(x: Items, axis: Axis = None, *, keepdims: bool = False, out: Out =
               where: Any = None, stream: Any = None) -> Result:
     """log(sum(exp(x))) of real items without overflow, in float64. Of nothing: -infinity. The rest: see reduce()."""
     if where is not None:
-        return _where(lambda y: logsumexp(y, axis, keepdims=keepdims, out=out), x, where, "logsumexp", stream)
+        return _where(lambda y: logsumexp(y, axis, keepdims=keepdims, out=out), _with_infinity(x), where, "logsumexp",
+                      stream)
     return reduce(x, "logsumexp", axis, keepdims=keepdims, out=out, stream=stream)
 
 
@@ -575,7 +587,7 @@ def norm(x: Items, ord: float = 2, axis: Axis = None, *, keepdims: bool = False,
 
     Of nothing: 0. The rest: see reduce()."""
     names = {1: "l1", 2: "l2", float("inf"): "linf"}
-    if ord not in names:
+    if not isinstance(ord, numbers.Real) or ord not in names:
         raise _errors.invalid(f"ord is {ord!r}, and must be 1, 2 or inf")
     if where is not None:
         return _where(lambda y: norm(y, ord, axis, keepdims=keepdims, out=out), x, where, "norm", stream)
